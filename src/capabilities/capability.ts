@@ -1,0 +1,51 @@
+import type { PermissionSet } from '../permissions/vocabulary.ts';
+
+/** What a guest asks a capability for: an operation such as `kv.get`, a JSON text and raw bytes beside it. */
+export interface CapabilityRequest {
+  readonly op: string;
+  readonly payload: string;
+  readonly body?: Uint8Array;
+}
+
+/** What goes back. A refusal has a stable code and a sentence without host paths. */
+export type CapabilityAnswer =
+  | { readonly ok: true; readonly payload: string; readonly body?: Uint8Array }
+  | { readonly ok: false; readonly code: string; readonly message: string };
+
+/** Who uses a capability: one running call. Everything in it was decided by the host, nothing by the guest. */
+export interface CapabilityUser {
+  readonly executionId: string;
+  readonly plugin: string;
+  readonly tool: string;
+  readonly caller: string;
+  readonly session: string;
+  /** What is granted now; asked on every use, so that a revocation takes effect inside a running call. */
+  readonly granted: () => PermissionSet;
+  /** Notes one use or denial for the audit. */
+  readonly noteUse: (permission: string, detail: string, allowed: boolean) => void;
+}
+
+/** One capability: the operations of the border that it answers. */
+export interface Capability {
+  readonly name: string;
+  /** The operations, such as `kv.get`. */
+  readonly operations: readonly string[];
+  /**
+   * Carries out one operation. Refuses and fails by throwing a HotcellError, whose message crosses to the guest;
+   * any other exception crosses as one fixed sentence with an id.
+   */
+  answer(request: CapabilityRequest, user: CapabilityUser, signal: AbortSignal): Promise<CapabilityResult>;
+}
+
+/** `payload` is a JSON value; `body` raw bytes beside it. */
+export interface CapabilityResult {
+  readonly payload: unknown;
+  readonly body?: Uint8Array;
+}
+
+/** The table of capabilities: one entry point that the call journey hands to engines. */
+export interface CapabilityTable {
+  /** Never rejects: what fails is an answer with `ok: false`. */
+  answer(request: CapabilityRequest, user: CapabilityUser, signal: AbortSignal): Promise<CapabilityAnswer>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,60 @@
+/**
+ * The border: everything that passes between a guest and the host. The guest has one import,
+ * `host(op, id, payload, body)`; the operations are data, so capabilities come and go without touching images.
+ */
+
+/** What the guest asks. `payload` is JSON text, `body` raw bytes when the operation carries some. */
+export interface BorderRequest {
+  /** Operation such as `fetch`, `kv.get`, `files.read`. */
+  readonly op: string;
+  readonly payload: string;
+  readonly body?: Uint8Array;
+}
+
+/** What the host answers. A refusal crosses as an error with a stable code and a sentence without host paths. */
+export type BorderAnswer =
+  | { readonly ok: true; readonly payload: string; readonly body?: Uint8Array }
+  | { readonly ok: false; readonly code: string; readonly message: string };
+
+/** One crossing of a recording: the request and its answer, in the order in which the guest asked. */
+export interface BorderCrossing {
+  readonly id: number;
+  readonly op: string;
+  readonly payload: string;
+  readonly answer: BorderAnswer;
+}
+
+/** Enough to run an execution again. `complete` is false when the recording hit its bound or bytes were left out. */
+export interface Recording {
+  readonly seed: string;
+  readonly startedAtMs: number;
+  readonly crossings: readonly BorderCrossing[];
+  readonly complete: boolean;
+}
+
+/** One line that the guest logged. */
+export interface LogLine {
+  readonly level: 'debug' | 'info' | 'warn' | 'error';
+  readonly text: string;
+  readonly atMs: number;
+}
+
+/** The host side of one running call. Handed to the engine; the guest reaches nothing else. */
+export interface BorderHost {
+  /** Carries out one operation. Must not throw or reject: a failure is an answer with `ok: false`. */
+  answer(request: BorderRequest, signal: AbortSignal): Promise<BorderAnswer>;
+  /** Values that the guest may read without waiting, as of now; asked before every slice of the call. */
+  view(): BorderView;
+  /** One line of the log, already bounded by the engine. Must not throw. */
+  log(line: LogLine): void;
+  /** Progress of the call. Must not throw. */
+  progress(progress: { readonly done: number; readonly total?: number; readonly message?: string }): void;
+}
+
+/** Values that `context.config.get` and `context.env.get` answer at once. A key in `denied` answers with a refusal. */
+export interface BorderView {
+  readonly config: Readonly<Record<string, unknown>>;
+  readonly env: Readonly<Record<string, string>>;
+  /** Names that were asked for and not granted, with the sentence that the guest gets. */
+  readonly denied: Readonly<Record<string, string>>;
+}

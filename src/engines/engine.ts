@@ -1,0 +1,104 @@
+import type { Limits } from '../config/limits.ts';
+import type { ErrorCode } from '../errors/catalog.ts';
+import type { BorderHost, Recording } from './border.ts';
+
+/** What runs a cell. */
+export type EngineName = 'quickjs' | 'extism' | 'deno' | 'docker';
+
+/** How long a cell lives: one call, one session, or as long as the generation. */
+export type Isolation = 'call' | 'session' | 'plugin';
+
+/**
+ * What an engine needs to start cells of one generation. `key` is unique for code and engine; an engine may cache by it.
+ * The readers are called when the engine has nothing cached, so a thousand idle plugins cost no memory.
+ */
+export interface Program {
+  readonly key: string;
+  /** The plugin's name for diagnostics. */
+  readonly label: string;
+  /** JavaScript text for `quickjs`, module bytes for `extism`. */
+  readonly readCode: () => Promise<string | Uint8Array>;
+  /** The image as `load` returned it, or undefined when there is none that matches its hash. */
+  readonly readImage: () => Promise<Uint8Array | undefined>;
+  /** Called by an engine that had to build the image again. Must not throw. */
+  readonly saveImage: (image: Uint8Array) => void;
+}
+
+/** A position in code, 1-based line and column. Before mapping `file` is the name of the bundle. */
+export interface StackFrame {
+  readonly functionName?: string;
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+}
+
+/** A failure inside a cell, in facts that hold no host path and no host stack. */
+export interface GuestError {
+  readonly code: ErrorCode;
+  readonly message: string;
+  /** The class that the guest threw, such as TypeError. */
+  readonly name?: string;
+  readonly frames: readonly StackFrame[];
+}
+
+/** The default export of a plugin as data: functions are replaced by `{"$function": true}`, see docs/plugin-format.md. */
+export type LoadResult =
+  | { readonly ok: true; readonly exported: unknown; readonly image?: Uint8Array; readonly warnings: readonly string[] }
+  | { readonly ok: false; readonly error: GuestError };
+
+/** One call. */
+export interface RunRequest {
+  readonly executionId: string;
+  readonly program: Program;
+  /** The tool inside the plugin: `default` for a plugin with a single handler, else its key in `tools`. */
+  readonly handler: string;
+  /** Arguments as JSON text, validated. */
+  readonly argumentsJson: string;
+  readonly isolation: Isolation;
+  /** Which cell a `session` or `plugin` call shares; ignored for `call`. */
+  readonly cellKey: string;
+  readonly limits: Limits;
+  /** Absolute deadline of the call, in epoch ms. */
+  readonly deadlineMs: number;
+  readonly caller: string;
+  readonly session: string;
+  /** JSON state of the older generation for `onReload`, for `session` and `plugin` cells. */
+  readonly previousCellKey?: string;
+}
+
+/** How a call ended. `output` is what the handler returned: text stays text. */
+export type RunOutcome =
+  | { readonly status: 'success'; readonly output: unknown; readonly recording?: Recording; readonly usage: RunUsage }
+  | {
+      readonly status: 'error' | 'timeout' | 'cancelled';
+      readonly error: GuestError;
+      readonly recording?: Recording;
+      readonly usage: RunUsage;
+    };
+
+/** What a call used. */
+export interface RunUsage {
+  readonly cpuMs: number;
+  readonly hostCalls: number;
+  readonly logLines: number;
+}
+
+/** What an engine starts a generation from. */
+export interface LoadRequest {
+  readonly key: string;
+  readonly label: string;
+  readonly code: string | Uint8Array;
+  readonly limits: Limits;
+}
+
+/** Runs cells. Which engine ran a call is a detail: every engine keeps the same limits, records and refusals. */
+export interface Engine {
+  readonly name: EngineName;
+  /** Evaluates code with no capability and returns the default export as data. Rejects only on a fault of the engine. */
+  load(request: LoadRequest): Promise<LoadResult>;
+  /** Runs one call to its end. Rejects only on a fault of the engine; aborting `signal` ends it as `cancelled`. */
+  run(request: RunRequest, host: BorderHost, signal: AbortSignal): Promise<RunOutcome>;
+  /** Forgets the cells of a cell key, or all of a program. */
+  discard(target: { readonly cellKey?: string; readonly programKey?: string }): void;
+  close(): Promise<void>;
+}

@@ -1,0 +1,119 @@
+/** One row of the catalog: what went wrong in three words, the usual next step, and the HTTP status of the refusal. */
+interface CatalogRow {
+  readonly title: string;
+  readonly fix: string;
+  readonly status: number;
+}
+
+/** Every code that Hotcell reports, in every door. A test walks it. */
+export const errorCatalog = {
+  'arguments-invalid': {
+    title: 'Arguments do not fit the tool',
+    fix: 'Compare the arguments with the schema: hotcell tool info NAME.',
+    status: 400,
+  },
+  'body-invalid': {
+    title: 'Request body is not valid',
+    fix: 'Send a JSON body that fits the schema in /openapi.json.',
+    status: 400,
+  },
+  'usage-wrong': { title: 'Wrong usage', fix: 'See hotcell --help.', status: 400 },
+  unauthenticated: {
+    title: 'No valid token',
+    fix: 'Send Authorization: Bearer <token>; the admin token is in the file "token" of the data directory.',
+    status: 401,
+  },
+  forbidden: { title: 'Not allowed for this caller', fix: 'Use an admin key: hotcell key create --role admin.', status: 403 },
+  'host-refused': { title: 'Host or Origin refused', fix: 'Use the address that hotcell start printed.', status: 403 },
+  'permission-denied': {
+    title: 'Permission denied',
+    fix: 'Allow it in the config under grants, or start with --grant-requested.',
+    status: 403,
+  },
+  'not-found': { title: 'Not found', fix: 'See /openapi.json for what there is.', status: 404 },
+  'tool-unknown': { title: 'No such tool', fix: 'List the tools: hotcell tool list.', status: 404 },
+  'plugin-unknown': { title: 'No such plugin', fix: 'List the plugins: hotcell plugin list.', status: 404 },
+  'execution-unknown': { title: 'No such execution', fix: 'List executions: hotcell executions.', status: 404 },
+  'generation-unknown': { title: 'No such generation', fix: 'See hotcell plugin history NAME.', status: 404 },
+  'method-not-allowed': { title: 'Method not allowed', fix: 'See /openapi.json for the methods.', status: 405 },
+  conflict: { title: 'In conflict with the present state', fix: 'Look at the state first, then try again.', status: 409 },
+  'idempotency-in-progress': {
+    title: 'Same key still running',
+    fix: 'Wait for the first call to end, then ask again.',
+    status: 409,
+  },
+  'idempotency-mismatch': {
+    title: 'Same key, other arguments',
+    fix: 'Use a new idempotency key for other arguments.',
+    status: 409,
+  },
+  'payload-too-large': { title: 'Too large', fix: 'Send less, or raise the limit in the config.', status: 413 },
+  'plugin-not-ready': { title: 'Plugin cannot serve', fix: 'See hotcell why NAME.', status: 409 },
+  'reload-failed': { title: 'Reload failed', fix: 'Mend the file; the last good generation keeps serving.', status: 422 },
+  'rate-limited': { title: 'Too many calls', fix: 'Wait, then try again.', status: 429 },
+  'queue-full': { title: 'Queue is full', fix: 'Wait for running calls to end, then try again.', status: 429 },
+  internal: { title: 'Fault in the daemon', fix: 'Look for the id in the log of the daemon.', status: 500 },
+  'not-supported': { title: 'Not supported here', fix: 'See docs/plugin-format.md for what is supported.', status: 501 },
+  'tools-disabled': { title: 'Tools are switched off', fix: 'Set tools.enabled to true in the config.', status: 503 },
+  'shutting-down': { title: 'Daemon is stopping', fix: 'Start it again: hotcell start.', status: 503 },
+  'storage-full': { title: 'Disk is full', fix: 'Free space on the disk of the data directory.', status: 507 },
+  // Failures of one execution: the call ran (HTTP 200) and ended so.
+  'handler-threw': { title: 'Handler threw', fix: 'Mend the plugin at the named line.', status: 200 },
+  'handler-never-settles': {
+    title: 'Promise never settles',
+    fix: 'Resolve or reject the promise that the handler returns.',
+    status: 200,
+  },
+  'output-invalid': { title: 'Output is not usable', fix: 'Return text or JSON that fits the output schema.', status: 200 },
+  'time-exceeded': { title: 'Time limit reached', fix: 'Do less, or raise timeoutMs or limits.cpuMs.', status: 200 },
+  'memory-exceeded': { title: 'Memory limit reached', fix: 'Use less memory, or raise limits.memoryBytes.', status: 200 },
+  'stack-exceeded': { title: 'Stack limit reached', fix: 'Recurse less, or raise limits.stackBytes.', status: 200 },
+  'output-exceeded': { title: 'Output limit reached', fix: 'Return less, or raise limits.outputBytes.', status: 200 },
+  'host-calls-exceeded': { title: 'Too many host calls', fix: 'Ask the host less, or raise limits.hostCalls.', status: 200 },
+  'pending-host-calls-exceeded': {
+    title: 'Too many host calls at once',
+    fix: 'Await some before the next, or raise limits.pendingHostCalls.',
+    status: 200,
+  },
+  'engine-failed': { title: 'Sandbox failed', fix: 'Try again; if it comes back, look at hotcell why NAME.', status: 200 },
+  interrupted: { title: 'Interrupted by a stop of the daemon', fix: 'Call again.', status: 200 },
+  cancelled: { title: 'Cancelled', fix: 'Call again if it was not meant.', status: 200 },
+  'network-refused': { title: 'Address refused', fix: 'Name the host in permissions.net and grant it.', status: 200 },
+  'network-failed': { title: 'Network failed', fix: 'Check that the host answers.', status: 200 },
+  'file-refused': { title: 'Path refused', fix: 'Use a relative path inside the workspace.', status: 200 },
+  'file-failed': { title: 'File operation failed', fix: 'Check that the path exists in the workspace.', status: 200 },
+  'quota-exceeded': { title: 'Quota reached', fix: 'Delete what is not needed, or raise the quota.', status: 200 },
+  // Failures of a build: kept as the diagnostic of a plugin.
+  'compile-failed': { title: 'Does not compile', fix: 'Mend the file at the named line.', status: 422 },
+  'import-unresolved': {
+    title: 'Import not found',
+    fix: 'Install the package beside the plugin, or correct the path.',
+    status: 422,
+  },
+  'import-refused': {
+    title: 'Import not allowed',
+    fix: 'Import only from the folder of the plugin, a shared folder or node_modules.',
+    status: 422,
+  },
+  'builtin-refused': {
+    title: 'Node built-in not available',
+    fix: 'Use the capability or engine that the message names.',
+    status: 422,
+  },
+  'entry-invalid': { title: 'Not a plugin file', fix: 'See docs/plugin-format.md.', status: 422 },
+  'load-failed': { title: 'Does not load', fix: 'Mend the code that runs when the module is evaluated.', status: 422 },
+  'export-missing': { title: 'No default export', fix: 'Write: export default { name, description, handler }.', status: 422 },
+  'manifest-invalid': { title: 'Manifest is not valid', fix: 'Correct the named key; see docs/plugin-format.md.', status: 422 },
+  'permissions-invalid': {
+    title: 'Permissions cannot be read',
+    fix: 'See docs/permissions.md for the keys and values.',
+    status: 422,
+  },
+  'tool-duplicate': { title: 'Tool exists already', fix: 'Give one of the two another name or version.', status: 409 },
+  'config-invalid': { title: 'Config is not valid', fix: 'Correct the named key; see docs/configuration.md.', status: 400 },
+  'port-in-use': { title: 'Port is in use', fix: 'Stop the other program or choose another: --port N.', status: 500 },
+  'daemon-unreachable': { title: 'Daemon does not answer', fix: 'Start it: hotcell start.', status: 500 },
+} as const satisfies Record<string, CatalogRow>;
+
+/** A stable error code. */
+export type ErrorCode = keyof typeof errorCatalog;

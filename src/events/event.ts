@@ -1,0 +1,69 @@
+/** Everything that the daemon tells. Names are noun-verb; a subject is the name of the plugin, tool or execution. */
+export interface EventDataByType {
+  'daemon-start': { version: string; url: string };
+  'daemon-stop': { reason: string };
+  'plugin-change': {
+    path: string;
+    state: string;
+    previousState: string;
+    reason: string;
+    generation?: number;
+    durationMs?: number;
+  };
+  'plugin-diagnostic': {
+    path: string;
+    code: string;
+    message: string;
+    file?: string;
+    line?: number;
+    column?: number;
+    codeFrame?: string;
+    fix: string;
+  };
+  'plugin-removed': { path: string; reason: string };
+  'tools-change': { added: readonly string[]; removed: readonly string[]; changed: readonly string[] };
+  'execution-start': { tool: string; version: string; session: string };
+  'execution-progress': { done: number; total?: number; message?: string };
+  'execution-log': { level: string; text: string };
+  'execution-end': { tool: string; version: string; status: string; durationMs: number; code?: string };
+  'permission-use': { tool: string; permission: string; detail: string; allowed: boolean };
+  'watch-problem': { path: string; message: string };
+}
+
+/** The type of an event. */
+export type EventType = keyof EventDataByType;
+
+/** One event on its way: what happened, to whom, for whom. `caller` is null for what concerns the daemon itself. */
+export type EventEnvelope = {
+  [Type in EventType]: {
+    /** Durable: rises for ever, also over restarts; 0 for fleeting events that are not kept (log, progress). */
+    readonly seq: number;
+    readonly type: Type;
+    /** Epoch ms. */
+    readonly at: number;
+    readonly caller: string | null;
+    readonly subject: string;
+    readonly data: EventDataByType[Type];
+  };
+}[EventType];
+
+/** Publishes and keeps events. */
+export interface EventLog {
+  /** Gives the event its sequence number, keeps it and tells subscribers. Must not throw because of a subscriber. */
+  publish<Type extends EventType>(
+    type: Type,
+    event: { caller?: string | null; subject: string; data: EventDataByType[Type] },
+  ): void;
+  /** Calls `listener` for every later event that the filter lets through; returns the end of the subscription. */
+  subscribe(filter: EventFilter, listener: (event: EventEnvelope) => void): () => void;
+  /** Kept events after `seq`, oldest first, at most `limit`. */
+  readAfter(seq: number, filter: EventFilter, limit: number): EventEnvelope[];
+  /** The newest sequence number. */
+  lastSeq(): number;
+}
+
+/** Which events somebody may see: all for an admin, else only those of the caller and those of nobody that are public. */
+export interface EventFilter {
+  readonly caller?: string;
+  readonly types?: readonly EventType[];
+}

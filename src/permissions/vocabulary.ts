@@ -1,0 +1,26 @@
+/**
+ * What a plugin may ask for, in Deno's words. A key that is absent is not asked for. Lists are never empty:
+ * "nothing" is said by leaving the key out.
+ */
+export interface PermissionSet {
+  /** Hosts: `api.example.com`, `api.example.com:8443`, `*.example.com`, `10.0.0.5`, `[::1]:80`. */
+  readonly net?: readonly string[];
+  /** Paths inside the caller's workspace; `.` is all of it. */
+  readonly read?: readonly string[];
+  readonly write?: readonly string[];
+  /** Names of environment or config values. */
+  readonly env?: readonly string[];
+  /** Commands, run in Docker only. */
+  readonly run?: readonly string[];
+  /** Tool names or globs for `context.tools.call`. */
+  readonly tools?: readonly string[];
+  /** Token budget for `context.llm`; `true` takes the default budget. */
+  readonly llm?: number | true;
+  /** Quota of `context.kv` in bytes; `shared` lets all callers see the same store. `true` takes the default quota. */
+  readonly kv?: true | { readonly quotaBytes?: number; readonly shared?: boolean };
+  /** One cell shared by all callers (`isolation: "plugin"`). */
+  readonly sharedCell?: true;
+}
+
+/** A key of the vocabulary. */
+export type PermissionKey = keyof PermissionSet;

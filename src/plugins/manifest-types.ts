@@ -1,0 +1,56 @@
+import type { Limits } from '../config/limits.ts';
+import type { EngineName, Isolation } from '../engines/engine.ts';
+import type { PermissionSet } from '../permissions/vocabulary.ts';
+
+/** A JSON Schema object. */
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+/** Where the input schema of a tool came from. */
+export type SchemaSource = 'parameters' | 'type' | 'usage' | 'none';
+
+/** One tool as a plugin declares it. */
+export interface ToolManifest {
+  /** The name of the tool: the plugin's name for a single handler, else its key in `tools`. */
+  readonly name: string;
+  /** The key that engines know the handler by: `default` or the key in `tools`. */
+  readonly handler: string;
+  readonly description: string;
+  readonly usage?: string;
+  readonly input: JsonSchema;
+  readonly inputSource: SchemaSource;
+  readonly output?: JsonSchema;
+  readonly flags: ToolFlags;
+  readonly tags: readonly string[];
+  readonly mode: 'on' | 'off' | 'auto';
+  readonly timeoutMs?: number;
+  readonly retries: number;
+  readonly idempotent: boolean;
+  readonly examples: ReadonlyArray<{ readonly args: unknown; readonly expect?: unknown }>;
+}
+
+/** The flags of a tool, each with an enforced meaning (docs/plugin-format.md). */
+export interface ToolFlags {
+  readonly isResearch: boolean;
+  readonly isSideEffect: boolean;
+  readonly isDeep: boolean;
+  readonly isDangerous: boolean;
+  readonly isElevated: boolean;
+  readonly isParallelSafe: boolean;
+}
+
+/** A plugin's default export, read as data and checked. */
+export interface PluginManifest {
+  readonly name: string;
+  readonly version: string;
+  readonly description: string;
+  readonly engine: EngineName;
+  readonly isolation: Isolation;
+  readonly limits: Partial<Limits>;
+  readonly permissions: PermissionSet;
+  /** `declared`: the plugin has a permissions block; `inferred`: read off its code, shown as such. */
+  readonly permissionsSource: 'declared' | 'inferred';
+  readonly tools: readonly ToolManifest[];
+  readonly hooks: { readonly onStart: boolean; readonly onReload: boolean; readonly healthcheck: boolean };
+  readonly sourceUrl?: string;
+  readonly warnings: readonly string[];
+}

@@ -1,0 +1,71 @@
+import type { Program } from '../engines/engine.ts';
+import type { ErrorCode } from '../errors/catalog.ts';
+import type { PermissionSet } from '../permissions/vocabulary.ts';
+import type { PluginManifest } from './manifest-types.ts';
+
+/** Who made a generation. */
+export type Author = 'operator' | 'caller' | 'model' | 'repair';
+
+/** Where a plugin stands. Transitions are one pure function in lifecycle.ts. */
+export type PluginState = 'absent' | 'loading' | 'ready' | 'pending-grant' | 'degraded' | 'failed' | 'disabled' | 'quarantined';
+
+/** Why a build failed, with the place in the user's own file. `file` is relative to the plugin's root folder. */
+export interface Diagnostic {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly file?: string;
+  readonly line?: number;
+  readonly column?: number;
+  readonly codeFrame?: string;
+  readonly fix: string;
+}
+
+/** One file that went into a build; the signature tells cheaply whether it may have changed. */
+export interface BuildInput {
+  readonly path: string;
+  readonly sha256: string;
+  /** `size:mtimeNs:ctimeNs:ino` as of reading. */
+  readonly signature: string;
+}
+
+/** One build of a plugin. At most one per plugin is current. */
+export interface Generation {
+  /** Unique over all plugins. */
+  readonly id: string;
+  readonly pluginPath: string;
+  /** Counts up per plugin from 1. */
+  readonly number: number;
+  readonly author: Author;
+  /** Hash over all inputs: same content, same hash. */
+  readonly contentHash: string;
+  readonly createdAtMs: number;
+  readonly manifest: PluginManifest;
+  readonly inputs: readonly BuildInput[];
+  readonly program: Program;
+}
+
+/** A plugin as every door shows it. */
+export interface PluginView {
+  readonly name: string;
+  readonly version: string;
+  readonly path: string;
+  readonly description: string;
+  readonly state: PluginState;
+  readonly engine: string;
+  readonly isolation: string;
+  /** Number of the current generation; absent when nothing serves. */
+  readonly generation?: number;
+  readonly author?: Author;
+  readonly contentHash?: string;
+  readonly tools: readonly string[];
+  readonly diagnostic?: Diagnostic;
+  readonly warnings: readonly string[];
+  readonly permissions: {
+    readonly source: 'declared' | 'inferred';
+    readonly requested: PermissionSet;
+    readonly granted: PermissionSet;
+    readonly pending: PermissionSet;
+  };
+  readonly loadedAtMs?: number;
+  readonly lastReloadMs?: number;
+}

@@ -1,0 +1,58 @@
+import type { Author, Diagnostic, Generation, PluginView } from './plugin-types.ts';
+
+/** The truth about one explicit reload. */
+export interface ReloadResult {
+  readonly name: string;
+  readonly ok: boolean;
+  /** False when the content was already live. */
+  readonly changed: boolean;
+  readonly state: string;
+  readonly generation?: number;
+  readonly durationMs: number;
+  readonly diagnostic?: Diagnostic;
+}
+
+/** One lifecycle transition with its reason, newest last. */
+export interface TransitionRecord {
+  readonly atMs: number;
+  readonly from: string;
+  readonly to: string;
+  readonly reason: string;
+  readonly generation?: number;
+}
+
+/** One kept generation, newest first in lists. */
+export interface GenerationView {
+  readonly number: number;
+  readonly id: string;
+  readonly author: Author;
+  readonly version: string;
+  readonly contentHash: string;
+  readonly createdAtMs: number;
+  readonly current: boolean;
+}
+
+/** Watches the plugin folders and keeps the right generation of every plugin current. */
+export interface PluginSupervisor {
+  /** Scans and loads everything; resolves when every plugin has a state. */
+  start(): Promise<void>;
+  list(): PluginView[];
+  /** By name, `name@version` or path relative to a plugin folder; throws `plugin-unknown` with near names. */
+  get(name: string): PluginView;
+  why(name: string): TransitionRecord[];
+  reload(name: string): Promise<ReloadResult>;
+  /** Reloads all plugins; a result a plugin. */
+  reloadAll(): Promise<ReloadResult[]>;
+  setEnabled(name: string, enabled: boolean): Promise<PluginView>;
+  readSource(name: string): Promise<{ file: string; text: string }>;
+  /** Writes the entry file atomically and reloads. `expectedHash` (sha256 of the text being replaced) guards a person's edit: `conflict`. */
+  writeSource(name: string, text: string, expectedHash?: string): Promise<ReloadResult>;
+  /** Deletes the plugin's file or folder. */
+  remove(name: string): Promise<void>;
+  generations(name: string): GenerationView[];
+  /** Makes an older kept generation current (the one before when no number is given) until the file changes next. */
+  rollback(name: string, number?: number): Promise<ReloadResult>;
+  /** The generation behind an execution or a published tool, for diagnostics. */
+  findGeneration(id: string): Generation | undefined;
+  close(): Promise<void>;
+}

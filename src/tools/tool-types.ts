@@ -1,0 +1,95 @@
+import type { LogLine } from '../engines/border.ts';
+import type { GuestError, StackFrame } from '../engines/engine.ts';
+import type { ErrorCode } from '../errors/catalog.ts';
+import type { PermissionSet } from '../permissions/vocabulary.ts';
+import type { PluginManifest, ToolManifest } from '../plugins/manifest-types.ts';
+import type { Generation } from '../plugins/plugin-types.ts';
+
+/** Who calls. `local` is the operator on the machine itself. */
+export interface Caller {
+  readonly id: string;
+  readonly role: 'admin' | 'caller';
+}
+
+/** A published generation as the registry holds it: calls take a lease, so that a drain knows when the last one ended. */
+export interface PublishedGeneration {
+  readonly generation: Generation;
+  readonly manifest: PluginManifest;
+  /** What is granted to it now. */
+  readonly granted: () => PermissionSet;
+  /** Counts a call in; the returned function counts it out. Throws `plugin-not-ready` after the drain deadline. */
+  readonly lease: () => () => void;
+}
+
+/** One callable thing. */
+export interface ToolEntry {
+  readonly name: string;
+  readonly version: string;
+  readonly source: 'plugin' | 'builtin' | 'mcp' | 'skill';
+  readonly plugin: string;
+  readonly manifest: ToolManifest;
+  readonly published: PublishedGeneration;
+}
+
+/** The states of an execution. */
+export type ExecutionStatus = 'pending' | 'running' | 'success' | 'error' | 'timeout' | 'cancelled';
+
+/** Why an execution failed, as doors show it. Files are relative to the plugin's root folder. */
+export interface ExecutionError {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly name?: string;
+  readonly frames?: readonly StackFrame[];
+  readonly codeFrame?: string;
+  readonly fix: string;
+}
+
+/** The record of one call. */
+export interface Execution {
+  readonly id: string;
+  readonly tool: string;
+  readonly version: string;
+  readonly plugin: string;
+  readonly generation: string;
+  readonly caller: string;
+  readonly session: string;
+  readonly status: ExecutionStatus;
+  readonly arguments: unknown;
+  readonly output?: unknown;
+  readonly error?: ExecutionError;
+  readonly createdAtMs: number;
+  readonly startedAtMs?: number;
+  readonly endedAtMs?: number;
+  readonly durationMs?: number;
+  readonly attempts: number;
+  readonly idempotencyKey?: string;
+}
+
+/** What a door asks for. */
+export interface CallRequest {
+  /** `name`, `name@version` or `name@range`. */
+  readonly ref: string;
+  readonly arguments: unknown;
+  readonly caller: Caller;
+  readonly session?: string;
+  readonly timeoutMs?: number;
+  readonly idempotencyKey?: string;
+  /** Aborting cancels the call. */
+  readonly signal?: AbortSignal;
+  /** Sees log lines and progress as they come. Must not throw. */
+  readonly onLog?: (line: LogLine) => void;
+}
+
+/** The answer of a call that ran. */
+export interface CallAnswer {
+  readonly executionId: string;
+  readonly status: Exclude<ExecutionStatus, 'pending' | 'running'>;
+  readonly output?: unknown;
+  readonly error?: ExecutionError;
+  readonly durationMs: number;
+  /** True when an earlier execution with the same idempotency key answered. */
+  readonly replayed?: boolean;
+}
+
+/** Turns a guest's failure into what doors show: positions in the user's own files, with a code frame. */
+export type ExplainGuestError = (error: GuestError, generation: Generation) => Promise<ExecutionError>;
