@@ -1,4 +1,4 @@
-import type { PermissionSet } from '../permissions/vocabulary.ts';
+import type { PermissionSet } from '../config/permission-set.ts';
 
 /** What a guest asks a capability for: an operation such as `kv.get`, a JSON text and raw bytes beside it. */
 export interface CapabilityRequest {

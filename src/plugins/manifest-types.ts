@@ -1,6 +1,6 @@
 import type { Limits } from '../config/limits.ts';
+import type { PermissionSet } from '../config/permission-set.ts';
 import type { EngineName, Isolation } from '../engines/engine.ts';
-import type { PermissionSet } from '../permissions/vocabulary.ts';
 
 /** A JSON Schema object. */
 export type JsonSchema = Readonly<Record<string, unknown>>;

@@ -1,6 +1,6 @@
+import type { PermissionSet } from '../config/permission-set.ts';
 import type { Program } from '../engines/engine.ts';
 import type { ErrorCode } from '../errors/catalog.ts';
-import type { PermissionSet } from '../permissions/vocabulary.ts';
 import type { PluginManifest } from './manifest-types.ts';
 
 /** Who made a generation. */

@@ -1,7 +1,7 @@
+import type { PermissionSet } from '../config/permission-set.ts';
 import type { LogLine } from '../engines/border.ts';
 import type { GuestError, StackFrame } from '../engines/engine.ts';
 import type { ErrorCode } from '../errors/catalog.ts';
-import type { PermissionSet } from '../permissions/vocabulary.ts';
 import type { PluginManifest, ToolManifest } from '../plugins/manifest-types.ts';
 import type { Generation } from '../plugins/plugin-types.ts';
 

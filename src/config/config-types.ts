@@ -1,0 +1,38 @@
+import type { Limits } from './limits.ts';
+import type { PermissionSet } from './permission-set.ts';
+
+/** The whole configuration, frozen. Paths are absolute. */
+export interface Config {
+  readonly host: string;
+  readonly port: number;
+  readonly dataDir: string;
+  readonly configFile: string | undefined;
+  readonly pluginDirs: readonly string[];
+  readonly skillDirs: readonly string[];
+  readonly wasmDirs: readonly string[];
+  /** Folders outside the plugin folders from which plugins may import. */
+  readonly sharedDirs: readonly string[];
+  /** Permissions granted beforehand, by plugin name. */
+  readonly grants: Readonly<Record<string, PermissionSet>>;
+  /** Grants whatever is requested: for one's own machine. */
+  readonly grantRequested: boolean;
+  /** Loads no plugin. */
+  readonly safe: boolean;
+  /** `plugins.<name>.*`: what `context.config.get` answers. */
+  readonly plugins: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  /** Values for granted `env` names; they win over the environment of the daemon. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly limits: Partial<Limits>;
+  readonly pluginLimits: Readonly<Record<string, Partial<Limits>>>;
+  readonly tools: { readonly enabled: boolean };
+  readonly queue: { readonly maxPending: number; readonly maxPendingPerCaller: number; readonly maxRunning: number };
+  readonly workers: { readonly min: number; readonly max: number };
+  readonly generations: { readonly keep: number; readonly drainMs: number };
+  readonly executions: { readonly keep: number; readonly keepRecordingsPerTool: number; readonly maxRecordingBytes: number };
+  readonly idempotency: { readonly keepMs: number };
+  readonly network: { readonly maxResponseBytes: number; readonly timeoutMs: number; readonly maxRedirects: number };
+  readonly files: { readonly maxFileBytes: number; readonly workspaceQuotaBytes: number };
+  readonly kv: { readonly quotaBytes: number; readonly maxValueBytes: number };
+  readonly watch: { readonly polling: boolean };
+  readonly log: { readonly level: 'debug' | 'info' | 'warn' | 'error' };
+}

@@ -1,0 +1,174 @@
+/**
+ * The store: SQLite (`node:sqlite`, WAL, synchronous=NORMAL) in `<data>/hotcell.db`. Rows are plain data here; the
+ * folders above give them meaning. Writes of the call journey are grouped: `enqueue` puts a write into the next
+ * transaction, which is committed once per turn of the event loop; every read sees queued writes (it flushes first).
+ */
+export interface Store {
+  readonly executions: ExecutionTable;
+  readonly recordings: RecordingTable;
+  readonly idempotency: IdempotencyTable;
+  readonly events: EventTable;
+  readonly generations: GenerationTable;
+  readonly plugins: PluginTable;
+  readonly keys: KeyTable;
+  readonly kv: KvTable;
+  /** Resolves when everything queued so far is committed; rejects with `storage-full` when the disk is full. */
+  committed(): Promise<void>;
+  /** Commits now, in this turn. */
+  flush(): void;
+  close(): void;
+}
+
+/** One call, as kept. JSON columns are text here. */
+export interface ExecutionRow {
+  readonly id: string;
+  readonly tool: string;
+  readonly version: string;
+  readonly plugin: string;
+  readonly generation: string;
+  readonly caller: string;
+  readonly session: string;
+  readonly status: 'pending' | 'running' | 'success' | 'error' | 'timeout' | 'cancelled';
+  readonly argumentsJson: string;
+  readonly outputJson: string | null;
+  readonly errorJson: string | null;
+  readonly createdAtMs: number;
+  readonly startedAtMs: number | null;
+  readonly endedAtMs: number | null;
+  readonly durationMs: number | null;
+  readonly attempts: number;
+  readonly idempotencyKey: string | null;
+}
+
+export interface ExecutionTable {
+  /** Queued. */
+  insert(row: ExecutionRow): void;
+  /** Queued: the row is written in its new state; insert and updates of one turn become one write. */
+  update(row: ExecutionRow): void;
+  get(id: string): ExecutionRow | undefined;
+  /** Newest first; `before` is an id (ids sort by time). */
+  list(query: { tool?: string; status?: string; caller?: string; before?: string; limit: number }): ExecutionRow[];
+  count(query: { tool?: string; status?: string; caller?: string }): number;
+  /** After a crash: every pending or running row becomes `error` with this error; returns how many. */
+  interruptUnfinished(errorJson: string, atMs: number): number;
+  /** Keeps the newest `keep` ended rows. */
+  prune(keep: number): void;
+}
+
+export interface RecordingTable {
+  /** Queued. `blob` is opaque. */
+  insert(row: { executionId: string; tool: string; status: string; blob: Uint8Array; createdAtMs: number }): void;
+  get(executionId: string): Uint8Array | undefined;
+  /** Of the successful recordings of a tool only the newest `keep` stay. */
+  pruneSuccessful(tool: string, keep: number): void;
+}
+
+export interface IdempotencyTable {
+  /** At once, not queued: claims a key for an execution, or returns the earlier claim. Keys belong to caller and tool. */
+  claim(claim: {
+    caller: string;
+    tool: string;
+    key: string;
+    argumentsHash: string;
+    executionId: string;
+    atMs: number;
+  }): { readonly claimed: true } | { readonly claimed: false; readonly argumentsHash: string; readonly executionId: string };
+  release(caller: string, tool: string, key: string): void;
+  /** Forgets claims older than `beforeMs`. */
+  prune(beforeMs: number): void;
+}
+
+export interface EventRow {
+  readonly seq: number;
+  readonly type: string;
+  readonly atMs: number;
+  readonly caller: string | null;
+  readonly subject: string;
+  readonly dataJson: string;
+}
+
+export interface EventTable {
+  /** Queued. */
+  insert(row: EventRow): void;
+  listAfter(seq: number, query: { caller?: string; types?: readonly string[]; limit: number }): EventRow[];
+  lastSeq(): number;
+  prune(keep: number): void;
+}
+
+/** One generation; code, source map and image are files beside the database. */
+export interface GenerationRow {
+  readonly id: string;
+  readonly pluginPath: string;
+  readonly number: number;
+  readonly author: string;
+  readonly engine: string;
+  readonly contentHash: string;
+  readonly codeHash: string;
+  readonly imageHash: string | null;
+  /** What the image was made with; an image with another fingerprint is built again. */
+  readonly imageFingerprint: string | null;
+  readonly manifestJson: string;
+  readonly inputsJson: string;
+  readonly createdAtMs: number;
+}
+
+export interface GenerationTable {
+  /** At once. */
+  upsert(row: GenerationRow): void;
+  /** Newest first. */
+  listOf(pluginPath: string): GenerationRow[];
+  get(id: string): GenerationRow | undefined;
+  /** The current generation of every plugin in one query (see PluginTable.currentGeneration). */
+  listCurrent(): GenerationRow[];
+  delete(id: string): void;
+}
+
+/** What is remembered of a plugin file over restarts. */
+export interface PluginRow {
+  readonly path: string;
+  readonly name: string;
+  readonly state: string;
+  readonly enabled: boolean;
+  readonly currentGeneration: string | null;
+  /** Content hash that a rollback pinned away from: the file's own content stays off until it changes. */
+  readonly pinnedAwayFrom: string | null;
+  readonly diagnosticJson: string | null;
+  readonly transitionsJson: string;
+}
+
+export interface PluginTable {
+  upsert(row: PluginRow): void;
+  get(path: string): PluginRow | undefined;
+  list(): PluginRow[];
+  delete(path: string): void;
+}
+
+export interface KeyRow {
+  readonly id: string;
+  readonly name: string;
+  readonly role: 'admin' | 'caller';
+  /** SHA-256 of the secret part, hex. */
+  readonly secretHash: string;
+  readonly createdAtMs: number;
+  readonly lastUsedAtMs: number | null;
+  readonly revokedAtMs: number | null;
+}
+
+export interface KeyTable {
+  insert(row: KeyRow): void;
+  findByHash(secretHash: string): KeyRow | undefined;
+  list(): KeyRow[];
+  revoke(id: string, atMs: number): boolean;
+  touch(id: string, atMs: number): void;
+}
+
+/** Values of `context.kv`, per plugin and owner (a caller, or `*` for shared). */
+export interface KvTable {
+  get(plugin: string, owner: string, key: string): string | undefined;
+  /** False when the quota in bytes (keys and values, UTF-8) would be passed; nothing is written then. */
+  set(plugin: string, owner: string, key: string, value: string, quotaBytes: number): boolean;
+  delete(plugin: string, owner: string, key: string): boolean;
+  /** Keys with a prefix in order, after `after`. */
+  list(plugin: string, owner: string, query: { prefix: string; after?: string; limit: number }): { key: string; value: string }[];
+  usedBytes(plugin: string, owner: string): number;
+}
