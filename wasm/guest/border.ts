@@ -1,0 +1,82 @@
+/**
+ * The guest's side of the border. `host` is the one import of the sandbox; it is captured here and taken off the
+ * global object before any plugin code runs. Operations that the host answers at once return; the others settle later.
+ */
+
+/** Text (usually JSON) and, where an operation carries raw bytes, an ArrayBuffer. */
+export interface Message {
+  readonly payload: string;
+  readonly body?: ArrayBuffer | undefined;
+}
+
+type HostImport = (op: string, id: number, payload: string, body?: ArrayBuffer) => string | ArrayBuffer | undefined;
+
+interface Waiting {
+  readonly resolve: (message: Message) => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+declare const host: HostImport;
+
+const hostImport: HostImport = host;
+// Intrinsics are taken now, so that a plugin that changes prototypes cannot change what the border does.
+const GuestPromise = Promise;
+const GuestError = Error;
+const GuestMap = Map;
+
+let waiting = new GuestMap<number, Waiting>();
+let nextId = 1;
+
+/** Asks for something that the host answers at once. Throws what the host refuses. */
+export function askNow(op: string, payload: string, body?: ArrayBuffer): string | ArrayBuffer | undefined {
+  return hostImport(op, 0, payload, body);
+}
+
+/** Asks for something that takes time. Rejects with an Error that carries the host's `code`. */
+export function ask(op: string, payload: string, body?: ArrayBuffer): Promise<Message> {
+  return new GuestPromise((resolve, reject) => {
+    const id = nextId++;
+    waiting.set(id, { resolve, reject });
+    try {
+      hostImport(op, id, payload, body);
+    } catch (error) {
+      waiting.delete(id);
+      reject(error);
+    }
+  });
+}
+
+/** Tells the host something that needs no answer. */
+export function tell(op: string, payload: string, body?: ArrayBuffer): void {
+  hostImport(op, 0, payload, body);
+}
+
+/** Called by the host with the answer to `ask`. */
+export function settle(id: number, ok: boolean, payload: string, body?: ArrayBuffer): void {
+  const entry = waiting.get(id);
+  if (!entry) return;
+  waiting.delete(id);
+  if (ok) {
+    entry.resolve({ payload, body });
+    return;
+  }
+  entry.reject(refusal(payload));
+}
+
+/** How many answers are still to come. */
+export function countWaiting(): number {
+  return waiting.size;
+}
+
+/** Forgets every pending question: the call that asked has ended. */
+export function forgetWaiting(): void {
+  waiting = new GuestMap();
+}
+
+/** The error that a refused operation throws; `payload` is `{code, message}`. */
+function refusal(payload: string): Error {
+  const { code, message } = JSON.parse(payload) as { code: string; message: string };
+  const error = new GuestError(message) as Error & { code: string };
+  error.code = code;
+  return error;
+}
