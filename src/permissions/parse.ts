@@ -1,0 +1,165 @@
+import type { PermissionKey, PermissionSet } from '../config/permission-set.ts';
+import { suggestNearNames } from '../errors/near-names.ts';
+import { parseNetEntry } from './net-grammar.ts';
+import { parseRelativePath } from './path-grammar.ts';
+
+/** What came of reading a permissions block. A refusal is a whole sentence and names the key at fault. */
+export type ParsedPermissions =
+  | { readonly ok: true; readonly permissions: PermissionSet }
+  | { readonly ok: false; readonly message: string; readonly key?: string };
+
+type Item = { readonly ok: true; readonly entry: string } | { readonly ok: false; readonly reason: string };
+type Value<Key extends PermissionKey> =
+  | { readonly ok: true; readonly value: PermissionSet[Key] }
+  | { readonly ok: false; readonly message: string };
+type ListKey = 'net' | 'read' | 'write' | 'env' | 'run' | 'tools';
+
+const mostEntries = 100;
+const longestEntry = 1100;
+const fullForm = '{ net: ["api.example.com"], env: ["API_KEY"], kv: true }';
+
+const examples: Readonly<Record<ListKey, string>> = {
+  net: '["api.example.com"]',
+  read: '["data"], or ["."] for the whole workspace',
+  write: '["data"], or ["."] for the whole workspace',
+  env: '["API_KEY"]',
+  run: '["ffmpeg"]',
+  tools: '["weather", "text_*"]',
+};
+
+const parsers: { readonly [Key in PermissionKey]: (value: unknown) => Value<Key> } = {
+  net: (value) => parseList('net', value, parseNetEntry),
+  read: (value) => parseList('read', value, parsePathEntry),
+  write: (value) => parseList('write', value, parsePathEntry),
+  env: (value) => parseList('env', value, parseEnvName),
+  run: (value) => parseList('run', value, parseCommand),
+  tools: (value) => parseList('tools', value, parseToolGlob),
+  llm: parseLlm,
+  kv: parseKv,
+  sharedCell: parseSharedCell,
+};
+
+/** The keys of the vocabulary. */
+export const permissionKeys: readonly PermissionKey[] = [
+  'net',
+  'read',
+  'write',
+  'env',
+  'run',
+  'tools',
+  'llm',
+  'kv',
+  'sharedCell',
+];
+
+/**
+ * Reads a permissions block of a manifest or of `grants` in the config. Hosts and paths come out in their one spelling,
+ * doubles fall away, and an absent key, `false` or an empty list asks for nothing. Whatever is not understood is refused.
+ */
+export function parsePermissions(value: unknown): ParsedPermissions {
+  if (value === undefined) return { ok: true, permissions: {} };
+  if (!isRecord(value)) return { ok: false, message: `permissions must be an object such as ${fullForm}; got ${name(value)}.` };
+  let permissions: PermissionSet = {};
+  for (const [key, raw] of Object.entries(value)) {
+    if (!isPermissionKey(key)) {
+      const near = suggestNearNames(key, permissionKeys);
+      return {
+        ok: false,
+        key,
+        message: `permissions has no key ${quote(key)}.${near} The keys are ${permissionKeys.join(', ')}.`,
+      };
+    }
+    if (raw === undefined || raw === false) continue;
+    const parsed = parsers[key](raw);
+    if (!parsed.ok) return { ok: false, key, message: parsed.message };
+    if (parsed.value !== undefined) permissions = { ...permissions, [key]: parsed.value };
+  }
+  return { ok: true, permissions };
+}
+
+function isPermissionKey(key: string): key is PermissionKey {
+  return Object.hasOwn(parsers, key);
+}
+
+function parseList(key: ListKey, value: unknown, parseItem: (text: string) => Item): Value<ListKey> {
+  if (value === true) return fail(`permissions.${key} takes a list, not true: name what is needed, such as ${examples[key]}.`);
+  if (!Array.isArray(value)) return fail(`permissions.${key} must be a list such as ${examples[key]}; got ${name(value)}.`);
+  if (value.length > mostEntries) return fail(`permissions.${key} may have at most ${mostEntries} entries; got ${value.length}.`);
+  const entries = new Set<string>();
+  for (const item of value) {
+    if (typeof item !== 'string') return fail(`permissions.${key} must hold text such as ${examples[key]}; got ${name(item)}.`);
+    if (item.length > longestEntry) return fail(`permissions.${key} has an entry of more than ${longestEntry} characters.`);
+    const parsed = parseItem(item);
+    if (!parsed.ok) return fail(`permissions.${key}: ${quote(item)} ${parsed.reason}.`);
+    entries.add(parsed.entry);
+  }
+  return { ok: true, value: entries.size === 0 ? undefined : [...entries] };
+}
+
+function parsePathEntry(text: string): Item {
+  if (text.includes('*')) return { ok: false, reason: 'holds "*"; a folder covers everything in it' };
+  const parsed = parseRelativePath(text);
+  return parsed.ok ? { ok: true, entry: parsed.segments.join('/') || '.' } : parsed;
+}
+
+function parseEnvName(text: string): Item {
+  if (/^HOTCELL_/i.test(text)) return { ok: false, reason: 'belongs to the daemon and is never handed out' };
+  if (/^[A-Za-z_][A-Za-z0-9_.-]{0,127}$/.test(text)) return { ok: true, entry: text };
+  return { ok: false, reason: 'is no name; write it as API_KEY, one name an entry' };
+}
+
+function parseCommand(text: string): Item {
+  if (/^[A-Za-z0-9_][A-Za-z0-9._+-]{0,63}$/.test(text)) return { ok: true, entry: text };
+  return { ok: false, reason: 'is no command name; write it as ffmpeg, without path and arguments' };
+}
+
+function parseToolGlob(text: string): Item {
+  if (/^[A-Za-z0-9_.*-]{1,128}$/.test(text)) return { ok: true, entry: text };
+  return { ok: false, reason: 'is no tool name; write it as weather or text_*, without a version' };
+}
+
+function parseLlm(value: unknown): Value<'llm'> {
+  if (value === true) return { ok: true, value };
+  if (typeof value === 'number' && Number.isSafeInteger(value) && value > 0) return { ok: true, value };
+  return fail(`permissions.llm must be true or a whole number of tokens above 0, such as 20000; got ${name(value)}.`);
+}
+
+function parseKv(value: unknown): Value<'kv'> {
+  if (value === true) return { ok: true, value };
+  if (!isRecord(value)) return fail(`permissions.kv must be true or { quotaBytes, shared }; got ${name(value)}.`);
+  const unknownKey = Object.keys(value).find((key) => key !== 'quotaBytes' && key !== 'shared');
+  if (unknownKey !== undefined) {
+    return fail(`permissions.kv has no key ${quote(unknownKey)}.${suggestNearNames(unknownKey, ['quotaBytes', 'shared'])}`);
+  }
+  const { quotaBytes, shared } = value;
+  if (shared !== undefined && typeof shared !== 'boolean')
+    return fail(`permissions.kv.shared must be true or false; got ${name(shared)}.`);
+  if (quotaBytes === undefined) return { ok: true, value: shared ? { shared } : true };
+  if (typeof quotaBytes !== 'number' || !Number.isSafeInteger(quotaBytes) || quotaBytes <= 0) {
+    return fail(`permissions.kv.quotaBytes must be a whole number of bytes above 0; got ${name(quotaBytes)}.`);
+  }
+  return { ok: true, value: shared ? { quotaBytes, shared } : { quotaBytes } };
+}
+
+function parseSharedCell(value: unknown): Value<'sharedCell'> {
+  return value === true ? { ok: true, value } : fail(`permissions.sharedCell must be true or left out; got ${name(value)}.`);
+}
+
+function fail(message: string): { readonly ok: false; readonly message: string } {
+  return { ok: false, message };
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** What came, for a sentence: bounded, since it was written by a stranger. */
+function name(value: unknown): string {
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'string') return quote(value);
+  return typeof value === 'object' && value !== null ? 'an object' : String(value).slice(0, 40);
+}
+
+function quote(text: string): string {
+  return JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text);
+}
