@@ -49,6 +49,11 @@ export interface BorderHost {
   log(line: LogLine): void;
   /** Progress of the call. Must not throw. */
   progress(progress: { readonly done: number; readonly total?: number; readonly message?: string }): void;
+  /**
+   * Told by engines that know: true when a slice ended and the call waits (host answers, timers), false when it can run
+   * again. Without it a call counts as waiting while `answer` has not settled. Must not throw.
+   */
+  waiting?(isWaiting: boolean): void;
 }
 
 /** Values that `context.config.get` and `context.env.get` answer at once. A key in `denied` answers with a refusal. */

@@ -68,7 +68,14 @@ export interface RunRequest {
 
 /** How a call ended. `output` is what the handler returned: text stays text. */
 export type RunOutcome =
-  | { readonly status: 'success'; readonly output: unknown; readonly recording?: Recording; readonly usage: RunUsage }
+  | {
+      readonly status: 'success';
+      readonly output: unknown;
+      /** The same output as JSON text, when the engine has it at hand: spares another stringify. */
+      readonly outputJson?: string;
+      readonly recording?: Recording;
+      readonly usage: RunUsage;
+    }
   | {
       readonly status: 'error' | 'timeout' | 'cancelled';
       readonly error: GuestError;

@@ -55,6 +55,7 @@ export const errorCatalog = {
   internal: { title: 'Fault in the daemon', fix: 'Look for the id in the log of the daemon.', status: 500 },
   'not-supported': { title: 'Not supported here', fix: 'See docs/plugin-format.md for what is supported.', status: 501 },
   'tools-disabled': { title: 'Tools are switched off', fix: 'Set tools.enabled to true in the config.', status: 503 },
+  'tool-off': { title: 'Tool is switched off', fix: 'Set the mode of the tool to "on" or "auto".', status: 503 },
   'shutting-down': { title: 'Daemon is stopping', fix: 'Start it again: hotcell start.', status: 503 },
   'storage-full': { title: 'Disk is full', fix: 'Free space on the disk of the data directory.', status: 507 },
   // Failures of one execution: the call ran (HTTP 200) and ended so.

@@ -1,0 +1,147 @@
+import semver from 'semver';
+import { HotcellError } from '../errors/hotcell-error.ts';
+import { findNearNames } from '../errors/near-names.ts';
+import { maxRefLength, parseToolRef } from './tool-ref.ts';
+import type { PublishedGeneration, ToolEntry } from './tool-types.ts';
+import type { ToolRegistry } from './tools-api.ts';
+
+/** What one publish or withdrawal changed, as `name@version`. */
+export interface ToolsChange {
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+  readonly changed: readonly string[];
+}
+
+const maxCachedRefs = 4096;
+
+/** Creates an empty registry. `onChange` is told after every change that took place; it must not throw. */
+export function createToolRegistry(options: { readonly onChange?: (change: ToolsChange) => void } = {}): ToolRegistry {
+  const entriesByKey = new Map<string, ToolEntry>();
+  const keysByPlugin = new Map<string, readonly string[]>();
+  /** Versions of a name, highest first. */
+  const versionsByName = new Map<string, ToolEntry[]>();
+  /** Only hits: a caller cannot fill it with names that do not exist. */
+  const resolvedRefs = new Map<string, ToolEntry>();
+  let listed: readonly ToolEntry[] | undefined;
+
+  function replace(pluginPath: string, entries: readonly ToolEntry[]): void {
+    const oldKeys = keysByPlugin.get(pluginPath) ?? [];
+    const newKeys = entries.map(keyOf);
+    for (const key of oldKeys) remove(key);
+    for (const entry of entries) add(entry);
+    if (newKeys.length === 0) keysByPlugin.delete(pluginPath);
+    else keysByPlugin.set(pluginPath, newKeys);
+    resolvedRefs.clear();
+    listed = undefined;
+    if (oldKeys.length + newKeys.length > 0) options.onChange?.(compareKeys(oldKeys, newKeys));
+  }
+
+  function remove(key: string): void {
+    const entry = entriesByKey.get(key);
+    if (entry === undefined) return;
+    entriesByKey.delete(key);
+    const rest = (versionsByName.get(entry.name) ?? []).filter((other) => other !== entry);
+    if (rest.length === 0) versionsByName.delete(entry.name);
+    else versionsByName.set(entry.name, rest);
+  }
+
+  function add(entry: ToolEntry): void {
+    entriesByKey.set(keyOf(entry), entry);
+    const versions = versionsByName.get(entry.name) ?? [];
+    versionsByName.set(
+      entry.name,
+      [...versions, entry].sort((a, b) => semver.rcompare(a.version, b.version)),
+    );
+  }
+
+  function find(ref: string): ToolEntry | undefined {
+    const { name, range } = parseToolRef(ref);
+    const versions = versionsByName.get(name);
+    if (range === undefined || versions === undefined) return versions && pickHighest(versions);
+    const exact = semver.valid(range);
+    if (exact !== null) return versions.find((entry) => semver.eq(entry.version, exact));
+    return versions.find((entry) => semver.satisfies(entry.version, range));
+  }
+
+  return {
+    publish(pluginPath, published) {
+      const entries = published.manifest.tools.map((tool) => makeEntry(tool, published));
+      const own = new Set<string>();
+      for (const entry of entries) {
+        const key = keyOf(entry);
+        const owner = entriesByKey.get(key)?.published.generation.pluginPath;
+        if (own.has(key)) refuseDuplicate(key, pluginPath, pluginPath);
+        if (owner !== undefined && owner !== pluginPath) refuseDuplicate(key, owner, pluginPath);
+        own.add(key);
+      }
+      replace(pluginPath, entries);
+    },
+    withdraw(pluginPath) {
+      if (keysByPlugin.has(pluginPath)) replace(pluginPath, []);
+    },
+    resolve(ref) {
+      const known = resolvedRefs.get(ref);
+      if (known !== undefined) return known;
+      const entry = ref.length <= maxRefLength ? find(ref) : undefined;
+      if (entry === undefined) throw describeMiss(ref.slice(0, maxRefLength), versionsByName);
+      if (resolvedRefs.size >= maxCachedRefs) resolvedRefs.clear();
+      resolvedRefs.set(ref, entry);
+      return entry;
+    },
+    list() {
+      listed ??= [...entriesByKey.values()].sort(compareEntries);
+      return listed;
+    },
+  };
+}
+
+function makeEntry(manifest: ToolEntry['manifest'], published: PublishedGeneration): ToolEntry {
+  const { name: plugin, version } = published.manifest;
+  return { name: manifest.name, version, source: 'plugin', plugin, manifest, published };
+}
+
+function keyOf(entry: ToolEntry): string {
+  return `${entry.name}@${entry.version}`;
+}
+
+/** `versions` is sorted highest first: the first release wins, else the highest prerelease. */
+function pickHighest(versions: readonly ToolEntry[]): ToolEntry | undefined {
+  return versions.find((entry) => semver.prerelease(entry.version) === null) ?? versions[0];
+}
+
+function compareEntries(a: ToolEntry, b: ToolEntry): number {
+  if (a.name !== b.name) return a.name < b.name ? -1 : 1;
+  return semver.rcompare(a.version, b.version);
+}
+
+function compareKeys(oldKeys: readonly string[], newKeys: readonly string[]): ToolsChange {
+  return {
+    added: newKeys.filter((key) => !oldKeys.includes(key)),
+    removed: oldKeys.filter((key) => !newKeys.includes(key)),
+    changed: newKeys.filter((key) => oldKeys.includes(key)),
+  };
+}
+
+function refuseDuplicate(key: string, owner: string, second: string): never {
+  const message =
+    owner === second
+      ? `The plugin ${second} defines the tool "${key}" twice.`
+      : `The tool "${key}" of ${second} exists already: it belongs to ${owner}.`;
+  throw new HotcellError('tool-duplicate', message, { facts: { tool: key, owner, second } });
+}
+
+function describeMiss(ref: string, versionsByName: ReadonlyMap<string, readonly ToolEntry[]>): HotcellError {
+  const { name, range } = parseToolRef(ref);
+  const versions = versionsByName.get(name)?.map((entry) => entry.version);
+  if (versions !== undefined) {
+    const found = versions.slice(0, 10).join(', ');
+    const readable = semver.validRange(range) === null ? ` "${range}" is neither a version nor a range.` : '';
+    return new HotcellError('tool-unknown', `No version of the tool "${name}" fits "${range}".${readable} There is: ${found}.`, {
+      facts: { ref, versions: versions.slice(0, 10) },
+      fix: `Call "${name}" for the highest version, or name one that exists.`,
+    });
+  }
+  const near = findNearNames(name, versionsByName.keys());
+  const meant = near.length === 0 ? '' : ` Did you mean ${near.map((other) => `"${other}"`).join(' or ')}?`;
+  return new HotcellError('tool-unknown', `There is no tool "${name}".${meant}`, { facts: { ref, near } });
+}
