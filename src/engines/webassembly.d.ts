@@ -18,7 +18,9 @@ declare namespace WebAssembly {
     readonly kind: ImportExportKind;
   }
 
-  interface Module {}
+  interface Module {
+    readonly [Symbol.toStringTag]: string;
+  }
 
   interface Instance {
     readonly exports: Readonly<Record<string, ExportValue>>;

@@ -21,7 +21,8 @@ export function limitMemory(module: Uint8Array, maxBytes: number): Uint8Array {
   if (count.value === 0) return module;
   if (count.value > 1) throw unsupported(`${count.value} memories`, 'one memory');
   const flags = readUnsigned(module, count.next);
-  if (flags.value > hasMaximum) throw unsupported(`a memory with flags ${flags.value} (shared or 64-bit)`, 'a plain 32-bit memory');
+  if (flags.value > hasMaximum)
+    throw unsupported(`a memory with flags ${flags.value} (shared or 64-bit)`, 'a plain 32-bit memory');
   const minimum = readUnsigned(module, flags.next);
   if (minimum.value > maxPages) throw tooLarge(minimum.value, maxPages);
   const declared = flags.value === hasMaximum ? readUnsigned(module, minimum.next).value : maxPages;
@@ -42,7 +43,11 @@ function unsupported(found: string, expected: string): HotcellError {
 function tooLarge(minimumPages: number, maxPages: number): HotcellError {
   const wanted = (minimumPages * pageBytes) / mebibyte;
   const allowed = (maxPages * pageBytes) / mebibyte;
-  return new HotcellError('memory-exceeded', `The module wants ${wanted} MiB of memory from the start; the limit is ${allowed} MiB.`, {
-    fix: 'Link it with a smaller initial memory, or raise limits.memoryBytes in the sidecar.',
-  });
+  return new HotcellError(
+    'memory-exceeded',
+    `The module wants ${wanted} MiB of memory from the start; the limit is ${allowed} MiB.`,
+    {
+      fix: 'Link it with a smaller initial memory, or raise limits.memoryBytes in the sidecar.',
+    },
+  );
 }
