@@ -58,6 +58,16 @@ export const errorCatalog = {
   'tool-off': { title: 'Tool is switched off', fix: 'Set the mode of the tool to "on" or "auto".', status: 503 },
   'shutting-down': { title: 'Daemon is stopping', fix: 'Start it again: hotcell start.', status: 503 },
   'storage-full': { title: 'Disk is full', fix: 'Free space on the disk of the data directory.', status: 507 },
+  'storage-damaged': {
+    title: 'Database is damaged',
+    fix: 'Stop hotcell, move hotcell.db and hotcell.db-wal out of the data directory, and start again.',
+    status: 500,
+  },
+  'storage-failed': {
+    title: 'Data directory cannot be used',
+    fix: 'Check that the data directory exists, is yours and can be written.',
+    status: 500,
+  },
   // Failures of one execution: the call ran (HTTP 200) and ended so.
   'handler-threw': { title: 'Handler threw', fix: 'Mend the plugin at the named line.', status: 200 },
   'handler-never-settles': {

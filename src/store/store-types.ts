@@ -12,14 +12,18 @@ export interface Store {
   readonly plugins: PluginTable;
   readonly keys: KeyTable;
   readonly kv: KvTable;
-  /** Resolves when everything queued so far is committed; rejects with `storage-full` when the disk is full. */
+  /**
+   * Resolves when everything queued so far is committed; rejects with `storage-full` when the disk is full. Then the
+   * writes stay queued and are tried again: whoever gives up on a call updates its row to `error`.
+   */
   committed(): Promise<void>;
-  /** Commits now, in this turn. */
+  /** Commits now, in this turn. Never throws: what fails is told to the waiters and to `onWriteError`. */
   flush(): void;
+  /** Commits what is queued and gives the data directory free. */
   close(): void;
 }
 
-/** One call, as kept. JSON columns are text here. */
+/** One call, as kept. JSON columns are text here; times are whole epoch ms; `endedAtMs` is null until the call ended. */
 export interface ExecutionRow {
   readonly id: string;
   readonly tool: string;
@@ -49,9 +53,12 @@ export interface ExecutionTable {
   /** Newest first; `before` is an id (ids sort by time). */
   list(query: { tool?: string; status?: string; caller?: string; before?: string; limit: number }): ExecutionRow[];
   count(query: { tool?: string; status?: string; caller?: string }): number;
-  /** After a crash: every pending or running row becomes `error` with this error; returns how many. */
+  /**
+   * After a crash: every pending or running row becomes `error` with this error, and idempotency keys whose execution was
+   * never written are free again; returns how many rows were unfinished.
+   */
   interruptUnfinished(errorJson: string, atMs: number): number;
-  /** Keeps the newest `keep` ended rows. */
+  /** Keeps the newest `keep` rows, those that have not ended and those that an idempotency key still names. */
   prune(keep: number): void;
 }
 
@@ -59,7 +66,7 @@ export interface RecordingTable {
   /** Queued. `blob` is opaque. */
   insert(row: { executionId: string; tool: string; status: string; blob: Uint8Array; createdAtMs: number }): void;
   get(executionId: string): Uint8Array | undefined;
-  /** Of the successful recordings of a tool only the newest `keep` stay. */
+  /** Queued. Of the successful recordings of a tool only the newest `keep` stay. */
   pruneSuccessful(tool: string, keep: number): void;
 }
 
@@ -90,8 +97,16 @@ export interface EventRow {
 export interface EventTable {
   /** Queued. */
   insert(row: EventRow): void;
-  listAfter(seq: number, query: { caller?: string; types?: readonly string[]; limit: number }): EventRow[];
+  /** Oldest first. With a caller: its own, and of those of nobody the `publicTypes`. */
+  listAfter(
+    seq: number,
+    query: { caller?: string; types?: readonly string[]; publicTypes?: readonly string[]; limit: number },
+  ): EventRow[];
+  /** The newest number that was kept or reserved. */
   lastSeq(): number;
+  /** Queued. After it is committed no restart gives out a number up to this one again. */
+  reserve(upTo: number): void;
+  /** Queued. Keeps the newest `keep`. */
   prune(keep: number): void;
 }
 
@@ -159,6 +174,7 @@ export interface KeyTable {
   findByHash(secretHash: string): KeyRow | undefined;
   list(): KeyRow[];
   revoke(id: string, atMs: number): boolean;
+  /** Queued, and kept to the minute. */
   touch(id: string, atMs: number): void;
 }
 

@@ -1,0 +1,44 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { readNumber, readText } from './column-values.ts';
+import { writeNow } from './sqlite-error.ts';
+import type { KvTable } from './store-types.ts';
+
+/** Creates the table behind `context.kv`. Triggers keep the bytes that every owner uses. */
+export function createKvTable(database: DatabaseSync): KvTable {
+  const get = database.prepare('select value from kv where plugin = ? and owner = ? and key = ?');
+  // One statement checks the quota and writes, so that nothing comes between.
+  const set = database.prepare(
+    `insert into kv (plugin, owner, key, value) select ?1, ?2, ?3, ?4
+     where coalesce((select bytes from kv_usage where plugin = ?1 and owner = ?2), 0)
+       - coalesce((select octet_length(key) + octet_length(value) from kv where plugin = ?1 and owner = ?2 and key = ?3), 0)
+       + octet_length(?3) + octet_length(?4) <= ?5
+     on conflict (plugin, owner, key) do update set value = excluded.value`,
+  );
+  const remove = database.prepare('delete from kv where plugin = ? and owner = ? and key = ?');
+  const list = database.prepare(
+    'select key, value from kv where plugin = ? and owner = ? and key >= ? and key > ? order by key limit ?',
+  );
+  const usage = database.prepare('select bytes from kv_usage where plugin = ? and owner = ?');
+
+  return {
+    get(plugin, owner, key) {
+      const row = get.get(plugin, owner, key);
+      return row === undefined ? undefined : readText(row, 'value');
+    },
+    set: (plugin, owner, key, value, quotaBytes) => writeNow(() => set.run(plugin, owner, key, value, quotaBytes)).changes === 1,
+    delete: (plugin, owner, key) => writeNow(() => remove.run(plugin, owner, key)).changes === 1,
+    list(plugin, owner, { prefix, after, limit }) {
+      const found: { key: string; value: string }[] = [];
+      for (const row of list.iterate(plugin, owner, prefix, after ?? '', limit)) {
+        const key = readText(row, 'key');
+        if (!key.startsWith(prefix)) break;
+        found.push({ key, value: readText(row, 'value') });
+      }
+      return found;
+    },
+    usedBytes(plugin, owner) {
+      const row = usage.get(plugin, owner);
+      return row === undefined ? 0 : readNumber(row, 'bytes');
+    },
+  };
+}

@@ -1,0 +1,146 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { HotcellError } from '../errors/hotcell-error.ts';
+
+/**
+ * The schema, one step a version; a step that was released never changes. Times are epoch ms. Large columns stand last
+ * in `executions`, so that scans over the small ones do not read them.
+ */
+const migrations: readonly string[] = [
+  `
+  create table executions (
+    id text not null unique,
+    tool text not null,
+    version text not null,
+    plugin text not null,
+    generation text not null,
+    caller text not null,
+    session text not null,
+    status text not null check (status in ('pending', 'running', 'success', 'error', 'timeout', 'cancelled')),
+    created_at integer not null,
+    started_at integer,
+    ended_at integer,
+    duration_ms real,
+    attempts integer not null check (attempts >= 0),
+    idempotency_key text,
+    arguments text not null,
+    output text,
+    error text,
+    check ((status in ('pending', 'running')) = (ended_at is null))
+  ) strict;
+  create index executions_by_tool on executions (tool, id);
+  create index executions_by_caller on executions (caller, id);
+  create index executions_not_successful on executions (status, id) where status <> 'success';
+
+  create table recordings (
+    execution_id text primary key not null,
+    tool text not null,
+    status text not null,
+    created_at integer not null,
+    blob blob not null
+  ) strict;
+  create index recordings_successful on recordings (tool, execution_id) where status = 'success';
+
+  create table idempotency (
+    caller text not null,
+    tool text not null,
+    key text not null,
+    arguments_hash text not null,
+    execution_id text not null,
+    at integer not null,
+    primary key (caller, tool, key)
+  ) strict, without rowid;
+  create index idempotency_by_execution on idempotency (execution_id);
+  create index idempotency_by_time on idempotency (at);
+
+  create table events (
+    seq integer primary key check (seq > 0),
+    type text not null,
+    at integer not null,
+    caller text,
+    subject text not null,
+    data text not null
+  ) strict;
+  create table event_reservation (only integer primary key check (only = 1), seq integer not null) strict;
+  insert into event_reservation values (1, 0);
+
+  create table generations (
+    id text primary key not null,
+    plugin_path text not null,
+    number integer not null check (number > 0),
+    author text not null check (author in ('operator', 'caller', 'model', 'repair')),
+    engine text not null check (engine in ('quickjs', 'extism', 'deno', 'docker')),
+    content_hash text not null,
+    code_hash text not null,
+    image_hash text,
+    image_fingerprint text,
+    manifest text not null,
+    inputs text not null,
+    created_at integer not null,
+    unique (plugin_path, number)
+  ) strict;
+
+  create table plugins (
+    path text primary key not null,
+    name text not null,
+    state text not null check (state in
+      ('absent', 'loading', 'ready', 'pending-grant', 'degraded', 'failed', 'disabled', 'quarantined')),
+    enabled integer not null check (enabled in (0, 1)),
+    current_generation text,
+    pinned_away_from text,
+    diagnostic text,
+    transitions text not null
+  ) strict;
+
+  create table keys (
+    id text primary key not null,
+    name text not null,
+    role text not null check (role in ('admin', 'caller')),
+    secret_hash text not null unique,
+    created_at integer not null,
+    last_used_at integer,
+    revoked_at integer
+  ) strict;
+
+  create table kv (
+    plugin text not null,
+    owner text not null,
+    key text not null,
+    value text not null,
+    primary key (plugin, owner, key)
+  ) strict, without rowid;
+  create table kv_usage (
+    plugin text not null,
+    owner text not null,
+    bytes integer not null check (bytes >= 0),
+    primary key (plugin, owner)
+  ) strict, without rowid;
+  create trigger kv_after_insert after insert on kv begin
+    insert into kv_usage values (new.plugin, new.owner, octet_length(new.key) + octet_length(new.value))
+      on conflict do update set bytes = bytes + excluded.bytes;
+  end;
+  create trigger kv_after_update after update of value on kv begin
+    update kv_usage set bytes = bytes - octet_length(old.value) + octet_length(new.value)
+      where plugin = new.plugin and owner = new.owner;
+  end;
+  create trigger kv_after_delete after delete on kv begin
+    update kv_usage set bytes = bytes - octet_length(old.key) - octet_length(old.value)
+      where plugin = old.plugin and owner = old.owner;
+  end;
+  `,
+];
+
+/** Brings the database to the newest version, each step in one transaction. Refuses one that a newer Hotcell wrote. */
+export function migrate(database: DatabaseSync): void {
+  const version = Number(database.prepare('pragma user_version').get()?.user_version);
+  if (version > migrations.length) {
+    throw new HotcellError(
+      'conflict',
+      `The database has schema ${version}, which a newer Hotcell wrote; this one knows schemas up to ${migrations.length}.`,
+      { fix: 'Start the newer Hotcell, or choose another data directory: --data DIR.' },
+    );
+  }
+  for (const [index, sql] of migrations.entries()) {
+    if (index < version) continue;
+    database.exec(`begin immediate; ${sql}; pragma user_version = ${index + 1}; commit;`);
+  }
+}

@@ -1,0 +1,114 @@
+import { DatabaseSync } from 'node:sqlite';
+import { HotcellError } from '../errors/hotcell-error.ts';
+import { databasePath, prepareDataDir, readPid, removePid, writePid } from './data-dir.ts';
+import { createEventTable } from './events.ts';
+import { createExecutionTable } from './executions.ts';
+import { createGenerationTable } from './generations.ts';
+import { createIdempotencyTable } from './idempotency.ts';
+import { createKeyTable } from './keys.ts';
+import { createKvTable } from './kv.ts';
+import { migrate } from './migrations.ts';
+import { createPluginTable } from './plugins.ts';
+import { createRecordingTable } from './recordings.ts';
+import { describeStoreError, isBusyError } from './sqlite-error.ts';
+import type { Store } from './store-types.ts';
+import { createWriteQueue } from './write-queue.ts';
+
+/** What a store is opened with. */
+export interface StoreOptions {
+  /** Absolute; created with mode 0700. */
+  readonly dataDir: string;
+  /** Hears of queued writes that failed. Must not throw. */
+  readonly onWriteError?: (error: HotcellError) => void;
+  /** Upper bound of the database file; beyond it writes fail as if the disk were full. */
+  readonly maxDatabaseBytes?: number;
+}
+
+const pageBytes = 4096;
+
+/**
+ * Opens the store of a data directory, which it holds alone until `close` or the end of the process. Throws `conflict`
+ * when another daemon holds it or a newer Hotcell wrote it, `storage-damaged` when the file is no sound database, and
+ * `storage-failed` when the directory cannot be used.
+ */
+export function openStore(options: StoreOptions): Store {
+  const { dataDir, onWriteError = () => {} } = options;
+  prepareDataDir(dataDir);
+  const database = openDatabase(dataDir);
+  try {
+    configure(database, options.maxDatabaseBytes);
+    migrate(database);
+    writePid(dataDir);
+    return createStore(database, dataDir, onWriteError);
+  } catch (error) {
+    database.close();
+    throw explainOpening(error, dataDir);
+  }
+}
+
+function openDatabase(dataDir: string): DatabaseSync {
+  try {
+    // A daemon that is being restarted may need a moment to let go.
+    return new DatabaseSync(databasePath(dataDir), { timeout: 500 });
+  } catch (error) {
+    throw explainOpening(error, dataDir);
+  }
+}
+
+/**
+ * The exclusive lock keeps a second daemon out, ends with the process however that ends, and saves SQLite the locking
+ * calls and the shared-memory file of every transaction.
+ */
+function configure(database: DatabaseSync, maxDatabaseBytes: number | undefined): void {
+  database.exec(`
+    pragma locking_mode = exclusive;
+    pragma journal_mode = wal;
+    pragma synchronous = normal;
+    pragma cache_size = -16000;
+    pragma temp_store = memory;
+    pragma wal_autocheckpoint = 4000;
+    pragma journal_size_limit = 67108864;
+    pragma trusted_schema = off;
+    begin immediate;
+    commit;
+  `);
+  if (maxDatabaseBytes !== undefined) database.exec(`pragma max_page_count = ${Math.floor(maxDatabaseBytes / pageBytes)}`);
+}
+
+function createStore(database: DatabaseSync, dataDir: string, onWriteError: (error: HotcellError) => void): Store {
+  const queue = createWriteQueue(database, onWriteError);
+  let isClosed = false;
+  return {
+    executions: createExecutionTable(database, queue),
+    recordings: createRecordingTable(database, queue),
+    idempotency: createIdempotencyTable(database),
+    events: createEventTable(database, queue),
+    generations: createGenerationTable(database),
+    plugins: createPluginTable(database),
+    keys: createKeyTable(database, queue),
+    kv: createKvTable(database),
+    committed: queue.committed,
+    flush: queue.flush,
+    close() {
+      if (isClosed) return;
+      isClosed = true;
+      queue.close();
+      removePid(dataDir);
+      database.close();
+    },
+  };
+}
+
+function explainOpening(error: unknown, dataDir: string): HotcellError {
+  if (isBusyError(error)) {
+    const pid = readPid(dataDir);
+    const owner = pid === undefined ? 'Another hotcell' : `Another hotcell (pid ${pid})`;
+    return new HotcellError('conflict', `${owner} uses the data directory ${dataDir}.`, {
+      fix: 'Stop it first, or choose another data directory: --data DIR.',
+      cause: error,
+    });
+  }
+  const described = describeStoreError(error);
+  if (described.code !== 'storage-damaged') return described;
+  return new HotcellError(described.code, `${databasePath(dataDir)} is not a sound SQLite database.`, { cause: error });
+}

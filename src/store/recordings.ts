@@ -1,0 +1,41 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { readBytes } from './column-values.ts';
+import type { RecordingTable } from './store-types.ts';
+import type { WriteQueue } from './write-queue.ts';
+
+/** Creates the table of recordings. */
+export function createRecordingTable(database: DatabaseSync, queue: WriteQueue): RecordingTable {
+  const insert = database.prepare(
+    'insert or replace into recordings (execution_id, tool, status, created_at, blob) values (?, ?, ?, ?, ?)',
+  );
+  const get = database.prepare('select blob from recordings where execution_id = ?');
+  const prune = database.prepare(
+    `delete from recordings where status = 'success' and tool = ?1 and execution_id <= (
+       select execution_id from recordings where status = 'success' and tool = ?1
+       order by execution_id desc limit 1 offset ?2)`,
+  );
+  const keepByTool = new Map<string, number>();
+
+  return {
+    insert(row) {
+      queue.add({
+        apply: () => insert.run(row.executionId, row.tool, row.status, row.createdAtMs, row.blob),
+      });
+    },
+    get(executionId) {
+      queue.flush();
+      const row = get.get(executionId);
+      return row === undefined ? undefined : readBytes(row, 'blob');
+    },
+    // Asked for after every success: once a transaction and tool is enough.
+    pruneSuccessful(tool, keep) {
+      const isQueued = keepByTool.has(tool);
+      keepByTool.set(tool, keep);
+      if (isQueued) return;
+      queue.add({
+        apply: () => prune.run(tool, keepByTool.get(tool) ?? keep),
+        settle: () => keepByTool.delete(tool),
+      });
+    },
+  };
+}

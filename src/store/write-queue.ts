@@ -1,0 +1,139 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { HotcellError } from '../errors/hotcell-error.ts';
+import { describeStoreError, isRowError } from './sqlite-error.ts';
+
+/** One write that waits for the next transaction. */
+export interface QueuedWrite {
+  /** Runs the statement. May run again when the transaction failed. */
+  apply(): void;
+  /** The write is committed, or was given up. Must not throw. */
+  settle?(): void;
+}
+
+/** Groups writes: one transaction a turn of the event loop. */
+export interface WriteQueue {
+  add(write: QueuedWrite): void;
+  /** Resolves when everything added so far is committed; all waiters of a batch share one promise. */
+  committed(): Promise<void>;
+  /** Commits now. Never throws: a failure goes to the waiters and to `onWriteError`. */
+  flush(): void;
+  /** Commits what is left and stops. */
+  close(): void;
+}
+
+const retryMs = 250;
+const maxKeptWrites = 20_000;
+
+/**
+ * Creates the queue. A write that is at fault itself (a constraint) is given up and reported; when the database cannot
+ * be written (disk full), writes stay queued and are tried again every 250 ms, the oldest of more than 20 000 are given up.
+ */
+export function createWriteQueue(database: DatabaseSync, onWriteError: (error: HotcellError) => void): WriteQueue {
+  const begin = database.prepare('begin immediate');
+  const commit = database.prepare('commit');
+  let waiting: QueuedWrite[] = [];
+  let batch: PromiseWithResolvers<void> | undefined;
+  let isScheduled = false;
+  let isClosed = false;
+  let refusal: HotcellError | undefined;
+  let retry: NodeJS.Timeout | undefined;
+
+  function schedule(): void {
+    if (isScheduled) return;
+    isScheduled = true;
+    setImmediate(runTurn);
+  }
+
+  function runTurn(): void {
+    isScheduled = false;
+    flush();
+  }
+
+  function flush(): void {
+    // While the disk is full every attempt would write and roll back the whole queue: answer from the last one.
+    if (refusal === undefined) commitWaiting();
+    else answerWaiters(refusal);
+  }
+
+  function commitWaiting(): void {
+    const writes = waiting;
+    if (writes.length === 0) return;
+    waiting = [];
+    try {
+      begin.run();
+      const faulty = applyAll(writes);
+      commit.run();
+      for (const write of writes) write.settle?.();
+      if (faulty !== undefined) onWriteError(faulty);
+      answerWaiters(faulty);
+    } catch (error) {
+      if (database.isTransaction) database.exec('rollback');
+      waiting = writes.concat(waiting);
+      rest(describeStoreError(error));
+    }
+  }
+
+  function rest(error: HotcellError): void {
+    refusal = error;
+    retry = setTimeout(tryAgain, retryMs).unref();
+    onWriteError(error);
+    answerWaiters(error);
+    const excess = waiting.splice(0, Math.max(0, waiting.length - maxKeptWrites));
+    for (const write of excess) write.settle?.();
+    if (excess.length > 0) onWriteError(new HotcellError(error.code, `${excess.length} records were lost: ${error.message}`));
+  }
+
+  function tryAgain(): void {
+    refusal = undefined;
+    commitWaiting();
+  }
+
+  function answerWaiters(error: HotcellError | undefined): void {
+    const answered = batch;
+    batch = undefined;
+    if (error === undefined) answered?.resolve();
+    else answered?.reject(error);
+  }
+
+  return {
+    add(write) {
+      if (isClosed) {
+        onWriteError(new HotcellError('shutting-down', 'A record came after the stop of the store and was lost.'));
+        return;
+      }
+      waiting.push(write);
+      schedule();
+    },
+    committed() {
+      if (waiting.length === 0) return Promise.resolve();
+      batch ??= Promise.withResolvers<void>();
+      schedule();
+      return batch.promise;
+    },
+    flush,
+    close() {
+      isClosed = true;
+      clearTimeout(retry);
+      commitWaiting();
+      clearTimeout(retry);
+      if (waiting.length > 0) {
+        onWriteError(new HotcellError('storage-failed', `${waiting.length} records were lost at the stop of the store.`));
+      }
+      waiting = [];
+    },
+  };
+}
+
+/** Applies every write; one that is at fault itself is skipped, and the first such failure returned. */
+function applyAll(writes: readonly QueuedWrite[]): HotcellError | undefined {
+  let faulty: HotcellError | undefined;
+  for (const write of writes) {
+    try {
+      write.apply();
+    } catch (error) {
+      if (!isRowError(error)) throw error;
+      faulty ??= new HotcellError('internal', 'A record does not fit the database and was given up.', { cause: error });
+    }
+  }
+  return faulty;
+}
