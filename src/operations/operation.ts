@@ -1,14 +1,16 @@
 import type { Static, TSchema } from 'typebox';
 import type { Caller } from '../tools/tool-types.ts';
 
-/** Who may use an operation. */
+/** Who may use an operation. `anyone` needs no token. */
 export type Role = 'admin' | 'caller' | 'anyone';
 
 /** What an operation knows about the request it serves. */
 export interface OperationContext {
   readonly caller: Caller;
-  /** Aborts when the client goes away. */
+  /** Aborts when the client goes away. Doors make it on first use: reading it costs, so read it only when it is needed. */
   readonly signal: AbortSignal;
+  /** Aborts when the client asked that its call be cancelled. A client that merely goes away does not cancel. */
+  readonly cancelSignal?: AbortSignal | undefined;
 }
 
 /** Where HTTP serves an operation; names in `path` as `:name` and query parameters are properties of the input. */
@@ -17,27 +19,48 @@ export interface HttpBinding {
   readonly path: string;
   /** The whole request body becomes this property of the input, as text. */
   readonly textBody?: string;
-  /** The result is text and sent as such. */
-  readonly textResult?: boolean;
+  /** The header If-Match becomes this property of the input. */
+  readonly ifMatch?: string;
+  /** Only this property of the output is sent, as text. */
+  readonly textResult?: string;
+  /** This property of the output is sent as the header ETag. */
+  readonly etag?: string;
 }
 
-/**
- * One thing that the daemon can do. The HTTP routes, the JSON-RPC methods, OpenAPI and most of the CLI come from a
- * table of these. Handlers throw HotcellError; doors format it.
- */
-export interface Operation<Input extends TSchema = TSchema, Output extends TSchema = TSchema> {
+/** What everybody may know of an operation: doors, descriptions and the client are generated from it. */
+export interface OperationContract<Input extends TSchema = TSchema, Output extends TSchema = TSchema> {
   /** Such as `plugins.reload`. */
   readonly name: string;
   readonly summary: string;
   readonly role: Role;
   readonly input: Input;
   readonly output: Output;
-  readonly http?: HttpBinding;
+  readonly http: HttpBinding;
+}
+
+/**
+ * One thing that the daemon can do. The HTTP routes, the JSON-RPC methods, OpenAPI and most of the CLI come from a
+ * table of these. Handlers throw HotcellError; doors format it.
+ */
+export interface Operation<Input extends TSchema = TSchema, Output extends TSchema = TSchema>
+  extends OperationContract<Input, Output> {
   /** Runs the operation; `input` was validated against the schema. */
   handle(input: Static<Input>, context: OperationContext): Promise<Static<Output>> | Static<Output>;
 }
 
-/** Keeps the types of one operation together while it joins a table of unlike ones. */
-export function defineOperation<Input extends TSchema, Output extends TSchema>(operation: Operation<Input, Output>): Operation {
+/** Keeps the types of one contract together. */
+export function defineContract<Input extends TSchema, Output extends TSchema>(
+  contract: OperationContract<Input, Output>,
+): OperationContract<Input, Output> {
+  return contract;
+}
+
+/** Gives a contract its handler, so that it can join a table of unlike ones. */
+export function implement<Input extends TSchema, Output extends TSchema>(
+  contract: OperationContract<Input, Output>,
+  handle: Operation<Input, Output>['handle'],
+): Operation {
+  const operation: Operation<Input, Output> = { ...contract, handle };
+  // The door validates the input against the schema of this very operation before it calls the handler.
   return operation as unknown as Operation;
 }

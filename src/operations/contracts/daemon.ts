@@ -1,0 +1,52 @@
+import { type Static, Type } from 'typebox';
+import { defineContract } from '../operation.ts';
+
+const nothing = Type.Object({}, { additionalProperties: false });
+
+/** One finding of the doctor. `info` is worth knowing and needs nothing done. */
+export const finding = Type.Object({
+  name: Type.String(),
+  status: Type.Union([Type.Literal('ok'), Type.Literal('info'), Type.Literal('warn'), Type.Literal('fail')]),
+  message: Type.String(),
+  fix: Type.Optional(Type.String()),
+});
+
+/** One finding of the doctor. */
+export type Finding = Static<typeof finding>;
+
+/** What the daemon tells of itself. */
+export const daemonContracts = {
+  status: defineContract({
+    name: 'status.show',
+    summary: 'Shows version, uptime and how much is loaded and running.',
+    role: 'caller',
+    input: nothing,
+    output: Type.Object({
+      version: Type.String(),
+      node: Type.String(),
+      startedAtMs: Type.Number(),
+      uptimeMs: Type.Number(),
+      plugins: Type.Record(Type.String(), Type.Integer(), { description: 'How many in each state.' }),
+      tools: Type.Integer(),
+      calls: Type.Object({ pending: Type.Integer(), running: Type.Integer() }),
+      lastEventSeq: Type.Integer(),
+    }),
+    http: { method: 'GET', path: '/api/status' },
+  }),
+  config: defineContract({
+    name: 'config.show',
+    summary: 'Shows the configuration in force; values that may be secret are left out.',
+    role: 'admin',
+    input: nothing,
+    output: Type.Object({ config: Type.Unsafe<Readonly<Record<string, unknown>>>(Type.Object({})) }),
+    http: { method: 'GET', path: '/api/config' },
+  }),
+  doctor: defineContract({
+    name: 'doctor.run',
+    summary: 'Checks what the daemon needs from its machine.',
+    role: 'admin',
+    input: nothing,
+    output: Type.Object({ ok: Type.Boolean(), items: Type.Array(finding), total: Type.Integer() }),
+    http: { method: 'GET', path: '/api/doctor' },
+  }),
+};

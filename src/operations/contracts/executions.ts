@@ -1,0 +1,86 @@
+import { Type } from 'typebox';
+import type { Execution, ExecutionError } from '../../tools/tool-types.ts';
+import { defineContract } from '../operation.ts';
+import { listOf, pageQuery } from './paging.ts';
+
+/** The states of an execution. */
+export const executionStatus = Type.Union([
+  Type.Literal('pending'),
+  Type.Literal('running'),
+  Type.Literal('success'),
+  Type.Literal('error'),
+  Type.Literal('timeout'),
+  Type.Literal('cancelled'),
+]);
+
+/** Why an execution failed. */
+export const executionError = Type.Unsafe<ExecutionError>(
+  Type.Object({
+    code: Type.String(),
+    message: Type.String(),
+    name: Type.Optional(Type.String()),
+    frames: Type.Optional(Type.Array(Type.Object({ file: Type.String(), line: Type.Number(), column: Type.Number() }))),
+    codeFrame: Type.Optional(Type.String()),
+    fix: Type.String(),
+  }),
+);
+
+const execution = Type.Unsafe<Execution>(
+  Type.Object({
+    id: Type.String(),
+    tool: Type.String(),
+    version: Type.String(),
+    plugin: Type.String(),
+    generation: Type.String(),
+    caller: Type.String(),
+    session: Type.String(),
+    status: executionStatus,
+    arguments: Type.Unknown(),
+    output: Type.Optional(Type.Unknown()),
+    error: Type.Optional(executionError),
+    createdAtMs: Type.Number(),
+    startedAtMs: Type.Optional(Type.Number()),
+    endedAtMs: Type.Optional(Type.Number()),
+    durationMs: Type.Optional(Type.Number()),
+    attempts: Type.Integer(),
+    idempotencyKey: Type.Optional(Type.String()),
+  }),
+);
+
+const identified = Type.Object({ id: Type.String({ minLength: 1, maxLength: 128 }) }, { additionalProperties: false });
+
+/** What can be done with the records of calls; a caller sees its own, an admin all. */
+export const executionContracts = {
+  list: defineContract({
+    name: 'executions.list',
+    summary: 'Lists executions, newest first.',
+    role: 'caller',
+    input: Type.Object(
+      {
+        tool: Type.Optional(Type.String({ maxLength: 256 })),
+        status: Type.Optional(executionStatus),
+        caller: Type.Optional(Type.String({ maxLength: 128 })),
+        ...pageQuery,
+      },
+      { additionalProperties: false },
+    ),
+    output: listOf(execution),
+    http: { method: 'GET', path: '/api/executions' },
+  }),
+  get: defineContract({
+    name: 'executions.get',
+    summary: 'Shows one execution.',
+    role: 'caller',
+    input: identified,
+    output: execution,
+    http: { method: 'GET', path: '/api/executions/:id' },
+  }),
+  cancel: defineContract({
+    name: 'executions.cancel',
+    summary: 'Cancels a pending or running execution; cancelled is false when it had ended.',
+    role: 'caller',
+    input: identified,
+    output: Type.Object({ id: Type.String(), cancelled: Type.Boolean() }),
+    http: { method: 'POST', path: '/api/executions/:id/cancel' },
+  }),
+};

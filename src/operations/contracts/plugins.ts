@@ -1,0 +1,191 @@
+import { Type } from 'typebox';
+import type { PermissionSet } from '../../config/permission-set.ts';
+import type { Diagnostic, PluginView } from '../../plugins/plugin-types.ts';
+import type { GenerationView, ReloadResult, TransitionRecord } from '../../plugins/supervisor-types.ts';
+import { defineContract } from '../operation.ts';
+import { listOf, pageQuery } from './paging.ts';
+
+const pluginName = Type.String({ minLength: 1, maxLength: 512, description: 'Name, name@version, or path in its folder.' });
+const named = Type.Object({ name: pluginName }, { additionalProperties: false });
+
+const permissionSet = Type.Unsafe<PermissionSet>(Type.Object({}));
+
+const diagnostic = Type.Unsafe<Diagnostic>(
+  Type.Object({
+    code: Type.String(),
+    message: Type.String(),
+    file: Type.Optional(Type.String()),
+    line: Type.Optional(Type.Integer()),
+    column: Type.Optional(Type.Integer()),
+    codeFrame: Type.Optional(Type.String()),
+    fix: Type.String(),
+  }),
+);
+
+const pluginView = Type.Unsafe<PluginView>(
+  Type.Object({
+    name: Type.String(),
+    version: Type.String(),
+    path: Type.String(),
+    description: Type.String(),
+    state: Type.String(),
+    engine: Type.String(),
+    isolation: Type.String(),
+    generation: Type.Optional(Type.Integer()),
+    tools: Type.Array(Type.String()),
+    diagnostic: Type.Optional(diagnostic),
+    warnings: Type.Array(Type.String()),
+    permissions: Type.Object({
+      source: Type.String(),
+      requested: permissionSet,
+      granted: permissionSet,
+      pending: permissionSet,
+    }),
+    loadedAtMs: Type.Optional(Type.Number()),
+    lastReloadMs: Type.Optional(Type.Number()),
+  }),
+);
+
+const reloadResult = Type.Unsafe<ReloadResult>(
+  Type.Object({
+    name: Type.String(),
+    ok: Type.Boolean(),
+    changed: Type.Boolean(),
+    state: Type.String(),
+    generation: Type.Optional(Type.Integer()),
+    durationMs: Type.Number(),
+    diagnostic: Type.Optional(diagnostic),
+  }),
+);
+
+const generationView = Type.Unsafe<GenerationView>(
+  Type.Object({
+    number: Type.Integer(),
+    id: Type.String(),
+    author: Type.String(),
+    version: Type.String(),
+    contentHash: Type.String(),
+    createdAtMs: Type.Number(),
+    current: Type.Boolean(),
+  }),
+);
+
+const transition = Type.Unsafe<TransitionRecord>(
+  Type.Object({
+    atMs: Type.Number(),
+    from: Type.String(),
+    to: Type.String(),
+    reason: Type.String(),
+    generation: Type.Optional(Type.Integer()),
+  }),
+);
+
+/** What can be done with plugins. */
+export const pluginContracts = {
+  list: defineContract({
+    name: 'plugins.list',
+    summary: 'Lists the plugins with their states.',
+    role: 'admin',
+    input: Type.Object({ state: Type.Optional(Type.String({ maxLength: 32 })), ...pageQuery }, { additionalProperties: false }),
+    output: listOf(pluginView),
+    http: { method: 'GET', path: '/api/plugins' },
+  }),
+  get: defineContract({
+    name: 'plugins.get',
+    summary: 'Shows one plugin.',
+    role: 'admin',
+    input: named,
+    output: pluginView,
+    http: { method: 'GET', path: '/api/plugins/:name' },
+  }),
+  reload: defineContract({
+    name: 'plugins.reload',
+    summary: 'Reloads one plugin and answers the truth about it: a failed reload is the error reload-failed.',
+    role: 'admin',
+    input: named,
+    output: reloadResult,
+    http: { method: 'POST', path: '/api/plugins/:name/reload' },
+  }),
+  reloadAll: defineContract({
+    name: 'plugins.reloadAll',
+    summary: 'Reloads all plugins; one result each.',
+    role: 'admin',
+    input: Type.Object({}, { additionalProperties: false }),
+    output: Type.Object({ items: Type.Array(reloadResult), total: Type.Integer(), failed: Type.Integer() }),
+    http: { method: 'POST', path: '/api/plugins/reload' },
+  }),
+  update: defineContract({
+    name: 'plugins.update',
+    summary: 'Enables or disables one plugin; it stays so over restarts.',
+    role: 'admin',
+    input: Type.Object({ name: pluginName, enabled: Type.Boolean() }, { additionalProperties: false }),
+    output: pluginView,
+    http: { method: 'PATCH', path: '/api/plugins/:name' },
+  }),
+  source: defineContract({
+    name: 'plugins.source',
+    summary: 'Reads the entry file of a plugin; over HTTP as text with its SHA-256 as ETag.',
+    role: 'admin',
+    input: named,
+    output: Type.Object({ file: Type.String(), text: Type.String(), sha256: Type.String() }),
+    http: { method: 'GET', path: '/api/plugins/:name/source', textResult: 'text', etag: 'sha256' },
+  }),
+  writeSource: defineContract({
+    name: 'plugins.writeSource',
+    summary: 'Replaces the entry file of a plugin and reloads it. If-Match (the SHA-256 that was read) guards later edits.',
+    role: 'admin',
+    input: Type.Object(
+      {
+        name: pluginName,
+        text: Type.String({ description: 'The new text of the file.' }),
+        expectedHash: Type.Optional(
+          Type.String({ pattern: '^[0-9a-f]{64}$', description: 'SHA-256 of the text that is replaced.' }),
+        ),
+      },
+      { additionalProperties: false },
+    ),
+    output: reloadResult,
+    http: { method: 'PUT', path: '/api/plugins/:name/source', textBody: 'text', ifMatch: 'expectedHash' },
+  }),
+  generations: defineContract({
+    name: 'plugins.generations',
+    summary: 'Lists the kept generations of one plugin, newest first.',
+    role: 'admin',
+    input: named,
+    output: listOf(generationView),
+    http: { method: 'GET', path: '/api/plugins/:name/generations' },
+  }),
+  rollback: defineContract({
+    name: 'plugins.rollback',
+    summary: 'Makes an older generation current until the file changes next; the one before when no number is given.',
+    role: 'admin',
+    input: Type.Object(
+      { name: pluginName, generation: Type.Optional(Type.Integer({ minimum: 1 })) },
+      { additionalProperties: false },
+    ),
+    output: reloadResult,
+    http: { method: 'POST', path: '/api/plugins/:name/rollback' },
+  }),
+  why: defineContract({
+    name: 'plugins.why',
+    summary: 'Tells the last transitions of one plugin with their reasons, newest last.',
+    role: 'admin',
+    input: named,
+    output: Type.Object({
+      name: Type.String(),
+      state: Type.String(),
+      diagnostic: Type.Optional(diagnostic),
+      items: Type.Array(transition),
+      total: Type.Integer(),
+    }),
+    http: { method: 'GET', path: '/api/plugins/:name/why' },
+  }),
+  remove: defineContract({
+    name: 'plugins.remove',
+    summary: 'Deletes the file or folder of one plugin.',
+    role: 'admin',
+    input: named,
+    output: Type.Object({ name: Type.String(), removed: Type.Boolean() }),
+    http: { method: 'DELETE', path: '/api/plugins/:name' },
+  }),
+};

@@ -1,0 +1,93 @@
+import { type Static, Type } from 'typebox';
+import type { JsonSchema } from '../../plugins/manifest-types.ts';
+import type { CallAnswer } from '../../tools/tool-types.ts';
+import { defineContract } from '../operation.ts';
+import { executionError, executionStatus } from './executions.ts';
+import { listOf, pageQuery } from './paging.ts';
+
+const toolRef = Type.String({ minLength: 1, maxLength: 256, description: 'name, name@1.2.3 or name@range.' });
+const jsonSchema = Type.Unsafe<JsonSchema>(Type.Object({}));
+const mode = Type.Union([Type.Literal('on'), Type.Literal('off'), Type.Literal('auto')]);
+const source = Type.Union([Type.Literal('plugin'), Type.Literal('builtin'), Type.Literal('mcp'), Type.Literal('skill')]);
+
+/** A tool as every door shows it. */
+export const toolView = Type.Object({
+  ref: Type.String({ description: 'name@version' }),
+  name: Type.String(),
+  version: Type.String(),
+  description: Type.String(),
+  usage: Type.Optional(Type.String()),
+  source,
+  plugin: Type.String(),
+  mode,
+  tags: Type.Array(Type.String()),
+  flags: Type.Array(Type.String({ description: 'Such as isDangerous.' })),
+  idempotent: Type.Boolean(),
+  timeoutMs: Type.Optional(Type.Number()),
+  input: jsonSchema,
+  inputSource: Type.String(),
+  output: Type.Optional(jsonSchema),
+  examples: Type.Array(Type.Object({ args: Type.Unknown(), expect: Type.Optional(Type.Unknown()) })),
+});
+
+/** A tool as every door shows it. */
+export type ToolView = Static<typeof toolView>;
+
+const callAnswer = Type.Unsafe<CallAnswer>(
+  Type.Object({
+    executionId: Type.String(),
+    status: executionStatus,
+    output: Type.Optional(Type.Unknown()),
+    error: Type.Optional(executionError),
+    durationMs: Type.Number(),
+    replayed: Type.Optional(Type.Boolean()),
+  }),
+);
+
+/** What can be done with tools. */
+export const toolContracts = {
+  list: defineContract({
+    name: 'tools.list',
+    summary: 'Lists the tools that can be called; q looks in name, description and tags.',
+    role: 'caller',
+    input: Type.Object(
+      {
+        q: Type.Optional(Type.String({ maxLength: 256 })),
+        mode: Type.Optional(mode),
+        source: Type.Optional(source),
+        plugin: Type.Optional(Type.String({ maxLength: 512 })),
+        ...pageQuery,
+      },
+      { additionalProperties: false },
+    ),
+    output: listOf(toolView),
+    http: { method: 'GET', path: '/api/tools' },
+  }),
+  get: defineContract({
+    name: 'tools.get',
+    summary: 'Shows one tool with its schemas and examples.',
+    role: 'caller',
+    input: Type.Object({ ref: toolRef }, { additionalProperties: false }),
+    output: toolView,
+    http: { method: 'GET', path: '/api/tools/:ref' },
+  }),
+  call: defineContract({
+    name: 'tools.call',
+    summary: 'Calls one tool. A call that ran answers with its status; what was refused before it ran is an error.',
+    role: 'caller',
+    input: Type.Object(
+      {
+        ref: toolRef,
+        arguments: Type.Optional(
+          Type.Unsafe<Record<string, unknown>>(Type.Object({}, { description: 'The arguments; {} when left out.' })),
+        ),
+        session: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
+        timeoutMs: Type.Optional(Type.Integer({ minimum: 1, maximum: 900_000 })),
+        idempotencyKey: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
+      },
+      { additionalProperties: false },
+    ),
+    output: callAnswer,
+    http: { method: 'POST', path: '/api/tools/:ref/call' },
+  }),
+};

@@ -1,0 +1,30 @@
+import type { Logger } from 'pino';
+import type { Config } from '../config/config-types.ts';
+import type { EventEnvelope } from '../events/event.ts';
+import type { Operation } from './operation.ts';
+import type { OperationParts } from './parts.ts';
+
+/** How a daemon is started. */
+export interface DaemonOptions {
+  readonly config: Config;
+  readonly version: string;
+  /** False runs everything but the doors: for commands that work without a daemon. */
+  readonly listen: boolean;
+  /** Sees every event from the start on. Must not throw. */
+  readonly onEvent?: (event: EventEnvelope) => void;
+  readonly log: Logger;
+}
+
+/** A running daemon. */
+export interface Daemon {
+  /** Where it listens; absent when it does not. */
+  readonly url?: string;
+  readonly token: string;
+  readonly parts: OperationParts;
+  readonly operations: readonly Operation[];
+  /** Stops everything in reverse order. */
+  close(reason: string): Promise<void>;
+}
+
+/** The entry of the composition root. */
+export type StartDaemon = (options: DaemonOptions) => Promise<Daemon>;

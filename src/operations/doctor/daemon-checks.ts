@@ -1,0 +1,67 @@
+import { accessSync, constants, statSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { dirname } from 'node:path';
+import type { Finding } from '../contracts/daemon.ts';
+import type { DoctorFacts } from './run-doctor.ts';
+
+/** Can the data directory be written, and only by its owner? */
+export function checkDataDir({ config }: DoctorFacts): Finding {
+  const name = 'data directory';
+  const { dataDir } = config;
+  const mode = readMode(dataDir);
+  const folder = mode === undefined ? nearestFolder(dataDir) : dataDir;
+  if (!isWritable(folder)) {
+    return {
+      name,
+      status: 'fail',
+      message: `${folder} cannot be written by this user.`,
+      fix: `Give this user the right to write it, or choose another: --data DIR.`,
+    };
+  }
+  if (mode === undefined) return { name, status: 'ok', message: `${dataDir} will be made at the first start.` };
+  if ((mode & 0o077) !== 0) {
+    return { name, status: 'warn', message: `${dataDir} is open to other users.`, fix: `Close it: chmod 700 ${dataDir}` };
+  }
+  return { name, status: 'ok', message: `${dataDir} is writable and private.` };
+}
+
+/** Is the port free, when no daemon of ours holds it? */
+export async function checkPort({ config, isServing }: DoctorFacts): Promise<Finding> {
+  const { host, port } = config;
+  if (isServing) return { name: 'port', status: 'ok', message: 'The daemon listens.' };
+  const problem = await tryListen(host, port);
+  if (problem === undefined) return { name: 'port', status: 'ok', message: `${host}:${port} is free.` };
+  return {
+    name: 'port',
+    status: 'fail',
+    message: `Cannot listen on ${host}:${port} (${problem}).`,
+    fix: 'Stop the program that listens there, or choose another: --port N.',
+  };
+}
+
+function tryListen(host: string, port: number): Promise<string | undefined> {
+  const { promise, resolve } = Promise.withResolvers<string | undefined>();
+  const server = createServer();
+  server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
+  server.listen({ host, port }, () => server.close(() => resolve(undefined)));
+  return promise;
+}
+
+function readMode(path: string): number | undefined {
+  return statSync(path, { throwIfNoEntry: false })?.mode;
+}
+
+function nearestFolder(path: string): string {
+  let folder = dirname(path);
+  while (readMode(folder) === undefined && dirname(folder) !== folder) folder = dirname(folder);
+  return folder;
+}
+
+function isWritable(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK | constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

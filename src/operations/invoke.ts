@@ -1,0 +1,88 @@
+import { Compile } from 'typebox/compile';
+import { HotcellError } from '../errors/hotcell-error.ts';
+import { suggestNearNames } from '../errors/near-names.ts';
+import type { Caller } from '../tools/tool-types.ts';
+import type { Operation, OperationContext, Role } from './operation.ts';
+
+/** An operation that is ready to be asked from outside: role and input are checked before the handler sees anything. */
+export interface InvocableOperation {
+  readonly operation: Operation;
+  /** Throws `forbidden` or `body-invalid`; everything else comes from the handler. */
+  invoke(input: unknown, context: OperationContext): unknown;
+}
+
+const shownErrors = 5;
+
+/** Compiles the schemas of a table once, by name. */
+export function prepareOperations(operations: readonly Operation[]): ReadonlyMap<string, InvocableOperation> {
+  return new Map(operations.map((operation) => [operation.name, prepareOperation(operation)]));
+}
+
+function prepareOperation(operation: Operation): InvocableOperation {
+  const validator = Compile(operation.input);
+  return {
+    operation,
+    invoke(input, context) {
+      if (!isAllowed(operation.role, context.caller)) throw refuseRole(operation);
+      if (!validator.Check(input)) throw refuseInput(operation, validator.Errors(input));
+      return operation.handle(input, context);
+    },
+  };
+}
+
+/** Tells whether somebody may use operations of a role. */
+export function isAllowed(role: Role, caller: Caller): boolean {
+  return role !== 'admin' || caller.role === 'admin';
+}
+
+function refuseRole(operation: Operation): HotcellError {
+  return new HotcellError('forbidden', `${operation.name} needs the role admin; this key has the role caller.`);
+}
+
+interface SchemaError {
+  readonly keyword: string;
+  readonly instancePath: string;
+  readonly params: object;
+  readonly message: string;
+}
+
+function refuseInput(operation: Operation, errors: readonly SchemaError[]): HotcellError {
+  // Every unknown property is reported twice, once by itself as "schema is false": the named form says more.
+  const telling = errors.filter((error) => error.keyword !== 'boolean');
+  const sentences = [...new Set(telling.flatMap((error) => describeError(error, operation)))];
+  const more = sentences.length > shownErrors ? ` And ${sentences.length - shownErrors} more.` : '';
+  const message = `The input of ${operation.name} is not valid: ${sentences.slice(0, shownErrors).join(' ')}${more}`;
+  return new HotcellError('body-invalid', message, {
+    facts: { operation: operation.name, problems: sentences.slice(0, shownErrors) },
+  });
+}
+
+function describeError({ keyword, instancePath, params, message }: SchemaError, operation: Operation): string[] {
+  if (keyword === 'additionalProperties') {
+    return textsIn(params, 'additionalProperties').map(
+      (name) => `"${name}" is not known here.${suggestNearNames(name, inputProperties(operation))}`,
+    );
+  }
+  if (keyword === 'required') return textsIn(params, 'requiredProperties').map((name) => `"${name}" is missing.`);
+  const place = instancePath === '' ? 'it' : `"${instancePath.slice(1)}"`;
+  return [`${place} ${message}.`];
+}
+
+function textsIn(params: object, key: string): string[] {
+  const value: unknown = Object.entries(params).find(([name]) => name === key)?.[1];
+  return Array.isArray(value) ? value.filter((item) => typeof item === 'string').map((item) => item.slice(0, 64)) : [];
+}
+
+/** The names of the properties that the input of an operation may have. */
+export function inputProperties(operation: Pick<Operation, 'input'>): string[] {
+  return Object.keys(propertySchemas(operation));
+}
+
+/** The schemas of the properties of an operation's input. */
+export function propertySchemas(operation: Pick<Operation, 'input'>): Readonly<Record<string, object>> {
+  const { input } = operation;
+  if (!('properties' in input) || typeof input.properties !== 'object' || input.properties === null) return {};
+  return Object.fromEntries(
+    Object.entries(input.properties).filter(([, schema]) => typeof schema === 'object' && schema !== null),
+  );
+}

@@ -1,0 +1,20 @@
+import type { Config } from '../config/config-types.ts';
+import type { EventLog } from '../events/event.ts';
+import type { PluginSupervisor } from '../plugins/supervisor-types.ts';
+import type { Store } from '../store/store-types.ts';
+import type { ExecutionReader, ToolCaller, ToolRegistry } from '../tools/tools-api.ts';
+import type { KeyRing } from './key-ring.ts';
+
+/** The parts of the daemon that operations are made of. */
+export interface OperationParts {
+  readonly config: Config;
+  readonly plugins: PluginSupervisor;
+  readonly tools: ToolRegistry;
+  readonly caller: ToolCaller;
+  readonly executions: ExecutionReader;
+  readonly events: EventLog;
+  readonly store: Store;
+  readonly keys: KeyRing;
+  readonly version: string;
+  readonly startedAtMs: number;
+}

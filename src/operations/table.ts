@@ -1,0 +1,24 @@
+import { createConfigOperations } from './config.ts';
+import { createDoctorOperations } from './doctor.ts';
+import { createEventOperations } from './events.ts';
+import { createExecutionOperations } from './executions.ts';
+import { createKeyOperations } from './keys.ts';
+import type { Operation } from './operation.ts';
+import type { OperationParts } from './parts.ts';
+import { createPluginOperations } from './plugins.ts';
+import { createStatusOperations } from './status.ts';
+import { createToolOperations } from './tools.ts';
+
+/** Everything that the daemon can do: the table that all doors are generated from. */
+export function createOperations(parts: OperationParts): readonly Operation[] {
+  return Object.freeze([
+    ...createPluginOperations(parts),
+    ...createToolOperations(parts),
+    ...createExecutionOperations(parts),
+    ...createKeyOperations(parts),
+    ...createEventOperations(parts),
+    ...createConfigOperations(parts),
+    ...createDoctorOperations(parts),
+    ...createStatusOperations(parts),
+  ]);
+}

@@ -1,0 +1,72 @@
+import type { CallRequest, ToolEntry } from '../tools/tool-types.ts';
+import { cutPage } from './contracts/paging.ts';
+import { type ToolView, toolContracts } from './contracts/tools.ts';
+import { implement, type Operation } from './operation.ts';
+import type { OperationParts } from './parts.ts';
+
+/** What can be done with tools. */
+export function createToolOperations({ tools, caller: toolCaller }: OperationParts): Operation[] {
+  return [
+    implement(toolContracts.list, (input) => {
+      const query = input.q?.toLowerCase();
+      const entries = tools.list().filter((entry) => {
+        if (input.mode !== undefined && entry.manifest.mode !== input.mode) return false;
+        if (input.source !== undefined && entry.source !== input.source) return false;
+        if (input.plugin !== undefined && entry.plugin !== input.plugin) return false;
+        return query === undefined || mentions(entry, query);
+      });
+      const page = cutPage(
+        entries.sort((a, b) => (refOf(a) < refOf(b) ? -1 : 1)),
+        input,
+        refOf,
+      );
+      return { ...page, items: page.items.map(describeTool) };
+    }),
+    implement(toolContracts.get, ({ ref }) => describeTool(tools.resolve(ref))),
+    implement(toolContracts.call, (input, context) => {
+      const request: { -readonly [Key in keyof CallRequest]: CallRequest[Key] } = {
+        ref: input.ref,
+        arguments: input.arguments ?? {},
+        caller: context.caller,
+      };
+      if (input.session !== undefined) request.session = input.session;
+      if (input.timeoutMs !== undefined) request.timeoutMs = input.timeoutMs;
+      if (input.idempotencyKey !== undefined) request.idempotencyKey = input.idempotencyKey;
+      if (context.cancelSignal !== undefined) request.signal = context.cancelSignal;
+      return toolCaller.call(request);
+    }),
+  ];
+}
+
+function refOf(entry: ToolEntry): string {
+  return `${entry.name}@${entry.version}`;
+}
+
+function mentions(entry: ToolEntry, query: string): boolean {
+  const { description, tags } = entry.manifest;
+  return [entry.name, description, ...tags].some((text) => text.toLowerCase().includes(query));
+}
+
+function describeTool(entry: ToolEntry): ToolView {
+  const { manifest } = entry;
+  return {
+    ref: refOf(entry),
+    name: entry.name,
+    version: entry.version,
+    description: manifest.description,
+    ...(manifest.usage === undefined ? {} : { usage: manifest.usage }),
+    source: entry.source,
+    plugin: entry.plugin,
+    mode: manifest.mode,
+    tags: [...manifest.tags],
+    flags: Object.entries(manifest.flags)
+      .filter(([, isSet]) => isSet)
+      .map(([flag]) => flag),
+    idempotent: manifest.idempotent,
+    ...(manifest.timeoutMs === undefined ? {} : { timeoutMs: manifest.timeoutMs }),
+    input: manifest.input,
+    inputSource: manifest.inputSource,
+    ...(manifest.output === undefined ? {} : { output: manifest.output }),
+    examples: manifest.examples.map((example) => ({ ...example })),
+  };
+}
