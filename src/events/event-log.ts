@@ -1,0 +1,109 @@
+import type { EventRow, Store } from '../store/store-types.ts';
+import type { EventDataByType, EventEnvelope, EventFilter, EventLog, EventType } from './event.ts';
+import { isKeptEventType, passesEventFilter, publicEventTypes } from './event-filter.ts';
+import { parseEvent } from './event-schema.ts';
+
+/** What an event log is made of. */
+export interface EventLogOptions {
+  readonly store: Pick<Store, 'events' | 'flush'>;
+  /** Epoch ms. */
+  readonly now: () => number;
+  /** Hears what a subscriber threw. Must not throw. */
+  readonly onSubscriberError?: (error: unknown) => void;
+}
+
+interface Subscription {
+  readonly filter: EventFilter;
+  readonly listener: (event: EventEnvelope) => void;
+}
+
+/** Numbers reserved ahead: what a killed process gave out but did not commit is never given out again. */
+const reservedAhead = 4096;
+const keptEvents = 20_000;
+const pruneEvery = 1000;
+
+/** Creates the event log over the events of a store. */
+export function createEventLog(options: EventLogOptions): EventLog {
+  const { store, now, onSubscriberError = () => {} } = options;
+  let seq = store.events.lastSeq();
+  let reservedSeq = seq + reservedAhead;
+  let keptSincePrune = 0;
+  // Replaced, never changed: a subscription that begins or ends during a delivery counts from the next event.
+  let subscriptions: readonly Subscription[] = [];
+  const undelivered: EventEnvelope[] = [];
+  let isDelivering = false;
+  store.events.reserve(reservedSeq);
+  store.events.prune(keptEvents);
+  store.flush();
+
+  function keep(row: EventRow): void {
+    if (seq + reservedAhead / 2 > reservedSeq) {
+      reservedSeq = seq + reservedAhead;
+      store.events.reserve(reservedSeq);
+    }
+    store.events.insert(row);
+    keptSincePrune++;
+    if (keptSincePrune < pruneEvery) return;
+    keptSincePrune = 0;
+    store.events.prune(keptEvents);
+  }
+
+  /** A listener that publishes is served after the event at hand, so that everybody sees one order. */
+  function deliver(event: EventEnvelope): void {
+    undelivered.push(event);
+    if (isDelivering) return;
+    isDelivering = true;
+    for (let next = undelivered.shift(); next !== undefined; next = undelivered.shift()) tell(next);
+    isDelivering = false;
+  }
+
+  function tell(event: EventEnvelope): void {
+    for (const { filter, listener } of subscriptions) {
+      if (!passesEventFilter(event, filter)) continue;
+      try {
+        listener(event);
+      } catch (error) {
+        onSubscriberError(error);
+      }
+    }
+  }
+
+  return {
+    publish<Type extends EventType>(
+      type: Type,
+      { caller = null, subject, data }: { caller?: string | null; subject: string; data: EventDataByType[Type] },
+    ) {
+      const at = now();
+      const isKept = isKeptEventType(type);
+      if (isKept) {
+        seq++;
+        keep({ seq, type, atMs: at, caller, subject, dataJson: JSON.stringify(data) });
+      }
+      if (subscriptions.length === 0) return;
+      // TypeScript loses that type and data belong together once they are members of one object.
+      deliver({ seq: isKept ? seq : 0, type, at, caller, subject, data } as EventEnvelope);
+    },
+    subscribe(filter, listener) {
+      const subscription = { filter, listener };
+      subscriptions = [...subscriptions, subscription];
+      return () => {
+        subscriptions = subscriptions.filter((other) => other !== subscription);
+      };
+    },
+    readAfter(after, { caller, types }, limit) {
+      const query = {
+        limit,
+        publicTypes: publicEventTypes,
+        ...(caller === undefined ? {} : { caller }),
+        ...(types ? { types } : {}),
+      };
+      return store.events.listAfter(after, query).flatMap((row) => readEvent(row) ?? []);
+    },
+    lastSeq: () => seq,
+  };
+}
+
+function readEvent(row: EventRow): EventEnvelope | undefined {
+  const { atMs: at, dataJson, ...rest } = row;
+  return parseEvent({ ...rest, at, data: JSON.parse(dataJson) });
+}
