@@ -1,0 +1,59 @@
+import type { BuildInput, Diagnostic } from '../plugin-types.ts';
+
+/** What the compiler knows about the host. */
+export interface CompilerOptions {
+  /** Folders outside the plugin folders from which plugins may import; absolute. */
+  readonly sharedDirs: readonly string[];
+  /** Source text (ES module) of each Node built-in that the sandbox has, by name without `node:`. */
+  readonly builtins: ReadonlyMap<string, string>;
+  /** For built-ins that the sandbox does not have: a sentence that names what to use instead. */
+  readonly refusedBuiltins: ReadonlyMap<string, string>;
+}
+
+/** One plugin to compile. All paths are absolute. */
+export interface CompileRequest {
+  /** The entry file. */
+  readonly entry: string;
+  /** The plugin folder that the operator configured. */
+  readonly rootDir: string;
+  /** The folder of the plugin; equals `rootDir` for a single file. */
+  readonly pluginDir: string;
+  readonly signal?: AbortSignal;
+}
+
+/** One of the plugin's own files as it was read; `path` is relative to the root folder, with `/`. */
+export interface SourceFile {
+  readonly path: string;
+  readonly text: string;
+}
+
+/** The result of one build. `inputs` is there on failure too, so that a fix in a helper triggers the next try. */
+export type CompileResult =
+  | {
+      readonly ok: true;
+      /** A script that puts the module namespace on `globalThis.__hotcellExports`. */
+      readonly code: string;
+      /** Source map without contents; `sources` are relative to the root folder. */
+      readonly sourceMap: string;
+      readonly inputs: readonly BuildInput[];
+      /** Hash over all inputs: same content, same hash. */
+      readonly contentHash: string;
+      readonly entryText: string;
+      /** The plugin's own files, with those that only lend types; files of packages are left out. */
+      readonly sources: readonly SourceFile[];
+      readonly warnings: readonly string[];
+    }
+  | {
+      readonly ok: false;
+      readonly diagnostic: Diagnostic;
+      readonly inputs: readonly BuildInput[];
+      /** Paths that imports looked for and did not find; one of them appearing is a reason for the next try. */
+      readonly missing: readonly string[];
+    };
+
+/** Bundles plugins with all they import, reading only what they may read. */
+export interface Compiler {
+  /** Rejects only with the reason of an aborted signal, or on a fault of the bundler itself. */
+  compile(request: CompileRequest): Promise<CompileResult>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,163 @@
+import { lstatSync, realpathSync } from 'node:fs';
+import { join, relative, sep } from 'node:path';
+import type { Message } from 'esbuild';
+import type { BuildInput, Diagnostic } from '../plugin-types.ts';
+import { bundleOptions } from './bundle-options.ts';
+import { runBundle, stopBundler } from './bundle-service.ts';
+import type { CompileRequest, CompileResult, Compiler, CompilerOptions } from './compile-types.ts';
+import { checkEntry } from './entry-check.ts';
+import { createGuardPlugin } from './guard-plugin.ts';
+import { createInputLedger, hashInputs, type InputLedger } from './input-ledger.ts';
+import { describeWarning, diagnoseMessages, type MessageContext } from './message-diagnostic.ts';
+import { findMissingFiles, suggestFiles } from './missing-imports.ts';
+import { createPathPolicy } from './path-policy.ts';
+import { readInput } from './read-input.ts';
+import { readTypeImports } from './type-imports.ts';
+
+const wallMs = 10_000;
+const maxWarnings = 20;
+
+let openCompilers = 0;
+
+/** Makes a compiler. All compilers of a process share one bundler service, which ends with the last of them. */
+export function createCompiler(options: CompilerOptions): Compiler {
+  const sharedDirs = options.sharedDirs.flatMap((folder) => realFolder(folder) ?? []);
+  openCompilers += 1;
+  let isOpen = true;
+  return {
+    async compile(request) {
+      request.signal?.throwIfAborted();
+      const build = compilePlugin(request, { ...options, sharedDirs });
+      return request.signal ? abortable(build, request.signal) : build;
+    },
+    async close() {
+      if (!isOpen) return;
+      isOpen = false;
+      openCompilers -= 1;
+      if (openCompilers === 0) await stopBundler();
+    },
+  };
+}
+
+async function compilePlugin(request: CompileRequest, options: CompilerOptions): Promise<CompileResult> {
+  const rootDir = realFolder(request.rootDir);
+  const pluginDir = realFolder(request.pluginDir);
+  const entryName = relative(request.rootDir, request.entry);
+  if (rootDir === undefined || pluginDir === undefined) return fail(goneFolder(entryName), []);
+  const policy = createPathPolicy({ roots: [pluginDir, rootDir, ...options.sharedDirs], pluginDir });
+  const ledger = createInputLedger();
+  const showPath = (path: string) =>
+    relative(rootDir, path)
+      .split(sep)
+      .join('/')
+      .replace(/^(\.\.\/)+(?=node_modules\/)/, '');
+
+  const entry = openEntry(request.entry, entryName);
+  if ('diagnostic' in entry) return fail(entry.diagnostic, []);
+  if (policy.ownerOf(entry.realPath) !== 'plugin') return fail(entryOutside(entryName), []);
+  const read = readInput(entry.realPath);
+  const problem = checkEntry(entryName, read) ?? checkPackageFile(pluginDir);
+  if (typeof read !== 'string') ledger.add(read, 'plugin');
+  if (problem !== undefined || typeof read === 'string') return fail(problem ?? goneFolder(entryName), ledger.inputs());
+
+  const context: MessageContext = {
+    rootDir,
+    textOf: ledger.textOf,
+    showPath,
+    suggestFiles: (...import_) => suggestFiles(policy, ...import_),
+  };
+  const guard = createGuardPlugin({ ...options, policy, ledger, showPath });
+  const outcome = await runBundle(bundleOptions({ entry: entry.realPath, rootDir, guard }), wallMs);
+  if (outcome.kind === 'overwhelmed') return fail(overwhelmed(entryName, outcome.reason), ledger.inputs());
+  if (outcome.kind === 'failed') {
+    const { errors } = outcome.failure;
+    return fail(diagnoseMessages(errors, context), ledger.inputs(), findMissingFiles(errors, rootDir, policy));
+  }
+  readTypeImports(ledger, policy);
+  return {
+    ok: true,
+    code: outputText(outcome.result.outputFiles, '.js'),
+    sourceMap: outputText(outcome.result.outputFiles, '.map'),
+    inputs: ledger.inputs(),
+    contentHash: hashInputs(ledger.inputs(), showPath),
+    entryText: read.text,
+    sources: ownSources(ledger, showPath),
+    warnings: warningLines(outcome.result.warnings, context),
+  };
+}
+
+function fail(diagnostic: Diagnostic, inputs: readonly BuildInput[], missing: readonly string[] = []): CompileResult {
+  return { ok: false, diagnostic, inputs, missing };
+}
+
+function openEntry(path: string, file: string): { realPath: string } | { diagnostic: Diagnostic } {
+  try {
+    return { realPath: realpathSync.native(path) };
+  } catch {
+    return {
+      diagnostic: {
+        code: 'entry-invalid',
+        message: `"${file}" does not exist, or is a link to nothing.`,
+        file,
+        fix: 'Create the file.',
+      },
+    };
+  }
+}
+
+// The bundler opens package.json by itself and would wait for ever on a pipe of that name.
+function checkPackageFile(pluginDir: string): Diagnostic | undefined {
+  const stats = lstatSync(join(pluginDir, 'package.json'), { throwIfNoEntry: false });
+  if (stats === undefined || stats.isFile()) return undefined;
+  const message = 'The package.json of the plugin is not a regular file.';
+  return { code: 'entry-invalid', message, file: 'package.json', fix: 'Replace it by a regular file.' };
+}
+
+function entryOutside(file: string): Diagnostic {
+  const message = `"${file}" leads out of the plugin folder, or into a hidden folder.`;
+  return { code: 'import-refused', message, file, fix: 'Put the file itself into the plugin folder.' };
+}
+
+function goneFolder(file: string): Diagnostic {
+  return { code: 'entry-invalid', message: `The folder of "${file}" is not there.`, file, fix: 'Put the folder back.' };
+}
+
+function overwhelmed(file: string, reason: 'time' | 'crash'): Diagnostic {
+  const message =
+    reason === 'time'
+      ? `Compiling "${file}" took longer than ${wallMs / 1000} s.`
+      : `"${file}" cannot be compiled: the bundler gave up on it, usually because the code is nested too deeply.`;
+  return { code: 'compile-failed', message, file, fix: 'Make the file simpler: split it, and nest less.' };
+}
+
+function ownSources(ledger: InputLedger, showPath: (path: string) => string): Array<{ path: string; text: string }> {
+  return ledger.ownFiles().map(({ path, text }) => ({ path: showPath(path), text }));
+}
+
+function outputText(files: ReadonlyArray<{ path: string; text: string }>, ending: string): string {
+  return files.find((file) => file.path.endsWith(ending))?.text ?? '';
+}
+
+function warningLines(messages: readonly Message[], context: MessageContext): string[] {
+  return messages.flatMap((message) => describeWarning(message, context) ?? []).slice(0, maxWarnings);
+}
+
+function realFolder(path: string): string | undefined {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Rejects with the reason of the signal as soon as it aborts; the build itself ends by its wall limit at the latest. */
+async function abortable<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
+  const aborted = Promise.withResolvers<never>();
+  const onAbort = () => aborted.reject(signal.reason);
+  signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    return await Promise.race([work, aborted.promise]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}

@@ -1,0 +1,118 @@
+import { realpathSync } from 'node:fs';
+import { extname, resolve } from 'node:path';
+import type { Loader, OnLoadResult, OnResolveArgs, OnResolveResult, Plugin } from 'esbuild';
+import { failureText } from './entry-check.ts';
+import type { InputLedger } from './input-ledger.ts';
+import type { PathPolicy } from './path-policy.ts';
+import { ImportRefusal } from './refusal.ts';
+import { clip, guardedSpecifiers, nativeAddon, outside, readSpecifier } from './specifiers.ts';
+
+/** What the guard of one build works with. */
+export interface GuardOptions {
+  readonly policy: PathPolicy;
+  readonly ledger: InputLedger;
+  readonly builtins: ReadonlyMap<string, string>;
+  readonly refusedBuiltins: ReadonlyMap<string, string>;
+  /** Turns a real path into what diagnostics may show. */
+  readonly showPath: (path: string) => string;
+}
+
+const loaders: ReadonlyMap<string, Loader> = new Map([
+  ['.ts', 'ts'],
+  ['.mts', 'ts'],
+  ['.cts', 'ts'],
+  ['.tsx', 'tsx'],
+  ['.js', 'js'],
+  ['.mjs', 'js'],
+  ['.cjs', 'js'],
+  ['.jsx', 'jsx'],
+  ['.json', 'json'],
+]);
+
+const hotcellModule = 'export const definePlugin = (plugin) => plugin;\nexport const defineTool = (tool) => tool;\n';
+
+/** The esbuild plugin through which every byte of a build comes; esbuild itself opens no file whose content it uses. */
+export function createGuardPlugin(options: GuardOptions): Plugin {
+  const filter = guardedSpecifiers([...options.builtins.keys(), ...options.refusedBuiltins.keys()]);
+  return {
+    name: 'guard',
+    setup(build) {
+      build.onResolve({ filter }, (args) => (args.kind === 'entry-point' ? undefined : resolveGuarded(args, options)));
+      build.onLoad({ filter: /.*/, namespace: 'file' }, (args) => loadFile(args.path, options));
+      build.onLoad({ filter: /.*/, namespace: 'builtin' }, (args) => ({
+        contents: options.builtins.get(args.path) ?? '',
+        loader: 'js',
+      }));
+      build.onLoad({ filter: /.*/, namespace: 'refused' }, (args) => ({ contents: throwing(args.path), loader: 'js' }));
+      build.onLoad({ filter: /.*/, namespace: 'hotcell' }, () => ({ contents: hotcellModule, loader: 'js' }));
+    },
+  };
+}
+
+function resolveGuarded(args: OnResolveArgs, options: GuardOptions): OnResolveResult | undefined {
+  const meaning = readSpecifier(args.path);
+  switch (meaning.kind) {
+    case 'hotcell':
+      return { path: 'hotcell', namespace: 'hotcell' };
+    case 'refused':
+      return { errors: [meaning.refusal.toMessage()] };
+    case 'path':
+      // Refused by its text alone: asking the disk would tell whether a file of the host exists.
+      if (options.policy.mayLeadInside(resolve(args.resolveDir, meaning.path))) return undefined;
+      return { errors: [outside(args.path).toMessage()] };
+    case 'builtin':
+      return resolveBuiltin(meaning.name, args, options);
+  }
+}
+
+function resolveBuiltin(name: string, args: OnResolveArgs, options: GuardOptions): OnResolveResult {
+  if (options.builtins.has(name)) return { path: name, namespace: 'builtin', sideEffects: false };
+  const instead = options.refusedBuiltins.get(name) ?? options.refusedBuiltins.get(name.split('/')[0] ?? '');
+  const refusal = new ImportRefusal(
+    'builtin-refused',
+    `Import of "${clip(args.path)}" is refused: the sandbox has no Node built-in "${clip(name)}".`,
+    instead ?? `Do without it: the sandbox has ${[...options.builtins.keys()].join(', ') || 'the web API only'}.`,
+  );
+  // Packages often require a built-in that they use only under Node; it throws when they really reach for it.
+  const isOptional = args.kind === 'require-call' || args.kind === 'dynamic-import';
+  if (isOptional && options.policy.ownerOf(args.importer) === 'package') {
+    return { path: `${refusal.message} ${refusal.fix}`, namespace: 'refused' };
+  }
+  return { errors: [refusal.toMessage()] };
+}
+
+function loadFile(path: string, options: GuardOptions): OnLoadResult {
+  const shown = options.showPath(path);
+  const loader = loaders.get(extname(path));
+  if (extname(path) === '.node') return { errors: [nativeAddon(shown).toMessage()] };
+  const realPath = realPathOf(path);
+  const owner = realPath === undefined ? undefined : options.policy.ownerOf(realPath);
+  if (realPath === undefined || owner === undefined) return { errors: [outside(shown).toMessage()] };
+  if (loader === undefined) {
+    return failed(`"${shown}" is refused: only code and JSON can be imported.`, 'Put the data into a .json file or a string.');
+  }
+  const taken = options.ledger.read(realPath, owner);
+  if ('failure' in taken) {
+    return taken.failure === 'too-much'
+      ? failed(`The plugin imports more than ${options.ledger.bounds}.`, 'Import less, or a smaller package.')
+      : failed(`"${shown}" ${failureText[taken.failure]}.`, 'Import only regular files of code and JSON.');
+  }
+  if (taken.text.includes('\0')) return failed(`"${shown}" is binary.`, 'Import only text in UTF-8.');
+  return { contents: taken.text, loader };
+}
+
+function failed(message: string, fix: string): OnLoadResult {
+  return { errors: [new ImportRefusal('import-refused', message, fix).toMessage()] };
+}
+
+function realPathOf(path: string): string | undefined {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return undefined;
+  }
+}
+
+function throwing(message: string): string {
+  return `throw new Error(${JSON.stringify(message)});\n`;
+}

@@ -1,0 +1,111 @@
+import { resolve } from 'node:path';
+import type { Location, Message } from 'esbuild';
+import { renderCodeFrame } from '../diagnostics/code-frame.ts';
+import type { Diagnostic } from '../plugin-types.ts';
+import { ImportRefusal } from './refusal.ts';
+
+/** What turns the bundler's messages into diagnostics. */
+export interface MessageContext {
+  readonly rootDir: string;
+  /** Text of a file that the guard let through; undefined for every other file, which is never quoted. */
+  readonly textOf: (path: string) => string | undefined;
+  readonly showPath: (path: string) => string;
+  /** Names of files near an import that was not found, as the plugin would write them. */
+  readonly suggestFiles: (specifier: string, importer: string | undefined) => readonly string[];
+}
+
+/** The diagnostic of a failed build: refusals first, since other errors often follow from them. */
+export function diagnoseMessages(messages: readonly Message[], context: MessageContext): Diagnostic {
+  const first = messages.find((message) => message.detail instanceof ImportRefusal) ?? messages[0];
+  if (!first)
+    return {
+      code: 'compile-failed',
+      message: 'The bundler failed without saying why.',
+      fix: 'Simplify the file and save again.',
+    };
+  const diagnostic = diagnoseMessage(first, context);
+  const others = messages.length - 1;
+  if (others === 0) return diagnostic;
+  return { ...diagnostic, message: `${diagnostic.message} (and ${others} more ${others === 1 ? 'error' : 'errors'})` };
+}
+
+/** A warning of the bundler as one line; undefined when it is about a file of a package. */
+export function describeWarning(message: Message, context: MessageContext): string | undefined {
+  const place = placeOf(message.location, context);
+  if (!place || place.file.includes('node_modules')) return undefined;
+  const text = meanings[message.id] ?? `${message.text}.`;
+  return `${place.file}:${place.line}: ${text}`;
+}
+
+const meanings: Readonly<Record<string, string>> = {
+  'empty-import-meta': 'import.meta is empty in the sandbox: a plugin has no address of its own.',
+};
+
+function diagnoseMessage(message: Message, context: MessageContext): Diagnostic {
+  const place = placeOf(message.location, context);
+  if (message.detail instanceof ImportRefusal) {
+    const { code, message: text, fix } = message.detail;
+    return { code, message: text, ...place, fix };
+  }
+  // The bundler parses package.json by itself; its message would quote a file that the guard has not seen.
+  if (message.location && !place) {
+    const file = message.location.file.split('/').at(-1) ?? 'package.json';
+    return {
+      code: 'compile-failed',
+      message: `A ${file} that the build depends on cannot be read as JSON.`,
+      fix: `Correct ${file}.`,
+    };
+  }
+  const missing = /^Could not resolve "(.*)"/.exec(message.text)?.[1];
+  if (missing !== undefined) return { ...diagnoseMissing(missing, message, context), ...place };
+  return {
+    code: 'compile-failed',
+    message: `${message.text.replaceAll(context.rootDir, '.')}.`,
+    ...place,
+    fix: place ? `Mend ${place.file}, line ${place.line}.` : 'Mend the file and save again.',
+  };
+}
+
+function diagnoseMissing(
+  specifier: string,
+  message: Message,
+  context: MessageContext,
+): Pick<Diagnostic, 'code' | 'message' | 'fix'> {
+  const code = 'import-unresolved';
+  if (specifier.startsWith('.')) {
+    const importer = message.location ? resolve(context.rootDir, message.location.file) : undefined;
+    const near = context.suggestFiles(specifier, importer);
+    const fix =
+      near.length > 0 ? `Did you mean ${near.map((name) => `"${name}"`).join(' or ')}?` : 'Correct the path, or create the file.';
+    return { code, message: `Import "${specifier}" was not found: there is no such file.`, fix };
+  }
+  if (specifier.startsWith('#')) {
+    return {
+      code,
+      message: `Import "${specifier}" was not found under "imports" of package.json.`,
+      fix: 'Declare it there, or import by path.',
+    };
+  }
+  const name = specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/');
+  return {
+    code,
+    message: `Import "${specifier}" was not found: no node_modules of the plugin or above it has the package "${name}".`,
+    fix: `Install it in the folder of the plugin: npm install ${name}.`,
+  };
+}
+
+type Place = Required<Pick<Diagnostic, 'file' | 'line' | 'column' | 'codeFrame'>>;
+
+function placeOf(location: Location | null, context: MessageContext): Place | undefined {
+  if (location?.namespace !== '') return undefined;
+  const path = resolve(context.rootDir, location.file);
+  const text = context.textOf(path);
+  if (text === undefined) return undefined;
+  // The bundler counts columns in bytes from 0, people count characters from 1.
+  const column = Buffer.from(location.lineText).subarray(0, location.column).toString().length + 1;
+  const position = { line: location.line, column };
+  return { file: context.showPath(path), ...position, codeFrame: renderCodeFrame(text, position) };
+}

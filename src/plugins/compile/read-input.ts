@@ -1,0 +1,75 @@
+import { createHash } from 'node:crypto';
+import { type BigIntStats, closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import type { BuildInput } from '../plugin-types.ts';
+
+/** Largest file that a build reads. */
+export const maxFileBytes = 5 * 1024 * 1024;
+
+/** One file as it was read. */
+export interface ReadInput {
+  readonly input: BuildInput;
+  readonly text: string;
+  readonly bytes: number;
+}
+
+/** Why a file was not read. */
+export type ReadFailure = 'missing' | 'not-regular' | 'too-large' | 'unreadable';
+
+/**
+ * Reads one file by its real path. Devices, pipes and sockets are recognised on the open descriptor; opening does not
+ * wait for a writer and does not follow a link that was put there after the path was resolved.
+ */
+export function readInput(realPath: string): ReadInput | ReadFailure {
+  let descriptor: number;
+  try {
+    descriptor = openSync(realPath, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
+  } catch (error) {
+    return failureOf(error);
+  }
+  try {
+    const stats = fstatSync(descriptor, { bigint: true });
+    if (!stats.isFile()) return 'not-regular';
+    if (stats.size > BigInt(maxFileBytes)) return 'too-large';
+    const content = readAll(descriptor, Number(stats.size));
+    if (content.length > maxFileBytes) return 'too-large';
+    const sha256 = createHash('sha256').update(content).digest('hex');
+    return { input: { path: realPath, sha256, signature: signatureOf(stats) }, text: decode(content), bytes: content.length };
+  } catch (error) {
+    return failureOf(error);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** The cheap signature of a file, `size:mtimeNs:ctimeNs:ino`. */
+export function signatureOf(stats: BigIntStats): string {
+  return `${stats.size}:${stats.mtimeNs}:${stats.ctimeNs}:${stats.ino}`;
+}
+
+// A file may grow while it is read; one byte more than the limit is enough to know.
+function readAll(descriptor: number, expected: number): Buffer {
+  const chunks: Buffer[] = [];
+  let total = 0;
+  let room = Buffer.allocUnsafe(expected + 1);
+  for (;;) {
+    const count = readSync(descriptor, room, 0, room.length, null);
+    if (count === 0) break;
+    chunks.push(room.subarray(0, count));
+    total += count;
+    if (total > maxFileBytes) break;
+    room = Buffer.allocUnsafe(64 * 1024);
+  }
+  return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
+}
+
+function decode(content: Buffer): string {
+  const text = content.toString('utf8');
+  return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
+}
+
+function failureOf(error: unknown): ReadFailure {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (code === 'ENOENT' || code === 'ENOTDIR') return 'missing';
+  if (code === 'ELOOP' || code === 'EISDIR' || code === 'ENXIO') return 'not-regular';
+  return 'unreadable';
+}

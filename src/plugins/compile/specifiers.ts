@@ -1,0 +1,79 @@
+import { builtinModules } from 'node:module';
+import { ImportRefusal } from './refusal.ts';
+
+const nodeBuiltins: ReadonlySet<string> = new Set(builtinModules);
+
+/** What an import specifier asks for, as far as its text tells. */
+export type SpecifierMeaning =
+  | { readonly kind: 'hotcell' }
+  | { readonly kind: 'builtin'; readonly name: string }
+  | { readonly kind: 'path'; readonly path: string }
+  | { readonly kind: 'refused'; readonly refusal: ImportRefusal };
+
+/**
+ * The specifiers that the guard looks at before esbuild resolves them; the rest (packages, `./file`) cannot leave by
+ * their text, and what they lead to is checked when it is read. Every match costs a round trip to the bundler.
+ */
+export function guardedSpecifiers(builtinNames: Iterable<string>): RegExp {
+  const names = [...new Set([...nodeBuiltins, ...builtinNames])].map((name) => name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
+  return new RegExp(
+    String.raw`^[A-Za-z][A-Za-z0-9+.-]*:|^[/\\]|(^|[/\\])\.\.([/\\]|$)|^hotcell(/|$)|\.node$|^(${names.join('|')})$`,
+  );
+}
+
+/** Reads one specifier that matched `guardedSpecifiers`. */
+export function readSpecifier(specifier: string): SpecifierMeaning {
+  if (specifier === 'hotcell') return { kind: 'hotcell' };
+  if (specifier.endsWith('.node')) return refused(nativeAddon(specifier));
+  const scheme = /^([A-Za-z][A-Za-z0-9+.-]*):/.exec(specifier)?.[1]?.toLowerCase();
+  if (scheme === 'node') return { kind: 'builtin', name: specifier.slice(5) };
+  if (scheme === 'npm' || scheme === 'jsr') return refused(registrySpecifier(specifier));
+  if (scheme !== undefined) {
+    return refused(
+      new ImportRefusal(
+        'import-refused',
+        `Import of "${clip(specifier)}" is refused: code comes only from files, not from ${scheme}: addresses.`,
+        'Save the code as a file beside the plugin, or install it as a package.',
+      ),
+    );
+  }
+  if (nodeBuiltins.has(specifier)) return { kind: 'builtin', name: specifier };
+  if (specifier.startsWith('/') || specifier.startsWith('\\')) return refused(outside(specifier));
+  return specifier.startsWith('.') ? { kind: 'path', path: specifier } : refused(outside(specifier));
+}
+
+/** The refusal of an import that leads out of the readable folders. */
+export function outside(specifier: string): ImportRefusal {
+  return new ImportRefusal(
+    'import-refused',
+    `Import of "${clip(specifier)}" is refused: it leads out of the folder of the plugin, the shared folders and node_modules.`,
+    'Move the file into the folder of the plugin, or declare its folder under sharedDirs in the config.',
+  );
+}
+
+/** The refusal of a native add-on. */
+export function nativeAddon(specifier: string): ImportRefusal {
+  return new ImportRefusal(
+    'import-refused',
+    `Import of "${clip(specifier)}" is refused: native add-ons (.node) do not run in the sandbox; they need the docker engine.`,
+    'Use a package in plain JavaScript; the docker engine is for native code.',
+  );
+}
+
+/** Shortens what a plugin wrote, so that a diagnostic stays readable. */
+export function clip(text: string): string {
+  return text.length > 120 ? `${text.slice(0, 117)}...` : text;
+}
+
+function registrySpecifier(specifier: string): ImportRefusal {
+  const name = /^[a-z]+:\/?((?:@[^/@]+\/)?[^/@]+)/i.exec(specifier)?.[1] ?? 'NAME';
+  return new ImportRefusal(
+    'import-refused',
+    `Import of "${clip(specifier)}" is refused: ${specifier.slice(0, 4)} specifiers are not available yet.`,
+    `Install the package beside the plugin (npm install ${name}) and import it as "${name}".`,
+  );
+}
+
+function refused(refusal: ImportRefusal): SpecifierMeaning {
+  return { kind: 'refused', refusal };
+}

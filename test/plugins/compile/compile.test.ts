@@ -1,0 +1,281 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { runInNewContext } from 'node:vm';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createCompiler } from '../../../src/plugins/compile/compile.ts';
+import type { CompileResult } from '../../../src/plugins/compile/compile-types.ts';
+
+let home: string;
+let root: string;
+const builtins = new Map([['path', 'export const join = (...parts) => parts.join("/");\nexport default { join };']]);
+const refusedBuiltins = new Map([['fs', 'Use context.files, which reads and writes the workspace.']]);
+
+beforeEach(() => {
+  home = realpathSync(mkdtempSync(join(tmpdir(), 'hotcell-compile-')));
+  root = join(home, 'plugins');
+  mkdirSync(root);
+});
+afterEach(() => rmSync(home, { recursive: true, force: true }));
+
+const shared = () => join(home, 'shared');
+const compilers: Array<ReturnType<typeof createCompiler>> = [];
+afterAll(() => Promise.all(compilers.map((compiler) => compiler.close())));
+
+function write(files: Record<string, string>): void {
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(home, path)), { recursive: true });
+    writeFileSync(join(home, path), text);
+  }
+}
+
+async function compile(entry = 'a.ts', pluginDir = '.'): Promise<CompileResult> {
+  const compiler = createCompiler({ sharedDirs: [shared()], builtins, refusedBuiltins });
+  compilers.push(compiler);
+  return compiler.compile({ entry: join(root, entry), rootDir: root, pluginDir: join(root, pluginDir) });
+}
+
+async function exportsOf(entry = 'a.ts', pluginDir = '.'): Promise<Record<string, unknown>> {
+  const result = await compile(entry, pluginDir);
+  if (!result.ok) throw new Error(`${result.diagnostic.message}\n${result.diagnostic.codeFrame}`);
+  const global: Record<string, unknown> = {};
+  global.globalThis = global;
+  runInNewContext(result.code, global);
+  return JSON.parse(JSON.stringify(global.__hotcellExports, (_, value) => (typeof value === 'function' ? 'function' : value)));
+}
+
+async function diagnosticOf(entry = 'a.ts', pluginDir = '.') {
+  const result = await compile(entry, pluginDir);
+  if (result.ok) throw new Error(`Compiled, and should not have: ${result.code}`);
+  return result.diagnostic;
+}
+
+describe('createCompiler', () => {
+  it.each([
+    [
+      'an ES module',
+      'a.ts',
+      'export default { name: "x" as string, handler() {} }',
+      { default: { name: 'x', handler: 'function' } },
+    ],
+    ['.mts', 'a.mts', 'export default { name: "x" }', { default: { name: 'x' } }],
+    ['.mjs', 'a.mjs', 'export const name = "x"; export function handler() {}', { name: 'x', handler: 'function' }],
+    ['CommonJS module.exports', 'a.js', 'module.exports = { name: "x", handler() {} }', { name: 'x', handler: 'function' }],
+    ['.cjs', 'a.cjs', 'exports.default = { name: "x" }', { default: { name: 'x' } }],
+    ['module.exports.default', 'a.js', 'module.exports.default = { name: "x" }', { default: { name: 'x' } }],
+    ['a CommonJS function', 'a.cjs', 'module.exports = () => 1', { default: 'function' }],
+  ])('leaves the namespace of %s on the global object', async (_, file, text, expected) => {
+    write({ [`plugins/${file}`]: text });
+    expect(await exportsOf(file)).toEqual(expected);
+  });
+
+  it('bundles helpers, JSON, built-ins, shared folders, packages and hotcell itself, and lists what it read', async () => {
+    write({
+      'plugins/a.ts': `import { definePlugin } from 'hotcell';
+        import { one } from './lib/one.js';
+        import data from './data.json' with { type: 'json' };
+        import { join } from 'node:path';
+        import two from '../shared/two.ts';
+        import three from 'three';
+        export default definePlugin({ values: [one, data.n, join('a', 'b'), two, three], lazy: () => import('./lib/lazy.ts') });`,
+      'plugins/lib/one.ts': 'export const one = 1;',
+      'plugins/lib/lazy.ts': 'export const lazy = true;',
+      'plugins/data.json': '{"n": 5}',
+      'shared/two.ts': 'export default 2;',
+      'node_modules/three/package.json': '{"name":"three","exports":{"import":"./three.mjs"}}',
+      'node_modules/three/three.mjs': 'export default 3;',
+    });
+    expect(await exportsOf()).toEqual({ default: { values: [1, 5, 'a/b', 2, 3], lazy: 'function' } });
+    const result = await compile();
+    expect(result.inputs.map((input) => input.path.slice(home.length)).sort()).toEqual([
+      '/node_modules/three/three.mjs',
+      '/plugins/a.ts',
+      '/plugins/data.json',
+      '/plugins/lib/lazy.ts',
+      '/plugins/lib/one.ts',
+      '/shared/two.ts',
+    ]);
+  });
+
+  it('lets a folder plugin use its own packages and the helpers beside it', async () => {
+    write({
+      'plugins/f/index.ts': `import own from 'own'; import { h } from '../_help.ts'; export default { own, h };`,
+      'plugins/f/node_modules/own/index.js': 'module.exports = "own";',
+      'plugins/f/package.json': '{"name":"f"}',
+      'plugins/_help.ts': 'export const h = 1;',
+    });
+    expect(await exportsOf('f/index.ts', 'f')).toEqual({ default: { own: 'own', h: 1 } });
+  });
+
+  it('reads files that lend only types, so that a change in them is a change of the plugin', async () => {
+    write({
+      'plugins/a.ts': `import type { A } from './types'; export default { handler(args: A) {} }`,
+      'plugins/types.ts': 'export interface A {}',
+    });
+    const first = await compile();
+    write({ 'plugins/types.ts': 'export interface A { b: string }' });
+    const second = await compile();
+    if (!first.ok || !second.ok) throw new Error('does not compile');
+    expect(second.sources.map((file) => file.path)).toEqual(['a.ts', 'types.ts']);
+    expect(second.code).toBe(first.code);
+    expect(second.contentHash).not.toBe(first.contentHash);
+  });
+
+  it('gives the same content the same hash', async () => {
+    write({ 'plugins/a.ts': 'export default {}' });
+    const [first, second] = [await compile(), await compile()];
+    if (!first.ok || !second.ok) throw new Error('does not compile');
+    expect(first.contentHash).toBe(second.contentHash);
+  });
+
+  it('ignores the tsconfig of the host', async () => {
+    write({
+      'plugins/tsconfig.json': '{ broken',
+      'tsconfig.json': '{"extends":"./nothing"}',
+      'plugins/a.ts': 'export default { a: 1 }',
+    });
+    expect(await exportsOf()).toEqual({ default: { a: 1 } });
+  });
+
+  it('shows a syntax error with file, line, column and code frame', async () => {
+    write({ 'plugins/a.ts': 'export default {\n  name: "ä", oops oops\n};\n' });
+    expect(await diagnosticOf()).toEqual({
+      code: 'compile-failed',
+      message: 'Expected "}" but found "oops".',
+      file: 'a.ts',
+      line: 2,
+      column: 19,
+      codeFrame: '  1 | export default {\n> 2 |   name: "ä", oops oops\n    |                   ^\n  3 | };\n  4 |',
+      fix: 'Mend a.ts, line 2.',
+    });
+  });
+
+  it('names the near file of an import that is not there, and the files that would mend it', async () => {
+    write({ 'plugins/a.ts': `import { h } from './hepler'; export default h;`, 'plugins/helper.ts': '' });
+    const result = await compile();
+    expect(result).toMatchObject({
+      ok: false,
+      diagnostic: { code: 'import-unresolved', line: 1, fix: 'Did you mean "./helper.ts"?' },
+    });
+    expect(!result.ok && result.missing).toContain(join(root, 'hepler.ts'));
+    expect(result.inputs).toHaveLength(1);
+  });
+
+  it('says how to install a package that is not there', async () => {
+    write({ 'plugins/a.ts': `import z from '@scope/zod/mini'; export default z;` });
+    expect((await diagnosticOf()).fix).toBe('Install it in the folder of the plugin: npm install @scope/zod.');
+  });
+
+  it('names what to use instead of a built-in', async () => {
+    write({ 'plugins/a.ts': `import { readFileSync } from 'fs';\nexport default { readFileSync };` });
+    expect(await diagnosticOf()).toMatchObject({ code: 'builtin-refused', line: 1, fix: refusedBuiltins.get('fs') });
+  });
+
+  it('lets a package require a built-in that it uses only under Node', async () => {
+    write({
+      'plugins/a.ts': `import lib from 'lib'; export default lib;`,
+      'node_modules/lib/index.js':
+        'let fs; try { fs = require("fs"); } catch (error) { fs = error.message; } module.exports = { fs };',
+    });
+    expect(JSON.stringify(await exportsOf())).toContain('the sandbox has no Node built-in');
+  });
+
+  it.each([
+    ['empty', '', 'is empty'],
+    ['binary', 'a\0b', 'is binary'],
+    ['10 MB', ' '.repeat(10 * 1024 * 1024), 'is larger than 5 MB'],
+  ])('refuses an %s file', async (_, text, message) => {
+    write({ 'plugins/a.ts': text });
+    const diagnostic = await diagnosticOf();
+    expect(diagnostic).toMatchObject({ code: 'entry-invalid', file: 'a.ts' });
+    expect(diagnostic.message).toContain(message);
+  });
+
+  it('survives code that overflows the bundler, and so do its neighbours', async () => {
+    write({ 'plugins/a.ts': `export default ${'x=>'.repeat(300_000)}1`, 'plugins/b.ts': 'export default { b: 1 }' });
+    const [bad, good] = await Promise.all([compile('a.ts'), compile('b.ts')]);
+    expect(bad).toMatchObject({ ok: false, diagnostic: { code: 'compile-failed', file: 'a.ts' } });
+    expect(good.ok).toBe(true);
+    expect((await compile('b.ts')).ok).toBe(true);
+  }, 60_000);
+
+  it('stops when the signal aborts', async () => {
+    write({ 'plugins/a.ts': 'export default {}' });
+    const compiler = createCompiler({ sharedDirs: [], builtins, refusedBuiltins });
+    compilers.push(compiler);
+    const request = { entry: join(root, 'a.ts'), rootDir: root, pluginDir: root };
+    await expect(compiler.compile({ ...request, signal: AbortSignal.abort(new Error('enough')) })).rejects.toThrow('enough');
+  });
+});
+
+describe('what a build may read', () => {
+  const secret = 'TOP-SECRET-VALUE';
+  beforeEach(() => write({ 'host/credentials.json': JSON.stringify({ secret }), 'host/.env.ts': `export default "${secret}"` }));
+
+  it.each([
+    ['an absolute path', () => `import x from '${join(home, 'host/credentials.json')}'; export default x;`],
+    ['a way out of the folder', () => `import x from '../host/credentials.json'; export default x;`],
+    ['a way out through require', () => `export default require('./x/../../host/credentials.json');`],
+    ['a way out through import()', () => `export default () => import('../host/credentials.json');`],
+    ['a file: address', () => `import x from 'file://${join(home, 'host/credentials.json')}'; export default x;`],
+    ['a data: address', () => `import x from 'data:text/javascript,export default 1'; export default x;`],
+    ['an http: address', () => `import x from 'https://example.com/x.js'; export default x;`],
+    ['a link', () => `import x from './link.json'; export default x;`],
+    ['a linked folder', () => `import x from './linked/credentials.json'; export default x;`],
+    ['a main field that leads out', () => `import x from 'evil'; export default x;`],
+    ['a linked package', () => `import x from 'linkedpackage/credentials.json'; export default x;`],
+    ['a hidden folder', () => `import x from './.git/x.json'; export default x;`],
+    ['a native add-on', () => `export default require('./x.node');`],
+    ['a file that is neither code nor JSON', () => `import x from './notes.txt'; export default x;`],
+    ['a registry specifier', () => `import x from 'npm:zod@4'; export default x;`],
+  ])('is not %s', async (_, text) => {
+    write({
+      'plugins/a.ts': text(),
+      'plugins/.git/x.json': JSON.stringify({ secret }),
+      'plugins/notes.txt': secret,
+      'plugins/x.node': 'x',
+      'node_modules/evil/package.json': JSON.stringify({ main: '../../host/credentials.json' }),
+    });
+    symlinkSync(join(home, 'host/credentials.json'), join(root, 'link.json'));
+    symlinkSync(join(home, 'host'), join(root, 'linked'));
+    symlinkSync(join(home, 'host'), join(home, 'node_modules/linkedpackage'));
+    const diagnostic = await diagnosticOf();
+    expect(diagnostic).toMatchObject({ code: 'import-refused', file: 'a.ts', line: 1 });
+    expect(diagnostic.codeFrame).toContain('^');
+    expect(JSON.stringify(diagnostic)).not.toContain(secret);
+  });
+
+  it('does not tell whether a file of the host exists', async () => {
+    write({ 'plugins/a.ts': `import x from '../host/credentials.json'; export default x;` });
+    const there = await diagnosticOf();
+    write({ 'plugins/a.ts': `import x from '../host/credentialz.json'; export default x;` });
+    const gone = await diagnosticOf();
+    expect(gone.message.replace('credentialz', 'credentials')).toBe(there.message);
+  });
+
+  it('does not quote a package.json that is really a file of the host', async () => {
+    write({
+      'plugins/f/index.ts': `import x from './y'; export default x;`,
+      'plugins/f/y.ts': 'export default 1',
+      'host/key.json': `{"a": ${secret}}`,
+    });
+    symlinkSync(join(home, 'host/key.json'), join(root, 'f/sub.json'));
+    mkdirSync(join(root, 'f/deep'));
+    symlinkSync(join(home, 'host/key.json'), join(root, 'f/deep/package.json'));
+    write({ 'plugins/f/index.ts': `import x from './deep/y'; export default x;`, 'plugins/f/deep/y.ts': 'export default 1' });
+    const diagnostic = await diagnosticOf('f/index.ts', 'f');
+    expect(JSON.stringify(diagnostic)).not.toMatch(/TOP|SECRET/);
+  });
+
+  it.each(['x.ts', 'package.json'])('is not a pipe named %s', async (name) => {
+    write({ 'plugins/f/index.ts': `import x from './x'; export default x;` });
+    execFileSync('mkfifo', [join(root, 'f', name)]);
+    expect((await diagnosticOf('f/index.ts', 'f')).message).toContain('not a regular file');
+  });
+
+  it('is not an entry that leads out of the folder', async () => {
+    symlinkSync(join(home, 'host/.env.ts'), join(root, 'a.ts'));
+    expect(await diagnosticOf()).toMatchObject({ code: 'import-refused', file: 'a.ts' });
+  });
+});
