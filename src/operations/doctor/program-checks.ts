@@ -42,7 +42,7 @@ export async function checkDocker(): Promise<Finding> {
 }
 
 function dockerSocket(): string | undefined {
-  const host = process.env['DOCKER_HOST'];
+  const host = process.env.DOCKER_HOST;
   if (host === undefined) return '/var/run/docker.sock';
   return host.startsWith('unix://') ? host.slice('unix://'.length) : undefined;
 }
@@ -73,7 +73,7 @@ export function checkDeno(): Finding {
 }
 
 function findProgram(name: string): string | undefined {
-  const folders = (process.env['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '');
+  const folders = (process.env.PATH ?? '').split(delimiter).filter((folder) => folder !== '');
   return folders.map((folder) => join(folder, name)).find(isExecutable);
 }
 

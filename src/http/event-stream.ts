@@ -1,0 +1,123 @@
+import type { ServerResponse } from 'node:http';
+import type { FastifyInstance } from 'fastify';
+import { HotcellError } from '../errors/hotcell-error.ts';
+import { suggestNearNames } from '../errors/near-names.ts';
+import type { EventEnvelope, EventLog, EventType } from '../events/event.ts';
+import { eventTypes, isEventType } from '../operations/contracts/events.ts';
+import { filterFor } from '../operations/events.ts';
+import type { Authenticate } from './auth.ts';
+import { startEventFeed } from './event-feed.ts';
+import { refuseStranger } from './routes.ts';
+
+const maxStreams = 256;
+const heartbeatMs = 15_000;
+
+/** The open streams. */
+export interface EventStreams {
+  /** Ends every stream; readers come back elsewhere. */
+  close(): void;
+}
+
+/** Serves GET /api/events: server-sent events, resumable by Last-Event-ID (or ?after=N), filtered by ?types=a,b. */
+export function registerEventStream(app: FastifyInstance, parts: { events: EventLog; authenticate: Authenticate }): EventStreams {
+  const endsByResponse = new Map<ServerResponse, () => void>();
+  app.route({
+    method: 'GET',
+    url: '/api/events',
+    onRequest: (request, _reply, done) => {
+      const caller = parts.authenticate(request.headers.authorization);
+      if (caller === undefined) return done(refuseStranger(request.headers.authorization));
+      request.caller = caller;
+      done();
+    },
+    handler: (request, reply) => {
+      const query = readStreamQuery(request.query, request.headers['last-event-id']);
+      if (endsByResponse.size >= maxStreams) {
+        throw new HotcellError('rate-limited', `${maxStreams} event streams are open, and more are not served at once.`);
+      }
+      reply.hijack();
+      const { raw } = reply;
+      raw.writeHead(200, {
+        'content-type': 'text/event-stream; charset=utf-8',
+        'cache-control': 'no-store',
+        'x-accel-buffering': 'no',
+      });
+      raw.write('retry: 1000\n\n');
+      const endFeed = startEventFeed({
+        events: parts.events,
+        filter: filterFor(request.caller, query.types),
+        after: query.after,
+        sink: createStreamSink(raw),
+      });
+      const heartbeat = setInterval(() => raw.write(':\n\n'), heartbeatMs);
+      const end = (): void => {
+        clearInterval(heartbeat);
+        endFeed();
+        endsByResponse.delete(raw);
+      };
+      endsByResponse.set(raw, end);
+      raw.once('close', end);
+    },
+  });
+  return {
+    close() {
+      for (const [raw, end] of endsByResponse) {
+        end();
+        raw.end();
+      }
+    },
+  };
+}
+
+function createStreamSink(raw: ServerResponse) {
+  return {
+    write: (event: EventEnvelope) => {
+      raw.write(formatEvent(event));
+    },
+    pendingBytes: () => raw.writableLength,
+    drained: () => {
+      if (!raw.writableNeedDrain || raw.destroyed) return Promise.resolve();
+      const { promise, resolve } = Promise.withResolvers<void>();
+      raw.once('drain', resolve);
+      raw.once('close', resolve);
+      return promise;
+    },
+    refuseSlowReader: () => {
+      raw.end(': too slow, come back with Last-Event-ID\n\n');
+      // Its window is full, so the farewell may never leave: what it holds is given up now.
+      setImmediate(() => raw.destroy());
+    },
+  };
+}
+
+/** One event on the wire. What is not kept has no id, so that a reader resumes after the last kept one. */
+export function formatEvent(event: EventEnvelope): string {
+  const id = event.seq === 0 ? '' : `id: ${event.seq}\n`;
+  return `${id}event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
+}
+
+function readStreamQuery(query: unknown, lastEventId: unknown): { after?: number; types?: EventType[] } {
+  const parameters = typeof query === 'object' && query !== null ? new Map<string, unknown>(Object.entries(query)) : new Map();
+  const after = lastEventId ?? parameters.get('after');
+  const types = parameters.get('types');
+  return {
+    ...(after === undefined ? {} : { after: readSequence(after) }),
+    ...(types === undefined ? {} : { types: readTypes(types) }),
+  };
+}
+
+function readSequence(text: unknown): number {
+  if (typeof text === 'string' && /^\d{1,15}$/.test(text)) return Number(text);
+  throw new HotcellError(
+    'body-invalid',
+    'Expected the sequence number of an event in Last-Event-ID or after, got something else.',
+  );
+}
+
+function readTypes(value: unknown): EventType[] {
+  const names = [value].flat().flatMap((item) => (typeof item === 'string' ? item.split(',') : []));
+  return names.map((name) => {
+    if (isEventType(name)) return name;
+    throw new HotcellError('body-invalid', `There is no event "${name.slice(0, 64)}".${suggestNearNames(name, eventTypes)}`);
+  });
+}

@@ -1,0 +1,165 @@
+import type { Logger } from 'pino';
+import type { RawData, WebSocket } from 'ws';
+import { HotcellError } from '../../errors/hotcell-error.ts';
+import type { EventLog } from '../../events/event.ts';
+import type { InvocableOperation } from '../../operations/invoke.ts';
+import type { Caller } from '../../tools/tool-types.ts';
+import { type ConnectionMethod, dispatchRequest } from './dispatch.ts';
+import { formatRpcFailure, parseMessage, type RpcItem, type RpcRequest } from './message.ts';
+import { createSubscriptions } from './subscriptions.ts';
+
+/** What a connection is served with. */
+export interface ConnectionParts {
+  readonly socket: WebSocket;
+  /** Who opened it, when the handshake told. */
+  readonly caller: Caller | undefined;
+  /** Says who a token or ticket of the method `auth` belongs to. */
+  readonly identify: (params: Readonly<Record<string, unknown>>) => Caller | undefined;
+  readonly operations: ReadonlyMap<string, InvocableOperation>;
+  readonly discover: () => unknown;
+  readonly events: EventLog;
+  readonly log: Logger;
+}
+
+const authenticateWithinMs = 10_000;
+const maxStrangerBytes = 4096;
+const maxInFlight = 1024;
+const maxUnsentBytes = 16 * 1024 * 1024;
+
+/** Close codes in the range that is ours to define. */
+export const closeCodes = { unauthenticated: 4401, slowReader: 4408, stopping: 1001 } as const;
+
+/**
+ * Serves JSON-RPC 2.0 on one WebSocket: every operation is a method, in any order, also in batches. A connection that
+ * is closed does not cancel what it called; the notification `rpc.cancel {id}` does.
+ */
+export function serveConnection(parts: ConnectionParts): void {
+  const { socket, log } = parts;
+  let { caller } = parts;
+  const controllersById = new Map<string | number, AbortController>();
+  const gone = new AbortController();
+  let inFlight = 0;
+
+  const subscriptions = createSubscriptions({
+    events: parts.events,
+    send,
+    sink: {
+      pendingBytes: () => socket.bufferedAmount,
+      drained: () => waitForDrain(socket),
+      refuseSlowReader: () => endSlowReader(),
+    },
+  });
+
+  const methods = new Map<string, ConnectionMethod>([
+    ['auth', authenticate],
+    ['events.subscribe', (params) => subscriptions.subscribe(params, requireCaller())],
+    ['events.unsubscribe', (params) => subscriptions.unsubscribe(params)],
+    ['rpc.discover', parts.discover],
+    ['rpc.cancel', ({ id }) => ({ cancelled: cancel(id) })],
+  ]);
+
+  const strangerTimer = setTimeout(() => {
+    if (caller === undefined) socket.close(closeCodes.unauthenticated, 'no token within 10 seconds');
+  }, authenticateWithinMs);
+
+  socket.on('message', (data: RawData, isBinary: boolean) => {
+    if (isBinary) return socket.close(1003, 'text only');
+    const text = readText(data);
+    if (caller === undefined && text.length > maxStrangerBytes) {
+      return socket.close(closeCodes.unauthenticated, 'authenticate first');
+    }
+    const message = parseMessage(text);
+    if (message.kind === 'refused') return send(message.answer);
+    if (message.kind === 'batch') return void answerBatch(message.items);
+    void answerItem(message.item).then((answer) => answer !== undefined && send(answer));
+  });
+
+  socket.once('close', () => {
+    clearTimeout(strangerTimer);
+    gone.abort();
+    subscriptions.close();
+  });
+
+  async function answerBatch(items: readonly RpcItem[]): Promise<void> {
+    const answers = await Promise.all(items.map(answerItem));
+    const told = answers.filter((answer) => answer !== undefined);
+    if (told.length > 0) send(`[${told.join(',')}]`);
+  }
+
+  async function answerItem(item: RpcItem): Promise<string | undefined> {
+    if ('refusal' in item) return item.refusal;
+    const refusal = refuseEarly(item);
+    if (refusal !== undefined) return item.id === undefined ? undefined : formatRpcFailure(item.id, refusal);
+    inFlight++;
+    const controller = new AbortController();
+    const id = item.id ?? undefined;
+    if (id !== undefined) controllersById.set(id, controller);
+    try {
+      const context = { caller: caller ?? stranger, signal: gone.signal, cancelSignal: controller.signal };
+      return await dispatchRequest(item, context, { operations: parts.operations, methods, log });
+    } finally {
+      inFlight--;
+      if (id !== undefined && controllersById.get(id) === controller) controllersById.delete(id);
+    }
+  }
+
+  function refuseEarly({ method }: RpcRequest): HotcellError | undefined {
+    const isOpen = method === 'auth' || parts.operations.get(method)?.operation.role === 'anyone';
+    if (caller === undefined && !isOpen) {
+      return new HotcellError('unauthenticated', 'Expected the method auth {token} or {ticket} first.');
+    }
+    if (inFlight < maxInFlight) return undefined;
+    return new HotcellError('rate-limited', `A connection may have ${maxInFlight} requests under way at once.`);
+  }
+
+  function authenticate(params: Readonly<Record<string, unknown>>): { caller: Caller } {
+    const known = parts.identify(params);
+    if (known === undefined) {
+      throw new HotcellError(
+        'unauthenticated',
+        'Expected a valid {token} or {ticket}, got one that is not known, used or expired.',
+      );
+    }
+    caller = known;
+    return { caller: known };
+  }
+
+  function requireCaller(): Caller {
+    if (caller === undefined) throw new HotcellError('unauthenticated', 'Expected the method auth first.');
+    return caller;
+  }
+
+  function cancel(id: unknown): boolean {
+    const controller = typeof id === 'string' || typeof id === 'number' ? controllersById.get(id) : undefined;
+    controller?.abort();
+    return controller !== undefined;
+  }
+
+  function send(text: string): void {
+    if (socket.readyState !== socket.OPEN) return;
+    if (socket.bufferedAmount > maxUnsentBytes) endSlowReader();
+    else socket.send(text);
+  }
+
+  function endSlowReader(): void {
+    if (socket.readyState !== socket.OPEN) return;
+    socket.close(closeCodes.slowReader, 'slow reader');
+    // Its window is full, so the farewell may never leave: what it holds is given up now.
+    setImmediate(() => socket.terminate());
+  }
+}
+
+const stranger: Caller = Object.freeze({ id: 'anonymous', role: 'caller' });
+const drainPollMs = 20;
+
+async function waitForDrain(socket: WebSocket): Promise<void> {
+  // A WebSocket has no drain event; its buffer is looked at instead.
+  while (socket.readyState === socket.OPEN && socket.bufferedAmount > 0) {
+    await new Promise<void>((resolve) => setTimeout(resolve, drainPollMs).unref());
+  }
+}
+
+function readText(data: RawData): string {
+  if (Buffer.isBuffer(data)) return data.toString('utf8');
+  return Array.isArray(data) ? Buffer.concat(data).toString('utf8') : Buffer.from(data).toString('utf8');
+}

@@ -1,0 +1,69 @@
+import { Type } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { HotcellError } from '../../errors/hotcell-error.ts';
+import type { EventLog } from '../../events/event.ts';
+import { eventTypesQuery } from '../../operations/contracts/events.ts';
+import { filterFor } from '../../operations/events.ts';
+import type { Caller } from '../../tools/tool-types.ts';
+import { type EventSink, startEventFeed } from '../event-feed.ts';
+import { formatNotification } from './message.ts';
+
+/** The event subscriptions of one connection. */
+export interface Subscriptions {
+  subscribe(params: unknown, caller: Caller): { subscription: string; lastSeq: number };
+  unsubscribe(params: unknown): { unsubscribed: boolean };
+  close(): void;
+}
+
+const maxSubscriptions = 32;
+
+const subscribeInput = Compile(
+  Type.Object({ types: eventTypesQuery, after: Type.Optional(Type.Integer({ minimum: 0 })) }, { additionalProperties: false }),
+);
+const unsubscribeInput = Compile(Type.Object({ subscription: Type.String() }, { additionalProperties: false }));
+
+/** Sends events as notifications `events.event` with `{subscription, event}`. */
+export function createSubscriptions(parts: {
+  readonly events: EventLog;
+  readonly send: (text: string) => void;
+  readonly sink: Omit<EventSink, 'write'>;
+}): Subscriptions {
+  const endsById = new Map<string, () => void>();
+  let count = 0;
+  return {
+    subscribe(params, caller) {
+      if (!subscribeInput.Check(params)) {
+        throw new HotcellError('body-invalid', 'Expected {types?: [event types], after?: sequence number} as params.');
+      }
+      if (endsById.size >= maxSubscriptions) {
+        throw new HotcellError('rate-limited', `A connection may have ${maxSubscriptions} subscriptions at once.`);
+      }
+      const subscription = `sub_${++count}`;
+      const lastSeq = parts.events.lastSeq();
+      // In a later turn, so that the answer to this request goes out before the first event.
+      const start = (): void => {
+        if (!endsById.has(subscription)) return;
+        const end = startEventFeed({
+          events: parts.events,
+          filter: filterFor(caller, params.types),
+          after: params.after ?? lastSeq,
+          sink: { ...parts.sink, write: (event) => parts.send(formatNotification('events.event', { subscription, event })) },
+        });
+        endsById.set(subscription, end);
+      };
+      const turn = setImmediate(start);
+      endsById.set(subscription, () => clearImmediate(turn));
+      return { subscription, lastSeq };
+    },
+    unsubscribe(params) {
+      if (!unsubscribeInput.Check(params)) throw new HotcellError('body-invalid', 'Expected {subscription} as params.');
+      const end = endsById.get(params.subscription);
+      end?.();
+      return { unsubscribed: endsById.delete(params.subscription) };
+    },
+    close() {
+      for (const end of endsById.values()) end();
+      endsById.clear();
+    },
+  };
+}

@@ -1,0 +1,99 @@
+import type { EventLog } from '../events/event.ts';
+
+/** Counts what happens for GET /metrics. */
+export interface Metrics {
+  /** The text that Prometheus reads, with the gauges as of now. */
+  render(gauges: MetricGauges): string;
+  close(): void;
+}
+
+/** What is read at the moment that somebody asks. */
+export interface MetricGauges {
+  readonly version: string;
+  readonly uptimeMs: number;
+  readonly plugins: Readonly<Record<string, number>>;
+  readonly tools: number;
+  readonly calls: { readonly pending: number; readonly running: number };
+}
+
+const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+// Tool names come from plugins: beyond this many they share one label, so that memory stays bounded.
+const maxCountedTools = 1000;
+
+/** Listens to the ends of calls and to reloads. */
+export function createMetrics(events: EventLog): Metrics {
+  const callsByLabels = new Map<string, number>();
+  const countedTools = new Set<string>();
+  const durations = { counts: buckets.map(() => 0), sum: 0, count: 0 };
+  const reloads = { ready: 0, failed: 0 };
+
+  const unsubscribe = events.subscribe({ types: ['execution-end', 'plugin-change'] }, (event) => {
+    if (event.type === 'execution-end') countCall(event.data);
+    if (event.type === 'plugin-change' && event.data.generation !== undefined && event.data.state === 'ready') reloads.ready++;
+    if (event.type === 'plugin-change' && ['failed', 'degraded'].includes(event.data.state)) reloads.failed++;
+  });
+
+  function countCall({ tool, status, durationMs }: { tool: string; status: string; durationMs: number }): void {
+    if (countedTools.size < maxCountedTools) countedTools.add(tool);
+    const labels = `tool=${quote(countedTools.has(tool) ? tool : '(other)')},status=${quote(status)}`;
+    callsByLabels.set(labels, (callsByLabels.get(labels) ?? 0) + 1);
+    const seconds = durationMs / 1000;
+    durations.sum += seconds;
+    durations.count++;
+    const bucket = buckets.findIndex((bound) => seconds <= bound);
+    if (bucket >= 0) durations.counts[bucket] = (durations.counts[bucket] ?? 0) + 1;
+  }
+
+  return {
+    render(gauges) {
+      const memory = process.memoryUsage.rss();
+      let cumulative = 0;
+      const bucketLines = buckets.map((bound, index) => {
+        cumulative += durations.counts[index] ?? 0;
+        return `hotcell_call_duration_seconds_bucket{le="${bound}"} ${cumulative}`;
+      });
+      return [
+        ...family('hotcell_info', 'gauge', 'The running version.', [`hotcell_info{version=${quote(gauges.version)}} 1`]),
+        ...family('hotcell_uptime_seconds', 'gauge', 'Time since the start.', [
+          `hotcell_uptime_seconds ${gauges.uptimeMs / 1000}`,
+        ]),
+        ...family(
+          'hotcell_plugins',
+          'gauge',
+          'Plugins in each state.',
+          Object.entries(gauges.plugins).map(([state, count]) => `hotcell_plugins{state=${quote(state)}} ${count}`),
+        ),
+        ...family('hotcell_tools', 'gauge', 'Tools that can be called.', [`hotcell_tools ${gauges.tools}`]),
+        ...family('hotcell_calls_pending', 'gauge', 'Calls that wait.', [`hotcell_calls_pending ${gauges.calls.pending}`]),
+        ...family('hotcell_calls_running', 'gauge', 'Calls that run.', [`hotcell_calls_running ${gauges.calls.running}`]),
+        ...family(
+          'hotcell_calls_total',
+          'counter',
+          'Calls that ended, by tool and status.',
+          [...callsByLabels].map(([labels, count]) => `hotcell_calls_total{${labels}} ${count}`),
+        ),
+        ...family('hotcell_call_duration_seconds', 'histogram', 'How long calls took.', [
+          ...bucketLines,
+          `hotcell_call_duration_seconds_bucket{le="+Inf"} ${durations.count}`,
+          `hotcell_call_duration_seconds_sum ${durations.sum}`,
+          `hotcell_call_duration_seconds_count ${durations.count}`,
+        ]),
+        ...family('hotcell_reloads_total', 'counter', 'Reloads by result.', [
+          `hotcell_reloads_total{result="ready"} ${reloads.ready}`,
+          `hotcell_reloads_total{result="failed"} ${reloads.failed}`,
+        ]),
+        ...family('process_resident_memory_bytes', 'gauge', 'Resident memory.', [`process_resident_memory_bytes ${memory}`]),
+        '',
+      ].join('\n');
+    },
+    close: unsubscribe,
+  };
+}
+
+function family(name: string, type: string, help: string, lines: readonly string[]): string[] {
+  return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...lines];
+}
+
+function quote(value: string): string {
+  return `"${value.replace(/\\/g, '\\\\').replace(/"/g, '\\"').replace(/\n/g, '\\n')}"`;
+}

@@ -1,0 +1,48 @@
+import { randomUUID } from 'node:crypto';
+import type { Logger } from 'pino';
+import type { ErrorCode } from '../errors/catalog.ts';
+import { HotcellError } from '../errors/hotcell-error.ts';
+import { describeProblem } from '../errors/problem.ts';
+
+/** The media type of problem details. */
+export const problemType = 'application/problem+json; charset=utf-8';
+
+const codesByFastifyCode: Readonly<Record<string, ErrorCode>> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: 'payload-too-large',
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'body-invalid',
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'body-invalid',
+  FST_ERR_CTP_INVALID_JSON_BODY: 'body-invalid',
+  FST_ERR_CTP_EMPTY_JSON_BODY: 'body-invalid',
+  FST_ERR_BAD_URL: 'not-found',
+};
+
+const messagesByFastifyCode: Readonly<Record<string, string>> = {
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'Expected a JSON body with the header Content-Type: application/json, got another type.',
+  FST_ERR_CTP_BODY_TOO_LARGE: 'The request body is larger than this daemon takes.',
+  FST_ERR_BAD_URL: 'The path of the request is not validly encoded.',
+};
+
+/** Makes any failure one of ours. What nobody foresaw becomes `internal` with an id; the whole error is in the log under it. */
+export function toHotcellError(error: unknown, log: Logger): HotcellError {
+  if (error instanceof HotcellError) return error;
+  const fastifyCode = readCode(error);
+  const code = codesByFastifyCode[fastifyCode];
+  if (code !== undefined)
+    return new HotcellError(code, messagesByFastifyCode[fastifyCode] ?? 'The request body is not valid JSON.');
+  if (error instanceof SyntaxError)
+    return new HotcellError('body-invalid', `The request body is not valid JSON: ${error.message}.`);
+  const id = randomUUID();
+  log.error({ err: error, id }, 'fault while a request was served');
+  return new HotcellError('internal', `A fault in the daemon stopped the request; its log has it under ${id}.`, {
+    facts: { id },
+  });
+}
+
+/** The body of a refusal, as sent. */
+export function formatProblem(error: HotcellError): string {
+  return JSON.stringify(describeProblem(error));
+}
+
+function readCode(error: unknown): string {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
+}

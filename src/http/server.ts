@@ -1,0 +1,147 @@
+import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
+import type { Logger } from 'pino';
+import type { Config } from '../config/config-types.ts';
+import { limitTable } from '../config/limits.ts';
+import { HotcellError } from '../errors/hotcell-error.ts';
+import type { EventLog } from '../events/event.ts';
+import { prepareOperations } from '../operations/invoke.ts';
+import type { Operation } from '../operations/operation.ts';
+import type { Authenticate } from './auth.ts';
+import { registerEventStream } from './event-stream.ts';
+import { registerFixedRoutes } from './fixed-routes.ts';
+import { createHostCheck } from './host-check.ts';
+import { registerWebSocket } from './json-rpc/web-socket.ts';
+import { createMetrics } from './metrics.ts';
+import { type KnownRoute, refuseUnknownRoute } from './not-found.ts';
+import { formatProblem, problemType, toHotcellError } from './problem-reply.ts';
+import { registerOperation } from './routes.ts';
+import { createTicketOffice } from './tickets.ts';
+
+/** What the HTTP door is made of. */
+export interface HttpServerParts {
+  readonly config: Pick<Config, 'host' | 'port'>;
+  readonly operations: readonly Operation[];
+  readonly events: EventLog;
+  readonly authenticate: Authenticate;
+  readonly log: Logger;
+  /** False as long as plugins load; always ready when absent. */
+  readonly isReady?: () => boolean;
+  /** Further names that a Host header may carry. */
+  readonly allowedHosts?: readonly string[];
+}
+
+/** A listening server. */
+export interface HttpServer {
+  readonly url: string;
+  /** Takes no new request, ends streams and connections, lets running requests end for at most ten seconds. */
+  close(): Promise<void>;
+}
+
+const maxBodyBytes = limitTable.argumentBytes.max + 64 * 1024;
+const maxPathParameterLength = 512;
+const requestTimeoutMs = 60_000;
+const closeWithinMs = 10_000;
+
+/** Serves every operation over HTTP and WebSocket. Throws `port-in-use` when it cannot listen. */
+export async function startHttpServer(parts: HttpServerParts): Promise<HttpServer> {
+  const { config, authenticate, events, log } = parts;
+  const app = createApp(log);
+  const tickets = createTicketOffice(Date.now);
+  const operations = prepareOperations([...parts.operations, tickets.operation]);
+  const metrics = createMetrics(events);
+
+  const routes: KnownRoute[] = [];
+  app.addHook('onRoute', ({ method, url }) => {
+    for (const each of [method].flat()) routes.push({ method: each, path: url });
+  });
+  const checkHost = createHostCheck([config.host, ...(parts.allowedHosts ?? [])]);
+  app.addHook('onRequest', (request, _reply, done) => {
+    checkHost(request.headers.host, request.headers.origin);
+    done();
+  });
+  app.setErrorHandler((error, _request, reply) => sendProblem(reply, toHotcellError(error, log)));
+  app.setNotFoundHandler((request, reply) => sendProblem(reply, refuseUnknownRoute(request.method, request.url, routes)));
+
+  const streams = registerEventStream(app, { events, authenticate });
+  const sockets = await registerWebSocket(app, { operations, events, authenticate, tickets, maxMessageBytes: maxBodyBytes, log });
+  registerFixedRoutes(app, { operations, authenticate, metrics, isReady: parts.isReady ?? (() => true) });
+  await registerOperations(app, [...operations.values()], authenticate);
+
+  const url = await listen(app, config);
+  return {
+    url,
+    async close() {
+      streams.close();
+      sockets.close();
+      metrics.close();
+      const lastCall = setTimeout(() => app.server.closeAllConnections(), closeWithinMs);
+      await app.close();
+      clearTimeout(lastCall);
+    },
+  };
+}
+
+function createApp(log: Logger): FastifyInstance {
+  const app = Fastify({
+    // A line for every request would cost more than the request; faults are logged where they become problems.
+    logger: false,
+    bodyLimit: maxBodyBytes,
+    requestTimeout: requestTimeoutMs,
+    exposeHeadRoutes: false,
+    forceCloseConnections: 'idle',
+    routerOptions: { maxParamLength: maxPathParameterLength },
+    frameworkErrors: (error, _request, reply) => sendProblem(reply, toHotcellError(error, log)),
+  });
+  app.decorateRequest('caller');
+  const parseJson = app.getDefaultJsonParser('error', 'error');
+  app.removeContentTypeParser('application/json');
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
+    // Clients send the header also where there is nothing to say.
+    if (body === '') return done(null, undefined);
+    parseJson(request, String(body), done);
+  });
+  return app;
+}
+
+async function registerOperations(
+  app: FastifyInstance,
+  operations: Parameters<typeof registerOperation>[1][],
+  authenticate: Authenticate,
+): Promise<void> {
+  for (const invocable of operations) {
+    if (invocable.operation.http.textBody === undefined) registerOperation(app, invocable, authenticate);
+  }
+  await app.register(async (scope) => {
+    // Here any body is text, whatever a client calls it, but JSON.
+    scope.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
+    scope.removeContentTypeParser('text/plain');
+    for (const invocable of operations) {
+      if (invocable.operation.http.textBody !== undefined) registerOperation(scope, invocable, authenticate);
+    }
+  });
+}
+
+function sendProblem(reply: FastifyReply, error: HotcellError): FastifyReply {
+  if (error.code === 'unauthenticated') reply.header('www-authenticate', 'Bearer realm="hotcell"');
+  if (error.status === 429) reply.header('retry-after', '1');
+  return reply
+    .code(error.status === 200 ? 500 : error.status)
+    .type(problemType)
+    .send(formatProblem(error));
+}
+
+async function listen(app: FastifyInstance, { host, port }: Pick<Config, 'host' | 'port'>): Promise<string> {
+  try {
+    return await app.listen({ host, port });
+  } catch (error) {
+    await app.close();
+    if (!(error instanceof Error) || !('code' in error)) throw error;
+    if (error.code === 'EADDRINUSE') {
+      throw new HotcellError('port-in-use', `Port ${port} of ${host} is used by another program.`, { cause: error });
+    }
+    throw new HotcellError('config-invalid', `Cannot listen on ${host}:${port} (${String(error.code)}).`, {
+      fix: 'Choose another address: --host H --port N.',
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,55 @@
+import { randomBytes } from 'node:crypto';
+import { Type } from 'typebox';
+import { HotcellError } from '../errors/hotcell-error.ts';
+import { defineContract, implement, type Operation } from '../operations/operation.ts';
+import type { Caller } from '../tools/tool-types.ts';
+
+/** Makes tickets for browsers, which cannot send an Authorization header with a WebSocket. */
+export interface TicketOffice {
+  readonly operation: Operation;
+  /** Who the ticket was made for; a ticket works once. */
+  redeem(ticket: string): Caller | undefined;
+}
+
+const validMs = 30_000;
+const maxTickets = 1000;
+
+/** How a ticket is asked for. */
+export const ticketContract = defineContract({
+  name: 'tickets.create',
+  summary: 'Makes a ticket that opens one WebSocket within 30 seconds: /ws?ticket=…',
+  role: 'caller',
+  input: Type.Object({}, { additionalProperties: false }),
+  output: Type.Object({ ticket: Type.String(), expiresAtMs: Type.Number() }),
+  http: { method: 'POST', path: '/api/tickets' },
+});
+
+/** Tickets live in memory: a restart makes them void. */
+export function createTicketOffice(now: () => number): TicketOffice {
+  const tickets = new Map<string, { caller: Caller; expiresAtMs: number }>();
+
+  function forgetExpired(): void {
+    // Oldest first, so the first one that is valid ends the search.
+    for (const [ticket, { expiresAtMs }] of tickets) {
+      if (expiresAtMs > now()) return;
+      tickets.delete(ticket);
+    }
+  }
+
+  return {
+    operation: implement(ticketContract, (_input, { caller }) => {
+      forgetExpired();
+      if (tickets.size >= maxTickets) throw new HotcellError('rate-limited', `${maxTickets} tickets wait to be used already.`);
+      const ticket = randomBytes(24).toString('base64url');
+      const expiresAtMs = now() + validMs;
+      tickets.set(ticket, { caller, expiresAtMs });
+      return { ticket, expiresAtMs };
+    }),
+    redeem(ticket) {
+      forgetExpired();
+      const entry = tickets.get(ticket);
+      tickets.delete(ticket);
+      return entry?.caller;
+    },
+  };
+}
