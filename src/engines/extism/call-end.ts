@@ -1,0 +1,46 @@
+/** Why a call must end before it returns. */
+export type EndReason = 'deadline' | 'cancelled';
+
+/** One signal for everything that ends a call early. */
+export interface CallEnd {
+  readonly signal: AbortSignal;
+  /** Undefined while the call may go on. */
+  reason(): EndReason | undefined;
+  /** Rejects as soon as the signal aborts, else does as the promise does. */
+  race<Value>(promise: Promise<Value>): Promise<Value>;
+  close(): void;
+}
+
+/** Joins the deadline (epoch ms) with the signals that cancel the call. */
+export function createCallEnd(deadlineMs: number, cancels: readonly AbortSignal[]): CallEnd {
+  const controller = new AbortController();
+  let reason: EndReason | undefined;
+  const end = (why: EndReason): void => {
+    reason ??= why;
+    controller.abort();
+  };
+  const cancel = (): void => end('cancelled');
+  const timer = setTimeout(() => end('deadline'), Math.max(0, deadlineMs - Date.now()));
+  for (const signal of cancels) {
+    if (signal.aborted) cancel();
+    else signal.addEventListener('abort', cancel);
+  }
+  return {
+    signal: controller.signal,
+    reason: () => reason,
+    race: (promise) => raceAbort(promise, controller.signal),
+    close() {
+      clearTimeout(timer);
+      for (const signal of cancels) signal.removeEventListener('abort', cancel);
+    },
+  };
+}
+
+function raceAbort<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  return new Promise((resolve, reject) => {
+    const abort = (): void => reject(signal.reason);
+    if (signal.aborted) abort();
+    signal.addEventListener('abort', abort, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+  });
+}

@@ -1,0 +1,55 @@
+import type { Limits } from '../../config/limits.ts';
+import type { GuestError, RunOutcome, RunUsage } from '../engine.ts';
+import type { EndReason } from './call-end.ts';
+import type { TaskEnd } from './worker-task.ts';
+
+const noUsage: RunUsage = { cpuMs: 0, hostCalls: 0, logLines: 0 };
+const outOfMemoryCode = 'ERR_WORKER_OUT_OF_MEMORY';
+
+/** What the end of a worker's task means for the call. */
+export function describeTaskEnd(end: TaskEnd, reason: EndReason | undefined, limits: Limits): RunOutcome {
+  switch (end.type) {
+    case 'aborted':
+      return describeEarlyEnd(reason ?? 'cancelled');
+    case 'cpu': {
+      const message = `The call used ${limits.cpuMs} ms of processor time, which is its limit.`;
+      return fail('timeout', { code: 'time-exceeded', message }, { ...noUsage, cpuMs: limits.cpuMs });
+    }
+    case 'died':
+      return end.code === outOfMemoryCode
+        ? fail('error', { code: 'memory-exceeded', message: 'The call used up the memory of its worker.' })
+        : fail('error', { code: 'engine-failed', message: 'The worker that ran the call ended early.' });
+    case 'report':
+      return describeReport(end.report);
+  }
+}
+
+/** A call that was ended from outside, before or while it ran. */
+export function describeEarlyEnd(reason: EndReason): RunOutcome {
+  if (reason === 'cancelled') return fail('cancelled', { code: 'cancelled', message: 'The call was cancelled.' });
+  return fail('timeout', { code: 'time-exceeded', message: 'The call did not end within its time limit.' });
+}
+
+function describeReport(report: Extract<TaskEnd, { type: 'report' }>['report']): RunOutcome {
+  switch (report.type) {
+    case 'returned':
+      return { status: 'success', output: readOutput(report.output), usage: { ...report.usage, hostCalls: 0 } };
+    case 'failed':
+      return { status: 'error', error: report.error, usage: { ...report.usage, hostCalls: 0 } };
+    case 'compiled':
+      return fail('error', { code: 'engine-failed', message: 'The worker compiled where it should have run.' });
+  }
+}
+
+/** Output is JSON where it parses as such, else text. */
+function readOutput(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+function fail(status: 'error' | 'timeout' | 'cancelled', error: Omit<GuestError, 'frames'>, usage = noUsage): RunOutcome {
+  return { status, error: { ...error, frames: [] }, usage };
+}

@@ -1,0 +1,88 @@
+import { Worker } from 'node:worker_threads';
+
+/** Worker threads, each for one task at a time. */
+export interface WorkerPool {
+  /** A worker, warm if there is one; waits in line when all are busy. Rejects with the signal's reason. */
+  acquire(signal: AbortSignal): Promise<Worker>;
+  /** Gives a worker back; one that is not fit for another task is ended and its place is free at once. */
+  release(worker: Worker, isFit: boolean): void;
+  /** Ends every worker; tasks that still run see their worker exit. */
+  close(): Promise<void>;
+}
+
+// From source the worker is TypeScript, which Node runs as it is; in the package it is JavaScript.
+const workerFile = new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js', import.meta.url);
+// The SDK imports node:wasi, which warns on every start, though its WASI is not used.
+const execArgv = ['--disable-warning=ExperimentalWarning'];
+// Host objects of a module, such as tables, count here; its memory does not.
+const resourceLimits = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 16, stackSizeMb: 4 };
+
+/** At most `maxWorkers` threads, of which `keepWarm` idle ones stay for the next call. */
+export function createWorkerPool(options: { readonly maxWorkers: number; readonly keepWarm: number }): WorkerPool {
+  const idle: Worker[] = [];
+  const live = new Set<Worker>();
+  const line: (() => void)[] = [];
+  let isClosed = false;
+
+  const serveNext = (): void => line.shift()?.();
+
+  const start = (): Worker => {
+    const worker = new Worker(workerFile, { resourceLimits, execArgv, env: {}, argv: [], stdin: false });
+    live.add(worker);
+    worker.setMaxListeners(20);
+    // Without a listener a crash would bring down the daemon; the task that ran sees it too.
+    worker.on('error', () => undefined);
+    worker.once('exit', () => {
+      live.delete(worker);
+      const index = idle.indexOf(worker);
+      if (index >= 0) idle.splice(index, 1);
+      serveNext();
+    });
+    worker.unref();
+    return worker;
+  };
+
+  const take = (): Worker | undefined => idle.pop() ?? (live.size < options.maxWorkers ? start() : undefined);
+
+  return {
+    async acquire(signal) {
+      for (;;) {
+        signal.throwIfAborted();
+        if (isClosed) throw new Error('the pool is closed');
+        const worker = take();
+        if (worker) return worker;
+        await waitInLine(line, signal);
+      }
+    },
+    release(worker, isFit) {
+      if (isFit && !isClosed && idle.length < options.keepWarm && live.has(worker)) {
+        idle.push(worker);
+        serveNext();
+      } else {
+        void worker.terminate();
+      }
+    },
+    async close() {
+      isClosed = true;
+      for (const wake of line.splice(0)) wake();
+      await Promise.all([...live].map((worker) => worker.terminate()));
+    },
+  };
+}
+
+/** Resolves when it is this one's turn; rejects and leaves the line when the signal aborts. */
+function waitInLine(line: (() => void)[], signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const leave = (): void => {
+      const index = line.indexOf(wake);
+      if (index >= 0) line.splice(index, 1);
+      reject(signal.reason);
+    };
+    const wake = (): void => {
+      signal.removeEventListener('abort', leave);
+      resolve();
+    };
+    signal.addEventListener('abort', leave, { once: true });
+    line.push(wake);
+  });
+}

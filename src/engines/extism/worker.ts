@@ -1,0 +1,102 @@
+import { parentPort } from 'node:worker_threads';
+import { createPlugin } from '@extism/extism';
+import { HotcellError } from '../../errors/hotcell-error.ts';
+import type { GuestError } from '../engine.ts';
+import { createBoundedLog } from './bounded-log.ts';
+import { explainFailure, GuestFault } from './guest-fault.ts';
+import { createHostFunctions } from './host-functions.ts';
+import { limitMemory, pageBytes } from './memory-limit.ts';
+import { extismNamespace, wasiNamespace } from './module-contract.ts';
+import { createWasi } from './wasi.ts';
+import type { ModuleCall, WorkerReport, WorkerTask } from './worker-messages.ts';
+
+// The worker's side: compiles modules and runs calls, one task at a time. The host ends it when time is up.
+const port = parentPort;
+port?.on('message', (task: WorkerTask) => {
+  // Nothing rejects here: both ways end in a report.
+  void (task.type === 'compile' ? compileModule(task) : runCall(task.call)).then(report);
+});
+
+function report(message: WorkerReport): void {
+  port?.postMessage(message);
+}
+
+async function compileModule(task: { bytes: Uint8Array; memoryBytes: number }): Promise<WorkerReport> {
+  try {
+    const module = await WebAssembly.compile(limitMemory(task.bytes, task.memoryBytes));
+    const shape = { exports: WebAssembly.Module.exports(module), imports: WebAssembly.Module.imports(module) };
+    return { type: 'compiled', module, shape };
+  } catch (error) {
+    return { type: 'failed', error: explainCompileError(error), usage: { cpuMs: 0, logLines: 0 } };
+  }
+}
+
+function explainCompileError(error: unknown): GuestError {
+  if (error instanceof HotcellError) return { code: error.code, message: error.message, frames: [] };
+  const message = error instanceof Error ? error.message : String(error);
+  return { code: 'compile-failed', message: `The module is not valid WebAssembly: ${message.slice(0, 1000)}`, frames: [] };
+}
+
+async function runCall(call: ModuleCall): Promise<WorkerReport> {
+  const before = process.threadCpuUsage();
+  const log = createBoundedLog(call.bounds, (line) => report({ type: 'log', line }));
+  const usage = () => {
+    const spent = process.threadCpuUsage(before);
+    return { cpuMs: (spent.user + spent.system) / 1000, logLines: log.count() };
+  };
+  const memory: { current?: WebAssembly.Memory } = {};
+  try {
+    const output = await callExport(call, log, memory);
+    return { type: 'returned', output, usage: usage() };
+  } catch (error) {
+    const size = memory.current?.buffer.byteLength ?? 0;
+    const failure = explainFailure(error, { memoryIsFull: size + pageBytes > call.bounds.memoryBytes });
+    return { type: 'failed', error: failure, usage: usage() };
+  }
+}
+
+/** Every call gets an instance of its own, so nothing is left over for the next. */
+async function callExport(
+  call: ModuleCall,
+  log: ReturnType<typeof createBoundedLog>,
+  memory: { current?: WebAssembly.Memory },
+): Promise<string> {
+  const { config, denied, bounds } = call;
+  const plugin = await createPlugin(
+    { wasm: [{ module: call.module }] },
+    {
+      useWasi: false,
+      runInWorker: false,
+      allowedHosts: [],
+      functions: {
+        [extismNamespace]: createHostFunctions({ log, config, denied, blockBytes: bounds.memoryBytes }),
+        [wasiNamespace]: createWasi(() => memory.current?.buffer, log),
+      },
+    },
+  );
+  try {
+    const { exports } = await plugin.getInstance();
+    if (isMemory(exports.memory)) memory.current = exports.memory;
+    // Libraries need their constructors run once; the SDK does it only together with its own WASI.
+    if (typeof exports._initialize === 'function') exports._initialize();
+    const output = await plugin.call(call.exportName, call.input);
+    return output ? decodeOutput(output.bytes(), bounds.outputBytes) : '';
+  } finally {
+    await plugin.close();
+  }
+}
+
+function decodeOutput(bytes: Uint8Array, maxBytes: number): string {
+  if (bytes.length > maxBytes) {
+    throw new GuestFault('output-exceeded', `The output has ${bytes.length} bytes; the limit is ${maxBytes} bytes.`);
+  }
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw new GuestFault('output-invalid', 'Expected the output as UTF-8 text, and found other bytes.');
+  }
+}
+
+function isMemory(value: unknown): value is WebAssembly.Memory {
+  return value instanceof WebAssembly.Memory;
+}
