@@ -1,0 +1,74 @@
+import { buildConnector, type Dispatcher, Pool } from 'undici';
+import type { CheckedDestination } from './network-check.ts';
+import type { OutgoingRequest } from './redirects.ts';
+
+/** Sends requests to destinations that were checked; sockets are kept for a short while. */
+export interface Connections {
+  /** `owner` keeps sockets apart: a connection may carry a login. */
+  send(
+    destination: CheckedDestination,
+    owner: string,
+    request: OutgoingRequest,
+    signal: AbortSignal,
+  ): Promise<Dispatcher.ResponseData>;
+  close(): Promise<void>;
+}
+
+const mostPools = 64;
+const poolOptions = { connections: 32, pipelining: 1, allowH2: false, keepAliveTimeout: 4000, maxHeaderSize: 64 * 1024 } as const;
+
+/** Makes the connections. `timeoutMs` bounds the wait for one address to answer. */
+export function createConnections({ timeoutMs }: { readonly timeoutMs: number }): Connections {
+  const pools = new Map<string, Pool>();
+  return {
+    send: (destination, owner, request, signal) =>
+      openPool(pools, destination, owner, timeoutMs).request({
+        path: `${destination.url.pathname}${destination.url.search}`,
+        method: request.method,
+        headers: request.headers.flat(),
+        body: request.body ?? null,
+        headersTimeout: timeoutMs,
+        bodyTimeout: timeoutMs,
+        signal,
+      }),
+    close: async () => {
+      const open = [...pools.values()];
+      pools.clear();
+      await Promise.all(open.map((pool) => pool.destroy()));
+    },
+  };
+}
+
+/** Addresses are part of the key: a socket is used again only for a request that was checked for the same addresses. */
+function openPool(pools: Map<string, Pool>, destination: CheckedDestination, owner: string, timeoutMs: number): Pool {
+  const { origin } = destination.url;
+  const key = JSON.stringify([owner, origin, destination.addresses]);
+  const pool = pools.get(key) ?? new Pool(origin, { ...poolOptions, connect: createConnector(destination.addresses, timeoutMs) });
+  pools.delete(key);
+  pools.set(key, pool);
+  const [oldest] = pools;
+  if (oldest !== undefined && pools.size > mostPools) {
+    pools.delete(oldest[0]);
+    void oldest[1].close();
+  }
+  return pool;
+}
+
+/** Connects to the checked addresses, one after the other, and never to what a name means by now. */
+function createConnector(addresses: readonly string[], timeoutMs: number): buildConnector.connector {
+  const connect = buildConnector({ allowH2: false, timeout: timeoutMs });
+  return (options, callback) => {
+    const tryAddress = (index: number, failure: Error): void => {
+      const address = addresses[index];
+      if (address === undefined) {
+        callback(failure, null);
+        return;
+      }
+      connect({ ...options, hostname: address }, (...[error, socket]) => {
+        if (error) tryAddress(index + 1, error);
+        else callback(null, socket);
+      });
+    };
+    tryAddress(0, new Error('no address'));
+  };
+}
