@@ -1,0 +1,34 @@
+import type { TSchema } from 'typebox';
+import type { Validator } from 'typebox/compile';
+import { HostRefusal } from './host-refusal.ts';
+
+/** What one answer gives: text (JSON where the operation says so), bytes, or nothing for "not valid". */
+export type HostAnswer = string | Uint8Array | undefined;
+
+/** Answers one synchronous operation. Must not run long; throws HostRefusal and nothing else on purpose. */
+export type AnswerNow = (payload: string, body: Uint8Array) => HostAnswer;
+
+/** No text of a request is longer: a cell could not hold the answer beside it. */
+const MAX_PAYLOAD_CHARS = 64 * 1024 * 1024;
+
+/** Reads the JSON of a guest by one schema. */
+export function readRequest<Static>(
+  schema: Validator<Record<never, never>, TSchema, Static>,
+  payload: string,
+  op: string,
+): Static {
+  if (payload.length > MAX_PAYLOAD_CHARS) {
+    throw new HostRefusal('payload-too-large', `${op} takes ${MAX_PAYLOAD_CHARS} characters at most, got ${payload.length}.`);
+  }
+  const request = parseJson(payload, op);
+  if (!schema.Check(request)) throw new HostRefusal('arguments-invalid', `${op} got a request of another shape than it takes.`);
+  return request;
+}
+
+function parseJson(payload: string, op: string): unknown {
+  try {
+    return JSON.parse(payload);
+  } catch {
+    throw new HostRefusal('arguments-invalid', `${op} expects JSON text.`);
+  }
+}

@@ -1,0 +1,118 @@
+/** What Request and Response share: a body that is read once. Buffered unless a stream was given or asked for. */
+import { decodeText, encodeText, joinBytes, toBytes } from './bytes.ts';
+import { findModule, loadModule } from './define.ts';
+import type { Headers } from './headers.ts';
+import type { ByteStream, FileParts, StreamParts } from './lazy-parts.ts';
+import { URLSearchParams } from './url-search-params.ts';
+
+type Content = string | Uint8Array;
+
+interface Extracted {
+  readonly content?: Content;
+  readonly stream?: ByteStream;
+  readonly type?: string;
+}
+
+/** A copy of the body for a clone: content is shared, a stream is split. */
+export let copyBody: (body: Body) => Extracted;
+
+/** The whole body as bytes; marks it as used. */
+export let takeBytes: (body: Body) => Promise<Uint8Array | undefined>;
+
+export class Body {
+  #content: Content | undefined;
+  #stream: ByteStream | undefined;
+  #used = false;
+  declare readonly headers: Headers;
+
+  static {
+    copyBody = (body) => {
+      if (body.bodyUsed || body.#stream?.locked) throw new TypeError('A body that was read cannot be cloned');
+      if (!body.#stream) return body.#content === undefined ? {} : { content: body.#content };
+      const [left, right] = body.#stream.tee();
+      body.#stream = left;
+      return { stream: right };
+    };
+    takeBytes = async (body) => (body.#content === undefined && !body.#stream ? undefined : toUtf8(await body.#take()));
+  }
+
+  constructor(extracted: Extracted) {
+    this.#content = extracted.content;
+    this.#stream = extracted.stream;
+  }
+
+  get body(): ByteStream | null {
+    if (this.#content === undefined && !this.#stream) return null;
+    if (!this.#stream) {
+      this.#stream = streamParts().streamOf(toUtf8(this.#content ?? ''), this.#used);
+      this.#content = undefined;
+    }
+    return this.#stream;
+  }
+  get bodyUsed(): boolean {
+    return this.#used || (this.#stream !== undefined && streamParts().isDisturbed(this.#stream));
+  }
+  async text(): Promise<string> {
+    const content = await this.#take();
+    return typeof content === 'string' ? content.toWellFormed().replace(/^\ufeff/, '') : decodeText(content);
+  }
+  async json(): Promise<unknown> {
+    return JSON.parse(await this.text());
+  }
+  async bytes(): Promise<Uint8Array> {
+    return toUtf8(await this.#take()).slice();
+  }
+  async arrayBuffer(): Promise<ArrayBuffer> {
+    return (await this.bytes()).buffer as ArrayBuffer;
+  }
+  async blob(): Promise<unknown> {
+    return fileParts().createBlob(await this.bytes(), this.headers.get('content-type') ?? '');
+  }
+  async formData(): Promise<unknown> {
+    return fileParts().parseForm(await this.bytes(), this.headers.get('content-type') ?? '');
+  }
+
+  async #take(): Promise<Content> {
+    if (this.bodyUsed || this.#stream?.locked) throw new TypeError('The body was read already; read it once, or clone() first');
+    this.#used = this.#content !== undefined || this.#stream !== undefined;
+    if (!this.#stream) return this.#content ?? '';
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of this.#stream) {
+      if (!(chunk instanceof Uint8Array)) throw new TypeError('A body stream must give Uint8Array chunks');
+      chunks.push(chunk);
+    }
+    return joinBytes(chunks);
+  }
+}
+
+/** Takes a body apart: its bytes, text or stream, and the content type that it implies. */
+export function extractBody(source: unknown): Extracted {
+  if (source === undefined || source === null) return {};
+  const bytes = toBytes(source);
+  if (bytes) return { content: bytes };
+  if (source instanceof URLSearchParams)
+    return { content: String(source), type: 'application/x-www-form-urlencoded;charset=UTF-8' };
+  if (typeof source === 'object') {
+    const streams = findModule('streams') as StreamParts | undefined;
+    if (streams && source instanceof streams.ReadableStream) {
+      if (source.locked || streams.isDisturbed(source))
+        throw new TypeError('The stream given as body was read already or is locked');
+      return { stream: source };
+    }
+    const packed = (findModule('files') as FileParts | undefined)?.packBody(source);
+    if (packed) return packed.type === '' ? { content: packed.content } : packed;
+  }
+  return { content: String(source), type: 'text/plain;charset=UTF-8' };
+}
+
+function toUtf8(content: Content): Uint8Array {
+  return typeof content === 'string' ? encodeText(content) : content;
+}
+
+function streamParts(): StreamParts {
+  return loadModule('streams') as unknown as StreamParts;
+}
+
+function fileParts(): FileParts {
+  return loadModule('files') as unknown as FileParts;
+}

@@ -1,0 +1,78 @@
+/** Puts the web API on the global object. */
+import { askNow } from '../border.ts';
+import { AbortController, AbortSignal } from './abort.ts';
+import { atob, btoa } from './base64.ts';
+import { decodeText, encodeText, joinBytes, toBytes } from './bytes.ts';
+import { performance } from './clock.ts';
+import { console } from './console.ts';
+import { crypto, randomUUID } from './crypto.ts';
+import { defineGlobal, defineLazyGlobals, loadModule, provideInternals } from './define.ts';
+import { DOMException } from './dom-exception.ts';
+import { CustomEvent, Event, EventTarget } from './event.ts';
+import { fetch } from './fetch.ts';
+import { Headers } from './headers.ts';
+import { installLocaleMethods } from './locale.ts';
+import { reportError } from './report-error.ts';
+import { Request } from './request.ts';
+import { Response } from './response.ts';
+import { structuredClone } from './structured-clone.ts';
+import { TextDecoder, TextEncoder } from './text-coding.ts';
+import { clearTimer, queueMicrotask, setImmediate, setInterval, setTimeout } from './timers.ts';
+import { URL } from './url.ts';
+import { parseQuery, URLSearchParams } from './url-search-params.ts';
+
+const globals: Record<string, unknown> = {
+  AbortController,
+  AbortSignal,
+  CustomEvent,
+  DOMException,
+  Event,
+  EventTarget,
+  Headers,
+  Request,
+  Response,
+  TextDecoder,
+  TextEncoder,
+  URL,
+  URLSearchParams,
+  atob,
+  btoa,
+  clearImmediate: (timer: unknown) => clearTimer(timer),
+  clearInterval: (timer: unknown) => clearTimer(timer),
+  clearTimeout: (timer: unknown) => clearTimer(timer),
+  console,
+  crypto,
+  fetch,
+  navigator: { userAgent: 'Hotcell' },
+  performance,
+  queueMicrotask,
+  reportError,
+  self: globalThis,
+  setImmediate,
+  setInterval,
+  setTimeout,
+  structuredClone,
+};
+
+/** Defines the minimum common web API. Called once, when the base image is built. */
+export function installWebApi(): void {
+  provideInternals({
+    askNow,
+    DOMException,
+    TextDecoder,
+    encodeText,
+    decodeText,
+    parseQuery,
+    joinBytes,
+    toBytes,
+    randomUUID,
+    loadModule,
+  });
+  for (const [name, value] of Object.entries(globals)) defineGlobal(name, value);
+  defineLazyGlobals('streams', ['ReadableStream', 'WritableStream', 'TransformStream', 'TextDecoderStream', 'TextEncoderStream']);
+  defineLazyGlobals('files', ['Blob', 'File', 'FormData']);
+  defineLazyGlobals('intl', ['Intl']);
+  installLocaleMethods();
+  // Shims of node: modules are bundled with plugins and reach the host's own implementations over this.
+  Object.defineProperty(globalThis, Symbol.for('hotcell.askNow'), { value: askNow });
+}

@@ -1,0 +1,9 @@
+/**
+ * Parts of the web API whose text stays with the host until a guest first touches one of their globals. Each file calls
+ * `provide` with a function that makes its exports from the shared base parts.
+ */
+export const lazyModuleFiles: Readonly<Record<string, string>> = {
+  files: 'lazy/files.ts',
+  intl: 'lazy/intl.ts',
+  streams: 'lazy/streams.ts',
+};

@@ -1,0 +1,26 @@
+/** Streams, as far as bodies and their usual transforms need them. */
+import type { Provide } from '../define.ts';
+import { isStreamDisturbed, markDisturbed, ReadableStream } from './readable-stream.ts';
+import { createTextStreams } from './text-streams.ts';
+import { TransformStream } from './transform-stream.ts';
+import { WritableStream } from './writable-stream.ts';
+
+declare const provide: Provide;
+
+provide((shared) => ({
+  ReadableStream,
+  WritableStream,
+  TransformStream,
+  ...createTextStreams(shared),
+  isDisturbed: isStreamDisturbed,
+  streamOf(bytes: Uint8Array, used: boolean) {
+    const stream = new ReadableStream({
+      start(controller) {
+        if (!used && bytes.length > 0) controller.enqueue(bytes);
+        controller.close();
+      },
+    });
+    if (used) markDisturbed(stream);
+    return stream;
+  },
+}));
