@@ -1,0 +1,179 @@
+import type { JSContextPointer, JSValuePointer } from '@jitl/quickjs-ffi-types';
+import { EvalFlags, type IntrinsicsFlags } from '@jitl/quickjs-ffi-types';
+import { defaultLimits } from '../../../config/limits.ts';
+import { copyReference, type Reference } from './delta.ts';
+import { newGuestString, readGuestString, writeText } from './guest-values.ts';
+import type { Instance } from './instance.ts';
+
+/** Functions of the prelude that the host calls, as pointers into the image. */
+export interface EntryPointers {
+  readonly load: number;
+  readonly enter: number;
+  readonly settle: number;
+  readonly runHook: number;
+  readonly endCall: number;
+}
+
+/** What restoring needs to know besides the bytes; all numbers are addresses in guest memory. */
+export interface BaseHeader {
+  readonly runtime: number;
+  readonly context: number;
+  readonly entries: EntryPointers;
+  /** Room for the arguments of a guest call: four pointers. */
+  readonly argv: number;
+  /** Where executing a job reports its context. */
+  readonly jobContext: number;
+  /** The word that holds the allocator's break, which is the top of the heap. */
+  readonly breakWord: number;
+  readonly undefinedValue: number;
+  readonly stackPointer: number;
+}
+
+/** The frozen memory of an empty sandbox: prelude evaluated, no plugin. All images are differences to it. */
+export interface BaseImage {
+  readonly header: BaseHeader;
+  readonly reference: Reference;
+}
+
+const HOST_REFERENCE = 1;
+const PROBE_BYTES = 3 * 1024 * 1024;
+const ARGV_BYTES = 64;
+
+/** Builds the base image in new instances, which are used up. */
+export async function buildBaseImage(makeInstance: () => Promise<Instance>, preludeCode: string): Promise<BaseImage> {
+  const breakWord = findBreakWord(await makeInstance());
+  const instance = await makeInstance();
+  const { ffi } = instance;
+  const runtime = ffi.QTS_NewRuntime();
+  ffi.QTS_RuntimeSetMemoryLimit(runtime, defaultLimits.memoryBytes);
+  ffi.QTS_RuntimeSetMaxStackSize(runtime, defaultLimits.stackBytes);
+  ffi.QTS_RuntimeEnableInterruptHandler(runtime);
+  const context = ffi.QTS_NewContext(runtime, intrinsics());
+  defineHostImport(instance, context);
+  evaluate(instance, context, preludeCode, 'prelude.js');
+  const entries = takeEntries(instance, context);
+  const argv = allocateZeroed(instance, ARGV_BYTES);
+  const jobContext = allocateZeroed(instance, 8);
+  plugHoles(instance, breakWord);
+  const top = instance.memory.readUInt32LE(breakWord);
+  return {
+    header: {
+      runtime: runtime as number,
+      context: context as number,
+      entries,
+      argv,
+      jobContext,
+      breakWord,
+      undefinedValue: ffi.QTS_GetUndefined() as number,
+      stackPointer: instance.stackPointer(),
+    },
+    reference: copyReference(instance.memory, instance, top),
+  };
+}
+
+/** Counts the 4 KiB pages of an image that hold anything. */
+export function countPages(reference: Reference): number {
+  let pages = 0;
+  for (let at = 0; at < reference.bytes.length; at += 4096) {
+    if (reference.bytes.subarray(at, at + 4096).some((byte) => byte !== 0)) pages++;
+  }
+  return pages;
+}
+
+/** Everything but `eval` of host-made bytecode: the default set of the engine. */
+function intrinsics(): IntrinsicsFlags {
+  return 0 as IntrinsicsFlags;
+}
+
+function defineHostImport(instance: Instance, context: JSContextPointer): void {
+  const { ffi } = instance;
+  const host = ffi.QTS_NewFunction(context, 'host', 4, false, HOST_REFERENCE as never);
+  const global = ffi.QTS_GetGlobalObject(context);
+  const key = newGuestString(instance, context, 'host');
+  ffi.QTS_SetProp(context, global, key, host);
+  for (const value of [key, host, global]) ffi.QTS_FreeValuePointer(context, value);
+}
+
+function evaluate(instance: Instance, context: JSContextPointer, code: string, fileName: string): void {
+  const { ffi } = instance;
+  const source = writeText(instance, code);
+  const result = ffi.QTS_Eval(
+    context,
+    source.address as never,
+    source.bytes,
+    fileName,
+    0 as never,
+    EvalFlags.JS_EVAL_TYPE_GLOBAL as never,
+  );
+  instance.free(source.address);
+  const error = ffi.QTS_ResolveException(context, result);
+  if (error as number) throw new Error(`the prelude does not load: ${readGuestString(instance, context, error)}`);
+  ffi.QTS_FreeValuePointer(context, result);
+}
+
+function takeEntries(instance: Instance, context: JSContextPointer): EntryPointers {
+  const { ffi } = instance;
+  const global = ffi.QTS_GetGlobalObject(context);
+  const holder = getProperty(instance, context, global, '__hotcellEntry');
+  const take = (name: string): number => getProperty(instance, context, holder, name) as number;
+  const entries = {
+    load: take('load'),
+    enter: take('enter'),
+    settle: take('settle'),
+    runHook: take('runHook'),
+    endCall: take('endCall'),
+  };
+  ffi.QTS_FreeValuePointer(context, holder);
+  evaluate(instance, context, 'delete globalThis.__hotcellEntry', 'prelude.js');
+  ffi.QTS_FreeValuePointer(context, global);
+  return entries;
+}
+
+function getProperty(instance: Instance, context: JSContextPointer, owner: JSValuePointer, name: string): JSValuePointer {
+  const key = newGuestString(instance, context, name);
+  const value = instance.ffi.QTS_GetProp(context, owner, key);
+  instance.ffi.QTS_FreeValuePointer(context, key);
+  return value;
+}
+
+function allocateZeroed(instance: Instance, bytes: number): number {
+  const address = instance.malloc(bytes);
+  instance.memory.fill(0, address, address + bytes);
+  return address;
+}
+
+/** The allocator keeps its break in one word: the only one that follows two large allocations upwards. Uses the instance up. */
+function findBreakWord(instance: Instance): number {
+  const words = () => new Uint32Array(instance.memory.buffer.slice(0, instance.dataEnd & ~3));
+  const before = words();
+  instance.malloc(PROBE_BYTES);
+  const between = words();
+  const second = instance.malloc(PROBE_BYTES);
+  const after = words();
+  const candidates: number[] = [];
+  for (let index = 0; index < before.length; index++) {
+    const [low, middle, high] = [before[index] ?? 0, between[index] ?? 0, after[index] ?? 0];
+    const grewTwice = middle - low >= PROBE_BYTES && high - middle >= PROBE_BYTES && high - middle < PROBE_BYTES + 65_536;
+    if (grewTwice && high >= second + PROBE_BYTES && low >= instance.heapStart) candidates.push(index * 4);
+  }
+  const [word] = candidates;
+  if (word === undefined || candidates.length > 1)
+    throw new Error(`the break of the allocator was not found (${candidates.length} candidates)`);
+  return word;
+}
+
+/** Fills the allocator's holes with blocks that stay, so that what a call allocates lies together: fewer pages get dirty. */
+function plugHoles(instance: Instance, breakWord: number): void {
+  const readBreak = () => instance.memory.readUInt32LE(breakWord);
+  for (let bytes = 16_384; bytes >= 16; bytes = bytes > 256 ? Math.floor(bytes / 1.25) & ~7 : bytes - 8) {
+    for (;;) {
+      const before = readBreak();
+      const block = instance.malloc(bytes);
+      if (readBreak() !== before) {
+        instance.free(block);
+        break;
+      }
+      instance.memory.fill(0, block, block + bytes);
+    }
+  }
+}

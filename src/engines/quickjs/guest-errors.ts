@@ -1,0 +1,53 @@
+import { type ErrorCode, errorCatalog } from '../../errors/catalog.ts';
+import type { GuestError, StackFrame } from '../engine.ts';
+import type { ThrowReport } from './protocol.ts';
+
+const FRAME = /^\s*at (?:(.*?) )?\(?([^()\s]+?):(\d+)(?::(\d+))?\)?$/;
+const MAX_FRAMES = 20;
+
+/** Refusals of the host that a handler may let through: they keep their code. */
+const refusalCodes: ReadonlySet<string> = new Set(['permission-denied', 'not-supported', 'rate-limited']);
+
+/** Turns what the guest reported into a failure with a code of the catalog. */
+export function toGuestError(report: ThrowReport, fallback: ErrorCode): GuestError {
+  return {
+    code: findCode(report, fallback),
+    message: describe(report),
+    ...(report.name && report.name !== 'Error' ? { name: report.name } : {}),
+    frames: parseStack(report.stack ?? ''),
+  };
+}
+
+/** Reads the stack of the guest; frames of the prelude and of the engine itself are left out. */
+export function parseStack(stack: string): StackFrame[] {
+  const frames: StackFrame[] = [];
+  for (const line of stack.split('\n')) {
+    const match = FRAME.exec(line);
+    if (!match || frames.length >= MAX_FRAMES) continue;
+    const [, functionName, file = '', row = '1', column = '1'] = match;
+    if (file === 'native' || file === 'prelude.js') continue;
+    const named = functionName && functionName !== '<anonymous>' ? { functionName } : {};
+    frames.push({ ...named, file, line: Number(row), column: Number(column) });
+  }
+  return frames;
+}
+
+function findCode(report: ThrowReport, fallback: ErrorCode): ErrorCode {
+  const { code } = report;
+  if (code !== undefined && isErrorCode(code) && (errorCatalog[code].status === 200 || refusalCodes.has(code))) return code;
+  if (report.name === 'InternalError' && /out of memory/.test(report.message)) return 'memory-exceeded';
+  if (/stack overflow|call stack size/i.test(report.message)) return 'stack-exceeded';
+  if (report.name === 'SandboxError') return 'engine-failed';
+  return fallback;
+}
+
+function isErrorCode(code: string): code is ErrorCode {
+  return Object.hasOwn(errorCatalog, code);
+}
+
+function describe(report: ThrowReport): string {
+  if (report.name === 'InternalError' && /out of memory/.test(report.message))
+    return 'The call used all the memory that its limit allows.';
+  if (/^stack overflow/.test(report.message)) return 'The call nested deeper than its stack limit allows.';
+  return report.message;
+}

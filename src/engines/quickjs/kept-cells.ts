@@ -1,0 +1,43 @@
+import type { CellMemory } from './active-call.ts';
+
+const MAX_IDLE_CELLS = 256;
+
+/** Cells that outlive a call, by cell key; the ones unused for longest are dropped when there are too many. */
+export class KeptCells {
+  readonly #cells = new Map<string, CellMemory>();
+  readonly #drop: (cell: CellMemory) => void;
+
+  constructor(drop: (cell: CellMemory) => void) {
+    this.#drop = drop;
+  }
+
+  /** The cell of a key, new when there is none or when it belongs to another program. */
+  take(key: string, programKey: string, create: () => CellMemory): CellMemory {
+    const known = this.#cells.get(key);
+    if (known) this.#cells.delete(key);
+    if (known && known.programKey !== programKey) this.#drop(known);
+    const cell = known?.programKey === programKey ? known : create();
+    this.#cells.set(key, cell);
+    if (this.#cells.size > MAX_IDLE_CELLS) {
+      const [oldest] = this.#cells.keys();
+      if (oldest !== undefined) this.drop(oldest);
+    }
+    return cell;
+  }
+
+  drop(key: string): void {
+    const cell = this.#cells.get(key);
+    if (!cell) return;
+    this.#cells.delete(key);
+    this.#drop(cell);
+  }
+
+  dropProgram(programKey: string): void {
+    for (const [key, cell] of [...this.#cells]) if (cell.programKey === programKey) this.drop(key);
+  }
+
+  /** The memory of a cell is gone: the next call of its key starts from the image. */
+  lose(lost: CellMemory): void {
+    for (const [key, cell] of this.#cells) if (cell === lost) this.#cells.delete(key);
+  }
+}

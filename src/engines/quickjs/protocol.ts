@@ -1,0 +1,137 @@
+/** Messages between the engine on the main thread and its worker threads. A worker runs one slice at a time. */
+import type { BorderAnswer, BorderCrossing, BorderView, LogLine } from '../border.ts';
+import type { BaseImage } from './cell/base-image.ts';
+
+/** What a worker thread is started with. */
+export interface WorkerSetup {
+  readonly module: WebAssembly.Module;
+  readonly base: BaseImage;
+  readonly lazyModules: Readonly<Record<string, string>>;
+  /** One Int32: the serial number of the slice that shall stop. */
+  readonly control: SharedArrayBuffer;
+}
+
+/** Limits of one slice: what is left of the limits of the call. */
+export interface SliceBudget {
+  readonly cpuMs: number;
+  readonly memoryBytes: number;
+  readonly stackBytes: number;
+  readonly outputBytes: number;
+  readonly logBytes: number;
+  readonly logLines: number;
+  readonly hostCalls: number;
+  readonly pendingHostCalls: number;
+}
+
+/** A delivered answer with the id that the guest gave the question. */
+export interface DeliveredAnswer {
+  readonly id: number;
+  readonly answer: BorderAnswer;
+}
+
+/** Evaluates a bundle and freezes the result. */
+export interface LoadSlice {
+  readonly type: 'load';
+  readonly serial: number;
+  readonly programKey: string;
+  readonly code: string;
+  readonly fileBase: string;
+  readonly budget: SliceBudget;
+}
+
+/** Starts or continues a call. */
+export interface CallSlice {
+  readonly type: 'call';
+  readonly serial: number;
+  readonly cellId: number;
+  readonly programKey: string;
+  /** The program's image, when the worker does not have it. */
+  readonly image: Uint8Array | undefined;
+  /** What the cell had written over its image; absent for a new cell and for one that is resident in the worker. */
+  readonly delta: Uint8Array | undefined;
+  readonly start: CallStart | undefined;
+  readonly answers: readonly DeliveredAnswer[];
+  /** Questions that stay unanswered after `answers`. */
+  readonly pending: number;
+  readonly view: BorderView;
+  readonly budget: SliceBudget;
+  /** The cell lives on after the call (isolation session or plugin). */
+  readonly keep: boolean;
+}
+
+/** What starts a call: a handler or a hook. */
+export interface CallStart {
+  readonly hook: string | undefined;
+  readonly argumentsJson: string;
+  readonly factsJson: string;
+}
+
+/** Forgets images and cells that nobody needs any more. */
+export interface ForgetMessage {
+  readonly type: 'forget';
+  readonly programKeys: readonly string[];
+  readonly cellIds: readonly number[];
+}
+
+export type ToWorker = LoadSlice | CallSlice | ForgetMessage;
+
+/** A question that the guest asked during a slice. */
+export interface Question {
+  readonly id: number;
+  readonly op: string;
+  readonly payload: string;
+  readonly body: Uint8Array | undefined;
+}
+
+/** What a guest threw, as the prelude or the engine reports it. */
+export interface ThrowReport {
+  readonly name?: string;
+  readonly message: string;
+  readonly stack?: string;
+  readonly code?: string;
+}
+
+/** How a slice ended. `waiting`: the call has questions open and is suspended. */
+export type SliceEnd =
+  | { readonly kind: 'waiting' }
+  | { readonly kind: 'return'; readonly text: string }
+  | { readonly kind: 'throw'; readonly report: ThrowReport }
+  | { readonly kind: 'stopped'; readonly reason: 'cpu' | 'abort' }
+  | { readonly kind: 'never-settles' };
+
+/** What a slice did. */
+export interface CallSliceResult {
+  readonly type: 'call-slice';
+  readonly serial: number;
+  readonly end: SliceEnd;
+  readonly questions: readonly Question[];
+  readonly logs: readonly LogLine[];
+  readonly progress: ReadonlyArray<{ readonly done: number; readonly total?: number; readonly message?: string }>;
+  /** Answers that were given inside the slice and that a replay needs. */
+  readonly crossings: readonly BorderCrossing[];
+  /** Timers that wait at the daemon and shall not fire any more. */
+  readonly clearedTimers: readonly number[];
+  readonly hostCalls: number;
+  readonly cpuMs: number;
+  /** The cell of a session or plugin was lost: its instance could not be trusted any more. */
+  readonly cellLost: boolean;
+}
+
+/** What a load gave. */
+export interface LoadSliceResult {
+  readonly type: 'load-slice';
+  readonly serial: number;
+  readonly end:
+    | { readonly kind: 'loaded'; readonly exportedJson: string; readonly image: Uint8Array }
+    | Exclude<SliceEnd, { kind: 'waiting' | 'return' }>;
+  readonly logs: readonly LogLine[];
+}
+
+/** The memory of a waiting or idle cell, moved out because its worker is needed. Arrives before the slice that needed it ends. */
+export interface ParkedMessage {
+  readonly type: 'parked';
+  readonly cellId: number;
+  readonly delta: Uint8Array;
+}
+
+export type FromWorker = CallSliceResult | LoadSliceResult | ParkedMessage | { readonly type: 'ready' };

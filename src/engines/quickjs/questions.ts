@@ -1,0 +1,25 @@
+import type { BorderAnswer, BorderHost } from '../border.ts';
+import type { OpenQuestion } from './active-call.ts';
+import type { Question } from './protocol.ts';
+
+/** Carries a question to whoever answers it: timers here, everything else over the border. `deliver` is called at most once. */
+export function openQuestion(question: Question, host: BorderHost, deliver: (answer: BorderAnswer) => void): OpenQuestion {
+  const { op, payload } = question;
+  if (op === 'timer') {
+    const { ms, id } = readTimer(payload);
+    const timeout = setTimeout(deliver, ms, { ok: true, payload: '' });
+    return { op, payload, timer: id, cancel: () => clearTimeout(timeout) };
+  }
+  const controller = new AbortController();
+  const request = { op, payload, ...(question.body ? { body: question.body } : {}) };
+  host.answer(request, controller.signal).then(deliver, () => {
+    deliver({ ok: false, code: 'internal', message: 'The host could not answer.' });
+  });
+  return { op, payload, cancel: () => controller.abort() };
+}
+
+/** The guest's own code made the payload, but nothing that comes from a guest is believed. */
+function readTimer(payload: string): { ms: number; id: number } {
+  const [ms, id] = /^\{"ms":(\d{1,10}),"id":(\d{1,15})\}$/.exec(payload)?.slice(1) ?? ['0', '-1'];
+  return { ms: Math.min(Number(ms), 0x7fffffff), id: Number(id) };
+}

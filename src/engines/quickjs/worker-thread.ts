@@ -1,0 +1,102 @@
+import { Worker } from 'node:worker_threads';
+import type { FromWorker, LoadSlice, ToWorker, WorkerSetup } from './protocol.ts';
+
+/** Images that a worker keeps ready; each takes about a megabyte. */
+const MAX_IMAGES = 32;
+const workerFile = new URL(import.meta.url.endsWith('.ts') ? './worker/worker.ts' : './worker/worker.js', import.meta.url);
+
+/** Slices as the scheduler hands them over: serial numbers belong to the thread. */
+export type SliceWithoutSerial = ToWorker extends infer Message
+  ? Message extends { serial: number }
+    ? Omit<Message, 'serial'>
+    : never
+  : never;
+
+/** One worker thread and what the main thread knows of it. */
+export class WorkerThread {
+  /** When the running slice began (performance.now), and how long it may take before the thread is ended. */
+  sliceStartedAt = 0;
+  sliceLimitMs = Number.POSITIVE_INFINITY;
+  busy = true;
+  /** The cell whose memory lies in the thread. */
+  residentCell: number | undefined;
+  readonly ready: Promise<void>;
+  readonly #worker: Worker;
+  readonly #control: Int32Array;
+  readonly #images = new Map<string, true>();
+  #serial = 0;
+
+  constructor(
+    setup: Omit<WorkerSetup, 'control'>,
+    handlers: {
+      onMessage: (thread: WorkerThread, message: FromWorker) => void;
+      onExit: (thread: WorkerThread, reason: string) => void;
+    },
+  ) {
+    const control = new SharedArrayBuffer(4);
+    this.#control = new Int32Array(control);
+    this.#worker = new Worker(workerFile, {
+      workerData: { ...setup, control } satisfies WorkerSetup,
+      // A deep guest stack must never meet the end of the host's: an exception of the host inside WebAssembly leaks C stack.
+      resourceLimits: { stackSizeMb: 64 },
+      env: {},
+      stdout: false,
+      stderr: false,
+    });
+    let failure = 'the thread ended';
+    this.ready = new Promise((resolve) => {
+      this.#worker.on('message', (message: FromWorker) => {
+        if (message.type === 'ready') resolve();
+        handlers.onMessage(this, message);
+      });
+      this.#worker.on('exit', () => {
+        resolve();
+        handlers.onExit(this, failure);
+      });
+    });
+    this.#worker.on('error', (error) => {
+      failure = error instanceof Error ? error.message : String(error);
+    });
+  }
+
+  /** Starts a slice; the thread must be idle. */
+  run(slice: SliceWithoutSerial, limitMs: number): void {
+    this.busy = true;
+    this.sliceStartedAt = performance.now();
+    this.sliceLimitMs = limitMs;
+    this.#serial++;
+    this.#worker.postMessage({ ...slice, serial: this.#serial });
+  }
+
+  /** True when the thread has the image of a program. */
+  hasImage(programKey: string): boolean {
+    return this.#images.has(programKey);
+  }
+
+  /** Notes that the thread has (or now gets) an image; the one unused for longest is forgotten. */
+  noteImage(programKey: string): void {
+    this.#images.delete(programKey);
+    this.#images.set(programKey, true);
+    if (this.#images.size <= MAX_IMAGES) return;
+    const [oldest] = this.#images.keys();
+    if (oldest === undefined) return;
+    this.forget([oldest], []);
+  }
+
+  forget(programKeys: readonly string[], cellIds: readonly number[]): void {
+    for (const key of programKeys) this.#images.delete(key);
+    this.#worker.postMessage({ type: 'forget', programKeys, cellIds } satisfies ToWorker);
+  }
+
+  /** Asks the running slice to stop at the next look at the clock. */
+  abortSlice(): void {
+    Atomics.store(this.#control, 0, this.#serial);
+  }
+
+  async terminate(): Promise<void> {
+    await this.#worker.terminate();
+  }
+}
+
+/** A load as the scheduler queues it. */
+export type LoadOrder = Omit<LoadSlice, 'serial' | 'type'>;

@@ -1,0 +1,191 @@
+import type { BorderCrossing, BorderView, LogLine } from '../../border.ts';
+import type { HostImport } from '../cell/cell.ts';
+import { nonDeterministicOperations } from '../host-answers/host-answers.ts';
+import { HostRefusal } from '../host-answers/host-refusal.ts';
+import type { Question, SliceBudget, ThrowReport } from '../protocol.ts';
+
+/** What the guest reported at the end of its work. */
+export type GuestReport =
+  | { readonly kind: 'loaded'; readonly text: string }
+  | { readonly kind: 'return'; readonly text: string }
+  | { readonly kind: 'throw'; readonly report: ThrowReport };
+
+const MAX_LOG_TEXT = 16_384;
+const MAX_RECORDED_CROSSINGS = 2000;
+
+/** The worker's half of the border during one slice: answers at once what can be, collects the questions for the daemon. */
+export class SliceHost {
+  readonly questions: Question[] = [];
+  readonly logs: LogLine[] = [];
+  readonly progress: Array<{ done: number; total?: number; message?: string }> = [];
+  readonly crossings: BorderCrossing[] = [];
+  /** Ids (the guest's numbers of timers) of waiting timers that were cleared. */
+  readonly clearedTimers: number[] = [];
+  report: GuestReport | undefined;
+  hostCalls = 0;
+  pending: number;
+  #logBytes = 0;
+  #logTruncated = false;
+  readonly #budget: SliceBudget;
+  readonly #view: BorderView;
+  readonly #answerNow: (op: string, payload: string, body: Uint8Array | undefined) => string | Uint8Array | undefined;
+  readonly #loading: boolean;
+
+  constructor(options: {
+    budget: SliceBudget;
+    view: BorderView;
+    pending: number;
+    loading: boolean;
+    answerNow: (op: string, payload: string, body: Uint8Array | undefined) => string | Uint8Array | undefined;
+  }) {
+    this.#budget = options.budget;
+    this.#view = options.view;
+    this.pending = options.pending;
+    this.#loading = options.loading;
+    this.#answerNow = options.answerNow;
+  }
+
+  readonly answer: HostImport = (op, id, readPayload, readBody) => {
+    switch (op) {
+      case 'clock': {
+        const now = String(Date.now());
+        this.#record(op, '', now);
+        return now;
+      }
+      case 'return':
+      case 'loaded':
+        this.report ??= { kind: op, text: this.#readOutput(readPayload()) };
+        return undefined;
+      case 'throw':
+        this.report ??= { kind: 'throw', report: parseReport(readPayload()) };
+        return undefined;
+      case 'log':
+        this.#addLog(readPayload);
+        return undefined;
+      case 'progress':
+        this.#addProgress(readPayload());
+        return undefined;
+      case 'timer.cancel':
+        this.#clearTimer(Number(parseObject(readPayload()).id));
+        return undefined;
+      case 'config.get':
+      case 'env.get':
+        return this.#readView(op, readPayload());
+      default:
+        return id === 0 ? this.#answerAtOnce(op, readPayload(), readBody()) : this.#ask(op, id, readPayload(), readBody());
+    }
+  };
+
+  #answerAtOnce(op: string, payload: string, body: Uint8Array | undefined): string | Uint8Array | undefined {
+    const answer = this.#answerNow(op, payload, body);
+    if (nonDeterministicOperations.has(op))
+      this.#record(op, payload, typeof answer === 'string' ? answer : Buffer.from(answer ?? []).toString('base64'));
+    return answer;
+  }
+
+  #ask(op: string, id: number, payload: string, body: Uint8Array | undefined): undefined {
+    if (this.#loading) {
+      throw new HostRefusal(
+        'permission-denied',
+        `"${op}" is not available while the plugin loads. Use it in the handler or in onStart.`,
+      );
+    }
+    this.hostCalls++;
+    if (this.hostCalls > this.#budget.hostCalls) {
+      throw new HostRefusal('host-calls-exceeded', 'The call asked the host too often (limits.hostCalls).');
+    }
+    if (this.pending + this.questions.length >= this.#budget.pendingHostCalls) {
+      throw new HostRefusal(
+        'pending-host-calls-exceeded',
+        `More than ${this.#budget.pendingHostCalls} host calls wait at once (limits.pendingHostCalls). Await some first.`,
+      );
+    }
+    this.questions.push({ id, op, payload, body });
+    return undefined;
+  }
+
+  /** A cleared timer must not keep a call waiting for it. */
+  #clearTimer(timer: number): void {
+    const index = this.questions.findIndex(
+      (question) => question.op === 'timer' && Number(parseObject(question.payload).id) === timer,
+    );
+    if (index >= 0) {
+      this.questions.splice(index, 1);
+    } else if (!this.clearedTimers.includes(timer)) {
+      this.clearedTimers.push(timer);
+      this.pending--;
+    }
+  }
+
+  #readView(op: 'config.get' | 'env.get', key: string): string | undefined {
+    const refused = Object.hasOwn(this.#view.denied, key) ? this.#view.denied[key] : undefined;
+    const fromConfig = op === 'config.get' && Object.hasOwn(this.#view.config, key) ? this.#view.config[key] : undefined;
+    const value = fromConfig ?? (Object.hasOwn(this.#view.env, key) ? this.#view.env[key] : undefined);
+    if (value === undefined && refused !== undefined) throw new HostRefusal('permission-denied', refused);
+    const answer = value === undefined ? '' : JSON.stringify(value);
+    this.#record(op, key, answer);
+    return answer === '' ? undefined : answer;
+  }
+
+  #readOutput(text: string): string {
+    if (text.length <= this.#budget.outputBytes && Buffer.byteLength(text) <= this.#budget.outputBytes) return text;
+    this.report = {
+      kind: 'throw',
+      report: { code: 'output-exceeded', message: `The output is larger than ${this.#budget.outputBytes} bytes of JSON.` },
+    };
+    return '';
+  }
+
+  /** Reads the text only while there is room: a flood of log lines costs the host next to nothing. */
+  #addLog(readPayload: () => string): void {
+    if (this.#logTruncated) return;
+    if (this.logs.length >= this.#budget.logLines || this.#logBytes >= this.#budget.logBytes) {
+      this.#logTruncated = true;
+      this.logs.push({ level: 'warn', text: 'The log of this call is full; what follows is dropped.', atMs: Date.now() });
+      return;
+    }
+    const parsed = parseObject(readPayload());
+    const level = parsed.level === 'debug' || parsed.level === 'warn' || parsed.level === 'error' ? parsed.level : 'info';
+    const text = String(parsed.text ?? '').slice(0, Math.min(MAX_LOG_TEXT, this.#budget.logBytes - this.#logBytes));
+    this.#logBytes += Buffer.byteLength(text);
+    this.logs.push({ level, text, atMs: Date.now() });
+  }
+
+  #addProgress(payload: string): void {
+    if (this.progress.length >= this.#budget.logLines) return;
+    const parsed = parseObject(payload);
+    if (typeof parsed.done !== 'number' || !Number.isFinite(parsed.done)) return;
+    this.progress.push({
+      done: parsed.done,
+      ...(typeof parsed.total === 'number' ? { total: parsed.total } : {}),
+      ...(typeof parsed.message === 'string' ? { message: parsed.message.slice(0, 500) } : {}),
+    });
+  }
+
+  #record(op: string, payload: string, answer: string): void {
+    if (this.crossings.length < MAX_RECORDED_CROSSINGS) {
+      this.crossings.push({ id: 0, op, payload, answer: { ok: true, payload: answer } });
+    }
+  }
+}
+
+function parseObject(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+  } catch {
+    return { text };
+  }
+}
+
+function parseReport(text: string): ThrowReport {
+  const parsed = parseObject(text);
+  const pick = (key: string): string | undefined => (typeof parsed[key] === 'string' ? parsed[key] : undefined);
+  const [name, stack, code] = [pick('name'), pick('stack'), pick('code')];
+  return {
+    message: pick('message') ?? 'unknown error',
+    ...(name === undefined ? {} : { name }),
+    ...(stack === undefined ? {} : { stack }),
+    ...(code === undefined ? {} : { code }),
+  };
+}

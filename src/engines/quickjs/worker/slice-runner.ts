@@ -1,0 +1,232 @@
+import type { BaseImage } from '../cell/base-image.ts';
+import { Cell, type ThrownInGuest } from '../cell/cell.ts';
+import type { Reference } from '../cell/delta.ts';
+import type { Instance } from '../cell/instance.ts';
+import type {
+  CallSlice,
+  CallSliceResult,
+  LoadSlice,
+  LoadSliceResult,
+  ParkedMessage,
+  SliceEnd,
+  WorkerSetup,
+} from '../protocol.ts';
+import { SliceHost } from './slice-host.ts';
+
+type AnswerNow = (op: string, payload: string, body: Uint8Array | undefined) => string | Uint8Array | undefined;
+
+const BUNDLE_FILE = 'plugin.js';
+const emptyView = { config: {}, env: {}, denied: {} };
+
+/** Runs slices in one cell. The cell's memory belongs to at most one waiting or idle owner at a time: the resident. */
+export class SliceRunner {
+  readonly #base: BaseImage;
+  readonly #answerNow: AnswerNow;
+  readonly #control: Int32Array;
+  readonly #makeInstance: () => Promise<Instance>;
+  readonly #post: (message: ParkedMessage, transfer: ArrayBuffer[]) => void;
+  readonly #images = new Map<string, Reference>();
+  #cell: Cell | undefined;
+  #host: SliceHost | undefined;
+  #resident: { readonly cellId: number; readonly image: Reference } | undefined;
+  #serial = 0;
+  #deadline = Number.POSITIVE_INFINITY;
+  #cpuBudgetMs = 0;
+  #cpuStart = 0;
+  #stopped: 'cpu' | 'abort' | undefined;
+
+  constructor(
+    setup: WorkerSetup,
+    parts: {
+      makeInstance: () => Promise<Instance>;
+      answerNow: AnswerNow;
+      post: (message: ParkedMessage, transfer: ArrayBuffer[]) => void;
+    },
+  ) {
+    const { bytes, top } = setup.base.reference;
+    // A Buffer crosses to another thread as a plain Uint8Array.
+    this.#base = { header: setup.base.header, reference: { bytes: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), top } };
+    this.#control = new Int32Array(setup.control);
+    this.#makeInstance = parts.makeInstance;
+    this.#answerNow = parts.answerNow;
+    this.#post = parts.post;
+  }
+
+  /** True when the next slice must not start in the present cell. One that only grew waits until its resident is out. */
+  needsCell(): boolean {
+    if (!this.#cell || this.#cell.broken) return true;
+    return this.#resident === undefined && this.#cell.isWornOut();
+  }
+
+  /** Makes a sound cell ready; true when a new instance had to be made. */
+  async prepare(): Promise<boolean> {
+    if (!this.needsCell()) return false;
+    this.#resident = undefined;
+    const instance = await this.#makeInstance();
+    this.#cell = new Cell(instance, this.#base, {
+      host: (op, id, readPayload, readBody) => this.#host?.answer(op, id, readPayload, readBody),
+      interrupt: () => this.#shouldStop(),
+    });
+    return true;
+  }
+
+  forget(programKeys: readonly string[], cellIds: readonly number[]): void {
+    for (const key of programKeys) this.#images.delete(key);
+    if (this.#resident && cellIds.includes(this.#resident.cellId)) this.#resident = undefined;
+  }
+
+  load(slice: LoadSlice): LoadSliceResult {
+    const cell = this.#takeCell();
+    this.#park(undefined);
+    cell.restore(this.#base.reference);
+    cell.setLimits(slice.budget);
+    const host = this.#begin(slice, 0, true, emptyView);
+    const thrown =
+      cell.evaluate(slice.code, BUNDLE_FILE) ?? cell.call('load', slice.fileBase) ?? cell.runJobs(() => this.#shouldStop());
+    const end = this.#endOf(host, thrown);
+    this.#host = undefined;
+    const answer = { type: 'load-slice', serial: slice.serial, logs: host.logs } as const;
+    if (host.report?.kind !== 'loaded' || end.kind === 'stopped') {
+      return { ...answer, end: end.kind === 'waiting' || end.kind === 'return' ? { kind: 'never-settles' } : end };
+    }
+    if (cell.broken)
+      return { ...answer, end: { kind: 'throw', report: { message: 'The sandbox failed while the plugin was loaded.' } } };
+    const image = cell.encodeDelta(this.#base.reference);
+    this.#images.set(slice.programKey, cell.freeze());
+    return { ...answer, end: { kind: 'loaded', exportedJson: host.report.text, image } };
+  }
+
+  call(slice: CallSlice): CallSliceResult {
+    const cell = this.#takeCell();
+    this.#enterCell(cell, slice);
+    cell.setLimits(slice.budget);
+    const host = this.#begin(slice, slice.pending, false, slice.view);
+    const thrown = this.#deliver(cell, slice) ?? cell.runJobs(() => host.report !== undefined || this.#shouldStop());
+    const end = this.#endOf(host, thrown);
+    const over = end.kind !== 'waiting';
+    if (over && slice.keep && end.kind !== 'stopped') cell.call('endCall');
+    this.#host = undefined;
+    const wornOut = cell.isWornOut();
+    if (over && (!slice.keep || wornOut || end.kind === 'stopped')) this.#resident = undefined;
+    // A cell that grew is kept while its call waits or its owner lives on: its memory is moved out like any other.
+    if (cell.broken || end.kind === 'stopped' || isExhausted(end)) cell.broken = true;
+    return {
+      type: 'call-slice',
+      serial: slice.serial,
+      end,
+      questions: over ? [] : host.questions,
+      logs: host.logs,
+      progress: host.progress,
+      crossings: host.crossings,
+      clearedTimers: host.clearedTimers,
+      hostCalls: host.hostCalls,
+      cpuMs: this.#usedCpuMs(),
+      cellLost: cell.broken || (over && slice.keep && wornOut),
+    };
+  }
+
+  #takeCell(): Cell {
+    if (!this.#cell) throw new Error('prepare() was not called');
+    return this.#cell;
+  }
+
+  /** Puts the memory into the state in which the slice starts. */
+  #enterCell(cell: Cell, slice: CallSlice): void {
+    if (this.#resident?.cellId === slice.cellId) return;
+    this.#park(slice.cellId);
+    const image = this.#findImage(slice, cell);
+    cell.restore(image);
+    if (slice.delta) cell.applyDelta(slice.delta);
+    this.#resident = { cellId: slice.cellId, image };
+  }
+
+  /** Moves the resident out, so that nothing is lost if this thread is ended during the next slice. */
+  #park(nextCellId: number | undefined): void {
+    const resident = this.#resident;
+    if (!resident || resident.cellId === nextCellId || !this.#cell) return;
+    const delta = this.#cell.encodeDelta(resident.image);
+    this.#resident = undefined;
+    this.#post({ type: 'parked', cellId: resident.cellId, delta }, [delta.buffer as ArrayBuffer]);
+  }
+
+  #findImage(slice: CallSlice, cell: Cell): Reference {
+    const known = this.#images.get(slice.programKey);
+    if (known) return known;
+    if (!slice.image) throw new Error(`the image of ${slice.programKey} is missing`);
+    cell.restore(this.#base.reference);
+    cell.applyDelta(slice.image);
+    const image = cell.freeze();
+    this.#images.set(slice.programKey, image);
+    return image;
+  }
+
+  #begin(slice: LoadSlice | CallSlice, pending: number, loading: boolean, view: CallSlice['view']): SliceHost {
+    this.#serial = slice.serial;
+    this.#stopped = undefined;
+    this.#cpuBudgetMs = slice.budget.cpuMs;
+    this.#cpuStart = threadCpuMs();
+    this.#deadline = performance.now() + slice.budget.cpuMs;
+    this.#host = new SliceHost({ budget: slice.budget, view, pending, loading, answerNow: this.#answerNow });
+    return this.#host;
+  }
+
+  #deliver(cell: Cell, slice: CallSlice): ThrownInGuest | undefined {
+    const { start } = slice;
+    if (start) {
+      const thrown = start.hook
+        ? cell.call('runHook', start.hook, start.argumentsJson, start.factsJson)
+        : cell.call('enter', start.argumentsJson, start.factsJson);
+      if (thrown) return thrown;
+    }
+    for (const { id, answer } of slice.answers) {
+      const thrown = answer.ok
+        ? cell.call('settle', id, true, answer.payload, answer.body)
+        : cell.call('settle', id, false, JSON.stringify({ code: answer.code, message: answer.message }));
+      if (thrown) return thrown;
+      const jobs = cell.runJobs(() => this.#host?.report !== undefined || this.#shouldStop());
+      if (jobs) return jobs;
+    }
+    return undefined;
+  }
+
+  #endOf(host: SliceHost, thrown: ThrownInGuest | undefined): SliceEnd {
+    if (this.#stopped) return { kind: 'stopped', reason: this.#stopped };
+    const { report } = host;
+    if (report?.kind === 'return') return { kind: 'return', text: report.text };
+    if (report?.kind === 'throw') return report;
+    if (thrown) return { kind: 'throw', report: thrown };
+    return host.pending + host.questions.length > 0 ? { kind: 'waiting' } : { kind: 'never-settles' };
+  }
+
+  /** Asked by the engine every few thousand steps of the guest; the clock of the wall is cheap, that of the processor is exact. */
+  #shouldStop(): boolean {
+    if (this.#stopped) return true;
+    if (Atomics.load(this.#control, 0) === this.#serial) {
+      this.#stopped = 'abort';
+      return true;
+    }
+    const now = performance.now();
+    if (now < this.#deadline) return false;
+    const left = this.#cpuBudgetMs - this.#usedCpuMs();
+    if (left <= 0) {
+      this.#stopped = 'cpu';
+      return true;
+    }
+    this.#deadline = now + Math.max(left, 1);
+    return false;
+  }
+
+  #usedCpuMs(): number {
+    return threadCpuMs() - this.#cpuStart;
+  }
+}
+
+/** Out of memory leaves the allocator in a state that nobody should build on. */
+function isExhausted(end: SliceEnd): boolean {
+  return end.kind === 'throw' && /out of memory/.test(end.report.message);
+}
+
+function threadCpuMs(): number {
+  const usage = process.threadCpuUsage();
+  return (usage.user + usage.system) / 1000;
+}

@@ -1,0 +1,54 @@
+/**
+ * Time and chance. An image freezes both: the engine's own generator and clock origin are part of the copied memory, so
+ * every call is seeded anew and every reading of the clock is asked of the host (and recorded for replays).
+ */
+import { askNow } from './border.ts';
+
+const RealDate = Date;
+const imul = Math.imul;
+
+let a = 0x9e3779b9;
+let b = 0x243f6a88;
+let c = 0xb7e15162;
+let counter = 1;
+
+/** Starts the generator (sfc32) from three words that the host drew for this call. */
+export function seedRandom(seed: readonly [number, number, number]): void {
+  [a, b, c] = seed;
+  counter = 1;
+  for (let round = 0; round < 12; round++) nextWord();
+}
+
+/** Epoch ms as the host says. */
+export function readClock(): number {
+  return Number(askNow('clock', ''));
+}
+
+/** Puts the seeded generator and the host's clock in place of the frozen ones. */
+export function installClock(): void {
+  Math.random = () => {
+    const high = nextWord() >>> 5;
+    const low = nextWord() >>> 6;
+    return (high * 67108864 + low) / 9007199254740992;
+  };
+  const GuestDate = function (this: unknown, ...parts: unknown[]) {
+    if (!new.target) return new RealDate(readClock()).toString();
+    return Reflect.construct(RealDate, parts.length === 0 ? [readClock()] : parts, new.target);
+  };
+  GuestDate.prototype = RealDate.prototype;
+  Object.defineProperty(RealDate.prototype, 'constructor', { value: GuestDate, writable: true, configurable: true });
+  Object.defineProperty(GuestDate, 'name', { value: 'Date' });
+  Object.defineProperty(GuestDate, 'length', { value: 7 });
+  Object.assign(GuestDate, { now: readClock, parse: RealDate.parse, UTC: RealDate.UTC });
+  (globalThis as { Date: unknown }).Date = GuestDate;
+}
+
+function nextWord(): number {
+  const sum = (a + b + counter) | 0;
+  counter = (counter + 1) | 0;
+  a = b ^ (b >>> 9);
+  b = (c + (c << 3)) | 0;
+  c = ((c << 21) | (c >>> 11)) + sum;
+  c |= 0;
+  return imul(sum, 1);
+}

@@ -1,0 +1,130 @@
+/** The `context` that a handler gets: thin calls over the border, each checked again by the host. */
+import { ask, askNow, tell } from './border.ts';
+
+/** What the host says about the call. */
+export interface CallFacts {
+  readonly handler: string;
+  readonly executionId: string;
+  readonly caller: string;
+  readonly session: string;
+  readonly outputBytes: number;
+  readonly seed: readonly [number, number, number];
+}
+
+const { parse, stringify } = JSON;
+
+let facts: CallFacts;
+let signal: unknown;
+
+/** A cell runs one call at a time: the context is part of the image, and only what it says of the call changes. */
+export function setFacts(next: CallFacts): void {
+  facts = next;
+  signal = undefined;
+}
+
+/** What every handler gets as its second argument. */
+export function createContext(): Record<string, unknown> {
+  const log = createLog();
+  return {
+    log,
+    logger: log,
+    config: { get: (key: string, fallback?: unknown) => readNow('config.get', key) ?? fallback },
+    env: { get: (name: string) => readNow('env.get', name) },
+    kv: {
+      get: (key: string) => request('kv.get', { key }),
+      set: (key: string, value: unknown) => request('kv.set', { key, value }),
+      delete: (key: string) => request('kv.delete', { key }),
+      list: (options: object = {}) => request('kv.list', options),
+    },
+    files: createFiles(),
+    fetch: (...args: unknown[]) => (globalThis as unknown as { fetch: (...args: unknown[]) => unknown }).fetch(...args),
+    tools: { call: (name: string, args: unknown = {}) => request('tools.call', { name, arguments: args }) },
+    llm: { generate: (options: unknown) => request('llm.generate', options) },
+    run: (command: string, args: unknown = [], options: unknown = {}) => request('run', { command, args, options }),
+    confirm: (question: string) => request('confirm', { question }),
+    skill: (name: string) => request('skill', { name }),
+    agent: refuseAll('agent'),
+    browser: refuseAll('browser'),
+    progress: (done: number, total?: number, message?: string) => tell('progress', stringify({ done, total, message })),
+    session: {
+      get id() {
+        return facts.session;
+      },
+    },
+    caller: {
+      get id() {
+        return facts.caller;
+      },
+    },
+    get executionId() {
+      return facts.executionId;
+    },
+    get signal() {
+      signal ??= createSignal();
+      return signal;
+    },
+  };
+}
+
+function createSignal(): unknown {
+  const Controller = (globalThis as { AbortController?: new () => { signal: unknown } }).AbortController;
+  return Controller ? new Controller().signal : undefined;
+}
+
+function createLog(): Record<string, (...values: unknown[]) => void> {
+  const log: Record<string, (...values: unknown[]) => void> = {};
+  for (const level of ['debug', 'info', 'warn', 'error']) {
+    log[level] = (...values) =>
+      (globalThis as unknown as { console: Record<string, (...values: unknown[]) => void> }).console[level]?.(...values);
+  }
+  return log;
+}
+
+function createFiles(): Record<string, unknown> {
+  return {
+    read: async (path: string, options: object = {}) => (await request('files.read', { ...options, path, as: 'text' })).text,
+    readBytes: async (path: string, options: object = {}) => {
+      const answer = await ask('files.read', stringify({ ...options, path, as: 'bytes' }));
+      return new Uint8Array(answer.body ?? new ArrayBuffer(0));
+    },
+    write: (path: string, content: unknown) => sendContent('files.write', path, content),
+    append: (path: string, content: unknown) => sendContent('files.append', path, content),
+    list: (path = '.') => request('files.list', { path }),
+    stat: (path: string) => request('files.stat', { path }),
+    exists: (path: string) => request('files.exists', { path }),
+    delete: (path: string) => request('files.delete', { path }),
+    mkdir: (path: string) => request('files.mkdir', { path }),
+  };
+}
+
+async function sendContent(op: string, path: string, content: unknown): Promise<unknown> {
+  if (ArrayBuffer.isView(content)) {
+    const bytes = content.buffer.slice(content.byteOffset, content.byteOffset + content.byteLength) as ArrayBuffer;
+    return parse((await ask(op, stringify({ path }), bytes)).payload);
+  }
+  if (content instanceof ArrayBuffer) return parse((await ask(op, stringify({ path }), content)).payload);
+  return request(op, { path, text: String(content) });
+}
+
+/** Members that other systems hand out whole; here each use is one named refusal. */
+function refuseAll(name: string): unknown {
+  return new Proxy(
+    {},
+    {
+      get: (_target, member) =>
+        typeof member === 'string' && member !== 'then'
+          ? (...args: unknown[]) => request(`${name}.${member}`, { args })
+          : undefined,
+    },
+  );
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: answers of the host are plain JSON whose shape each caller knows
+async function request(op: string, payload: unknown): Promise<any> {
+  return parse((await ask(op, stringify(payload) ?? 'null')).payload);
+}
+
+function readNow(op: string, key: string): unknown {
+  const answer = askNow(op, String(key));
+  return typeof answer === 'string' ? parse(answer) : undefined;
+}
