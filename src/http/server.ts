@@ -55,8 +55,11 @@ export async function startHttpServer(parts: HttpServerParts): Promise<HttpServe
     for (const each of [method].flat()) routes.push({ method: each, path: url });
   });
   const checkHost = createHostCheck([config.host, ...(parts.allowedHosts ?? [])]);
-  app.addHook('onRequest', (request, _reply, done) => {
-    checkHost(request.headers.host, request.headers.origin);
+  app.addHook('onRequest', (request, reply, done) => {
+    const { headers, raw } = request;
+    // Node lets go of a connection that asks for an upgrade: whoever answers it in plain HTTP must end it.
+    if (headers.upgrade !== undefined) reply.raw.once('finish', () => raw.socket.destroySoon());
+    checkHost(headers.host, headers.origin);
     done();
   });
   app.setErrorHandler((error, _request, reply) => sendProblem(reply, toHotcellError(error, log)));

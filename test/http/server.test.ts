@@ -1,0 +1,222 @@
+import { request } from 'node:http';
+import { connect } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Door, openDoor, readJson } from './door-parts.ts';
+
+let door: Door;
+beforeAll(async () => {
+  door = await openDoor();
+});
+afterAll(() => door.close());
+
+const json = { 'content-type': 'application/json' };
+
+async function call(path: string, body?: unknown, headers: Record<string, string> = {}) {
+  const init = body === undefined ? {} : { body: JSON.stringify(body) };
+  return door.fetch(path, { method: 'POST', headers: { ...json, ...headers }, ...init });
+}
+
+describe('startHttpServer', () => {
+  it('answers health, readiness and the page to anybody', async () => {
+    for (const path of ['/', '/healthz', '/readyz', '/openapi.json']) {
+      const response = await fetch(door.url + path);
+      expect([path, response.status]).toEqual([path, 200]);
+      await response.arrayBuffer();
+    }
+  });
+
+  it('calls a tool with the arguments that were sent', async () => {
+    const response = await call('/api/tools/echo/call', { arguments: { a: 1 }, session: 's', idempotencyKey: 'k' });
+    expect(response.status).toBe(200);
+    expect(await readJson(response)).toEqual({
+      executionId: 'exe_1',
+      status: 'success',
+      durationMs: 1,
+      output: {
+        tool: 'echo',
+        arguments: { a: 1 },
+        session: 's',
+        idempotencyKey: 'k',
+        caller: { id: 'local', role: 'admin' },
+      },
+    });
+  });
+
+  it('takes missing arguments, and a missing body, as {}', async () => {
+    for (const body of [undefined, {}]) {
+      expect((await readJson(await call('/api/tools/echo/call', body))).output.arguments).toEqual({});
+    }
+  });
+
+  it('takes the tool from the path, whatever the body says', async () => {
+    const { output } = await readJson(await call('/api/tools/echo%40%5E1/call', { ref: 'other' }));
+    expect(output.tool).toBe('echo@^1');
+  });
+
+  it.each([
+    [{ arguments: [1] }, 'arguments'],
+    [{ arguments: 'x' }, 'arguments'],
+    [{ arguments: {}, timeoutMs: 'x' }, 'timeoutMs'],
+    [{ argumnts: {} }, 'Did you mean "arguments"'],
+    [[1], 'an array'],
+  ])('refuses the body %j and names what is wrong', async (body, named) => {
+    const response = await call('/api/tools/echo/call', body);
+    expect(response.status).toBe(400);
+    expect(response.headers.get('content-type')).toContain('application/problem+json');
+    const problem = await readJson(response);
+    expect(problem).toMatchObject({ code: 'body-invalid', status: 400 });
+    expect(problem.detail).toContain(named);
+  });
+
+  it('refuses a body that is not JSON, or tampers with prototypes', async () => {
+    for (const body of ['{', '{"arguments":{"__proto__":{"x":1}}}']) {
+      const response = await door.fetch('/api/tools/echo/call', { method: 'POST', headers: json, body });
+      expect(await readJson(response)).toMatchObject({ code: 'body-invalid', status: 400 });
+    }
+  });
+
+  it('says which content type it expects', async () => {
+    const response = await door.fetch('/api/tools/echo/call', {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: 'a=1',
+    });
+    expect(await readJson(response)).toMatchObject({ code: 'body-invalid', detail: expect.stringContaining('application/json') });
+  });
+
+  it('refuses a body beyond the bound', async () => {
+    const response = await call('/api/tools/echo/call', { arguments: { text: 'x'.repeat(17 * 1024 * 1024) } });
+    expect([response.status, (await readJson(response)).code]).toEqual([413, 'payload-too-large']);
+  });
+
+  it('answers a refusal of the core with its status and code', async () => {
+    expect(await readJson(await call('/api/tools/missing/call', {}))).toMatchObject({ status: 404, code: 'tool-unknown' });
+  });
+
+  it('refuses strangers and unknown tokens before it reads the body', async () => {
+    for (const authorization of ['', 'Bearer wrong', 'Basic abc', `Bearer ${'x'.repeat(5000)}`]) {
+      const response = await call('/api/tools/echo/call', {}, { authorization });
+      expect([response.status, response.headers.get('www-authenticate')]).toEqual([401, 'Bearer realm="hotcell"']);
+      expect((await readJson(response)).code).toBe('unauthenticated');
+    }
+  });
+
+  it('knows keys by role, until they are revoked', async () => {
+    const { id, key } = await readJson(await call('/api/keys', { name: 'chat' }));
+    const authorization = `Bearer ${key}`;
+    expect((await readJson(await call('/api/tools/echo/call', {}, { authorization }))).output.caller).toEqual({
+      id,
+      role: 'caller',
+    });
+    expect((await door.fetch('/api/plugins', { headers: { authorization } })).status).toBe(403);
+    expect((await door.fetch('/metrics', { headers: { authorization } })).status).toBe(403);
+    const { items } = await readJson(await door.fetch('/api/keys'));
+    expect(JSON.stringify(items)).not.toContain(key);
+    expect(await readJson(await door.fetch(`/api/keys/${id}`, { method: 'DELETE' }))).toEqual({ id, revoked: true });
+    expect((await call('/api/tools/echo/call', {}, { authorization })).status).toBe(401);
+  });
+
+  it('reads query strings as the types of the schema', async () => {
+    const page = await readJson(await door.fetch('/api/tools?q=again&limit=1&mode=on'));
+    expect(page).toMatchObject({ total: 1, items: [{ ref: 'echo@1.0.0', inputSource: 'parameters' }] });
+    expect(await readJson(await door.fetch('/api/tools?limit=0'))).toMatchObject({ code: 'body-invalid' });
+    expect(await readJson(await door.fetch('/api/tools?limt=1'))).toMatchObject({ detail: expect.stringContaining('"limit"') });
+  });
+
+  it('sends and takes source as text, with a hash that guards it', async () => {
+    const read = await door.fetch('/api/plugins/echo/source');
+    expect([await read.text(), read.headers.get('etag')]).toEqual([
+      'export default {}',
+      expect.stringMatching(/^"[0-9a-f]{64}"$/),
+    ]);
+    const written = await door.fetch('/api/plugins/echo/source', {
+      method: 'PUT',
+      headers: { 'content-type': 'text/typescript', 'if-match': read.headers.get('etag') ?? '' },
+      body: 'broken',
+    });
+    expect(written.status).toBe(422);
+    expect(await readJson(written)).toMatchObject({ code: 'reload-failed', ok: false, diagnostic: { line: 3 }, fix: 'Mend it.' });
+    expect((await call('/api/plugins/echo/reload')).status).toBe(422);
+    expect((await door.fetch('/api/plugins/echo/source', { method: 'PUT', body: 'fine' })).status).toBe(200);
+  });
+
+  it('names near routes, and the methods of a path', async () => {
+    expect(await readJson(await door.fetch('/api/plugin'))).toMatchObject({
+      code: 'not-found',
+      near: expect.arrayContaining(['/api/plugins']),
+    });
+    expect(await readJson(await door.fetch('/api/tools/echo/call'))).toMatchObject({
+      code: 'method-not-allowed',
+      allow: ['POST'],
+    });
+    expect(await readJson(await door.fetch('/api/%zz'))).toMatchObject({ code: 'not-found' });
+  });
+
+  it.each([
+    ['evil.example', undefined, 403],
+    ['evil.example:7420', undefined, 403],
+    ['localhost:7420', undefined, 200],
+    ['[::1]:1', undefined, 200],
+    ['127.0.0.1:7420', 'http://127.0.0.1:7420', 200],
+    ['127.0.0.1:7420', 'http://evil.example', 403],
+    ['127.0.0.1:7420', 'http://127.0.0.1:9999', 403],
+    ['127.0.0.1:7420', 'null', 403],
+  ])('checks Host %s and Origin %s', async (host, origin, status) => {
+    expect(await statusFor('/healthz', { host, ...(origin === undefined ? {} : { origin }) })).toBe(status);
+  });
+
+  it('shows the config without secrets', async () => {
+    const text = await (await door.fetch('/api/config')).text();
+    expect(text).toContain('"weather":{"apiKey":"(set)"}');
+    expect(text).not.toContain('very-secret');
+  });
+
+  it('cancels a call with its client only when asked to', async () => {
+    const controller = new AbortController();
+    const pending = door.fetch('/api/tools/waits/call', {
+      method: 'POST',
+      headers: { ...json, 'x-hotcell-cancel-on-disconnect': '1' },
+      body: '{}',
+      signal: controller.signal,
+    });
+    await door.calls.started;
+    controller.abort();
+    await expect(pending).rejects.toThrow();
+    expect(await door.calls.cancelled).toBe('cancelled');
+  });
+
+  it('describes every operation in OpenAPI, and counts in Prometheus text', async () => {
+    const { paths } = await readJson(await fetch(`${door.url}/openapi.json`));
+    for (const { http, name } of door.operations) {
+      const path = http.path.replace(/:(\w+)/g, '{$1}');
+      expect(paths[path]?.[http.method.toLowerCase()]?.operationId).toBe(name);
+    }
+    door.events.publish('execution-end', {
+      subject: 'exe_1',
+      data: { tool: 'e"cho', version: '1.0.0', status: 'success', durationMs: 3 },
+    });
+    const text = await (await door.fetch('/metrics')).text();
+    expect(text).toContain('hotcell_calls_total{tool="e\\"cho",status="success"} 1');
+    expect(text).toContain('hotcell_info{version="9.9.9"} 1');
+  });
+
+  it('does not fall over bytes that are no HTTP', async () => {
+    const { port } = new URL(door.url);
+    const socket = connect(Number(port), '127.0.0.1');
+    socket.end('\x16\x03\x01 nonsense\r\n\r\n');
+    await new Promise((resolve) => socket.once('close', resolve).resume());
+    expect((await fetch(`${door.url}/healthz`)).status).toBe(200);
+  });
+});
+
+function statusFor(path: string, headers: Record<string, string>): Promise<number | undefined> {
+  const { promise, resolve, reject } = Promise.withResolvers<number | undefined>();
+  const { hostname, port } = new URL(door.url);
+  request({ hostname, port, path, headers }, (response) => {
+    response.resume();
+    resolve(response.statusCode);
+  })
+    .once('error', reject)
+    .end();
+  return promise;
+}
