@@ -1,0 +1,97 @@
+import { resolve } from 'node:path';
+import type { Config } from './config-types.ts';
+import { defaultSettings as defaults } from './defaults.ts';
+import type { Settings } from './schema.ts';
+
+/** What does not come from the layers themselves. */
+interface MergeContext {
+  readonly cwd: string;
+  readonly configFile: string | undefined;
+  readonly grants: Config['grants'];
+}
+
+/** Makes the paths of one layer absolute. */
+export function resolvePaths(settings: Settings, baseDir: string): Settings {
+  const { dataDir, pluginDirs, skillDirs, wasmDirs, sharedDirs } = settings;
+  const toAbsolute = (path: string) => resolve(baseDir, path);
+  return {
+    ...settings,
+    ...(dataDir === undefined ? {} : { dataDir: toAbsolute(dataDir) }),
+    ...(pluginDirs === undefined ? {} : { pluginDirs: pluginDirs.map(toAbsolute) }),
+    ...(skillDirs === undefined ? {} : { skillDirs: skillDirs.map(toAbsolute) }),
+    ...(wasmDirs === undefined ? {} : { wasmDirs: wasmDirs.map(toAbsolute) }),
+    ...(sharedDirs === undefined ? {} : { sharedDirs: sharedDirs.map(toAbsolute) }),
+  };
+}
+
+/** Lays the layers over the defaults, the last one on top; sections are merged key by key, lists and maps replaced. */
+export function mergeLayers(layers: readonly Settings[], { cwd, configFile, grants }: MergeContext): Config {
+  const chosen: Settings = Object.assign({}, ...layers);
+  const toAbsolute = (path: string) => resolve(cwd, path);
+  return {
+    host: chosen.host ?? defaults.host,
+    port: chosen.port ?? defaults.port,
+    dataDir: chosen.dataDir ?? toAbsolute(defaults.dataDir),
+    configFile,
+    pluginDirs: chosen.pluginDirs ?? defaults.pluginDirs.map(toAbsolute),
+    skillDirs: chosen.skillDirs ?? defaults.skillDirs.map(toAbsolute),
+    wasmDirs: chosen.wasmDirs ?? defaults.wasmDirs.map(toAbsolute),
+    sharedDirs: chosen.sharedDirs ?? defaults.sharedDirs,
+    grants,
+    grantRequested: chosen.grantRequested ?? defaults.grantRequested,
+    safe: chosen.safe ?? defaults.safe,
+    plugins: chosen.plugins ?? {},
+    env: chosen.env ?? {},
+    limits: chosen.limits ?? {},
+    pluginLimits: chosen.pluginLimits ?? {},
+    tools: mergeSection<Config['tools']>(
+      defaults.tools,
+      layers.map((layer) => layer.tools),
+    ),
+    queue: mergeSection<Config['queue']>(
+      defaults.queue,
+      layers.map((layer) => layer.queue),
+    ),
+    workers: mergeSection<Config['workers']>(
+      defaults.workers,
+      layers.map((layer) => layer.workers),
+    ),
+    generations: mergeSection<Config['generations']>(
+      defaults.generations,
+      layers.map((layer) => layer.generations),
+    ),
+    executions: mergeSection<Config['executions']>(
+      defaults.executions,
+      layers.map((layer) => layer.executions),
+    ),
+    idempotency: mergeSection<Config['idempotency']>(
+      defaults.idempotency,
+      layers.map((layer) => layer.idempotency),
+    ),
+    network: mergeSection<Config['network']>(
+      defaults.network,
+      layers.map((layer) => layer.network),
+    ),
+    files: mergeSection<Config['files']>(
+      defaults.files,
+      layers.map((layer) => layer.files),
+    ),
+    kv: mergeSection<Config['kv']>(
+      defaults.kv,
+      layers.map((layer) => layer.kv),
+    ),
+    watch: mergeSection<Config['watch']>(
+      defaults.watch,
+      layers.map((layer) => layer.watch),
+    ),
+    log: mergeSection<Config['log']>(
+      defaults.log,
+      layers.map((layer) => layer.log),
+    ),
+  };
+}
+
+/** One section over its defaults, key by key. */
+function mergeSection<Section extends object>(base: Section, layers: readonly (Partial<Section> | undefined)[]): Section {
+  return Object.assign({}, base, ...layers);
+}

@@ -1,0 +1,136 @@
+import Type, { type Static, type TSchema } from 'typebox';
+import { defaultSettings as defaults } from './defaults.ts';
+import { type LimitName, limitTable } from './limits.ts';
+
+const KIB = 1024;
+const MIB = 1024 * KIB;
+const GIB = 1024 * MIB;
+const hourMs = 3_600_000;
+
+/** An integer with its bounds, default and meaning. */
+function whole(value: number, minimum: number, maximum: number, description: string) {
+  return Type.Optional(Type.Integer({ minimum, maximum, default: value, description }));
+}
+
+function flag(value: boolean, description: string) {
+  return Type.Optional(Type.Boolean({ default: value, description }));
+}
+
+function folders(value: readonly string[], description: string) {
+  return Type.Optional(Type.Array(Type.String({ minLength: 1 }), { maxItems: 64, default: [...value], description }));
+}
+
+function section<Properties extends Record<string, TSchema>>(properties: Properties) {
+  return Type.Optional(Type.Object(properties, { additionalProperties: false }));
+}
+
+function limit(name: LimitName) {
+  const { default: value, max, about } = limitTable[name];
+  return whole(value, 1, max, about);
+}
+
+const limitProperties = {
+  wallMs: limit('wallMs'),
+  cpuMs: limit('cpuMs'),
+  memoryBytes: limit('memoryBytes'),
+  stackBytes: limit('stackBytes'),
+  argumentBytes: limit('argumentBytes'),
+  outputBytes: limit('outputBytes'),
+  logBytes: limit('logBytes'),
+  logLines: limit('logLines'),
+  hostCalls: limit('hostCalls'),
+  pendingHostCalls: limit('pendingHostCalls'),
+} as const satisfies Record<LimitName, TSchema>;
+
+const limits = Type.Object(limitProperties, { additionalProperties: false });
+
+function named<Value extends TSchema>(value: Value, description: string) {
+  return Type.Optional(Type.Record(Type.String(), value, { default: {}, description }));
+}
+
+/** The one schema of the configuration: the file, the environment and the flags are all checked against it. */
+export const settingsSchema = Type.Object(
+  {
+    host: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 253, default: defaults.host, description: 'Address to listen on.' }),
+    ),
+    port: whole(defaults.port, 0, 65_535, 'Port to listen on; 0 takes a free one.'),
+    dataDir: Type.Optional(
+      Type.String({ minLength: 1, default: defaults.dataDir, description: 'Folder of the database, the token and the builds.' }),
+    ),
+    pluginDirs: folders(defaults.pluginDirs, 'Folders whose files become plugins.'),
+    skillDirs: folders(defaults.skillDirs, 'Folders with skills.'),
+    wasmDirs: folders(defaults.wasmDirs, 'Folders with Extism plugins.'),
+    sharedDirs: folders(defaults.sharedDirs, 'Folders outside the plugin folders from which plugins may import.'),
+    grants: named(Type.Unknown(), 'Permissions granted beforehand, by plugin name: `weather: { net: [api.example.com] }`.'),
+    grantRequested: flag(defaults.grantRequested, "Grants whatever a plugin requests; only for one's own plugins."),
+    safe: flag(defaults.safe, 'Loads no plugin.'),
+    plugins: named(Type.Record(Type.String(), Type.Unknown()), 'Values by plugin name that `context.config.get` answers.'),
+    env: named(Type.String(), "Values for granted `env` names; they win over the daemon's environment."),
+    limits: Type.Optional(limits),
+    pluginLimits: named(limits, 'The same limits by plugin name; they win over `limits`.'),
+    tools: section({ enabled: flag(defaults.tools.enabled, 'The master switch: off refuses every call.') }),
+    queue: section({
+      maxPending: whole(defaults.queue.maxPending, 1, 1_000_000, 'Calls that may wait for a cell.'),
+      maxPendingPerCaller: whole(defaults.queue.maxPendingPerCaller, 1, 1_000_000, 'The same for one caller.'),
+      maxRunning: whole(defaults.queue.maxRunning, 1, 100_000, 'Calls that may run, waiting ones at the border included.'),
+    }),
+    workers: section({
+      min: whole(defaults.workers.min, 1, 64, 'Threads that are kept warm.'),
+      max: whole(defaults.workers.max, 1, 64, 'Threads at most.'),
+    }),
+    generations: section({
+      keep: whole(defaults.generations.keep, 1, 100, 'Builds of a plugin kept for rollback.'),
+      drainMs: whole(defaults.generations.drainMs, 0, hourMs, 'Time that running calls get when their generation is replaced.'),
+    }),
+    executions: section({
+      keep: whole(defaults.executions.keep, 100, 10_000_000, 'Records of calls that are kept.'),
+      keepRecordingsPerTool: whole(
+        defaults.executions.keepRecordingsPerTool,
+        0,
+        1000,
+        'Recordings of successful calls kept per tool.',
+      ),
+      maxRecordingBytes: whole(defaults.executions.maxRecordingBytes, 0, 64 * MIB, 'Size of one recording.'),
+    }),
+    idempotency: section({
+      keepMs: whole(defaults.idempotency.keepMs, 1000, 30 * 24 * hourMs, 'How long an idempotency key is remembered.'),
+    }),
+    network: section({
+      maxResponseBytes: whole(defaults.network.maxResponseBytes, 1, GIB, 'Size of one response that a plugin fetches.'),
+      timeoutMs: whole(defaults.network.timeoutMs, 1, hourMs, 'Time for one request of a plugin.'),
+      maxRedirects: whole(defaults.network.maxRedirects, 0, 20, 'Redirects that one request may follow.'),
+    }),
+    files: section({
+      maxFileBytes: whole(defaults.files.maxFileBytes, 1, GIB, 'Size of one file in a workspace.'),
+      workspaceQuotaBytes: whole(defaults.files.workspaceQuotaBytes, 1, 1024 * GIB, 'Size of the workspace of one caller.'),
+    }),
+    kv: section({
+      quotaBytes: whole(defaults.kv.quotaBytes, 1, GIB, 'Keys and values of one plugin and caller.'),
+      maxValueBytes: whole(defaults.kv.maxValueBytes, 1, 64 * MIB, 'Size of one value.'),
+    }),
+    watch: section({ polling: flag(defaults.watch.polling, 'Polls instead of using the events of the file system.') }),
+    log: section({
+      level: Type.Optional(
+        Type.Enum(['debug', 'info', 'warn', 'error'], {
+          default: defaults.log.level,
+          description: 'The least important lines to log.',
+        }),
+      ),
+    }),
+  },
+  { additionalProperties: false },
+);
+
+/** What one source (file, environment, flags) chooses: every key may be missing. */
+export type Settings = Static<typeof settingsSchema>;
+
+/** The JSON Schema (2020-12) of the config file, for editors: `hotcell config schema`. */
+export function describeConfigSchema(): Readonly<Record<string, unknown>> {
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title: 'Hotcell configuration',
+    ...settingsSchema,
+    properties: { $schema: { type: 'string' }, ...settingsSchema.properties },
+  };
+}
