@@ -1,0 +1,49 @@
+import type { ExecutionRecord } from './execution-records.ts';
+import type { QueuePlace } from './fair-queue.ts';
+import type { PreparedTool } from './prepared-tool.ts';
+import type { CallAnswer, CallRequest, ToolEntry } from './tool-types.ts';
+
+/** Where a call stands: in the queue, waiting for its shared cell, started, between two attempts, or over. */
+export type CallPhase = 'queued' | 'cell-wait' | 'started' | 'back-off' | 'ended';
+
+/** One accepted call. The dispatcher and the journey change it in place: thousands of them may wait. */
+export class ActiveCall {
+  readonly request: CallRequest;
+  readonly entry: ToolEntry;
+  readonly tool: PreparedTool;
+  readonly record: ExecutionRecord;
+  /** Epoch ms; time in the queue counts. */
+  readonly deadlineMs: number;
+  /** The cell that it shares with other calls, or empty. */
+  readonly cellKey: string;
+  readonly callerId: string;
+  readonly pluginPath: string;
+  readonly controller = new AbortController();
+  readonly answered: Promise<CallAnswer>;
+  readonly resolve: (answer: CallAnswer) => void;
+  readonly reject: (error: unknown) => void;
+  phase: CallPhase = 'queued';
+  place: QueuePlace<ActiveCall> | undefined;
+  /** Fires at the deadline while the call waits here; an engine keeps the deadline itself. */
+  timer: NodeJS.Timeout | undefined;
+  /** Counts the call out of its generation. */
+  leave: (() => void) | undefined;
+  /** `performance.now()` of the first start. */
+  startedAt = 0;
+  readonly enteredAt = performance.now();
+
+  constructor(facts: Pick<ActiveCall, 'request' | 'entry' | 'tool' | 'record' | 'deadlineMs' | 'cellKey'>) {
+    this.request = facts.request;
+    this.entry = facts.entry;
+    this.tool = facts.tool;
+    this.record = facts.record;
+    this.deadlineMs = facts.deadlineMs;
+    this.cellKey = facts.cellKey;
+    this.callerId = facts.request.caller.id;
+    this.pluginPath = facts.entry.published.generation.pluginPath;
+    const { promise, resolve, reject } = Promise.withResolvers<CallAnswer>();
+    this.answered = promise;
+    this.resolve = resolve;
+    this.reject = reject;
+  }
+}

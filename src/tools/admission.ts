@@ -1,0 +1,70 @@
+import type { PermissionSet } from '../config/permission-set.ts';
+import type { Isolation } from '../engines/engine.ts';
+import type { ErrorCode } from '../errors/catalog.ts';
+import type { ToolFlags } from '../plugins/manifest-types.ts';
+
+/** What decides whether a call may enter. */
+export interface AdmissionFacts {
+  readonly tool: string;
+  readonly plugin: string;
+  readonly areToolsEnabled: boolean;
+  readonly isDraining: boolean;
+  readonly mode: 'on' | 'off' | 'auto';
+  readonly flags: ToolFlags;
+  readonly role: 'admin' | 'caller';
+  readonly isolation: Isolation;
+  readonly granted: PermissionSet;
+  readonly pending: number;
+  readonly pendingOfCaller: number;
+  readonly maxPending: number;
+  readonly maxPendingPerCaller: number;
+}
+
+/** Why a call may not enter. */
+export interface Refusal {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly fix?: string;
+}
+
+/** Decides whether a call may enter; undefined lets it in. The first reason that holds is told. */
+export function decideAdmission(facts: AdmissionFacts): Refusal | undefined {
+  const { tool, plugin } = facts;
+  if (facts.isDraining) return { code: 'shutting-down', message: 'The daemon is stopping and takes no more calls.' };
+  if (!facts.areToolsEnabled) return { code: 'tools-disabled', message: 'All tools are switched off by tools.enabled.' };
+  if (facts.mode === 'off') return { code: 'tool-off', message: `The tool "${tool}" is switched off: its mode is "off".` };
+  const refusal = facts.role === 'admin' ? undefined : refuseRole(facts);
+  if (refusal !== undefined) return refusal;
+  if (facts.isolation === 'plugin' && facts.granted.sharedCell !== true) {
+    const message = `"${tool}" keeps one cell for all callers (isolation: "plugin"), which "${plugin}" was not granted.`;
+    return {
+      code: 'permission-denied',
+      message,
+      fix: `Set grants.${plugin}.sharedCell to true in the config, or start with --grant-requested.`,
+    };
+  }
+  return refuseFullQueue(facts);
+}
+
+function refuseRole({ tool, flags }: AdmissionFacts): Refusal | undefined {
+  if (flags.isElevated) {
+    return { code: 'forbidden', message: `The tool "${tool}" is marked isElevated: only an admin may call it.` };
+  }
+  if (flags.isDangerous) {
+    const message = `The tool "${tool}" is marked isDangerous: a caller needs an approval, which only an admin goes without.`;
+    return { code: 'permission-denied', message, fix: 'Let an admin call it.' };
+  }
+  return undefined;
+}
+
+function refuseFullQueue(facts: AdmissionFacts): Refusal | undefined {
+  const { pending, maxPending, pendingOfCaller, maxPendingPerCaller } = facts;
+  if (pending >= maxPending) {
+    return { code: 'queue-full', message: `${pending} calls wait already; at most ${maxPending} may wait.` };
+  }
+  if (pendingOfCaller >= maxPendingPerCaller) {
+    const message = `${pendingOfCaller} calls of this caller wait already; at most ${maxPendingPerCaller} of one caller may wait.`;
+    return { code: 'queue-full', message };
+  }
+  return undefined;
+}

@@ -1,0 +1,94 @@
+import type { CapabilityTable, CapabilityUser } from '../capabilities/capability.ts';
+import type { BorderAnswer, BorderHost, BorderRequest, BorderView, LogLine } from '../engines/border.ts';
+import type { EventLog } from '../events/event.ts';
+import type { ActiveCall } from './active-call.ts';
+import type { PublishedGeneration } from './tool-types.ts';
+
+/** What the borders of all calls share. */
+export interface CallBorderParts {
+  readonly capabilities: Pick<CapabilityTable, 'answer'>;
+  readonly events: EventLog;
+  /** What `context.config.get` and `context.env.get` may answer now. Must not throw. */
+  readonly readView: (published: PublishedGeneration) => BorderView;
+  readonly setWaiting: (call: ActiveCall, isWaiting: boolean) => void;
+  /** Hears what `onLog` of a request threw. Must not throw. */
+  readonly onFault: (error: unknown, executionId: string) => void;
+}
+
+/** A call that uses one permission a thousand times is told of once; beyond this many different uses, no more are told. */
+const maxNotedUses = 100;
+
+/** The host side of one attempt of one call. */
+export class CallBorder implements BorderHost {
+  readonly #parts: CallBorderParts;
+  readonly #call: ActiveCall;
+  #user: CapabilityUser | undefined;
+  #open = 0;
+  #engineTellsWaiting = false;
+  #notedUses: Set<string> | undefined;
+
+  constructor(parts: CallBorderParts, call: ActiveCall) {
+    this.#parts = parts;
+    this.#call = call;
+  }
+
+  async answer(request: BorderRequest, signal: AbortSignal): Promise<BorderAnswer> {
+    this.#user ??= this.#createUser();
+    this.#open++;
+    if (!this.#engineTellsWaiting) this.#parts.setWaiting(this.#call, true);
+    try {
+      return await this.#parts.capabilities.answer(request, this.#user, signal);
+    } finally {
+      this.#open--;
+      if (!this.#engineTellsWaiting && this.#open === 0) this.#parts.setWaiting(this.#call, false);
+    }
+  }
+
+  view(): BorderView {
+    return this.#parts.readView(this.#call.entry.published);
+  }
+
+  waiting(isWaiting: boolean): void {
+    this.#engineTellsWaiting = true;
+    this.#parts.setWaiting(this.#call, isWaiting);
+  }
+
+  log(line: LogLine): void {
+    const { record, request } = this.#call;
+    const { level, text } = line;
+    this.#parts.events.publish('execution-log', { caller: record.caller, subject: record.id, data: { level, text } });
+    try {
+      request.onLog?.(line);
+    } catch (error) {
+      this.#parts.onFault(error, record.id);
+    }
+  }
+
+  progress(data: { readonly done: number; readonly total?: number; readonly message?: string }): void {
+    const { caller, id } = this.#call.record;
+    this.#parts.events.publish('execution-progress', { caller, subject: id, data });
+  }
+
+  #createUser(): CapabilityUser {
+    const { id, plugin, tool, caller, session } = this.#call.record;
+    const { granted } = this.#call.entry.published;
+    return {
+      executionId: id,
+      plugin,
+      tool,
+      caller,
+      session,
+      granted,
+      noteUse: (permission, detail, allowed) => this.#noteUse(permission, detail, allowed),
+    };
+  }
+
+  #noteUse(permission: string, detail: string, allowed: boolean): void {
+    this.#notedUses ??= new Set();
+    const use = `${allowed ? '+' : '-'}${permission} ${detail}`;
+    if (this.#notedUses.size >= maxNotedUses || this.#notedUses.has(use)) return;
+    this.#notedUses.add(use);
+    const { caller, id, tool } = this.#call.record;
+    this.#parts.events.publish('permission-use', { caller, subject: id, data: { tool, permission, detail, allowed } });
+  }
+}

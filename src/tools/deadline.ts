@@ -1,0 +1,9 @@
+/** How long a call may take, waiting in the queue included: what the caller asked for can only shorten the limit. */
+export function chooseTimeoutMs(requestedMs: number | undefined, limitMs: number): number {
+  return requestedMs === undefined ? limitMs : Math.min(requestedMs, limitMs);
+}
+
+/** True when a requested time-out can be honoured: a positive, finite number of milliseconds. */
+export function isTimeoutMs(value: unknown): value is number {
+  return typeof value === 'number' && Number.isFinite(value) && value >= 1;
+}

@@ -1,0 +1,137 @@
+import type { ActiveCall } from './active-call.ts';
+import { createCellTurns } from './cell-turns.ts';
+import { createFairQueue } from './fair-queue.ts';
+import { createRunnableSlots } from './runnable-slots.ts';
+
+/** Decides when an accepted call starts: shared cells one at a time, then fair turns, then free slots. */
+export interface Dispatcher {
+  /** Takes a call in; it may start before this returns. */
+  enter(call: ActiveCall): void;
+  /** Puts a call that has its turn in its cell into the queue again, for another attempt. */
+  enterAgain(call: ActiveCall): void;
+  /** Takes a call out that has not started; false when it has. */
+  withdraw(call: ActiveCall): boolean;
+  /** A started call waits for the host, or can run again. */
+  setWaiting(call: ActiveCall, isWaiting: boolean): void;
+  /** A started call is over in its engine. */
+  leaveEngine(call: ActiveCall): void;
+  /** The call is over: the next one may have its cell. */
+  leaveCell(call: ActiveCall): void;
+  pending(): number;
+  pendingOf(callerId: string): number;
+  running(): number;
+}
+
+/** A call that has been running for this long does not keep other plugins waiting for its slot. */
+const longRunMs = 20;
+
+/** Creates the dispatcher. `start` hands a call to its engine; it must not throw. */
+export function createDispatcher(options: {
+  readonly maxRunning: number;
+  readonly slots: number;
+  readonly start: (call: ActiveCall) => void;
+  readonly now: () => number;
+}): Dispatcher {
+  const { maxRunning, start, now } = options;
+  const queue = createFairQueue<ActiveCall>();
+  const slots = createRunnableSlots<ActiveCall>(options.slots);
+  const turns = createCellTurns<ActiveCall>();
+  const pendingByCaller = new Map<string, number>();
+  let pending = 0;
+  let running = 0;
+  let isPumping = false;
+  let _longRunTimer: NodeJS.Timeout | undefined;
+
+  function countPending(call: ActiveCall, by: number): void {
+    pending += by;
+    const ofCaller = (pendingByCaller.get(call.callerId) ?? 0) + by;
+    if (ofCaller === 0) pendingByCaller.delete(call.callerId);
+    else pendingByCaller.set(call.callerId, ofCaller);
+  }
+
+  function push(call: ActiveCall): void {
+    call.phase = 'queued';
+    call.place = queue.push(call);
+  }
+
+  function begin(call: ActiveCall): void {
+    call.place = undefined;
+    call.phase = 'started';
+    countPending(call, -1);
+    running++;
+    slots.hold(call, now());
+    start(call);
+  }
+
+  /** Starting a call can end another one at once, so the loop is entered only once. */
+  function pump(): void {
+    if (isPumping) return;
+    isPumping = true;
+    while (queue.size() > 0 && running < maxRunning && slots.hasFree()) {
+      const call = queue.take(slots.judge);
+      if (call === undefined) break;
+      begin(call);
+    }
+    isPumping = false;
+    if (queue.size() > 0 && running < maxRunning) _longRunTimer ??= setTimeout(letNewcomersIn, longRunMs).unref();
+  }
+
+  /** When long runs hold every slot, plugins that hold none come in beside them, so that nobody starves. */
+  function letNewcomersIn(): void {
+    _longRunTimer = undefined;
+    while (queue.size() > 0 && running < maxRunning && slots.areHeldSince(now() - longRunMs + 1)) {
+      const call = queue.take(slots.judgeNewcomer);
+      if (call === undefined) break;
+      begin(call);
+    }
+    pump();
+  }
+
+  return {
+    enter(call) {
+      countPending(call, 1);
+      if (call.cellKey !== '' && !turns.enter(call.cellKey, call)) {
+        call.phase = 'cell-wait';
+        return;
+      }
+      push(call);
+      pump();
+    },
+    enterAgain(call) {
+      countPending(call, 1);
+      push(call);
+      pump();
+    },
+    withdraw(call) {
+      if (call.phase === 'cell-wait' ? !turns.remove(call) : call.place === undefined) return false;
+      if (call.place !== undefined) queue.remove(call.place);
+      call.place = undefined;
+      countPending(call, -1);
+      return true;
+    },
+    setWaiting(call, isWaiting) {
+      if (call.phase !== 'started') return;
+      if (!isWaiting) {
+        slots.hold(call, now());
+        return;
+      }
+      slots.release(call);
+      pump();
+    },
+    leaveEngine(call) {
+      slots.release(call);
+      running--;
+      pump();
+    },
+    leaveCell(call) {
+      if (call.cellKey === '') return;
+      const next = turns.leave(call.cellKey);
+      if (next === undefined) return;
+      push(next);
+      pump();
+    },
+    pending: () => pending,
+    pendingOf: (callerId) => pendingByCaller.get(callerId) ?? 0,
+    running: () => running,
+  };
+}

@@ -1,0 +1,44 @@
+import { HotcellError } from '../errors/hotcell-error.ts';
+import type { Store } from '../store/store-types.ts';
+import { readExecution } from './stored-execution.ts';
+import type { Caller } from './tool-types.ts';
+import type { ExecutionReader } from './tools-api.ts';
+
+const defaultLimit = 50;
+const maxLimit = 500;
+
+/** Creates the reader of records. A caller sees its own, whatever it asks for; an admin sees all. */
+export function createExecutionReader(parts: { readonly store: Pick<Store, 'executions'> }): ExecutionReader {
+  const { executions } = parts.store;
+  return {
+    list(query, caller) {
+      const owner = caller.role === 'admin' ? query.caller : caller.id;
+      const filter = {
+        ...(query.tool !== undefined && { tool: query.tool }),
+        ...(query.status !== undefined && { status: query.status }),
+        ...(owner !== undefined && { caller: owner }),
+      };
+      const limit = Math.min(maxLimit, Math.max(1, Math.floor(query.limit ?? defaultLimit)));
+      const before = query.cursor === undefined ? {} : { before: query.cursor };
+      const rows = executions.list({ ...filter, ...before, limit: limit + 1 });
+      const items = rows.slice(0, limit).map(readExecution);
+      const last = items.at(-1);
+      return { items, ...(rows.length > limit && last && { next: last.id }), total: executions.count(filter) };
+    },
+    get(id, caller) {
+      const row = executions.get(id);
+      if (row === undefined || !maySee(caller, row.caller)) throw executionUnknown(id);
+      return readExecution(row);
+    },
+  };
+}
+
+/** True when somebody may see what a caller owns. */
+export function maySee(caller: Caller, ownerId: string): boolean {
+  return caller.role === 'admin' || caller.id === ownerId;
+}
+
+/** The refusal for an id that does not exist, or that belongs to somebody else: the two look alike. */
+export function executionUnknown(id: string): HotcellError {
+  return new HotcellError('execution-unknown', `There is no execution "${id.slice(0, 64)}" of yours.`);
+}

@@ -1,0 +1,111 @@
+import { LinkedList, type ListNode } from './linked-list.ts';
+
+/** What waits: turns go round over callers first, then over the plugins of a caller. */
+export interface Queued {
+  readonly callerId: string;
+  readonly pluginPath: string;
+}
+
+/** How `take` judges one candidate: not now, only when there is no better one, or at once. */
+export type Candidacy = 'no' | 'fallback' | 'yes';
+
+/** A place in the queue. */
+export type QueuePlace<Item> = ListNode<Item>;
+
+/** A queue in which nobody waits for somebody else's flood. All operations take constant time. */
+export interface FairQueue<Item extends Queued> {
+  readonly size: () => number;
+  push(item: Item): QueuePlace<Item>;
+  /** Takes a place out; it must still be in the queue. */
+  remove(place: QueuePlace<Item>): void;
+  /** The first item in turn that `judge` lets through; looks at no more than 64 lanes. */
+  take(judge: (item: Item) => Candidacy): Item | undefined;
+}
+
+interface Lane<Item> {
+  readonly pluginPath: string;
+  readonly items: LinkedList<Item>;
+}
+
+interface CallerLine<Item> {
+  readonly callerId: string;
+  readonly lanes: LinkedList<Lane<Item>>;
+  readonly laneNodes: Map<string, ListNode<Lane<Item>>>;
+}
+
+const maxLookedAt = 64;
+
+/** Creates an empty queue. */
+export function createFairQueue<Item extends Queued>(): FairQueue<Item> {
+  const lines = new LinkedList<CallerLine<Item>>();
+  const lineNodes = new Map<string, ListNode<CallerLine<Item>>>();
+  let size = 0;
+
+  function lineOf(callerId: string): ListNode<CallerLine<Item>> {
+    let line = lineNodes.get(callerId);
+    if (line === undefined) {
+      line = lines.append({ callerId, lanes: new LinkedList(), laneNodes: new Map() });
+      lineNodes.set(callerId, line);
+    }
+    return line;
+  }
+
+  function laneOf(line: CallerLine<Item>, pluginPath: string): ListNode<Lane<Item>> {
+    let lane = line.laneNodes.get(pluginPath);
+    if (lane === undefined) {
+      lane = line.lanes.append({ pluginPath, items: new LinkedList() });
+      line.laneNodes.set(pluginPath, lane);
+    }
+    return lane;
+  }
+
+  function remove(place: QueuePlace<Item>): void {
+    const { callerId, pluginPath } = place.value;
+    const line = lineOf(callerId);
+    const lane = laneOf(line.value, pluginPath);
+    lane.value.items.remove(place);
+    size--;
+    if (lane.value.items.size > 0) return;
+    line.value.lanes.remove(lane);
+    line.value.laneNodes.delete(pluginPath);
+    if (line.value.lanes.size > 0) return;
+    lines.remove(line);
+    lineNodes.delete(callerId);
+  }
+
+  /** After a turn the lane and its caller go to the end of their rounds. */
+  function takeFrom(line: ListNode<CallerLine<Item>>, lane: ListNode<Lane<Item>>): Item | undefined {
+    const place = lane.value.items.first;
+    if (place === undefined) return undefined;
+    lines.moveToEnd(line);
+    line.value.lanes.moveToEnd(lane);
+    remove(place);
+    return place.value;
+  }
+
+  function take(judge: (item: Item) => Candidacy): Item | undefined {
+    let looked = 0;
+    let fallback: (() => Item | undefined) | undefined;
+    for (let line = lines.first; line !== undefined && looked < maxLookedAt; line = line.next) {
+      for (let lane = line.value.lanes.first; lane !== undefined && looked < maxLookedAt; lane = lane.next) {
+        looked++;
+        const item = lane.value.items.first?.value;
+        const candidacy = item === undefined ? 'no' : judge(item);
+        if (candidacy === 'yes') return takeFrom(line, lane);
+        const [fallbackLine, fallbackLane] = [line, lane];
+        if (candidacy === 'fallback') fallback ??= () => takeFrom(fallbackLine, fallbackLane);
+      }
+    }
+    return fallback?.();
+  }
+
+  return {
+    size: () => size,
+    push(item) {
+      size++;
+      return laneOf(lineOf(item.callerId).value, item.pluginPath).value.items.append(item);
+    },
+    remove,
+    take,
+  };
+}

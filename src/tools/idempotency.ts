@@ -1,0 +1,91 @@
+import { createHash } from 'node:crypto';
+import { HotcellError } from '../errors/hotcell-error.ts';
+import type { ExecutionRow, Store } from '../store/store-types.ts';
+import { canonicalJson } from './canonical-json.ts';
+import { readExecution } from './stored-execution.ts';
+import type { CallAnswer } from './tool-types.ts';
+
+/** One use of an idempotency key. Keys belong to a caller and a tool, whatever its version. */
+export interface KeyUse {
+  readonly caller: string;
+  readonly tool: string;
+  readonly key: string;
+  readonly arguments: unknown;
+  readonly executionId: string;
+}
+
+/** Makes sure that a key is executed once. */
+export interface Idempotency {
+  /**
+   * Claims the key for this execution and returns undefined, or returns the answer of the execution that had it before.
+   * Throws `idempotency-in-progress`, `idempotency-mismatch` (other arguments), and `conflict` when the key was executed
+   * but its record is gone: executing again could do twice what was to be done once.
+   */
+  claim(use: KeyUse): CallAnswer | undefined;
+  /** Gives a key back whose execution was refused before it began. */
+  release(use: Pick<KeyUse, 'caller' | 'tool' | 'key'>): void;
+}
+
+const maxKeyLength = 255;
+const pruneEvery = 500;
+
+/** Creates the keeper of keys; they are forgotten after `keepMs`. */
+export function createIdempotency(parts: {
+  readonly store: Pick<Store, 'idempotency' | 'executions'>;
+  readonly keepMs: number;
+  readonly now: () => number;
+}): Idempotency {
+  const { store, keepMs, now } = parts;
+  let claimsSincePrune = pruneEvery;
+
+  return {
+    claim(use) {
+      if (use.key === '' || use.key.length > maxKeyLength) {
+        const message = `An idempotency key has 1 to ${maxKeyLength} characters; this one has ${use.key.length}.`;
+        throw new HotcellError('body-invalid', message, { fix: 'Send a short unique key, such as a UUID.' });
+      }
+      const atMs = now();
+      claimsSincePrune++;
+      if (claimsSincePrune >= pruneEvery) {
+        claimsSincePrune = 0;
+        store.idempotency.prune(atMs - keepMs);
+      }
+      const { caller, tool, key, executionId } = use;
+      const argumentsHash = hashArguments(use.arguments);
+      const claim = store.idempotency.claim({ caller, tool, key, argumentsHash, executionId, atMs });
+      if (claim.claimed) return undefined;
+      return answerEarlier(key, claim.argumentsHash === argumentsHash, store.executions.get(claim.executionId));
+    },
+    release: ({ caller, tool, key }) => store.idempotency.release(caller, tool, key),
+  };
+}
+
+function hashArguments(value: unknown): string {
+  return createHash('sha256').update(canonicalJson(value)).digest('base64url');
+}
+
+function answerEarlier(key: string, hasSameArguments: boolean, row: ExecutionRow | undefined): CallAnswer {
+  if (!hasSameArguments) {
+    throw new HotcellError('idempotency-mismatch', `The idempotency key "${key}" was used with other arguments before.`);
+  }
+  if (row === undefined) {
+    throw new HotcellError('conflict', `The idempotency key "${key}" was used before, but its record was not kept.`, {
+      fix: 'Check what the earlier call did, then call with a new key.',
+    });
+  }
+  if (row.status === 'pending' || row.status === 'running') {
+    throw new HotcellError('idempotency-in-progress', `The call with the idempotency key "${key}" is still ${row.status}.`, {
+      facts: { executionId: row.id },
+    });
+  }
+  const { id: executionId, output, error, durationMs = 0 } = readExecution(row);
+  const told = error?.code === 'interrupted' ? { ...error, fix: 'Check what the call did, then use a new key.' } : error;
+  return {
+    executionId,
+    status: row.status,
+    ...(output !== undefined && { output }),
+    ...(told !== undefined && { error: told }),
+    durationMs,
+    replayed: true,
+  };
+}

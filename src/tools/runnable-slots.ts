@@ -1,0 +1,58 @@
+import type { Candidacy, Queued } from './fair-queue.ts';
+
+/**
+ * Counts the calls that an engine could run at this moment: started, and not waiting at the border. Few are handed over at
+ * once, so that the order of the fair queue, not the engine's, decides who runs next.
+ */
+export interface RunnableSlots<Item extends Queued> {
+  hasFree(): boolean;
+  /** A started or woken call is runnable; a woken one may pass the bound. */
+  hold(item: Item, nowMs: number): void;
+  release(item: Item): void;
+  /** Whether a queued call may have a slot: never the last one for a plugin that has the others, not gladly beyond half. */
+  judge(item: Item): Candidacy;
+  /** The same for a call whose plugin holds no slot at all; used to let it in beside calls that run for long. */
+  judgeNewcomer(item: Item): Candidacy;
+  /** True when every slot has been held since before `ms`. */
+  areHeldSince(ms: number): boolean;
+}
+
+/** Creates the slots. `size` is at least 1. */
+export function createRunnableSlots<Item extends Queued>(size: number): RunnableSlots<Item> {
+  const heldSince = new Map<Item, number>();
+  const heldByPlugin = new Map<string, number>();
+  const heldByCaller = new Map<string, number>();
+  const share = Math.max(1, Math.ceil(size / 2));
+  const mostOfPlugin = Math.max(1, size - 1);
+
+  return {
+    hasFree: () => heldSince.size < size,
+    hold(item, nowMs) {
+      if (heldSince.has(item)) return;
+      heldSince.set(item, nowMs);
+      change(heldByPlugin, item.pluginPath, 1);
+      change(heldByCaller, item.callerId, 1);
+    },
+    release(item) {
+      if (!heldSince.delete(item)) return;
+      change(heldByPlugin, item.pluginPath, -1);
+      change(heldByCaller, item.callerId, -1);
+    },
+    judge(item) {
+      const ofPlugin = heldByPlugin.get(item.pluginPath) ?? 0;
+      if (ofPlugin >= mostOfPlugin) return 'no';
+      return ofPlugin >= share || (heldByCaller.get(item.callerId) ?? 0) >= share ? 'fallback' : 'yes';
+    },
+    judgeNewcomer: (item) => (heldByPlugin.has(item.pluginPath) ? 'no' : 'yes'),
+    areHeldSince(ms) {
+      for (const since of heldSince.values()) if (since > ms) return false;
+      return true;
+    },
+  };
+}
+
+function change(counts: Map<string, number>, key: string, by: number): void {
+  const count = (counts.get(key) ?? 0) + by;
+  if (count <= 0) counts.delete(key);
+  else counts.set(key, count);
+}
