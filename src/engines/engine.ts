@@ -62,8 +62,8 @@ export interface RunRequest {
   readonly deadlineMs: number;
   readonly caller: string;
   readonly session: string;
-  /** JSON state of the older generation for `onReload`, for `session` and `plugin` cells. */
-  readonly previousCellKey?: string;
+  /** The plugin has `onReload`: a `session` or `plugin` cell of an older generation hands its JSON state on. */
+  readonly handOver?: boolean;
 }
 
 /** How a call ended. `output` is what the handler returned: text stays text. */

@@ -1,12 +1,13 @@
+import { randomFillSync } from 'node:crypto';
 import type { BorderCrossing, BorderHost, Recording } from '../border.ts';
-import type { GuestError, RunOutcome, RunRequest, RunUsage } from '../engine.ts';
+import type { GuestError, Program, RunOutcome, RunRequest, RunUsage } from '../engine.ts';
 import type { CallStart, DeliveredAnswer, SliceBudget } from './protocol.ts';
 import type { WorkerThread } from './worker-thread.ts';
 
 /** The memory of one cell, wherever it is: not begun, in a worker thread, on its way out of one, or here. */
 export interface CellMemory {
   readonly id: number;
-  readonly programKey: string;
+  readonly program: Program;
   place:
     | { kind: 'new' }
     | { kind: 'resident'; thread: WorkerThread }
@@ -88,4 +89,67 @@ export function recordingOf(call: ActiveCall): Recording {
     crossings: call.crossings,
     complete: call.recordingComplete,
   };
+}
+
+/** A hook of the plugin with one JSON argument, run like a call. */
+export interface Hook {
+  readonly name: 'onReload' | 'healthcheck';
+  readonly argumentJson: string;
+}
+
+/** A call that is about to start. */
+export function createActiveCall(parts: {
+  request: RunRequest;
+  host: BorderHost;
+  cell: CellMemory;
+  hook: Hook | undefined;
+  finish: (outcome: RunOutcome) => void;
+}): ActiveCall {
+  const { request, hook } = parts;
+  const seed = drawSeed();
+  const facts = {
+    handler: request.handler,
+    executionId: request.executionId,
+    caller: request.caller,
+    session: request.session,
+    outputBytes: request.limits.outputBytes,
+    seed,
+  };
+  return {
+    request,
+    host: parts.host,
+    cell: parts.cell,
+    keepCell: request.isolation !== 'call',
+    seed,
+    startedAtMs: Date.now(),
+    state: 'queued',
+    start: { hook: hook?.name, argumentsJson: hook?.argumentJson ?? request.argumentsJson, factsJson: JSON.stringify(facts) },
+    answers: [],
+    open: new Map(),
+    used: { cpuMs: 0, hostCalls: 0, logLines: 0, logBytes: 0 },
+    crossings: [],
+    recordingBytes: 0,
+    recordingComplete: true,
+    thread: undefined,
+    ending: undefined,
+    finish: parts.finish,
+  };
+}
+
+/** Makes cells with numbers of their own. */
+export function createCellCounter(): (program: Program) => CellMemory {
+  let next = 1;
+  return (program) => ({ id: next++, program, place: { kind: 'new' } });
+}
+
+const SEED_WORDS = 3;
+const seeds = new Uint32Array(SEED_WORDS * 64);
+let nextSeed = 0;
+
+/** Seeds are drawn in advance, many at a time: a system call for each would cost as much as a restore. */
+function drawSeed(): readonly [number, number, number] {
+  if (nextSeed === 0) randomFillSync(seeds);
+  const at = nextSeed;
+  nextSeed = (at + SEED_WORDS) % seeds.length;
+  return [seeds[at] ?? 0, seeds[at + 1] ?? 0, seeds[at + 2] ?? 0];
 }

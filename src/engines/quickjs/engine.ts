@@ -1,21 +1,29 @@
-import { randomFillSync } from 'node:crypto';
 import { defaultLimits } from '../../config/limits.ts';
 import type { BorderHost } from '../border.ts';
 import type { Engine, GuestError, LoadRequest, LoadResult, Program, RunOutcome, RunRequest } from '../engine.ts';
-import { type ActiveCall, type CellMemory, recordCrossing, recordingOf, usageOf } from './active-call.ts';
+import {
+  type ActiveCall,
+  type CellMemory,
+  createActiveCall,
+  createCellCounter,
+  type Hook,
+  recordCrossing,
+  recordingOf,
+  usageOf,
+} from './active-call.ts';
 import { loadBase } from './base-store.ts';
 import { compileQuickJs } from './cell/instance.ts';
 import { toGuestError } from './guest-errors.ts';
 import { ImageCache } from './image-cache.ts';
 import { KeptCells } from './kept-cells.ts';
+import { readLoadResult } from './load-result.ts';
 import { loadPrelude } from './prelude.ts';
-import type { CallSliceResult, LoadSliceResult } from './protocol.ts';
+import type { CallSliceResult } from './protocol.ts';
 import { openQuestion } from './questions.ts';
 import { Scheduler } from './scheduler.ts';
 
 /** How often deadlines are looked at, in ms. */
 const WATCH_MS = 20;
-const SEED_WORDS = 3;
 
 /** Options of the QuickJS engine. */
 export interface QuickJsOptions {
@@ -41,9 +49,7 @@ class QuickJsEngine implements Engine {
   readonly #kept = new KeptCells((cell) => this.#scheduler.dropCell(cell));
   readonly #calls = new Set<ActiveCall>();
   readonly #onKill: (programLabel: string) => void;
-  readonly #seeds = new Uint32Array(SEED_WORDS * 64);
-  #nextSeed = 0;
-  #nextCell = 1;
+  readonly #newCell = createCellCounter();
   #watch: NodeJS.Timeout | undefined;
 
   constructor(options: QuickJsOptions, setup: ConstructorParameters<typeof Scheduler>[0], fingerprint: Buffer) {
@@ -53,7 +59,7 @@ class QuickJsEngine implements Engine {
       onSlice: (call, result) => this.#onSlice(call, result),
       onThreadLost: (call, reason, detail) => this.#onThreadLost(call, reason, detail),
       onCellLost: (cell) => this.#onCellLost(cell),
-      onImageMissing: (call) => void this.#images.fetch(call.request.program).then(() => this.#scheduler.enqueue(call)),
+      onImageMissing: (call) => this.#fetchImage(call),
       findImage: (key) => this.#images.peek(key),
     });
   }
@@ -67,29 +73,29 @@ class QuickJsEngine implements Engine {
       fileBase: request.label,
       budget: request.limits,
     });
-    return this.#readLoad(result, request);
+    if (result.type === 'lost' && result.reason === 'killed') this.#onKill(request.label);
+    return readLoadResult(result, request, (image) => this.#images.put(request.key, image));
   }
 
-  run(request: RunRequest, host: BorderHost, signal: AbortSignal): Promise<RunOutcome> {
-    return new Promise((resolve, reject) => {
-      const call = this.#createCall(request, host, (outcome) => {
+  async run(request: RunRequest, host: BorderHost, signal: AbortSignal): Promise<RunOutcome> {
+    if (request.isolation === 'call') return this.#runIn(this.#newCell(request.program), request, host, signal);
+    await this.#handOver(request, host);
+    const cell = this.#kept.take(request.cellKey, () => this.#newCell(request.program));
+    return this.#runIn(cell, request, host, signal);
+  }
+
+  #runIn(cell: CellMemory, request: RunRequest, host: BorderHost, signal: AbortSignal): Promise<RunOutcome> {
+    return new Promise((resolve) => {
+      if (signal.aborted) {
+        resolve({ status: 'cancelled', error: cancelled, usage: { cpuMs: 0, hostCalls: 0, logLines: 0 } });
+        return;
+      }
+      const cancel = () => this.#endFromOutside(call, 'cancelled', cancelled);
+      signal.addEventListener('abort', cancel, { once: true });
+      const call = this.#start(request, host, cell, undefined, (outcome) => {
         signal.removeEventListener('abort', cancel);
         resolve(outcome);
       });
-      const cancel = () =>
-        this.#endFromOutside(call, 'cancelled', { code: 'cancelled', message: 'The call was cancelled.', frames: [] });
-      if (signal.aborted) {
-        cancel();
-        return;
-      }
-      signal.addEventListener('abort', cancel, { once: true });
-      if (this.#images.peek(request.program.key)) {
-        this.#scheduler.enqueue(call);
-        return;
-      }
-      this.#images.fetch(request.program).then(() => {
-        if (call.state !== 'ended') this.#scheduler.enqueue(call);
-      }, reject);
     });
   }
 
@@ -109,46 +115,49 @@ class QuickJsEngine implements Engine {
     await this.#scheduler.close();
   }
 
-  #createCall(request: RunRequest, host: BorderHost, finish: (outcome: RunOutcome) => void): ActiveCall {
-    const keepCell = request.isolation !== 'call';
-    const seed = this.#drawSeed();
-    const cell = keepCell
-      ? this.#kept.take(request.cellKey, request.program.key, () => this.#newCell(request))
-      : this.#newCell(request);
-    const facts = {
-      handler: request.handler,
-      executionId: request.executionId,
-      caller: request.caller,
-      session: request.session,
-      outputBytes: request.limits.outputBytes,
-      seed,
-    };
-    const call: ActiveCall = {
-      request,
-      host,
-      cell,
-      keepCell,
-      seed,
-      startedAtMs: Date.now(),
-      state: 'queued',
-      start: { hook: undefined, argumentsJson: request.argumentsJson, factsJson: JSON.stringify(facts) },
-      answers: [],
-      open: new Map(),
-      used: { cpuMs: 0, hostCalls: 0, logLines: 0, logBytes: 0 },
-      crossings: [],
-      recordingBytes: 0,
-      recordingComplete: true,
-      thread: undefined,
-      ending: undefined,
-      finish,
-    };
+  /** Starts a call, or a hook, in a cell. */
+  #start(
+    request: RunRequest,
+    host: BorderHost,
+    cell: CellMemory,
+    hook: Hook | undefined,
+    finish: (outcome: RunOutcome) => void,
+  ): ActiveCall {
+    const call = createActiveCall({ request, host, cell, hook, finish });
     this.#calls.add(call);
     this.#startWatch();
+    if (this.#images.peek(cell.program.key)) this.#scheduler.enqueue(call);
+    else this.#fetchImage(call);
     return call;
   }
 
-  #newCell(request: RunRequest): CellMemory {
-    return { id: this.#nextCell++, programKey: request.program.key, place: { kind: 'new' } };
+  #fetchImage(call: ActiveCall): void {
+    this.#images.fetch(call.cell.program).then(
+      () => {
+        if (call.state !== 'ended') this.#scheduler.enqueue(call);
+      },
+      (error: unknown) => {
+        const message = error instanceof Error ? error.message : String(error);
+        this.#finish(call, { status: 'error', error: { code: 'engine-failed', message, frames: [] } });
+      },
+    );
+  }
+
+  #runHook(request: RunRequest, host: BorderHost, cell: CellMemory, hook: Hook): Promise<RunOutcome> {
+    return new Promise((resolve) => {
+      this.#start(request, host, cell, hook, resolve);
+    });
+  }
+
+  /** A session or plugin cell of an older generation hands its JSON state to the cell that takes its place. */
+  async #handOver(request: RunRequest, host: BorderHost): Promise<void> {
+    const old = this.#kept.find(request.cellKey);
+    if (!old || old.program.key === request.program.key) return;
+    const given = request.handOver ? await this.#runHook(request, host, old, { name: 'onReload', argumentJson: '' }) : undefined;
+    this.#kept.drop(request.cellKey);
+    if (given?.status !== 'success') return;
+    const cell = this.#kept.take(request.cellKey, () => this.#newCell(request.program));
+    await this.#runHook(request, host, cell, { name: 'onReload', argumentJson: given.outputJson ?? 'null' });
   }
 
   #onSlice(call: ActiveCall, result: CallSliceResult): void {
@@ -172,7 +181,7 @@ class QuickJsEngine implements Engine {
         this.#wait(call, result);
         return;
       case 'return':
-        this.#finish(call, { status: 'success', output: JSON.parse(end.text), outputJson: end.text });
+        this.#finish(call, readOutput(end.text));
         return;
       case 'throw':
         this.#finish(call, { status: 'error', error: toGuestError(end.report, 'handler-threw') });
@@ -267,37 +276,6 @@ class QuickJsEngine implements Engine {
     throw new Error(`the image of "${program.label}" could not be built again`);
   }
 
-  #readLoad(result: LoadSliceResult | { type: 'lost'; reason: string; detail: string }, request: LoadRequest): LoadResult {
-    if (result.type === 'lost') {
-      if (result.reason === 'died')
-        return { ok: false, error: { code: 'engine-failed', message: `The sandbox ended: ${result.detail}.`, frames: [] } };
-      this.#onKill(request.label);
-      return { ok: false, error: { code: 'time-exceeded', message: 'Loading did not end within its limit.', frames: [] } };
-    }
-    const { end } = result;
-    switch (end.kind) {
-      case 'loaded':
-        return {
-          ok: true,
-          exported: JSON.parse(end.exportedJson),
-          image: this.#images.put(request.key, end.image),
-          warnings: [],
-        };
-      case 'throw':
-        return { ok: false, error: toGuestError(end.report, 'load-failed') };
-      case 'stopped':
-        return {
-          ok: false,
-          error: { code: 'time-exceeded', message: `Loading took more than ${request.limits.cpuMs} ms.`, frames: [] },
-        };
-      case 'never-settles':
-        return {
-          ok: false,
-          error: { code: 'load-failed', message: 'onLoad returned a promise that never settles.', frames: [] },
-        };
-    }
-  }
-
   #startWatch(): void {
     if (this.#watch) return;
     this.#watch = setInterval(() => {
@@ -309,25 +287,28 @@ class QuickJsEngine implements Engine {
     }, WATCH_MS);
     this.#watch.unref();
   }
-
-  /** Seeds are drawn in advance, many at a time: a system call for each would cost as much as a restore. */
-  #drawSeed(): readonly [number, number, number] {
-    if (this.#nextSeed === 0) randomFillSync(this.#seeds);
-    const at = this.#nextSeed;
-    this.#nextSeed = (at + SEED_WORDS) % this.#seeds.length;
-    return [this.#seeds[at] ?? 0, this.#seeds[at + 1] ?? 0, this.#seeds[at + 2] ?? 0];
-  }
 }
 
 type EndOfCall =
   | { readonly status: 'success'; readonly output: unknown; readonly outputJson: string }
   | { readonly status: 'error' | 'timeout' | 'cancelled'; readonly error: GuestError };
 
+const cancelled: GuestError = { code: 'cancelled', message: 'The call was cancelled.', frames: [] };
+
 const neverSettles: GuestError = {
   code: 'handler-never-settles',
   message: 'The handler waits for a promise that nothing can settle any more: no host call and no timer is open.',
   frames: [],
 };
+
+/** The prelude made the text, but nothing that comes from a guest is believed. */
+function readOutput(text: string): EndOfCall {
+  try {
+    return { status: 'success', output: JSON.parse(text), outputJson: text };
+  } catch {
+    return { status: 'error', error: { code: 'output-invalid', message: 'The output is not JSON.', frames: [] } };
+  }
+}
 
 function cpuExceeded(call: ActiveCall): GuestError {
   return {

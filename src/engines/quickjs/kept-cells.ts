@@ -11,12 +11,14 @@ export class KeptCells {
     this.#drop = drop;
   }
 
-  /** The cell of a key, new when there is none or when it belongs to another program. */
-  take(key: string, programKey: string, create: () => CellMemory): CellMemory {
-    const known = this.#cells.get(key);
-    if (known) this.#cells.delete(key);
-    if (known && known.programKey !== programKey) this.#drop(known);
-    const cell = known?.programKey === programKey ? known : create();
+  find(key: string): CellMemory | undefined {
+    return this.#cells.get(key);
+  }
+
+  /** The cell of a key, created when there is none. */
+  take(key: string, create: () => CellMemory): CellMemory {
+    const cell = this.#cells.get(key) ?? create();
+    this.#cells.delete(key);
     this.#cells.set(key, cell);
     if (this.#cells.size > MAX_IDLE_CELLS) {
       const [oldest] = this.#cells.keys();
@@ -33,7 +35,7 @@ export class KeptCells {
   }
 
   dropProgram(programKey: string): void {
-    for (const [key, cell] of [...this.#cells]) if (cell.programKey === programKey) this.drop(key);
+    for (const [key, cell] of [...this.#cells]) if (cell.program.key === programKey) this.drop(key);
   }
 
   /** The memory of a cell is gone: the next call of its key starts from the image. */

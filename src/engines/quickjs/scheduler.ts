@@ -1,6 +1,7 @@
 import type { ActiveCall, CellMemory } from './active-call.ts';
 import { budgetOf } from './active-call.ts';
-import type { CallSliceResult, FromWorker, LoadSliceResult, WorkerSetup } from './protocol.ts';
+import type { LoadEnd } from './load-result.ts';
+import type { CallSliceResult, FromWorker, WorkerSetup } from './protocol.ts';
 import { type LoadOrder, WorkerThread } from './worker-thread.ts';
 
 /** A slice may take this much longer than its time on the processor before its thread is ended. */
@@ -24,7 +25,7 @@ export interface SchedulerHandlers {
 
 interface LoadJob {
   readonly order: LoadOrder;
-  readonly resolve: (result: LoadSliceResult | { type: 'lost'; reason: 'killed' | 'died'; detail: string }) => void;
+  readonly resolve: (result: LoadEnd) => void;
 }
 
 /** Hands slices to worker threads: loads first, then calls in the order in which they became runnable. */
@@ -54,7 +55,7 @@ export class Scheduler {
     await Promise.race([...this.#threads].map((thread) => thread.ready));
   }
 
-  load(order: LoadOrder): Promise<LoadSliceResult | { type: 'lost'; reason: 'killed' | 'died'; detail: string }> {
+  load(order: LoadOrder): Promise<LoadEnd> {
     return new Promise((resolve) => {
       this.#loads.push({ order, resolve });
       this.#dispatch();
@@ -193,8 +194,8 @@ export class Scheduler {
       }
       if (skipped === 0) this.#calls.shift();
       else this.#calls.splice(skipped, 1);
-      const image = thread.hasImage(call.cell.programKey) ? undefined : this.#handlers.findImage(call.cell.programKey);
-      if (!image && !thread.hasImage(call.cell.programKey)) this.#handlers.onImageMissing(call);
+      const image = thread.hasImage(call.cell.program.key) ? undefined : this.#handlers.findImage(call.cell.program.key);
+      if (!image && !thread.hasImage(call.cell.program.key)) this.#handlers.onImageMissing(call);
       else this.#startSlice(thread, call, image);
     }
   }
@@ -203,7 +204,7 @@ export class Scheduler {
     const { place } = call.cell;
     if (place.kind === 'moving') return 'moving';
     if (place.kind === 'resident') return place.thread.busy ? 'moving' : place.thread;
-    return this.#findIdle(call.cell.programKey) ?? 'none idle';
+    return this.#findIdle(call.cell.program.key) ?? 'none idle';
   }
 
   /** An idle thread, best one with nothing to move out and with the image at hand. */
@@ -237,14 +238,14 @@ export class Scheduler {
     call.thread = thread;
     cell.place = { kind: 'resident', thread };
     thread.residentCell = cell.id;
-    thread.noteImage(cell.programKey);
+    thread.noteImage(cell.program.key);
     this.#running.set(thread, call);
     const view = call.host.view();
     thread.run(
       {
         type: 'call',
         cellId: cell.id,
-        programKey: cell.programKey,
+        programKey: cell.program.key,
         image,
         delta,
         start,

@@ -1,0 +1,30 @@
+import type { LoadRequest, LoadResult } from '../engine.ts';
+import { toGuestError } from './guest-errors.ts';
+import type { LoadSliceResult } from './protocol.ts';
+
+/** What became of a load: a result of the worker, or the loss of its thread. */
+export type LoadEnd = LoadSliceResult | { readonly type: 'lost'; readonly reason: 'killed' | 'died'; readonly detail: string };
+
+/** Turns the end of a load into what the engine answers. `keepImage` stores the image and returns its stored form. */
+export function readLoadResult(result: LoadEnd, request: LoadRequest, keepImage: (image: Uint8Array) => Uint8Array): LoadResult {
+  if (result.type === 'lost') {
+    return result.reason === 'died'
+      ? fail('engine-failed', `The sandbox ended: ${result.detail}.`)
+      : fail('time-exceeded', 'Loading did not end within its limit.');
+  }
+  const { end } = result;
+  switch (end.kind) {
+    case 'loaded':
+      return { ok: true, exported: JSON.parse(end.exportedJson), image: keepImage(end.image), warnings: [] };
+    case 'throw':
+      return { ok: false, error: toGuestError(end.report, 'load-failed') };
+    case 'stopped':
+      return fail('time-exceeded', `Loading took more than ${request.limits.cpuMs} ms.`);
+    case 'never-settles':
+      return fail('load-failed', 'onLoad returned a promise that never settles.');
+  }
+}
+
+function fail(code: 'engine-failed' | 'time-exceeded' | 'load-failed', message: string): LoadResult {
+  return { ok: false, error: { code, message, frames: [] } };
+}
