@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { readBytes } from './column-values.ts';
 import type { RecordingTable } from './store-types.ts';
-import type { WriteQueue } from './write-queue.ts';
+import type { QueuedWrite, WriteQueue } from './write-queue.ts';
 
 /** Creates the table of recordings. */
 export function createRecordingTable(database: DatabaseSync, queue: WriteQueue): RecordingTable {
@@ -14,7 +14,7 @@ export function createRecordingTable(database: DatabaseSync, queue: WriteQueue):
        select execution_id from recordings where status = 'success' and tool = ?1
        order by execution_id desc limit 1 offset ?2)`,
   );
-  const keepByTool = new Map<string, number>();
+  const lastPruneByTool = new Map<string, QueuedWrite>();
 
   return {
     insert(row) {
@@ -27,15 +27,18 @@ export function createRecordingTable(database: DatabaseSync, queue: WriteQueue):
       const row = get.get(executionId);
       return row === undefined ? undefined : readBytes(row, 'blob');
     },
-    // Asked for after every success: once a transaction and tool is enough.
+    // Asked for after every success: of those that wait for one transaction the last, which sees all inserts, is enough.
     pruneSuccessful(tool, keep) {
-      const isQueued = keepByTool.has(tool);
-      keepByTool.set(tool, keep);
-      if (isQueued) return;
-      queue.add({
-        apply: () => prune.run(tool, keepByTool.get(tool) ?? keep),
-        settle: () => keepByTool.delete(tool),
-      });
+      const queued: QueuedWrite = {
+        apply() {
+          if (lastPruneByTool.get(tool) === queued) prune.run(tool, keep);
+        },
+        settle() {
+          if (lastPruneByTool.get(tool) === queued) lastPruneByTool.delete(tool);
+        },
+      };
+      lastPruneByTool.set(tool, queued);
+      queue.add(queued);
     },
   };
 }

@@ -1,0 +1,20 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { openStore, type StoreOptions } from '../../src/store/open.ts';
+import type { Store } from '../../src/store/store-types.ts';
+
+/** A new folder that goes away with the test. */
+export function temporaryDir(): string {
+  const dir = mkdtempSync(join(tmpdir(), 'hotcell-store-'));
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+  return dir;
+}
+
+/** A store in a new folder, closed with the test. */
+export function temporaryStore(options: Partial<StoreOptions> = {}): Store {
+  const store = openStore({ dataDir: join(temporaryDir(), 'data'), ...options });
+  onTestFinished(() => store.close());
+  return store;
+}
