@@ -59,6 +59,7 @@ const eventValidator = Compile(
     ),
     defineEvent('permission-use', Type.Object({ tool: text, permission: text, detail: text, allowed: Type.Boolean() })),
     defineEvent('watch-problem', Type.Object({ path: text, message: text })),
+    defineEvent('storage-problem', Type.Object({ path: text, message: text })),
   ]),
 );
 

@@ -28,6 +28,7 @@ export interface EventDataByType {
   'execution-end': { tool: string; version: string; status: string; durationMs: number; code?: string };
   'permission-use': { tool: string; permission: string; detail: string; allowed: boolean };
   'watch-problem': { path: string; message: string };
+  'storage-problem': { path: string; message: string };
 }
 
 /** The type of an event. */

@@ -16,6 +16,7 @@ const eventTypeTable: Readonly<Record<EventType, true>> = {
   'execution-end': true,
   'permission-use': true,
   'watch-problem': true,
+  'storage-problem': true,
 };
 
 /** All types of events. */

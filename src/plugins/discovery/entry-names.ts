@@ -1,0 +1,38 @@
+/** File names, in order of preference, that make a folder a plugin. */
+export const folderEntryNames = ['index.ts', 'index.mts', 'index.js', 'index.mjs', 'index.cjs'] as const;
+
+/** Names under which the manifest of `NAME.wasm` may lie beside it. */
+export const sidecarExtensions = ['.json', '.yaml', '.yml'] as const;
+
+/** What the name of something in a plugin folder says about it, before anybody looks at the disk. */
+export type NameKind = 'code' | 'wasm' | 'folder' | 'ignored';
+
+const ignoredNames = [
+  /^\./,
+  /^_/,
+  /~$/,
+  /^#.*#$/,
+  /^4913$/,
+  /\.(?:swp|swx|swo|tmp|orig|bak|rej)$/,
+  /___jb_(?:old|tmp|bak)___$/,
+  /^(?:node_modules|dist)$/,
+  /\.d\.[mc]?ts$/,
+  /\.(?:test|spec)\.[mc]?[jt]s$/,
+];
+
+/**
+ * Says what a name stands for. Ignored are dotfiles, what editors leave behind, declarations, tests, `node_modules`,
+ * and names with a leading underscore, which are helpers of the plugins beside them.
+ */
+export function classifyName(name: string): NameKind {
+  if (ignoredNames.some((pattern) => pattern.test(name))) return 'ignored';
+  if (/\.(?:ts|mts|js|mjs|cjs)$/.test(name)) return 'code';
+  if (name.endsWith('.wasm')) return 'wasm';
+  return 'folder';
+}
+
+/** The name that a plugin has when it says none: that of its file or folder. */
+export function nameFromFile(fileName: string): string {
+  const bare = fileName.replace(/\.(?:ts|mts|js|mjs|cjs|wasm)$/, '').replace(/[^a-zA-Z0-9_-]+/g, '-');
+  return bare.slice(0, 64) || 'plugin';
+}

@@ -1,0 +1,78 @@
+import { type Dirent, lstatSync, readdirSync, realpathSync, statSync } from 'node:fs';
+import { extname, join } from 'node:path';
+import { classifyName, folderEntryNames, sidecarExtensions } from './entry-names.ts';
+import type { PluginRoot } from './plugin-roots.ts';
+
+/** A plugin as it lies on the disk. */
+export interface PluginSource {
+  /** The file or folder that a user dropped: the identity of the plugin. */
+  readonly path: string;
+  readonly name: string;
+  readonly root: PluginRoot;
+  readonly kind: 'file' | 'folder' | 'wasm';
+  /** The entry as it is named in the folder. */
+  readonly entry: string;
+  /** The real path of the entry; another one after a symlink was swapped. */
+  readonly realEntry: string;
+  /** The folder that its imports may come from. */
+  readonly pluginDir: string;
+  /** The manifest beside a `.wasm`; absent when there is none. */
+  readonly sidecar?: string;
+}
+
+/**
+ * Looks whether a name in a root is a plugin. Only regular files count, also behind a symlink: nothing is opened
+ * here, so a FIFO, socket or device cannot hold anybody up.
+ */
+export function findSource(root: PluginRoot, name: string): PluginSource | undefined {
+  const kind = classifyName(name);
+  const path = join(root.path, name);
+  const base = { path, name, root };
+  if (kind === 'ignored' || (root.kind === 'wasm' && kind !== 'wasm')) return undefined;
+  if (kind === 'folder') {
+    if (!isFolder(path)) return undefined;
+    for (const entryName of folderEntryNames) {
+      const entry = join(path, entryName);
+      const realEntry = findRegularFile(entry);
+      if (realEntry) return { ...base, kind: 'folder', entry, realEntry, pluginDir: path };
+    }
+    return undefined;
+  }
+  const realEntry = findRegularFile(path);
+  if (!realEntry) return undefined;
+  if (kind === 'code') return { ...base, kind: 'file', entry: path, realEntry, pluginDir: root.path };
+  const stem = path.slice(0, -extname(path).length);
+  const sidecar = sidecarExtensions.map((extension) => stem + extension).find((file) => findRegularFile(file) !== undefined);
+  return { ...base, kind: 'wasm', entry: path, realEntry, pluginDir: root.path, ...(sidecar ? { sidecar } : {}) };
+}
+
+/** All plugins of a root in the order of their names; undefined when the folder cannot be read. */
+export function scanRoot(root: PluginRoot): PluginSource[] | undefined {
+  let entries: Dirent[];
+  try {
+    entries = readdirSync(root.path, { withFileTypes: true });
+  } catch {
+    return undefined;
+  }
+  const names = entries.map((entry) => entry.name).sort();
+  return names.flatMap((name) => findSource(root, name) ?? []);
+}
+
+/** The plugin that a hint about a name concerns: a sidecar speaks for the module beside it. */
+export function pluginNamesFor(name: string): string[] {
+  const extension = sidecarExtensions.find((candidate) => name.endsWith(candidate));
+  return extension ? [name, `${name.slice(0, -extension.length)}.wasm`] : [name];
+}
+
+function findRegularFile(path: string): string | undefined {
+  try {
+    const real = realpathSync.native(path);
+    return lstatSync(real).isFile() ? real : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+}

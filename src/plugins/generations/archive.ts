@@ -1,0 +1,201 @@
+import { randomBytes } from 'node:crypto';
+import { HotcellError } from '../../errors/hotcell-error.ts';
+import type { GenerationTable } from '../../store/store-types.ts';
+import type { PluginManifest } from '../manifest-types.ts';
+import type { Author, BuildInput, Generation } from '../plugin-types.ts';
+import { type ArtifactFiles, type Artifacts, hashBytes } from './artifact-files.ts';
+import { fromRow, type GenerationFacts, toRow } from './generation-rows.ts';
+import { createProgram } from './program.ts';
+
+/** What a build hands over to become a generation. */
+export interface NewGeneration {
+  readonly pluginPath: string;
+  readonly author: Author;
+  readonly contentHash: string;
+  readonly manifest: PluginManifest;
+  readonly inputs: readonly BuildInput[];
+  readonly artifacts: Artifacts;
+}
+
+/** Keeps generations: the newest in memory until they are on the disk, all others on the disk alone. */
+export interface GenerationArchive {
+  /** Makes the next generation of a plugin. It is usable at once; `save` puts it on the disk. */
+  create(build: NewGeneration): Generation;
+  /** Saves what is not saved yet, in the background. Serving does not depend on it. */
+  save(generation: Generation): void;
+  /** The current generations of all plugins as the last run left them, by plugin path: one query, no file. */
+  restoreCurrent(): Map<string, Generation>;
+  /** All generations of a plugin that can be made current, newest first. */
+  listKept(pluginPath: string): Generation[];
+  find(id: string): Generation | undefined;
+  readArtifacts(id: string): Promise<Artifacts | undefined>;
+  /** Writes changed signatures of inputs, so that the next start need not read the files. */
+  refreshInputs(generation: Generation, inputs: readonly BuildInput[]): void;
+  /** Deletes the oldest generations beyond `keep`, never those that `isNeeded`. */
+  prune(pluginPath: string, keep: number, isNeeded: (generation: Generation) => boolean): void;
+  forget(pluginPath: string): void;
+  /** Resolves when nothing waits to be saved, or cannot be. */
+  flush(): Promise<void>;
+}
+
+/** What the archive works with. */
+export interface ArchiveParts {
+  readonly table: GenerationTable;
+  readonly files: ArtifactFiles;
+  /** Names what makes bundles and manifests; rows of another one are not read. */
+  readonly builtBy: string;
+  readonly now: () => number;
+  /** Builds the code of a generation again when its file is gone or damaged; undefined when its content is gone too. */
+  readonly rebuildCode: (generation: Generation) => Promise<string | Uint8Array | undefined>;
+  /** Told when something could not be saved. Must not throw. */
+  readonly onProblem: (message: string) => void;
+}
+
+interface Unsaved {
+  readonly generation: Generation;
+  readonly facts: GenerationFacts;
+  readonly artifacts: Artifacts;
+}
+
+/** Creates the archive over a table and a folder. */
+export function createArchive(parts: ArchiveParts): GenerationArchive {
+  const { table, files, builtBy, now, onProblem } = parts;
+  const unsavedById = new Map<string, Unsaved>();
+  const lastNumberByPath = new Map<string, number>();
+  const failedIds = new Set<string>();
+  let saving: Promise<void> = Promise.resolve();
+
+  function bind(facts: GenerationFacts, engine: string): Generation {
+    const { codeHash, imageHash, ...rest } = facts;
+    const generation: Generation = {
+      ...rest,
+      program: createProgram({
+        key: `${engine}:${hashBytes(facts.pluginPath).slice(0, 16)}:${codeHash}`,
+        label: facts.manifest.name,
+        isText: engine === 'quickjs',
+        readCode: async () => unsavedById.get(facts.id)?.artifacts.code ?? (await files.readCode(facts, codeHash)),
+        rebuildCode: () => parts.rebuildCode(generation),
+        readImage: async () => {
+          const unsaved = unsavedById.get(facts.id);
+          if (unsaved) return unsaved.artifacts.image;
+          const hash = table.get(facts.id)?.imageHash ?? imageHash;
+          return hash === null ? undefined : files.readImage(facts, hash);
+        },
+        saveImage: (image) => enqueue(() => saveImage(facts, image)),
+      }),
+    };
+    return generation;
+  }
+
+  function restore(row: ReturnType<GenerationTable['get']>): Generation | undefined {
+    const facts = row && fromRow(row, builtBy);
+    return facts && bind(facts, facts.manifest.engine);
+  }
+
+  function enqueue(task: () => Promise<void>): void {
+    saving = saving.then(task).catch((error: unknown) => onProblem(describeProblem(error)));
+  }
+
+  async function saveImage(facts: GenerationFacts, image: Uint8Array): Promise<void> {
+    const row = table.get(facts.id);
+    if (!row) return;
+    await files.writeImage(facts, image);
+    table.upsert({ ...row, imageHash: hashBytes(image) });
+  }
+
+  async function saveOne(id: string): Promise<void> {
+    const unsaved = unsavedById.get(id);
+    if (!unsaved) return;
+    failedIds.add(id);
+    await files.write(unsaved.facts, unsaved.artifacts);
+    // Forgotten while it was being written: leave nothing behind.
+    if (unsavedById.get(id) !== unsaved) return files.remove(unsaved.facts);
+    table.upsert(toRow(unsaved.facts, builtBy));
+    unsavedById.delete(id);
+    failedIds.delete(id);
+  }
+
+  function unsavedOf(pluginPath: string): Unsaved[] {
+    return [...unsavedById.values()].filter((unsaved) => unsaved.generation.pluginPath === pluginPath);
+  }
+
+  function drop(generation: { readonly id: string; readonly pluginPath: string }): void {
+    unsavedById.delete(generation.id);
+    table.delete(generation.id);
+    enqueue(() => files.remove(generation));
+  }
+
+  const archive: GenerationArchive = {
+    create(build) {
+      const { pluginPath, artifacts, author, contentHash, manifest, inputs } = build;
+      const last = lastNumberByPath.get(pluginPath) ?? table.listOf(pluginPath)[0]?.number ?? 0;
+      lastNumberByPath.set(pluginPath, last + 1);
+      const facts: GenerationFacts = {
+        id: `gen_${now().toString(36)}${randomBytes(6).toString('hex')}`,
+        pluginPath,
+        number: last + 1,
+        author,
+        contentHash,
+        createdAtMs: now(),
+        manifest,
+        inputs,
+        codeHash: hashBytes(artifacts.code),
+        imageHash: artifacts.image ? hashBytes(artifacts.image) : null,
+      };
+      const generation = bind(facts, manifest.engine);
+      unsavedById.set(facts.id, { generation, facts, artifacts });
+      return generation;
+    },
+    save(generation) {
+      // What failed before, on a full disk, is tried again with the next one.
+      const ids = [...failedIds, generation.id].filter((id) => unsavedById.has(id));
+      failedIds.clear();
+      for (const id of ids) enqueue(() => saveOne(id));
+    },
+    restoreCurrent() {
+      const current = new Map<string, Generation>();
+      for (const row of table.listCurrent()) {
+        const generation = restore(row);
+        if (generation) current.set(generation.pluginPath, generation);
+      }
+      return current;
+    },
+    listKept(pluginPath) {
+      const kept = new Map(unsavedOf(pluginPath).map(({ generation }) => [generation.id, generation]));
+      for (const row of table.listOf(pluginPath)) {
+        const generation = kept.has(row.id) ? undefined : restore(row);
+        if (generation) kept.set(generation.id, generation);
+      }
+      return [...kept.values()].sort((a, b) => b.number - a.number);
+    },
+    find: (id) => unsavedById.get(id)?.generation ?? restore(table.get(id)),
+    async readArtifacts(id) {
+      const unsaved = unsavedById.get(id);
+      if (unsaved) return unsaved.artifacts;
+      const generation = archive.find(id);
+      if (!generation) return undefined;
+      return { code: await generation.program.readCode(), ...(await files.readTrace(generation)) };
+    },
+    refreshInputs(generation, inputs) {
+      const row = table.get(generation.id);
+      if (row) table.upsert({ ...row, inputsJson: JSON.stringify(inputs) });
+    },
+    prune(pluginPath, keep, isNeeded) {
+      const spare = archive.listKept(pluginPath).filter((generation) => !isNeeded(generation));
+      for (const generation of spare.slice(keep)) drop(generation);
+    },
+    forget(pluginPath) {
+      for (const generation of archive.listKept(pluginPath)) drop(generation);
+      for (const row of table.listOf(pluginPath)) table.delete(row.id);
+      lastNumberByPath.delete(pluginPath);
+      enqueue(() => files.removePlugin(pluginPath));
+    },
+    flush: () => saving,
+  };
+  return archive;
+}
+
+function describeProblem(error: unknown): string {
+  const reason = error instanceof HotcellError || error instanceof Error ? error.message : String(error);
+  return `A generation could not be saved: ${reason} It keeps serving from memory, and is saved with the next one.`;
+}

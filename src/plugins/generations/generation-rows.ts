@@ -1,0 +1,80 @@
+import type { GenerationRow } from '../../store/store-types.ts';
+import type { PluginManifest } from '../manifest-types.ts';
+import type { Author, BuildInput, Generation } from '../plugin-types.ts';
+
+/** What a row says of a generation; the program is bound to it by the archive. */
+export type GenerationFacts = Omit<Generation, 'program'> & { readonly codeHash: string; readonly imageHash: string | null };
+
+/** Writes the facts of a generation as a row. `builtBy` names what made the bundle: another one reads it not. */
+export function toRow(facts: GenerationFacts, builtBy: string): GenerationRow {
+  return {
+    id: facts.id,
+    pluginPath: facts.pluginPath,
+    number: facts.number,
+    author: facts.author,
+    engine: facts.manifest.engine,
+    contentHash: facts.contentHash,
+    codeHash: facts.codeHash,
+    imageHash: facts.imageHash,
+    imageFingerprint: null,
+    manifestJson: JSON.stringify({ builtBy, manifest: facts.manifest }),
+    inputsJson: JSON.stringify(facts.inputs),
+    createdAtMs: facts.createdAtMs,
+  };
+}
+
+/** Reads a row; undefined when it was written by another build of Hotcell or is damaged: the plugin is then built again. */
+export function fromRow(row: GenerationRow, builtBy: string): GenerationFacts | undefined {
+  const kept = parseJson(row.manifestJson);
+  const inputs = parseJson(row.inputsJson);
+  if (!isRecord(kept) || kept.builtBy !== builtBy || !isManifest(kept.manifest)) return undefined;
+  if (!Array.isArray(inputs) || !inputs.every(isInput) || !isAuthor(row.author)) return undefined;
+  return {
+    id: row.id,
+    pluginPath: row.pluginPath,
+    number: row.number,
+    author: row.author,
+    contentHash: row.contentHash,
+    createdAtMs: row.createdAtMs,
+    manifest: kept.manifest,
+    inputs,
+    codeHash: row.codeHash,
+    imageHash: row.imageHash,
+  };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+// The daemon wrote these rows after it had checked every field; `builtBy` proves that it was the same daemon. What is
+// left to find out is whether the row is whole.
+function isManifest(value: unknown): value is PluginManifest {
+  return (
+    isRecord(value) &&
+    typeof value.name === 'string' &&
+    typeof value.version === 'string' &&
+    typeof value.engine === 'string' &&
+    isRecord(value.permissions) &&
+    Array.isArray(value.tools) &&
+    Array.isArray(value.warnings)
+  );
+}
+
+function isInput(value: unknown): value is BuildInput {
+  return (
+    isRecord(value) && typeof value.path === 'string' && typeof value.sha256 === 'string' && typeof value.signature === 'string'
+  );
+}
+
+function isAuthor(value: string): value is Author {
+  return value === 'operator' || value === 'caller' || value === 'model' || value === 'repair';
+}

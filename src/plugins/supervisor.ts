@@ -1,0 +1,209 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { HotcellError } from '../errors/hotcell-error.ts';
+import { listRoots } from './discovery/plugin-roots.ts';
+import { createArchive } from './generations/archive.ts';
+import { type Artifacts, createArtifactFiles } from './generations/artifact-files.ts';
+import type { Generation } from './plugin-types.ts';
+import { deleteSource, readEntryText, writeEntryText } from './supervisor/entry-text.ts';
+import { findPlugin } from './supervisor/find-plugin.ts';
+import { createFleet } from './supervisor/fleet.ts';
+import { createJudge } from './supervisor/judge.ts';
+import { createKillCount } from './supervisor/kill-count.ts';
+import type { SupervisorParts } from './supervisor/parts.ts';
+import type { PluginRecord } from './supervisor/plugin-record.ts';
+import { createPluginRowWriter } from './supervisor/plugin-rows.ts';
+import { restorePlugins } from './supervisor/restore.ts';
+import { rollBack } from './supervisor/roll-back.ts';
+import { createSlots } from './supervisor/slots.ts';
+import { createStage, shownPath } from './supervisor/stage.ts';
+import { createToolOwners } from './supervisor/tool-owners.ts';
+import { createToolsNews } from './supervisor/tools-news.ts';
+import { createPluginUnit, describeReload, type PluginUnit } from './supervisor/unit.ts';
+import { viewGeneration, viewPlugin } from './supervisor/views.ts';
+import { startWatches, type Watches } from './supervisor/watches.ts';
+import type { PluginSupervisor } from './supervisor-types.ts';
+import { createInputUsers } from './watch/input-users.ts';
+
+/** The supervisor with what the other parts of the daemon need of it. */
+export interface PluginSupervisorControls extends PluginSupervisor {
+  /** Counts a cell of a plugin that had to be killed; too many of them quarantine the plugin. */
+  noteKill(pluginPath: string, reason: string): void;
+  /** Takes a plugin out of service until its content changes, or somebody reloads or enables it. */
+  quarantine(name: string, reason: string): Promise<void>;
+  /** Decides all grants again, after what is granted has changed. */
+  refreshGrants(): Promise<void>;
+  /** Code, source map and sources of a generation, for diagnostics; undefined when it is no longer kept. */
+  readArtifacts(generationId: string): Promise<Artifacts | undefined>;
+}
+
+const maxBuildsAtOnce = 8;
+const tolerableKills = { limit: 5, windowMs: 60_000 };
+
+/** Creates the supervisor. Nothing happens before `start`. */
+export function createSupervisor(parts: SupervisorParts): PluginSupervisorControls {
+  const { config, store, events, builder, decideGrants } = parts;
+  const now = parts.now ?? Date.now;
+  const onFault = parts.onFault ?? (() => undefined);
+  const roots = listRoots(config);
+  const users = createInputUsers();
+  const owners = createToolOwners();
+  const news = createToolsNews(events);
+  const kills = createKillCount(tolerableKills);
+  const tellStorage = (message: string) =>
+    events.publish('storage-problem', { subject: 'storage', data: { path: config.dataDir, message } });
+  const rows = createPluginRowWriter(store.plugins, tellStorage);
+  const archive = createArchive({
+    table: store.generations,
+    files: createArtifactFiles(join(config.dataDir, 'generations')),
+    builtBy: parts.builtBy,
+    now,
+    rebuildCode,
+    onProblem: tellStorage,
+  });
+  const stage = createStage({
+    ...parts,
+    archive,
+    owners,
+    rows,
+    news,
+    now,
+    findRecord: (path) => fleet.units.get(path)?.record,
+    onNamesFree: pokeBlocked,
+  });
+  const slots = createSlots(maxBuildsAtOnce);
+  const judge = createJudge({ stage, archive, builder, users, slots, isLoading: !config.safe, onFault });
+  const fleet = createFleet({ roots, users, createUnit });
+  let watches: Watches | undefined;
+
+  function createUnit(record: PluginRecord): PluginUnit {
+    return createPluginUnit({ record, judge, stage, onFault, onGone: () => forget(record) });
+  }
+
+  function forget(record: PluginRecord): void {
+    fleet.drop(record.path);
+    kills.clear(record.path);
+    archive.forget(record.path);
+    rows.forget(record);
+    const data = { path: shownPath(record), reason: 'the file was removed' };
+    events.publish('plugin-removed', { subject: record.chosen?.manifest.name ?? record.source.name, data });
+  }
+
+  function pokeBlocked(): void {
+    for (const unit of fleet.units.values()) if (unit.record.waiting?.because === 'duplicate') unit.poke();
+  }
+
+  async function rebuildCode(generation: Generation): Promise<string | Uint8Array | undefined> {
+    const source = fleet.units.get(generation.pluginPath)?.record.source;
+    const built = source && (await builder.compileOnly(source));
+    return built?.contentHash === generation.contentHash ? built.code : undefined;
+  }
+
+  const find = (name: string) => findPlugin(fleet.units.values(), name);
+  const view = (record: PluginRecord) => viewPlugin(record, decideGrants);
+  const sortedUnits = () => [...fleet.units.values()].sort((a, b) => (a.record.path < b.record.path ? -1 : 1));
+
+  async function reload(unit: PluginUnit, reason: string) {
+    kills.clear(unit.record.path);
+    return unit.reload(reason);
+  }
+
+  async function quarantine(unit: PluginUnit, reason: string): Promise<void> {
+    await unit.run(() => stage.change(unit.record, { type: 'quarantined' }, { reason }));
+  }
+
+  return {
+    async start() {
+      for (const root of roots) createRoot(root.path);
+      const stale = restorePlugins({ config, store, roots, fleet, archive, stage, judge });
+      watches = startWatches({ config, roots, fleet, users, events });
+      await Promise.all(stale.map((unit) => unit.check('found at start')));
+    },
+    list: () => sortedUnits().map((unit) => view(unit.record)),
+    get: (name) => view(find(name).record),
+    why: (name) => [...find(name).record.transitions],
+    reload: (name) => reload(find(name), 'reload was asked for'),
+    reloadAll: () =>
+      Promise.all(
+        sortedUnits().map((unit) =>
+          // A rollback holds until somebody reloads that very plugin.
+          unit.record.pinnedAwayFrom === undefined
+            ? reload(unit, 'reload of all was asked for')
+            : describeReload(unit.record, false, 0),
+        ),
+      ),
+    async setEnabled(name, enabled) {
+      const unit = find(name);
+      const { record } = unit;
+      const isToBuild = await unit.run(() => {
+        record.enabled = enabled;
+        if (enabled) kills.clear(record.path);
+        rows.schedule(record);
+        if (config.safe) return false;
+        const effects = stage.change(
+          record,
+          { type: enabled ? 'enabled' : 'disabled' },
+          { reason: enabled ? 'enabled' : 'disabled' },
+        );
+        if (effects.includes('build')) record.seen = undefined;
+        return effects.includes('build');
+      });
+      if (isToBuild) await unit.check('enabled');
+      return view(record);
+    },
+    readSource: (name) => readEntryText(find(name).record.source),
+    async writeSource(name, text, expectedHash) {
+      const unit = find(name);
+      await unit.run(() => writeEntryText(unit.record.source, text, expectedHash));
+      return reload(unit, 'the source was written');
+    },
+    async remove(name) {
+      const unit = find(name);
+      await unit.run(() => deleteSource(unit.record.source));
+      await unit.check('removed');
+    },
+    generations(name) {
+      const { record } = find(name);
+      return archive.listKept(record.path).map((generation) => viewGeneration(generation, record.live?.generation));
+    },
+    async rollback(name, number) {
+      const unit = find(name);
+      return unit.run(() => {
+        rollBack({ archive, stage }, unit.record, number);
+        return describeReload(unit.record, true, 0);
+      });
+    },
+    findGeneration(id) {
+      for (const { record } of fleet.units.values()) if (record.live?.generation.id === id) return record.live.generation;
+      return archive.find(id);
+    },
+    noteKill(pluginPath, reason) {
+      const unit = fleet.units.get(pluginPath);
+      if (!unit || !kills.note(pluginPath, now())) return;
+      const { limit, windowMs } = tolerableKills;
+      quarantine(unit, `its cells were killed ${limit} times within ${windowMs / 1000} s: ${reason}`).catch(onFault);
+    },
+    quarantine: (name, reason) => quarantine(find(name), reason),
+    async refreshGrants() {
+      const telling = { reason: 'grants changed' };
+      await Promise.all(sortedUnits().map((unit) => unit.run(() => stage.regrant(unit.record, telling))));
+    },
+    readArtifacts: (generationId) => archive.readArtifacts(generationId),
+    async close() {
+      await watches?.close();
+      await Promise.all([...fleet.units.values()].map((unit) => unit.close()));
+      news.flush();
+      rows.flush();
+      await archive.flush();
+    },
+  };
+
+  function createRoot(path: string): void {
+    try {
+      mkdirSync(path, { recursive: true });
+    } catch (error) {
+      const reason = error instanceof HotcellError || error instanceof Error ? error.message : String(error);
+      events.publish('watch-problem', { subject: path, data: { path, message: `The folder cannot be created: ${reason}` } });
+    }
+  }
+}

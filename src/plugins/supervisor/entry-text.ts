@@ -1,0 +1,69 @@
+import { randomBytes } from 'node:crypto';
+import { lstatSync } from 'node:fs';
+import { readFile, rename, rm, stat, unlink, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { HotcellError } from '../../errors/hotcell-error.ts';
+import { displayPath } from '../discovery/plugin-roots.ts';
+import type { PluginSource } from '../discovery/plugin-source.ts';
+import { hashBytes } from '../generations/artifact-files.ts';
+
+const maxTextBytes = 5 * 1024 * 1024;
+
+/** The text that a person edits: the entry, or the manifest of a `.wasm`. */
+export async function readEntryText(source: PluginSource): Promise<{ file: string; text: string }> {
+  const path = textFileOf(source);
+  return { file: displayPath(source.root, path), text: await readBounded(path) };
+}
+
+/** Replaces that text atomically. Throws `conflict` when it is not the text that the writer had seen. */
+export async function writeEntryText(source: PluginSource, text: string, expectedHash: string | undefined): Promise<void> {
+  const path = textFileOf(source);
+  const shown = displayPath(source.root, path);
+  if (Buffer.byteLength(text) > maxTextBytes) {
+    throw new HotcellError('payload-too-large', `The source of ${shown} may have at most ${maxTextBytes} bytes.`);
+  }
+  if (expectedHash !== undefined && hashBytes(await readBounded(path)) !== expectedHash) {
+    throw new HotcellError('conflict', `${shown} was changed since it was read, so it was not overwritten.`, {
+      fix: 'Read the source again, put your change on top of it, then write it.',
+      facts: { file: shown },
+    });
+  }
+  const { mode } = await stat(path);
+  // The leading dot keeps the half-written file from being taken for a plugin.
+  const part = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString('hex')}.tmp`);
+  try {
+    await writeFile(part, text, { mode: mode & 0o777, flag: 'wx' });
+    await rename(part, path);
+  } catch (error) {
+    await rm(part, { force: true });
+    throw describeWriteError(error, shown);
+  }
+}
+
+/** Deletes what the user dropped: the file with its sidecar, the folder, or only the link to it. */
+export async function deleteSource(source: PluginSource): Promise<void> {
+  if (lstatSync(source.path).isDirectory()) return rm(source.path, { recursive: true });
+  await unlink(source.path);
+  if (source.sidecar) await rm(source.sidecar, { force: true });
+}
+
+function textFileOf(source: PluginSource): string {
+  if (source.kind !== 'wasm') return source.realEntry;
+  if (source.sidecar) return source.sidecar;
+  throw new HotcellError('not-supported', `${source.name} is a module without a manifest beside it, so it has no text.`);
+}
+
+async function readBounded(path: string): Promise<string> {
+  const stats = await stat(path);
+  if (stats.size <= maxTextBytes) return readFile(path, 'utf8');
+  throw new HotcellError('payload-too-large', `${basename(path)} has ${stats.size} bytes; at most ${maxTextBytes} are read.`);
+}
+
+function describeWriteError(error: unknown, shown: string): HotcellError {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  const isFull = code === 'ENOSPC' || code === 'EDQUOT';
+  const reason = error instanceof Error ? error.message : String(error);
+  return isFull
+    ? new HotcellError('storage-full', `The disk is full, so ${shown} was left as it was.`, { cause: error })
+    : new HotcellError('conflict', `${shown} could not be written: ${reason.split(',')[0]}.`, { cause: error });
+}

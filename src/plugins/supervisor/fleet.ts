@@ -1,0 +1,70 @@
+import { join } from 'node:path';
+import { locate, type PluginRoot } from '../discovery/plugin-roots.ts';
+import { findSource, type PluginSource, pluginNamesFor, scanRoot } from '../discovery/plugin-source.ts';
+import type { InputUsers } from '../watch/input-users.ts';
+import { createRecord, type PluginRecord } from './plugin-record.ts';
+import type { PluginUnit } from './unit.ts';
+
+/** All plugins by path: takes in what appears, and passes hints on to those whom they concern. */
+export interface Fleet {
+  readonly units: ReadonlyMap<string, PluginUnit>;
+  /** Takes a plugin in without looking into it; the unit that is there already when there is one. */
+  add(source: PluginSource): PluginUnit;
+  drop(pluginPath: string): void;
+  /** Something at this path may have changed. */
+  hint(path: string): void;
+  /** Looks at everything in a root, for what the watch did not see. */
+  rescan(root: PluginRoot): void;
+}
+
+/** Creates an empty fleet. */
+export function createFleet(parts: {
+  readonly roots: readonly PluginRoot[];
+  readonly users: InputUsers;
+  readonly createUnit: (record: PluginRecord) => PluginUnit;
+}): Fleet {
+  const { roots, users } = parts;
+  const units = new Map<string, PluginUnit>();
+
+  function add(source: PluginSource): PluginUnit {
+    const known = units.get(source.path);
+    if (known) return known;
+    const unit = parts.createUnit(createRecord(source));
+    units.set(source.path, unit);
+    return unit;
+  }
+
+  function pokeAt(root: PluginRoot, name: string): void {
+    const known = units.get(join(root.path, name));
+    const source = known ? undefined : findSource(root, name);
+    if (source) add(source).poke();
+    known?.poke();
+  }
+
+  return {
+    units,
+    add,
+    drop(pluginPath) {
+      units.delete(pluginPath);
+      users.delete(pluginPath);
+    },
+    hint(path) {
+      for (const user of users.usersOf(path)) units.get(user)?.poke();
+      const place = locate(roots, path);
+      if (place) for (const name of pluginNamesFor(place.name)) pokeAt(place.root, name);
+    },
+    rescan(root) {
+      const sources = scanRoot(root);
+      if (!sources) return;
+      for (const source of sources) {
+        const known = units.get(source.path);
+        if (known) known.glance();
+        else add(source).poke();
+      }
+      const found = new Set(sources.map((source) => source.path));
+      for (const unit of units.values()) {
+        if (unit.record.source.root === root && !found.has(unit.record.path)) unit.poke();
+      }
+    },
+  };
+}

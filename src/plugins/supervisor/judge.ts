@@ -1,0 +1,187 @@
+import { findSource, type PluginSource } from '../discovery/plugin-source.ts';
+import type { GenerationArchive } from '../generations/archive.ts';
+import type { Author, BuildInput, Diagnostic, Generation } from '../plugin-types.ts';
+import { compareInputs, inputsMatch, isOwnFile } from '../watch/compare-inputs.ts';
+import { readFolderIdentity } from '../watch/folder-watch.ts';
+import type { InputUsers } from '../watch/input-users.ts';
+import { compareSeen, type Seen, startSeen, wasRenamedIntoPlace } from '../watch/seen.ts';
+import { readInput } from '../watch/signature.ts';
+import type { BuildOutcome, PluginBuilder } from './builder-types.ts';
+import type { PluginRecord } from './plugin-record.ts';
+import type { Slots } from './slots.ts';
+import type { Stage } from './stage.ts';
+
+/** How one look at a plugin came out. */
+export type Verdict =
+  /** Nothing to do, or done; `changed` says that another generation or state came of it. */
+  | { readonly kind: 'done'; readonly changed: boolean }
+  /** Somebody is still writing: look again. */
+  | { readonly kind: 'unsettled' }
+  | { readonly kind: 'gone' }
+  /** The content is not good; whether that counts is for the caller to say. */
+  | { readonly kind: 'failed'; readonly outcome: Extract<BuildOutcome, { ok: false }>; readonly seen: Seen };
+
+/** How to look. */
+export interface LookOptions {
+  /** Compare contents even where the signatures are the same. */
+  readonly deep: boolean;
+  /** A person asked: a failure or a rollback of before is no reason to leave the content alone. */
+  readonly isExplicit: boolean;
+  readonly reason: string;
+  readonly author: Author;
+  /** Milliseconds since the first sign of the change. */
+  readonly elapsedMs: () => number;
+  readonly signal: AbortSignal;
+}
+
+/** Looks at a plugin on the disk, and brings its generation in line with what lies there. */
+export interface Judge {
+  look(record: PluginRecord, options: LookOptions): Promise<Verdict>;
+  /** The plugin as it lies on the disk now. */
+  find(record: PluginRecord): PluginSource | undefined;
+  /** Remembers what the present state was decided on. */
+  remember(record: PluginRecord, seen: Seen): void;
+}
+
+/** Creates the judge. */
+export function createJudge(parts: {
+  readonly stage: Stage;
+  readonly archive: GenerationArchive;
+  readonly builder: PluginBuilder;
+  readonly users: InputUsers;
+  readonly slots: Slots;
+  /** False in safe mode. */
+  readonly isLoading: boolean;
+  readonly onFault: (error: unknown) => void;
+}): Judge {
+  const { stage, archive, builder, users } = parts;
+
+  function remember(record: PluginRecord, seen: Seen): void {
+    record.seen = seen;
+    users.set(record.path, [record.source.entry, ...seen.inputs.map((input) => input.path), ...seen.missing]);
+  }
+
+  async function look(record: PluginRecord, options: LookOptions): Promise<Verdict> {
+    const source = findSource(record.source.root, record.source.name);
+    if (!source) {
+      // A folder that is away as a whole takes nothing with it: its plugins keep serving.
+      const isRootThere = readFolderIdentity(record.source.root.path) !== undefined;
+      return isRootThere ? { kind: 'gone' } : nothing;
+    }
+    record.source = source;
+    if (!parts.isLoading || !record.enabled) return nothing;
+    if (record.seen && isSettled(record, record.seen, options)) return nothing;
+    stage.change(record, { type: 'found' }, options);
+    record.pinnedAwayFrom = options.isExplicit ? undefined : record.pinnedAwayFrom;
+    const started = startSeen(source);
+    const kept = findKept(record, started);
+    if (kept) return chooseKept(record, kept, started, options);
+    const outcome = await parts.slots.run(() => build(source, options.signal));
+    if (!record.enabled || options.signal.aborted) return nothing;
+    return take(record, outcome, started, options);
+  }
+
+  async function build(source: PluginSource, signal: AbortSignal): Promise<BuildOutcome> {
+    try {
+      return await builder.build(source, signal);
+    } catch (error) {
+      if (!signal.aborted) parts.onFault(error);
+      return { ok: false, diagnostic: describeFault(source), inputs: [], missing: [] };
+    }
+  }
+
+  /** Whether the disk still holds what the present state was decided on, so that there is nothing to decide. */
+  function isSettled(record: PluginRecord, seen: Seen, options: LookOptions): boolean {
+    const comparison = compareSeen(seen, record.source, options);
+    if (comparison.kind === 'changed') return false;
+    if (comparison.kind === 'touched') {
+      remember(record, { ...seen, inputs: comparison.inputs });
+      if (record.live && record.pinnedAwayFrom === undefined) archive.refreshInputs(record.live.generation, comparison.inputs);
+    }
+    if (record.waiting && stage.isUnblocked(record)) {
+      stage.change(record, { type: 'found' }, options);
+      stage.offer(record, record.waiting.generation, { ...options, reason: 'the tool name became free' });
+      return true;
+    }
+    if (!options.isExplicit) return true;
+    return (
+      record.pinnedAwayFrom === undefined && (record.lifecycle.state === 'ready' || record.lifecycle.state === 'pending-grant')
+    );
+  }
+
+  function findKept(record: PluginRecord, started: Seen): Generation | undefined {
+    const reads = new Map<string, BuildInput | undefined>();
+    const read = (path: string) => {
+      if (!reads.has(path)) reads.set(path, readInput(path));
+      return reads.get(path);
+    };
+    const candidates = archive.listKept(record.path);
+    if (record.live) candidates.unshift(record.live.generation);
+    return candidates.find(({ inputs }) => inputs.some(({ path }) => path === started.realEntry) && inputsMatch(inputs, read));
+  }
+
+  function chooseKept(record: PluginRecord, kept: Generation, started: Seen, options: LookOptions): Verdict {
+    const inputs = kept.inputs.map((input) => readInput(input.path) ?? input);
+    remember(record, { ...started, inputs });
+    if (record.live && kept.contentHash === record.pinnedAwayFrom) return revert(record, options);
+    record.pinnedAwayFrom = undefined;
+    archive.refreshInputs(kept, inputs);
+    if (kept.id === record.live?.generation.id) return revert(record, options);
+    stage.offer(record, kept, { ...options, durationMs: options.elapsedMs() });
+    return { kind: 'done', changed: true };
+  }
+
+  function take(record: PluginRecord, outcome: BuildOutcome, started: Seen, options: LookOptions): Verdict {
+    if (!outcome.ok) {
+      return { kind: 'failed', outcome, seen: { ...started, inputs: outcome.inputs, missing: outcome.missing } };
+    }
+    if (!isSettledContent(outcome.inputs, started, record.seen)) return { kind: 'unsettled' };
+    remember(record, { ...started, inputs: outcome.inputs });
+    if (record.live && outcome.contentHash === record.pinnedAwayFrom) return revert(record, options);
+    record.pinnedAwayFrom = undefined;
+    if (outcome.contentHash === record.live?.generation.contentHash) return revert(record, options);
+    const { contentHash, inputs, manifest, artifacts } = outcome;
+    const generation = archive.create({
+      pluginPath: record.path,
+      author: options.author,
+      contentHash,
+      manifest,
+      inputs,
+      artifacts,
+    });
+    stage.offer(record, generation, { ...options, durationMs: options.elapsedMs() });
+    return { kind: 'done', changed: true };
+  }
+
+  function revert(record: PluginRecord, options: LookOptions): Verdict {
+    const before = record.lifecycle.state;
+    record.diagnostic = undefined;
+    record.waiting = undefined;
+    stage.change(record, { type: 'reverted' }, options);
+    return { kind: 'done', changed: record.lifecycle.state !== before };
+  }
+
+  return { look, remember, find: ({ source }) => findSource(source.root, source.name) };
+}
+
+function describeFault(source: PluginSource): Diagnostic {
+  return {
+    code: 'internal',
+    message: `"${source.name}" could not be built because of a fault in the daemon.`,
+    file: source.name,
+    fix: 'Look into the log of the daemon, then reload the plugin.',
+  };
+}
+
+const nothing: Verdict = { kind: 'done', changed: false };
+
+/**
+ * The rule of publication: a file that was renamed into place is whole; a file written in place counts as whole when
+ * nothing about it changed while it was compiled and loaded.
+ */
+function isSettledContent(inputs: readonly BuildInput[], started: Seen, before: Seen | undefined): boolean {
+  const entry = inputs.find((input) => input.path === started.realEntry);
+  const entryBefore = before?.inputs.find((input) => input.path === started.realEntry);
+  if (entry && wasRenamedIntoPlace(entryBefore?.signature ?? before?.entrySignature, entry.signature)) return true;
+  return compareInputs(inputs.filter(isOwnFile), { deep: true }).kind === 'same';
+}

@@ -1,0 +1,39 @@
+import type { Config } from '../../config/config-types.ts';
+import type { PermissionSet } from '../../config/permission-set.ts';
+import type { Engine, EngineName } from '../../engines/engine.ts';
+import type { EventLog } from '../../events/event.ts';
+import type { Store } from '../../store/store-types.ts';
+import type { Published } from '../generations/published.ts';
+import type { PluginManifest } from '../manifest-types.ts';
+import type { PluginBuilder } from './builder-types.ts';
+
+/** Where published generations go: the registry of tools. */
+export interface PublishPort {
+  /** Puts the tools of one plugin in place of those it had, atomically; throws and changes nothing when it cannot. */
+  publish(pluginPath: string, published: Published): void;
+  withdraw(pluginPath: string): void;
+}
+
+/** What a plugin may do now, and what it asked for in vain. */
+export interface GrantDecision {
+  readonly granted: PermissionSet;
+  readonly pending: PermissionSet;
+}
+
+/** Everything that the supervisor works with. */
+export interface SupervisorParts {
+  readonly config: Pick<Config, 'pluginDirs' | 'wasmDirs' | 'sharedDirs' | 'dataDir' | 'safe' | 'generations' | 'watch'>;
+  readonly store: Pick<Store, 'generations' | 'plugins'>;
+  readonly events: Pick<EventLog, 'publish'>;
+  readonly builder: PluginBuilder;
+  /** Engines by name, to forget the cells of replaced generations. */
+  readonly engines: Partial<Record<EngineName, Pick<Engine, 'discard'>>>;
+  readonly publish: PublishPort;
+  /** Pure: what of its request a plugin is granted now. */
+  readonly decideGrants: (manifest: PluginManifest) => GrantDecision;
+  /** Names what makes bundles and manifests, such as the version of the daemon: kept builds of another one are made again. */
+  readonly builtBy: string;
+  readonly now?: () => number;
+  /** Told of faults of the daemon itself. Must not throw. */
+  readonly onFault?: (error: unknown) => void;
+}

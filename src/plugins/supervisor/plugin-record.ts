@@ -1,0 +1,73 @@
+import { nameFromFile } from '../discovery/entry-names.ts';
+import type { PluginSource } from '../discovery/plugin-source.ts';
+import type { Leasable } from '../generations/published.ts';
+import { absent, type Lifecycle } from '../lifecycle.ts';
+import type { Diagnostic, Generation } from '../plugin-types.ts';
+import type { TransitionRecord } from '../supervisor-types.ts';
+import type { Seen } from '../watch/seen.ts';
+import type { GrantDecision } from './parts.ts';
+
+/** A published generation with what it is granted. */
+export interface Live {
+  readonly generation: Generation;
+  readonly leasable: Leasable;
+  /** Decided again when grants change; calls in flight see the new decision. */
+  readonly grants: { decision: GrantDecision };
+}
+
+/** A generation that is built and may not serve yet. */
+export interface Waiting {
+  readonly generation: Generation;
+  readonly because: 'grant' | 'duplicate';
+}
+
+/** All that is known of one plugin. Changed by its unit alone. */
+export interface PluginRecord {
+  readonly path: string;
+  source: PluginSource;
+  lifecycle: Lifecycle;
+  enabled: boolean;
+  /** The generation that serves, or would serve if the plugin were switched on. */
+  chosen: Generation | undefined;
+  live: Live | undefined;
+  waiting: Waiting | undefined;
+  seen: Seen | undefined;
+  diagnostic: Diagnostic | undefined;
+  /** Content hash that a rollback turned away from. */
+  pinnedAwayFrom: string | undefined;
+  transitions: readonly TransitionRecord[];
+  loadedAtMs: number | undefined;
+  lastReloadMs: number | undefined;
+}
+
+const keptTransitions = 20;
+
+/** A record of a plugin that nobody has looked into yet. */
+export function createRecord(source: PluginSource): PluginRecord {
+  return {
+    path: source.path,
+    source,
+    lifecycle: absent,
+    enabled: true,
+    chosen: undefined,
+    live: undefined,
+    waiting: undefined,
+    seen: undefined,
+    diagnostic: undefined,
+    pinnedAwayFrom: undefined,
+    transitions: [],
+    loadedAtMs: undefined,
+    lastReloadMs: undefined,
+  };
+}
+
+/** The name of a plugin as far as it is known. */
+export function nameOf(record: PluginRecord): string {
+  const manifest = (record.live?.generation ?? record.chosen ?? record.waiting?.generation)?.manifest;
+  return manifest?.name ?? nameFromFile(record.source.name);
+}
+
+/** Adds a transition, and forgets the oldest ones. */
+export function addTransition(record: PluginRecord, transition: TransitionRecord): void {
+  record.transitions = [...record.transitions, transition].slice(-keptTransitions);
+}

@@ -1,0 +1,100 @@
+import type { PluginRow } from '../../store/store-types.ts';
+import type { PluginRoot } from '../discovery/plugin-roots.ts';
+import { locate } from '../discovery/plugin-roots.ts';
+import { type PluginSource, scanRoot } from '../discovery/plugin-source.ts';
+import type { GenerationArchive } from '../generations/archive.ts';
+import type { Generation } from '../plugin-types.ts';
+import { compareSeen } from '../watch/seen.ts';
+import { readSignature } from '../watch/signature.ts';
+import type { Fleet } from './fleet.ts';
+import type { Judge } from './judge.ts';
+import type { SupervisorParts } from './parts.ts';
+import type { PluginRecord } from './plugin-record.ts';
+import { readTransitions } from './plugin-rows.ts';
+import type { Stage } from './stage.ts';
+import type { PluginUnit } from './unit.ts';
+
+/** What the restoration works with. */
+export interface RestoreParts extends Pick<SupervisorParts, 'config' | 'store'> {
+  readonly roots: readonly PluginRoot[];
+  readonly fleet: Fleet;
+  readonly archive: GenerationArchive;
+  readonly stage: Stage;
+  readonly judge: Judge;
+}
+
+/**
+ * Takes in all plugins of the folders. What the last run left and the disk still holds serves at once, without a build
+ * and without reading code or image; the units of all others are returned.
+ */
+export function restorePlugins(parts: RestoreParts): PluginUnit[] {
+  const { store, archive, fleet } = parts;
+  const rows = new Map(store.plugins.list().map((row) => [row.path, row]));
+  const generations = archive.restoreCurrent();
+  const stale: PluginUnit[] = [];
+  const readRoots = new Set<PluginRoot>();
+  for (const root of parts.roots) {
+    const sources = scanRoot(root);
+    if (!sources) continue;
+    readRoots.add(root);
+    for (const source of sources) {
+      const unit = fleet.add(source);
+      if (!restoreOne(parts, unit.record, rows.get(source.path), generations.get(source.path))) stale.push(unit);
+      rows.delete(source.path);
+    }
+  }
+  for (const path of rows.keys()) forgetLost(parts, readRoots, path);
+  return stale;
+}
+
+/** True when the plugin has its state again. */
+function restoreOne(
+  parts: RestoreParts,
+  record: PluginRecord,
+  row: PluginRow | undefined,
+  generation: Generation | undefined,
+): boolean {
+  const { stage } = parts;
+  record.enabled = row?.enabled ?? true;
+  record.chosen = generation;
+  record.transitions = row ? readTransitions(row) : [];
+  record.pinnedAwayFrom = row?.pinnedAwayFrom ?? undefined;
+  if (parts.config.safe || !record.enabled) {
+    const reason = parts.config.safe ? 'safe mode loads no plugin' : 'it was disabled before';
+    stage.change(record, { type: 'disabled' }, { reason, isQuiet: !parts.config.safe });
+    return true;
+  }
+  if (!row || !generation) return false;
+  const telling = { reason: 'restored', isQuiet: row.state === 'ready' || row.state === 'pending-grant' };
+  stage.change(record, { type: 'found' }, { ...telling, isQuiet: true });
+  if (row.state === 'quarantined') stage.change(record, { type: 'quarantined' }, { ...telling, isQuiet: true });
+  else stage.offer(record, generation, telling);
+  return isUpToDate(parts, record, generation);
+}
+
+function isUpToDate(parts: RestoreParts, record: PluginRecord, generation: Generation): boolean {
+  const { archive, judge } = parts;
+  const pinned = record.pinnedAwayFrom;
+  // After a rollback the folder holds what was turned away from; it stays so until somebody saves something else.
+  const onDisk = pinned === undefined ? generation : archive.listKept(record.path).find((kept) => kept.contentHash === pinned);
+  if (!onDisk || !isBuiltFrom(record.source, onDisk)) return false;
+  const { realEntry } = record.source;
+  const seen = { realEntry, entrySignature: readSignature(realEntry), inputs: onDisk.inputs, missing: [] };
+  const comparison = compareSeen(seen, record.source, { deep: false });
+  if (comparison.kind === 'changed') return false;
+  judge.remember(record, comparison.kind === 'touched' ? { ...seen, inputs: comparison.inputs } : seen);
+  if (comparison.kind === 'touched') archive.refreshInputs(onDisk, comparison.inputs);
+  return true;
+}
+
+function isBuiltFrom(source: PluginSource, generation: Generation): boolean {
+  return generation.inputs.some((input) => input.path === source.realEntry);
+}
+
+/** Forgets a plugin that was deleted while the daemon was down; one of a folder that is not configured now is kept. */
+function forgetLost(parts: RestoreParts, readRoots: ReadonlySet<PluginRoot>, path: string): void {
+  const place = locate(parts.roots, path);
+  if (!place || !readRoots.has(place.root)) return;
+  parts.archive.forget(path);
+  parts.store.plugins.delete(path);
+}

@@ -1,0 +1,37 @@
+import { HotcellError } from '../../errors/hotcell-error.ts';
+import type { GenerationArchive } from '../generations/archive.ts';
+import { nameOf, type PluginRecord } from './plugin-record.ts';
+import type { Stage } from './stage.ts';
+
+/**
+ * Makes a kept generation current, the one before the present one when no number is given. The content of the folder
+ * is turned away from until somebody saves something else. Throws `generation-unknown`, and `plugin-not-ready` for a plugin
+ * that is switched off.
+ */
+export function rollBack(
+  parts: { readonly archive: GenerationArchive; readonly stage: Stage },
+  record: PluginRecord,
+  number: number | undefined,
+): void {
+  const name = nameOf(record);
+  if (!record.enabled || record.lifecycle.state === 'disabled') {
+    throw new HotcellError('plugin-not-ready', `The plugin "${name}" is disabled, so no generation of it can serve.`, {
+      fix: `Enable it first: hotcell plugin enable ${name}.`,
+    });
+  }
+  const kept = parts.archive.listKept(record.path);
+  const current = record.live?.generation ?? record.chosen;
+  const target = kept.find((generation) =>
+    number === undefined ? generation.number < (current?.number ?? Number.POSITIVE_INFINITY) : generation.number === number,
+  );
+  if (!target) {
+    const wanted = number === undefined ? 'no generation before the present one' : `no generation ${number}`;
+    const numbers = kept.map((generation) => generation.number).join(', ') || 'none';
+    throw new HotcellError('generation-unknown', `The plugin "${name}" has ${wanted}; kept are: ${numbers}.`);
+  }
+  const onDisk = record.pinnedAwayFrom ?? (record.waiting?.generation ?? current)?.contentHash;
+  record.pinnedAwayFrom = target.contentHash === onDisk ? undefined : onDisk;
+  record.waiting = undefined;
+  parts.stage.change(record, { type: 'found' }, { reason: 'rollback' });
+  parts.stage.offer(record, target, { reason: `rolled back to generation ${target.number}` });
+}

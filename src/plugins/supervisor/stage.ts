@@ -1,0 +1,237 @@
+import type { PermissionSet } from '../../config/permission-set.ts';
+import { HotcellError } from '../../errors/hotcell-error.ts';
+import { displayPath } from '../discovery/plugin-roots.ts';
+import type { GenerationArchive } from '../generations/archive.ts';
+import { createLeasable } from '../generations/published.ts';
+import { type LifecycleEffect, type LifecycleEvent, transition } from '../lifecycle.ts';
+import type { Diagnostic, Generation } from '../plugin-types.ts';
+import type { GrantDecision, SupervisorParts } from './parts.ts';
+import { addTransition, nameOf, type PluginRecord } from './plugin-record.ts';
+import type { PluginRowWriter } from './plugin-rows.ts';
+import { type ToolOwners, toolKeys } from './tool-owners.ts';
+import type { ToolsNews } from './tools-news.ts';
+
+/** Why something happened, and how it is told. */
+export interface Telling {
+  readonly reason: string;
+  readonly durationMs?: number;
+  /** Nothing changed for anybody: the daemon only found again what it had left. */
+  readonly isQuiet?: boolean;
+}
+
+/** Carries out what the lifecycle decides: publishes and withdraws generations, and tells about it. Synchronous. */
+export interface Stage {
+  /** Takes a plugin through one event; returns what is left to be done: `build` or `forget`. */
+  change(record: PluginRecord, event: LifecycleEvent, telling: Telling): readonly LifecycleEffect[];
+  /** Publishes a built generation, or keeps it waiting for a grant or for a tool name. */
+  offer(record: PluginRecord, generation: Generation, telling: Telling): void;
+  /** Notes a failure that counts. */
+  fail(record: PluginRecord, diagnostic: Diagnostic, telling: Telling): void;
+  /** Decides the grants of a plugin again. */
+  regrant(record: PluginRecord, telling: Telling): void;
+  /** Whether a generation that waited for a tool name may be offered again. */
+  isUnblocked(record: PluginRecord): boolean;
+}
+
+/** What the stage works with. */
+export interface StageParts extends Pick<SupervisorParts, 'config' | 'events' | 'engines' | 'publish' | 'decideGrants'> {
+  readonly archive: GenerationArchive;
+  readonly owners: ToolOwners;
+  readonly rows: PluginRowWriter;
+  readonly news: ToolsNews;
+  readonly now: () => number;
+  readonly findRecord: (pluginPath: string) => PluginRecord | undefined;
+  /** Told when tool names became free. Must not throw. */
+  readonly onNamesFree: () => void;
+}
+
+/** Creates the stage. */
+export function createStage(parts: StageParts): Stage {
+  const { archive, owners, rows, news, now, decideGrants } = parts;
+
+  function change(record: PluginRecord, event: LifecycleEvent, telling: Telling): readonly LifecycleEffect[] {
+    const { next, effects } = transition(record.lifecycle, event);
+    const from = record.lifecycle.state;
+    record.lifecycle = next;
+    if (effects.includes('withdraw')) withdraw(record);
+    if (next.state !== from) tell(record, from, telling);
+    return effects;
+  }
+
+  function tell(record: PluginRecord, from: string, { reason, durationMs, isQuiet }: Telling): void {
+    if (isQuiet) return;
+    const to = record.lifecycle.state;
+    const generation = record.live?.generation.number;
+    const numbered = generation === undefined ? {} : { generation };
+    addTransition(record, { atMs: now(), from, to, reason, ...numbered });
+    rows.schedule(record);
+    // That a build has begun is no news: its end is.
+    if (to === 'loading') return;
+    parts.events.publish('plugin-change', {
+      subject: nameOf(record),
+      data: {
+        path: shownPath(record),
+        state: to,
+        previousState: from,
+        reason,
+        ...numbered,
+        ...(durationMs === undefined ? {} : { durationMs }),
+      },
+    });
+  }
+
+  function withdraw(record: PluginRecord): void {
+    const live = record.live;
+    if (!live) return;
+    parts.publish.withdraw(record.path);
+    owners.release(record.path);
+    record.live = undefined;
+    news.note(toolKeys(live.generation.manifest), []);
+    live.leasable.retire(parts.config.generations.drainMs);
+    parts.onNamesFree();
+  }
+
+  function offer(record: PluginRecord, generation: Generation, telling: Telling): void {
+    const blocker = owners.findBlocker(record.path, generation.manifest);
+    if (blocker) {
+      block(record, generation, blocker, telling);
+      return;
+    }
+    const decision = decideGrants(generation.manifest);
+    const pending = isAskingForMore(decision.pending);
+    const from = record.lifecycle.state;
+    const { next, effects } = transition(record.lifecycle, { type: 'built', pending });
+    if (effects.includes('hold')) {
+      record.waiting = { generation, because: 'grant' };
+    } else if (effects.includes('publish')) {
+      const refusal = publish(record, generation, decision);
+      if (refusal) {
+        fail(record, refusal, telling);
+        return;
+      }
+      record.waiting = undefined;
+    } else {
+      return;
+    }
+    record.lifecycle = next;
+    record.diagnostic = undefined;
+    keep(record, generation);
+    tell(record, from, telling);
+  }
+
+  function publish(record: PluginRecord, generation: Generation, decision: GrantDecision): Diagnostic | undefined {
+    const before = record.live;
+    const { key } = generation.program;
+    const grants = { decision };
+    const leasable = createLeasable({
+      generation,
+      now,
+      granted: () => grants.decision.granted,
+      onDrained: () => {
+        // The same code may be current again after a rollback; its cells are still wanted then.
+        if (record.live?.generation.program.key !== key) parts.engines[generation.manifest.engine]?.discard({ programKey: key });
+      },
+    });
+    for (const path of owners.claim(record.path, generation.manifest)) displace(path, record, generation);
+    try {
+      parts.publish.publish(record.path, leasable.published);
+    } catch (error) {
+      owners.release(record.path);
+      if (before) owners.claim(record.path, before.generation.manifest);
+      if (!(error instanceof HotcellError)) throw error;
+      return { code: error.code, message: error.message, fix: error.fix };
+    }
+    record.live = { generation, leasable, grants };
+    record.chosen = generation;
+    record.loadedAtMs = now();
+    const oldKeys = before ? toolKeys(before.generation.manifest) : [];
+    const newKeys = toolKeys(generation.manifest);
+    news.note(oldKeys, newKeys);
+    before?.leasable.retire(parts.config.generations.drainMs);
+    if (oldKeys.some((oldKey) => !newKeys.includes(oldKey))) parts.onNamesFree();
+    return undefined;
+  }
+
+  function displace(path: string, winner: PluginRecord, generation: Generation): void {
+    const loser = parts.findRecord(path);
+    if (!loser?.live) return;
+    const [tool = ''] = toolKeys(generation.manifest).filter((key) =>
+      toolKeys(loser.live?.generation.manifest ?? generation.manifest).includes(key),
+    );
+    loser.waiting = { generation: loser.live.generation, because: 'duplicate' };
+    const diagnostic = describeDuplicate(tool, winner, loser);
+    loser.diagnostic = diagnostic;
+    change(loser, { type: 'displaced' }, { reason: diagnostic.message });
+    tellDiagnostic(loser, diagnostic);
+  }
+
+  function block(
+    record: PluginRecord,
+    generation: Generation,
+    blocker: { readonly tool: string; readonly owner: string },
+    telling: Telling,
+  ): void {
+    const owner = parts.findRecord(blocker.owner) ?? record;
+    record.waiting = { generation, because: 'duplicate' };
+    record.chosen ??= generation;
+    keep(record, generation);
+    fail(record, describeDuplicate(blocker.tool, owner, record), telling);
+  }
+
+  function keep(record: PluginRecord, generation: Generation): void {
+    archive.save(generation);
+    rows.schedule(record);
+    archive.prune(record.path, parts.config.generations.keep, (kept) => isNeeded(record, kept));
+  }
+
+  function fail(record: PluginRecord, diagnostic: Diagnostic, telling: Telling): void {
+    record.diagnostic = diagnostic;
+    change(record, { type: 'failed' }, { ...telling, reason: diagnostic.message });
+    rows.schedule(record);
+    tellDiagnostic(record, diagnostic);
+  }
+
+  function tellDiagnostic(record: PluginRecord, diagnostic: Diagnostic): void {
+    parts.events.publish('plugin-diagnostic', { subject: nameOf(record), data: { path: shownPath(record), ...diagnostic } });
+  }
+
+  return {
+    change,
+    offer,
+    fail,
+    regrant(record, telling) {
+      if (record.waiting?.because === 'grant') {
+        const { generation } = record.waiting;
+        if (!isAskingForMore(decideGrants(generation.manifest).pending)) return offer(record, generation, telling);
+      }
+      if (!record.live) return;
+      const decision = decideGrants(record.live.generation.manifest);
+      record.live.grants.decision = decision;
+      change(record, { type: 'regranted', pending: isAskingForMore(decision.pending) }, telling);
+    },
+    isUnblocked: ({ path, waiting }) =>
+      waiting?.because === 'duplicate' && owners.findBlocker(path, waiting.generation.manifest) === undefined,
+  };
+}
+
+function isNeeded(record: PluginRecord, generation: Generation): boolean {
+  const wanted = [record.live?.generation.id, record.chosen?.id, record.waiting?.generation.id];
+  return wanted.includes(generation.id) || generation.contentHash === record.pinnedAwayFrom;
+}
+
+function isAskingForMore(pending: PermissionSet): boolean {
+  return Object.keys(pending).length > 0;
+}
+
+function describeDuplicate(tool: string, first: PluginRecord, second: PluginRecord): Diagnostic {
+  const message =
+    first === second
+      ? `The tool "${tool}" is defined twice in ${shownPath(second)}.`
+      : `The tool "${tool}" of ${shownPath(second)} exists already: it belongs to ${shownPath(first)}, which comes first.`;
+  return { code: 'tool-duplicate', message, file: second.source.name, fix: 'Give one of the two another name or version.' };
+}
+
+/** The path of a plugin as people read it. */
+export function shownPath(record: PluginRecord): string {
+  return displayPath(record.source.root, record.path);
+}

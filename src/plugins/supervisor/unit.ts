@@ -1,0 +1,214 @@
+import type { Author } from '../plugin-types.ts';
+import type { ReloadResult } from '../supervisor-types.ts';
+import { compareSeen } from '../watch/seen.ts';
+import type { Judge, Verdict } from './judge.ts';
+import { nameOf, type PluginRecord } from './plugin-record.ts';
+import type { Stage } from './stage.ts';
+
+/** One plugin at work: everything that happens to it happens one after the other here. */
+export interface PluginUnit {
+  readonly record: PluginRecord;
+  /** Something about it may have changed. Looks at once, and twice more when the hints have ended. */
+  poke(): void;
+  /** Looks once, for what a watch may have missed. */
+  glance(): void;
+  /** Looks and waits for the result; a failure counts at once. */
+  check(reason: string): Promise<void>;
+  reload(reason: string, author?: Author): Promise<ReloadResult>;
+  /** Runs a change of its state between two looks. */
+  run<Result>(task: () => Result | Promise<Result>): Promise<Result>;
+  close(): Promise<void>;
+}
+
+/** What a unit works with. */
+export interface UnitParts {
+  readonly record: PluginRecord;
+  readonly judge: Judge;
+  readonly stage: Stage;
+  /** Told when the plugin is gone for good. Must not throw. */
+  readonly onGone: () => void;
+  readonly onFault: (error: unknown) => void;
+}
+
+/** How long an empty, failing or vanished file may become good again before that counts. */
+const graceMs = 100;
+/** When to look again after the last hint: the watch may have dropped it, or the clock of the file system was too coarse. */
+const recheckAfterMs = [60, 340];
+const firstPauseMs = 5;
+const longestPauseMs = 100;
+
+/** Creates the unit of one plugin. */
+export function createPluginUnit(parts: UnitParts): PluginUnit {
+  const { record, judge, stage, onFault } = parts;
+  const closing = new AbortController();
+  let tail: Promise<unknown> = Promise.resolve();
+  let isLookQueued = false;
+  let waitingOrders = 0;
+  let wake: (() => void) | undefined;
+  let hintedAtMs: number | undefined;
+  let recheck: NodeJS.Timeout | undefined;
+
+  function enqueue<Result>(task: () => Result | Promise<Result>): Promise<Result> {
+    const result = tail.then(task);
+    tail = result.catch(() => undefined);
+    return result;
+  }
+
+  function queueLook(deep: boolean): void {
+    wake?.();
+    if (isLookQueued || closing.signal.aborted) return;
+    isLookQueued = true;
+    enqueue(() => {
+      isLookQueued = false;
+      return settle({ deep, isPatient: true, reason: 'the file changed' });
+    }).catch(onFault);
+  }
+
+  function armRechecks(step = 0): void {
+    clearTimeout(recheck);
+    const delayMs = recheckAfterMs[step];
+    if (delayMs === undefined || closing.signal.aborted) return;
+    recheck = setTimeout(() => {
+      queueLook(true);
+      armRechecks(step + 1);
+    }, delayMs);
+    recheck.unref();
+  }
+
+  interface Settling {
+    readonly deep: boolean;
+    /** Gives what is not good a grace to become so. */
+    readonly isPatient: boolean;
+    readonly isExplicit?: boolean;
+    readonly reason: string;
+    readonly author?: Author;
+  }
+
+  /** Looks until there is a result that counts. */
+  async function settle(settling: Settling): Promise<{ readonly changed: boolean }> {
+    const startedAtMs = performance.now();
+    for (let pauseMs = firstPauseMs; !closing.signal.aborted; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
+      const verdict = await judge.look(record, {
+        deep: settling.deep,
+        isExplicit: settling.isExplicit ?? false,
+        reason: settling.reason,
+        author: settling.author ?? 'operator',
+        elapsedMs: () => roundMs(performance.now() - (hintedAtMs ?? startedAtMs)),
+        signal: closing.signal,
+      });
+      if (verdict.kind === 'done') {
+        if (verdict.changed) noteDuration(startedAtMs);
+        hintedAtMs = undefined;
+        return verdict;
+      }
+      if (verdict.kind === 'unsettled') {
+        await pause(pauseMs);
+        continue;
+      }
+      if (settling.isPatient && (await becomesBetter(verdict))) continue;
+      return count(verdict, settling.reason, startedAtMs);
+    }
+    return { changed: false };
+  }
+
+  /** Waits out the grace; true as soon as the file is another one than the one that was judged. */
+  async function becomesBetter(verdict: Extract<Verdict, { kind: 'failed' | 'gone' }>): Promise<boolean> {
+    const deadlineMs = performance.now() + graceMs;
+    while (!closing.signal.aborted && waitingOrders === 0) {
+      const restMs = deadlineMs - performance.now();
+      if (restMs > 0) await pause(restMs);
+      const isLast = performance.now() >= deadlineMs;
+      if (hasChanged(verdict, isLast)) return true;
+      if (isLast) return false;
+    }
+    return false;
+  }
+
+  function hasChanged(verdict: Extract<Verdict, { kind: 'failed' | 'gone' }>, deep: boolean): boolean {
+    const source = judge.find(record);
+    if (verdict.kind === 'gone') return source !== undefined;
+    return source === undefined || compareSeen(verdict.seen, source, { deep }).kind === 'changed';
+  }
+
+  function count(verdict: Extract<Verdict, { kind: 'failed' | 'gone' }>, reason: string, startedAtMs: number) {
+    const durationMs = noteDuration(startedAtMs);
+    hintedAtMs = undefined;
+    if (verdict.kind === 'gone') {
+      stage.change(record, { type: 'vanished' }, { reason: 'the file was removed' });
+      parts.onGone();
+    } else {
+      judge.remember(record, verdict.seen);
+      record.waiting = undefined;
+      stage.fail(record, verdict.outcome.diagnostic, { reason, durationMs });
+    }
+    return { changed: true };
+  }
+
+  function noteDuration(startedAtMs: number): number {
+    record.lastReloadMs = roundMs(performance.now() - (hintedAtMs ?? startedAtMs));
+    return record.lastReloadMs;
+  }
+
+  async function pause(ms: number): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+    wake = undefined;
+  }
+
+  /** Runs what somebody ordered: a look that only waits for something better gives way. */
+  async function order<Result>(task: () => Result | Promise<Result>): Promise<Result> {
+    waitingOrders += 1;
+    wake?.();
+    return enqueue(() => {
+      waitingOrders -= 1;
+      return task();
+    });
+  }
+
+  return {
+    record,
+    poke() {
+      hintedAtMs ??= performance.now();
+      queueLook(false);
+      armRechecks();
+    },
+    glance: () => queueLook(false),
+    check: async (reason) => void (await order(() => settle({ deep: false, isPatient: false, reason }))),
+    reload: (reason, author = 'operator') =>
+      order(async () => {
+        const startedAtMs = performance.now();
+        const { changed } = await settle({ deep: true, isPatient: false, isExplicit: true, reason, author });
+        return describeReload(record, changed, roundMs(performance.now() - startedAtMs));
+      }),
+    run: order,
+    async close() {
+      closing.abort();
+      clearTimeout(recheck);
+      wake?.();
+      await tail;
+    },
+  };
+}
+
+/** What a person is told of a reload. */
+export function describeReload(record: PluginRecord, changed: boolean, durationMs: number): ReloadResult {
+  const { state } = record.lifecycle;
+  return {
+    name: nameOf(record),
+    ok: state === 'ready' || state === 'pending-grant',
+    changed,
+    state,
+    durationMs,
+    ...(record.live ? { generation: record.live.generation.number } : {}),
+    ...(record.diagnostic ? { diagnostic: record.diagnostic } : {}),
+  };
+}
+
+function roundMs(ms: number): number {
+  return Math.round(ms * 100) / 100;
+}

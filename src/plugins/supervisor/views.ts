@@ -1,0 +1,54 @@
+import { nameFromFile } from '../discovery/entry-names.ts';
+import type { Generation, PluginView } from '../plugin-types.ts';
+import type { GenerationView } from '../supervisor-types.ts';
+import type { GrantDecision } from './parts.ts';
+import { nameOf, type PluginRecord } from './plugin-record.ts';
+import { shownPath } from './stage.ts';
+
+/** A plugin as every door shows it. */
+export function viewPlugin(record: PluginRecord, decideGrants: (manifest: Generation['manifest']) => GrantDecision): PluginView {
+  const { live, waiting, diagnostic, loadedAtMs, lastReloadMs } = record;
+  // A generation that waits for a grant is the one whose permissions people have to decide on.
+  const asking = waiting?.because === 'grant' ? waiting.generation : (live?.generation ?? record.chosen ?? waiting?.generation);
+  const manifest = (live?.generation ?? record.chosen ?? waiting?.generation)?.manifest;
+  const decision = asking && decideGrants(asking.manifest);
+  return {
+    name: nameOf(record),
+    version: manifest?.version ?? '0.0.0',
+    path: shownPath(record),
+    description: manifest?.description ?? '',
+    state: record.lifecycle.state,
+    engine: manifest?.engine ?? (record.source.kind === 'wasm' ? 'extism' : 'quickjs'),
+    isolation: manifest?.isolation ?? 'call',
+    ...(live ? viewLive(live.generation) : {}),
+    tools: live?.generation.manifest.tools.map((tool) => tool.name) ?? [],
+    ...(diagnostic ? { diagnostic } : {}),
+    warnings: manifest?.warnings ?? [],
+    permissions: {
+      source: asking?.manifest.permissionsSource ?? 'declared',
+      requested: asking?.manifest.permissions ?? {},
+      granted: decision?.granted ?? {},
+      pending: decision?.pending ?? {},
+    },
+    ...(loadedAtMs === undefined ? {} : { loadedAtMs }),
+    ...(lastReloadMs === undefined ? {} : { lastReloadMs }),
+  };
+}
+
+/** A generation as lists show it. */
+export function viewGeneration(generation: Generation, current: Generation | undefined): GenerationView {
+  const { number, id, author, contentHash, createdAtMs, manifest } = generation;
+  return { number, id, author, version: manifest.version, contentHash, createdAtMs, current: id === current?.id };
+}
+
+/** The names under which a person may mean a plugin, the surest first. */
+export function listNames(record: PluginRecord): string[] {
+  const manifest = (record.live?.generation ?? record.chosen ?? record.waiting?.generation)?.manifest;
+  const own = nameOf(record);
+  const versioned = manifest ? [`${own}@${manifest.version}`] : [];
+  return [own, ...versioned, record.source.name, shownPath(record), record.path, nameFromFile(record.source.name)];
+}
+
+function viewLive(generation: Generation): Pick<PluginView, 'generation' | 'author' | 'contentHash'> {
+  return { generation: generation.number, author: generation.author, contentHash: generation.contentHash };
+}

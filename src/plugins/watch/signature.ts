@@ -1,0 +1,32 @@
+import { createHash } from 'node:crypto';
+import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync } from 'node:fs';
+import type { BuildInput } from '../plugin-types.ts';
+
+const MAX_INPUT_BYTES = 64 * 1024 * 1024;
+
+/** `size:mtimeNs:ctimeNs:ino` of a file; undefined when there is no regular file. Opens nothing. */
+export function readSignature(path: string): string | undefined {
+  try {
+    const stats = lstatSync(path, { bigint: true });
+    return stats.isFile() ? `${stats.size}:${stats.mtimeNs}:${stats.ctimeNs}:${stats.ino}` : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** SHA-256 of a regular file, hex, with the signature as of reading; undefined when it cannot be read. Never blocks on a FIFO. */
+export function readInput(path: string): BuildInput | undefined {
+  if (readSignature(path) === undefined) return undefined;
+  let descriptor: number | undefined;
+  try {
+    descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
+    const stats = fstatSync(descriptor, { bigint: true });
+    if (!stats.isFile() || stats.size > MAX_INPUT_BYTES) return undefined;
+    const sha256 = createHash('sha256').update(readFileSync(descriptor)).digest('hex');
+    return { path, sha256, signature: `${stats.size}:${stats.mtimeNs}:${stats.ctimeNs}:${stats.ino}` };
+  } catch {
+    return undefined;
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor);
+  }
+}
