@@ -142,7 +142,10 @@ function allocateZeroed(instance: Instance, bytes: number): number {
   return address;
 }
 
-/** The allocator keeps its break in one word: the only one that follows two large allocations upwards. Uses the instance up. */
+/**
+ * The allocator keeps its break in one word: of all words that follow two large allocations upwards it is the one with
+ * the highest value, for the break is the end of everything allocated. Uses the instance up.
+ */
 function findBreakWord(instance: Instance): number {
   const words = () => new Uint32Array(instance.memory.buffer.slice(0, instance.dataEnd & ~3));
   const before = words();
@@ -150,16 +153,14 @@ function findBreakWord(instance: Instance): number {
   const between = words();
   const second = instance.malloc(PROBE_BYTES);
   const after = words();
-  const candidates: number[] = [];
+  let found: { address: number; value: number } | undefined;
   for (let index = 0; index < before.length; index++) {
     const [low, middle, high] = [before[index] ?? 0, between[index] ?? 0, after[index] ?? 0];
-    const grewTwice = middle - low >= PROBE_BYTES && high - middle >= PROBE_BYTES && high - middle < PROBE_BYTES + 65_536;
-    if (grewTwice && high >= second + PROBE_BYTES && low >= instance.heapStart) candidates.push(index * 4);
+    const follows = low >= instance.heapStart && middle > low && high > middle && high >= second + PROBE_BYTES && high <= instance.memory.length;
+    if (follows && high > (found?.value ?? 0)) found = { address: index * 4, value: high };
   }
-  const [word] = candidates;
-  if (word === undefined || candidates.length > 1)
-    throw new Error(`the break of the allocator was not found (${candidates.length} candidates)`);
-  return word;
+  if (!found) throw new Error('the break of the allocator was not found');
+  return found.address;
 }
 
 /** Fills the allocator's holes with blocks that stay, so that what a call allocates lies together: fewer pages get dirty. */

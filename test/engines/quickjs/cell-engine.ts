@@ -1,0 +1,94 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { defaultLimits, type Limits } from '../../../src/config/limits.ts';
+import type { BorderAnswer, BorderHost, BorderRequest, LogLine } from '../../../src/engines/border.ts';
+import type { Engine, Isolation, Program, RunOutcome } from '../../../src/engines/engine.ts';
+import { createQuickJsEngine } from '../../../src/engines/quickjs/engine.ts';
+
+/** A real engine with a scripted daemon behind it. */
+export interface CellEngine {
+  readonly engine: Engine;
+  readonly logs: LogLine[];
+  readonly killed: string[];
+  /** Loads the plugin object written as JavaScript; returns its program. */
+  load(plugin: string): Promise<Program>;
+  call(program: Program, options?: CallOptions): Promise<RunOutcome>;
+  close(): Promise<void>;
+}
+
+/** How one call differs from the usual. */
+export interface CallOptions {
+  readonly handler?: string;
+  readonly args?: unknown;
+  readonly limits?: Partial<Limits>;
+  readonly isolation?: Isolation;
+  readonly cellKey?: string;
+  readonly handOver?: boolean;
+  readonly signal?: AbortSignal;
+  readonly answer?: (request: BorderRequest) => Promise<BorderAnswer>;
+  readonly config?: Record<string, unknown>;
+}
+
+let programs = 0;
+let executions = 0;
+
+/** Starts an engine in a data folder of its own. */
+export async function startCellEngine(workers = { min: 2, max: 4 }): Promise<CellEngine> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'hotcell-engine-'));
+  const logs: LogLine[] = [];
+  const killed: string[] = [];
+  const engine = await createQuickJsEngine({ dataDir, workers, onKill: (label) => killed.push(label) });
+  return {
+    engine,
+    logs,
+    killed,
+    load: (plugin) => loadProgram(engine, plugin),
+    call: (program, options = {}) => runCall(engine, logs, program, options),
+    close: async () => {
+      await engine.close();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+async function loadProgram(engine: Engine, plugin: string): Promise<Program> {
+  const code = `globalThis.__hotcellExports = { default: ${plugin} };`;
+  const key = `program-${++programs}`;
+  const result = await engine.load({ key, label: key, code, limits: defaultLimits });
+  if (!result.ok) throw new Error(`${result.error.code}: ${result.error.message}`);
+  return { key, label: key, readCode: async () => code, readImage: async () => undefined, saveImage: () => {} };
+}
+
+function runCall(engine: Engine, logs: LogLine[], program: Program, options: CallOptions): Promise<RunOutcome> {
+  const limits = { ...defaultLimits, ...options.limits };
+  const host: BorderHost = {
+    answer: options.answer ?? (async (request) => ({ ok: true, payload: JSON.stringify({ op: request.op }) })),
+    view: () => ({ config: options.config ?? {}, env: {}, denied: {} }),
+    log: (line) => logs.push(line),
+    progress: () => {},
+  };
+  return engine.run(
+    {
+      executionId: `exe-${++executions}`,
+      program,
+      handler: options.handler ?? 'default',
+      argumentsJson: JSON.stringify(options.args ?? {}),
+      isolation: options.isolation ?? 'call',
+      cellKey: options.cellKey ?? '',
+      limits,
+      deadlineMs: Date.now() + limits.wallMs,
+      caller: 'tester',
+      session: 's1',
+      ...(options.handOver === undefined ? {} : { handOver: options.handOver }),
+    },
+    host,
+    options.signal ?? new AbortController().signal,
+  );
+}
+
+/** The output of a call that must have succeeded. */
+export function outputOf(outcome: RunOutcome): unknown {
+  if (outcome.status !== 'success') throw new Error(`${outcome.status}: ${outcome.error.code}: ${outcome.error.message}`);
+  return outcome.output;
+}
