@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
+import { readAdminToken } from '../client/token-file.ts';
 import { hashSecret, type KeyRing } from '../operations/key-ring.ts';
 import type { Caller } from '../tools/tool-types.ts';
-import { readAdminToken } from './token-file.ts';
 
 /** Says who sends a request with this Authorization header; undefined when nobody known. */
 export type Authenticate = (authorization: string | undefined) => Caller | undefined;

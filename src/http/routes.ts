@@ -28,8 +28,8 @@ export function registerOperation(app: FastifyInstance, invocable: InvocableOper
     handler: (request, reply) => {
       const context = new HttpContext(request.caller, request, reply);
       const result = invocable.invoke(readInput(request), context);
-      if (result instanceof Promise) return result.then((output: unknown) => sendOutput(reply, http, output));
-      return sendOutput(reply, http, result);
+      if (result instanceof Promise) return result.then((output: unknown) => sendOutput(request, reply, http, output));
+      return sendOutput(request, reply, http, result);
     },
   });
 }
@@ -59,8 +59,9 @@ function createInputReader({ operation }: InvocableOperation, http: HttpBinding)
   };
 }
 
-function sendOutput(reply: FastifyReply, http: HttpBinding, output: unknown): FastifyReply {
-  if (http.textResult !== undefined && isObject(output)) {
+function sendOutput(request: FastifyRequest, reply: FastifyReply, http: HttpBinding, output: unknown): FastifyReply {
+  // Whoever asks for JSON alone gets the whole output.
+  if (http.textResult !== undefined && request.headers.accept !== 'application/json' && isObject(output)) {
     if (http.etag !== undefined) reply.header('etag', `"${String(output[http.etag])}"`);
     return reply.type('text/plain; charset=utf-8').send(String(output[http.textResult]));
   }

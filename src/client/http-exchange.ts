@@ -1,0 +1,52 @@
+import http, { type IncomingMessage } from 'node:http';
+import https from 'node:https';
+import { HotcellError } from '../errors/hotcell-error.ts';
+
+/** One request to the daemon. */
+export interface Exchange {
+  readonly url: string;
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Sends one request and resolves with its answer as soon as the head is there. It waits as long as a call may run:
+ * whoever wants less aborts. Throws `daemon-unreachable` when nobody answers.
+ */
+export function exchange({ url, method, headers, body, signal }: Exchange): Promise<IncomingMessage> {
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  const target = parseAddress(url);
+  const send = target.protocol === 'https:' ? https.request : http.request;
+  const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
+  const request = send(
+    target,
+    { method, headers: { ...headers, ...length }, ...(signal === undefined ? {} : { signal }) },
+    resolve,
+  );
+  request.once('error', (error: NodeJS.ErrnoException) => {
+    if (signal?.aborted === true) return reject(signal.reason);
+    reject(
+      new HotcellError('daemon-unreachable', `No daemon answers at ${target.origin} (${error.code ?? error.message}).`, {
+        cause: error,
+      }),
+    );
+  });
+  request.end(body);
+  return promise;
+}
+
+/** Reads the whole text of an answer. */
+export async function readText(answer: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of answer) chunks.push(Buffer.from(chunk));
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function parseAddress(url: string): URL {
+  if (URL.canParse(url) && /^https?:/.test(url)) return new URL(url);
+  throw new HotcellError('usage-wrong', `Expected an http or https address of the daemon, got "${url}".`, {
+    fix: 'Set HOTCELL_URL to the address that hotcell start printed.',
+  });
+}

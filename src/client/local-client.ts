@@ -1,0 +1,44 @@
+import Value from 'typebox/value';
+import { HotcellError } from '../errors/hotcell-error.ts';
+import type { EventEnvelope } from '../events/event.ts';
+import type { Daemon } from '../operations/daemon-types.ts';
+import { prepareOperations } from '../operations/invoke.ts';
+import type { Client } from './client.ts';
+
+/** Speaks to the parts of a daemon in this process: the same operations, checks and answers, without a door. */
+export function createLocalClient(daemon: Daemon): Client {
+  const operations = prepareOperations(daemon.operations);
+  return {
+    async invoke(contract, input, { signal } = {}) {
+      const context = {
+        caller: { id: 'local', role: 'admin' },
+        signal: signal ?? new AbortController().signal,
+        cancelSignal: signal,
+      } as const;
+      const output = await operations.get(contract.name)?.invoke(input, context);
+      if (Value.Check(contract.output, output)) return output;
+      throw new HotcellError('internal', `${contract.name} answered with something else than its contract says.`);
+    },
+    async *events({ types, signal }) {
+      const waiting: EventEnvelope[] = [];
+      let wake = Promise.withResolvers<void>();
+      const ring = (): void => wake.resolve();
+      const end = daemon.parts.events.subscribe(types === undefined ? {} : { types }, (event) => {
+        waiting.push(event);
+        ring();
+      });
+      signal.addEventListener('abort', ring);
+      try {
+        while (!signal.aborted) {
+          await wake.promise;
+          wake = Promise.withResolvers();
+          yield* waiting.splice(0);
+        }
+      } finally {
+        end();
+        signal.removeEventListener('abort', ring);
+      }
+    },
+    close: () => daemon.close('the command is done'),
+  };
+}

@@ -1,0 +1,21 @@
+import { join } from 'node:path';
+import { readDaemonFile } from './daemon-file.ts';
+import { readTokenFile } from './token-file.ts';
+
+/** Where a daemon is said to be. `isExplicit` when somebody named it, so that nothing else will do. */
+export interface DaemonAddress {
+  readonly url: string;
+  readonly token: string;
+  readonly isExplicit: boolean;
+}
+
+/** Finds the daemon by HOTCELL_URL, else by what it left in the data directory; undefined when nothing points to one. */
+export function locateDaemon(options: { readonly env: NodeJS.ProcessEnv; readonly dataDir: string }): DaemonAddress | undefined {
+  const { env, dataDir } = options;
+  const named = env.HOTCELL_URL;
+  const isExplicit = named !== undefined && named !== '';
+  const url = isExplicit ? named : readDaemonFile(dataDir)?.url;
+  if (url === undefined) return undefined;
+  const token = env.HOTCELL_TOKEN || readTokenFile(join(dataDir, 'token')) || '';
+  return { url: url.replace(/\/+$/, ''), token, isExplicit };
+}
