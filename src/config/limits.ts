@@ -15,7 +15,7 @@ const MIB = 1024 * KIB;
 export const limitTable = {
   wallMs: { default: 30_000, max: 900_000, about: 'wall clock of a call, waiting included, in ms (timeoutMs)' },
   cpuMs: { default: 10_000, max: 300_000, about: 'time on the processor of a call, in ms' },
-  memoryBytes: { default: 32 * MIB, max: 96 * MIB, about: 'memory of a cell beyond nothing, in bytes' },
+  memoryBytes: { default: 32 * MIB, max: 96 * MIB, about: 'memory of a cell, in bytes' },
   stackBytes: { default: 256 * KIB, max: 1 * MIB, about: 'stack of the guest, in bytes' },
   argumentBytes: { default: 1 * MIB, max: 16 * MIB, about: 'arguments as JSON, in bytes' },
   outputBytes: { default: 1 * MIB, max: 16 * MIB, about: 'output as JSON, in bytes' },
