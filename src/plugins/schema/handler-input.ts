@@ -1,0 +1,77 @@
+import type { ArrowFunctionExpression, Function as FunctionNode, ObjectPattern, ParamPattern, TSType } from 'oxc-parser';
+import type { JsonSchema } from '../manifest-types.ts';
+import { type DocComment, findDocComment } from './doc-comments.ts';
+import { jsdocParameterType } from './jsdoc-parameters.ts';
+import { literalValue } from './literal-types.ts';
+import type { ModuleGraph } from './module-graph.ts';
+import type { HandlerNode } from './plugin-object.ts';
+import { keyName } from './property-key.ts';
+import type { InferredHandler } from './schema-types.ts';
+import { createTypeReader } from './type-reader.ts';
+import type { TypeScope } from './type-scope.ts';
+
+/** The input schema that the first parameter of a handler says, with its types in TypeScript or in a doc comment. */
+export function inferHandler(graph: ModuleGraph, handler: HandlerNode): InferredHandler {
+  const doc = findDocComment(handler.module, handler.documented) ?? findDocComment(handler.module, handler.fn.start);
+  const described = doc?.text ? { description: doc.text } : {};
+  const parameter = firstParameter(handler.fn);
+  if (!parameter) return { ...described, warnings: [] };
+  const typed = typeOf(parameter, doc, handler, graph);
+  if (!typed) return { ...described, warnings: [] };
+  const reader = createTypeReader(typed.graph);
+  const schema = reader.toSchema(typed.type, typed.scope);
+  if (Object.keys(schema).length === 0) return { ...described, warnings: reader.warnings };
+  if (schema.type !== 'object') {
+    const warnings = [
+      'The first parameter of the handler is not an object: arguments come as one object, so its type is left out.',
+    ];
+    return { ...described, warnings };
+  }
+  return { ...described, input: withDefaults(schema, parameter), warnings: reader.warnings };
+}
+
+function firstParameter(fn: FunctionNode | ArrowFunctionExpression): ParamPattern | undefined {
+  const [first, second] = fn.params;
+  return first?.type === 'Identifier' && first.name === 'this' ? second : first;
+}
+
+function typeOf(
+  parameter: ParamPattern,
+  doc: DocComment | undefined,
+  handler: HandlerNode,
+  graph: ModuleGraph,
+): { type: TSType; scope: TypeScope; graph: ModuleGraph } | undefined {
+  const pattern = parameter.type === 'AssignmentPattern' ? parameter.left : parameter;
+  const annotation = 'typeAnnotation' in pattern ? pattern.typeAnnotation : undefined;
+  if (annotation) return { type: annotation.typeAnnotation, scope: { module: handler.module, parameters: new Map() }, graph };
+  return doc && jsdocParameterType(doc, pattern.type === 'Identifier' ? pattern.name : undefined);
+}
+
+/** `({ days = 3 }: Args)` says a default, so the argument may be left out. */
+function withDefaults(schema: JsonSchema, parameter: ParamPattern): JsonSchema {
+  const pattern = parameter.type === 'AssignmentPattern' ? parameter.left : parameter;
+  const { properties } = schema;
+  if (pattern.type !== 'ObjectPattern' || !isRecord(properties)) return schema;
+  const defaults = defaultsOf(pattern).filter(([name]) => isRecord(properties[name]));
+  if (defaults.length === 0) return schema;
+  const merged: Record<string, unknown> = { ...properties };
+  for (const [name, value] of defaults)
+    merged[name] = { ...(isRecord(properties[name]) ? properties[name] : {}), default: value };
+  const defaulted = new Set(defaults.map(([name]) => name));
+  const required = Array.isArray(schema.required) ? schema.required.filter((name) => !defaulted.has(String(name))) : [];
+  const { required: _, ...rest } = schema;
+  return { ...rest, properties: merged, ...(required.length > 0 ? { required } : {}) };
+}
+
+function defaultsOf(pattern: ObjectPattern): Array<[string, unknown]> {
+  return pattern.properties.flatMap((property): Array<[string, unknown]> => {
+    if (property.type !== 'Property' || property.computed || property.value.type !== 'AssignmentPattern') return [];
+    const name = keyName(property.key);
+    const value = literalValue(property.value.right);
+    return name === undefined || value === undefined ? [] : [[name, value]];
+  });
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,138 @@
+import { posix } from 'node:path';
+import type { ArrowFunctionExpression, Expression, Function as FunctionNode, ObjectExpression, ObjectProperty } from 'oxc-parser';
+import type { Found, ModuleGraph } from './module-graph.ts';
+import type { ModuleIndex, ValueNode } from './module-index.ts';
+import { keyName } from './property-key.ts';
+
+const maxHops = 12;
+
+/** A handler as it is written. `documented` is where its doc comment would end. */
+export interface HandlerNode {
+  readonly key: string;
+  readonly module: ModuleIndex;
+  readonly fn: FunctionNode | ArrowFunctionExpression;
+  readonly documented: number;
+}
+
+/** The plugin of an entry: an object literal, or the named exports of the module. */
+export type PluginNode =
+  | { readonly kind: 'object'; readonly found: Found<ObjectExpression> }
+  | { readonly kind: 'namespace'; readonly module: ModuleIndex };
+
+/** Finds what the entry exports as its plugin, in the order in which the sandbox looks for it. */
+export function findPlugin(graph: ModuleGraph, entry: ModuleIndex): PluginNode | undefined {
+  const main = entry.main && resolveObject(graph, { module: entry, node: entry.main });
+  if (main) {
+    const inner = propertyOf(graph, main, 'default');
+    const nested = inner && resolveObject(graph, { module: inner.module, node: inner.node.value });
+    return { kind: 'object', found: nested ?? main };
+  }
+  const fileBase = posix.basename(entry.path).replace(/\.[^.]*$/, '');
+  const named = [...entry.exports].sort(([a], [b]) => Number(b === fileBase) - Number(a === fileBase));
+  for (const [name, local] of named) {
+    const value = graph.findValue(entry, local);
+    const object = value && resolveObject(graph, value);
+    if (object && (name === fileBase || propertyOf(graph, object, 'handler'))) return { kind: 'object', found: object };
+  }
+  return entry.exports.has('handler') || entry.exports.has('tools') ? { kind: 'namespace', module: entry } : undefined;
+}
+
+/** The handlers of a plugin, by the key that engines know them by. */
+export function findHandlers(graph: ModuleGraph, plugin: PluginNode): HandlerNode[] {
+  const handlers: HandlerNode[] = [];
+  const add = (key: string, value: Found<ValueNode> | undefined, documented: number | undefined) => {
+    const fn = value && resolveFunction(graph, value);
+    if (fn) handlers.push({ key, module: fn.module, fn: fn.node, documented: documented ?? fn.node.start });
+  };
+  const handler = memberOf(graph, plugin, 'handler');
+  if (handler) add('default', handler.value, handler.start);
+  const tools = memberOf(graph, plugin, 'tools');
+  const table = tools && resolveObject(graph, tools.value);
+  for (const property of table?.node.properties ?? []) {
+    const key = property.type === 'Property' && !property.computed ? keyName(property.key) : undefined;
+    if (!table || property.type !== 'Property' || key === undefined) continue;
+    const tool = resolveObject(graph, { module: table.module, node: property.value });
+    const toolHandler = tool && propertyOf(graph, tool, 'handler');
+    if (toolHandler) add(key, { module: toolHandler.module, node: toolHandler.node.value }, toolHandler.node.start);
+  }
+  return handlers;
+}
+
+/** Follows names, `satisfies`, `as` and calls such as `definePlugin({…})` to the object that an expression stands for. */
+export function resolveObject(graph: ModuleGraph, from: Found<ValueNode>): Found<ObjectExpression> | undefined {
+  return follow(graph, from, (node) => (node.type === 'ObjectExpression' ? node : undefined));
+}
+
+/** A property of an object literal, the last of its name; spread objects count where they stand. */
+export function propertyOf(
+  graph: ModuleGraph,
+  object: Found<ObjectExpression>,
+  name: string,
+  hops = maxHops,
+): Found<ObjectProperty> | undefined {
+  if (hops <= 0) return undefined;
+  for (const property of object.node.properties.toReversed()) {
+    if (property.type === 'SpreadElement') {
+      const spread = resolveObject(graph, { module: object.module, node: property.argument });
+      const inner = spread && propertyOf(graph, spread, name, hops - 1);
+      if (inner) return inner;
+    } else if (!property.computed && keyName(property.key) === name) {
+      return { module: object.module, node: property };
+    }
+  }
+  return undefined;
+}
+
+function memberOf(graph: ModuleGraph, plugin: PluginNode, name: string): { value: Found<ValueNode>; start?: number } | undefined {
+  if (plugin.kind === 'object') {
+    const property = propertyOf(graph, plugin.found, name);
+    return property && { value: { module: property.module, node: property.node.value }, start: property.node.start };
+  }
+  const local = plugin.module.exports.get(name);
+  const value = local === undefined ? undefined : graph.findValue(plugin.module, local);
+  return value && { value };
+}
+
+function resolveFunction(graph: ModuleGraph, from: Found<ValueNode>): Found<FunctionNode | ArrowFunctionExpression> | undefined {
+  return follow(graph, from, (node) =>
+    node.type === 'ArrowFunctionExpression' || node.type === 'FunctionExpression' || node.type === 'FunctionDeclaration'
+      ? node
+      : undefined,
+  );
+}
+
+function follow<Node>(
+  graph: ModuleGraph,
+  from: Found<ValueNode>,
+  pick: (node: ValueNode) => Node | undefined,
+): Found<Node> | undefined {
+  let { module, node } = from;
+  for (let hops = 0; hops < maxHops; hops++) {
+    const picked = pick(node);
+    if (picked !== undefined) return { module, node: picked };
+    const next = step(graph, module, node);
+    if (!next) return undefined;
+    ({ module, node } = next);
+  }
+  return undefined;
+}
+
+function step(graph: ModuleGraph, module: ModuleIndex, node: ValueNode): Found<ValueNode> | undefined {
+  switch (node.type) {
+    case 'Identifier':
+      return graph.findValue(module, node.name);
+    case 'TSAsExpression':
+    case 'TSSatisfiesExpression':
+    case 'TSTypeAssertion':
+    case 'TSNonNullExpression':
+    case 'ParenthesizedExpression':
+      return { module, node: node.expression };
+    case 'CallExpression': {
+      // definePlugin, defineTool, Object.freeze, a wrapper of one's own: what goes in is what comes out.
+      const argument: Expression | undefined = node.arguments.find((candidate) => candidate.type !== 'SpreadElement');
+      return argument && { module, node: argument };
+    }
+    default:
+      return undefined;
+  }
+}

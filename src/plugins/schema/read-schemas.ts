@@ -1,0 +1,62 @@
+import type { ObjectExpression } from 'oxc-parser';
+import { inferHandler } from './handler-input.ts';
+import { inferPermissions } from './infer-permissions.ts';
+import { createModuleGraph, type Found, type ModuleGraph } from './module-graph.ts';
+import type { ModuleIndex } from './module-index.ts';
+import { findHandlers, findPlugin, resolveObject } from './plugin-object.ts';
+import { keyName } from './property-key.ts';
+import { emptyReadResult, type SchemaFile, type SchemaReadResult, type SourcePosition } from './schema-types.ts';
+
+const maxPositions = 300;
+const maxPositionDepth = 3;
+
+/** Reads the files of one plugin. Runs native code on foreign text: call it only in a process that may die. */
+export function readSchemas(files: readonly SchemaFile[], entryPath: string): SchemaReadResult {
+  const graph = createModuleGraph(files);
+  const entry = graph.get(entryPath);
+  if (!entry) return emptyReadResult(`The source of "${entryPath}" was not there to read types from.`);
+  const plugin = findPlugin(graph, entry);
+  const handlers = plugin ? findHandlers(graph, plugin) : [];
+  const modules = files.flatMap((file) => (/\.d\.[cm]?ts$|\.json$/.test(file.path) ? [] : (graph.get(file.path) ?? [])));
+  const sourceUrl = findSourceUrl(entry.text);
+  return {
+    handlers: Object.fromEntries(handlers.map((handler) => [handler.key, inferHandler(graph, handler)])),
+    permissions: inferPermissions(modules),
+    positions: plugin?.kind === 'object' ? findPositions(graph, plugin.found, entry) : {},
+    ...(sourceUrl === undefined ? {} : { sourceUrl }),
+    warnings: [],
+  };
+}
+
+/** The address in a comment `// @source: URL` among the comments that lead the file. */
+export function findSourceUrl(text: string): string | undefined {
+  const head = text.slice(0, 4096).split('\n', 20);
+  for (const line of head) {
+    if (!/^\s*(#!|\/\/|\/\*|\*|$)/.test(line)) return undefined;
+    const address = /^\s*(?:\/\/|\/\*+|\*)\s*@source:?\s+(https?:\/\/\S+)/.exec(line)?.[1];
+    if (address !== undefined) return URL.parse(address)?.href;
+  }
+  return undefined;
+}
+
+function findPositions(graph: ModuleGraph, plugin: Found<ObjectExpression>, entry: ModuleIndex): Record<string, SourcePosition> {
+  const positions: Record<string, SourcePosition> = {};
+  let count = 0;
+  const visit = (object: ObjectExpression, prefix: string, depth: number) => {
+    for (const property of object.properties) {
+      const key = property.type === 'Property' && !property.computed ? keyName(property.key) : undefined;
+      if (property.type !== 'Property' || key === undefined || count >= maxPositions) continue;
+      count += 1;
+      positions[`${prefix}${key}`] = positionAt(entry.text, property.start);
+      const inner = depth < maxPositionDepth ? resolveObject(graph, { module: entry, node: property.value }) : undefined;
+      if (inner?.module === entry) visit(inner.node, `${prefix}${key}.`, depth + 1);
+    }
+  };
+  if (plugin.module === entry) visit(plugin.node, '', 1);
+  return positions;
+}
+
+function positionAt(text: string, offset: number): SourcePosition {
+  const before = text.slice(0, offset);
+  return { line: before.split('\n').length, column: offset - before.lastIndexOf('\n') };
+}

@@ -1,0 +1,168 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { isReadAnswer, type ReadRequest } from './reader-messages.ts';
+import { emptyReadResult, type SchemaFile, type SchemaReader, type SchemaReadResult } from './schema-types.ts';
+
+const readMs = 1000;
+const startMs = 15_000;
+// Longer than most pauses between two saves, since a new start costs a tenth of a second.
+const idleMs = 600_000;
+const maxTotalChars = 2 * 1024 * 1024;
+
+/** Bounds of a reader, for tests and for slow machines. */
+export interface SchemaReaderOptions {
+  /** Time for one plugin, in ms. */
+  readonly readMs?: number;
+  /** The process ends when it had nothing to do for so long, in ms. */
+  readonly idleMs?: number;
+}
+
+interface Task {
+  readonly request: ReadRequest;
+  readonly resolve: (result: SchemaReadResult) => void;
+}
+
+/**
+ * Makes a reader with one process of its own, started with the first plugin that needs it, and again after a text
+ * that took it down. Plugins are read one after the other.
+ */
+export function createSchemaReader(options: SchemaReaderOptions = {}): SchemaReader {
+  const queue: Task[] = [];
+  let current: Task | undefined;
+  let child: ChildProcess | undefined;
+  let isReady = false;
+  let isClosed = false;
+  let timer: NodeJS.Timeout | undefined;
+  let nextId = 1;
+
+  function setDeadline(ms: number, onDeadline: () => void): void {
+    clearTimeout(timer);
+    timer = setTimeout(onDeadline, ms);
+    timer.unref();
+  }
+
+  function pump(): void {
+    if (current || isClosed) return;
+    const task = queue[0];
+    if (!task) {
+      if (child) setDeadline(options.idleMs ?? idleMs, () => stop());
+      return;
+    }
+    if (!child) {
+      start();
+      return;
+    }
+    if (!isReady) return;
+    queue.shift();
+    current = task;
+    const ms = options.readMs ?? readMs;
+    setDeadline(ms, () => giveUp(`reading them took longer than ${ms / 1000} s`));
+    child.ref();
+    child.channel?.ref();
+    child.send(task.request, (error) => {
+      if (!error || current !== task) return;
+      // It ended while it was idle: not the fault of this plugin.
+      stop();
+      current = undefined;
+      queue.unshift(task);
+      pump();
+    });
+  }
+
+  function start(): void {
+    // No environment, since the process parses foreign text and needs none; no TypeScript flags of a test runner.
+    const started = fork(readingProcess, {
+      env: {},
+      execArgv: ['--max-old-space-size=192'],
+      serialization: 'json',
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    });
+    child = started;
+    isReady = false;
+    setDeadline(startMs, () => giveUp('the reading process did not start'));
+    started.on('message', (message) => {
+      if (child === started) receive(message);
+    });
+    started.on('error', () => {
+      if (child === started) giveUp('the reading process could not be started');
+    });
+    started.on('exit', () => {
+      if (child === started) giveUp('the parser gave up on them, usually because the code is nested too deeply');
+    });
+  }
+
+  function receive(message: unknown): void {
+    if (message === 'ready') {
+      isReady = true;
+      finish(undefined);
+    } else if (isReadAnswer(message) && message.id === current?.request.id) {
+      finish(message.result);
+    }
+  }
+
+  function finish(result: SchemaReadResult | undefined): void {
+    const task = current;
+    current = undefined;
+    clearTimeout(timer);
+    // An idle process must not keep the daemon, or a command, from ending.
+    child?.unref();
+    child?.channel?.unref();
+    if (result) task?.resolve(result);
+    pump();
+  }
+
+  /** Ends the process and answers for the plugin that was being read, or that waited for the start. */
+  function giveUp(reason: string): void {
+    stop();
+    current ??= queue.shift();
+    const entry = current?.request.entry ?? '';
+    finish(
+      emptyReadResult(`The types of "${entry}" were not read: ${reason}. Any object is accepted where nothing else is declared.`),
+    );
+  }
+
+  function stop(): void {
+    const stopped = child;
+    child = undefined;
+    isReady = false;
+    clearTimeout(timer);
+    stopped?.kill('SIGKILL');
+  }
+
+  return {
+    warm() {
+      if (!child && !isClosed) start();
+    },
+    read(files, entry) {
+      if (isClosed) return Promise.resolve(emptyReadResult('The reader is closed.'));
+      const known = answerAtOnce(files, entry);
+      if (known) return Promise.resolve(known);
+      const { promise, resolve } = Promise.withResolvers<SchemaReadResult>();
+      queue.push({ request: { id: nextId++, files, entry }, resolve });
+      pump();
+      return promise;
+    },
+    async close() {
+      isClosed = true;
+      const ended = child && child.exitCode === null ? new Promise((resolve) => child?.once('exit', resolve)) : undefined;
+      stop();
+      for (const task of [...(current ? [current] : []), ...queue.splice(0)])
+        task.resolve(emptyReadResult('The reader is closed.'));
+      current = undefined;
+      await ended;
+    },
+  };
+}
+
+const readingProcess = fileURLToPath(
+  new URL(import.meta.url.endsWith('.ts') ? './reading-process.ts' : './reading-process.js', import.meta.url),
+);
+
+/** Answers what needs no parser: files that are too large to be read in time. */
+function answerAtOnce(files: readonly SchemaFile[], entry: string): SchemaReadResult | undefined {
+  const total = files.reduce((sum, file) => sum + file.text.length, 0);
+  if (total <= maxTotalChars) return undefined;
+  return emptyReadResult(
+    `The types of "${entry}" were not read: the plugin has more than ${maxTotalChars / 1024 / 1024} MB of source.`,
+  );
+}

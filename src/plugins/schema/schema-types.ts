@@ -1,0 +1,54 @@
+import type { PermissionSet } from '../../config/permission-set.ts';
+import type { JsonSchema } from '../manifest-types.ts';
+
+/** One file of a plugin; `path` is relative to the plugin's root folder, with `/`. */
+export interface SchemaFile {
+  readonly path: string;
+  readonly text: string;
+}
+
+/** What the source tells about one handler. */
+export interface InferredHandler {
+  /** Schema of the first parameter; absent when it has no type, or one that says nothing. */
+  readonly input?: JsonSchema;
+  /** Types that could not be said in a schema, each named. */
+  readonly warnings: readonly string[];
+  /** The doc comment of the handler. */
+  readonly description?: string;
+}
+
+/** A place in the entry file, 1-based. */
+export interface SourcePosition {
+  readonly line: number;
+  readonly column: number;
+}
+
+/** What can be read off a plugin's source without running it. */
+export interface SchemaReadResult {
+  /** By the key that engines know a handler by: `default`, or the key in `tools`. */
+  readonly handlers: Readonly<Record<string, InferredHandler>>;
+  /** Hosts of literal URLs and names of config and env values: a request, shown as inferred. */
+  readonly permissions: Pick<PermissionSet, 'net' | 'env'>;
+  /** Where keys of the plugin object stand in the entry, by dotted path such as `tools.add.timeoutMs`. */
+  readonly positions: Readonly<Record<string, SourcePosition>>;
+  /** The address in a leading `// @source: URL` comment. */
+  readonly sourceUrl?: string;
+  readonly warnings: readonly string[];
+}
+
+/** Reads sources in a process of its own, so that no text can hold up or bring down the daemon. */
+export interface SchemaReader {
+  /** Starts the process ahead of the first plugin. */
+  warm(): void;
+  /**
+   * Reads the files of one plugin. Never rejects: what could not be read in time, or at all, is a warning in an
+   * otherwise empty result.
+   */
+  read(files: readonly SchemaFile[], entry: string): Promise<SchemaReadResult>;
+  close(): Promise<void>;
+}
+
+/** The result when nothing can be told. */
+export function emptyReadResult(...warnings: string[]): SchemaReadResult {
+  return { handlers: {}, permissions: {}, positions: {}, warnings };
+}

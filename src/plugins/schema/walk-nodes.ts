@@ -1,0 +1,33 @@
+import { type Node, visitorKeys } from 'oxc-parser';
+
+/** Visits every node of a tree with its ancestors, outermost first. Keeps its own stack: trees may be very deep. */
+export function walkNodes(root: Node, visit: (node: Node, parents: readonly Node[]) => void): void {
+  const parents: Node[] = [];
+  const stack: Array<Node | 'leave'> = [root];
+  for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
+    if (next === 'leave') {
+      parents.pop();
+      continue;
+    }
+    visit(next, parents);
+    const children = childrenOf(next);
+    if (children.length === 0) continue;
+    parents.push(next);
+    stack.push('leave', ...children.reverse());
+  }
+}
+
+function childrenOf(node: Node): Node[] {
+  const children: Node[] = [];
+  const fields = Object.entries(node);
+  const keys = visitorKeys[node.type] ?? [];
+  for (const [key, value] of fields) {
+    if (!keys.includes(key)) continue;
+    for (const child of Array.isArray(value) ? value : [value]) if (isNode(child)) children.push(child);
+  }
+  return children;
+}
+
+function isNode(value: unknown): value is Node {
+  return typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string';
+}
