@@ -1,0 +1,103 @@
+/**
+ * What a plugin imports from 'hotcell': types, and two functions that return what they get and give handlers the types of
+ * their parameters. Nothing here runs in the daemon.
+ */
+import type { ArgumentsOf } from './plugins/arguments-of.ts';
+import type { PluginContext } from './plugins/plugin-context.ts';
+
+export type { ArgumentsOf } from './plugins/arguments-of.ts';
+export type {
+  FileEntry,
+  FileStatus,
+  PluginContext as Context,
+  PluginFiles,
+  PluginKeyValues,
+  PluginLog,
+} from './plugins/plugin-context.ts';
+
+/** JSON, or what JSON.stringify makes of it. A promise of it is awaited. */
+export type HandlerResult = unknown;
+
+/** One call for `hotcell plugin test`; without `expect` it only must not fail. */
+export interface ToolExample {
+  readonly args: unknown;
+  readonly expect?: unknown;
+}
+
+/** The keys of a tool, in `tools` or, for a plugin with one handler, of the plugin itself. */
+export interface ToolDefinition<Parameters = unknown> {
+  /** Written for the model that chooses the tool: what it does and when to use it. */
+  readonly description?: string;
+  /** A schema of last resort: `weather(city, days?)`. */
+  readonly usage?: string;
+  /** JSON Schema, or a Standard Schema object such as one of zod. */
+  readonly parameters?: Parameters;
+  readonly output?: unknown;
+  readonly isResearch?: boolean;
+  readonly isSideEffect?: boolean;
+  readonly isDeep?: boolean;
+  readonly isDangerous?: boolean;
+  readonly isElevated?: boolean;
+  readonly isParallelSafe?: boolean;
+  readonly tags?: readonly string[];
+  readonly mode?: 'on' | 'off' | 'auto';
+  readonly timeoutMs?: number;
+  readonly retries?: number;
+  readonly idempotent?: boolean;
+  readonly examples?: readonly ToolExample[];
+  readonly handler: (args: ArgumentsOf<Parameters>, context: PluginContext) => HandlerResult;
+}
+
+/** What holds for the whole plugin. */
+export interface PluginSettings {
+  readonly name?: string;
+  readonly version?: string;
+  readonly description?: string;
+  readonly permissions?: PluginPermissions;
+  readonly isolation?: 'call' | 'session' | 'plugin';
+  readonly engine?: 'quickjs' | 'extism' | 'deno' | 'docker';
+  readonly limits?: Readonly<Record<string, number>>;
+  /** Runs once before the memory is frozen, with no capability. */
+  readonly onLoad?: () => unknown;
+  /** Runs once in each session or plugin cell, before its first call. */
+  readonly onStart?: (context: PluginContext) => unknown;
+  /** Asked without state it answers the state to keep; asked with state, in the next generation, it takes it over. */
+  // biome-ignore lint/suspicious/noExplicitAny: the state is whatever JSON the plugin itself returned
+  readonly onReload?: (state?: any) => unknown;
+  readonly healthcheck?: (context: PluginContext) => unknown;
+}
+
+/** What a plugin asks for; an operator grants it. */
+export interface PluginPermissions {
+  readonly net?: readonly string[];
+  readonly read?: readonly string[];
+  readonly write?: readonly string[];
+  readonly env?: readonly string[];
+  readonly run?: readonly string[];
+  readonly tools?: readonly string[];
+  readonly llm?: number | true;
+  readonly kv?: true | { readonly quotaBytes?: number; readonly shared?: boolean };
+  readonly sharedCell?: true;
+}
+
+/** A plugin with one handler. */
+export type SinglePlugin<Parameters = unknown> = PluginSettings & ToolDefinition<Parameters>;
+
+/** A plugin with several tools; wrap each in `defineTool` to type its arguments. */
+export interface ToolsPlugin extends PluginSettings {
+  readonly tags?: readonly string[];
+  // biome-ignore lint/suspicious/noExplicitAny: every tool of the table has arguments of its own
+  readonly tools: Readonly<Record<string, ToolDefinition<any>>>;
+}
+
+/** Types `args` from `parameters` and checks the keys; returns its argument. */
+export function definePlugin<const Parameters>(plugin: SinglePlugin<Parameters>): SinglePlugin<Parameters>;
+export function definePlugin<Plugin extends ToolsPlugin>(plugin: Plugin): Plugin;
+export function definePlugin(plugin: unknown): unknown {
+  return plugin;
+}
+
+/** Types `args` of one tool of `tools` from its `parameters`; returns its argument. */
+export function defineTool<const Parameters>(tool: ToolDefinition<Parameters>): ToolDefinition<Parameters> {
+  return tool;
+}

@@ -1,0 +1,78 @@
+/** The second argument of a handler. Every use is checked against what was granted; a refusal rejects with a `code`. */
+export interface PluginContext {
+  readonly log: PluginLog;
+  /** The same as `log`. */
+  readonly logger: PluginLog;
+  /** Values of `plugins.<name>` in the daemon's config, and granted `env` names. */
+  readonly config: { get<Value = unknown>(key: string, fallback?: Value): Value };
+  readonly env: { get(name: string): string | undefined };
+  /** JSON values that survive reloads and restarts; needs `permissions.kv`. */
+  readonly kv: PluginKeyValues;
+  /** Files of the caller's workspace; needs `permissions.read` and `permissions.write`. */
+  readonly files: PluginFiles;
+  /** The same as the global `fetch`; needs `permissions.net`. */
+  readonly fetch: typeof fetch;
+  /** Calls another tool with the caller's rights; needs `permissions.tools`. */
+  readonly tools: { call(name: string, args?: unknown): Promise<unknown> };
+  readonly llm: { generate(options: unknown): Promise<unknown> };
+  run(command: string, args?: readonly string[], options?: unknown): Promise<unknown>;
+  confirm(question: string): Promise<boolean>;
+  /** Tells the caller how far the call is. */
+  progress(done: number, total?: number, message?: string): void;
+  skill(name: string): Promise<unknown>;
+  readonly session: { readonly id: string };
+  readonly caller: { readonly id: string };
+  readonly executionId: string;
+  /** Aborts when the call is cancelled. */
+  readonly signal: AbortSignal;
+}
+
+/** Lines of the call's log. */
+export interface PluginLog {
+  debug(...values: unknown[]): void;
+  info(...values: unknown[]): void;
+  warn(...values: unknown[]): void;
+  error(...values: unknown[]): void;
+}
+
+/** `context.kv`: a store of this plugin and this caller, or of all callers where that was granted. */
+export interface PluginKeyValues {
+  /** The value, or null. */
+  get<Value = unknown>(key: string): Promise<Value | null>;
+  set(key: string, value: unknown): Promise<null>;
+  /** Whether there was one. */
+  delete(key: string): Promise<boolean>;
+  /** Entries in order of their keys; `next` is the `after` of the following page. */
+  list<Value = unknown>(options?: {
+    readonly prefix?: string;
+    readonly after?: string;
+    readonly limit?: number;
+  }): Promise<{ readonly items: { readonly key: string; readonly value: Value }[]; readonly next?: string }>;
+}
+
+/** An entry of a folder. */
+export interface FileEntry {
+  readonly name: string;
+  readonly type: 'file' | 'folder' | 'other';
+}
+
+/** What is known of a file or folder. */
+export interface FileStatus {
+  readonly type: 'file' | 'folder' | 'other';
+  readonly size: number;
+  readonly modifiedAtMs: number;
+}
+
+/** `context.files`: paths are relative to the workspace. */
+export interface PluginFiles {
+  /** The text of a file (UTF-8). */
+  read(path: string, options?: { readonly offset?: number; readonly limit?: number }): Promise<string>;
+  readBytes(path: string, options?: { readonly offset?: number; readonly limit?: number }): Promise<Uint8Array>;
+  write(path: string, content: string | Uint8Array | ArrayBuffer): Promise<{ readonly size: number }>;
+  append(path: string, content: string | Uint8Array | ArrayBuffer): Promise<{ readonly size: number }>;
+  list(path?: string): Promise<{ readonly items: FileEntry[]; readonly next?: string }>;
+  stat(path: string): Promise<FileStatus>;
+  exists(path: string): Promise<boolean>;
+  delete(path: string): Promise<boolean>;
+  mkdir(path: string): Promise<null>;
+}
