@@ -1,0 +1,95 @@
+import { randomUUID } from 'node:crypto';
+import type { Config } from '../config/config-types.ts';
+import { HotcellError } from '../errors/hotcell-error.ts';
+import type { Store } from '../store/store-types.ts';
+import type { Capability, CapabilityAnswer, CapabilityRequest, CapabilityTable } from './capability.ts';
+import { createFetch } from './fetch.ts';
+import { createFiles } from './files.ts';
+import { createKv } from './kv.ts';
+import { namedRefusals } from './named-refusals.ts';
+import type { Resolve } from './network/resolve.ts';
+
+/** What the capabilities need of the daemon. */
+export interface CapabilityParts {
+  readonly config: Config;
+  readonly store: Store;
+  /** Stands in for the resolver of the operating system. */
+  readonly resolver?: Resolve;
+  /** Hears of a fault of the daemon under the id that the guest was told. Must not throw. */
+  readonly logFault: (id: string, error: unknown) => void;
+}
+
+interface OpenCapability extends Capability {
+  close?(): Promise<void>;
+}
+
+const cancelled: CapabilityAnswer = { ok: false, code: 'cancelled', message: 'The call ended before the host answered.' };
+const spareChars = 64 * 1024;
+const mostBodyBytes = 16 * 1024 * 1024;
+
+/** Makes the table of capabilities: what a plugin can reach is what stands here. */
+export function createCapabilityTable(parts: CapabilityParts): CapabilityTable {
+  const { config, store, logFault } = parts;
+  const capabilities: readonly OpenCapability[] = [
+    createFetch({ network: config.network, resolve: parts.resolver }),
+    createFiles({ dataDir: config.dataDir, limits: config.files }),
+    createKv({ table: store.kv, limits: config.kv }),
+    namedRefusals,
+  ];
+  const capabilityByOperation = new Map(
+    capabilities.flatMap((each) => each.operations.map((operation) => [operation, each] as const)),
+  );
+  const bounds = readBounds(config);
+  return {
+    answer: async (request, user, signal) => {
+      try {
+        checkBounds(request, bounds);
+        const result = await findCapability(capabilityByOperation, request.op).answer(request, user, signal);
+        const payload = JSON.stringify(result.payload) ?? 'null';
+        return result.body === undefined ? { ok: true, payload } : { ok: true, payload, body: result.body };
+      } catch (error) {
+        return signal.aborted && !(error instanceof HotcellError) ? cancelled : describeRefusal(error, request.op, logFault);
+      }
+    },
+    close: async () => {
+      await Promise.all(capabilities.map((capability) => capability.close?.()));
+    },
+  };
+}
+
+interface Bounds {
+  readonly payloadChars: number;
+  readonly bodyBytes: number;
+}
+
+/** One character of a text may take six in JSON. */
+function readBounds({ files, kv }: Config): Bounds {
+  return {
+    payloadChars: 6 * Math.max(files.maxFileBytes, kv.maxValueBytes) + spareChars,
+    bodyBytes: Math.max(files.maxFileBytes, mostBodyBytes) + spareChars,
+  };
+}
+
+function checkBounds({ op, payload, body }: CapabilityRequest, bounds: Bounds): void {
+  if (payload.length > bounds.payloadChars || (body?.length ?? 0) > bounds.bodyBytes) {
+    throw new HotcellError('payload-too-large', `What was sent with ${quoteOperation(op)} is too large to cross the border.`);
+  }
+}
+
+function findCapability(capabilityByOperation: ReadonlyMap<string, Capability>, op: string): Capability {
+  const found = capabilityByOperation.get(op) ?? capabilityByOperation.get(`${op.split('.', 1)[0]}.*`);
+  if (found === undefined) throw new HotcellError('not-supported', `There is no operation ${quoteOperation(op)} at the border.`);
+  return found;
+}
+
+function describeRefusal(error: unknown, op: string, logFault: CapabilityParts['logFault']): CapabilityAnswer {
+  if (error instanceof HotcellError) return { ok: false, code: error.code, message: `${error.message} ${error.fix}` };
+  const id = `flt_${randomUUID()}`;
+  logFault(id, error);
+  const message = `The daemon failed to answer ${quoteOperation(op)}. The reason is in its log under ${id}.`;
+  return { ok: false, code: 'internal', message };
+}
+
+function quoteOperation(op: string): string {
+  return JSON.stringify(op.slice(0, 80));
+}

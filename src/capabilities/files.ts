@@ -1,0 +1,120 @@
+import Type from 'typebox';
+import type { Config } from '../config/config-types.ts';
+import { HotcellError } from '../errors/hotcell-error.ts';
+import type { Capability, CapabilityRequest, CapabilityResult, CapabilityUser } from './capability.ts';
+import { describeFileError } from './files/file-error.ts';
+import { describeEntry, hasEntry, listFolder, readFile } from './files/reading.ts';
+import { admitName, admitPath } from './files/request.ts';
+import { createWorkspaces, type Workspaces } from './files/workspaces.ts';
+import { appendFile, deleteEntry, makeFolder, writeFile } from './files/writing.ts';
+import { createPayloadReader } from './payload.ts';
+
+interface Parts {
+  readonly workspaces: Workspaces;
+  readonly maxFileBytes: number;
+}
+
+type Answer = (request: CapabilityRequest, user: CapabilityUser, parts: Parts) => Promise<CapabilityResult>;
+
+const path = Type.String({ maxLength: 4096 });
+const strict = { additionalProperties: false };
+const position = Type.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }));
+const asWhat = Type.Optional(Type.Enum(['text', 'bytes']));
+const readReadPayload = createPayloadReader(Type.Object({ path, as: asWhat, offset: position, limit: position }, strict));
+const readContentPayload = createPayloadReader(Type.Object({ path, text: Type.Optional(Type.String()) }, strict));
+const readListPayload = createPayloadReader(
+  Type.Object({ path, after: Type.Optional(path), limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })) }, strict),
+);
+const readDeletePayload = createPayloadReader(Type.Object({ path, recursive: Type.Optional(Type.Boolean()) }, strict));
+const readPathPayload = createPayloadReader(Type.Object({ path }, strict));
+
+const answersByOperation: Readonly<Record<string, Answer>> = {
+  'files.read': async (request, user, { workspaces, maxFileBytes }) => {
+    const { path, as = 'text', offset, limit } = readReadPayload(request);
+    const granted = admitName(path, 'read', user);
+    const window = { ...(offset === undefined ? {} : { offset }), ...(limit === undefined ? {} : { limit }) };
+    return workspaces.read(user.caller, (workspace) => readFile(workspace, granted, { ...window, as, maxBytes: maxFileBytes }));
+  },
+  'files.write': async (request, user, { workspaces, maxFileBytes }) => {
+    const { path, data } = readContent(request, maxFileBytes);
+    const granted = admitName(path, 'write', user);
+    return workspaces.change(user.caller, (workspace) => writeFile(workspace, granted, data));
+  },
+  'files.append': async (request, user, { workspaces, maxFileBytes }) => {
+    const { path, data } = readContent(request, maxFileBytes);
+    const granted = admitName(path, 'write', user);
+    return workspaces.change(user.caller, (workspace) => appendFile(workspace, granted, { data, maxFileBytes }));
+  },
+  'files.list': async (request, user, { workspaces }) => {
+    const { path, ...page } = readListPayload(request);
+    const granted = admitPath(path, 'read', user);
+    return workspaces.read(user.caller, (workspace) => listFolder(workspace, granted, page));
+  },
+  'files.stat': async (request, user, { workspaces }) => {
+    const granted = admitPath(readPathPayload(request).path, 'read', user);
+    return workspaces.read(user.caller, (workspace) => describeEntry(workspace, granted));
+  },
+  'files.exists': async (request, user, { workspaces }) => {
+    const granted = admitPath(readPathPayload(request).path, 'read', user);
+    return workspaces.read(user.caller, (workspace) => hasEntry(workspace, granted));
+  },
+  'files.mkdir': async (request, user, { workspaces }) => {
+    const granted = admitPath(readPathPayload(request).path, 'write', user);
+    return workspaces.change(user.caller, (workspace) => makeFolder(workspace, granted));
+  },
+  'files.delete': async (request, user, { workspaces }) => {
+    const { path, recursive = false } = readDeletePayload(request);
+    const granted = admitName(path, 'write', user);
+    return workspaces.change(user.caller, (workspace) => deleteEntry(workspace, granted, { recursive }));
+  },
+};
+
+/**
+ * `context.files`: the caller's workspace. `files.read {path, as?, offset?, limit?}` answers `{text, size}` or `{size}` with
+ * bytes; `files.write` and `files.append {path, text?}` (or bytes) `{size}`; `files.list {path, after?, limit?}` `{items:
+ * [{name, type}], next?}`; `files.stat` `{type, size, modifiedAtMs}`; `files.exists` and `files.delete {path, recursive?}` a
+ * boolean; `files.mkdir` null.
+ */
+export function createFiles(options: { readonly dataDir: string; readonly limits: Config['files'] }): Capability {
+  const { dataDir, limits } = options;
+  const parts: Parts = {
+    workspaces: createWorkspaces({ dataDir, quotaBytes: limits.workspaceQuotaBytes }),
+    maxFileBytes: limits.maxFileBytes,
+  };
+  return {
+    name: 'files',
+    operations: Object.keys(answersByOperation),
+    answer: async (request, user, signal) => {
+      const answer = answersByOperation[request.op];
+      if (answer === undefined) throw new HotcellError('not-supported', `files has no operation ${request.op}.`);
+      signal.throwIfAborted();
+      try {
+        return await answer(request, user, parts);
+      } catch (error) {
+        throw error instanceof HotcellError ? error : describeFileError(error, readShownPath(request.payload));
+      }
+    },
+  };
+}
+
+/** What to write: bytes beside the payload, or text in it. */
+function readContent(request: CapabilityRequest, maxFileBytes: number): { path: string; data: Uint8Array } {
+  const { path, text } = readContentPayload(request);
+  if (text === undefined && request.body === undefined) {
+    throw new HotcellError('arguments-invalid', `${request.op} needs text or bytes to write.`, {
+      fix: 'Pass a string or a Uint8Array.',
+    });
+  }
+  const data = request.body ?? Buffer.from(text ?? '');
+  if (data.length > maxFileBytes) {
+    throw new HotcellError('payload-too-large', `A file may have at most ${maxFileBytes} bytes; got ${data.length}.`);
+  }
+  return { path, data };
+}
+
+/** The path as the guest wrote it, for a message; the payload was valid by then. */
+function readShownPath(payload: string): string {
+  const value: unknown = JSON.parse(payload);
+  const shown = typeof value === 'object' && value !== null && 'path' in value ? value.path : '';
+  return typeof shown === 'string' ? shown.slice(0, 120) : '';
+}

@@ -1,0 +1,45 @@
+import { HotcellError } from '../../errors/hotcell-error.ts';
+import { type Matchers, matchersOf } from '../../permissions/matchers.ts';
+import { parseRelativePath } from '../../permissions/path-grammar.ts';
+import type { CapabilityUser } from '../capability.ts';
+import { createDenial } from '../denial.ts';
+
+/** A path that was checked against the grammar and the grant. */
+export interface GrantedPath {
+  /** With `/` between names; `.` is the workspace. */
+  readonly path: string;
+  readonly names: readonly string[];
+}
+
+/** A granted path with a name of its own: everything but the workspace itself. */
+export interface GrantedName extends GrantedPath {
+  readonly parents: readonly string[];
+  readonly name: string;
+}
+
+const allows: Readonly<Record<'read' | 'write', (matchers: Matchers, path: string) => boolean>> = {
+  read: (matchers, path) => matchers.allowsRead(path),
+  write: (matchers, path) => matchers.allowsWrite(path),
+};
+
+/** Checks a path of a guest. Throws `file-refused` or `permission-denied`. */
+export function admitPath(written: string, key: 'read' | 'write', user: CapabilityUser): GrantedPath {
+  const parsed = parseRelativePath(written);
+  if (!parsed.ok) {
+    const shown = JSON.stringify(written.slice(0, 120));
+    throw new HotcellError('file-refused', `The path ${shown} ${parsed.reason}.`);
+  }
+  const path = parsed.segments.join('/') || '.';
+  if (!allows[key](matchersOf(user.granted()), path))
+    throw createDenial(user, { key, entry: path, tried: `${key} ${JSON.stringify(path)}` });
+  user.noteUse(key, path, true);
+  return { path, names: parsed.segments };
+}
+
+/** The same for operations that need a file or folder in the workspace. */
+export function admitName(written: string, key: 'read' | 'write', user: CapabilityUser): GrantedName {
+  const granted = admitPath(written, key, user);
+  const name = granted.names.at(-1);
+  if (name === undefined) throw new HotcellError('file-failed', 'The workspace itself is a folder that stays.');
+  return { ...granted, name, parents: granted.names.slice(0, -1) };
+}

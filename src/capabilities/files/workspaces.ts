@@ -1,0 +1,83 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { mkdir, open, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Folder, openRootFolder } from './folder.ts';
+import { createUsage, type Usage } from './usage.ts';
+
+/** One caller's folder, open for the length of one operation. */
+export interface Workspace {
+  readonly root: Folder;
+  /** Books bytes on the quota, see Usage. */
+  book(bytes: number): Promise<void>;
+  /** Writes a new file beside the workspaces and returns its path: to be renamed into place. */
+  stage(data: Uint8Array): Promise<string>;
+}
+
+/** The folders of all callers: `<data>/workspaces/<hash of the caller>`. */
+export interface Workspaces {
+  /** Runs one operation that changes nothing. */
+  read<Result>(caller: string, use: (workspace: Workspace) => Promise<Result>): Promise<Result>;
+  /** Runs one operation that changes something, after those that began before it. */
+  change<Result>(caller: string, use: (workspace: Workspace) => Promise<Result>): Promise<Result>;
+}
+
+/** The name of a caller's folder. A hash, so that no caller can choose it and none can be read off the disk. */
+export function nameWorkspace(caller: string): string {
+  return createHash('sha256').update(caller).digest('hex').slice(0, 24);
+}
+
+/** Makes the workspaces of a data directory. */
+export function createWorkspaces(options: { dataDir: string; quotaBytes: number; now?: () => number }): Workspaces {
+  const folder = join(options.dataDir, 'workspaces');
+  const usage = createUsage({ quotaBytes: options.quotaBytes, now: options.now ?? Date.now });
+  const stage = createStage(join(folder, '.incoming'));
+  const lastByWorkspace = new Map<string, Promise<unknown>>();
+  const run = async <Result>(name: string, use: (workspace: Workspace) => Promise<Result>): Promise<Result> => {
+    await using root = await openRootFolder(join(folder, name));
+    return await use({ root, stage, book: bookFor(usage, name, root) });
+  };
+  return {
+    read: (caller, use) => run(nameWorkspace(caller), use),
+    change: (caller, use) => {
+      const name = nameWorkspace(caller);
+      const turn = (lastByWorkspace.get(name) ?? Promise.resolve()).then(() => run(name, use));
+      const settled = turn.then(noop, noop);
+      lastByWorkspace.set(name, settled);
+      void settled.then(() => {
+        if (lastByWorkspace.get(name) === settled) lastByWorkspace.delete(name);
+      });
+      return turn;
+    },
+  };
+}
+
+function bookFor(usage: Usage, name: string, root: Folder): Workspace['book'] {
+  return (bytes) => usage.book(name, root, bytes);
+}
+
+/** Half-written files lie outside every workspace: no guest sees them, and what a crash left is swept at the first write. */
+function createStage(folder: string): Workspace['stage'] {
+  let ready: Promise<unknown> | undefined;
+  const sweep = async () => {
+    await rm(folder, { recursive: true, force: true });
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+  };
+  return async (data) => {
+    ready ??= sweep().catch((error: unknown) => {
+      ready = undefined;
+      throw error;
+    });
+    await ready;
+    const path = join(folder, randomUUID());
+    try {
+      await using file = await open(path, 'wx', 0o600);
+      await file.writeFile(data);
+    } catch (error) {
+      await rm(path, { force: true });
+      throw error;
+    }
+    return path;
+  };
+}
+
+function noop(): void {}

@@ -1,0 +1,113 @@
+import Type from 'typebox';
+import type { Config } from '../config/config-types.ts';
+import type { PermissionSet } from '../config/permission-set.ts';
+import { HotcellError } from '../errors/hotcell-error.ts';
+import type { Store } from '../store/store-types.ts';
+import type { Capability, CapabilityRequest, CapabilityResult, CapabilityUser } from './capability.ts';
+import { createDenial } from './denial.ts';
+import { createPayloadReader } from './payload.ts';
+
+interface Parts {
+  readonly table: Store['kv'];
+  readonly limits: Config['kv'];
+}
+
+/** Whose values one call sees: its caller's, or everybody's under a grant that says `shared`. */
+interface Scope {
+  readonly plugin: string;
+  readonly owner: string;
+  readonly quotaBytes: number;
+}
+
+type Answer = (request: CapabilityRequest, scope: Scope, parts: Parts) => CapabilityResult;
+
+const mostListed = 1000;
+const mostListedChars = 4 * 1024 * 1024;
+const key = Type.String({ minLength: 1, maxLength: 512 });
+const readKey = createPayloadReader(Type.Object({ key }, { additionalProperties: false }));
+const readEntry = createPayloadReader(Type.Object({ key, value: Type.Unknown() }, { additionalProperties: false }));
+const readListing = createPayloadReader(
+  Type.Object(
+    {
+      prefix: Type.Optional(Type.String({ maxLength: 512 })),
+      after: Type.Optional(Type.String({ maxLength: 512 })),
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: mostListed })),
+    },
+    { additionalProperties: false },
+  ),
+);
+
+const answersByOperation: Readonly<Record<string, Answer>> = {
+  'kv.get': getValue,
+  'kv.set': setValue,
+  'kv.delete': deleteValue,
+  'kv.list': listValues,
+};
+
+/**
+ * `context.kv`: JSON values by key. `kv.get {key}` answers the value or null, `kv.set {key, value}` null, `kv.delete
+ * {key}` whether there was one, `kv.list {prefix?, after?, limit?}` `{items: [{key, value}], next?}`.
+ */
+export function createKv(parts: Parts): Capability {
+  return {
+    name: 'kv',
+    operations: Object.keys(answersByOperation),
+    answer: async (request, user) => {
+      const answer = answersByOperation[request.op];
+      if (answer === undefined) throw new HotcellError('not-supported', `kv has no operation ${request.op}.`);
+      return answer(request, openScope(user, parts.limits), parts);
+    },
+  };
+}
+
+function openScope(user: CapabilityUser, limits: Config['kv']): Scope {
+  const { kv } = user.granted();
+  if (kv === undefined) throw createDenial(user, { key: 'kv', tried: 'use context.kv' });
+  const { quotaBytes, shared }: Exclude<PermissionSet['kv'], true | undefined> = kv === true ? {} : kv;
+  const owner = shared ? '*' : user.caller;
+  user.noteUse('kv', shared ? 'shared' : 'own', true);
+  return { plugin: user.plugin, owner, quotaBytes: quotaBytes ?? limits.quotaBytes };
+}
+
+function getValue(request: CapabilityRequest, { plugin, owner }: Scope, { table }: Parts): CapabilityResult {
+  const text = table.get(plugin, owner, readKey(request).key);
+  return { payload: text === undefined ? null : JSON.parse(text) };
+}
+
+function setValue(request: CapabilityRequest, { plugin, owner, quotaBytes }: Scope, { table, limits }: Parts): CapabilityResult {
+  const entry = readEntry(request);
+  const text = JSON.stringify(entry.value);
+  const bytes = Buffer.byteLength(text);
+  if (bytes > limits.maxValueBytes) {
+    throw new HotcellError(
+      'payload-too-large',
+      `A value of context.kv may have at most ${limits.maxValueBytes} bytes as JSON; got ${bytes}.`,
+    );
+  }
+  if (!table.set(plugin, owner, entry.key, text, quotaBytes)) {
+    throw new HotcellError('quota-exceeded', `context.kv may hold ${quotaBytes} bytes here; this value does not fit.`, {
+      fix: 'Delete keys that are not needed, or grant a larger kv.quotaBytes.',
+    });
+  }
+  return { payload: null };
+}
+
+function deleteValue(request: CapabilityRequest, { plugin, owner }: Scope, { table }: Parts): CapabilityResult {
+  return { payload: table.delete(plugin, owner, readKey(request).key) };
+}
+
+/** A page ends at its limit or at a size that is comfortable for a cell; `next` is there when more may follow. */
+function listValues(request: CapabilityRequest, { plugin, owner }: Scope, { table }: Parts): CapabilityResult {
+  const { prefix = '', after, limit = 100 } = readListing(request);
+  const rows = table.list(plugin, owner, { prefix, limit, ...(after === undefined ? {} : { after }) });
+  const items: { key: string; value: unknown }[] = [];
+  let chars = 0;
+  for (const row of rows) {
+    chars += row.key.length + row.value.length;
+    if (items.length > 0 && chars > mostListedChars) break;
+    items.push({ key: row.key, value: JSON.parse(row.value) });
+  }
+  const last = items.at(-1);
+  const isLastPage = items.length === rows.length && rows.length < limit;
+  return { payload: { items, ...(isLastPage || last === undefined ? {} : { next: last.key }) } };
+}

@@ -1,0 +1,22 @@
+import { HotcellError } from '../errors/hotcell-error.ts';
+import type { Capability } from './capability.ts';
+
+const fix = 'See docs/plugin-format.md for what the context offers.';
+
+const sentences: Readonly<Record<string, string>> = {
+  'llm.generate': 'context.llm.generate is not part of this version: no model is connected.',
+  run: 'context.run is not part of this version: native commands need the docker engine.',
+  confirm: 'context.confirm is not part of this version: nobody can be asked.',
+  skill: 'context.skill is not part of this version: skills are not read.',
+  'tools.call': 'context.tools.call is not part of this version: a tool cannot call another one.',
+};
+
+/** Members of `context` that plugins of other systems may use: each is refused by its name, whatever was granted. */
+export const namedRefusals: Capability = {
+  name: 'named-refusals',
+  operations: [...Object.keys(sentences), 'agent.*', 'browser.*'],
+  answer: async ({ op }) => {
+    const member = op.slice(0, 80).replaceAll(/[^\w.$-]/g, '?');
+    throw new HotcellError('not-supported', sentences[op] ?? `context.${member} is not part of this version.`, { fix });
+  },
+};

@@ -1,0 +1,55 @@
+import type { Config } from '../config/config-types.ts';
+import type { PermissionSet } from '../config/permission-set.ts';
+import { matchersOf } from '../permissions/matchers.ts';
+import { describeGrant } from './denial.ts';
+
+/** What `buildBorderView` needs to know of a call. */
+export interface ViewSources {
+  readonly pluginName: string;
+  readonly requested: PermissionSet;
+  readonly granted: PermissionSet;
+  readonly config: Pick<Config, 'plugins' | 'env'>;
+  /** The environment of the daemon. */
+  readonly processEnv: Readonly<Record<string, string | undefined>>;
+}
+
+/** Values that a guest reads without waiting; has the shape of the border's view. */
+export interface View {
+  readonly config: Readonly<Record<string, unknown>>;
+  readonly env: Readonly<Record<string, string>>;
+  readonly denied: Readonly<Record<string, string>>;
+}
+
+/**
+ * Gathers what `context.config.get` and `context.env.get` may answer: everything under `plugins.<name>` of the config, and
+ * the granted `env` names, from `env` of the config before the daemon's environment. A name that was asked for in vain
+ * gets its sentence. The daemon's own names (`HOTCELL_…`) are never answered, whatever was granted.
+ */
+export function buildBorderView({ pluginName, requested, granted, config, processEnv }: ViewSources): View {
+  const own = Object.hasOwn(config.plugins, pluginName) ? (config.plugins[pluginName] ?? {}) : {};
+  const values = (granted.env ?? []).flatMap((name): [string, string][] => {
+    const value = isReserved(name) ? undefined : (readOwn(config.env, name) ?? readOwn(processEnv, name));
+    return value === undefined ? [] : [[name, value]];
+  });
+  const env = Object.fromEntries(values);
+  const { allowsEnv } = matchersOf(granted);
+  const denied = (requested.env ?? []).filter((name) => !allowsEnv(name) && !Object.hasOwn(own, name));
+  return Object.freeze({
+    config: Object.freeze({ ...env, ...own }),
+    env: Object.freeze(env),
+    denied: Object.freeze(Object.fromEntries(denied.map((name) => [name, describeDenied(pluginName, name)]))),
+  });
+}
+
+function describeDenied(pluginName: string, name: string): string {
+  return `Plugin "${pluginName}" may not read ${name}. ${describeGrant(pluginName, 'env', name)}`;
+}
+
+function isReserved(name: string): boolean {
+  return name.toUpperCase().startsWith('HOTCELL_');
+}
+
+/** Only own properties: `constructor` is a name like any other. */
+function readOwn(values: Readonly<Record<string, string | undefined>>, name: string): string | undefined {
+  return Object.hasOwn(values, name) ? values[name] : undefined;
+}
