@@ -1,5 +1,5 @@
 ;; count_vowels: an Extism plugin without a toolchain. The input is JSON text such as {"text":"hello"}; the output is
-;; JSON such as {"vowels":2,"letters":5}, counted over the value of "text". `npm run build:wasm` assembles it.
+;; JSON such as {"vowels":2,"letters":5}, counted over the value of "text". scripts/build-wasm.ts assembles it.
 (module
   (import "extism:host/env" "input_length" (func $input_length (result i64)))
   (import "extism:host/env" "input_load_u8" (func $input_load_u8 (param i64) (result i32)))

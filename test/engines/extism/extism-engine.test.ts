@@ -12,7 +12,7 @@ const spin = '(loop $again (br $again)) (i32.const 0)';
 afterAll(() => engine.close());
 
 async function readCountVowels(): Promise<Uint8Array> {
-  const folder = new URL('../../../wasm/extism/', import.meta.url);
+  const folder = new URL('../../../wasm/', import.meta.url);
   const module = await readFile(new URL('count-vowels.wasm', folder));
   const text = await readFile(new URL('count-vowels.json', folder), 'utf8');
   return embedSidecar('count-vowels.wasm', module, { file: 'count-vowels.json', text });
