@@ -30,8 +30,8 @@ export interface QuickJsOptions {
   /** Where the base image is cached. */
   readonly dataDir: string;
   readonly workers: { readonly min: number; readonly max: number };
-  /** Told when a program's code had to be ended with its whole thread. Must not throw. */
-  readonly onKill?: (programLabel: string) => void;
+  /** Told the key of a program whose code had to be ended with its whole thread. Must not throw. */
+  readonly onKill?: (programKey: string) => void;
 }
 
 /** Starts the engine that runs TypeScript and JavaScript plugins in QuickJS cells. */
@@ -48,7 +48,7 @@ class QuickJsEngine implements Engine {
   readonly #images: ImageCache;
   readonly #kept = new KeptCells((cell) => this.#scheduler.dropCell(cell));
   readonly #calls = new Set<ActiveCall>();
-  readonly #onKill: (programLabel: string) => void;
+  readonly #onKill: (programKey: string) => void;
   readonly #newCell = createCellCounter();
   #watch: NodeJS.Timeout | undefined;
 
@@ -70,10 +70,10 @@ class QuickJsEngine implements Engine {
     const result = await this.#scheduler.load({
       programKey: request.key,
       code,
-      fileBase: request.label,
+      fileBase: baseName(request.label),
       budget: request.limits,
     });
-    if (result.type === 'lost' && result.reason === 'killed') this.#onKill(request.label);
+    if (result.type === 'lost' && result.reason === 'killed') this.#onKill(request.key);
     return readLoadResult(result, request, (image) => this.#images.put(request.key, image));
   }
 
@@ -232,7 +232,7 @@ class QuickJsEngine implements Engine {
 
   #onThreadLost(call: ActiveCall, reason: 'killed' | 'died', detail: string): void {
     if (call.keepCell) this.#kept.lose(call.cell);
-    if (reason === 'killed') this.#onKill(call.request.program.label);
+    if (reason === 'killed') this.#onKill(call.request.program.key);
     if (call.ending) this.#finish(call, call.ending);
     else if (reason === 'killed') this.#finish(call, { status: 'timeout', error: cpuExceeded(call) });
     else
@@ -269,7 +269,7 @@ class QuickJsEngine implements Engine {
     const result = await this.#scheduler.load({
       programKey: program.key,
       code: text,
-      fileBase: program.label,
+      fileBase: baseName(program.label),
       budget: defaultLimits,
     });
     if (result.type === 'load-slice' && result.end.kind === 'loaded') return result.end.image;
@@ -320,4 +320,9 @@ function cpuExceeded(call: ActiveCall): GuestError {
 
 function wallExceeded(call: ActiveCall): GuestError {
   return { code: 'time-exceeded', message: `The call did not end within ${call.request.limits.wallMs} ms.`, frames: [] };
+}
+
+/** A module may export its plugin under the name of its file. */
+function baseName(label: string): string {
+  return label.replace(/\.[cm]?[jt]s$/, '');
 }

@@ -38,7 +38,7 @@ export async function startCellEngine(workers = { min: 2, max: 4 }): Promise<Cel
   const dataDir = mkdtempSync(join(tmpdir(), 'hotcell-engine-'));
   const logs: LogLine[] = [];
   const killed: string[] = [];
-  const engine = await createQuickJsEngine({ dataDir, workers, onKill: (label) => killed.push(label) });
+  const engine = await createQuickJsEngine({ dataDir, workers, onKill: (key) => killed.push(key) });
   return {
     engine,
     logs,

@@ -96,7 +96,7 @@ describe('limits', () => {
     const program = await cells.load("{ handler: () => new Array(1e9) + '' }");
     cells.killed.length = 0;
     await cells.call(program, { limits: LIMITS });
-    expect(cells.killed).toEqual([program.label]);
+    expect(cells.killed).toEqual([program.key]);
   });
 
   it('ends a load that never ends', async () => {
