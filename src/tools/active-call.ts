@@ -3,8 +3,11 @@ import type { QueuePlace } from './fair-queue.ts';
 import type { PreparedTool } from './prepared-tool.ts';
 import type { CallAnswer, CallRequest, ToolEntry } from './tool-types.ts';
 
-/** Where a call stands: in the queue, waiting for its shared cell, started, between two attempts, or over. */
-export type CallPhase = 'queued' | 'cell-wait' | 'started' | 'back-off' | 'ended';
+/**
+ * Where a call stands: in the queue, waiting for its shared cell, in its engine, out of it but not yet recorded, between
+ * two attempts, or over.
+ */
+export type CallPhase = 'queued' | 'cell-wait' | 'started' | 'ending' | 'back-off' | 'ended';
 
 /** One accepted call. The dispatcher and the journey change it in place: thousands of them may wait. */
 export class ActiveCall {
@@ -28,6 +31,8 @@ export class ActiveCall {
   timer: NodeJS.Timeout | undefined;
   /** Counts the call out of its generation. */
   leave: (() => void) | undefined;
+  /** Hears the caller's own signal. */
+  onAbort: (() => void) | undefined;
   /** `performance.now()` of the first start. */
   startedAt = 0;
   readonly enteredAt = performance.now();

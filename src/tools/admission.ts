@@ -13,7 +13,8 @@ export interface AdmissionFacts {
   readonly flags: ToolFlags;
   readonly role: 'admin' | 'caller';
   readonly isolation: Isolation;
-  readonly granted: PermissionSet;
+  /** Asked for only where it matters. */
+  readonly granted: () => PermissionSet;
   readonly pending: number;
   readonly pendingOfCaller: number;
   readonly maxPending: number;
@@ -35,7 +36,7 @@ export function decideAdmission(facts: AdmissionFacts): Refusal | undefined {
   if (facts.mode === 'off') return { code: 'tool-off', message: `The tool "${tool}" is switched off: its mode is "off".` };
   const refusal = facts.role === 'admin' ? undefined : refuseRole(facts);
   if (refusal !== undefined) return refusal;
-  if (facts.isolation === 'plugin' && facts.granted.sharedCell !== true) {
+  if (facts.isolation === 'plugin' && facts.granted().sharedCell !== true) {
     const message = `"${tool}" keeps one cell for all callers (isolation: "plugin"), which "${plugin}" was not granted.`;
     return {
       code: 'permission-denied',

@@ -25,6 +25,7 @@ export class CallBorder implements BorderHost {
   #user: CapabilityUser | undefined;
   #open = 0;
   #engineTellsWaiting = false;
+  #isOver = false;
   #notedUses: Set<string> | undefined;
 
   constructor(parts: CallBorderParts, call: ActiveCall) {
@@ -35,12 +36,12 @@ export class CallBorder implements BorderHost {
   async answer(request: BorderRequest, signal: AbortSignal): Promise<BorderAnswer> {
     this.#user ??= this.#createUser();
     this.#open++;
-    if (!this.#engineTellsWaiting) this.#parts.setWaiting(this.#call, true);
+    if (!this.#engineTellsWaiting) this.#setWaiting(true);
     try {
       return await this.#parts.capabilities.answer(request, this.#user, signal);
     } finally {
       this.#open--;
-      if (!this.#engineTellsWaiting && this.#open === 0) this.#parts.setWaiting(this.#call, false);
+      if (!this.#engineTellsWaiting && this.#open === 0) this.#setWaiting(false);
     }
   }
 
@@ -50,7 +51,12 @@ export class CallBorder implements BorderHost {
 
   waiting(isWaiting: boolean): void {
     this.#engineTellsWaiting = true;
-    this.#parts.setWaiting(this.#call, isWaiting);
+    this.#setWaiting(isWaiting);
+  }
+
+  /** The attempt is over: answers that come late change nothing any more. */
+  end(): void {
+    this.#isOver = true;
   }
 
   log(line: LogLine): void {
@@ -67,6 +73,10 @@ export class CallBorder implements BorderHost {
   progress(data: { readonly done: number; readonly total?: number; readonly message?: string }): void {
     const { caller, id } = this.#call.record;
     this.#parts.events.publish('execution-progress', { caller, subject: id, data });
+  }
+
+  #setWaiting(isWaiting: boolean): void {
+    if (!this.#isOver) this.#parts.setWaiting(this.#call, isWaiting);
   }
 
   #createUser(): CapabilityUser {

@@ -7,3 +7,11 @@ export function chooseTimeoutMs(requestedMs: number | undefined, limitMs: number
 export function isTimeoutMs(value: unknown): value is number {
   return typeof value === 'number' && Number.isFinite(value) && value >= 1;
 }
+
+/** Waits for a promise that never rejects, but not longer than `ms`. */
+export async function waitAtMost(promise: Promise<void>, ms: number): Promise<void> {
+  const { promise: timeIsUp, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, Math.max(0, ms));
+  await Promise.race([promise, timeIsUp]);
+  clearTimeout(timer);
+}

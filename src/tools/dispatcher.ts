@@ -119,6 +119,7 @@ export function createDispatcher(options: {
       pump();
     },
     leaveEngine(call) {
+      call.phase = 'ending';
       slots.release(call);
       running--;
       pump();

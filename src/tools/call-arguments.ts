@@ -1,0 +1,70 @@
+import { HotcellError } from '../errors/hotcell-error.ts';
+import { isTimeoutMs } from './deadline.ts';
+import type { PreparedTool } from './prepared-tool.ts';
+import type { CallRequest, ToolEntry } from './tool-types.ts';
+import { describeValue, type SchemaIssue, sayIssue } from './validation/schema-issue.ts';
+import { isObject } from './validation/schema-keywords.ts';
+
+/** Arguments that passed, as a value and as the one JSON text that is both the record and the input of the guest. */
+export interface CallArguments {
+  readonly value: unknown;
+  readonly json: string;
+}
+
+const maxSessionLength = 200;
+
+/** Checks the arguments of a call against its tool; absent ones are `{}`. Throws `arguments-invalid` or `payload-too-large`. */
+export function readArguments(given: unknown, entry: ToolEntry, tool: PreparedTool): CallArguments {
+  const value = given ?? {};
+  if (!isObject(value)) {
+    throw new HotcellError(
+      'arguments-invalid',
+      `${sayTool(entry)} takes an object of named arguments, got ${describeValue(value)}.`,
+    );
+  }
+  const json = stringify(value, entry);
+  const maxBytes = tool.limits.argumentBytes;
+  // A UTF-16 unit is at most three bytes, so most texts need not be measured.
+  if (json.length * 3 > maxBytes && Buffer.byteLength(json) > maxBytes) {
+    const message = `The arguments of ${sayTool(entry)} are ${Buffer.byteLength(json)} bytes; at most ${maxBytes} are taken.`;
+    throw new HotcellError('payload-too-large', message, { fix: 'Send less, or raise limits.argumentBytes.' });
+  }
+  const issues = tool.input.findIssues(value, json.length);
+  if (issues !== undefined) throw refuseArguments(entry, issues);
+  return { value, json };
+}
+
+/** Checks what else a door hands over unparsed. Returns the session. */
+export function readSession(request: CallRequest): string {
+  const { session = 'default', timeoutMs } = request;
+  if (session === '' || session.length > maxSessionLength) {
+    const message = `A session has 1 to ${maxSessionLength} characters; this one has ${session.length}.`;
+    throw new HotcellError('body-invalid', message);
+  }
+  if (timeoutMs !== undefined && !isTimeoutMs(timeoutMs)) {
+    throw new HotcellError('body-invalid', `timeoutMs must be a number of at least 1, got ${String(timeoutMs)}.`);
+  }
+  return session;
+}
+
+function stringify(value: object, entry: ToolEntry): string {
+  try {
+    return JSON.stringify(value);
+  } catch (error) {
+    const reason =
+      error instanceof RangeError ? 'they are nested too deeply' : 'they hold a cycle or a value that JSON does not know';
+    throw new HotcellError('arguments-invalid', `The arguments of ${sayTool(entry)} are not JSON: ${reason}.`);
+  }
+}
+
+function refuseArguments(entry: ToolEntry, issues: readonly SchemaIssue[]): HotcellError {
+  const message = `The arguments do not fit ${sayTool(entry)}: ${issues.map(sayIssue).join('; ')}.`;
+  return new HotcellError('arguments-invalid', message, {
+    facts: { tool: entry.name, version: entry.version, issues },
+    fix: `Compare the arguments with the schema: hotcell tool info ${entry.name}.`,
+  });
+}
+
+function sayTool(entry: ToolEntry): string {
+  return `${entry.name}@${entry.version}`;
+}

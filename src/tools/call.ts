@@ -1,0 +1,283 @@
+import type { CapabilityTable } from '../capabilities/capability.ts';
+import type { Config } from '../config/config-types.ts';
+import type { BorderView, Recording } from '../engines/border.ts';
+import type { RunOutcome } from '../engines/engine.ts';
+import { HotcellError } from '../errors/hotcell-error.ts';
+import type { EventLog } from '../events/event.ts';
+import type { Store } from '../store/store-types.ts';
+import { ActiveCall } from './active-call.ts';
+import { decideAdmission } from './admission.ts';
+import { readArguments, readSession } from './call-arguments.ts';
+import { CallBorder, type CallBorderParts } from './call-border.ts';
+import { endFailure, endSuccess, endWaiting } from './call-end.ts';
+import { cellKeyOf } from './cell-key.ts';
+import { chooseTimeoutMs, waitAtMost } from './deadline.ts';
+import { createDispatcher } from './dispatcher.ts';
+import { type Engines, findEngine, runInEngine } from './engine-run.ts';
+import { createExecutionIds } from './execution-id.ts';
+import { executionUnknown, maySee } from './execution-reader.ts';
+import { type CallEnd, createExecutionRecords, createRecord } from './execution-records.ts';
+import { createIdempotency } from './idempotency.ts';
+import { createToolPreparer } from './prepared-tool.ts';
+import { createRecordingKeeper } from './recordings.ts';
+import { decideRetry } from './retry.ts';
+import type { CallAnswer, CallRequest, ExplainGuestError, PublishedGeneration, ToolEntry } from './tool-types.ts';
+import type { ToolCaller, ToolRegistry } from './tools-api.ts';
+import { createValidatorCache } from './validation/validator.ts';
+
+/** What the call journey is made of. */
+export interface ToolCallerParts {
+  readonly config: Pick<Config, 'tools' | 'queue' | 'limits' | 'pluginLimits' | 'executions' | 'idempotency' | 'workers'>;
+  readonly registry: Pick<ToolRegistry, 'resolve'>;
+  readonly engines: Engines;
+  readonly store: Store;
+  readonly events: EventLog;
+  readonly capabilities: Pick<CapabilityTable, 'answer'>;
+  readonly explainError: ExplainGuestError;
+  /** What `context.config.get` and `context.env.get` may answer now; called before every slice. Must not throw. */
+  readonly readView: (published: PublishedGeneration) => BorderView;
+  /** Epoch ms. */
+  readonly now?: () => number;
+  /** How many calls an engine gets at once, those that wait at the border not counted; two a worker and two by default. */
+  readonly runnableSlots?: number;
+  /** Hears of faults in the daemon itself, with the execution they are logged under. Must not throw. */
+  readonly onFault?: (error: unknown, executionId?: string) => void;
+}
+
+/** The call journey with what the composition root needs beside it. */
+export interface ToolCallerHandle extends ToolCaller {
+  readRecording(executionId: string): Promise<Recording | undefined>;
+  /** Drains at once and writes the recordings that wait. */
+  close(): Promise<void>;
+}
+
+/** After what was left was cancelled, engines get this long to say so. */
+const cancelGraceMs = 5_000;
+
+/** Creates the Call journey: resolve, admit, run, record. */
+export function createToolCaller(parts: ToolCallerParts): ToolCallerHandle {
+  const { config, registry, engines, store, events, now = Date.now, onFault = () => {} } = parts;
+  const nextId = createExecutionIds(now);
+  const prepare = createToolPreparer(config, createValidatorCache());
+  const records = createExecutionRecords({ store, events, keep: config.executions.keep });
+  const idempotency = createIdempotency({ store, keepMs: config.idempotency.keepMs, now });
+  const recordings = createRecordingKeeper({
+    store,
+    keepPerTool: config.executions.keepRecordingsPerTool,
+    maxBytes: config.executions.maxRecordingBytes,
+    onFault,
+  });
+  const dispatcher = createDispatcher({
+    maxRunning: config.queue.maxRunning,
+    slots: parts.runnableSlots ?? config.workers.max * 2 + 2,
+    start: (call) => void run(call),
+    now,
+  });
+  const borderParts: CallBorderParts = {
+    capabilities: parts.capabilities,
+    events,
+    readView: parts.readView,
+    setWaiting: dispatcher.setWaiting,
+    onFault,
+  };
+  const activeById = new Map<string, ActiveCall>();
+  let isDraining = false;
+  let whenIdle: PromiseWithResolvers<void> | undefined;
+
+  function admit(entry: ToolEntry, request: CallRequest): void {
+    const { caller } = request;
+    const refusal = decideAdmission({
+      tool: entry.name,
+      plugin: entry.plugin,
+      areToolsEnabled: config.tools.enabled,
+      isDraining,
+      mode: entry.manifest.mode,
+      flags: entry.manifest.flags,
+      role: caller.role,
+      isolation: entry.published.manifest.isolation,
+      granted: entry.published.granted,
+      pending: dispatcher.pending(),
+      pendingOfCaller: dispatcher.pendingOf(caller.id),
+      maxPending: config.queue.maxPending,
+      maxPendingPerCaller: config.queue.maxPendingPerCaller,
+    });
+    if (refusal === undefined) return;
+    throw new HotcellError(refusal.code, refusal.message, refusal.fix === undefined ? {} : { fix: refusal.fix });
+  }
+
+  /** Everything before the queue; a refusal leaves nothing behind. Returns the answer of an earlier execution, if any. */
+  function accept(request: CallRequest): ActiveCall | CallAnswer {
+    const entry = registry.resolve(request.ref);
+    admit(entry, request);
+    if (request.signal?.aborted === true) throw new HotcellError('cancelled', 'The call was cancelled before it began.');
+    findEngine(engines, entry);
+    const tool = prepare(entry);
+    const session = readSession(request);
+    const { value, json } = readArguments(request.arguments, entry, tool);
+    const createdAtMs = now();
+    const { published, name, version, plugin } = entry;
+    const { id: caller } = request.caller;
+    const idempotencyKey = request.idempotencyKey ?? null;
+    const id = nextId();
+    const keyUse = { caller, tool: name, key: idempotencyKey ?? '', arguments: value, executionId: id };
+    const earlier = idempotencyKey === null ? undefined : idempotency.claim(keyUse);
+    if (earlier !== undefined) return earlier;
+    const generation = published.generation.id;
+    const facts = {
+      id,
+      tool: name,
+      version,
+      plugin,
+      generation,
+      caller,
+      session,
+      argumentsJson: json,
+      createdAtMs,
+      idempotencyKey,
+    };
+    const call = new ActiveCall({
+      request,
+      entry,
+      tool,
+      record: createRecord(facts),
+      deadlineMs: createdAtMs + chooseTimeoutMs(request.timeoutMs, tool.limits.wallMs),
+      cellKey: cellKeyOf(published, caller, session),
+    });
+    try {
+      call.leave = published.lease();
+    } catch (error) {
+      if (idempotencyKey !== null) idempotency.release(keyUse);
+      throw error;
+    }
+    return call;
+  }
+
+  function enter(call: ActiveCall): void {
+    const { request, record } = call;
+    activeById.set(record.id, call);
+    records.open(record);
+    if (request.signal !== undefined) {
+      call.onAbort = () => void stop(call, 'cancelled');
+      request.signal.addEventListener('abort', call.onAbort, { once: true });
+    }
+    dispatcher.enter(call);
+    watchDeadline(call);
+  }
+
+  /** While a call waits here nobody else keeps its deadline. */
+  function watchDeadline(call: ActiveCall): void {
+    if (call.phase !== 'queued' && call.phase !== 'cell-wait') return;
+    call.timer = setTimeout(() => void stop(call, 'timeout'), Math.max(1, call.deadlineMs - now()));
+  }
+
+  /** Carries one attempt from its start to its end. Never rejects. */
+  async function run(call: ActiveCall): Promise<void> {
+    clearTimeout(call.timer);
+    if (call.startedAt === 0) call.startedAt = performance.now();
+    records.start(call.record, now());
+    const engine = findEngine(engines, call.entry);
+    const border = new CallBorder(borderParts, call);
+    const outcome = await runInEngine(engine, call, border, onFault);
+    border.end();
+    dispatcher.leaveEngine(call);
+    if (outcome.status === 'success') {
+      finish(call, endSuccess(call, outcome), outcome.recording);
+      return;
+    }
+    if (!tryAgain(call, outcome)) finish(call, await endFailure(call, outcome, parts.explainError, onFault), outcome.recording);
+  }
+
+  function tryAgain(call: ActiveCall, { status, error }: Exclude<RunOutcome, { status: 'success' }>): boolean {
+    const { retries, idempotent } = call.entry.manifest;
+    const attempt = call.record.attempts;
+    const facts = {
+      status,
+      code: error.code,
+      attempt,
+      retries,
+      isIdempotent: idempotent,
+      nowMs: now(),
+      deadlineMs: call.deadlineMs,
+    };
+    const decision = decideRetry(facts);
+    if (!decision.retry || call.controller.signal.aborted) return false;
+    call.phase = 'back-off';
+    call.timer = setTimeout(() => {
+      dispatcher.enterAgain(call);
+      watchDeadline(call);
+    }, decision.delayMs);
+    return true;
+  }
+
+  /** Ends a call from outside; false when it had ended. */
+  function stop(call: ActiveCall, status: 'cancelled' | 'timeout'): boolean {
+    if (call.phase === 'started') {
+      call.controller.abort();
+      return true;
+    }
+    if (call.phase !== 'back-off' && !dispatcher.withdraw(call)) return false;
+    finish(call, endWaiting(status, call.phase), undefined);
+    return true;
+  }
+
+  /** Records the end, lets the next call have what this one held, and answers once the record is committed. */
+  function finish(call: ActiveCall, end: CallEnd, recording: Recording | undefined): void {
+    const { record, request } = call;
+    const hadCell = call.phase !== 'cell-wait';
+    const durationMs = Math.round((performance.now() - (call.startedAt || call.enteredAt)) * 1000) / 1000;
+    call.phase = 'ended';
+    clearTimeout(call.timer);
+    if (call.onAbort !== undefined) request.signal?.removeEventListener('abort', call.onAbort);
+    records.end(record, end, durationMs, now());
+    if (recording !== undefined) {
+      const { id: executionId, tool, createdAtMs } = record;
+      recordings.keep({ executionId, tool, status: end.status, recording, createdAtMs });
+    }
+    call.leave?.();
+    if (hadCell) dispatcher.leaveCell(call);
+    activeById.delete(record.id);
+    if (activeById.size === 0) whenIdle?.resolve();
+    const { output, error, status } = end;
+    const answer = {
+      executionId: record.id,
+      status,
+      ...(output !== undefined && { output }),
+      ...(error !== undefined && { error }),
+      durationMs,
+    };
+    store.committed().then(() => call.resolve(answer), call.reject);
+  }
+
+  async function drain(deadlineMs: number): Promise<void> {
+    isDraining = true;
+    if (activeById.size > 0) {
+      whenIdle ??= Promise.withResolvers<void>();
+      await waitAtMost(whenIdle.promise, deadlineMs);
+      for (const call of [...activeById.values()]) stop(call, 'cancelled');
+      if (activeById.size > 0) await waitAtMost(whenIdle.promise, cancelGraceMs);
+    }
+    await store.committed();
+  }
+
+  return {
+    async call(request) {
+      const accepted = accept(request);
+      if (!(accepted instanceof ActiveCall)) return accepted;
+      enter(accepted);
+      return accepted.answered;
+    },
+    cancel(executionId, caller) {
+      const call = activeById.get(executionId);
+      const owner = call?.callerId ?? store.executions.get(executionId)?.caller;
+      if (owner === undefined || !maySee(caller, owner)) throw executionUnknown(executionId);
+      return call !== undefined && stop(call, 'cancelled');
+    },
+    load: () => ({ pending: dispatcher.pending(), running: dispatcher.running() }),
+    drain,
+    readRecording: recordings.read,
+    async close() {
+      await drain(0);
+      await recordings.flush();
+    },
+  };
+}

@@ -1,0 +1,54 @@
+import type { BorderHost } from '../engines/border.ts';
+import type { Engine, EngineName, RunOutcome } from '../engines/engine.ts';
+import { HotcellError } from '../errors/hotcell-error.ts';
+import type { ActiveCall } from './active-call.ts';
+import type { ToolEntry } from './tool-types.ts';
+
+/** The engines that are there. */
+export type Engines = Readonly<Partial<Record<EngineName, Engine>>>;
+
+const noUsage = { cpuMs: 0, hostCalls: 0, logLines: 0 };
+
+/** The engine of a tool; throws `not-supported` when it is not there. */
+export function findEngine(engines: Engines, entry: ToolEntry): Engine {
+  const name = entry.published.manifest.engine;
+  const engine = engines[name];
+  if (engine !== undefined) return engine;
+  throw new HotcellError('not-supported', `The tool "${entry.name}" needs the engine "${name}", which is not there.`, {
+    fix: `Use one of: ${Object.keys(engines).join(', ')}.`,
+  });
+}
+
+/** Runs one attempt. Never rejects: a fault of the engine is told to `onFault` and ends the call as `engine-failed`. */
+export async function runInEngine(
+  engine: Engine,
+  call: ActiveCall,
+  host: BorderHost,
+  onFault: (error: unknown, executionId: string) => void,
+): Promise<RunOutcome> {
+  const { record, entry } = call;
+  const { generation, manifest } = entry.published;
+  try {
+    return await engine.run(
+      {
+        executionId: record.id,
+        program: generation.program,
+        handler: entry.manifest.handler,
+        argumentsJson: record.argumentsJson,
+        isolation: manifest.isolation,
+        cellKey: call.cellKey,
+        limits: call.tool.limits,
+        deadlineMs: call.deadlineMs,
+        caller: record.caller,
+        session: record.session,
+        handOver: manifest.hooks.onReload,
+      },
+      host,
+      call.controller.signal,
+    );
+  } catch (error) {
+    onFault(error, record.id);
+    const message = `The sandbox failed; the log of the daemon says why under ${record.id}.`;
+    return { status: 'error', error: { code: 'engine-failed', message, frames: [] }, usage: noUsage };
+  }
+}

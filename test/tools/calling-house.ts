@@ -1,0 +1,199 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { CapabilityTable } from '../../src/capabilities/capability.ts';
+import { defaultLimits } from '../../src/config/limits.ts';
+import type { PermissionSet } from '../../src/config/permission-set.ts';
+import type { Engine } from '../../src/engines/engine.ts';
+import { createQuickJsEngine } from '../../src/engines/quickjs/engine.ts';
+import type { EventEnvelope, EventLog } from '../../src/events/event.ts';
+import { createEventLog } from '../../src/events/event-log.ts';
+import type { PluginManifest, ToolManifest } from '../../src/plugins/manifest-types.ts';
+import { openStore } from '../../src/store/open.ts';
+import type { Store } from '../../src/store/store-types.ts';
+import { createToolCaller, type ToolCallerHandle, type ToolCallerParts } from '../../src/tools/call.ts';
+import { createExecutionReader } from '../../src/tools/execution-reader.ts';
+import { createToolRegistry } from '../../src/tools/registry.ts';
+import type { Caller, PublishedGeneration } from '../../src/tools/tool-types.ts';
+import type { ExecutionReader, ToolRegistry } from '../../src/tools/tools-api.ts';
+
+/** The parts that a call passes, all real but for what stands behind the border. */
+export interface CallingHouse {
+  readonly dataDir: string;
+  readonly caller: ToolCallerHandle;
+  readonly registry: ToolRegistry;
+  readonly reader: ExecutionReader;
+  readonly store: Store;
+  readonly events: EventLog;
+  readonly seen: EventEnvelope[];
+  readonly faults: unknown[];
+  readonly leases: { open: number };
+  /** Publishes a plugin whose default export is written as JavaScript. */
+  publish(name: string, plugin: string, options?: PublishOptions): Promise<PublishedGeneration>;
+  close(): Promise<void>;
+}
+
+export interface PublishOptions {
+  readonly version?: string;
+  readonly tool?: Partial<ToolManifest>;
+  readonly manifest?: Partial<PluginManifest>;
+  readonly granted?: PermissionSet;
+}
+
+export interface HouseOptions {
+  readonly queue?: Partial<ToolCallerParts['config']['queue']>;
+  readonly parts?: Partial<ToolCallerParts>;
+  readonly enabled?: boolean;
+  readonly engine?: Engine;
+  readonly answer?: CapabilityTable['answer'];
+  readonly dataDir?: string;
+}
+
+export const admin: Caller = { id: 'local', role: 'admin' };
+export const ann: Caller = { id: 'ann', role: 'caller' };
+export const bob: Caller = { id: 'bob', role: 'caller' };
+
+let generations = 0;
+
+/** Opens a house in a data folder of its own. */
+export async function openHouse(options: HouseOptions = {}): Promise<CallingHouse> {
+  const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'hotcell-calls-'));
+  const store = openStore({ dataDir });
+  const events = createEventLog({ store, now: Date.now });
+  const workers = { min: 2, max: 2 };
+  const engine = options.engine ?? (await createQuickJsEngine({ dataDir, workers }));
+  const registry = createToolRegistry();
+  const seen: EventEnvelope[] = [];
+  const faults: unknown[] = [];
+  const leases = { open: 0 };
+  events.subscribe({}, (event) => seen.push(event));
+  const caller = createToolCaller({
+    config: {
+      tools: { enabled: options.enabled ?? true },
+      queue: { maxPending: 10_000, maxPendingPerCaller: 10_000, maxRunning: 10_000, ...options.queue },
+      limits: {},
+      pluginLimits: {},
+      executions: { keep: 100_000, keepRecordingsPerTool: 3, maxRecordingBytes: 1_000_000 },
+      idempotency: { keepMs: 3_600_000 },
+      workers,
+    },
+    registry,
+    engines: { quickjs: engine },
+    store,
+    events,
+    capabilities: { answer: options.answer ?? (async ({ op }) => ({ ok: true, payload: JSON.stringify(op) })) },
+    explainError: async ({ code, message, frames }) => ({ code, message, frames, fix: 'Mend it.' }),
+    readView: () => ({ config: {}, env: {}, denied: {} }),
+    onFault: (error) => faults.push(error),
+    ...options.parts,
+  });
+  return {
+    dataDir,
+    caller,
+    registry,
+    reader: createExecutionReader({ store }),
+    store,
+    events,
+    seen,
+    faults,
+    leases,
+    async publish(name, plugin, publishOptions = {}) {
+      const published = await makePublished(engine, leases, name, plugin, publishOptions);
+      registry.publish(published.generation.pluginPath, published);
+      return published;
+    },
+    async close() {
+      await caller.close();
+      if (options.engine === undefined) await engine.close();
+      store.close();
+      if (options.dataDir === undefined) rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+async function makePublished(
+  engine: Engine,
+  leases: { open: number },
+  name: string,
+  plugin: string,
+  options: PublishOptions,
+): Promise<PublishedGeneration> {
+  const code = `globalThis.__hotcellExports = { default: ${plugin} };`;
+  const number = ++generations;
+  const key = `${name}-${number}`;
+  const loaded = await engine.load({ key, label: name, code, limits: defaultLimits });
+  if (!loaded.ok) throw new Error(`${loaded.error.code}: ${loaded.error.message}`);
+  const manifest = makeManifest(name, options);
+  return {
+    manifest,
+    generation: {
+      id: key,
+      pluginPath: `/plugins/${name}@${options.version ?? '1.0.0'}.ts`,
+      number,
+      author: 'operator',
+      contentHash: key,
+      createdAtMs: Date.now(),
+      manifest,
+      inputs: [],
+      program: { key, label: name, readCode: async () => code, readImage: async () => undefined, saveImage: () => {} },
+    },
+    granted: () => options.granted ?? {},
+    lease() {
+      leases.open++;
+      return () => void leases.open--;
+    },
+  };
+}
+
+/** A manifest with one tool of the plugin's name. */
+export function makeManifest(name: string, { version = '1.0.0', tool = {}, manifest = {} }: PublishOptions = {}): PluginManifest {
+  return {
+    name,
+    version,
+    description: name,
+    engine: 'quickjs',
+    isolation: 'call',
+    limits: {},
+    permissions: {},
+    permissionsSource: 'declared',
+    tools: [
+      {
+        name,
+        handler: 'default',
+        description: name,
+        input: { type: 'object' },
+        inputSource: 'none',
+        flags: {
+          isResearch: false,
+          isSideEffect: false,
+          isDeep: false,
+          isDangerous: false,
+          isElevated: false,
+          isParallelSafe: true,
+        },
+        tags: [],
+        mode: 'on',
+        retries: 0,
+        idempotent: false,
+        examples: [],
+        ...tool,
+      },
+    ],
+    hooks: { onStart: false, onReload: false, healthcheck: false },
+    warnings: [],
+    ...manifest,
+  };
+}
+
+/** Resolves when an event of this kind comes (or came) that the test lets through. */
+export async function waitForEvent(house: CallingHouse, accepts: (event: EventEnvelope) => boolean): Promise<EventEnvelope> {
+  const known = house.seen.find(accepts);
+  if (known !== undefined) return known;
+  const { promise, resolve } = Promise.withResolvers<EventEnvelope>();
+  const end = house.events.subscribe({}, (event) => {
+    if (accepts(event)) resolve(event);
+  });
+  const event = await promise;
+  end();
+  return event;
+}
