@@ -11,7 +11,7 @@ import { createFleet } from './supervisor/fleet.ts';
 import { createJudge } from './supervisor/judge.ts';
 import { createKillCount } from './supervisor/kill-count.ts';
 import type { SupervisorParts } from './supervisor/parts.ts';
-import type { PluginRecord } from './supervisor/plugin-record.ts';
+import { nameOf, type PluginRecord } from './supervisor/plugin-record.ts';
 import { createPluginRowWriter } from './supervisor/plugin-rows.ts';
 import { restorePlugins } from './supervisor/restore.ts';
 import { rollBack } from './supervisor/roll-back.ts';
@@ -27,8 +27,8 @@ import { createInputUsers } from './watch/input-users.ts';
 
 /** The supervisor with what the other parts of the daemon need of it. */
 export interface PluginSupervisorControls extends PluginSupervisor {
-  /** Counts a cell of a plugin that had to be killed; too many of them quarantine the plugin. */
-  noteKill(pluginPath: string, reason: string): void;
+  /** Counts a cell of a plugin, by name or path, that had to be killed; too many of them quarantine the plugin. */
+  noteKill(plugin: string, reason: string): void;
   /** Takes a plugin out of service until its content changes, or somebody reloads or enables it. */
   quarantine(name: string, reason: string): Promise<void>;
   /** Decides all grants again, after what is granted has changed. */
@@ -99,7 +99,7 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
     return built?.contentHash === generation.contentHash ? built.code : undefined;
   }
 
-  const find = (name: string) => findPlugin(fleet.units.values(), name);
+  const find = (name: string) => findPlugin([...fleet.units.values()], name);
   const view = (record: PluginRecord) => viewPlugin(record, decideGrants);
   const sortedUnits = () => [...fleet.units.values()].sort((a, b) => (a.record.path < b.record.path ? -1 : 1));
 
@@ -177,9 +177,9 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
       for (const { record } of fleet.units.values()) if (record.live?.generation.id === id) return record.live.generation;
       return archive.find(id);
     },
-    noteKill(pluginPath, reason) {
-      const unit = fleet.units.get(pluginPath);
-      if (!unit || !kills.note(pluginPath, now())) return;
+    noteKill(plugin, reason) {
+      const unit = fleet.units.get(plugin) ?? sortedUnits().find(({ record }) => nameOf(record) === plugin);
+      if (!unit || !kills.note(unit.record.path, now())) return;
       const { limit, windowMs } = tolerableKills;
       quarantine(unit, `its cells were killed ${limit} times within ${windowMs / 1000} s: ${reason}`).catch(onFault);
     },

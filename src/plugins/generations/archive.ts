@@ -5,7 +5,7 @@ import type { PluginManifest } from '../manifest-types.ts';
 import type { Author, BuildInput, Generation } from '../plugin-types.ts';
 import { type ArtifactFiles, type Artifacts, hashBytes } from './artifact-files.ts';
 import { fromRow, type GenerationFacts, toRow } from './generation-rows.ts';
-import { createProgram } from './program.ts';
+import { createProgram, programKey } from './program.ts';
 
 /** What a build hands over to become a generation. */
 export interface NewGeneration {
@@ -65,12 +65,13 @@ export function createArchive(parts: ArchiveParts): GenerationArchive {
   const failedIds = new Set<string>();
   let saving: Promise<void> = Promise.resolve();
 
-  function bind(facts: GenerationFacts, engine: string): Generation {
+  function bind(facts: GenerationFacts): Generation {
     const { codeHash, imageHash, ...rest } = facts;
+    const { engine } = facts.manifest;
     const generation: Generation = {
       ...rest,
       program: createProgram({
-        key: `${engine}:${hashBytes(facts.pluginPath).slice(0, 16)}:${codeHash}`,
+        key: programKey(engine, facts.pluginPath, codeHash),
         label: facts.manifest.name,
         isText: engine === 'quickjs',
         readCode: async () => unsavedById.get(facts.id)?.artifacts.code ?? (await files.readCode(facts, codeHash)),
@@ -89,7 +90,7 @@ export function createArchive(parts: ArchiveParts): GenerationArchive {
 
   function restore(row: ReturnType<GenerationTable['get']>): Generation | undefined {
     const facts = row && fromRow(row, builtBy);
-    return facts && bind(facts, facts.manifest.engine);
+    return facts && bind(facts);
   }
 
   function enqueue(task: () => Promise<void>): void {
@@ -142,7 +143,7 @@ export function createArchive(parts: ArchiveParts): GenerationArchive {
         codeHash: hashBytes(artifacts.code),
         imageHash: artifacts.image ? hashBytes(artifacts.image) : null,
       };
-      const generation = bind(facts, manifest.engine);
+      const generation = bind(facts);
       unsavedById.set(facts.id, { generation, facts, artifacts });
       return generation;
     },

@@ -1,5 +1,6 @@
-import type { Program } from '../../engines/engine.ts';
+import type { EngineName, Program } from '../../engines/engine.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
+import { hashBytes } from './artifact-files.ts';
 
 /** What a program is read from. */
 export interface ProgramSource {
@@ -30,4 +31,9 @@ export function createProgram(source: ProgramSource): Program {
     readImage: source.readImage,
     saveImage: source.saveImage,
   };
+}
+
+/** The key under which engines know the code of a plugin: the same code of the same plugin has the same key. */
+export function programKey(engine: EngineName, pluginPath: string, codeHash: string): string {
+  return `${engine}:${hashBytes(pluginPath).slice(0, 16)}:${codeHash}`;
 }

@@ -105,7 +105,8 @@ export function createPluginUnit(parts: UnitParts): PluginUnit {
         await pause(pauseMs);
         continue;
       }
-      if (settling.isPatient && (await becomesBetter(verdict))) continue;
+      // What is cut short by the end of the daemon is judged by the next one.
+      if (settling.isPatient && ((await becomesBetter(verdict)) || closing.signal.aborted)) continue;
       return count(verdict, settling.reason, startedAtMs);
     }
     return { changed: false };
@@ -135,6 +136,8 @@ export function createPluginUnit(parts: UnitParts): PluginUnit {
     hintedAtMs = undefined;
     if (verdict.kind === 'gone') {
       stage.change(record, { type: 'vanished' }, { reason: 'the file was removed' });
+      // Should the file come back, another unit takes it in.
+      end();
       parts.onGone();
     } else {
       judge.remember(record, verdict.seen);
@@ -158,6 +161,12 @@ export function createPluginUnit(parts: UnitParts): PluginUnit {
       };
     });
     wake = undefined;
+  }
+
+  function end(): void {
+    closing.abort();
+    clearTimeout(recheck);
+    wake?.();
   }
 
   /** Runs what somebody ordered: a look that only waits for something better gives way. */
@@ -187,9 +196,7 @@ export function createPluginUnit(parts: UnitParts): PluginUnit {
       }),
     run: order,
     async close() {
-      closing.abort();
-      clearTimeout(recheck);
-      wake?.();
+      end();
       await tail;
     },
   };

@@ -1,0 +1,212 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { defaultLimits } from '../../../src/config/limits.ts';
+import type { PermissionSet } from '../../../src/config/permission-set.ts';
+import type { BorderHost } from '../../../src/engines/border.ts';
+import type { Engine } from '../../../src/engines/engine.ts';
+import type { EventEnvelope } from '../../../src/events/event.ts';
+import { createEventLog } from '../../../src/events/event-log.ts';
+import { decideGrants } from '../../../src/permissions/decision.ts';
+import type { Compiler } from '../../../src/plugins/compile/compile-types.ts';
+import type { SchemaReader } from '../../../src/plugins/schema/schema-types.ts';
+import { createBuilder } from '../../../src/plugins/supervisor/build.ts';
+import type { PluginBuilder } from '../../../src/plugins/supervisor/builder-types.ts';
+import { createSupervisor, type PluginSupervisorControls } from '../../../src/plugins/supervisor.ts';
+import { openStore } from '../../../src/store/open.ts';
+import type { Store } from '../../../src/store/store-types.ts';
+import { createToolRegistry } from '../../../src/tools/registry.ts';
+import type { ToolRegistry } from '../../../src/tools/tools-api.ts';
+import { manifestOf } from './manifest-of.ts';
+
+/** Parts that are costly to start and hold no state of a plugin folder; one set a test file. */
+export interface SharedParts {
+  readonly engine: Engine;
+  readonly compiler: Compiler;
+  readonly schemaReader: SchemaReader;
+}
+
+/** A supervisor over real folders, store, registry, compiler and engine. */
+export interface Rig {
+  readonly home: string;
+  readonly plugins: string;
+  readonly supervisor: PluginSupervisorControls;
+  readonly registry: ToolRegistry;
+  readonly store: Store;
+  readonly events: readonly EventEnvelope[];
+  /** How often each step of a build ran. */
+  readonly builds: { compiled: number; loaded: number };
+  /** Changes what is granted; takes effect with `refreshGrants`. */
+  grants: PermissionSet;
+  call(ref: string, args?: unknown): Promise<unknown>;
+  stop(): Promise<void>;
+}
+
+/** Options of a rig; `home` starts it over what an earlier one left. */
+export interface RigOptions {
+  readonly home?: string;
+  readonly folders?: readonly string[];
+  readonly sharedDirs?: readonly string[];
+  readonly safe?: boolean;
+  readonly keep?: number;
+  readonly drainMs?: number;
+  readonly polling?: boolean;
+}
+
+/** A folder that is gone after the test. */
+export function makeFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'hotcell-plugins-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** Starts a supervisor; it is stopped when the test ends. */
+export async function startRig(shared: SharedParts, options: RigOptions = {}): Promise<Rig> {
+  const home = options.home ?? makeFolder();
+  const folders = (options.folders ?? ['plugins']).map((name) => join(home, name));
+  const dataDir = join(home, 'data');
+  const store = openStore({ dataDir });
+  const log = createEventLog({ store, now: Date.now });
+  const events: EventEnvelope[] = [];
+  log.subscribe({}, (event) => events.push(event));
+  const registry = createToolRegistry();
+  const builds = { compiled: 0, loaded: 0 };
+  const rig = { grants: {} satisfies PermissionSet as PermissionSet };
+  const supervisor = createSupervisor({
+    config: {
+      pluginDirs: folders,
+      wasmDirs: [],
+      sharedDirs: options.sharedDirs ?? [],
+      dataDir,
+      safe: options.safe ?? false,
+      generations: { keep: options.keep ?? 5, drainMs: options.drainMs ?? 30_000 },
+      watch: { polling: options.polling ?? false },
+    },
+    store,
+    events: log,
+    builder: countingBuilder(shared, builds),
+    engines: { quickjs: shared.engine },
+    publish: registry,
+    decideGrants: (manifest) => decideGrants(manifest.permissions, { preset: rig.grants, grantRequested: false }),
+    builtBy: 'test',
+    onFault: (error) => {
+      throw error;
+    },
+  });
+  await supervisor.start();
+  let isStopped = false;
+  async function stop(): Promise<void> {
+    if (isStopped) return;
+    isStopped = true;
+    await supervisor.close();
+    store.close();
+  }
+  onTestFinished(stop);
+  return Object.assign(rig, {
+    home,
+    plugins: folders[0] ?? home,
+    supervisor,
+    registry,
+    store,
+    events,
+    builds,
+    stop,
+    call: (ref: string, args: unknown = {}) => callTool(shared.engine, registry, ref, args),
+  });
+}
+
+/** Waits until `probe` returns something other than false or undefined, asking again every few milliseconds. */
+export async function until<Value>(probe: () => Value | Promise<Value>, what: string, deadlineMs = 10_000): Promise<Value> {
+  const endMs = Date.now() + deadlineMs;
+  for (;;) {
+    const value = await probe();
+    if (value !== undefined && value !== false) return value;
+    if (Date.now() > endMs) throw new Error(`Waited ${deadlineMs} ms in vain for ${what}.`);
+    await new Promise((resolve) => setTimeout(resolve, 3));
+  }
+}
+
+/** The text of a plugin whose tool answers `answer`. */
+export function answering(answer: string, extra = ''): string {
+  return `export default { description: 'Answers.', ${extra} handler: async () => ${JSON.stringify(answer)} };\n`;
+}
+
+function countingBuilder(shared: SharedParts, builds: { compiled: number; loaded: number }): PluginBuilder {
+  return createBuilder({
+    compiler: {
+      compile: (request) => {
+        builds.compiled += 1;
+        return shared.compiler.compile(request);
+      },
+      close: async () => undefined,
+    },
+    schemaReader: shared.schemaReader,
+    engines: {
+      quickjs: {
+        load: (request) => {
+          builds.loaded += 1;
+          return shared.engine.load(request);
+        },
+      },
+    },
+    readManifest: manifestOf,
+    embedSidecar: (_file, module) => module,
+    explainLoadError: (error, _artifacts, source) => ({
+      code: error.code,
+      message: error.message,
+      file: source.name,
+      fix: 'Mend it.',
+    }),
+    limits: defaultLimits,
+  });
+}
+
+const closedBorder: BorderHost = {
+  answer: async () => ({ ok: false, code: 'not-supported', message: 'Nothing is granted here.' }),
+  view: () => ({ config: {}, env: {}, denied: {} }),
+  log: () => undefined,
+  progress: () => undefined,
+};
+
+let executions = 0;
+
+async function callTool(engine: Engine, registry: ToolRegistry, ref: string, args: unknown): Promise<unknown> {
+  const entry = registry.resolve(ref);
+  const release = entry.published.lease();
+  executions += 1;
+  try {
+    const outcome = await engine.run(
+      {
+        executionId: `exe_${executions}`,
+        program: entry.published.generation.program,
+        handler: entry.manifest.handler,
+        argumentsJson: JSON.stringify(args),
+        isolation: 'call',
+        cellKey: `exe_${executions}`,
+        limits: defaultLimits,
+        deadlineMs: Date.now() + 20_000,
+        caller: 'local',
+        session: 'local',
+      },
+      closedBorder,
+      new AbortController().signal,
+    );
+    if (outcome.status !== 'success') throw new Error(`${outcome.status}: ${outcome.error.message}`);
+    return outcome.output;
+  } finally {
+    release();
+  }
+}
+
+/** Makes a folder with all above it. */
+export function makeDeep(...segments: string[]): string {
+  const folder = join(...segments);
+  mkdirSync(folder, { recursive: true });
+  return folder;
+}
+
+/** The text of a file. */
+export function textOf(path: string): string {
+  return readFileSync(path, 'utf8');
+}

@@ -1,0 +1,389 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { useSharedParts } from './rig/shared-parts.ts';
+import { answering, makeDeep, makeFolder, type Rig, startRig, textOf, until } from './rig/supervisor-rig.ts';
+
+const shared = useSharedParts();
+
+async function startWith(files: Readonly<Record<string, string>>, options: Parameters<typeof startRig>[1] = {}): Promise<Rig> {
+  const home = options.home ?? makeFolder();
+  makeDeep(home, 'plugins');
+  for (const [name, text] of Object.entries(files))
+    writeFileSync(join(makeDeep(home, 'plugins', name, '..'), name.split('/').at(-1) ?? name), text);
+  return startRig(shared.get(), { ...options, home });
+}
+
+const stateOf = (rig: Rig, name: string) => rig.supervisor.get(name).state;
+
+describe('createSupervisor', () => {
+  it('loads what lies in the folder at the start', async () => {
+    const rig = await startWith({ 'hello.ts': answering('hi') });
+    expect(await rig.call('hello')).toBe('hi');
+    expect(rig.supervisor.list()).toMatchObject([{ name: 'hello', state: 'ready', generation: 1, path: 'plugins/hello.ts' }]);
+  });
+
+  it('creates a folder that is not there and loads what is dropped into it', async () => {
+    const rig = await startRig(shared.get());
+    writeFileSync(join(rig.plugins, 'hello.ts'), answering('one'));
+    await until(() => rig.registry.list().length === 1, 'the tool');
+    expect(await rig.call('hello')).toBe('one');
+  });
+
+  it('keeps the last good generation when an edit is broken, and says where', async () => {
+    const rig = await startWith({ 'hello.ts': answering('good') });
+    writeFileSync(join(rig.plugins, 'hello.ts'), 'export default {\n  handler: async () => {{,\n};\n');
+    await until(() => stateOf(rig, 'hello') === 'degraded', 'the state');
+    expect(await rig.call('hello')).toBe('good');
+    expect(rig.supervisor.get('hello').diagnostic).toMatchObject({ code: 'compile-failed', line: 2 });
+    expect(rig.events.find((event) => event.type === 'plugin-diagnostic')).toMatchObject({ subject: 'hello' });
+    writeFileSync(join(rig.plugins, 'hello.ts'), answering('mended'));
+    await until(async () => (await rig.call('hello')) === 'mended', 'the mended plugin');
+    expect(rig.supervisor.get('hello').diagnostic).toBeUndefined();
+    expect(rig.supervisor.why('hello').map(({ to }) => to)).toEqual(['loading', 'ready', 'degraded', 'ready']);
+  });
+
+  it('takes a broken edit back without a build when the good text returns', async () => {
+    const rig = await startWith({ 'hello.ts': answering('good') });
+    writeFileSync(join(rig.plugins, 'hello.ts'), 'export default {{');
+    await until(() => stateOf(rig, 'hello') === 'degraded', 'the state');
+    const before = { ...rig.builds };
+    writeFileSync(join(rig.plugins, 'hello.ts'), answering('good'));
+    await until(() => stateOf(rig, 'hello') === 'ready', 'the state');
+    expect(rig.builds).toEqual(before);
+    expect(rig.supervisor.get('hello').generation).toBe(1);
+  });
+
+  it('answers a reload with the truth', async () => {
+    const rig = await startWith({ 'hello.ts': answering('one') });
+    expect(await rig.supervisor.reload('hello')).toMatchObject({ ok: true, changed: false, generation: 1 });
+    writeFileSync(join(rig.plugins, 'hello.ts'), answering('two'));
+    expect(await rig.supervisor.reload('hello')).toMatchObject({ ok: true, generation: 2 });
+    expect(await rig.call('hello')).toBe('two');
+    writeFileSync(join(rig.plugins, 'hello.ts'), 'export default {{');
+    expect(await rig.supervisor.reload('hello')).toMatchObject({
+      ok: false,
+      state: 'degraded',
+      diagnostic: { code: 'compile-failed' },
+    });
+    unlinkSync(join(rig.plugins, 'hello.ts'));
+    expect(await rig.supervisor.reload('hello')).toMatchObject({ ok: false, state: 'absent' });
+  });
+
+  it('names near plugins for one that does not exist', async () => {
+    const rig = await startWith({ 'weather.ts': answering('sun') });
+    expect(() => rig.supervisor.get('wether')).toThrow(/There is no plugin "wether". Did you mean "weather"/);
+  });
+
+  it('finds a plugin by name, version, file and path, and of several versions the highest', async () => {
+    const rig = await startWith({
+      'a.ts': answering('old', `name: 'tool', version: '1.0.0',`),
+      'b.ts': answering('new', `name: 'tool', version: '1.10.0',`),
+    });
+    expect(rig.supervisor.get('tool').version).toBe('1.10.0');
+    expect(rig.supervisor.get('tool@1.0.0').path).toBe('plugins/a.ts');
+    expect(rig.supervisor.get('a.ts').version).toBe('1.0.0');
+    expect(rig.supervisor.get('plugins/b.ts').version).toBe('1.10.0');
+    expect(await rig.call('tool@^1.0.0')).toBe('new');
+  });
+
+  it('withdraws a deleted plugin and forgets it', async () => {
+    const rig = await startWith({ 'hello.ts': answering('hi') });
+    unlinkSync(join(rig.plugins, 'hello.ts'));
+    await until(() => rig.events.some((event) => event.type === 'plugin-removed'), 'the event');
+    expect(rig.registry.list()).toEqual([]);
+    expect(rig.supervisor.list()).toEqual([]);
+    await rig.supervisor.close();
+    expect(rig.store.plugins.list()).toEqual([]);
+    expect(readdirSync(join(rig.home, 'data', 'generations'))).toEqual([]);
+  });
+
+  it('reloads exactly the users of a shared helper', async () => {
+    const rig = await startWith({
+      '_words.ts': `export const word = 'one';\n`,
+      'user.ts': `import { word } from './_words.ts';\nexport default { handler: async () => word };\n`,
+      'other.ts': answering('other'),
+    });
+    writeFileSync(join(rig.plugins, '_words.ts'), `export const word = 'two';\n`);
+    await until(async () => (await rig.call('user')) === 'two', 'the new word');
+    expect(rig.supervisor.get('user').generation).toBe(2);
+    expect(rig.supervisor.get('other').generation).toBe(1);
+    expect(rig.supervisor.list().map(({ name }) => name)).toEqual(['other', 'user']);
+  });
+
+  it('mends itself when the missing import appears', async () => {
+    const rig = await startWith({
+      'user.ts': `import { word } from './lib/words.ts';\nexport default { handler: async () => word };\n`,
+    });
+    expect(rig.supervisor.get('user')).toMatchObject({ state: 'failed', diagnostic: { code: 'import-unresolved' } });
+    mkdirSync(join(rig.plugins, 'lib'));
+    writeFileSync(join(rig.plugins, 'lib', 'words.ts'), `export const word = 'here';\n`);
+    await until(() => stateOf(rig, 'user') === 'ready', 'the plugin');
+    expect(await rig.call('user')).toBe('here');
+  });
+
+  it('loads folders with an index and leaves all else alone', async () => {
+    const rig = await startWith({
+      'folder/index.ts': `import { word } from './part.ts';\nexport default { handler: async () => word };\n`,
+      'folder/part.ts': `export const word = 'part';\n`,
+      'helpers/words.ts': `export const word = 'x';\n`,
+      'types.d.ts': 'export type X = 1;\n',
+      'hello.test.ts': answering('no'),
+      '.hidden.ts': answering('no'),
+      'hello.ts~': answering('no'),
+      '4913': 'x',
+    });
+    execFileSync('mkfifo', [join(rig.plugins, 'pipe.ts')]);
+    symlinkSync('/dev/zero', join(rig.plugins, 'zero.ts'));
+    symlinkSync('nowhere.ts', join(rig.plugins, 'dangling.ts'));
+    writeFileSync(join(rig.plugins, 'last.ts'), answering('last'));
+    await until(() => rig.registry.list().length === 2, 'the last file');
+    expect(rig.supervisor.list().map(({ name }) => name)).toEqual(['folder', 'last']);
+    expect(await rig.call('folder')).toBe('part');
+  });
+
+  it('neither compiles nor loads after a restart with an unchanged folder', async () => {
+    const first = await startWith({ 'a.ts': answering('a'), 'b.ts': answering('b') });
+    await first.stop();
+    const second = await startWith({}, { home: first.home });
+    expect(second.builds).toEqual({ compiled: 0, loaded: 0 });
+    expect(second.supervisor.list()).toMatchObject([
+      { name: 'a', state: 'ready', generation: 1 },
+      { name: 'b', state: 'ready', generation: 1 },
+    ]);
+    expect(await second.call('b')).toBe('b');
+    expect(second.events.filter((event) => event.type === 'plugin-change')).toEqual([]);
+  });
+
+  it('takes in what was written and forgets what was deleted while it was down', async () => {
+    const first = await startWith({ 'a.ts': answering('a'), 'b.ts': answering('b'), 'c.ts': answering('c') });
+    await first.stop();
+    writeFileSync(join(first.plugins, 'a.ts'), answering('changed'));
+    unlinkSync(join(first.plugins, 'b.ts'));
+    writeFileSync(join(first.plugins, 'd.ts'), answering('d'));
+    const second = await startWith({}, { home: first.home });
+    expect(second.builds.compiled).toBe(2);
+    expect(second.supervisor.list().map(({ name, generation }) => [name, generation])).toEqual([
+      ['a', 2],
+      ['c', 1],
+      ['d', 1],
+    ]);
+    expect(await second.call('a')).toBe('changed');
+  });
+
+  it('serves the last good generation after a restart over a broken file', async () => {
+    const first = await startWith({ 'a.ts': answering('good') });
+    await first.stop();
+    writeFileSync(join(first.plugins, 'a.ts'), 'export default {{');
+    const second = await startWith({}, { home: first.home });
+    expect(second.supervisor.get('a')).toMatchObject({ state: 'degraded', generation: 1 });
+    expect(await second.call('a')).toBe('good');
+  });
+
+  it('rolls back at once and stays there over a restart until the next save', async () => {
+    const rig = await startWith({ 'a.ts': answering('one') });
+    writeFileSync(join(rig.plugins, 'a.ts'), answering('two'));
+    await rig.supervisor.reload('a');
+    const before = { ...rig.builds };
+    expect(await rig.supervisor.rollback('a')).toMatchObject({ ok: true, generation: 1 });
+    expect(await rig.call('a')).toBe('one');
+    expect(rig.supervisor.generations('a').map(({ number, current }) => [number, current])).toEqual([
+      [2, false],
+      [1, true],
+    ]);
+    await rig.supervisor.reloadAll();
+    expect(rig.builds).toEqual(before);
+    await rig.stop();
+    const second = await startWith({}, { home: rig.home });
+    expect(second.builds.compiled).toBe(0);
+    expect(await second.call('a')).toBe('one');
+    writeFileSync(join(rig.plugins, 'a.ts'), answering('three'));
+    await until(async () => (await second.call('a')) === 'three', 'the saved text');
+    expect(second.supervisor.get('a').generation).toBe(3);
+  });
+
+  it('gives the content of the folder back when a person reloads after a rollback', async () => {
+    const rig = await startWith({ 'a.ts': answering('one') });
+    writeFileSync(join(rig.plugins, 'a.ts'), answering('two'));
+    await rig.supervisor.reload('a');
+    await rig.supervisor.rollback('a', 1);
+    expect(await rig.supervisor.reload('a')).toMatchObject({ ok: true, changed: true, generation: 2 });
+    await expect(rig.supervisor.rollback('a', 7)).rejects.toThrow(/has no generation 7; kept are: 2, 1/);
+  });
+
+  it('keeps as many generations as it was told', async () => {
+    const rig = await startWith({ 'a.ts': answering('0') }, { keep: 2 });
+    for (const text of ['1', '2', '3', '4']) {
+      writeFileSync(join(rig.plugins, 'a.ts'), answering(text));
+      await rig.supervisor.reload('a');
+    }
+    expect(rig.supervisor.generations('a').map(({ number }) => number)).toEqual([5, 4, 3]);
+  });
+
+  it('lets the first path have a tool and names both files for the second', async () => {
+    const rig = await startWith({ 'a.ts': answering('first', `name: 'same',`), 'b.ts': answering('second', `name: 'same',`) });
+    await until(() => rig.supervisor.list().some(({ state }) => state === 'failed'), 'the loser');
+    expect(await rig.call('same')).toBe('first');
+    const diagnostic = rig.supervisor.get('b.ts').diagnostic;
+    expect(diagnostic?.code).toBe('tool-duplicate');
+    expect(diagnostic?.message).toContain('plugins/a.ts');
+    expect(diagnostic?.message).toContain('plugins/b.ts');
+    unlinkSync(join(rig.plugins, 'a.ts'));
+    await until(() => stateOf(rig, 'b.ts') === 'ready', 'the second');
+    expect(await rig.call('same')).toBe('second');
+    writeFileSync(join(rig.plugins, 'a.ts'), answering('back', `name: 'same',`));
+    await until(async () => (await rig.call('same')) === 'back', 'the first');
+    expect(stateOf(rig, 'b.ts')).toBe('failed');
+  });
+
+  it('keeps a plugin switched off over a restart, and switches it on without a build', async () => {
+    const rig = await startWith({ 'a.ts': answering('one') });
+    expect(await rig.supervisor.setEnabled('a', false)).toMatchObject({ state: 'disabled', tools: [] });
+    expect(() => rig.registry.resolve('a')).toThrow();
+    writeFileSync(join(rig.plugins, 'a.ts'), answering('one'));
+    await rig.stop();
+    const second = await startWith({}, { home: rig.home });
+    expect(stateOf(second, 'a')).toBe('disabled');
+    expect(await second.supervisor.setEnabled('a', true)).toMatchObject({ state: 'ready', generation: 1 });
+    expect(second.builds.compiled).toBe(0);
+    expect(await second.call('a')).toBe('one');
+  });
+
+  it('lists plugins as disabled in safe mode, and changes nothing that is remembered', async () => {
+    const first = await startWith({ 'a.ts': answering('one') });
+    await first.stop();
+    const safe = await startWith({}, { home: first.home, safe: true });
+    expect(safe.supervisor.get('a')).toMatchObject({ state: 'disabled', tools: [] });
+    expect(safe.supervisor.why('a').at(-1)?.reason).toContain('safe mode');
+    await safe.stop();
+    const third = await startWith({}, { home: first.home });
+    expect(await third.call('a')).toBe('one');
+    expect(third.builds.compiled).toBe(0);
+  });
+
+  it('keeps the older generation while a newer one waits for a grant', async () => {
+    const rig = await startWith({ 'a.ts': answering('modest') });
+    writeFileSync(join(rig.plugins, 'a.ts'), answering('greedy', `permissions: { net: ['example.com'] },`));
+    expect(await rig.supervisor.reload('a')).toMatchObject({ ok: true, state: 'pending-grant', generation: 1 });
+    expect(await rig.call('a')).toBe('modest');
+    expect(rig.supervisor.get('a').permissions).toMatchObject({ pending: { net: ['example.com'] }, granted: {} });
+    rig.grants = { net: ['example.com'] };
+    await rig.supervisor.refreshGrants();
+    expect(rig.supervisor.get('a')).toMatchObject({ state: 'ready', generation: 2 });
+    expect(await rig.call('a')).toBe('greedy');
+  });
+
+  it('publishes a plugin that waits for a grant when there is no older one', async () => {
+    const rig = await startWith({ 'a.ts': answering('greedy', `permissions: { net: ['example.com'] },`) });
+    expect(stateOf(rig, 'a')).toBe('pending-grant');
+    expect(await rig.call('a')).toBe('greedy');
+  });
+
+  it('quarantines a plugin whose cells are killed again and again, until its content changes', async () => {
+    const rig = await startWith({ 'a.ts': answering('bad') });
+    for (let kill = 0; kill < 5; kill += 1) rig.supervisor.noteKill('a', 'time-exceeded');
+    await until(() => stateOf(rig, 'a') === 'quarantined', 'the quarantine');
+    expect(() => rig.registry.resolve('a')).toThrow();
+    expect(rig.supervisor.why('a').at(-1)?.reason).toContain('killed 5 times');
+    await rig.stop();
+    const second = await startWith({}, { home: rig.home });
+    expect(stateOf(second, 'a')).toBe('quarantined');
+    writeFileSync(join(rig.plugins, 'a.ts'), answering('good'));
+    await until(() => stateOf(second, 'a') === 'ready', 'the new content');
+    expect(await second.call('a')).toBe('good');
+  });
+
+  it('keeps serving when the whole folder goes away, says so, and picks it up again', async () => {
+    const rig = await startWith({ 'a.ts': answering('one') });
+    renameSync(rig.plugins, join(rig.home, 'elsewhere'));
+    await until(() => rig.events.some((event) => event.type === 'watch-problem'), 'the event');
+    expect(await rig.call('a')).toBe('one');
+    writeFileSync(join(rig.home, 'elsewhere', 'a.ts'), answering('two'));
+    renameSync(join(rig.home, 'elsewhere'), rig.plugins);
+    await until(async () => (await rig.call('a')) === 'two', 'the folder');
+    writeFileSync(join(rig.plugins, 'b.ts'), answering('b'));
+    await until(() => rig.registry.list().length === 2, 'a new file in the folder');
+  });
+
+  it('serves from memory when generations cannot be saved, and says so', async () => {
+    const rig = await startWith({ 'a.ts': answering('one') });
+    await until(() => existsSync(join(rig.home, 'data', 'generations')), 'the first save');
+    await rig.supervisor.reload('a');
+    rmSync(join(rig.home, 'data', 'generations'), { recursive: true });
+    writeFileSync(join(rig.home, 'data', 'generations'), 'in the way');
+    writeFileSync(join(rig.plugins, 'a.ts'), answering('two'));
+    await until(() => rig.events.some((event) => event.type === 'storage-problem'), 'the event');
+    expect(await rig.call('a')).toBe('two');
+  });
+
+  it('builds again what the disk has lost', async () => {
+    const first = await startWith({ 'a.ts': answering('one') });
+    await first.stop();
+    rmSync(join(first.home, 'data', 'generations'), { recursive: true });
+    const engineOfItsOwn = await startWith({}, { home: first.home });
+    const { program } = engineOfItsOwn.registry.resolve('a').published.generation;
+    expect(await program.readCode()).toContain('__hotcellExports');
+    expect(await program.readImage()).toBeUndefined();
+  });
+
+  it('reads and writes the source, and does not overwrite what somebody else wrote', async () => {
+    const rig = await startWith({ 'a.ts': answering('one') });
+    expect(await rig.supervisor.readSource('a')).toEqual({ file: 'plugins/a.ts', text: answering('one') });
+    expect(await rig.supervisor.writeSource('a', answering('two'))).toMatchObject({ ok: true, generation: 2 });
+    await expect(rig.supervisor.writeSource('a', answering('three'), '0'.repeat(64))).rejects.toThrow(/was changed since/);
+    expect(textOf(join(rig.plugins, 'a.ts'))).toBe(answering('two'));
+    expect(readdirSync(rig.plugins)).toEqual(['a.ts']);
+  });
+
+  it('removes a plugin with its folder', async () => {
+    const rig = await startWith({ 'a/index.ts': answering('one'), 'b.ts': answering('b') });
+    await rig.supervisor.remove('a');
+    expect(rig.supervisor.list().map(({ name }) => name)).toEqual(['b']);
+    expect(readdirSync(rig.plugins)).toEqual(['b.ts']);
+  });
+
+  it('tells once what changed among the tools', async () => {
+    const rig = await startWith({ 'a.ts': answering('a'), 'b.ts': answering('b') });
+    const news = () => rig.events.filter((event) => event.type === 'tools-change').map((event) => event.data);
+    await until(() => news().flatMap(({ added }) => added).length === 2, 'the start');
+    const told = news().length;
+    writeFileSync(join(rig.plugins, 'a.ts'), answering('a2'));
+    await until(() => news().length === told + 1, 'the change');
+    unlinkSync(join(rig.plugins, 'b.ts'));
+    await until(() => news().length === told + 2, 'the removal');
+    expect(news().slice(told)).toEqual([
+      { added: [], removed: [], changed: ['a@0.0.0'] },
+      { added: [], removed: ['b@0.0.0'], changed: [] },
+    ]);
+  });
+
+  it('finishes calls in flight on the old generation and then lets it go', async () => {
+    const rig = await startWith({ 'a.ts': answering('one') }, { drainMs: 20 });
+    const old = rig.registry.resolve('a').published;
+    const release = old.lease();
+    writeFileSync(join(rig.plugins, 'a.ts'), answering('two'));
+    await rig.supervisor.reload('a');
+    expect(rig.registry.resolve('a').published).not.toBe(old);
+    await until(() => {
+      try {
+        old.lease()();
+        return false;
+      } catch {
+        return true;
+      }
+    }, 'the drain deadline');
+    expect(() => old.lease()).toThrow(/Generation 1 of "a@0.0.0" was replaced/);
+    release();
+  });
+
+  it('finds the generation behind an execution after it was replaced', async () => {
+    const rig = await startWith({ 'a.ts': answering('one') });
+    const { id } = rig.registry.resolve('a').published.generation;
+    writeFileSync(join(rig.plugins, 'a.ts'), answering('two'));
+    await rig.supervisor.reload('a');
+    expect(rig.supervisor.findGeneration(id)).toMatchObject({ number: 1, manifest: { name: 'a' } });
+    expect(await rig.supervisor.readArtifacts(id)).toMatchObject({ sources: [{ path: 'a.ts', text: answering('one') }] });
+    expect(rig.supervisor.findGeneration('gen_unknown')).toBeUndefined();
+  });
+});
