@@ -1,5 +1,6 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { readNumber, readNumberOrNull, readText, readTextOrNull, readWord, type SqlRow } from './column-values.ts';
+import { createExecutionPruner } from './execution-pruner.ts';
 import { writeNow } from './sqlite-error.ts';
 import type { ExecutionRow, ExecutionTable } from './store-types.ts';
 import type { QueuedWrite, WriteQueue } from './write-queue.ts';
@@ -35,15 +36,7 @@ export function createExecutionTable(database: DatabaseSync, queue: WriteQueue):
      where status <> 'success' and status in ('pending', 'running')`,
   );
   const forgetClaims = database.prepare('delete from idempotency where execution_id not in (select id from executions)');
-  const oldestKept = database.prepare('select id from executions order by id desc limit 1 offset ?');
-  const prune = database.prepare(
-    `delete from executions where id <= ? and ended_at is not null
-       and not exists (select 1 from idempotency where execution_id = executions.id)`,
-  );
-  const pruneRecordings = database.prepare(
-    `delete from recordings where execution_id <= ?
-       and not exists (select 1 from executions where id = recordings.execution_id)`,
-  );
+  const pruner = createExecutionPruner(database);
   const statements = new Map<string, StatementSync>();
   const queuedById = new Map<string, QueuedExecution>();
 
@@ -131,16 +124,7 @@ export function createExecutionTable(database: DatabaseSync, queue: WriteQueue):
         return Number(interrupt.run(errorJson, atMs).changes);
       });
     },
-    prune(keep) {
-      queue.flush();
-      const row = oldestKept.get(keep);
-      if (row === undefined) return;
-      const id = readText(row, 'id');
-      writeNow(() => {
-        prune.run(id);
-        pruneRecordings.run(id);
-      });
-    },
+    prune: (keep) => queue.add({ apply: () => pruner.prune(keep) }),
   };
 }
 

@@ -5,6 +5,7 @@ import { createEventTable } from './events.ts';
 import { createExecutionTable } from './executions.ts';
 import { createGenerationTable } from './generations.ts';
 import { createIdempotencyTable } from './idempotency.ts';
+import { createIdleCheckpoint } from './idle-checkpoint.ts';
 import { createKeyTable } from './keys.ts';
 import { createKvTable } from './kv.ts';
 import { migrate } from './migrations.ts';
@@ -66,7 +67,7 @@ function configure(database: DatabaseSync, maxDatabaseBytes: number | undefined)
     pragma synchronous = normal;
     pragma cache_size = -16000;
     pragma temp_store = memory;
-    pragma wal_autocheckpoint = 4000;
+    pragma wal_autocheckpoint = 8000;
     pragma journal_size_limit = 67108864;
     pragma trusted_schema = off;
     begin immediate;
@@ -76,7 +77,8 @@ function configure(database: DatabaseSync, maxDatabaseBytes: number | undefined)
 }
 
 function createStore(database: DatabaseSync, dataDir: string, onWriteError: (error: HotcellError) => void): Store {
-  const queue = createWriteQueue(database, onWriteError);
+  const checkpoint = createIdleCheckpoint(database);
+  const queue = createWriteQueue(database, { onWriteError, onCommit: checkpoint.noteCommit });
   let isClosed = false;
   return {
     executions: createExecutionTable(database, queue),
@@ -93,6 +95,7 @@ function createStore(database: DatabaseSync, dataDir: string, onWriteError: (err
       if (isClosed) return;
       isClosed = true;
       queue.close();
+      checkpoint.close();
       removePid(dataDir);
       database.close();
     },

@@ -58,7 +58,10 @@ export interface ExecutionTable {
    * never written are free again; returns how many rows were unfinished.
    */
   interruptUnfinished(errorJson: string, atMs: number): number;
-  /** Keeps the newest `keep` rows, those that have not ended and those that an idempotency key still names. */
+  /**
+   * Queued. Keeps the newest `keep` rows, those that have not ended and those that an idempotency key still names. Deletes
+   * at most 1000 rows a time, so that no call waits long for it: ask at least every 1000 calls.
+   */
   prune(keep: number): void;
 }
 

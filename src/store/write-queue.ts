@@ -21,6 +21,12 @@ export interface WriteQueue {
   close(): void;
 }
 
+/** What the owner of the queue hears. Neither may throw. */
+export interface WriteQueueHooks {
+  readonly onWriteError: (error: HotcellError) => void;
+  readonly onCommit: () => void;
+}
+
 const retryMs = 250;
 const maxKeptWrites = 20_000;
 
@@ -28,7 +34,7 @@ const maxKeptWrites = 20_000;
  * Creates the queue. A write that is at fault itself (a constraint) is given up and reported; when the database cannot
  * be written (disk full), writes stay queued and are tried again every 250 ms, the oldest of more than 20 000 are given up.
  */
-export function createWriteQueue(database: DatabaseSync, onWriteError: (error: HotcellError) => void): WriteQueue {
+export function createWriteQueue(database: DatabaseSync, { onWriteError, onCommit }: WriteQueueHooks): WriteQueue {
   const begin = database.prepare('begin immediate');
   const commit = database.prepare('commit');
   let waiting: QueuedWrite[] = [];
@@ -63,6 +69,7 @@ export function createWriteQueue(database: DatabaseSync, onWriteError: (error: H
       begin.run();
       const faulty = applyAll(writes);
       commit.run();
+      onCommit();
       for (const write of writes) write.settle?.();
       if (faulty !== undefined) onWriteError(faulty);
       answerWaiters(faulty);

@@ -89,6 +89,20 @@ describe('executions', () => {
     expect(executions.count({})).toBe(7);
   });
 
+  it('deletes a bounded number at a time and comes back to what a key named', () => {
+    const { executions, idempotency } = temporaryStore();
+    for (let n = 1000; n < 3500; n++) executions.insert(endedRow(`e${n}`));
+    idempotency.claim({ caller: 'local', tool: 'weather', key: 'k', argumentsHash: 'h', executionId: 'e1000', atMs: 1 });
+    const counts = Array.from({ length: 3 }, () => {
+      executions.prune(100);
+      return executions.count({});
+    });
+    expect(counts).toEqual([1500, 500, 101]);
+    idempotency.release('local', 'weather', 'k');
+    for (let round = 0; round < 64; round++) executions.prune(100);
+    expect(executions.count({})).toBe(100);
+  });
+
   it('refuses a status outside the vocabulary and says so', async () => {
     const errors: string[] = [];
     const { executions, committed } = temporaryStore({ onWriteError: (error) => errors.push(error.code) });
