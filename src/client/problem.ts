@@ -3,21 +3,21 @@ import { HotcellError } from '../errors/hotcell-error.ts';
 
 /** The error that an answer of the daemon tells. */
 export function readProblem(value: unknown, status: number | undefined): HotcellError {
-  const problem = typeof value === 'object' && value !== null ? value : {};
-  const {
-    code,
-    detail,
-    fix,
-    type: _type,
-    title: _title,
-    status: _status,
-    ...facts
-  } = { code: '', detail: '', fix: '', type: '', title: '', status: 0, ...problem };
-  if (!isErrorCode(code))
-    return new HotcellError('internal', `The daemon answered with status ${status ?? 'none'}, and no problem that is known.`);
-  return new HotcellError(code, detail, { fix, facts });
+  const members = new Map<string, unknown>(typeof value === 'object' && value !== null ? Object.entries(value) : []);
+  const code = members.get('code');
+  if (!isErrorCode(code)) {
+    return new HotcellError('internal', `The daemon answered with status ${status ?? 'none'} and told no problem that is known.`);
+  }
+  const detail = members.get('detail');
+  const fix = members.get('fix');
+  for (const name of ['type', 'title', 'status', 'detail', 'code', 'fix']) members.delete(name);
+  return new HotcellError(code, typeof detail === 'string' ? detail : '', {
+    facts: Object.fromEntries(members),
+    ...(typeof fix === 'string' ? { fix } : {}),
+  });
 }
 
-function isErrorCode(code: unknown): code is ErrorCode {
+/** Tells whether a value is a code of the catalog. */
+export function isErrorCode(code: unknown): code is ErrorCode {
   return typeof code === 'string' && Object.hasOwn(errorCatalog, code);
 }

@@ -1,0 +1,115 @@
+import type { Command } from 'commander';
+import type { Client } from '../../client/client.ts';
+import type { CliFlags } from '../../config/sources.ts';
+import { HotcellError } from '../../errors/hotcell-error.ts';
+import { pluginContracts } from '../../operations/contracts/plugins.ts';
+import { toolContracts } from '../../operations/contracts/tools.ts';
+import type { CallAnswer } from '../../tools/tool-types.ts';
+import { parseArguments, readArguments } from '../call-arguments.ts';
+import { exitCodeFor, exitCodes } from '../exit-codes.ts';
+import { renderExecutionError } from '../render/error.ts';
+import type { CliSession } from '../session.ts';
+import { withDaemonOrAlone } from './command.ts';
+
+interface CallFlags extends CliFlags {
+  readonly json?: string;
+  readonly full?: boolean;
+  readonly session?: string;
+  readonly timeout?: string;
+  readonly idempotencyKey?: string;
+}
+
+const help = `
+Examples:
+  hotcell call text_stats text="two words"
+  hotcell call convert value:=3 from=km to=mi
+  hotcell call query --json '{"data":[1,2]}'
+  echo '{"data":[1,2]}' | hotcell call query -
+`;
+
+/** Adds `hotcell call`: one call, by the running daemon or, without one, in this process. */
+export function registerCall(program: Command, session: CliSession): void {
+  program
+    .command('call')
+    .description('call one tool; works without a daemon too')
+    .argument('<name>', 'name, name@version or name@range')
+    .argument('[arguments...]', 'key=value, key:=json, or - for JSON from standard input')
+    .option('--json <object>', 'all arguments as one JSON object')
+    .option('--full', 'print the whole answer as JSON')
+    .option('--session <id>', 'the session that the call belongs to')
+    .option('--timeout <ms>', 'stop the call after this time')
+    .option('--idempotency-key <key>', 'run a repeated call only once')
+    .addHelpText('after', help)
+    .action(async (ref: string, words: string[], _options: unknown, command: Command) => {
+      const flags = command.optsWithGlobals<CallFlags>();
+      const timeoutMs = readTimeout(flags.timeout);
+      await withDaemonOrAlone(session, flags, async (client) => {
+        const input = {
+          ref,
+          arguments: await collectArguments(session, client, { ref, words, json: flags.json }),
+          ...(flags.session === undefined ? {} : { session: flags.session }),
+          ...(timeoutMs === undefined ? {} : { timeoutMs }),
+          ...(flags.idempotencyKey === undefined ? {} : { idempotencyKey: flags.idempotencyKey }),
+        };
+        try {
+          showAnswer(session, await client.invoke(toolContracts.call, input, { signal: session.io.signal }), flags.full === true);
+        } catch (error) {
+          throw await explainMissingTool(client, ref, error);
+        }
+      });
+    });
+}
+
+async function collectArguments(
+  { io }: CliSession,
+  client: Client,
+  given: { readonly ref: string; readonly words: readonly string[]; readonly json: string | undefined },
+): Promise<Record<string, unknown>> {
+  const { ref, words, json } = given;
+  const readsInput = words.length === 1 && words[0] === '-';
+  if (json !== undefined && words.length > 0) {
+    throw new HotcellError('usage-wrong', 'Expected the arguments once: as words, as --json, or from standard input.');
+  }
+  if (json !== undefined) return parseArguments(json);
+  if (readsInput) return parseArguments(await io.readStdin());
+  if (words.length === 0) return {};
+  try {
+    return readArguments(words, (await client.invoke(toolContracts.get, { ref })).input);
+  } catch (error) {
+    throw await explainMissingTool(client, ref, error);
+  }
+}
+
+function showAnswer(session: CliSession, answer: CallAnswer, isFull: boolean): void {
+  if (isFull) session.printJson(answer);
+  else if (answer.status === 'success') session.print(formatOutput(answer.output));
+  if (answer.status === 'success') return;
+  session.exitCode = answer.error === undefined ? exitCodes.failed : exitCodeFor(answer.error.code) || exitCodes.failed;
+  if (answer.error !== undefined) session.note(renderExecutionError(answer.error, session.style));
+}
+
+function formatOutput(output: unknown): string {
+  if (typeof output === 'string') return output.endsWith('\n') ? output : `${output}\n`;
+  return output === undefined ? '' : `${JSON.stringify(output, null, 2)}\n`;
+}
+
+/** A tool that is missing because its plugin did not load: say that instead. */
+async function explainMissingTool(client: Client, ref: string, error: unknown): Promise<unknown> {
+  if (!(error instanceof HotcellError) || error.code !== 'tool-unknown') return error;
+  try {
+    const { name, state, diagnostic } = await client.invoke(pluginContracts.get, { name: ref.split('@', 1)[0] ?? ref });
+    if (diagnostic === undefined) return error;
+    return new HotcellError('plugin-not-ready', `Plugin "${name}" is ${state}: ${diagnostic.message}`, {
+      fix: diagnostic.fix,
+      facts: { diagnostic },
+    });
+  } catch {
+    return error;
+  }
+}
+
+function readTimeout(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  if (/^[1-9]\d{0,6}$/.test(text)) return Number(text);
+  throw new HotcellError('usage-wrong', `Expected --timeout in whole milliseconds, got "${text}".`);
+}

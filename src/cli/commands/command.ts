@@ -1,0 +1,38 @@
+import type { Command } from 'commander';
+import type { Client } from '../../client/client.ts';
+import type { CliFlags } from '../../config/sources.ts';
+import type { CliSession } from '../session.ts';
+
+/** Adds one command, or one family of commands, to the program. */
+export type RegisterCommand = (program: Command, session: CliSession) => void;
+
+/** The flags of a listing. */
+export interface ListFlags extends CliFlags {
+  readonly json?: boolean;
+}
+
+/** Uses the running daemon for one command. */
+export async function withDaemon<Result>(
+  session: CliSession,
+  flags: CliFlags,
+  use: (client: Client) => Promise<Result>,
+): Promise<Result> {
+  return useAndClose(await session.connect(flags), use);
+}
+
+/** Uses the running daemon, or the same parts in this process, for one command. */
+export async function withDaemonOrAlone<Result>(
+  session: CliSession,
+  flags: CliFlags,
+  use: (client: Client) => Promise<Result>,
+): Promise<Result> {
+  return useAndClose(await session.connectOrRun(flags), use);
+}
+
+async function useAndClose<Result>(client: Client, use: (client: Client) => Promise<Result>): Promise<Result> {
+  try {
+    return await use(client);
+  } finally {
+    await client.close();
+  }
+}

@@ -1,0 +1,101 @@
+import type { Command } from 'commander';
+import { HotcellError } from '../../errors/hotcell-error.ts';
+import { executionContracts } from '../../operations/contracts/executions.ts';
+import type { Execution, ExecutionStatus } from '../../tools/tool-types.ts';
+import { renderExecutionError } from '../render/error.ts';
+import { formatDuration, formatTime } from '../render/plugin.ts';
+import { tame } from '../render/style.ts';
+import { renderTable } from '../render/table.ts';
+import type { CliSession } from '../session.ts';
+import { type ListFlags, withDaemon } from './command.ts';
+
+interface ExecutionFlags extends ListFlags {
+  readonly tool?: string;
+  readonly status?: string;
+  readonly limit?: string;
+}
+
+const statuses: readonly ExecutionStatus[] = ['pending', 'running', 'success', 'error', 'timeout', 'cancelled'];
+
+/** Adds `hotcell executions …`. */
+export function registerExecutions(program: Command, session: CliSession): void {
+  const executions = program.command('executions').description('see and cancel calls');
+  const { style, io } = session;
+
+  executions
+    .command('list', { isDefault: true })
+    .description('list calls, newest first')
+    .option('--tool <name>', 'only of this tool')
+    .option('--status <status>', `only ${statuses.join(', ')}`)
+    .option('--limit <n>', 'how many', '20')
+    .option('--json', 'as JSON')
+    .action((_options: unknown, command: Command) => {
+      const flags = command.optsWithGlobals<ExecutionFlags>();
+      const status = flags.status === undefined ? {} : { status: readStatus(flags.status) };
+      const query = { limit: readLimit(flags.limit), ...status, ...(flags.tool === undefined ? {} : { tool: flags.tool }) };
+      return withDaemon(session, flags, async (client) => {
+        const list = await client.invoke(executionContracts.list, query);
+        if (flags.json) return session.printJson(list);
+        if (list.items.length === 0) return session.print('No calls.\n');
+        const paintStatus = (text: string, row: Execution) =>
+          row.status === 'success' ? style.green(text) : ['pending', 'running'].includes(row.status) ? text : style.red(text);
+        const columns = [
+          { head: 'ID', text: (row: Execution) => row.id },
+          { head: 'TIME', text: (row: Execution) => formatTime(row.createdAtMs) },
+          { head: 'STATUS', text: (row: Execution) => row.status, paint: paintStatus },
+          { head: 'TOOK', text: (row: Execution) => (row.durationMs === undefined ? '' : formatDuration(row.durationMs)) },
+          { head: 'CALLER', text: (row: Execution) => row.caller },
+          { head: 'TOOL', text: (row: Execution) => `${row.tool}@${row.version}` },
+          { head: 'ERROR', text: (row: Execution) => row.error?.message ?? '' },
+        ];
+        session.print(renderTable(list.items, columns, io.columns));
+      });
+    });
+
+  executions
+    .command('show')
+    .description('show one call')
+    .argument('<id>', 'its id')
+    .option('--json', 'as JSON')
+    .action((id: string, _options: unknown, command: Command) => {
+      const flags = command.optsWithGlobals<ListFlags>();
+      return withDaemon(session, flags, async (client) => {
+        const execution = await client.invoke(executionContracts.get, { id });
+        if (flags.json) return session.printJson(execution);
+        const took = execution.durationMs === undefined ? '' : ` in ${formatDuration(execution.durationMs)}`;
+        session.print(`${style.bold(execution.id)}  ${execution.tool}@${execution.version}  ${execution.status}${took}\n`);
+        session.print(
+          style.dim(`called by ${execution.caller} in session ${execution.session}, ${formatTime(execution.createdAtMs)}\n`),
+        );
+        session.print(`\n${style.bold('Arguments')}\n${tame(JSON.stringify(execution.arguments, null, 2))}\n`);
+        if (execution.output !== undefined)
+          session.print(`\n${style.bold('Output')}\n${tame(JSON.stringify(execution.output, null, 2))}\n`);
+        if (execution.error !== undefined) session.print(`\n${renderExecutionError(execution.error, style)}`);
+      });
+    });
+
+  executions
+    .command('cancel')
+    .description('cancel a call that waits or runs')
+    .argument('<id>', 'its id')
+    .option('--json', 'as JSON')
+    .action((id: string, _options: unknown, command: Command) => {
+      const flags = command.optsWithGlobals<ListFlags>();
+      return withDaemon(session, flags, async (client) => {
+        const answer = await client.invoke(executionContracts.cancel, { id });
+        if (flags.json) session.printJson(answer);
+        else session.print(answer.cancelled ? `${style.green('✓')} ${id} is cancelled.\n` : `${id} had ended already.\n`);
+      });
+    });
+}
+
+function readStatus(text: string): ExecutionStatus {
+  const status = statuses.find((candidate) => candidate === text);
+  if (status !== undefined) return status;
+  throw new HotcellError('usage-wrong', `Expected --status to be one of ${statuses.join(', ')}, got "${text}".`);
+}
+
+function readLimit(text = '20'): number {
+  if (/^[1-9]\d{0,2}$|^1000$/.test(text)) return Number(text);
+  throw new HotcellError('usage-wrong', `Expected --limit from 1 to 1000, got "${text}".`);
+}

@@ -1,0 +1,25 @@
+import { registerCall } from './call.ts';
+import type { RegisterCommand } from './command.ts';
+import { registerConfig } from './config.ts';
+import { registerDoctor } from './doctor.ts';
+import { registerExecutions } from './executions.ts';
+import { registerInit } from './init.ts';
+import { registerKey } from './key.ts';
+import { registerPlugin } from './plugin.ts';
+import { registerStart } from './start.ts';
+import { registerTool } from './tool.ts';
+import { registerWhy } from './why.ts';
+
+/** All commands, in the order of the help. */
+export const commands: readonly RegisterCommand[] = [
+  registerStart,
+  registerCall,
+  registerWhy,
+  registerPlugin,
+  registerTool,
+  registerExecutions,
+  registerKey,
+  registerConfig,
+  registerDoctor,
+  registerInit,
+];

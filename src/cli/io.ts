@@ -1,0 +1,19 @@
+import type { StartDaemon } from '../operations/daemon-types.ts';
+
+/** Where a command reads and writes: everything that it may touch of the process it runs in. */
+export interface CliIo {
+  readonly stdout: { write(text: string): unknown };
+  readonly stderr: { write(text: string): unknown };
+  /** The whole standard input, asked for by commands that read it. */
+  readonly readStdin: () => Promise<string>;
+  readonly env: NodeJS.ProcessEnv;
+  readonly cwd: string;
+  /** Whether a person looks at stdout. */
+  readonly isTTY: boolean;
+  /** Width of the terminal in columns. */
+  readonly columns?: number | undefined;
+  /** Aborts when the person or the system wants the command to end. */
+  readonly signal?: AbortSignal | undefined;
+  /** Loads the composition root; only for commands that run a daemon in this process. */
+  readonly loadDaemon: () => Promise<{ readonly startDaemon: StartDaemon }>;
+}

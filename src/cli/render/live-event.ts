@@ -1,0 +1,40 @@
+import type { EventEnvelope } from '../../events/event.ts';
+import { placeOf } from './error.ts';
+import { formatDuration, formatTime, paintState } from './plugin.ts';
+import { type Style, tame } from './style.ts';
+
+/** What a person at the terminal of a daemon sees of an event: one line a reload, the frame of what broke, else nothing. */
+export function renderLiveEvent(event: EventEnvelope, style: Style): string {
+  const time = style.dim(formatTime(event.at).slice(11));
+  const subject = style.bold(tame(event.subject));
+  switch (event.type) {
+    case 'plugin-change': {
+      const { state, generation, durationMs, reason } = event.data;
+      if (state === 'loading') return '';
+      const mark =
+        state === 'ready' ? style.green('✓') : /failed|degraded|quarantined/.test(state) ? style.red('✗') : style.yellow('○');
+      const number = generation === undefined ? '' : ` generation ${generation}`;
+      const took = durationMs === undefined ? '' : ` ${style.dim(`(${formatDuration(durationMs)})`)}`;
+      return `${time} ${mark} ${subject} ${paintState(state, style)}${number}${took} ${style.dim(tame(reason))}\n`;
+    }
+    case 'plugin-diagnostic': {
+      const { data } = event;
+      const place = placeOf(data);
+      const frame = data.codeFrame === undefined ? '' : `${indent(style.dim(tame(data.codeFrame)))}\n`;
+      return `${time} ${style.red('✗')} ${subject} ${place === undefined ? '' : `${style.cyan(tame(place))} `}${tame(data.message)}\n${frame}${indent(`${style.green('Fix:')} ${tame(data.fix)}`)}\n`;
+    }
+    case 'plugin-removed':
+      return `${time} ${style.dim('-')} ${subject} removed: ${tame(event.data.reason)}\n`;
+    case 'watch-problem':
+      return `${time} ${style.yellow('!')} ${tame(event.data.message)}\n`;
+    default:
+      return '';
+  }
+}
+
+function indent(text: string): string {
+  return text
+    .split('\n')
+    .map((line) => `    ${line}`)
+    .join('\n');
+}

@@ -1,0 +1,70 @@
+import type { PermissionSet } from '../../config/permission-set.ts';
+import type { PluginView } from '../../plugins/plugin-types.ts';
+import { renderDiagnostic } from './error.ts';
+import { type Style, tame } from './style.ts';
+import { type Column, renderTable } from './table.ts';
+
+/** The state of a plugin in its colour. */
+export function paintState(state: string, style: Style): string {
+  if (state.startsWith('ready')) return style.green(state);
+  if (/^(failed|degraded|quarantined)/.test(state)) return style.red(state);
+  return /^(pending-grant|loading)/.test(state) ? style.yellow(state) : style.dim(state);
+}
+
+/** Plugins as a table. */
+export function renderPlugins(plugins: readonly PluginView[], style: Style, width: number | undefined): string {
+  const columns: readonly Column<PluginView>[] = [
+    { head: 'NAME', text: (row) => row.name, paint: style.bold },
+    { head: 'VERSION', text: (row) => row.version },
+    { head: 'STATE', text: (row) => row.state, paint: (text) => paintState(text, style) },
+    { head: 'GEN', text: (row) => String(row.generation ?? '-') },
+    { head: 'TOOLS', text: (row) => String(row.tools.length) },
+    { head: 'PATH', text: (row) => row.path },
+    { head: 'ABOUT', text: (row) => row.diagnostic?.message ?? row.description },
+  ];
+  return renderTable(plugins, columns, width);
+}
+
+/** One plugin in full. */
+export function renderPlugin(plugin: PluginView, style: Style): string {
+  const { permissions } = plugin;
+  const facts: [string, string | undefined][] = [
+    ['state', paintState(plugin.state, style)],
+    ['generation', plugin.generation === undefined ? 'none serves' : `${plugin.generation} by ${plugin.author ?? 'operator'}`],
+    ['engine', `${plugin.engine}, isolation ${plugin.isolation}`],
+    ['path', plugin.path],
+    ['tools', plugin.tools.join(', ') || 'none'],
+    ['loaded', plugin.loadedAtMs === undefined ? undefined : formatTime(plugin.loadedAtMs)],
+    ['last reload', plugin.lastReloadMs === undefined ? undefined : formatDuration(plugin.lastReloadMs)],
+    [`requested (${permissions.source})`, formatPermissions(permissions.requested)],
+    ['granted', formatPermissions(permissions.granted)],
+    ['pending', formatPermissions(permissions.pending)],
+    ...plugin.warnings.map((warning): [string, string] => ['warning', style.yellow(tame(warning))]),
+  ];
+  const lines = facts.flatMap(([name, value]) => (value === undefined ? [] : [`  ${style.dim(name.padEnd(20))} ${value}`]));
+  const head = `${style.bold(`${plugin.name} ${plugin.version}`)}\n${tame(plugin.description)}\n\n`;
+  const tail = plugin.diagnostic === undefined ? '' : `\n${renderDiagnostic(plugin.diagnostic, style)}`;
+  return `${head}${lines.join('\n')}\n${tail}`;
+}
+
+/** Permissions as `net=api.example.com kv`. */
+export function formatPermissions(set: PermissionSet): string {
+  const words = Object.entries(set).map(([key, value]) => {
+    if (value === true) return key;
+    if (Array.isArray(value)) return `${key}=${value.join(',')}`;
+    return `${key}=${typeof value === 'object' ? JSON.stringify(value) : String(value)}`;
+  });
+  return words.length === 0 ? 'nothing' : tame(words.join(' '));
+}
+
+/** A point in time, as the clock of this machine shows it. */
+export function formatTime(atMs: number): string {
+  const date = new Date(atMs - new Date(atMs).getTimezoneOffset() * 60_000);
+  return date.toISOString().replace('T', ' ').slice(0, 19);
+}
+
+/** A duration in the unit that suits it. */
+export function formatDuration(durationMs: number): string {
+  if (durationMs < 10) return `${durationMs.toFixed(1)} ms`;
+  return durationMs < 10_000 ? `${Math.round(durationMs)} ms` : `${(durationMs / 1000).toFixed(1)} s`;
+}

@@ -1,0 +1,41 @@
+import { tame } from './style.ts';
+
+/** One column: its head and what a row shows in it. */
+export interface Column<Row> {
+  readonly head: string;
+  readonly text: (row: Row) => string;
+  readonly paint?: (text: string, row: Row) => string;
+}
+
+const gap = '  ';
+const narrowest = 8;
+
+/** Rows under heads, aligned; the last column is cut to the width of the terminal, if there is one. */
+export function renderTable<Row>(rows: readonly Row[], columns: readonly Column<Row>[], width?: number): string {
+  const cells = rows.map((row) => columns.map((column) => firstLine(tame(column.text(row)))));
+  const widths = columns.map((column, index) => Math.max(column.head.length, ...cells.map((line) => line[index]?.length ?? 0)));
+  const lastIndex = columns.length - 1;
+  if (width !== undefined) {
+    const used = widths.slice(0, lastIndex).reduce((sum, each) => sum + each + gap.length, 0);
+    widths[lastIndex] = Math.max(narrowest, width - used);
+  }
+  const shape = (text: string, index: number): string => {
+    const room = widths[index] ?? 0;
+    if (index === lastIndex) return width !== undefined && text.length > room ? `${text.slice(0, room - 1)}…` : text;
+    return text.padEnd(room);
+  };
+  const head = columns.map((column, index) => shape(column.head, index)).join(gap);
+  const lines = rows.map((row, at) =>
+    columns
+      .map((column, index) => {
+        const text = shape(cells[at]?.[index] ?? '', index);
+        return column.paint === undefined ? text : column.paint(text, row);
+      })
+      .join(gap),
+  );
+  return `${[head, ...lines].map((line) => line.trimEnd()).join('\n')}\n`;
+}
+
+function firstLine(text: string): string {
+  return text.split('\n', 1)[0] ?? '';
+}
