@@ -46,7 +46,7 @@ export function createCapabilityTable(parts: CapabilityParts): CapabilityTable {
         checkBounds(request, bounds);
         const result = await findCapability(capabilityByOperation, request.op).answer(request, user, signal);
         const payload = JSON.stringify(result.payload) ?? 'null';
-        return result.body === undefined ? { ok: true, payload } : { ok: true, payload, body: result.body };
+        return result.body === undefined ? { ok: true, payload } : { ok: true, payload, body: ownBytes(result.body) };
       } catch (error) {
         return signal.aborted && !(error instanceof HotcellError) ? cancelled : describeRefusal(error, request.op, logFault);
       }
@@ -80,6 +80,11 @@ function findCapability(capabilityByOperation: ReadonlyMap<string, Capability>, 
   const found = capabilityByOperation.get(op) ?? capabilityByOperation.get(`${op.split('.', 1)[0]}.*`);
   if (found === undefined) throw new HotcellError('not-supported', `There is no operation ${quoteOperation(op)} at the border.`);
   return found;
+}
+
+/** Bytes that cross own their memory: a view on a pool of Node's would carry along what lies beside it. */
+function ownBytes(bytes: Uint8Array): Uint8Array {
+  return bytes.buffer.byteLength === bytes.byteLength ? bytes : new Uint8Array(bytes);
 }
 
 function describeRefusal(error: unknown, op: string, logFault: CapabilityParts['logFault']): CapabilityAnswer {

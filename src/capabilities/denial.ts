@@ -27,5 +27,6 @@ export function describeGrant(plugin: string, key: PermissionKey, entry?: string
 }
 
 function quoteYaml(text: string): string {
-  return /^[a-z_][\w./-]*$/i.test(text) ? text : JSON.stringify(text);
+  const isPlain = /^[a-z_][\w./-]*$/i.test(text) && !/^(?:true|false|null|yes|no|on|off|y|n)$/i.test(text);
+  return isPlain ? text : JSON.stringify(text);
 }

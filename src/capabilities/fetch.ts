@@ -2,6 +2,7 @@ import Type, { type Static } from 'typebox';
 import type { Config } from '../config/config-types.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import type { Capability, CapabilityResult, CapabilityUser } from './capability.ts';
+import { type ByteAccount, type ByteBudget, createByteBudget } from './network/byte-budget.ts';
 import { type Connections, createConnections } from './network/connections.ts';
 import { type Destination, parseDestination } from './network/destination.ts';
 import { describeFailure, type FetchWait } from './network/failure.ts';
@@ -23,6 +24,7 @@ type FetchPayload = Static<typeof FetchPayload>;
 interface Parts {
   readonly check: NetworkCheck;
   readonly connections: Connections;
+  readonly budget: ByteBudget;
   readonly network: Config['network'];
 }
 
@@ -34,7 +36,8 @@ interface Journey {
   readonly signal: AbortSignal;
 }
 
-const mostRequestBytes = 16 * 1024 * 1024;
+const MIB = 1024 * 1024;
+const mostRequestBytes = 16 * MIB;
 const standardMethods = new Set(['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT']);
 const refusedMethods = new Set(['CONNECT', 'TRACE', 'TRACK']);
 
@@ -45,7 +48,10 @@ export function createFetch(options: {
 }): Capability & { close(): Promise<void> } {
   const { network } = options;
   const connections = createConnections({ timeoutMs: network.timeoutMs });
-  const parts: Parts = { check: createNetworkCheck({ resolve: options.resolve ?? resolveBySystem }), connections, network };
+  const check = createNetworkCheck({ resolve: options.resolve ?? resolveBySystem });
+  const perOwnerBytes = Math.max(64 * MIB, 2 * network.maxResponseBytes);
+  const budget = createByteBudget({ perOwnerBytes, totalBytes: 4 * perOwnerBytes });
+  const parts: Parts = { check, connections, budget, network };
   const readPayload = createPayloadReader(FetchPayload);
   return {
     name: 'fetch',
@@ -89,11 +95,12 @@ async function travel(parts: Parts, first: OutgoingRequest, journey: Journey): P
   const { redirect = 'follow', url } = journey.payload;
   let destination = parseDestination(url);
   let request = first;
+  const owner = `${journey.user.plugin}\n${journey.user.caller}`;
+  using account = parts.budget.open(owner);
   for (let hops = 0; ; hops++) {
     const where = describePlace(destination);
     try {
       const checked = await parts.check(destination, journey.user, journey.signal);
-      const owner = `${journey.user.plugin}\n${journey.user.caller}`;
       const response = await parts.connections.send(checked, owner, request, journey.signal);
       const location = response.headers.location;
       if (!isRedirect(response.statusCode) || redirect === 'manual' || typeof location !== 'string') {
@@ -101,6 +108,7 @@ async function travel(parts: Parts, first: OutgoingRequest, journey: Journey): P
           destination,
           redirected: hops > 0,
           maxBytes: parts.network.maxResponseBytes,
+          account,
         });
       }
       response.body.on('error', () => {}).destroy();
@@ -120,11 +128,11 @@ type Response = Awaited<ReturnType<Connections['send']>>;
 async function readResponse(
   response: Response,
   request: OutgoingRequest,
-  facts: { destination: Destination; redirected: boolean; maxBytes: number },
+  facts: { destination: Destination; redirected: boolean; maxBytes: number; account: ByteAccount },
 ): Promise<CapabilityResult> {
   const hasBody = request.method !== 'HEAD' && response.statusCode !== 204 && response.statusCode !== 304;
   const coding = hasBody ? String(response.headers['content-encoding'] ?? '') : '';
-  const { bytes, truncated } = await readBody(response.body, { coding, maxBytes: facts.maxBytes });
+  const { bytes, truncated } = await readBody(response.body, { coding, maxBytes: facts.maxBytes, account: facts.account });
   const url = new URL(facts.destination.url);
   url.hash = '';
   const headers = Object.entries(response.headers).flatMap(([name, value]) => [value ?? []].flat().map((each) => [name, each]));

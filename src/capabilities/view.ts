@@ -20,12 +20,32 @@ export interface View {
   readonly denied: Readonly<Record<string, string>>;
 }
 
+const lastByGrant = new WeakMap<PermissionSet, { readonly sources: ViewSources; readonly view: View }>();
+
 /**
  * Gathers what `context.config.get` and `context.env.get` may answer: everything under `plugins.<name>` of the config, and
  * the granted `env` names, from `env` of the config before the daemon's environment. A name that was asked for in vain
- * gets its sentence. The daemon's own names (`HOTCELL_…`) are never answered, whatever was granted.
+ * gets its sentence. The daemon's own names (`HOTCELL_…`) are never answered, whatever was granted. Asked before every slice
+ * of a call: the last view of a granted set is kept as long as its sources are the same objects.
  */
-export function buildBorderView({ pluginName, requested, granted, config, processEnv }: ViewSources): View {
+export function buildBorderView(sources: ViewSources): View {
+  const last = lastByGrant.get(sources.granted);
+  if (last !== undefined && isSame(last.sources, sources)) return last.view;
+  const view = gather(sources);
+  lastByGrant.set(sources.granted, { sources, view });
+  return view;
+}
+
+function isSame(one: ViewSources, other: ViewSources): boolean {
+  return (
+    one.pluginName === other.pluginName &&
+    one.requested === other.requested &&
+    one.config === other.config &&
+    one.processEnv === other.processEnv
+  );
+}
+
+function gather({ pluginName, requested, granted, config, processEnv }: ViewSources): View {
   const own = Object.hasOwn(config.plugins, pluginName) ? (config.plugins[pluginName] ?? {}) : {};
   const values = (granted.env ?? []).flatMap((name): [string, string][] => {
     const value = isReserved(name) ? undefined : (readOwn(config.env, name) ?? readOwn(processEnv, name));

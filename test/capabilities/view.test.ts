@@ -43,6 +43,13 @@ describe('buildBorderView', () => {
     expect(view({ granted, config: { plugins: {}, env: { HOTCELL_TOKEN: 'x' } } })).toEqual({ config: {}, env: {}, denied: {} });
   });
 
+  it('is made once for the same sources, and again for another grant', () => {
+    const sources = { config: { plugins: {}, env: {} }, requested: {}, granted: {}, processEnv: {} };
+    expect(view(sources)).toBe(view(sources));
+    expect(view({ ...sources, pluginName: 'other' })).not.toBe(view(sources));
+    expect(view({ ...sources, granted: {} })).not.toBe(view(sources));
+  });
+
   it('is frozen', () => {
     expect(Object.isFrozen(view({})) && Object.isFrozen(view({}).env) && Object.isFrozen(view({}).config)).toBe(true);
   });

@@ -2,6 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { mkdir, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Folder, openRootFolder } from './folder.ts';
+import { createGate } from './gate.ts';
 import { createUsage, type Usage } from './usage.ts';
 
 /** One caller's folder, open for the length of one operation. */
@@ -26,16 +27,21 @@ export function nameWorkspace(caller: string): string {
   return createHash('sha256').update(caller).digest('hex').slice(0, 24);
 }
 
+// Every operation holds a few open folders; thousands of waiting calls must not use up the process's descriptors.
+const mostAtOnce = 64;
+
 /** Makes the workspaces of a data directory. */
 export function createWorkspaces(options: { dataDir: string; quotaBytes: number; now?: () => number }): Workspaces {
   const folder = join(options.dataDir, 'workspaces');
   const usage = createUsage({ quotaBytes: options.quotaBytes, now: options.now ?? Date.now });
   const stage = createStage(join(folder, '.incoming'));
+  const pass = createGate(mostAtOnce);
   const lastByWorkspace = new Map<string, Promise<unknown>>();
-  const run = async <Result>(name: string, use: (workspace: Workspace) => Promise<Result>): Promise<Result> => {
-    await using root = await openRootFolder(join(folder, name));
-    return await use({ root, stage, book: bookFor(usage, name, root) });
-  };
+  const run = <Result>(name: string, use: (workspace: Workspace) => Promise<Result>): Promise<Result> =>
+    pass(async () => {
+      await using root = await openRootFolder(join(folder, name));
+      return await use({ root, stage, book: bookFor(usage, name, root) });
+    });
   return {
     read: (caller, use) => run(nameWorkspace(caller), use),
     change: (caller, use) => {

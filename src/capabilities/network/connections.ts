@@ -15,7 +15,14 @@ export interface Connections {
 }
 
 const mostPools = 64;
-const poolOptions = { connections: 32, pipelining: 1, allowH2: false, keepAliveTimeout: 4000, maxHeaderSize: 64 * 1024 } as const;
+// As many sockets as there are requests: waiting ones cost little, and none waits behind a slow one.
+const poolOptions = {
+  connections: null,
+  pipelining: 1,
+  allowH2: false,
+  keepAliveTimeout: 4000,
+  maxHeaderSize: 64 * 1024,
+} as const;
 
 /** Makes the connections. `timeoutMs` bounds the wait for one address to answer. */
 export function createConnections({ timeoutMs }: { readonly timeoutMs: number }): Connections {

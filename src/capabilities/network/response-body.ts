@@ -1,11 +1,19 @@
 import { Readable, type Transform } from 'node:stream';
 import { constants, createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { HotcellError } from '../../errors/hotcell-error.ts';
+import type { ByteAccount } from './byte-budget.ts';
 
 /** A body, whole or cut at the limit. */
 export interface BodyRead {
   readonly bytes: Uint8Array;
   readonly truncated: boolean;
+}
+
+/** How a body is encoded, how much of it is read, and who pays for the memory. */
+export interface ReadOptions {
+  readonly coding: string;
+  readonly maxBytes: number;
+  readonly account: ByteAccount;
 }
 
 const mostCodings = 3;
@@ -23,10 +31,7 @@ const decoderByCoding: ReadonlyMap<string, () => Transform> = new Map([
  * Reads and decodes a body. Neither what comes over the wire nor what comes out of the decoder passes `maxBytes`: the
  * rest is left unread and `truncated` says so. An unknown coding is handed on as it is. The body is destroyed in any case.
  */
-export async function readBody(
-  body: Readable,
-  options: { readonly coding: string; readonly maxBytes: number },
-): Promise<BodyRead> {
+export async function readBody(body: Readable, options: ReadOptions): Promise<BodyRead> {
   const decoders = createDecoders(options.coding);
   const wire = { cut: false };
   const source = Readable.from(limitBytes(body, options.maxBytes, wire), { objectMode: false });
@@ -35,7 +40,7 @@ export async function readBody(
   for (const stream of streams) stream.on('error', () => {});
   try {
     const decoded = decoders.reduce<Readable>((from, to) => from.on('error', (error) => to.destroy(error)).pipe(to), source);
-    const { bytes, truncated } = await collect(decoded, options.maxBytes);
+    const { bytes, truncated } = await collect(decoded, options);
     return { bytes, truncated: truncated || wire.cut };
   } finally {
     for (const stream of streams) stream.destroy();
@@ -71,11 +76,13 @@ async function* limitBytes(
   }
 }
 
-async function collect(stream: AsyncIterable<Uint8Array>, maxBytes: number): Promise<BodyRead> {
+async function collect(stream: AsyncIterable<Uint8Array>, { maxBytes, account }: ReadOptions): Promise<BodyRead> {
   const chunks: Uint8Array[] = [];
   let left = maxBytes;
   for await (const chunk of stream) {
-    chunks.push(chunk.subarray(0, left));
+    const kept = chunk.subarray(0, left);
+    account.take(kept.length);
+    chunks.push(kept);
     if (chunk.length > left) return { bytes: Buffer.concat(chunks), truncated: true };
     left -= chunk.length;
   }

@@ -10,6 +10,11 @@ import { startWebServer } from './web-server.ts';
 
 const grant = { net: ['127.0.0.1'] };
 
+function createAbort() {
+  const controller = new AbortController();
+  return { signal: controller.signal, abort: () => controller.abort() };
+}
+
 describe('createFetch', () => {
   it('answers status, headers in full and the bytes', async () => {
     await using server = await startWebServer((_request, response) => {
@@ -139,6 +144,34 @@ describe('createFetch', () => {
       bytes: 100_000,
       truncated: true,
     });
+  });
+
+  it('lets any number of requests wait without waiting for each other', async () => {
+    const held: (() => void)[] = [];
+    await using server = await startWebServer((_request, response) => {
+      held.push(() => response.end('now'));
+      if (held.length === 300) for (const release of held) release();
+    });
+    await using web = createFetching();
+    const all = Array.from({ length: 300 }, () => web.fetch(`http://127.0.0.1:${server.port}/`, { grant }));
+    expect(new Set((await Promise.all(all)).map((fetched) => fetched.text))).toEqual(new Set(['now']));
+  });
+
+  it('bounds the bodies that are in memory at a time', async () => {
+    const half = 40 * 1024 * 1024;
+    await using server = await startWebServer((request, response) => {
+      response.writeHead(200, { 'content-length': half + 1 }).write(Buffer.alloc(half));
+      if (request.path === '/end') response.end('!');
+    });
+    await using web = createFetching({}, { maxResponseBytes: half + 1 });
+    const url = `http://127.0.0.1:${server.port}/`;
+    const user = createUser(grant);
+    const { signal, abort } = createAbort();
+    const waiting = [1, 2, 3].map(() => refusalOf(web.fetch(url, user, { signal })));
+    expect(await Promise.race(waiting)).toMatchObject({ message: 'Too many large responses are being read at the same time.' });
+    abort();
+    await Promise.all(waiting);
+    expect(await web.fetch(`${url}end`, user)).toMatchObject({ bytes: half + 1, truncated: false });
   });
 
   it('refuses a body for GET, and one that is too large', async () => {
