@@ -74,7 +74,7 @@ export default {
       },
     },
     note_delete: {
-      description: 'Deletes the note with a title.',
+      description: 'Deletes the note with a title. Use when a note is no longer wanted.',
       isSideEffect: true,
       examples: [{ args: { title: 'No such note' }, expect: { deleted: false } }],
       handler: async ({ title }: { title: string }, { kv }: Context) => ({ deleted: await kv.delete(toKey(title)) }),

@@ -78,7 +78,9 @@ function schemaToData(schema: StandardSchema, depth: number, parents: readonly u
   else if (typeof schema.toJSONSchema === 'function') json = schema.toJSONSchema({ io: 'input' });
   else if (typeof schema.toJsonSchema === 'function') json = schema.toJsonSchema();
   else return { $standardSchema: true };
-  return toData(json, depth + 1, [...parents, schema], budget);
+  // zod hangs a hidden '~standard' on the JSON Schema too, which would be asked for its schema for ever.
+  const plain: unknown = json === undefined ? undefined : JSON.parse(JSON.stringify(json));
+  return toData(plain, depth + 1, [...parents, schema], budget);
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {
