@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createFairQueue } from '../../src/tools/fair-queue.ts';
+import { admin, ann, bob, type CallingHouse, openHouse } from './calling-house.ts';
+
+describe('createFairQueue', () => {
+  const item = (callerId: string, pluginPath: string, number: number) => ({ callerId, pluginPath, number });
+  const drainAll = (queue: ReturnType<typeof createFairQueue<ReturnType<typeof item>>>) => {
+    const taken: string[] = [];
+    for (let next = queue.take(() => 'yes'); next !== undefined; next = queue.take(() => 'yes')) {
+      taken.push(`${next.callerId}${next.pluginPath}${next.number}`);
+    }
+    return taken;
+  };
+
+  it('goes round over callers, then over the plugins of a caller', () => {
+    const queue = createFairQueue<ReturnType<typeof item>>();
+    for (let number = 1; number <= 3; number++) queue.push(item('a', 'p', number));
+    queue.push(item('a', 'q', 1));
+    queue.push(item('b', 'p', 1));
+    expect(drainAll(queue)).toEqual(['ap1', 'bp1', 'aq1', 'ap2', 'ap3']);
+  });
+
+  it('passes over what may not run, and falls back to what is not preferred', () => {
+    const queue = createFairQueue<ReturnType<typeof item>>();
+    for (const plugin of ['p', 'q', 'r']) queue.push(item('a', plugin, 1));
+    const judge = ({ pluginPath }: { pluginPath: string }) =>
+      pluginPath === 'p' ? 'no' : pluginPath === 'q' ? 'fallback' : 'yes';
+    expect([queue.take(judge)?.pluginPath, queue.take(judge)?.pluginPath, queue.take(judge)]).toEqual(['r', 'q', undefined]);
+    expect(queue.size()).toBe(1);
+  });
+
+  it('forgets what is removed', () => {
+    const queue = createFairQueue<ReturnType<typeof item>>();
+    const places = [1, 2, 3].map((number) => queue.push(item('a', 'p', number)));
+    for (const place of places.slice(0, 2)) queue.remove(place);
+    expect([drainAll(queue), queue.size()]).toEqual([['ap3'], 0]);
+  });
+});
+
+describe('fairness of calls', () => {
+  let house: CallingHouse;
+  beforeAll(async () => {
+    house = await openHouse();
+    await house.publish('flood', '{ handler: () => { let sum = 0; for (let i = 0; i < 20000; i++) sum += i; return sum; } }');
+    await house.publish('neighbour', '{ handler: () => 1 }');
+    await house.publish('spins', '{ handler: () => { for (;;); } }', { manifest: { limits: { cpuMs: 300 } } });
+    await house.publish('waits', '{ handler: (args, context) => context.kv.get("gate") }');
+  });
+  afterAll(() => house.close());
+
+  const call = (ref: string, caller = ann) => house.caller.call({ ref, arguments: {}, caller });
+
+  it('lets another caller in before the flood is over', async () => {
+    const order: string[] = [];
+    const flood = Array.from({ length: 400 }, () => call('flood').then(() => order.push('flood')));
+    await call('neighbour', bob).then(() => order.push('neighbour'));
+    await Promise.all(flood);
+    expect(order.indexOf('neighbour')).toBeLessThan(50);
+  });
+
+  it('lets another plugin of the same caller in before the flood is over', async () => {
+    const order: string[] = [];
+    const flood = Array.from({ length: 400 }, () => call('flood').then(() => order.push('flood')));
+    await call('neighbour').then(() => order.push('neighbour'));
+    await Promise.all(flood);
+    expect(order.indexOf('neighbour')).toBeLessThan(50);
+  });
+
+  it('keeps a slot from a plugin that would spin in all of them', async () => {
+    const ended: string[] = [];
+    const spinning = Array.from({ length: 8 }, () => call('spins').then(({ status }) => ended.push(status)));
+    const { running } = house.caller.load();
+    expect(running).toBeLessThan(6);
+    expect(await call('neighbour', bob)).toMatchObject({ status: 'success' });
+    await Promise.all(spinning);
+    expect(ended).toEqual(Array(8).fill('timeout'));
+  });
+
+  it('gives the slots of calls that wait at the border to others', async () => {
+    const gate = Promise.withResolvers<void>();
+    const waiting = await openHouse({ answer: () => gate.promise.then(() => ({ ok: true, payload: '1' })) });
+    await waiting.publish('waits', '{ handler: (args, context) => context.kv.get("gate") }');
+    await waiting.publish('neighbour', '{ handler: () => 1 }');
+    const parked = Array.from({ length: 500 }, () => waiting.caller.call({ ref: 'waits', arguments: {}, caller: ann }));
+    await expect.poll(() => waiting.caller.load().running, { timeout: 20_000 }).toBe(500);
+    expect(await waiting.caller.call({ ref: 'neighbour', arguments: {}, caller: admin })).toMatchObject({ output: 1 });
+    gate.resolve();
+    expect((await Promise.all(parked)).every(({ status }) => status === 'success')).toBe(true);
+    await waiting.close();
+  });
+});
