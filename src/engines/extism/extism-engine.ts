@@ -46,7 +46,7 @@ export function createExtismEngine(options: ExtismEngineOptions = {}): Engine {
         const readBytes = async () => toBytes(request.code);
         const compiled = await modules.get(request.key, request.limits.memoryBytes, readBytes);
         const warnings = checkModule(compiled.shape, compiled.sidecar);
-        return { ok: true, exported: compiled.sidecar.exported, warnings };
+        return { ok: true, exported: { default: compiled.sidecar.exported, named: {} }, warnings };
       } catch (error) {
         return { ok: false, error: toGuestError(error) };
       }

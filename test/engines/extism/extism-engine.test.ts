@@ -23,7 +23,9 @@ describe('createExtismEngine.load', () => {
     const result = await engine.load(loadRequest(await readCountVowels()));
     expect(result).toMatchObject({
       ok: true,
-      exported: { name: 'count_vowels', engine: 'extism', handler: { $function: true }, parameters: { type: 'object' } },
+      exported: {
+        default: { name: 'count_vowels', engine: 'extism', handler: { $function: true }, parameters: { type: 'object' } },
+      },
       warnings: [],
     });
   });
