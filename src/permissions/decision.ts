@@ -29,19 +29,23 @@ const coversByKey: Readonly<Record<ListKey, (granted: string, requested: string)
   run: (granted, requested) => granted === requested,
   tools: globMatches,
 };
+const nothing: PermissionSet = Object.freeze({});
+const lastByRequest = new WeakMap<PermissionSet, { readonly sources: GrantSources; readonly decision: GrantDecision }>();
 const listKeys: readonly ListKey[] = ['net', 'read', 'write', 'env', 'run', 'tools'];
 
 /**
  * Decides what is granted of a request. A preset holds even for what was not asked for: an operator may allow a host that
- * a plugin puts together at run time.
+ * a plugin puts together at run time. The same request and sources give the same objects, so matchers are made once.
  */
 export function decideGrants(requested: PermissionSet, sources: GrantSources): GrantDecision {
-  const preset = sources.preset ?? {};
-  const granted = sources.grantRequested ? joinPermissions(preset, requested) : preset;
-  return Object.freeze({
-    granted: Object.freeze({ ...granted }),
-    pending: Object.freeze(subtractPermissions(requested, granted)),
-  });
+  const { preset = nothing, grantRequested } = sources;
+  const last = lastByRequest.get(requested);
+  if (last !== undefined && last.sources.preset === sources.preset && last.sources.grantRequested === grantRequested)
+    return last.decision;
+  const granted = grantRequested ? Object.freeze(joinPermissions(preset, requested)) : preset;
+  const decision = Object.freeze({ granted, pending: Object.freeze(subtractPermissions(requested, granted)) });
+  lastByRequest.set(requested, { sources: { preset: sources.preset, grantRequested }, decision });
+  return decision;
 }
 
 /** What of a request no grant covers. */

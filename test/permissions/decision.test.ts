@@ -78,6 +78,15 @@ describe('decideGrants', () => {
     expect(decideGrants(requested, { grantRequested: false })).toEqual({ granted: {}, pending: requested });
   });
 
+  it('gives the same objects for the same request and sources', () => {
+    const requested: PermissionSet = { kv: true };
+    const preset: PermissionSet = { net: ['a.com'] };
+    const first = decideGrants(requested, { preset, grantRequested: true });
+    expect(decideGrants(requested, { preset, grantRequested: true })).toBe(first);
+    expect(decideGrants(requested, { preset, grantRequested: false })).toEqual({ granted: preset, pending: requested });
+    expect(decideGrants(requested, { grantRequested: false })).toEqual({ granted: {}, pending: requested });
+  });
+
   it('grants the preset, also beyond the request, and the request only on demand', () => {
     const requested: PermissionSet = { net: ['api.example.com'], kv: true };
     const preset: PermissionSet = { net: ['*.example.com', 'other.org'] };
