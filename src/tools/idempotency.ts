@@ -61,7 +61,12 @@ export function createIdempotency(parts: {
 }
 
 function hashArguments(value: unknown): string {
-  return createHash('sha256').update(canonicalJson(value)).digest('base64url');
+  try {
+    return createHash('sha256').update(canonicalJson(value)).digest('base64url');
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new HotcellError('arguments-invalid', 'The arguments are nested too deeply to be compared under an idempotency key.');
+  }
 }
 
 function answerEarlier(key: string, hasSameArguments: boolean, row: ExecutionRow | undefined): CallAnswer {

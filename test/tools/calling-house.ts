@@ -55,6 +55,19 @@ export const bob: Caller = { id: 'bob', role: 'caller' };
 
 let generations = 0;
 
+/** An engine by itself, for tests that put something between it and the house. */
+export async function startEngine(): Promise<{ engine: Engine; close: () => Promise<void> }> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'hotcell-calls-'));
+  const engine = await createQuickJsEngine({ dataDir, workers: { min: 2, max: 2 } });
+  return {
+    engine,
+    async close() {
+      await engine.close();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
 /** Opens a house in a data folder of its own. */
 export async function openHouse(options: HouseOptions = {}): Promise<CallingHouse> {
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'hotcell-calls-'));
