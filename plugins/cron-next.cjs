@@ -17,7 +17,7 @@ module.exports = {
   version: '1.0.0',
   description:
     'Answers the next times (UTC) at which a cron expression of five fields fires. Use for checking or explaining a schedule.',
-  usage: 'cron_next(expression, from?, count?)',
+  usage: 'cron_next(expression, from?, count?: number)',
   isParallelSafe: true,
   examples: [
     {

@@ -1,0 +1,38 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import pino from 'pino';
+import { loadConfig } from '../src/config/load.ts';
+import { startDaemon } from '../src/main.ts';
+import { parsePermissions } from '../src/permissions/parse.ts';
+import type { CallAnswer, Caller } from '../src/tools/tool-types.ts';
+
+const root = fileURLToPath(new URL('../', import.meta.url));
+
+/** A daemon without doors over the repository's own plugin folders, with data of its own. */
+export async function startExampleDaemon(flags: { readonly grantRequested: boolean; readonly plugins?: readonly string[] }) {
+  const folder = mkdtempSync(join(tmpdir(), 'hotcell-examples-'));
+  const config = loadConfig({
+    flags: {
+      data: join(folder, 'data'),
+      plugins: flags.plugins ?? [join(root, 'plugins')],
+      grantRequested: flags.grantRequested,
+    },
+    env: {},
+    cwd: flags.plugins ? folder : root,
+    parsePermissions,
+  });
+  const daemon = await startDaemon({ config, version: '0.0.0', listen: false, log: pino({ level: 'silent' }) });
+  const { caller, plugins, tools } = daemon.parts;
+  return {
+    plugins,
+    tools,
+    call: (ref: string, args: unknown, who: Caller = { id: 'local', role: 'admin' }): Promise<CallAnswer> =>
+      caller.call({ ref, arguments: args, caller: who }),
+    close: async () => {
+      await daemon.close('the test is over');
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
