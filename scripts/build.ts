@@ -1,0 +1,25 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { bundleNodeShims } from '../src/engines/quickjs/node-builtins.ts';
+import { bundlePrelude } from '../src/engines/quickjs/prelude.ts';
+
+// Builds what the package publishes: JavaScript with declarations, and the guest side bundled, since the package carries
+// neither its TypeScript nor the sources of the guest.
+const root = fileURLToPath(new URL('../', import.meta.url));
+const outDir = join(root, 'dist');
+const guestDir = join(outDir, 'guest');
+
+rmSync(outDir, { recursive: true, force: true });
+compileSources();
+mkdirSync(guestDir, { recursive: true });
+writeFileSync(join(guestDir, 'prelude.json'), JSON.stringify(await bundlePrelude()));
+writeFileSync(join(guestDir, 'node-shims.json'), JSON.stringify(await bundleNodeShims()));
+
+function compileSources(): void {
+  const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc');
+  const { status } = spawnSync(process.execPath, [tsc, '-p', 'tsconfig.build.json'], { cwd: root, stdio: 'inherit' });
+  if (status !== 0) process.exit(1);
+}
