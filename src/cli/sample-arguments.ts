@@ -28,8 +28,9 @@ function sampleValue(schema: unknown): unknown {
 /** Arguments as words for a shell: `city=Oslo days:=3`. */
 export function formatWords(args: Readonly<Record<string, unknown>>): string {
   return Object.entries(args)
-    .map(([key, value]) => (typeof value === 'string' ? `${key}=${value}` : `${key}:=${JSON.stringify(value)}`))
-    .map(quoteForShell)
+    .map(([key, value]) =>
+      typeof value === 'string' ? `${key}=${quoteForShell(value)}` : `${key}:=${quoteForShell(JSON.stringify(value))}`,
+    )
     .join(' ');
 }
 

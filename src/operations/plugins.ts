@@ -52,16 +52,17 @@ export function createPluginOperations({ plugins }: OperationParts): Operation[]
 function requireSuccess(result: ReloadResult): ReloadResult {
   if (result.ok) return result;
   const { diagnostic } = result;
-  const place =
-    diagnostic?.file === undefined
-      ? ''
-      : ` at ${[diagnostic.file, diagnostic.line, diagnostic.column].filter(Boolean).join(':')}`;
-  const cause = diagnostic === undefined ? `it is ${result.state}` : `${diagnostic.message}${place}`;
+  const place = [diagnostic?.file, diagnostic?.line, diagnostic?.column].filter((part) => part !== undefined).join(':');
+  const cause = diagnostic?.message ?? `it is ${result.state}.`;
   const serving = result.generation === undefined ? 'Nothing serves.' : `Generation ${result.generation} keeps serving.`;
-  throw new HotcellError('reload-failed', `Plugin "${result.name}" could not be reloaded: ${cause} ${serving}`, {
-    facts: { ...result },
-    ...(diagnostic === undefined ? {} : { fix: diagnostic.fix }),
-  });
+  throw new HotcellError(
+    'reload-failed',
+    `Plugin "${result.name}" could not be reloaded${place && ` (${place})`}: ${cause} ${serving}`,
+    {
+      facts: { ...result },
+      ...(diagnostic === undefined ? {} : { fix: diagnostic.fix }),
+    },
+  );
 }
 
 function compareBy<Item>(keyOf: (item: Item) => string): (a: Item, b: Item) => number {

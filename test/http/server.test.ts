@@ -25,32 +25,30 @@ describe('startHttpServer', () => {
     }
   });
 
-  it('calls a tool with the arguments that were sent', async () => {
-    const response = await call('/api/tools/echo/call', { arguments: { a: 1 }, session: 's', idempotencyKey: 'k' });
-    expect(response.status).toBe(200);
-    expect(await readJson(response)).toEqual({
-      executionId: 'exe_1',
+  it('calls a tool with what was sent, and keeps a record of it', async () => {
+    const sent = { arguments: { text: 'hi' }, session: 's', idempotencyKey: 'k' };
+    const response = await call('/api/tools/echo/call', sent);
+    const answer = await readJson(response);
+    expect([response.status, answer]).toEqual([
+      200,
+      { executionId: expect.stringMatching(/^exe_/), status: 'success', output: { text: 'hi' }, durationMs: expect.any(Number) },
+    ]);
+    expect(await readJson(await door.fetch(`/api/executions/${answer.executionId}`))).toMatchObject({
+      caller: 'local',
       status: 'success',
-      durationMs: 1,
-      output: {
-        tool: 'echo',
-        arguments: { a: 1 },
-        session: 's',
-        idempotencyKey: 'k',
-        caller: { id: 'local', role: 'admin' },
-      },
+      ...sent,
     });
+    expect(await readJson(await call('/api/tools/echo/call', sent))).toMatchObject({ ...answer, replayed: true });
   });
 
   it('takes missing arguments, and a missing body, as {}', async () => {
     for (const body of [undefined, {}]) {
-      expect((await readJson(await call('/api/tools/echo/call', body))).output.arguments).toEqual({});
+      expect((await readJson(await call('/api/tools/echo/call', body))).output).toEqual({});
     }
   });
 
   it('takes the tool from the path, whatever the body says', async () => {
-    const { output } = await readJson(await call('/api/tools/echo%40%5E1/call', { ref: 'other' }));
-    expect(output.tool).toBe('echo@^1');
+    expect((await readJson(await call('/api/tools/echo%40%5E1/call', { ref: 'waits' }))).output).toEqual({});
   });
 
   it.each([
@@ -90,7 +88,11 @@ describe('startHttpServer', () => {
   });
 
   it('answers a refusal of the core with its status and code', async () => {
-    expect(await readJson(await call('/api/tools/missing/call', {}))).toMatchObject({ status: 404, code: 'tool-unknown' });
+    expect(await readJson(await call('/api/tools/ecko/call', {}))).toMatchObject({
+      status: 404,
+      code: 'tool-unknown',
+      detail: expect.stringContaining('echo'),
+    });
   });
 
   it('refuses strangers and unknown tokens before it reads the body', async () => {
@@ -104,10 +106,9 @@ describe('startHttpServer', () => {
   it('knows keys by role, until they are revoked', async () => {
     const { id, key } = await readJson(await call('/api/keys', { name: 'chat' }));
     const authorization = `Bearer ${key}`;
-    expect((await readJson(await call('/api/tools/echo/call', {}, { authorization }))).output.caller).toEqual({
-      id,
-      role: 'caller',
-    });
+    const { executionId } = await readJson(await call('/api/tools/echo/call', {}, { authorization }));
+    expect(await readJson(await door.fetch(`/api/executions/${executionId}`))).toMatchObject({ caller: id });
+    expect((await readJson(await door.fetch('/api/executions', { headers: { authorization } }))).items).toHaveLength(1);
     expect((await door.fetch('/api/plugins', { headers: { authorization } })).status).toBe(403);
     expect((await door.fetch('/metrics', { headers: { authorization } })).status).toBe(403);
     const { items } = await readJson(await door.fetch('/api/keys'));
@@ -125,19 +126,30 @@ describe('startHttpServer', () => {
 
   it('sends and takes source as text, with a hash that guards it', async () => {
     const read = await door.fetch('/api/plugins/echo/source');
-    expect([await read.text(), read.headers.get('etag')]).toEqual([
-      'export default {}',
-      expect.stringMatching(/^"[0-9a-f]{64}"$/),
+    const text = await read.text();
+    const match = { 'if-match': read.headers.get('etag') ?? '' };
+    expect([text, match]).toEqual([
+      expect.stringContaining("name: 'echo'"),
+      { 'if-match': expect.stringMatching(/^"[0-9a-f]{64}"$/) },
     ]);
-    const written = await door.fetch('/api/plugins/echo/source', {
-      method: 'PUT',
-      headers: { 'content-type': 'text/typescript', 'if-match': read.headers.get('etag') ?? '' },
-      body: 'broken',
-    });
-    expect(written.status).toBe(422);
-    expect(await readJson(written)).toMatchObject({ code: 'reload-failed', ok: false, diagnostic: { line: 3 }, fix: 'Mend it.' });
+    const put = (body: string, headers = {}) => door.fetch('/api/plugins/echo/source', { method: 'PUT', headers, body });
+    const broken = await put(`${text}}`, { ...match, 'content-type': 'text/typescript' });
+    expect([broken.status, await readJson(broken)]).toMatchObject([
+      422,
+      {
+        code: 'reload-failed',
+        ok: false,
+        state: 'degraded',
+        generation: 1,
+        diagnostic: { file: 'echo.ts', line: expect.any(Number) },
+      },
+    ]);
     expect((await call('/api/plugins/echo/reload')).status).toBe(422);
-    expect((await door.fetch('/api/plugins/echo/source', { method: 'PUT', body: 'fine' })).status).toBe(200);
+    expect((await call('/api/tools/echo/call', {})).status).toBe(200);
+    expect(await readJson(await put(text, match))).toMatchObject({ code: 'conflict', status: 409 });
+    expect(await readJson(await put(text))).toMatchObject({ ok: true, state: 'ready' });
+    const { items } = await readJson(await door.fetch('/api/plugins/echo/why'));
+    expect(items.map((item: { to: string }) => item.to)).toEqual(expect.arrayContaining(['ready', 'degraded']));
   });
 
   it('names near routes, and the methods of a path', async () => {
@@ -172,17 +184,23 @@ describe('startHttpServer', () => {
   });
 
   it('cancels a call with its client only when asked to', async () => {
-    const controller = new AbortController();
-    const pending = door.fetch('/api/tools/waits/call', {
-      method: 'POST',
-      headers: { ...json, 'x-hotcell-cancel-on-disconnect': '1' },
-      body: '{}',
-      signal: controller.signal,
-    });
-    await door.calls.started;
-    controller.abort();
-    await expect(pending).rejects.toThrow();
-    expect(await door.calls.cancelled).toBe('cancelled');
+    const isWaits = (event: { data: { tool: string } }) => event.data.tool === 'waits';
+    const leave = async (headers: Record<string, string>) => {
+      const controller = new AbortController();
+      const started = door.nextEvent('execution-start', isWaits);
+      const init = { method: 'POST', headers: { ...json, ...headers }, body: '{}', signal: controller.signal };
+      const pending = door.fetch('/api/tools/waits/call', init);
+      const { subject } = await started;
+      controller.abort();
+      await expect(pending).rejects.toThrow();
+      return subject;
+    };
+    const ended = door.nextEvent('execution-end', isWaits);
+    const kept = await leave({});
+    const cancelled = await leave({ 'x-hotcell-cancel-on-disconnect': '1' });
+    expect(await ended).toMatchObject({ subject: cancelled, data: { status: 'cancelled' } });
+    expect(await readJson(await door.fetch(`/api/executions/${kept}`))).toMatchObject({ status: 'running' });
+    expect(await readJson(await call(`/api/executions/${kept}/cancel`))).toEqual({ id: kept, cancelled: true });
   });
 
   it('describes every operation in OpenAPI, and counts in Prometheus text', async () => {
@@ -191,10 +209,8 @@ describe('startHttpServer', () => {
       const path = http.path.replace(/:(\w+)/g, '{$1}');
       expect(paths[path]?.[http.method.toLowerCase()]?.operationId).toBe(name);
     }
-    door.events.publish('execution-end', {
-      subject: 'exe_1',
-      data: { tool: 'e"cho', version: '1.0.0', status: 'success', durationMs: 3 },
-    });
+    const data = { tool: 'e"cho', version: '1.0.0', status: 'success', durationMs: 3 };
+    door.events.publish('execution-end', { subject: 'exe_1', data });
     const text = await (await door.fetch('/metrics')).text();
     expect(text).toContain('hotcell_calls_total{tool="e\\"cho",status="success"} 1');
     expect(text).toContain('hotcell_info{version="9.9.9"} 1');

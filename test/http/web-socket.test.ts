@@ -46,7 +46,7 @@ describe('WS /ws', () => {
   it('answers every operation as a method', async () => {
     const connection = await open();
     const answer = await connection.ask('tools.call', { ref: 'echo', arguments: { a: 1 } });
-    expect(answer).toMatchObject({ jsonrpc: '2.0', id: 1, result: { status: 'success', output: { arguments: { a: 1 } } } });
+    expect(answer).toMatchObject({ jsonrpc: '2.0', id: 1, result: { status: 'success', output: { a: 1 } } });
     const { result } = await connection.ask('rpc.discover');
     expect(result.methods.map((method: { name: string }) => method.name)).toEqual(
       expect.arrayContaining(door.operations.map(({ name }) => name)),
@@ -142,8 +142,9 @@ describe('WS /ws', () => {
 
   it('cancels a call by rpc.cancel', async () => {
     const connection = await open();
+    const started = door.nextEvent('execution-start', () => true);
     connection.send({ jsonrpc: '2.0', id: 'call', method: 'tools.call', params: { ref: 'waits' } });
-    await door.calls.started;
+    await started;
     connection.send({ jsonrpc: '2.0', method: 'rpc.cancel', params: { id: 'call' } });
     expect(await connection.next()).toMatchObject({ id: 'call', result: { status: 'cancelled' } });
     connection.socket.close();

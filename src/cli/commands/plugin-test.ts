@@ -32,7 +32,11 @@ export function registerPluginTest(plugin: Command, session: CliSession): void {
         const view = await client.invoke(pluginContracts.get, { name });
         if (view.diagnostic !== undefined) session.note(renderDiagnostic(view.diagnostic, session.style));
         const results: ExampleResult[] = [];
-        for (const ref of view.tools) results.push(...(await runExamples(client, ref)));
+        for (const tool of view.tools) {
+          // Another plugin may have a tool of this name with a higher version.
+          const ref = tool.includes('@') ? tool : `${tool}@${view.version}`;
+          results.push(...(await runExamples(client, ref)));
+        }
         const failed = results.filter((result) => !result.ok).length;
         if (failed > 0 || view.tools.length === 0) session.exitCode = exitCodes.failed;
         if (flags.json) return session.printJson({ items: results, total: results.length, failed });

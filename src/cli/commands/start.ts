@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import pino, { type Logger } from 'pino';
-import pretty from 'pino-pretty';
-import { removeDaemonFile, writeDaemonFile } from '../../client/daemon-file.ts';
+import { prettyFactory } from 'pino-pretty';
 import type { Config } from '../../config/config-types.ts';
 import type { CliFlags } from '../../config/sources.ts';
 import type { EventEnvelope } from '../../events/event.ts';
@@ -59,7 +58,6 @@ async function serve({ io, version }: CliSession, config: Config, view: StartVie
   const startedAt = performance.now();
   const daemon = await startDaemon({ config, version, listen: true, onEvent: view.onEvent, log: view.log });
   const { url = '' } = daemon;
-  writeDaemonFile(config.dataDir, { url, pid: process.pid, version });
   try {
     const { plugins, tools } = daemon.parts;
     const tookMs = performance.now() - startedAt;
@@ -67,21 +65,16 @@ async function serve({ io, version }: CliSession, config: Config, view: StartVie
     await untilAborted(io.signal);
     view.stopping();
   } finally {
-    removeDaemonFile(config.dataDir, process.pid);
     await daemon.close('asked to stop');
   }
 }
 
 function createPeopleView({ io, style, print }: CliSession, config: Config): StartView {
   const level = config.log.level === 'info' ? 'warn' : config.log.level;
-  const stream = pretty({
-    destination: { write: (text: string) => void io.stderr.write(text) },
-    colorize: io.isTTY,
-    ignore: 'pid,hostname',
-  });
+  const prettify = prettyFactory({ colorize: io.isTTY, ignore: 'pid,hostname' });
   let isReported = false;
   return {
-    log: pino({ level }, stream),
+    log: pino({ level }, { write: (line: string) => void io.stderr.write(prettify(line) ?? line) }),
     // Before the report everything is new, and the report tells it all.
     onEvent: (event) => {
       if (isReported) print(renderLiveEvent(event, style));

@@ -27,7 +27,7 @@ export function renderStartReport(report: StartReport, style: Style): string {
   const sound = plugins.filter((plugin) => plugin.diagnostic === undefined);
   const head = `${style.bold(`Hotcell ${version}`)}  ${style.cyan(url)}  ${style.dim(`ready in ${formatDuration(tookMs)}`)}\n`;
   const folders = config.pluginDirs.map((folder) => shorten(folder, cwd)).join(', ');
-  const watched = style.dim(`watching ${folders}; data in ${shorten(config.dataDir, cwd)}\n`);
+  const watched = `${style.dim(`watching ${folders}; data in ${shorten(config.dataDir, cwd)}`)}\n`;
   return [
     head,
     watched,
