@@ -1,6 +1,7 @@
 /** `console`: every line is one log entry of the call. */
 import { tell } from '../border.ts';
 import { readElapsed } from './clock.ts';
+import { formatLog } from './format-log.ts';
 import { inspect } from './inspect.ts';
 
 type Level = 'debug' | 'info' | 'warn' | 'error';
@@ -8,32 +9,6 @@ type Level = 'debug' | 'info' | 'warn' | 'error';
 const counts = new Map<string, number>();
 const started = new Map<string, number>();
 let indent = '';
-
-/** Values as one line of text, with the `%s %d %i %f %j %o %O %c %%` of the console standard. */
-export function formatLog(values: readonly unknown[]): string {
-  const rest = [...values];
-  const first = rest[0];
-  const parts: string[] = [];
-  if (typeof first === 'string' && first.includes('%') && rest.length > 1) {
-    rest.shift();
-    parts.push(
-      first.replace(/%([sdifjoOc%])/g, (whole, kind) =>
-        kind === '%' ? '%' : rest.length > 0 ? format(kind, rest.shift()) : whole,
-      ),
-    );
-  }
-  for (const value of rest) parts.push(typeof value === 'string' ? value : inspect(value));
-  return parts.join(' ');
-}
-
-function format(kind: string, value: unknown): string {
-  if (kind === 's') return typeof value === 'object' && value !== null ? inspect(value, { depth: 0 }) : String(value);
-  if (kind === 'c') return '';
-  if (kind === 'j') return JSON.stringify(value) ?? 'undefined';
-  if (kind === 'o' || kind === 'O') return inspect(value, { depth: 4 });
-  const number = typeof value === 'object' || typeof value === 'symbol' ? Number.NaN : Number(value);
-  return String(kind === 'i' ? Math.trunc(number) : number);
-}
 
 function write(level: Level, values: readonly unknown[]): void {
   const text = formatLog(values);

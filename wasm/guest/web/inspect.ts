@@ -3,6 +3,7 @@
 const MAX_ENTRIES = 100;
 const MAX_TEXT = 10_000;
 const LINE_WIDTH = 72;
+const CUSTOM = Symbol.for('nodejs.util.inspect.custom');
 
 /** How far `inspect` goes. */
 export interface InspectOptions {
@@ -19,8 +20,11 @@ function show(value: unknown, depth: number, parents: readonly object[]): string
   if (typeof value === 'string') return quote(value);
   if (typeof value === 'bigint') return `${value}n`;
   if (Object.is(value, -0)) return '-0';
-  if (typeof value === 'function')
-    return `[${/^class\b/.test(String(value)) ? 'class' : 'Function'} ${value.name || '(anonymous)'}]`;
+  if (typeof value === 'function') {
+    const isClass = /^class\b/.test(Function.prototype.toString.call(value));
+    const name = String(value.name);
+    return `[${isClass ? 'class' : `Function${name === '' ? '' : ':'}`} ${name || '(anonymous)'}]`;
+  }
   if (typeof value !== 'object' || value === null) return String(value);
   if (parents.includes(value)) return '[Circular]';
   try {
@@ -39,6 +43,11 @@ function quote(text: string): string {
 
 function showObject(value: object, depth: number, parents: readonly object[]): string {
   const name = value.constructor?.name;
+  const custom: unknown = Reflect.get(value, CUSTOM);
+  if (typeof custom === 'function') {
+    const shown: unknown = custom.call(value, depth, {}, inspect);
+    return typeof shown === 'string' ? shown : show(shown, depth - 1, parents);
+  }
   if (value instanceof Error) return showError(value, depth, parents);
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'Invalid Date' : value.toISOString();
   if (value instanceof RegExp) return String(value);

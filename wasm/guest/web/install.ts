@@ -70,6 +70,7 @@ export function installWebApi(): void {
   });
   for (const [name, value] of Object.entries(globals)) defineGlobal(name, value);
   defineLazyGlobals('streams', ['ReadableStream', 'WritableStream', 'TransformStream', 'TextDecoderStream', 'TextEncoderStream']);
+  defineLazyGlobals('buffer', ['Buffer']);
   defineLazyGlobals('files', ['Blob', 'File', 'FormData']);
   defineLazyGlobals('intl', ['Intl']);
   installLocaleMethods();

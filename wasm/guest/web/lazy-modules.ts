@@ -3,6 +3,7 @@
  * `provide` with a function that makes its exports from the shared base parts.
  */
 export const lazyModuleFiles: Readonly<Record<string, string>> = {
+  buffer: 'lazy/buffer.ts',
   files: 'lazy/files.ts',
   intl: 'lazy/intl.ts',
   streams: 'lazy/streams.ts',

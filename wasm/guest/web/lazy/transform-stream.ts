@@ -1,4 +1,5 @@
-import { type Controller, ReadableStream, type Strategy } from './readable-stream.ts';
+import { ReadableStream } from './readable-stream.ts';
+import type { Controller, Strategy } from './stream-core.ts';
 import { WritableStream } from './writable-stream.ts';
 
 /** What a plugin gives to change chunks on their way. */

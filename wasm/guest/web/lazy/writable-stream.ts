@@ -1,4 +1,4 @@
-import type { Strategy } from './readable-stream.ts';
+import type { Strategy } from './stream-core.ts';
 
 /** What a plugin gives to take chunks. */
 export interface Sink {
