@@ -1,15 +1,25 @@
-import { join } from 'node:path';
+import { dirname, extname, join } from 'node:path';
 import type { BuildOptions, Plugin } from 'esbuild';
 
+/** What to bundle. */
+export interface BundleTarget {
+  /** Real path of the entry. */
+  readonly entry: string;
+  readonly rootDir: string;
+  readonly plugins: Plugin[];
+  /** The text of a CommonJS entry, and its name: it goes in without a path, so that no package.json makes it an ES module. */
+  readonly commonJs?: { readonly text: string; readonly name: string } | undefined;
+}
+
 /** The options of every build: one script that leaves the module namespace on `globalThis.__hotcellExports`. */
-export function bundleOptions(target: { entry: string; rootDir: string; guard: Plugin }): BuildOptions & { write: false } {
+export function bundleOptions(target: BundleTarget): BuildOptions & { write: false } {
   return {
-    entryPoints: [target.entry],
+    ...entryOf(target),
     bundle: true,
     write: false,
     outfile: join(target.rootDir, '__hotcell.js'),
     absWorkingDir: target.rootDir,
-    plugins: [target.guard],
+    plugins: target.plugins,
     platform: 'neutral',
     mainFields: ['module', 'main'],
     // Empty turns off "module"; "import" or "require" and "default" always hold, by the kind of the import.
@@ -29,6 +39,12 @@ export function bundleOptions(target: { entry: string; rootDir: string; guard: P
     legalComments: 'none',
     charset: 'utf8',
   };
+}
+
+function entryOf({ entry, commonJs }: BundleTarget): Pick<BuildOptions, 'entryPoints' | 'stdin'> {
+  if (!commonJs) return { entryPoints: [entry] };
+  const loader = extname(entry).startsWith('.ts') ? 'ts' : 'js';
+  return { stdin: { contents: commonJs.text, sourcefile: commonJs.name, resolveDir: dirname(entry), loader } };
 }
 
 // A CommonJS module may export a function or a plain value; as a namespace that is its default export.

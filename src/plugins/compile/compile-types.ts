@@ -4,8 +4,8 @@ import type { BuildInput, Diagnostic } from '../plugin-types.ts';
 export interface CompilerOptions {
   /** Folders outside the plugin folders from which plugins may import; absolute. */
   readonly sharedDirs: readonly string[];
-  /** Source text (ES module) of each Node built-in that the sandbox has, by name without `node:`. */
-  readonly builtins: ReadonlyMap<string, string>;
+  /** Gives the source text (ES module) of each Node built-in that the sandbox has, by name without `node:`. */
+  readonly builtins: ReadonlyMap<string, () => Promise<string>>;
   /** For built-ins that the sandbox does not have: a sentence that names what to use instead. */
   readonly refusedBuiltins: ReadonlyMap<string, string>;
 }

@@ -4,9 +4,10 @@ import type { Message } from 'esbuild';
 import type { BuildInput, Diagnostic } from '../plugin-types.ts';
 import { bundleOptions } from './bundle-options.ts';
 import { runBundle, stopBundler } from './bundle-service.ts';
+import { createCommonJsPlugin, looksLikeCommonJs } from './commonjs.ts';
 import type { CompileRequest, CompileResult, Compiler, CompilerOptions } from './compile-types.ts';
 import { checkEntry } from './entry-check.ts';
-import { createGuardPlugin } from './guard-plugin.ts';
+import { createGuardPlugin, loadFile } from './guard-plugin.ts';
 import { createInputLedger, hashInputs, type InputLedger } from './input-ledger.ts';
 import { describeWarning, diagnoseMessages, type MessageContext } from './message-diagnostic.ts';
 import { findMissingFiles, suggestFiles } from './missing-imports.ts';
@@ -66,8 +67,11 @@ async function compilePlugin(request: CompileRequest, options: CompilerOptions):
     showPath,
     suggestFiles: (...import_) => suggestFiles(policy, ...import_),
   };
-  const guard = createGuardPlugin({ ...options, policy, ledger, showPath });
-  const outcome = await runBundle(bundleOptions({ entry: entry.realPath, rootDir, guard }), wallMs);
+  const guardOptions = { ...options, policy, ledger, showPath };
+  const commonJs = looksLikeCommonJs(entry.realPath, read.text) ? { text: read.text, name: showPath(entry.realPath) } : undefined;
+  const load = (path: string) => loadFile(path, guardOptions);
+  const plugins = [createGuardPlugin(guardOptions), ...(commonJs ? [createCommonJsPlugin({ policy, showPath, load })] : [])];
+  const outcome = await runBundle(bundleOptions({ entry: entry.realPath, rootDir, plugins, commonJs }), wallMs);
   if (outcome.kind === 'overwhelmed') return fail(overwhelmed(entryName, outcome.reason), ledger.inputs());
   if (outcome.kind === 'failed') {
     const { errors } = outcome.failure;

@@ -11,7 +11,7 @@ import { clip, guardedSpecifiers, nativeAddon, outside, readSpecifier } from './
 export interface GuardOptions {
   readonly policy: PathPolicy;
   readonly ledger: InputLedger;
-  readonly builtins: ReadonlyMap<string, string>;
+  readonly builtins: ReadonlyMap<string, () => Promise<string>>;
   readonly refusedBuiltins: ReadonlyMap<string, string>;
   /** Turns a real path into what diagnostics may show. */
   readonly showPath: (path: string) => string;
@@ -39,8 +39,8 @@ export function createGuardPlugin(options: GuardOptions): Plugin {
     setup(build) {
       build.onResolve({ filter }, (args) => (args.kind === 'entry-point' ? undefined : resolveGuarded(args, options)));
       build.onLoad({ filter: /.*/, namespace: 'file' }, (args) => loadFile(args.path, options));
-      build.onLoad({ filter: /.*/, namespace: 'builtin' }, (args) => ({
-        contents: options.builtins.get(args.path) ?? '',
+      build.onLoad({ filter: /.*/, namespace: 'builtin' }, async (args) => ({
+        contents: (await options.builtins.get(args.path)?.()) ?? '',
         loader: 'js',
       }));
       build.onLoad({ filter: /.*/, namespace: 'refused' }, (args) => ({ contents: throwing(args.path), loader: 'js' }));
@@ -81,7 +81,8 @@ function resolveBuiltin(name: string, args: OnResolveArgs, options: GuardOptions
   return { errors: [refusal.toMessage()] };
 }
 
-function loadFile(path: string, options: GuardOptions): OnLoadResult {
+/** Reads one file for a build, or says why it may not be read. */
+export function loadFile(path: string, options: GuardOptions): OnLoadResult {
   const shown = options.showPath(path);
   const loader = loaders.get(extname(path));
   if (extname(path) === '.node') return { errors: [nativeAddon(shown).toMessage()] };

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import type { Location, Message } from 'esbuild';
 import { renderCodeFrame } from '../diagnostics/code-frame.ts';
 import type { Diagnostic } from '../plugin-types.ts';
+import { commonJsNamespace } from './commonjs.ts';
 import { ImportRefusal } from './refusal.ts';
 
 /** What turns the bundler's messages into diagnostics. */
@@ -100,12 +101,19 @@ function diagnoseMissing(
 type Place = Required<Pick<Diagnostic, 'file' | 'line' | 'column' | 'codeFrame'>>;
 
 function placeOf(location: Location | null, context: MessageContext): Place | undefined {
-  if (location?.namespace !== '') return undefined;
-  const path = resolve(context.rootDir, location.file);
+  const path = location ? pathOf(location, context.rootDir) : undefined;
+  if (!location || path === undefined) return undefined;
   const text = context.textOf(path);
   if (text === undefined) return undefined;
   // The bundler counts columns in bytes from 0, people count characters from 1.
   const column = Buffer.from(location.lineText).subarray(0, location.column).toString().length + 1;
   const position = { line: location.line, column };
   return { file: context.showPath(path), ...position, codeFrame: renderCodeFrame(text, position) };
+}
+
+/** The path of a file that a location names; undefined for modules that are no files. */
+function pathOf({ file, namespace }: Location, rootDir: string): string | undefined {
+  const prefix = `${commonJsNamespace}:`;
+  if (namespace === commonJsNamespace || file.startsWith(prefix)) return resolve(rootDir, file.replace(prefix, ''));
+  return namespace === '' || namespace === 'file' ? resolve(rootDir, file) : undefined;
 }

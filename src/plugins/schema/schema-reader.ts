@@ -107,7 +107,7 @@ export function createSchemaReader(options: SchemaReaderOptions = {}): SchemaRea
     // An idle process must not keep the daemon, or a command, from ending.
     child?.unref();
     child?.channel?.unref();
-    if (result) task?.resolve(result);
+    if (result && task) task.resolve(withEntry(result, task.request));
     pump();
   }
 
@@ -157,6 +157,12 @@ export function createSchemaReader(options: SchemaReaderOptions = {}): SchemaRea
 const readingProcess = fileURLToPath(
   new URL(import.meta.url.endsWith('.ts') ? './reading-process.ts' : './reading-process.js', import.meta.url),
 );
+
+/** The text stays on this side: it is known, and long. */
+function withEntry(result: SchemaReadResult, request: ReadRequest): SchemaReadResult {
+  const entry = request.files.find((file) => file.path === request.entry);
+  return entry ? { ...result, entry } : result;
+}
 
 /** Answers what needs no parser: files that are too large to be read in time. */
 function answerAtOnce(files: readonly SchemaFile[], entry: string): SchemaReadResult | undefined {

@@ -9,7 +9,7 @@ import type { CompileResult } from '../../../src/plugins/compile/compile-types.t
 
 let home: string;
 let root: string;
-const builtins = new Map([['path', 'export const join = (...parts) => parts.join("/");\nexport default { join };']]);
+const builtins = new Map([['path', async () => 'export const join = (...parts) => parts.join("/");\nexport default { join };']]);
 const refusedBuiltins = new Map([['fs', 'Use context.files, which reads and writes the workspace.']]);
 
 beforeEach(() => {
@@ -120,6 +120,23 @@ describe('createCompiler', () => {
     expect(second.sources.map((file) => file.path)).toEqual(['a.ts', 'types.ts']);
     expect(second.code).toBe(first.code);
     expect(second.contentHash).not.toBe(first.contentHash);
+  });
+
+  it('keeps CommonJS CommonJS below a package of ES modules', async () => {
+    write({
+      'package.json': '{"type":"module"}',
+      'plugins/a.js': `const { one } = require('./lib/one.js'); module.exports = { one, data: require('./data.json') };`,
+      'plugins/lib/one.js': `exports.one = require('./two').two;`,
+      'plugins/lib/two.js': 'exports.two = 2;',
+      'plugins/data.json': '[3]',
+    });
+    expect(await exportsOf('a.js')).toEqual({ one: 2, data: [3] });
+    write({ 'plugins/lib/two.js': 'exports.two = 2 +;' });
+    expect(await diagnosticOf('a.js')).toMatchObject({ file: 'lib/two.js', line: 1, column: 18 });
+    write({ 'plugins/a.js': 'module.exports = { +;' });
+    expect(await diagnosticOf('a.js')).toMatchObject({ file: 'a.js', line: 1 });
+    write({ 'plugins/a.js': `module.exports = require('../../x.json');` });
+    expect(await diagnosticOf('a.js')).toMatchObject({ code: 'import-refused', file: 'a.js', line: 1 });
   });
 
   it('gives the same content the same hash', async () => {

@@ -1,0 +1,94 @@
+import { HotcellError } from '../../errors/hotcell-error.ts';
+import type { JsonSchema } from '../manifest-types.ts';
+import { describeValue, invalidField, isFunctionMark, isRecord } from './manifest-fields.ts';
+
+const maxSchemaBytes = 64 * 1024;
+const maxDepth = 32;
+
+/** Accepts every object. */
+export const anyObject: JsonSchema = Object.freeze({ type: 'object' });
+
+/** A declared schema as it may be used; `isOpen` when nothing can be said about the values. */
+export interface DeclaredSchema {
+  readonly schema: JsonSchema;
+  readonly isOpen: boolean;
+}
+
+/**
+ * Checks the schema of `parameters`: JSON Schema for an object, bounded in size and depth, with references only into
+ * itself. Throws `manifest-invalid`.
+ */
+export function readParameters(value: unknown, path: string): DeclaredSchema {
+  const declared = readSchema(value, path);
+  if (declared.isOpen) return { schema: anyObject, isOpen: true };
+  const { schema } = declared;
+  if (schema.type === 'object') return declared;
+  if (schema.type !== undefined) {
+    throw invalidField(`${path}.type`, '"object", since arguments come as one object', schema.type);
+  }
+  const isShorthand = !Object.keys(schema).some((key) => schemaKeys.has(key)) && Object.keys(schema).length > 0;
+  if (isShorthand) {
+    throw new HotcellError('manifest-invalid', `"${path}" must be a JSON Schema, but looks like a plain list of properties.`, {
+      facts: { key: path },
+      fix: `Write ${path}: { type: "object", properties: { … }, required: [ … ] }.`,
+    });
+  }
+  return { schema: { type: 'object', ...schema }, isOpen: Object.keys(schema).length === 0 };
+}
+
+/** Checks a schema of any type, as in `output`. Throws `manifest-invalid`. */
+export function readSchema(value: unknown, path: string): DeclaredSchema {
+  if (isRecord(value) && value.$standardSchema === true) return { schema: {}, isOpen: true };
+  if (!isRecord(value) || isFunctionMark(value)) throw invalidField(path, 'a JSON Schema or a Standard Schema object', value);
+  checkContent(value, path, 0);
+  if (schemaBytes(value) > maxSchemaBytes) {
+    throw new HotcellError('manifest-invalid', `"${path}" is larger than ${maxSchemaBytes / 1024} KB as JSON.`, {
+      facts: { key: path },
+      fix: 'Describe large data in words, and check it in the handler.',
+    });
+  }
+  return { schema: value, isOpen: false };
+}
+
+/** Whether an inferred schema is small enough to be handed to models. */
+export function fitsSchemaBound(schema: JsonSchema): boolean {
+  return schemaBytes(schema) <= maxSchemaBytes;
+}
+
+const schemaKeys: ReadonlySet<string> = new Set(
+  '$ref $defs definitions $schema $id $comment title description properties required additionalProperties patternProperties allOf anyOf oneOf not if then else enum const minProperties maxProperties propertyNames dependentRequired dependentSchemas unevaluatedProperties default examples'.split(
+    ' ',
+  ),
+);
+
+function checkContent(value: unknown, path: string, depth: number): void {
+  if (depth > maxDepth) {
+    throw new HotcellError('manifest-invalid', `"${path.slice(0, 60)}…" is nested deeper than ${maxDepth} levels.`, {
+      facts: { key: path.split('.')[0] },
+      fix: 'Use a flatter schema.',
+    });
+  }
+  if (Array.isArray(value)) {
+    for (const item of value) checkContent(item, path, depth + 1);
+    return;
+  }
+  if (!isRecord(value)) return;
+  if (isFunctionMark(value)) throw invalidField(path, 'plain JSON', value);
+  if (value.$tooDeep === true || value.$cycle === true) throw invalidField(path, 'JSON without cycles', value);
+  const { $ref: reference } = value;
+  if (typeof reference === 'string' && !reference.startsWith('#')) {
+    throw new HotcellError(
+      'manifest-invalid',
+      `"${path}.$ref" must point into the schema itself, but is ${describeValue(reference)}.`,
+      {
+        facts: { key: `${path}.$ref` },
+        fix: 'Put the schema under $defs and refer to it as "#/$defs/NAME".',
+      },
+    );
+  }
+  for (const [key, inner] of Object.entries(value)) checkContent(inner, `${path}.${key}`, depth + 1);
+}
+
+function schemaBytes(schema: JsonSchema): number {
+  return Buffer.byteLength(JSON.stringify(schema));
+}

@@ -1,0 +1,207 @@
+import { valid } from 'semver';
+import { type LimitName, type Limits, limitTable } from '../../config/limits.ts';
+import type { PermissionSet } from '../../config/permission-set.ts';
+import type { EngineName } from '../../engines/engine.ts';
+import { HotcellError } from '../../errors/hotcell-error.ts';
+import { parsePermissions } from '../../permissions/parse.ts';
+import { renderCodeFrame } from '../diagnostics/code-frame.ts';
+import { nameFromFile } from '../discovery/entry-names.ts';
+import type { PluginManifest, ToolManifest } from '../manifest-types.ts';
+import type { Diagnostic } from '../plugin-types.ts';
+import {
+  checkKeys,
+  invalidField,
+  isFunctionMark,
+  isRecord,
+  type ManifestNode,
+  pathOf,
+  readChoice,
+  readObject,
+  readText,
+} from './manifest-fields.ts';
+import type { LimitTable, ManifestInput, ManifestResult } from './manifest-input.ts';
+import { maxDescription, readTool, toolKeys } from './read-tool.ts';
+import { selectExport } from './select-export.ts';
+
+/** Keys of a plugin. What stands in `metadata` is the plugin's own business. */
+export const pluginKeys = [
+  'name',
+  'version',
+  ...toolKeys,
+  'tools',
+  'permissions',
+  'isolation',
+  'engine',
+  'limits',
+  'onLoad',
+  'onStart',
+  'onReload',
+  'healthcheck',
+  'metadata',
+  // OrcBot's skill interface has these two; the address counts, the path is the daemon's own to know.
+  'sourceUrl',
+  'pluginPath',
+] as const;
+
+const namePattern = /^[a-zA-Z0-9_-]{1,64}$/;
+const maxTools = 64;
+const maxWarnings = 30;
+
+/** Reads what a plugin exports into a manifest. Pure; a failure is one diagnostic that names the key. */
+export function readManifest(input: ManifestInput): ManifestResult {
+  try {
+    return { ok: true, manifest: readPlugin(input) };
+  } catch (error) {
+    if (error instanceof HotcellError) return { ok: false, diagnostic: toDiagnostic(error, input) };
+    throw error;
+  }
+}
+
+function readPlugin(input: ManifestInput): PluginManifest {
+  const fileBase = input.fileName.replace(/\.(?:[mc]?[jt]sx?|wasm)$/, '');
+  const { node, warnings: selectWarnings } = selectExport(input.exported, fileBase, pluginKeys);
+  checkKeys(node, pluginKeys);
+  const warnings: string[] = [...selectWarnings, ...(input.inferred?.warnings ?? [])];
+  const warn = (warning: string) => {
+    if (warnings.length < maxWarnings && !warnings.includes(warning)) warnings.push(warning);
+  };
+  const name = readName(node, input.fileName);
+  const isolation = readChoice(node, 'isolation', ['call', 'session', 'plugin']) ?? 'call';
+  const { permissions, permissionsSource } = readPermissions(node, input);
+  const tools = readTools(node, name, input, warn);
+  const sourceUrl = input.inferred?.sourceUrl ?? readText(node, 'sourceUrl', 2048);
+  return {
+    name,
+    version: readVersion(node),
+    description: readText(node, 'description', maxDescription) ?? tools[0]?.description ?? '',
+    engine: readEngine(node),
+    isolation,
+    limits: readLimits(node, input.limitTable ?? limitTable),
+    // One cell for all callers is something to ask for: their data meets in it.
+    permissions: isolation === 'plugin' ? { ...permissions, sharedCell: true } : permissions,
+    permissionsSource,
+    tools,
+    hooks: readHooks(node),
+    ...(sourceUrl === undefined ? {} : { sourceUrl }),
+    warnings,
+  };
+}
+
+function readName(node: ManifestNode, fileName: string): string {
+  const name = node.data.name;
+  if (name === undefined) return nameFromFile(fileName);
+  if (typeof name === 'string' && namePattern.test(name)) return name;
+  throw invalidField(pathOf(node, 'name'), 'a name of 1 to 64 letters, digits, "_" or "-"', name);
+}
+
+function readVersion(node: ManifestNode): string {
+  const { version } = node.data;
+  if (version === undefined) return '0.0.0';
+  const parsed = typeof version === 'string' ? valid(version) : null;
+  if (parsed !== null) return parsed;
+  throw invalidField(pathOf(node, 'version'), 'a semantic version such as "1.2.0"', version);
+}
+
+function readEngine(node: ManifestNode): EngineName {
+  const engine = readChoice(node, 'engine', ['quickjs', 'extism', 'deno', 'docker']) ?? 'quickjs';
+  if (engine === 'quickjs' || engine === 'extism') return engine;
+  throw new HotcellError('not-supported', `"engine" is "${engine}", but this engine is not available yet.`, {
+    facts: { key: pathOf(node, 'engine') },
+    fix: 'Leave engine out: the plugin then runs in quickjs.',
+  });
+}
+
+function readLimits(node: ManifestNode, table: LimitTable): Partial<Limits> {
+  const limits = readObject(node, 'limits');
+  if (!limits) return {};
+  checkKeys(limits, Object.keys(table));
+  const chosen: Partial<Record<LimitName, number>> = {};
+  for (const [name, value] of Object.entries(limits.data)) {
+    if (!isLimitName(name, table)) continue;
+    const { max } = table[name];
+    if (typeof value !== 'number' || !Number.isInteger(value) || value < 1 || value > max) {
+      throw invalidField(pathOf(limits, name), `a whole number from 1 to ${max}`, value);
+    }
+    chosen[name] = value;
+  }
+  return chosen;
+}
+
+function isLimitName(name: string, table: LimitTable): name is LimitName {
+  return Object.hasOwn(table, name);
+}
+
+function readPermissions(
+  node: ManifestNode,
+  input: ManifestInput,
+): { permissions: PermissionSet; permissionsSource: 'declared' | 'inferred' } {
+  if (node.data.permissions === undefined) {
+    const inferred = parsePermissions(input.inferred?.permissions ?? {});
+    return { permissions: inferred.ok ? inferred.permissions : {}, permissionsSource: 'inferred' };
+  }
+  const parsed = parsePermissions(node.data.permissions);
+  if (parsed.ok) return { permissions: parsed.permissions, permissionsSource: 'declared' };
+  const key = parsed.key === undefined ? 'permissions' : `permissions.${parsed.key}`;
+  throw new HotcellError('permissions-invalid', parsed.message, { facts: { key } });
+}
+
+function readTools(node: ManifestNode, name: string, input: ManifestInput, warn: (warning: string) => void): ToolManifest[] {
+  const tools: ToolManifest[] = [];
+  const context = (handler: string) => ({
+    handler,
+    inferred: input.inferred && Object.hasOwn(input.inferred.handlers, handler) ? input.inferred.handlers[handler] : undefined,
+    limitTable: input.limitTable ?? limitTable,
+    warn,
+  });
+  const table = readObject(node, 'tools');
+  if (node.data.handler !== undefined || !table) tools.push(readTool(node, { ...context('default'), name }));
+  const entries = Object.keys(table?.data ?? {});
+  if (table && (entries.length === 0 || entries.length > maxTools)) {
+    throw invalidField(table.path, `an object with 1 to ${maxTools} tools`, table.data);
+  }
+  for (const key of table ? entries : []) {
+    const tool = table && readObject(table, key);
+    if (!tool) continue;
+    if (!namePattern.test(key) || key === 'default') {
+      throw new HotcellError('manifest-invalid', `"${key}" cannot be the name of a tool.`, {
+        facts: { key: tool.path },
+        fix: 'Use 1 to 64 letters, digits, "_" or "-", and not "default".',
+      });
+    }
+    if (tools.some((known) => known.name === key))
+      throw invalidField(tool.path, 'named unlike the plugin, which has a handler too', key);
+    checkKeys(tool, toolKeys);
+    tools.push(readTool(tool, { ...context(key), name: key, defaults: node }));
+  }
+  return tools;
+}
+
+function readHooks(node: ManifestNode): PluginManifest['hooks'] {
+  const has = (key: string) => {
+    const value = node.data[key];
+    if (value !== undefined && !isFunctionMark(value)) throw invalidField(pathOf(node, key), 'a function', value);
+    return value !== undefined;
+  };
+  has('onLoad');
+  const { metadata } = node.data;
+  if (metadata !== undefined && !isRecord(metadata)) throw invalidField(pathOf(node, 'metadata'), 'an object', metadata);
+  return { onStart: has('onStart'), onReload: has('onReload'), healthcheck: has('healthcheck') };
+}
+
+/** Adds the place of the key in the entry, or of the nearest key around it. */
+function toDiagnostic(error: HotcellError, input: ManifestInput): Diagnostic {
+  const base = { code: error.code, message: error.message, fix: error.fix };
+  if (!input.inferred?.entry) return base;
+  const { path: file, text } = input.inferred.entry;
+  const key = typeof error.facts.key === 'string' ? error.facts.key : undefined;
+  const position = key === undefined ? undefined : findPosition(key, input.inferred.positions);
+  if (!position) return { ...base, file };
+  return { ...base, file, ...position, codeFrame: renderCodeFrame(text, position) };
+}
+
+function findPosition<Position>(key: string, positions: Readonly<Record<string, Position>>): Position | undefined {
+  for (let path = key; path !== ''; path = path.slice(0, Math.max(0, path.lastIndexOf('.')))) {
+    if (Object.hasOwn(positions, path)) return positions[path];
+  }
+  return undefined;
+}
