@@ -1,6 +1,8 @@
 import type { Command } from 'commander';
 import type { Client } from '../../client/client.ts';
 import type { CliFlags } from '../../config/sources.ts';
+import { HotcellError } from '../../errors/hotcell-error.ts';
+import { suggestNearNames } from '../../errors/near-names.ts';
 import type { CliSession } from '../session.ts';
 
 /** Adds one command, or one family of commands, to the program. */
@@ -35,4 +37,23 @@ async function useAndClose<Result>(client: Client, use: (client: Client) => Prom
   } finally {
     await client.close();
   }
+}
+
+/**
+ * Makes a listing what its family does when no verb is given. A verb that does not exist would be its excess argument,
+ * so that is what it refuses, with the near ones.
+ */
+export function addDefaultList(family: Command, about: string): Command {
+  return family
+    .command('list', { isDefault: true })
+    .description(about)
+    .option('--json', 'as JSON')
+    .allowExcessArguments()
+    .hook('preAction', (_family, { args: [verb] }) => {
+      if (verb === undefined) return;
+      const verbs = family.commands.map((command) => command.name());
+      throw new HotcellError('usage-wrong', `There is no command "${family.name()} ${verb}".${suggestNearNames(verb, verbs)}`, {
+        fix: `See hotcell ${family.name()} --help.`,
+      });
+    });
 }

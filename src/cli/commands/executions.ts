@@ -7,7 +7,7 @@ import { formatDuration, formatTime } from '../render/plugin.ts';
 import { tame } from '../render/style.ts';
 import { renderTable } from '../render/table.ts';
 import type { CliSession } from '../session.ts';
-import { type ListFlags, withDaemon } from './command.ts';
+import { addDefaultList, type ListFlags, withDaemon } from './command.ts';
 
 interface ExecutionFlags extends ListFlags {
   readonly tool?: string;
@@ -22,13 +22,10 @@ export function registerExecutions(program: Command, session: CliSession): void 
   const executions = program.command('executions').description('see and cancel calls');
   const { style, io } = session;
 
-  executions
-    .command('list', { isDefault: true })
-    .description('list calls, newest first')
+  addDefaultList(executions, 'list calls, newest first')
     .option('--tool <name>', 'only of this tool')
     .option('--status <status>', `only ${statuses.join(', ')}`)
     .option('--limit <n>', 'how many', '20')
-    .option('--json', 'as JSON')
     .action((_options: unknown, command: Command) => {
       const flags = command.optsWithGlobals<ExecutionFlags>();
       const status = flags.status === undefined ? {} : { status: readStatus(flags.status) };

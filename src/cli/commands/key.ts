@@ -5,7 +5,7 @@ import { exitCodes } from '../exit-codes.ts';
 import { formatTime } from '../render/plugin.ts';
 import { renderTable } from '../render/table.ts';
 import type { CliSession } from '../session.ts';
-import { type ListFlags, withDaemon } from './command.ts';
+import { addDefaultList, type ListFlags, withDaemon } from './command.ts';
 
 interface KeyFlags extends ListFlags {
   readonly role?: string;
@@ -36,28 +36,24 @@ export function registerKey(program: Command, session: CliSession): void {
       });
     });
 
-  key
-    .command('list', { isDefault: true })
-    .description('list the keys, without their secrets')
-    .option('--json', 'as JSON')
-    .action((_options: unknown, command: Command) => {
-      const flags = command.optsWithGlobals<ListFlags>();
-      return withDaemon(session, flags, async (client) => {
-        const list = await client.invoke(keyContracts.list, {});
-        if (flags.json) return session.printJson(list);
-        if (list.total === 0) return session.print('No keys. Make one: hotcell key create --name NAME\n');
-        type Row = (typeof list.items)[number];
-        const columns = [
-          { head: 'ID', text: (row: Row) => row.id },
-          { head: 'ROLE', text: (row: Row) => row.role },
-          { head: 'MADE', text: (row: Row) => formatTime(row.createdAtMs) },
-          { head: 'LAST USED', text: (row: Row) => (row.lastUsedAtMs === undefined ? 'never' : formatTime(row.lastUsedAtMs)) },
-          { head: 'STATE', text: (row: Row) => (row.revokedAtMs === undefined ? 'valid' : 'revoked') },
-          { head: 'NAME', text: (row: Row) => row.name },
-        ];
-        session.print(renderTable(list.items, columns, io.columns));
-      });
+  addDefaultList(key, 'list the keys, without their secrets').action((_options: unknown, command: Command) => {
+    const flags = command.optsWithGlobals<ListFlags>();
+    return withDaemon(session, flags, async (client) => {
+      const list = await client.invoke(keyContracts.list, {});
+      if (flags.json) return session.printJson(list);
+      if (list.total === 0) return session.print('No keys. Make one: hotcell key create --name NAME\n');
+      type Row = (typeof list.items)[number];
+      const columns = [
+        { head: 'ID', text: (row: Row) => row.id },
+        { head: 'ROLE', text: (row: Row) => row.role },
+        { head: 'MADE', text: (row: Row) => formatTime(row.createdAtMs) },
+        { head: 'LAST USED', text: (row: Row) => (row.lastUsedAtMs === undefined ? 'never' : formatTime(row.lastUsedAtMs)) },
+        { head: 'STATE', text: (row: Row) => (row.revokedAtMs === undefined ? 'valid' : 'revoked') },
+        { head: 'NAME', text: (row: Row) => row.name },
+      ];
+      session.print(renderTable(list.items, columns, io.columns));
     });
+  });
 
   key
     .command('revoke')

@@ -8,7 +8,7 @@ import { renderDiagnostic } from '../render/error.ts';
 import { formatDuration, formatTime, renderPlugin, renderPlugins } from '../render/plugin.ts';
 import { renderTable } from '../render/table.ts';
 import type { CliSession } from '../session.ts';
-import { type ListFlags, withDaemon } from './command.ts';
+import { addDefaultList, type ListFlags, withDaemon } from './command.ts';
 import { registerPluginLogs } from './plugin-logs.ts';
 import { registerPluginNew } from './plugin-new.ts';
 import { registerPluginTest } from './plugin-test.ts';
@@ -24,11 +24,8 @@ export function registerPlugin(program: Command, session: CliSession): void {
   const plugin = program.command('plugin').description('see and steer plugins');
   const { style, io } = session;
 
-  plugin
-    .command('list', { isDefault: true })
-    .description('list the plugins with their states')
+  addDefaultList(plugin, 'list the plugins with their states')
     .option('--state <state>', 'only those in this state')
-    .option('--json', 'as JSON')
     .action((_options: unknown, command: Command) => {
       const { state, json, ...flags } = command.optsWithGlobals<PluginFlags>();
       return withDaemon(session, flags, async (client) => {

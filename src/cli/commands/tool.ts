@@ -12,7 +12,7 @@ export function registerTool(program: Command, session: CliSession): void {
   const { style, io } = session;
 
   tool
-    .command('list', { isDefault: true })
+    .command('list')
     .description('list the tools that can be called')
     .argument('[query]', 'only those that mention this')
     .option('--json', 'as JSON')
