@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import { listRoots } from './discovery/plugin-roots.ts';
 import { createArchive } from './generations/archive.ts';
-import { type Artifacts, createArtifactFiles } from './generations/artifact-files.ts';
+import { createArtifactFiles, type TraceFiles } from './generations/artifact-files.ts';
 import type { Generation } from './plugin-types.ts';
 import { deleteSource, readEntryText, writeEntryText } from './supervisor/entry-text.ts';
 import { findPlugin } from './supervisor/find-plugin.ts';
@@ -33,8 +33,8 @@ export interface PluginSupervisorControls extends PluginSupervisor {
   quarantine(name: string, reason: string): Promise<void>;
   /** Decides all grants again, after what is granted has changed. */
   refreshGrants(): Promise<void>;
-  /** Code, source map and sources of a generation, for diagnostics; undefined when it is no longer kept. */
-  readArtifacts(generationId: string): Promise<Artifacts | undefined>;
+  /** Source map and sources of a generation, for diagnostics; undefined when it is no longer kept. */
+  readArtifacts(generationId: string): Promise<TraceFiles | undefined>;
 }
 
 const maxBuildsAtOnce = 8;
@@ -138,6 +138,7 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
       const isToBuild = await unit.run(() => {
         record.enabled = enabled;
         if (enabled) kills.clear(record.path);
+        else users.delete(record.path);
         rows.schedule(record);
         if (config.safe) return false;
         const effects = stage.change(
@@ -188,7 +189,7 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
       const telling = { reason: 'grants changed' };
       await Promise.all(sortedUnits().map((unit) => unit.run(() => stage.regrant(unit.record, telling))));
     },
-    readArtifacts: (generationId) => archive.readArtifacts(generationId),
+    readArtifacts: (generationId) => archive.readTrace(generationId),
     async close() {
       await watches?.close();
       await Promise.all([...fleet.units.values()].map((unit) => unit.close()));

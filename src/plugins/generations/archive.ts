@@ -3,7 +3,7 @@ import { HotcellError } from '../../errors/hotcell-error.ts';
 import type { GenerationTable } from '../../store/store-types.ts';
 import type { PluginManifest } from '../manifest-types.ts';
 import type { Author, BuildInput, Generation } from '../plugin-types.ts';
-import { type ArtifactFiles, type Artifacts, hashBytes } from './artifact-files.ts';
+import { type ArtifactFiles, type Artifacts, hashBytes, type TraceFiles } from './artifact-files.ts';
 import { fromRow, type GenerationFacts, toRow } from './generation-rows.ts';
 import { createProgram, programKey } from './program.ts';
 
@@ -28,7 +28,8 @@ export interface GenerationArchive {
   /** All generations of a plugin that can be made current, newest first. */
   listKept(pluginPath: string): Generation[];
   find(id: string): Generation | undefined;
-  readArtifacts(id: string): Promise<Artifacts | undefined>;
+  /** Source map and sources of a generation. */
+  readTrace(id: string): Promise<TraceFiles | undefined>;
   /** Writes changed signatures of inputs, so that the next start need not read the files. */
   refreshInputs(generation: Generation, inputs: readonly BuildInput[]): void;
   /** Deletes the oldest generations beyond `keep`, never those that `isNeeded`. */
@@ -170,12 +171,10 @@ export function createArchive(parts: ArchiveParts): GenerationArchive {
       return [...kept.values()].sort((a, b) => b.number - a.number);
     },
     find: (id) => unsavedById.get(id)?.generation ?? restore(table.get(id)),
-    async readArtifacts(id) {
-      const unsaved = unsavedById.get(id);
-      if (unsaved) return unsaved.artifacts;
-      const generation = archive.find(id);
-      if (!generation) return undefined;
-      return { code: await generation.program.readCode(), ...(await files.readTrace(generation)) };
+    async readTrace(id) {
+      const kept = unsavedById.get(id)?.artifacts;
+      const row = kept ? undefined : table.get(id);
+      return kept ?? (row && (await files.readTrace(row)));
     },
     refreshInputs(generation, inputs) {
       const row = table.get(generation.id);

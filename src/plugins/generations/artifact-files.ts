@@ -10,6 +10,9 @@ export interface ArtifactSource {
   readonly text: string;
 }
 
+/** What positions in a bundle are mapped with. */
+export type TraceFiles = Pick<Artifacts, 'sourceMap' | 'sources'>;
+
 /** What a generation leaves on the disk. */
 export interface Artifacts {
   readonly code: string | Uint8Array;
@@ -25,7 +28,7 @@ export interface ArtifactFiles {
   /** The bytes of the code; undefined when they are missing or not what was written. */
   readCode(key: ArtifactKey, codeHash: string): Promise<Uint8Array | undefined>;
   readImage(key: ArtifactKey, imageHash: string): Promise<Uint8Array | undefined>;
-  readTrace(key: ArtifactKey): Promise<{ sourceMap?: string; sources: readonly ArtifactSource[] }>;
+  readTrace(key: ArtifactKey): Promise<TraceFiles>;
   remove(key: ArtifactKey): Promise<void>;
   removePlugin(pluginPath: string): Promise<void>;
 }

@@ -11,7 +11,7 @@ import { type Artifacts, hashBytes } from '../generations/artifact-files.ts';
 import { programKey } from '../generations/program.ts';
 import type { PluginManifest } from '../manifest-types.ts';
 import type { BuildInput, Diagnostic } from '../plugin-types.ts';
-import { emptyReadResult, type SchemaReader, type SchemaReadResult } from '../schema/schema-types.ts';
+import type { SchemaReader, SchemaReadResult } from '../schema/schema-types.ts';
 import { readInput } from '../watch/signature.ts';
 import type { BuildOutcome, PluginBuilder } from './builder-types.ts';
 
@@ -20,7 +20,8 @@ export interface ManifestQuestion {
   /** The default export as data. */
   readonly exported: unknown;
   readonly fileName: string;
-  readonly inferred: SchemaReadResult;
+  /** What was read off the source; absent for a module without one. */
+  readonly inferred?: SchemaReadResult;
 }
 
 /** What the builder works with. */
@@ -34,7 +35,7 @@ export interface BuilderParts {
   /** Puts the manifest beside a `.wasm` into the module; throws a HotcellError when the two are no plugin. */
   readonly embedSidecar: (file: string, module: Uint8Array, sidecar: { file: string; text: string } | undefined) => Uint8Array;
   /** Turns a failure of the load into a diagnostic with the place in the user's own file. */
-  readonly explainLoadError: (error: GuestError, artifacts: Artifacts, source: PluginSource) => Promise<Diagnostic> | Diagnostic;
+  readonly explainLoadError: (error: GuestError, artifacts: Artifacts) => Promise<Diagnostic>;
   /** Limits of a trial load. */
   readonly limits: Limits;
 }
@@ -71,11 +72,12 @@ export function createBuilder(parts: BuilderParts): PluginBuilder {
       const fail = (diagnostic: Diagnostic): BuildOutcome => ({ ok: false, diagnostic, inputs, missing: [] });
       const [loaded, inferred] = await Promise.all([
         load(parts, source, compiled),
-        engine === 'quickjs' ? parts.schemaReader.read(artifacts.sources, relativeEntry(artifacts, source)) : emptyReadResult(),
+        engine === 'quickjs' ? parts.schemaReader.read(artifacts.sources, relativeEntry(artifacts, source)) : undefined,
       ]);
-      if (!loaded.ok) return fail(await parts.explainLoadError(loaded.error, artifacts, source));
-      const read = parts.readManifest({ exported: loaded.exported, fileName: source.name, inferred });
+      if (!loaded.ok) return fail(await parts.explainLoadError(loaded.error, artifacts));
+      const read = parts.readManifest({ exported: loaded.exported, fileName: source.name, ...(inferred ? { inferred } : {}) });
       if (!read.ok) return fail(read.diagnostic);
+      if (read.manifest.engine !== engine) return fail(describeWrongEngine(source, read.manifest.engine, engine));
       const warnings = [...compiled.warnings, ...loaded.warnings, ...read.manifest.warnings];
       const image = loaded.image ? { image: loaded.image } : {};
       return { ok: true, contentHash, inputs, manifest: { ...read.manifest, warnings }, artifacts: { ...artifacts, ...image } };
@@ -126,6 +128,11 @@ async function compileModule(
     const { code, message, fix } = error instanceof HotcellError ? error : unreadable(source);
     return { ok: false, diagnostic: { code, message, file: source.name, fix }, inputs, missing };
   }
+}
+
+function describeWrongEngine(source: PluginSource, wanted: EngineName, engine: EngineName): Diagnostic {
+  const message = `"${source.name}" asks for the engine "${wanted}", but a file of its kind runs in "${engine}".`;
+  return { code: 'manifest-invalid', message, file: source.name, fix: 'Leave engine out.' };
 }
 
 function unreadable(source: PluginSource): HotcellError {

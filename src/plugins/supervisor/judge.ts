@@ -5,7 +5,7 @@ import { compareInputs, inputsMatch, isOwnFile } from '../watch/compare-inputs.t
 import { readFolderIdentity } from '../watch/folder-watch.ts';
 import type { InputUsers } from '../watch/input-users.ts';
 import { compareSeen, type Seen, startSeen, wasRenamedIntoPlace } from '../watch/seen.ts';
-import { readInput } from '../watch/signature.ts';
+import { readInput, readSignature } from '../watch/signature.ts';
 import type { BuildOutcome, PluginBuilder } from './builder-types.ts';
 import type { PluginRecord } from './plugin-record.ts';
 import type { Slots } from './slots.ts';
@@ -58,7 +58,12 @@ export function createJudge(parts: {
 
   function remember(record: PluginRecord, seen: Seen): void {
     record.seen = seen;
-    users.set(record.path, [record.source.entry, ...seen.inputs.map((input) => input.path), ...seen.missing]);
+    const { entry } = record.source;
+    // The entry itself may be a link, and no input then.
+    const files: [string, string | undefined][] = [[entry, readSignature(entry)]];
+    for (const path of seen.missing) files.push([path, undefined]);
+    for (const input of seen.inputs) files.push([input.path, input.signature]);
+    users.set(record.path, new Map(files));
   }
 
   async function look(record: PluginRecord, options: LookOptions): Promise<Verdict> {

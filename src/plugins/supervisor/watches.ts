@@ -1,10 +1,9 @@
 import { existsSync } from 'node:fs';
-import { sep } from 'node:path';
 import type { PluginRoot } from '../discovery/plugin-roots.ts';
 import { createFolderWatch } from '../watch/folder-watch.ts';
 import type { InputUsers } from '../watch/input-users.ts';
 import { startRootWatch } from '../watch/root-watch.ts';
-import { startUnwatchedRound } from '../watch/unwatched-round.ts';
+import { startSlowRound } from '../watch/slow-round.ts';
 import type { Fleet } from './fleet.ts';
 import type { SupervisorParts } from './parts.ts';
 
@@ -14,7 +13,7 @@ export interface Watches {
 }
 
 const rootCheckMs = 500;
-const roundStepMs = 250;
+const roundStepMs = 200;
 
 /** Starts watching. What changed before the watch was ready is found by looking at everything once more then. */
 export function startWatches(
@@ -53,11 +52,7 @@ export function startWatches(
     onProblem: tellProblem,
     onReady: () => roots.forEach(fleet.rescan),
   });
-  const round = startUnwatchedRound({
-    intervalMs: roundStepMs,
-    listPaths: () => users.paths().filter((path) => path.includes(`${sep}node_modules${sep}`)),
-    onChange: fleet.hint,
-  });
+  const round = startSlowRound({ intervalMs: roundStepMs, inputs: users, onChange: fleet.hint });
 
   return {
     async close() {

@@ -1,40 +1,48 @@
-/** Which plugins were built from which files. */
+/** Which plugins were built from which files, and what the files looked like then. */
 export interface InputUsers {
-  /** Replaces the files that a plugin is built from. */
-  set(pluginPath: string, inputPaths: Iterable<string>): void;
+  /** Replaces the files that a plugin is built from: signature by path, undefined for a file that is not there. */
+  set(pluginPath: string, signatures: ReadonlyMap<string, string | undefined>): void;
   delete(pluginPath: string): void;
   usersOf(inputPath: string): Iterable<string>;
   /** All files that any plugin is built from. */
-  paths(): IteratorObject<string>;
+  paths(): Iterable<string>;
+  /** The signature that was set last. */
+  signatureOf(inputPath: string): string | undefined;
+}
+
+interface Input {
+  readonly users: Set<string>;
+  signature: string | undefined;
 }
 
 /** Creates an empty table. */
 export function createInputUsers(): InputUsers {
-  const usersByInput = new Map<string, Set<string>>();
-  const inputsByUser = new Map<string, readonly string[]>();
+  const inputsByPath = new Map<string, Input>();
+  const pathsByUser = new Map<string, readonly string[]>();
 
   function remove(pluginPath: string): void {
-    for (const path of inputsByUser.get(pluginPath) ?? []) {
-      const users = usersByInput.get(path);
-      users?.delete(pluginPath);
-      if (users?.size === 0) usersByInput.delete(path);
+    for (const path of pathsByUser.get(pluginPath) ?? []) {
+      const input = inputsByPath.get(path);
+      input?.users.delete(pluginPath);
+      if (input?.users.size === 0) inputsByPath.delete(path);
     }
-    inputsByUser.delete(pluginPath);
+    pathsByUser.delete(pluginPath);
   }
 
   return {
-    set(pluginPath, inputPaths) {
+    set(pluginPath, signatures) {
       remove(pluginPath);
-      const paths = [...inputPaths];
-      inputsByUser.set(pluginPath, paths);
-      for (const path of paths) {
-        const users = usersByInput.get(path);
-        if (users) users.add(pluginPath);
-        else usersByInput.set(path, new Set([pluginPath]));
+      pathsByUser.set(pluginPath, [...signatures.keys()]);
+      for (const [path, signature] of signatures) {
+        const input = inputsByPath.get(path) ?? { users: new Set(), signature };
+        input.users.add(pluginPath);
+        input.signature = signature;
+        inputsByPath.set(path, input);
       }
     },
     delete: remove,
-    usersOf: (inputPath) => usersByInput.get(inputPath) ?? [],
-    paths: () => usersByInput.keys(),
+    usersOf: (inputPath) => inputsByPath.get(inputPath)?.users ?? [],
+    paths: () => inputsByPath.keys(),
+    signatureOf: (inputPath) => inputsByPath.get(inputPath)?.signature,
   };
 }

@@ -6,10 +6,13 @@ import { defaultLimits } from '../../../src/config/limits.ts';
 import type { PermissionSet } from '../../../src/config/permission-set.ts';
 import type { BorderHost } from '../../../src/engines/border.ts';
 import type { Engine } from '../../../src/engines/engine.ts';
+import { embedSidecar } from '../../../src/engines/extism/sidecar.ts';
 import type { EventEnvelope } from '../../../src/events/event.ts';
 import { createEventLog } from '../../../src/events/event-log.ts';
 import { decideGrants } from '../../../src/permissions/decision.ts';
 import type { Compiler } from '../../../src/plugins/compile/compile-types.ts';
+import { explainLoadError } from '../../../src/plugins/diagnostics/load-diagnostic.ts';
+import { readManifest } from '../../../src/plugins/manifest/read-manifest.ts';
 import type { SchemaReader } from '../../../src/plugins/schema/schema-types.ts';
 import { createBuilder } from '../../../src/plugins/supervisor/build.ts';
 import type { PluginBuilder } from '../../../src/plugins/supervisor/builder-types.ts';
@@ -18,7 +21,6 @@ import { openStore } from '../../../src/store/open.ts';
 import type { Store } from '../../../src/store/store-types.ts';
 import { createToolRegistry } from '../../../src/tools/registry.ts';
 import type { ToolRegistry } from '../../../src/tools/tools-api.ts';
-import { manifestOf } from './manifest-of.ts';
 
 /** Parts that are costly to start and hold no state of a plugin folder; one set a test file. */
 export interface SharedParts {
@@ -150,14 +152,9 @@ function countingBuilder(shared: SharedParts, builds: { compiled: number; loaded
         },
       },
     },
-    readManifest: manifestOf,
-    embedSidecar: (_file, module) => module,
-    explainLoadError: (error, _artifacts, source) => ({
-      code: error.code,
-      message: error.message,
-      file: source.name,
-      fix: 'Mend it.',
-    }),
+    readManifest,
+    embedSidecar,
+    explainLoadError,
     limits: defaultLimits,
   });
 }

@@ -1,0 +1,39 @@
+import type { InputUsers } from './input-users.ts';
+import { readSignature } from './signature.ts';
+
+/**
+ * Looks at all files that plugins are built from, a few at a time, for ever: the net below the watch. It finds what no
+ * watch of a folder tells: files of installed packages, and files that are written through a hard link elsewhere.
+ */
+export interface SlowRound {
+  close(): void;
+}
+
+/** How many files a step looks at: less than a millisecond's worth. */
+const filesPerStep = 100;
+
+/** Starts the round. `onChange` is told of each file that is not as it was when it was built from. */
+export function startSlowRound(parts: {
+  readonly intervalMs: number;
+  readonly inputs: Pick<InputUsers, 'paths' | 'signatureOf'>;
+  readonly onChange: (path: string) => void;
+}): SlowRound {
+  const { inputs, onChange } = parts;
+  let paths: readonly string[] = [];
+  let position = 0;
+
+  function step(): void {
+    if (position >= paths.length) {
+      paths = [...inputs.paths()];
+      position = 0;
+    }
+    for (const path of paths.slice(position, position + filesPerStep)) {
+      if (readSignature(path) !== inputs.signatureOf(path)) onChange(path);
+    }
+    position += filesPerStep;
+  }
+
+  const timer = setInterval(step, parts.intervalMs);
+  timer.unref();
+  return { close: () => clearInterval(timer) };
+}

@@ -1,0 +1,158 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, renameSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { answerIn, pass, savePatterns } from './rig/save-patterns.ts';
+import { useSharedParts } from './rig/shared-parts.ts';
+import { answering, makeDeep, makeFolder, type Rig, startRig, until } from './rig/supervisor-rig.ts';
+
+const shared = useSharedParts();
+
+async function startWithFile(name: string, text: string): Promise<{ rig: Rig; file: string }> {
+  const home = makeFolder();
+  const file = join(makeDeep(home, 'plugins', name, '..'), name.split('/').at(-1) ?? name);
+  writeFileSync(file, text);
+  return { rig: await startRig(shared.get(), { home }), file };
+}
+
+const generationOf = (rig: Rig, name: string) => rig.supervisor.get(name).generation;
+
+/** Everything that has an end has ended: nothing is looked at any more without a new hint. */
+const quiet = () => pass(600);
+
+describe('a save', () => {
+  for (const [name, save] of Object.entries(savePatterns)) {
+    it(`is live after ${name}`, async () => {
+      const { rig, file } = await startWithFile('tool.ts', answering('before'));
+      await save(file, answering('behind'));
+      await until(async () => (await rig.call('tool')) === answerIn(file), 'the text in the file');
+      await quiet();
+      expect(await rig.call('tool')).toBe(answerIn(file));
+      expect(rig.supervisor.get('tool').state).toBe('ready');
+      expect(generationOf(rig, 'tool')).toBe(2);
+      expect(rig.events.filter((event) => event.type === 'plugin-diagnostic')).toEqual([]);
+      expect(rig.supervisor.list()).toHaveLength(1);
+    });
+
+    it(`is live after ${name}, twice in a row`, async () => {
+      const { rig, file } = await startWithFile('tool.ts', answering('before'));
+      await save(file, answering('behind'));
+      await pass(8);
+      await savePatterns['write to a temporary file, then rename']?.(file, answering('beyond'));
+      await until(async () => (await rig.call('tool')) === 'beyond', 'the last text');
+      await quiet();
+      expect(await rig.call('tool')).toBe('beyond');
+      expect(rig.supervisor.get('tool')).toMatchObject({ state: 'ready' });
+    });
+  }
+
+  it('of the same content builds nothing', async () => {
+    const { rig, file } = await startWithFile('tool.ts', answering('before'));
+    const before = { ...rig.builds };
+    writeFileSync(file, answering('before'));
+    utimesSync(file, 1_000_000_000, 1_000_000_000);
+    savePatterns['write to a temporary file, then rename']?.(file, answering('before'));
+    await quiet();
+    expect(rig.builds).toEqual(before);
+    expect(generationOf(rig, 'tool')).toBe(1);
+  });
+
+  it('is live in a folder that is moved away and back', async () => {
+    const { rig, file } = await startWithFile('tool/index.ts', answering('before'));
+    const folder = join(rig.plugins, 'tool');
+    renameSync(folder, join(rig.home, 'away'));
+    writeFileSync(join(rig.home, 'away', 'index.ts'), answering('behind'));
+    renameSync(join(rig.home, 'away'), folder);
+    await until(async () => (await rig.call('tool')) === answerIn(file), 'the text in the file');
+    writeFileSync(file, answering('beyond'));
+    await until(async () => (await rig.call('tool')) === 'beyond', 'the next save');
+  });
+
+  it('is live when 200 come within a second, in place', async () => {
+    const { rig, file } = await startWithFile('tool.ts', answering('before'));
+    for (let save = 1; save <= 200; save += 1) {
+      writeFileSync(file, answering(`save ${save}`));
+      await pass(4);
+    }
+    await until(async () => (await rig.call('tool')) === 'save 200', 'the last save');
+    await quiet();
+    expect(await rig.call('tool')).toBe('save 200');
+    expect(rig.supervisor.get('tool').state).toBe('ready');
+    expect(rig.events.filter((event) => event.type === 'plugin-diagnostic')).toEqual([]);
+  });
+
+  it('is live when 200 come within a second, by rename', async () => {
+    const { rig, file } = await startWithFile('tool.ts', answering('before'));
+    for (let save = 1; save <= 200; save += 1) {
+      await savePatterns['write to a temporary file, then rename']?.(file, answering(`save ${save}`));
+      await pass(4);
+    }
+    await until(async () => (await rig.call('tool')) === 'save 200', 'the last save');
+    await quiet();
+    expect(await rig.call('tool')).toBe('save 200');
+    expect(generationOf(rig, 'tool')).toBeLessThanOrEqual(201);
+  });
+
+  it('is live when git checks out 300 files, each built once', async () => {
+    const home = makeFolder();
+    const plugins = makeDeep(home, 'plugins');
+    const git = (...args: string[]) =>
+      execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', '-c', 'core.autocrlf=false', ...args], {
+        cwd: home,
+        stdio: 'ignore',
+      });
+    git('init', '-q');
+    for (const version of ['one', 'two']) {
+      for (let index = 0; index < 300; index += 1)
+        writeFileSync(join(plugins, `tool${index}.ts`), answering(`${version} ${index}`));
+      git('add', 'plugins');
+      git('commit', '-q', '-m', version);
+    }
+    git('checkout', '-q', 'HEAD~1');
+    const rig = await startRig(shared.get(), { home });
+    expect(rig.builds).toEqual({ compiled: 300, loaded: 300 });
+    git('checkout', '-q', '-');
+    await until(() => rig.supervisor.list().every(({ generation }) => generation === 2), 'all 300');
+    expect(await rig.call('tool0')).toBe('two 0');
+    expect(await rig.call('tool299')).toBe('two 299');
+    await quiet();
+    expect(rig.supervisor.list().map(({ generation }) => generation)).toEqual(Array(300).fill(2));
+    git('checkout', '-q', 'HEAD~1');
+    const built = rig.builds.compiled;
+    await until(() => rig.supervisor.list().every(({ generation }) => generation === 1), 'all 300 back');
+    expect(rig.builds.compiled).toBe(built);
+    expect(await rig.call('tool7')).toBe('one 7');
+  });
+
+  it('that stays broken counts once, after its grace', async () => {
+    const { rig, file } = await startWithFile('tool.ts', answering('before'));
+    writeFileSync(file, '');
+    await until(() => rig.supervisor.get('tool').state === 'degraded', 'the failure');
+    await quiet();
+    expect(rig.events.filter((event) => event.type === 'plugin-diagnostic')).toHaveLength(1);
+    expect(await rig.call('tool')).toBe('before');
+  });
+
+  it('of a shared helper in a folder outside reloads its users', async () => {
+    const home = makeFolder();
+    makeDeep(home, 'plugins');
+    mkdirSync(join(home, 'plugins', '_shared'));
+    writeFileSync(join(home, 'plugins', '_shared', 'word.json'), '"one"');
+    writeFileSync(
+      join(home, 'plugins', 'tool.ts'),
+      `import word from './_shared/word.json' with { type: 'json' };\nexport default { handler: async () => word };\n`,
+    );
+    const rig = await startRig(shared.get(), { home });
+    expect(await rig.call('tool')).toBe('one');
+    writeFileSync(join(home, 'plugins', '_shared', 'word.json'), '"two"');
+    await until(async () => (await rig.call('tool')) === 'two', 'the helper');
+  });
+
+  it('is seen by polling too', async () => {
+    const home = makeFolder();
+    writeFileSync(join(makeDeep(home, 'plugins'), 'tool.ts'), answering('before'));
+    const rig = await startRig(shared.get(), { home, polling: true });
+    writeFileSync(join(home, 'plugins', 'tool.ts'), answering('behind'));
+    await until(async () => (await rig.call('tool')) === 'behind', 'the poll');
+  });
+});
