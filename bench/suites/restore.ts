@@ -2,11 +2,11 @@ import { buildBaseImage, countPages } from '../../src/engines/quickjs/cell/base-
 import { Cell } from '../../src/engines/quickjs/cell/cell.ts';
 import { compileQuickJs, createInstanceMaker } from '../../src/engines/quickjs/cell/instance.ts';
 import { createHostAnswers } from '../../src/engines/quickjs/host-answers/host-answers.ts';
-import { loadPrelude } from '../../src/engines/quickjs/prelude.ts';
+import { bundlePrelude } from '../../src/engines/quickjs/prelude.ts';
 import { type Row, summarise } from '../measure.ts';
 
 const ROUNDS = 3000;
-const prelude = await loadPrelude();
+const prelude = await bundlePrelude();
 const makeInstance = await createInstanceMaker(compileQuickJs());
 const base = await buildBaseImage(makeInstance, prelude.code);
 const answer = createHostAnswers({ lazyModules: prelude.lazyModules });

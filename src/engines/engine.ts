@@ -41,7 +41,10 @@ export interface GuestError {
   readonly frames: readonly StackFrame[];
 }
 
-/** The default export of a plugin as data: functions are replaced by `{"$function": true}`, see docs/plugin-format.md. */
+/**
+ * What a module exports as data: `{ default, named }`, in which functions are replaced by `{"$function": true}`, see
+ * docs/plugin-format.md.
+ */
 export type LoadResult =
   | { readonly ok: true; readonly exported: unknown; readonly image?: Uint8Array; readonly warnings: readonly string[] }
   | { readonly ok: false; readonly error: GuestError };

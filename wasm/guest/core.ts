@@ -6,6 +6,7 @@ import { forgetWaiting, settle, tell } from './border.ts';
 import { seedRandom } from './clock.ts';
 import { type CallFacts, createContext, setFacts } from './context.ts';
 import { describeExports, findPlugin } from './describe.ts';
+import { forgetTimers } from './web/timers.ts';
 
 type Handler = (args: unknown, context: unknown) => unknown;
 
@@ -69,6 +70,7 @@ export function runHook(hook: string, argumentJson: string, factsJson: string): 
 /** Readies a cell that lives longer than one call for the next one. */
 export function endCall(): void {
   forgetWaiting();
+  forgetTimers();
 }
 
 export { settle };

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { keepFile } from './cache-file.ts';
 import { type BaseHeader, type BaseImage, buildBaseImage } from './cell/base-image.ts';
 import { createInstanceMaker, quickJsFile } from './cell/instance.ts';
 import type { Prelude } from './prelude.ts';
@@ -27,7 +28,7 @@ export async function loadBase(dataDir: string, module: WebAssembly.Module, prel
   if (kept) return kept;
   const base = await buildBaseImage(await createInstanceMaker(module), prelude.code);
   const bytes = encodeBase(base);
-  keep(file, bytes);
+  keepFile(file, Buffer.concat([digest(bytes), bytes]));
   return { base: shareBase(base), fingerprint: digest(bytes) };
 }
 
@@ -41,17 +42,6 @@ function readKept(file: string): FingerprintedBase | undefined {
       : undefined;
   } catch {
     return undefined;
-  }
-}
-
-function keep(file: string, content: Buffer): void {
-  try {
-    mkdirSync(join(file, '..'), { recursive: true, mode: 0o700 });
-    const temporary = `${file}.${process.pid}`;
-    writeFileSync(temporary, Buffer.concat([digest(content), content]), { mode: 0o600 });
-    renameSync(temporary, file);
-  } catch {
-    // A cache that cannot be written costs 100 ms at the next start, nothing else.
   }
 }
 

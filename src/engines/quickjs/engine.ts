@@ -36,7 +36,7 @@ export interface QuickJsOptions {
 
 /** Starts the engine that runs TypeScript and JavaScript plugins in QuickJS cells. */
 export async function createQuickJsEngine(options: QuickJsOptions): Promise<Engine> {
-  const prelude = await loadPrelude();
+  const prelude = await loadPrelude(options.dataDir);
   const module = compileQuickJs();
   const { base, fingerprint } = await loadBase(options.dataDir, module, prelude);
   return new QuickJsEngine(options, { module, base, lazyModules: prelude.lazyModules }, fingerprint);
@@ -209,11 +209,17 @@ class QuickJsEngine implements Engine {
         if (!call.open.delete(question.id) || call.state === 'ended') return;
         recordCrossing(call, { id: question.id, op: question.op, payload: question.payload, answer });
         call.answers.push({ id: question.id, answer });
-        if (call.state === 'waiting') this.#scheduler.enqueue(call);
+        if (call.state === 'waiting') this.#wake(call);
       });
       call.open.set(question.id, open);
     }
     if (call.answers.length > 0) this.#scheduler.enqueue(call);
+    else call.host.waiting?.(true);
+  }
+
+  #wake(call: ActiveCall): void {
+    call.host.waiting?.(false);
+    this.#scheduler.enqueue(call);
   }
 
   #endFromOutside(call: ActiveCall, status: 'timeout' | 'cancelled', error: GuestError): void {

@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { keepFile } from './cache-file.ts';
 
 /** The guest side of the border as one script, and the parts that guests ask for on first use. */
 export interface Prelude {
@@ -14,10 +16,33 @@ export interface Prelude {
 const guestDir = new URL('../../../wasm/guest/', import.meta.url);
 const builtFile = new URL('../../guest/prelude.json', import.meta.url);
 
-/** Reads the prelude that the package build left, or bundles it from source. */
-export async function loadPrelude(): Promise<Prelude> {
-  if (existsSync(builtFile)) return JSON.parse(readFileSync(builtFile, 'utf8')) as Prelude;
-  return bundlePrelude();
+/** Reads the prelude that the package build left, or bundles it from source, once for every state of the sources. */
+export async function loadPrelude(dataDir: string): Promise<Prelude> {
+  const built = readPrelude(fileURLToPath(builtFile));
+  if (built) return built;
+  const file = join(dataDir, 'cache', `prelude-${hashSources().slice(0, 32)}.json`);
+  const kept = readPrelude(file);
+  if (kept) return kept;
+  const prelude = await bundlePrelude();
+  keepFile(file, JSON.stringify(prelude));
+  return prelude;
+}
+
+function readPrelude(file: string): Prelude | undefined {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as Prelude;
+  } catch {
+    return undefined;
+  }
+}
+
+function hashSources(): string {
+  const folder = fileURLToPath(guestDir);
+  const hash = createHash('sha256');
+  for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort()) {
+    if (name.endsWith('.ts')) hash.update(`${name}\n`).update(readFileSync(join(folder, name)));
+  }
+  return hash.digest('hex');
 }
 
 /** Bundles `wasm/guest` with esbuild: `main.ts` eagerly, each file of `web/lazy` on its own. */

@@ -156,7 +156,12 @@ function findBreakWord(instance: Instance): number {
   let found: { address: number; value: number } | undefined;
   for (let index = 0; index < before.length; index++) {
     const [low, middle, high] = [before[index] ?? 0, between[index] ?? 0, after[index] ?? 0];
-    const follows = low >= instance.heapStart && middle > low && high > middle && high >= second + PROBE_BYTES && high <= instance.memory.length;
+    const follows =
+      low >= instance.heapStart &&
+      middle > low &&
+      high > middle &&
+      high >= second + PROBE_BYTES &&
+      high <= instance.memory.length;
     if (follows && high > (found?.value ?? 0)) found = { address: index * 4, value: high };
   }
   if (!found) throw new Error('the break of the allocator was not found');

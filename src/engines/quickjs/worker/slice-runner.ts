@@ -2,6 +2,7 @@ import type { BaseImage } from '../cell/base-image.ts';
 import { Cell, type ThrownInGuest } from '../cell/cell.ts';
 import type { Reference } from '../cell/delta.ts';
 import type { Instance } from '../cell/instance.ts';
+import { listLazyGlobals } from '../host-answers/lazy-globals.ts';
 import type {
   CallSlice,
   CallSliceResult,
@@ -45,7 +46,10 @@ export class SliceRunner {
   ) {
     const { bytes, top } = setup.base.reference;
     // A Buffer crosses to another thread as a plain Uint8Array.
-    this.#base = { header: setup.base.header, reference: { bytes: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), top } };
+    this.#base = {
+      header: setup.base.header,
+      reference: { bytes: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), top },
+    };
     this.#control = new Int32Array(setup.control);
     this.#makeInstance = parts.makeInstance;
     this.#answerNow = parts.answerNow;
@@ -82,7 +86,10 @@ export class SliceRunner {
     cell.setLimits(slice.budget);
     const host = this.#begin(slice, 0, true, emptyView);
     const thrown =
-      cell.evaluate(slice.code, BUNDLE_FILE) ?? cell.call('load', slice.fileBase) ?? cell.runJobs(() => this.#shouldStop());
+      cell.evaluate(slice.code, BUNDLE_FILE) ??
+      cell.evaluate(touchLazyGlobals(slice.code), 'prelude.js') ??
+      cell.call('load', slice.fileBase) ??
+      cell.runJobs(() => this.#shouldStop());
     const end = this.#endOf(host, thrown);
     this.#host = undefined;
     const answer = { type: 'load-slice', serial: slice.serial, logs: host.logs } as const;
@@ -219,6 +226,13 @@ export class SliceRunner {
   #usedCpuMs(): number {
     return threadCpuMs() - this.#cpuStart;
   }
+}
+
+/** Parts of the web API that the code names are made before the freeze: a call would pay for them every time. */
+function touchLazyGlobals(code: string): string {
+  return listLazyGlobals(code)
+    .map((name) => `void globalThis.${name};`)
+    .join('');
 }
 
 /** Out of memory leaves the allocator in a state that nobody should build on. */
