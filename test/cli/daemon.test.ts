@@ -147,3 +147,30 @@ describe('hotcell start as a service', () => {
     other.close();
   });
 });
+
+describe('hotcell plugin logs --follow', () => {
+  it('shows what handlers log, until it is interrupted', async () => {
+    terminal.write(
+      'plugins/logs.ts',
+      `export default { name: 'logs', handler: (args: {}, context: any) => context.log.info('a line of mine') };`,
+    );
+    await untilSaid(/logs ready/);
+    const ending = new AbortController();
+    const seen = Promise.withResolvers<void>();
+    const following = terminal.run(['plugin', 'logs', 'logs', '--follow'], {
+      signal: ending.signal,
+      onOut: (out) => {
+        if (out.includes('a line of mine')) seen.resolve();
+      },
+    });
+    // The stream may open after the first call: calls go on until one of them is seen.
+    let isSeen = false;
+    const done = seen.promise.then(() => {
+      isSeen = true;
+    });
+    for (let count = 0; count < 100 && !isSeen; count++) await terminal.run(['call', 'logs']);
+    await done;
+    ending.abort();
+    expect((await following).code).toBe(0);
+  });
+});
