@@ -1,3 +1,4 @@
+import { resolveLimits } from '../../config/limits.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import type { BorderHost } from '../border.ts';
 import type { Engine, GuestError, RunOutcome, RunRequest } from '../engine.ts';
@@ -6,6 +7,7 @@ import { GuestFault } from './guest-fault.ts';
 import { createModuleCache, type ModuleCache } from './module-cache.ts';
 import { checkModule } from './module-contract.ts';
 import { describeEarlyEnd, describeTaskEnd } from './run-outcome.ts';
+import { readEmbeddedSidecar, type Sidecar } from './sidecar.ts';
 import type { ModuleCall } from './worker-messages.ts';
 import { createWorkerPool } from './worker-pool.ts';
 import { runTask } from './worker-task.ts';
@@ -43,8 +45,11 @@ export function createExtismEngine(options: ExtismEngineOptions = {}): Engine {
     name: 'extism',
     async load(request) {
       try {
-        const readBytes = async () => toBytes(request.code);
-        const compiled = await modules.get(request.key, request.limits.memoryBytes, readBytes);
+        const bytes = toBytes(request.code);
+        const { memoryBytes } = resolveLimits(request.limits, definedMemory(readEmbeddedSidecar(bytes)));
+        const compiled = await modules.get(request.key, memoryBytes, async () => bytes);
+        // The first call after a save need not wait for a thread to start.
+        pool.warm();
         const warnings = checkModule(compiled.shape, compiled.sidecar);
         return { ok: true, exported: { default: compiled.sidecar.exported, named: {} }, warnings };
       } catch (error) {
@@ -98,6 +103,10 @@ async function prepareCall(modules: ModuleCache, request: RunRequest, host: Bord
       logLines: limits.logLines,
     },
   };
+}
+
+function definedMemory({ memoryBytes }: Sidecar): { memoryBytes?: number } {
+  return memoryBytes === undefined ? {} : { memoryBytes };
 }
 
 function toTexts(values: Readonly<Record<string, unknown>>): Record<string, string> {

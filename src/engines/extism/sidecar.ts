@@ -10,6 +10,8 @@ export interface Sidecar {
   readonly exportByHandler: ReadonlyMap<string, string>;
   /** What the module's `config_get` answers. */
   readonly config: Readonly<Record<string, string>>;
+  /** The memory that it asks for in `limits`, in bytes. */
+  readonly memoryBytes: number | undefined;
 }
 
 /** The text of a sidecar and the file it came from, for messages. */
@@ -69,13 +71,13 @@ function parseSidecar({ file, text }: SidecarFile): unknown {
 function interpretSidecar(data: unknown, file: string): Sidecar {
   if (!isRecord(data)) throw invalid(file, 'an object', describeType(data));
   const { export: exportName, config, tools, ...rest } = data;
-  const configTexts = readConfig(config, file);
+  const common = { config: readConfig(config, file), memoryBytes: readMemoryBytes(rest.limits) };
   if (tools === undefined) {
     if (typeof exportName !== 'string' || exportName === '') {
       throw invalid(file, '"export" with the name of one export, or "tools"', describeType(exportName));
     }
     const exported = { ...rest, engine: 'extism', handler: functionMark };
-    return { exported, exportByHandler: new Map([['default', exportName]]), config: configTexts };
+    return { exported, exportByHandler: new Map([['default', exportName]]), ...common };
   }
   if (!isRecord(tools)) throw invalid(file, '"tools" as an object from export name to tool', describeType(tools));
   if (exportName !== undefined) throw invalid(file, 'either "export" or "tools"', 'both');
@@ -83,7 +85,7 @@ function interpretSidecar(data: unknown, file: string): Sidecar {
   return {
     exported: { ...rest, engine: 'extism', tools: Object.fromEntries(entries.map(({ handler, tool }) => [handler, tool])) },
     exportByHandler: new Map(entries.map(({ handler, exportName }) => [handler, exportName])),
-    config: configTexts,
+    ...common,
   };
 }
 
@@ -100,6 +102,12 @@ function readConfig(config: unknown, file: string): Record<string, string> {
   return Object.fromEntries(
     Object.entries(config).map(([key, value]) => [key, typeof value === 'string' ? value : JSON.stringify(value)]),
   );
+}
+
+/** Whether the rest of `limits` is right is for the manifest to say. */
+function readMemoryBytes(limits: unknown): number | undefined {
+  const memoryBytes = isRecord(limits) ? limits.memoryBytes : undefined;
+  return typeof memoryBytes === 'number' && memoryBytes > 0 ? memoryBytes : undefined;
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

@@ -6,6 +6,8 @@ export interface WorkerPool {
   acquire(signal: AbortSignal): Promise<Worker>;
   /** Gives a worker back; one that is not fit for another task is ended and its place is free at once. */
   release(worker: Worker, isFit: boolean): void;
+  /** Starts a worker when there is none, so that the next task finds one. */
+  warm(): void;
   /** Ends every worker; tasks that still run see their worker exit. */
   close(): Promise<void>;
 }
@@ -61,6 +63,9 @@ export function createWorkerPool(options: { readonly maxWorkers: number; readonl
       } else {
         void worker.terminate();
       }
+    },
+    warm() {
+      if (live.size === 0 && !isClosed && options.keepWarm > 0) idle.push(start());
     },
     async close() {
       isClosed = true;

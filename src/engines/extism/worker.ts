@@ -5,6 +5,7 @@ import type { GuestError } from '../engine.ts';
 import { createBoundedLog } from './bounded-log.ts';
 import { explainFailure, GuestFault } from './guest-fault.ts';
 import { createHostFunctions } from './host-functions.ts';
+import { limitHostObjects } from './host-object-limit.ts';
 import { limitMemory, pageBytes } from './memory-limit.ts';
 import { extismNamespace, wasiNamespace } from './module-contract.ts';
 import { createWasi } from './wasi.ts';
@@ -23,7 +24,7 @@ function report(message: WorkerReport): void {
 
 async function compileModule(task: { bytes: Uint8Array; memoryBytes: number }): Promise<WorkerReport> {
   try {
-    const module = await WebAssembly.compile(limitMemory(task.bytes, task.memoryBytes));
+    const module = await WebAssembly.compile(limitMemory(limitHostObjects(task.bytes), task.memoryBytes));
     const shape = { exports: WebAssembly.Module.exports(module), imports: WebAssembly.Module.imports(module) };
     return { type: 'compiled', module, shape };
   } catch (error) {

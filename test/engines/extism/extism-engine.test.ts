@@ -65,6 +65,9 @@ describe('createExtismEngine.load', () => {
     const code = embedSidecar('a.wasm', module, { file: 'a.json', text: '{"export":"run"}' });
     const result = await engine.load(loadRequest(code, { memoryBytes: 1024 * 1024 }));
     expect(result).toMatchObject({ ok: false, error: { code: 'memory-exceeded' } });
+    const more = JSON.stringify({ export: 'run', limits: { memoryBytes: 8 * 1024 * 1024 } });
+    const raised = embedSidecar('a.wasm', module, { file: 'a.json', text: more });
+    expect(await engine.load(loadRequest(raised, { memoryBytes: 1024 * 1024 }))).toMatchObject({ ok: true });
   });
 });
 
@@ -202,6 +205,18 @@ describe('createExtismEngine limits', () => {
     expect(await engine.run(runRequest(code), createTestBorder(), never)).toMatchObject({ error: { code: 'memory-exceeded' } });
     const many = await assemblePlugin('(loop $again (drop (call $alloc (i64.const 0))) (br $again)) (i32.const 0)', importAlloc);
     expect(await engine.run(runRequest(many), createTestBorder(), never)).toMatchObject({ error: { code: 'memory-exceeded' } });
+  });
+
+  it('does not let tables, which lie on the heap of the host, grow beyond their limit', async () => {
+    const names = ['a', 'b', 'c', 'd', 'e', 'f'];
+    const tables = names.map((name) => `(table $${name} 1 externref)`).join(' ');
+    const grow = names
+      .map(
+        (name) => `(if (i32.ne (table.grow $${name} (ref.null extern) (i32.const 9999999)) (i32.const -1)) (then unreachable))`,
+      )
+      .join(' ');
+    const code = await assemblePlugin(`${grow} (i32.const 0)`, tables);
+    expect(await engine.run(runRequest(code), createTestBorder(), never)).toMatchObject({ status: 'success' });
   });
 
   it('reports deep recursion', async () => {
