@@ -70,6 +70,7 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
     now,
     findRecord: (path) => fleet.units.get(path)?.record,
     onNamesFree: pokeBlocked,
+    onFault,
   });
   const slots = createSlots(maxBuildsAtOnce);
   const judge = createJudge({ stage, archive, builder, users, slots, isLoading: !config.safe, onFault });
@@ -146,8 +147,11 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
           { type: enabled ? 'enabled' : 'disabled' },
           { reason: enabled ? 'enabled' : 'disabled' },
         );
-        if (effects.includes('build')) record.seen = undefined;
-        return effects.includes('build');
+        if (!effects.includes('build')) return false;
+        // What served last serves at once; whether the folder holds something newer is looked at next.
+        record.seen = undefined;
+        if (record.chosen) stage.offer(record, record.chosen, { reason: 'enabled' });
+        return true;
       });
       if (isToBuild) await unit.check('enabled');
       return view(record);

@@ -218,7 +218,9 @@ describe('createSupervisor', () => {
       writeFileSync(join(rig.plugins, 'a.ts'), answering(text));
       await rig.supervisor.reload('a');
     }
-    expect(rig.supervisor.generations('a').map(({ number }) => number)).toEqual([5, 4, 3]);
+    const numbers = () => rig.supervisor.generations('a').map(({ number }) => number);
+    await until(() => numbers().length === 3, 'the deletion');
+    expect(numbers()).toEqual([5, 4, 3]);
   });
 
   it('lets the first path have a tool and names both files for the second', async () => {

@@ -32,7 +32,7 @@ export interface GenerationArchive {
   readTrace(id: string): Promise<TraceFiles | undefined>;
   /** Writes changed signatures of inputs, so that the next start need not read the files. */
   refreshInputs(generation: Generation, inputs: readonly BuildInput[]): void;
-  /** Deletes the oldest generations beyond `keep`, never those that `isNeeded`. */
+  /** Deletes, in the background, the oldest generations beyond `keep`, never those that `isNeeded`. */
   prune(pluginPath: string, keep: number, isNeeded: (generation: Generation) => boolean): void;
   forget(pluginPath: string): void;
   /** Resolves when nothing waits to be saved, or cannot be. */
@@ -181,8 +181,10 @@ export function createArchive(parts: ArchiveParts): GenerationArchive {
       if (row) table.upsert({ ...row, inputsJson: JSON.stringify(inputs) });
     },
     prune(pluginPath, keep, isNeeded) {
-      const spare = archive.listKept(pluginPath).filter((generation) => !isNeeded(generation));
-      for (const generation of spare.slice(keep)) drop(generation);
+      enqueue(async () => {
+        const spare = archive.listKept(pluginPath).filter((generation) => !isNeeded(generation));
+        for (const generation of spare.slice(keep)) drop(generation);
+      });
     },
     forget(pluginPath) {
       for (const generation of archive.listKept(pluginPath)) drop(generation);
@@ -190,7 +192,12 @@ export function createArchive(parts: ArchiveParts): GenerationArchive {
       lastNumberByPath.delete(pluginPath);
       enqueue(() => files.removePlugin(pluginPath));
     },
-    flush: () => saving,
+    async flush() {
+      for (let seen: unknown; seen !== saving; ) {
+        seen = saving;
+        await saving;
+      }
+    },
   };
   return archive;
 }

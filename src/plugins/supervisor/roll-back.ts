@@ -29,9 +29,15 @@ export function rollBack(
     const numbers = kept.map((generation) => generation.number).join(', ') || 'none';
     throw new HotcellError('generation-unknown', `The plugin "${name}" has ${wanted}; kept are: ${numbers}.`);
   }
-  const onDisk = record.pinnedAwayFrom ?? (record.waiting?.generation ?? current)?.contentHash;
+  const onDisk = findHashOnDisk(record);
   record.pinnedAwayFrom = target.contentHash === onDisk ? undefined : onDisk;
   record.waiting = undefined;
   parts.stage.change(record, { type: 'found' }, { reason: 'rollback' });
   parts.stage.offer(record, target, { reason: `rolled back to generation ${target.number}` });
+}
+
+/** The content hash of what lies in the folder; undefined when that never built: it will not be published anyway. */
+function findHashOnDisk({ pinnedAwayFrom, lifecycle, waiting, live, chosen }: PluginRecord): string | undefined {
+  if (pinnedAwayFrom !== undefined || lifecycle.state === 'degraded') return pinnedAwayFrom;
+  return (waiting?.generation ?? live?.generation ?? chosen)?.contentHash;
 }

@@ -43,6 +43,7 @@ export interface StageParts extends Pick<SupervisorParts, 'config' | 'events' | 
   readonly findRecord: (pluginPath: string) => PluginRecord | undefined;
   /** Told when tool names became free. Must not throw. */
   readonly onNamesFree: () => void;
+  readonly onFault: (error: unknown) => void;
 }
 
 /** Creates the stage. */
@@ -121,16 +122,12 @@ export function createStage(parts: StageParts): Stage {
 
   function publish(record: PluginRecord, generation: Generation, decision: GrantDecision): Diagnostic | undefined {
     const before = record.live;
-    const { key } = generation.program;
     const grants = { decision };
     const leasable = createLeasable({
       generation,
       now,
       granted: () => grants.decision.granted,
-      onDrained: () => {
-        // The same code may be current again after a rollback; its cells are still wanted then.
-        if (record.live?.generation.program.key !== key) parts.engines[generation.manifest.engine]?.discard({ programKey: key });
-      },
+      onDrained: () => discard(record, generation),
     });
     for (const path of owners.claim(record.path, generation.manifest)) displace(path, record, generation);
     try {
@@ -150,6 +147,16 @@ export function createStage(parts: StageParts): Stage {
     before?.leasable.retire(parts.config.generations.drainMs);
     if (oldKeys.some((oldKey) => !newKeys.includes(oldKey))) parts.onNamesFree();
     return undefined;
+  }
+
+  function discard(record: PluginRecord, { program, manifest }: Generation): void {
+    // The same code may be current again after a rollback; its cells are still wanted then.
+    if (record.live?.generation.program.key === program.key) return;
+    try {
+      parts.engines[manifest.engine]?.discard({ programKey: program.key });
+    } catch (error) {
+      parts.onFault(error);
+    }
   }
 
   function displace(path: string, winner: PluginRecord, generation: Generation): void {

@@ -142,6 +142,8 @@ export function createPluginUnit(parts: UnitParts): PluginUnit {
     } else {
       judge.remember(record, verdict.seen);
       record.waiting = undefined;
+      // The folder holds something else now than what a rollback turned away from.
+      record.pinnedAwayFrom = undefined;
       stage.fail(record, verdict.outcome.diagnostic, { reason, durationMs });
     }
     return { changed: true };
