@@ -42,12 +42,16 @@ export interface ActiveCall {
 export interface OpenQuestion {
   readonly op: string;
   readonly payload: string;
+  /** Payload and body. */
+  readonly bytes: number;
   readonly cancel: () => void;
   /** The guest's number, when the question is a timer. */
   readonly timer?: number;
 }
 
 const MAX_RECORDING_BYTES = 1024 * 1024;
+/** Questions are copied out of the guest, so its memory limit does not bound them: one string can be sent many times. */
+const MAX_PENDING_HOST_BYTES = 20 * 1024 * 1024;
 
 /** Keeps a crossing for the recording while there is room; the recording says when there was not. */
 export function recordCrossing(call: ActiveCall, crossing: BorderCrossing): void {
@@ -64,6 +68,8 @@ export function recordCrossing(call: ActiveCall, crossing: BorderCrossing): void
 /** What is left of the limits of a call for its next slice. */
 export function budgetOf(call: ActiveCall): SliceBudget {
   const { limits } = call.request;
+  let openBytes = 0;
+  for (const { bytes } of call.open.values()) openBytes += bytes;
   return {
     cpuMs: Math.max(1, limits.cpuMs - call.used.cpuMs),
     memoryBytes: limits.memoryBytes,
@@ -73,6 +79,7 @@ export function budgetOf(call: ActiveCall): SliceBudget {
     logLines: Math.max(0, limits.logLines - call.used.logLines),
     hostCalls: Math.max(0, limits.hostCalls - call.used.hostCalls),
     pendingHostCalls: limits.pendingHostCalls,
+    pendingHostBytes: Math.max(0, MAX_PENDING_HOST_BYTES - openBytes),
   };
 }
 

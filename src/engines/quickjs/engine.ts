@@ -13,7 +13,7 @@ import {
 } from './active-call.ts';
 import { loadBase } from './base-store.ts';
 import { compileQuickJs } from './cell/instance.ts';
-import { toGuestError } from './guest-errors.ts';
+import { memoryExceeded, toGuestError } from './guest-errors.ts';
 import { ImageCache } from './image-cache.ts';
 import { KeptCells } from './kept-cells.ts';
 import { readLoadResult } from './load-result.ts';
@@ -71,7 +71,7 @@ class QuickJsEngine implements Engine {
       programKey: request.key,
       code,
       fileBase: baseName(request.label),
-      budget: request.limits,
+      budget: { ...request.limits, pendingHostBytes: 0 },
     });
     if (result.type === 'lost' && result.reason === 'killed') this.#onKill(request.key);
     return readLoadResult(result, request, (image) => this.#images.put(request.key, image));
@@ -170,6 +170,7 @@ class QuickJsEngine implements Engine {
     }
     for (const progress of result.progress) call.host.progress(progress);
     for (const crossing of result.crossings) recordCrossing(call, crossing);
+    if (result.crossingsDropped) call.recordingComplete = false;
     if (result.cellLost && call.keepCell) this.#kept.lose(call.cell);
     if (call.ending) {
       this.#finish(call, call.ending);
@@ -190,7 +191,7 @@ class QuickJsEngine implements Engine {
         this.#finish(call, { status: 'timeout', error: neverSettles });
         return;
       case 'stopped':
-        this.#finish(call, { status: 'timeout', error: cpuExceeded(call) });
+        this.#finish(call, end.reason === 'memory' ? endOverMemory(call) : { status: 'timeout', error: cpuExceeded(call) });
     }
   }
 
@@ -276,7 +277,7 @@ class QuickJsEngine implements Engine {
       programKey: program.key,
       code: text,
       fileBase: baseName(program.label),
-      budget: defaultLimits,
+      budget: { ...defaultLimits, pendingHostBytes: 0 },
     });
     if (result.type === 'load-slice' && result.end.kind === 'loaded') return result.end.image;
     throw new Error(`the image of "${program.label}" could not be built again`);
@@ -322,6 +323,11 @@ function cpuExceeded(call: ActiveCall): GuestError {
     message: `The call used more than its ${call.request.limits.cpuMs} ms of processor time.`,
     frames: [],
   };
+}
+
+function endOverMemory(call: ActiveCall): EndOfCall {
+  const message = memoryExceeded(call.request.limits.memoryBytes);
+  return { status: 'error', error: { code: 'memory-exceeded', message, frames: [] } };
 }
 
 function wallExceeded(call: ActiveCall): GuestError {

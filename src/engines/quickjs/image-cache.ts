@@ -38,6 +38,7 @@ export class ImageCache {
 
   /** Keeps an image and returns it in its stored form: fingerprint, then the difference. */
   put(programKey: string, difference: Uint8Array): Uint8Array {
+    this.delete(programKey);
     const shared = new Uint8Array(new SharedArrayBuffer(difference.length));
     shared.set(difference);
     this.#images.set(programKey, shared);

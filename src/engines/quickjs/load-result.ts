@@ -1,5 +1,5 @@
 import type { LoadRequest, LoadResult } from '../engine.ts';
-import { toGuestError } from './guest-errors.ts';
+import { memoryExceeded, toGuestError } from './guest-errors.ts';
 import type { LoadSliceResult } from './protocol.ts';
 
 /** What became of a load: a result of the worker, or the loss of its thread. */
@@ -19,12 +19,13 @@ export function readLoadResult(result: LoadEnd, request: LoadRequest, keepImage:
     case 'throw':
       return { ok: false, error: toGuestError(end.report, 'load-failed') };
     case 'stopped':
+      if (end.reason === 'memory') return fail('memory-exceeded', memoryExceeded(request.limits.memoryBytes));
       return fail('time-exceeded', `Loading took more than ${request.limits.cpuMs} ms.`);
     case 'never-settles':
       return fail('load-failed', 'onLoad returned a promise that never settles.');
   }
 }
 
-function fail(code: 'engine-failed' | 'time-exceeded' | 'load-failed', message: string): LoadResult {
+function fail(code: 'engine-failed' | 'time-exceeded' | 'memory-exceeded' | 'load-failed', message: string): LoadResult {
   return { ok: false, error: { code, message, frames: [] } };
 }

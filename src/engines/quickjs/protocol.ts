@@ -21,6 +21,8 @@ export interface SliceBudget {
   readonly logLines: number;
   readonly hostCalls: number;
   readonly pendingHostCalls: number;
+  /** What the questions that wait at the same time may hold, in bytes. */
+  readonly pendingHostBytes: number;
 }
 
 /** A delivered answer with the id that the guest gave the question. */
@@ -96,7 +98,7 @@ export type SliceEnd =
   | { readonly kind: 'waiting' }
   | { readonly kind: 'return'; readonly text: string }
   | { readonly kind: 'throw'; readonly report: ThrowReport }
-  | { readonly kind: 'stopped'; readonly reason: 'cpu' | 'abort' }
+  | { readonly kind: 'stopped'; readonly reason: 'cpu' | 'memory' | 'abort' }
   | { readonly kind: 'never-settles' };
 
 /** What a slice did. */
@@ -109,6 +111,8 @@ export interface CallSliceResult {
   readonly progress: ReadonlyArray<{ readonly done: number; readonly total?: number; readonly message?: string }>;
   /** Answers that were given inside the slice and that a replay needs. */
   readonly crossings: readonly BorderCrossing[];
+  /** True when there were more of them than are kept. */
+  readonly crossingsDropped: boolean;
   /** Timers that wait at the daemon and shall not fire any more. */
   readonly clearedTimers: readonly number[];
   readonly hostCalls: number;

@@ -5,17 +5,18 @@ import type { Question } from './protocol.ts';
 /** Carries a question to whoever answers it: timers here, everything else over the border. `deliver` is called at most once. */
 export function openQuestion(question: Question, host: BorderHost, deliver: (answer: BorderAnswer) => void): OpenQuestion {
   const { op, payload } = question;
+  const bytes = payload.length + (question.body?.length ?? 0);
   if (op === 'timer') {
     const { ms, id } = readTimer(payload);
     const timeout = setTimeout(deliver, ms, { ok: true, payload: '' });
-    return { op, payload, timer: id, cancel: () => clearTimeout(timeout) };
+    return { op, payload, bytes, timer: id, cancel: () => clearTimeout(timeout) };
   }
   const controller = new AbortController();
   const request = { op, payload, ...(question.body ? { body: question.body } : {}) };
   host.answer(request, controller.signal).then(deliver, () => {
     deliver({ ok: false, code: 'internal', message: 'The host could not answer.' });
   });
-  return { op, payload, cancel: () => controller.abort() };
+  return { op, payload, bytes, cancel: () => controller.abort() };
 }
 
 /** The guest's own code made the payload, but nothing that comes from a guest is believed. */

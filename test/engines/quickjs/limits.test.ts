@@ -32,12 +32,17 @@ const attacks: ReadonlyArray<readonly [name: string, body: string, status: strin
     'either',
     ['time-exceeded', 'memory-exceeded', 'output-exceeded', 'handler-threw'],
   ],
-  ['unbounded allocation', 'const a = []; while (true) a.push(new Array(1000).fill(7))', 'either', ['memory-exceeded', 'time-exceeded']],
+  [
+    'unbounded allocation',
+    'const a = []; while (true) a.push(new Array(1000).fill(7))',
+    'either',
+    ['memory-exceeded', 'time-exceeded'],
+  ],
   ['one large buffer', 'return new ArrayBuffer(1e9).byteLength', 'error', ['memory-exceeded', 'handler-threw']],
   ['a string that doubles', 'let s = "x"; while (true) s += s', 'either', ['memory-exceeded', 'time-exceeded', 'handler-threw']],
   ['deep recursion', 'const f = () => f() + 1; return f()', 'error', ['stack-exceeded']],
   ['deep JSON', 'return JSON.parse("[".repeat(1e5))', 'error', ['stack-exceeded', 'handler-threw']],
-  ['endless microtasks', 'const f = () => Promise.resolve().then(f); return f()', 'timeout', ['time-exceeded']],
+  ['endless microtasks', 'const f = () => Promise.resolve().then(f); return f()', 'either', ['time-exceeded', 'memory-exceeded']],
   ['a catastrophic regular expression', 'return /(a+)+$/.test("a".repeat(40) + "!")', 'timeout', ['time-exceeded']],
   ['a promise that never settles', 'return new Promise(() => {})', 'timeout', ['handler-never-settles']],
   ['a getter that throws', 'return { get x() { throw new Error("no") } }', 'error', ['handler-threw']],
@@ -90,6 +95,24 @@ describe('limits', () => {
     expect(cells.logs.length).toBeLessThanOrEqual(51);
     expect(cells.logs.reduce((bytes, line) => bytes + line.text.length, 0)).toBeLessThan(11_000);
     expect(cells.logs.at(-1)?.text).toMatch(/log of this call is full/);
+  });
+
+  it('holds the memory limit also where many small things add up', async () => {
+    const program = await cells.load(
+      '{ handler: (args) => Array.from({ length: args.n }, () => new Array(1000).fill(7)).length }',
+    );
+    const memoryBytes = 24 * 1024 * 1024;
+    expect(outputOf(await cells.call(program, { args: { n: 1500 }, limits: { memoryBytes } }))).toBe(1500);
+    const outcome = await cells.call(program, { args: { n: 5000 }, limits: { memoryBytes } });
+    expect(outcome).toMatchObject({ status: 'error', error: { code: 'memory-exceeded' } });
+  });
+
+  it('bounds what waiting host calls hold', async () => {
+    const program = await cells.load(
+      '{ handler: (args, context) => { const big = "x".repeat(5e6); return Promise.all([1, 2, 3, 4, 5].map(() => context.kv.set("k", big))) } }',
+    );
+    const outcome = await cells.call(program);
+    expect(outcome).toMatchObject({ status: 'error', error: { code: 'pending-host-calls-exceeded' } });
   });
 
   it('names plugins whose code had to be ended with its thread', async () => {

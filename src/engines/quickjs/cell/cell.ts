@@ -75,6 +75,11 @@ export class Cell {
     return copyReference(this.#instance.memory, this.#instance, this.#readTop());
   }
 
+  /** The heap as the guest sees it: what it ever had at once since the restore. */
+  heapBytes(): number {
+    return this.#readTop() - this.#instance.heapStart;
+  }
+
   setLimits(limits: { memoryBytes: number; stackBytes: number }): void {
     if (limits.memoryBytes !== defaultLimits.memoryBytes)
       this.#instance.ffi.QTS_RuntimeSetMemoryLimit(this.#runtime, limits.memoryBytes);

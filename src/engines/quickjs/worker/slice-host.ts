@@ -12,6 +12,7 @@ export type GuestReport =
 
 const MAX_LOG_TEXT = 16_384;
 const MAX_RECORDED_CROSSINGS = 2000;
+const MAX_RECORDED_BYTES = 1024 * 1024;
 
 /** The worker's half of the border during one slice: answers at once what can be, collects the questions for the daemon. */
 export class SliceHost {
@@ -19,11 +20,14 @@ export class SliceHost {
   readonly logs: LogLine[] = [];
   readonly progress: Array<{ done: number; total?: number; message?: string }> = [];
   readonly crossings: BorderCrossing[] = [];
+  crossingsDropped = false;
   /** Ids (the guest's numbers of timers) of waiting timers that were cleared. */
   readonly clearedTimers: number[] = [];
   report: GuestReport | undefined;
   hostCalls = 0;
   pending: number;
+  #recordedBytes = 0;
+  #pendingBytes = 0;
   #logBytes = 0;
   #logTruncated = false;
   readonly #budget: SliceBudget;
@@ -100,6 +104,13 @@ export class SliceHost {
         `More than ${this.#budget.pendingHostCalls} host calls wait at once (limits.pendingHostCalls). Await some first.`,
       );
     }
+    this.#pendingBytes += payload.length + (body?.length ?? 0);
+    if (this.#pendingBytes > this.#budget.pendingHostBytes) {
+      throw new HostRefusal(
+        'pending-host-calls-exceeded',
+        'The host calls that wait at once hold more bytes than the host takes. Send less, or await some first.',
+      );
+    }
     this.questions.push({ id, op, payload, body });
     return undefined;
   }
@@ -163,9 +174,9 @@ export class SliceHost {
   }
 
   #record(op: string, payload: string, answer: string): void {
-    if (this.crossings.length < MAX_RECORDED_CROSSINGS) {
-      this.crossings.push({ id: 0, op, payload, answer: { ok: true, payload: answer } });
-    }
+    this.#recordedBytes += payload.length + answer.length;
+    if (this.crossings.length >= MAX_RECORDED_CROSSINGS || this.#recordedBytes > MAX_RECORDED_BYTES) this.crossingsDropped = true;
+    else this.crossings.push({ id: 0, op, payload, answer: { ok: true, payload: answer } });
   }
 }
 

@@ -34,7 +34,8 @@ export class SliceRunner {
   #deadline = Number.POSITIVE_INFINITY;
   #cpuBudgetMs = 0;
   #cpuStart = 0;
-  #stopped: 'cpu' | 'abort' | undefined;
+  #memoryBytes = 0;
+  #stopped: 'cpu' | 'memory' | 'abort' | undefined;
 
   constructor(
     setup: WorkerSetup,
@@ -125,6 +126,7 @@ export class SliceRunner {
       logs: host.logs,
       progress: host.progress,
       crossings: host.crossings,
+      crossingsDropped: host.crossingsDropped,
       clearedTimers: host.clearedTimers,
       hostCalls: host.hostCalls,
       cpuMs: this.#usedCpuMs(),
@@ -170,6 +172,7 @@ export class SliceRunner {
   #begin(slice: LoadSlice | CallSlice, pending: number, loading: boolean, view: CallSlice['view']): SliceHost {
     this.#serial = slice.serial;
     this.#stopped = undefined;
+    this.#memoryBytes = slice.budget.memoryBytes;
     this.#cpuBudgetMs = slice.budget.cpuMs;
     this.#cpuStart = threadCpuMs();
     this.#deadline = performance.now() + slice.budget.cpuMs;
@@ -197,6 +200,7 @@ export class SliceRunner {
   }
 
   #endOf(host: SliceHost, thrown: ThrownInGuest | undefined): SliceEnd {
+    if (!thrown) this.#checkMemory();
     if (this.#stopped) return { kind: 'stopped', reason: this.#stopped };
     const { report } = host;
     if (report?.kind === 'return') return { kind: 'return', text: report.text };
@@ -212,6 +216,7 @@ export class SliceRunner {
       this.#stopped = 'abort';
       return true;
     }
+    if (this.#checkMemory()) return true;
     const now = performance.now();
     if (now < this.#deadline) return false;
     const left = this.#cpuBudgetMs - this.#usedCpuMs();
@@ -221,6 +226,12 @@ export class SliceRunner {
     }
     this.#deadline = now + Math.max(left, 1);
     return false;
+  }
+
+  /** The limit of the engine itself counts single allocations only: this build of its allocator cannot tell their sizes. */
+  #checkMemory(): boolean {
+    if (this.#cell && this.#cell.heapBytes() > this.#memoryBytes) this.#stopped ??= 'memory';
+    return this.#stopped !== undefined;
   }
 
   #usedCpuMs(): number {
