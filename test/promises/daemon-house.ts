@@ -1,0 +1,65 @@
+import { join } from 'node:path';
+import pino from 'pino';
+import { type Client, createHttpClient } from '../../src/client/client.ts';
+import { loadConfig } from '../../src/config/load.ts';
+import type { CliFlags } from '../../src/config/sources.ts';
+import type { EventEnvelope, EventType } from '../../src/events/event.ts';
+import { startDaemon } from '../../src/main.ts';
+import { toolContracts } from '../../src/operations/contracts/tools.ts';
+import type { Daemon } from '../../src/operations/daemon-types.ts';
+import { parsePermissions } from '../../src/permissions/parse.ts';
+import type { CallAnswer } from '../../src/tools/tool-types.ts';
+
+/** A whole daemon in this process, with its doors open. */
+export interface DaemonHouse {
+  readonly daemon: Daemon;
+  readonly folder: string;
+  readonly pluginDir: string;
+  readonly url: string;
+  readonly token: string;
+  readonly client: Client;
+  /** Every event since the start. */
+  readonly events: readonly EventEnvelope[];
+  call(ref: string, args?: Record<string, unknown>): Promise<CallAnswer>;
+  /** The first event, past or to come, that fits. */
+  event<Type extends EventType>(type: Type, fits: (event: Extract<EventEnvelope, { type: Type }>) => boolean): Promise<unknown>;
+  close(): Promise<void>;
+}
+
+/** Starts a daemon over a folder that `makeDaemonFolder` made. */
+export async function openDaemonHouse(folder: string, flags: CliFlags = {}): Promise<DaemonHouse> {
+  const config = loadConfig({ flags, env: {}, cwd: folder, parsePermissions });
+  const events: EventEnvelope[] = [];
+  const listeners = new Set<(event: EventEnvelope) => void>();
+  const onEvent = (event: EventEnvelope) => {
+    events.push(event);
+    for (const listener of listeners) listener(event);
+  };
+  const daemon = await startDaemon({ config, version: '0.0.0', listen: true, onEvent, log: pino({ level: 'silent' }) });
+  const { url = '', token } = daemon;
+  const client = createHttpClient({ url, token });
+  return {
+    daemon,
+    folder,
+    pluginDir: join(folder, 'plugins'),
+    url,
+    token,
+    client,
+    events,
+    call: (ref, args = {}) => client.invoke(toolContracts.call, { ref, arguments: args }),
+    event(type, fits) {
+      const { promise, resolve } = Promise.withResolvers<EventEnvelope>();
+      const look = (event: EventEnvelope) => {
+        if (isOfType(event, type) && fits(event)) resolve(event);
+      };
+      events.forEach(look);
+      listeners.add(look);
+      return promise.finally(() => listeners.delete(look));
+    },
+    close: () => daemon.close('the test is over'),
+  };
+}
+
+function isOfType<Type extends EventType>(event: EventEnvelope, type: Type): event is Extract<EventEnvelope, { type: Type }> {
+  return event.type === type;
+}
