@@ -7,18 +7,18 @@ export const sidecarExtensions = ['.json', '.yaml', '.yml'] as const;
 /** What the name of something in a plugin folder says about it, before anybody looks at the disk. */
 export type NameKind = 'code' | 'wasm' | 'folder' | 'ignored';
 
-const ignoredNames = [
+/** What editors and file tools leave behind for a moment. */
+const leftovers = [
   /^\./,
-  /^_/,
   /~$/,
   /^#.*#$/,
   /^4913$/,
+  /^sed\w{6}$/,
   /\.(?:swp|swx|swo|tmp|orig|bak|rej)$/,
   /___jb_(?:old|tmp|bak)___$/,
-  /^(?:node_modules|dist)$/,
-  /\.d\.[mc]?ts$/,
-  /\.(?:test|spec)\.[mc]?[jt]s$/,
 ];
+
+const ignoredNames = [...leftovers, /^_/, /^(?:node_modules|dist)$/, /\.d\.[mc]?ts$/, /\.(?:test|spec)\.[mc]?[jt]s$/];
 
 /**
  * Says what a name stands for. Ignored are dotfiles, what editors leave behind, declarations, tests, `node_modules`,
@@ -29,6 +29,11 @@ export function classifyName(name: string): NameKind {
   if (/\.(?:ts|mts|js|mjs|cjs)$/.test(name)) return 'code';
   if (name.endsWith('.wasm')) return 'wasm';
   return 'folder';
+}
+
+/** True for names that are neither a plugin nor anything that one could import. */
+export function isLeftoverName(name: string): boolean {
+  return leftovers.some((pattern) => pattern.test(name));
 }
 
 /** The name that a plugin has when it says none: that of its file or folder. */

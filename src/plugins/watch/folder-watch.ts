@@ -1,6 +1,7 @@
 import { lstatSync, realpathSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { type FSWatcher, watch } from 'chokidar';
+import { isLeftoverName } from '../discovery/entry-names.ts';
 
 /** Tells where something may have changed. What it tells are hints: the truth is on the disk. */
 export interface FolderWatch {
@@ -21,6 +22,8 @@ export interface FolderWatchParts {
   readonly onReady: () => void;
 }
 
+// For a name that it watches and no longer finds chokidar reads the whole folder again: 1000 calls of lstat in a large one,
+// at the very moment of a save by rename. What editors leave behind is therefore none of its business.
 const ignoredFolders: ReadonlySet<string> = new Set(['node_modules', '.git', 'dist']);
 
 /** Watches folders with one watch a folder; falls back to polling when the system has no more watches to give. */
@@ -111,7 +114,7 @@ function isIgnored(path: string, folders: ReadonlyMap<string, string>): boolean 
     if (isBelow(folder, path))
       return relative(folder, path)
         .split(sep)
-        .some((name) => ignoredFolders.has(name));
+        .some((name) => ignoredFolders.has(name) || isLeftoverName(name));
   }
   return false;
 }
