@@ -1,0 +1,171 @@
+import { createCapabilityTable } from './capabilities/capability-table.ts';
+import { buildBorderView } from './capabilities/view.ts';
+import { removeDaemonFile, writeDaemonFile } from './client/daemon-file.ts';
+import { limitTable, resolveLimits } from './config/limits.ts';
+import { createExtismEngine } from './engines/extism/extism-engine.ts';
+import { embedSidecar } from './engines/extism/sidecar.ts';
+import { createQuickJsEngine } from './engines/quickjs/engine.ts';
+import { nodeBuiltins, refusedBuiltins } from './engines/quickjs/node-builtins.ts';
+import { createEventLog } from './events/event-log.ts';
+import { createAuthenticator } from './http/auth.ts';
+import { startHttpServer } from './http/server.ts';
+import type { Daemon, DaemonOptions } from './operations/daemon-types.ts';
+import { createKeyRing } from './operations/key-ring.ts';
+import { createOperations } from './operations/table.ts';
+import { decideGrants } from './permissions/decision.ts';
+import { createCompiler } from './plugins/compile/compile.ts';
+import { explainLoadError } from './plugins/diagnostics/load-diagnostic.ts';
+import { createTracer } from './plugins/diagnostics/trace.ts';
+import { readManifest } from './plugins/manifest/read-manifest.ts';
+import { createSchemaReader } from './plugins/schema/schema-reader.ts';
+import { createBuilder } from './plugins/supervisor/build.ts';
+import { createSupervisor } from './plugins/supervisor.ts';
+import { openStore } from './store/open.ts';
+import { createToolCaller } from './tools/call.ts';
+import { createExecutionReader } from './tools/execution-reader.ts';
+import { recoverInterrupted } from './tools/execution-records.ts';
+import { createToolRegistry } from './tools/registry.ts';
+
+/** What is to be closed, in the order in which it was opened. */
+type Closers = Array<() => Promise<void> | void>;
+
+/** How long calls may run on when the daemon stops. */
+const DRAIN_MS = 5_000;
+
+/**
+ * The composition root: opens the store, starts the engines, watches the plugin folders, opens the doors. What was
+ * opened is closed in reverse, also when a later part does not start.
+ */
+export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
+  const closers: Closers = [];
+  try {
+    return await compose(options, closers);
+  } catch (error) {
+    await closeAll(closers);
+    throw error;
+  }
+}
+
+async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon> {
+  const { config, version, log } = options;
+  const startedAtMs = Date.now();
+  const logFault = (error: unknown, id?: string) =>
+    log.error({ err: error, ...(id === undefined ? {} : { id }) }, 'fault in the daemon');
+
+  const store = openStore({ dataDir: config.dataDir, onWriteError: (error) => logFault(error) });
+  closers.push(() => store.close());
+  recoverInterrupted(store, startedAtMs);
+  const events = createEventLog({ store, now: Date.now, onSubscriberError: (error) => logFault(error) });
+  if (options.onEvent) closers.push(events.subscribe({}, options.onEvent));
+
+  const registry = createToolRegistry();
+  const noteKill = (programKey: string) => {
+    const owner = registry.list().find((entry) => entry.published.generation.program.key === programKey);
+    if (owner) plugins.noteKill(owner.published.generation.pluginPath, 'its code did not stop when its time was over');
+  };
+  const quickjs = await createQuickJsEngine({ dataDir: config.dataDir, workers: config.workers, onKill: noteKill });
+  closers.push(() => quickjs.close());
+  const extism = createExtismEngine({ maxWorkers: config.workers.max });
+  closers.push(() => extism.close());
+  const engines = { quickjs, extism };
+
+  const compiler = createCompiler({ sharedDirs: config.sharedDirs, builtins: nodeBuiltins, refusedBuiltins });
+  closers.push(() => compiler.close());
+  const schemaReader = createSchemaReader();
+  closers.push(() => schemaReader.close());
+  const tracer = createTracer({
+    readArtifacts: async (id) => {
+      const { sourceMap = '', sources = [] } = (await plugins.readArtifacts(id)) ?? {};
+      return { sourceMap, sources };
+    },
+  });
+  const builder = createBuilder({
+    compiler,
+    schemaReader,
+    engines,
+    readManifest: (question) => readManifest({ ...question, limitTable }),
+    embedSidecar,
+    explainLoadError,
+    limits: resolveLimits(config.limits),
+  });
+  const plugins = createSupervisor({
+    config,
+    store,
+    events,
+    builder,
+    engines,
+    publish: registry,
+    decideGrants: ({ name, permissions }) =>
+      decideGrants(permissions, { preset: config.grants[name], grantRequested: config.grantRequested }),
+    builtBy: version,
+    onFault: (error) => logFault(error),
+  });
+
+  const capabilities = createCapabilityTable({ config, store, logFault: (id, error) => logFault(error, id) });
+  closers.push(() => capabilities.close());
+  const caller = createToolCaller({
+    config,
+    registry,
+    engines,
+    store,
+    events,
+    capabilities,
+    explainError: (error, generation) => tracer.explain(error, generation),
+    readView: ({ manifest, granted }) =>
+      buildBorderView({
+        pluginName: manifest.name,
+        requested: manifest.permissions,
+        granted: granted(),
+        config,
+        processEnv: process.env,
+      }),
+    onFault: (error, executionId) => logFault(error, executionId),
+  });
+  closers.push(() => caller.close());
+
+  const keys = createKeyRing({ store, now: Date.now });
+  const executions = createExecutionReader({ store });
+  const parts = { config, plugins, tools: registry, caller, executions, events, store, keys, version, startedAtMs };
+  const operations = createOperations(parts);
+  const { authenticate, adminToken } = createAuthenticator({ dataDir: config.dataDir, env: process.env, keys });
+
+  let isReady = false;
+  const server = options.listen
+    ? await startHttpServer({ config, operations, events, authenticate, log, isReady: () => isReady })
+    : undefined;
+  if (server) {
+    closers.push(() => server.close());
+    writeDaemonFile(config.dataDir, { url: server.url, pid: process.pid, version });
+    closers.push(() => removeDaemonFile(config.dataDir, process.pid));
+  }
+  closers.push(() => plugins.close());
+  // Last opened, first closed: what runs may end before the doors shut.
+  closers.push(() => caller.drain(DRAIN_MS));
+  await plugins.start();
+  isReady = true;
+  events.publish('daemon-start', { subject: 'daemon', data: { version, url: server?.url ?? '' } });
+
+  return {
+    ...(server ? { url: server.url } : {}),
+    token: adminToken,
+    parts,
+    operations,
+    async close(reason) {
+      events.publish('daemon-stop', { subject: 'daemon', data: { reason } });
+      await closeAll(closers);
+    },
+  };
+}
+
+/** Closes in reverse; a part that fails to close does not keep the others open. */
+async function closeAll(closers: Closers): Promise<void> {
+  const failures: unknown[] = [];
+  for (const close of closers.splice(0).reverse()) {
+    try {
+      await close();
+    } catch (error) {
+      failures.push(error);
+    }
+  }
+  if (failures.length > 0) throw new AggregateError(failures, 'some parts of the daemon did not close');
+}
