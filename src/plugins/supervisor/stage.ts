@@ -5,6 +5,7 @@ import type { GenerationArchive } from '../generations/archive.ts';
 import { createLeasable } from '../generations/published.ts';
 import { type LifecycleEffect, type LifecycleEvent, transition } from '../lifecycle.ts';
 import type { Diagnostic, Generation } from '../plugin-types.ts';
+import { createInheritance } from './inheritance.ts';
 import type { GrantDecision, SupervisorParts } from './parts.ts';
 import { addTransition, nameOf, type PluginRecord } from './plugin-record.ts';
 import type { PluginRowWriter } from './plugin-rows.ts';
@@ -49,6 +50,7 @@ export interface StageParts extends Pick<SupervisorParts, 'config' | 'events' | 
 /** Creates the stage. */
 export function createStage(parts: StageParts): Stage {
   const { archive, owners, rows, news, now, decideGrants } = parts;
+  const inheritance = createInheritance();
 
   function change(record: PluginRecord, event: LifecycleEvent, telling: Telling): readonly LifecycleEffect[] {
     const { next, effects } = transition(record.lifecycle, event);
@@ -127,7 +129,7 @@ export function createStage(parts: StageParts): Stage {
       generation,
       now,
       granted: () => grants.decision.granted,
-      onDrained: () => discard(record, generation),
+      onDrained: () => letGo(record, generation),
     });
     for (const path of owners.claim(record.path, generation.manifest)) displace(path, record, generation);
     try {
@@ -149,9 +151,14 @@ export function createStage(parts: StageParts): Stage {
     return undefined;
   }
 
-  function discard(record: PluginRecord, { program, manifest }: Generation): void {
+  function letGo(record: PluginRecord, outgoing: Generation): void {
+    const heir = record.live?.generation;
     // The same code may be current again after a rollback; its cells are still wanted then.
-    if (record.live?.generation.program.key === program.key) return;
+    if (heir?.program.key !== outgoing.program.key && !inheritance.expects(outgoing, heir)) discard(outgoing);
+    for (const lapsed of inheritance.takeLapsed(record.path, heir)) discard(lapsed);
+  }
+
+  function discard({ program, manifest }: Generation): void {
     try {
       parts.engines[manifest.engine]?.discard({ programKey: program.key });
     } catch (error) {

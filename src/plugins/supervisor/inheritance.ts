@@ -1,0 +1,40 @@
+import type { Generation } from '../plugin-types.ts';
+
+/**
+ * Generations whose session and plugin cells may still hold state for a newer one. A cell hands its state on when it is next
+ * called, so its program is let go later than that of other generations.
+ */
+export interface Inheritance {
+  /** Whether the cells of an outgoing generation are still wanted; then it is kept in mind. */
+  expects(outgoing: Generation, heir: Generation | undefined): boolean;
+  /** The generations that nobody will inherit from any more: all of a plugin that is gone, else the ones beyond the bound. */
+  takeLapsed(pluginPath: string, heir: Generation | undefined): Generation[];
+}
+
+/** Older cells than these were not called over many reloads. */
+const maxWaiting = 8;
+
+/** Creates an empty table. */
+export function createInheritance(): Inheritance {
+  const waitingByPath = new Map<string, Map<string, Generation>>();
+
+  return {
+    expects(outgoing, heir) {
+      if (!heir?.manifest.hooks.onReload || !outgoing.manifest.hooks.onReload) return false;
+      const waiting = waitingByPath.get(outgoing.pluginPath) ?? new Map<string, Generation>();
+      waitingByPath.set(outgoing.pluginPath, waiting.set(outgoing.program.key, outgoing));
+      return true;
+    },
+    takeLapsed(pluginPath, heir) {
+      const waiting = waitingByPath.get(pluginPath);
+      if (!waiting) return [];
+      // After a rollback an older generation may be the current one again.
+      if (heir) waiting.delete(heir.program.key);
+      const isEnded = !heir?.manifest.hooks.onReload;
+      const lapsed = [...waiting.values()].slice(0, isEnded ? undefined : Math.max(0, waiting.size - maxWaiting));
+      for (const generation of lapsed) waiting.delete(generation.program.key);
+      if (waiting.size === 0) waitingByPath.delete(pluginPath);
+      return lapsed;
+    },
+  };
+}
