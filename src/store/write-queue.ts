@@ -10,7 +10,11 @@ export interface QueuedWrite {
   settle?(): void;
 }
 
-/** Groups writes: one transaction a turn of the event loop. */
+/**
+ * Groups writes into transactions. A write that nobody waits for may lie for a moment; one that somebody waits for is
+ * committed in this turn of the event loop, or up to a millisecond later while waiters come in numbers: a commit costs
+ * about as much as the rest of a call, and the more share it the better.
+ */
 export interface WriteQueue {
   add(write: QueuedWrite): void;
   /** Resolves when everything added so far is committed; all waiters of a batch share one promise. */
@@ -28,6 +32,13 @@ export interface WriteQueueHooks {
 }
 
 const retryMs = 250;
+/** How long a write lies that nobody waits for. */
+const restMs = 2;
+/** While waiters come in numbers, the first waits at most this long for others, and no longer than until there are so many. */
+const joinMs = 1;
+const joinEnough = 24;
+/** After a commit with a single waiter so many more are tried with a wait before waiting is given up. */
+const joinPatience = 8;
 const maxKeptWrites = 20_000;
 
 /**
@@ -39,19 +50,36 @@ export function createWriteQueue(database: DatabaseSync, { onWriteError, onCommi
   const commit = database.prepare('commit');
   let waiting: QueuedWrite[] = [];
   let batch: PromiseWithResolvers<void> | undefined;
-  let isScheduled = false;
+  let isSoon = false;
+  let later: NodeJS.Timeout | undefined;
+  let waiters = 0;
+  let firstWaiterAt = 0;
+  let patience = 0;
   let isClosed = false;
   let refusal: HotcellError | undefined;
   let retry: NodeJS.Timeout | undefined;
 
-  function schedule(): void {
-    if (isScheduled) return;
-    isScheduled = true;
+  function commitLater(): void {
+    if (isSoon || later !== undefined) return;
+    later = setTimeout(() => {
+      later = undefined;
+      flush();
+    }, restMs);
+  }
+
+  function commitSoon(): void {
+    if (isSoon) return;
+    isSoon = true;
+    firstWaiterAt = performance.now();
     setImmediate(runTurn);
   }
 
   function runTurn(): void {
-    isScheduled = false;
+    if (patience > 0 && waiters < joinEnough && waiting.length > 0 && performance.now() - firstWaiterAt < joinMs) {
+      setImmediate(runTurn);
+      return;
+    }
+    isSoon = false;
     flush();
   }
 
@@ -65,6 +93,7 @@ export function createWriteQueue(database: DatabaseSync, { onWriteError, onCommi
     const writes = waiting;
     if (writes.length === 0) return;
     waiting = [];
+    if (waiters > 0) patience = waiters > 1 ? joinPatience : Math.max(0, patience - 1);
     try {
       begin.run();
       const faulty = applyAll(writes);
@@ -98,6 +127,7 @@ export function createWriteQueue(database: DatabaseSync, { onWriteError, onCommi
   function answerWaiters(error: HotcellError | undefined): void {
     const answered = batch;
     batch = undefined;
+    waiters = 0;
     if (error === undefined) answered?.resolve();
     else answered?.reject(error);
   }
@@ -109,17 +139,19 @@ export function createWriteQueue(database: DatabaseSync, { onWriteError, onCommi
         return;
       }
       waiting.push(write);
-      schedule();
+      commitLater();
     },
     committed() {
       if (waiting.length === 0) return Promise.resolve();
       batch ??= Promise.withResolvers<void>();
-      schedule();
+      waiters++;
+      commitSoon();
       return batch.promise;
     },
     flush,
     close() {
       isClosed = true;
+      clearTimeout(later);
       clearTimeout(retry);
       commitWaiting();
       clearTimeout(retry);
