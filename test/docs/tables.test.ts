@@ -1,0 +1,124 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { errorCatalog } from '../../src/errors/catalog.ts';
+import type { EventDataByType, EventType } from '../../src/events/event.ts';
+import { isKeptEventType, publicEventTypes } from '../../src/events/event-filter.ts';
+import { transition } from '../../src/plugins/lifecycle.ts';
+import { listLinks, listPages, readPage, repository } from './markdown.ts';
+
+/** Cells of the rows of a page's tables whose first cell is `code`. */
+function readRows(page: string): string[][] {
+  const rows = readPage(page)
+    .split('\n')
+    .filter((line) => /^\| `[^`]+` \|/.test(line));
+  return rows.map((row) =>
+    row
+      .split(/(?<!\\)\|/)
+      .map((cell) => cell.trim())
+      .slice(1, -1),
+  );
+}
+
+describe('docs/errors.md', () => {
+  it('lists the catalog of errors', () => {
+    const rows = Object.entries(errorCatalog).map(
+      ([code, { title, fix, status }]) => `| \`${code}\` | ${status} | ${title} | ${fix} |`,
+    );
+    const table = ['| Code | Status | Meaning | What to do |', '|---|---|---|---|', ...rows].join('\n');
+    const [intro = '', rest = ''] = readPage('docs/errors.md').split(/(?<=writes it anew -->\n)/);
+    const tail = rest.slice(rest.indexOf('<!-- end -->'));
+    const wanted = `${intro}${table}\n${tail}`;
+    if (process.env.UPDATE_DOCS === '1') writeFileSync(join(repository, 'docs/errors.md'), wanted);
+    expect(readPage('docs/errors.md')).toBe(wanted);
+  });
+});
+
+// The compiler sees to it that no event and no misspelt property stands here.
+const dataOfEvents = {
+  'daemon-start': ['version', 'url'],
+  'daemon-stop': ['reason'],
+  'plugin-change': ['path', 'state', 'previousState', 'reason', 'generation', 'durationMs'],
+  'plugin-diagnostic': ['path', 'code', 'message', 'file', 'line', 'column', 'codeFrame', 'fix'],
+  'plugin-removed': ['path', 'reason'],
+  'tools-change': ['added', 'removed', 'changed'],
+  'execution-start': ['tool', 'version', 'session'],
+  'execution-progress': ['done', 'total', 'message'],
+  'execution-log': ['level', 'text'],
+  'execution-end': ['tool', 'version', 'status', 'durationMs', 'code'],
+  'permission-use': ['tool', 'permission', 'detail', 'allowed'],
+  'watch-problem': ['path', 'message'],
+  'storage-problem': ['path', 'message'],
+} as const satisfies { readonly [Type in EventType]: ReadonlyArray<keyof EventDataByType[Type]> };
+
+describe('docs/events.md', () => {
+  const rows = readRows('docs/events.md');
+
+  it.each(Object.entries(dataOfEvents))('tells the data of %s, whether it is kept, and who sees it', (type, data) => {
+    const row = rows.find(([name]) => name === `\`${type}\``);
+    const isKept = isKeptEventType(type as EventType);
+    const reader = publicEventTypes.some((open) => open === type)
+      ? 'everybody'
+      : /^(?:execution|permission)-/.test(type)
+        ? 'its caller'
+        : 'admins';
+    expect(row?.[1]?.replace(/[`?]/g, '')).toBe(data.join(', '));
+    expect(row?.slice(2)).toEqual([isKept ? 'yes' : 'no', reader]);
+  });
+});
+
+describe('docs/architecture.md', () => {
+  it('lists the folders in the order that the linter allows', () => {
+    const rules = [...readFileSync(join(repository, 'biome.json'), 'utf8').matchAll(/src\/([a-z]+) may import only/g)];
+    const order = rules.map(([, folder = '']) => folder).filter((folder) => existsSync(join(repository, 'src', folder)));
+    expect(readRows('docs/architecture.md').map(([name]) => name?.replaceAll('`', ''))).toEqual(order);
+    const folders = readdirSync(join(repository, 'src'), { withFileTypes: true }).filter((entry) => entry.isDirectory());
+    expect([...order].sort()).toEqual(folders.map(({ name }) => name).sort());
+  });
+});
+
+describe('docs/plugins.md', () => {
+  it('names every state of the lifecycle', () => {
+    const states = ['absent', 'loading', 'ready', 'pending-grant', 'degraded', 'failed', 'disabled', 'quarantined'] as const;
+    // Every state must be one that the lifecycle knows: an unknown one would not compile here.
+    for (const state of states) transition({ state, serving: 'nothing' }, { type: 'vanished' });
+    expect(readRows('docs/plugins.md').map(([name]) => name?.replaceAll('`', ''))).toEqual(states);
+  });
+});
+
+describe('docs/decisions', () => {
+  const files = readdirSync(join(repository, 'docs/decisions')).filter((name) => /^\d/.test(name));
+
+  it('have a number each', () => {
+    const numbers = files.map((name) => name.slice(0, 3));
+    expect(new Set(numbers).size).toBe(numbers.length);
+  });
+
+  it('are all in the index, with their titles', () => {
+    const rows = files.sort().map((name) => {
+      const title = readPage(`docs/decisions/${name}`).split('\n', 1)[0]?.replace(/^# /, '');
+      return `| [${name.slice(0, 3)}](${name}) | ${title} |`;
+    });
+    expect(readPage('docs/decisions/README.md').match(/^\| \[.*$/gm)).toEqual(rows);
+  });
+});
+
+describe('links of the documentation', () => {
+  it.each(listPages())('of %s lead to files that are there', (page) => {
+    const missing = listLinks(page).filter((target) => !existsSync(join(repository, dirname(page), target)));
+    expect(missing).toEqual([]);
+  });
+});
+
+describe('files that the documentation names', () => {
+  it.each(listPages())('in %s are there', (page) => {
+    const named = readPage(page).match(/(?<![\w/.-])(?:src|test|wasm|bench)\/[\w/.-]+\.(?:ts|js|json|wasm|wat)\b/g) ?? [];
+    expect(named.filter((file) => !existsSync(join(repository, file)))).toEqual([]);
+  });
+});
+
+describe('words of the documentation', () => {
+  it.each(listPages())('of %s belong to users, not to a workplace', (page) => {
+    expect(readPage(page)).not.toMatch(/\/work\/|\bissue #?\d|\bTODO\b|FEATURES\.md/);
+  });
+});
