@@ -18,7 +18,7 @@ export interface DaemonHouse {
   readonly url: string;
   readonly token: string;
   readonly client: Client;
-  /** Every event since the start. */
+  /** Every event since the start but those of executions, which would fill the memory that is measured. */
   readonly events: readonly EventEnvelope[];
   call(ref: string, args?: Record<string, unknown>): Promise<CallAnswer>;
   /** The first event, past or to come, that fits. */
@@ -32,7 +32,7 @@ export async function openDaemonHouse(folder: string, flags: CliFlags = {}): Pro
   const events: EventEnvelope[] = [];
   const listeners = new Set<(event: EventEnvelope) => void>();
   const onEvent = (event: EventEnvelope) => {
-    events.push(event);
+    if (!event.type.startsWith('execution-')) events.push(event);
     for (const listener of listeners) listener(event);
   };
   const daemon = await startDaemon({ config, version: '0.0.0', listen: true, onEvent, log: pino({ level: 'silent' }) });
