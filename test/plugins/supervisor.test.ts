@@ -17,6 +17,12 @@ async function startWith(files: Readonly<Record<string, string>>, options: Param
 
 const stateOf = (rig: Rig, name: string) => rig.supervisor.get(name).state;
 
+function writeBeside(rig: Rig, text: string): string {
+  const part = join(rig.home, 'part');
+  writeFileSync(part, text);
+  return part;
+}
+
 describe('createSupervisor', () => {
   it('loads what lies in the folder at the start', async () => {
     const rig = await startWith({ 'hello.ts': answering('hi') });
@@ -179,6 +185,18 @@ describe('createSupervisor', () => {
     const second = await startWith({}, { home: first.home });
     expect(second.supervisor.get('a')).toMatchObject({ state: 'degraded', generation: 1 });
     expect(await second.call('a')).toBe('good');
+  });
+
+  it('does not take a broken file for the good one after it was saved again and the daemon restarted', async () => {
+    const first = await startWith({ 'a.ts': answering('good') });
+    for (const times of [1, 2]) {
+      renameSync(writeBeside(first, 'export default {{'), join(first.plugins, 'a.ts'));
+      await until(() => stateOf(first, 'a') === 'degraded', `the state, for time ${times}`);
+      await first.supervisor.reloadAll();
+    }
+    await first.stop();
+    const second = await startWith({}, { home: first.home });
+    expect(second.supervisor.get('a')).toMatchObject({ state: 'degraded', generation: 1 });
   });
 
   it('rolls back at once and stays there over a restart until the next save', async () => {

@@ -30,7 +30,7 @@ export interface GenerationArchive {
   find(id: string): Generation | undefined;
   /** Source map and sources of a generation. */
   readTrace(id: string): Promise<TraceFiles | undefined>;
-  /** Writes changed signatures of inputs, so that the next start need not read the files. */
+  /** Writes changed signatures of inputs, so that the next start need not read the files; other content is not written. */
   refreshInputs(generation: Generation, inputs: readonly BuildInput[]): void;
   /** Deletes, in the background, the oldest generations beyond `keep`, never those that `isNeeded`. */
   prune(pluginPath: string, keep: number, isNeeded: (generation: Generation) => boolean): void;
@@ -177,7 +177,7 @@ export function createArchive(parts: ArchiveParts): GenerationArchive {
       return kept ?? (row && (await files.readTrace(row)));
     },
     refreshInputs(generation, inputs) {
-      const row = table.get(generation.id);
+      const row = holdsSameContent(generation.inputs, inputs) ? table.get(generation.id) : undefined;
       if (row) table.upsert({ ...row, inputsJson: JSON.stringify(inputs) });
     },
     prune(pluginPath, keep, isNeeded) {
@@ -200,6 +200,12 @@ export function createArchive(parts: ArchiveParts): GenerationArchive {
     },
   };
   return archive;
+}
+
+function holdsSameContent(built: readonly BuildInput[], now: readonly BuildInput[]): boolean {
+  return (
+    built.length === now.length && built.every(({ path, sha256 }, at) => now[at]?.path === path && now[at].sha256 === sha256)
+  );
 }
 
 function describeProblem(error: unknown): string {

@@ -76,6 +76,8 @@ export function createJudge(parts: {
     record.source = source;
     if (!parts.isLoading || !record.enabled) return nothing;
     if (record.seen && isSettled(record, record.seen, options)) return nothing;
+    // A quarantined generation must not come back as the last good one of a plugin that is broken now.
+    if (record.lifecycle.state === 'quarantined') record.chosen = undefined;
     stage.change(record, { type: 'found' }, options);
     record.pinnedAwayFrom = options.isExplicit ? undefined : record.pinnedAwayFrom;
     const started = startSeen(source);
@@ -101,7 +103,7 @@ export function createJudge(parts: {
     if (comparison.kind === 'changed') return false;
     if (comparison.kind === 'touched') {
       remember(record, { ...seen, inputs: comparison.inputs });
-      if (record.live && record.pinnedAwayFrom === undefined) archive.refreshInputs(record.live.generation, comparison.inputs);
+      if (record.live) archive.refreshInputs(record.live.generation, comparison.inputs);
     }
     if (record.waiting && stage.isUnblocked(record)) {
       stage.change(record, { type: 'found' }, options);
