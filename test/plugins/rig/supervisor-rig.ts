@@ -27,6 +27,8 @@ export interface SharedParts {
   readonly engine: Engine;
   readonly compiler: Compiler;
   readonly schemaReader: SchemaReader;
+  /** Runs modules, in tests that have some. */
+  readonly extism?: Engine;
 }
 
 /** A supervisor over real folders, store, registry, compiler and engine. */
@@ -88,7 +90,7 @@ export async function startRig(shared: SharedParts, options: RigOptions = {}): P
     store,
     events: log,
     builder: countingBuilder(shared, builds),
-    engines: { quickjs: shared.engine },
+    engines: { quickjs: shared.engine, ...(shared.extism ? { extism: shared.extism } : {}) },
     publish: registry,
     decideGrants: (manifest) => decideGrants(manifest.permissions, { preset: rig.grants, grantRequested: false }),
     builtBy: 'test',
@@ -114,19 +116,27 @@ export async function startRig(shared: SharedParts, options: RigOptions = {}): P
     events,
     builds,
     stop,
-    call: (ref: string, args: unknown = {}) => callTool(shared.engine, registry, ref, args),
+    call: (ref: string, args: unknown = {}) => callTool(shared, registry, ref, args),
   });
 }
 
 /** Waits until `probe` returns something other than false or undefined, asking again every few milliseconds. */
-export async function until<Value>(probe: () => Value | Promise<Value>, what: string, deadlineMs = 10_000): Promise<Value> {
+export async function until<Value>(
+  probe: () => Value | Promise<Value>,
+  what: string,
+  deadlineMs = 10_000,
+): Promise<Exclude<Value, false | undefined>> {
   const endMs = Date.now() + deadlineMs;
   for (;;) {
     const value = await probe();
-    if (value !== undefined && value !== false) return value;
+    if (isFound(value)) return value;
     if (Date.now() > endMs) throw new Error(`Waited ${deadlineMs} ms in vain for ${what}.`);
     await new Promise((resolve) => setTimeout(resolve, 3));
   }
+}
+
+function isFound<Value>(value: Value): value is Exclude<Value, false | undefined> {
+  return value !== undefined && value !== false;
 }
 
 /** The text of a plugin whose tool answers `answer`. */
@@ -151,6 +161,7 @@ function countingBuilder(shared: SharedParts, builds: { compiled: number; loaded
           return shared.engine.load(request);
         },
       },
+      ...(shared.extism ? { extism: shared.extism } : {}),
     },
     readManifest,
     embedSidecar,
@@ -168,10 +179,12 @@ const closedBorder: BorderHost = {
 
 let executions = 0;
 
-async function callTool(engine: Engine, registry: ToolRegistry, ref: string, args: unknown): Promise<unknown> {
+async function callTool(shared: SharedParts, registry: ToolRegistry, ref: string, args: unknown): Promise<unknown> {
   const entry = registry.resolve(ref);
   const release = entry.published.lease();
   executions += 1;
+  const engine = entry.published.manifest.engine === 'extism' ? shared.extism : shared.engine;
+  if (!engine) throw new Error('This test has no engine for modules.');
   try {
     const outcome = await engine.run(
       {

@@ -1,0 +1,114 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { classifyName, nameFromFile } from '../../../src/plugins/discovery/entry-names.ts';
+import { displayPath, listRoots, locate, type PluginRoot } from '../../../src/plugins/discovery/plugin-roots.ts';
+import { findSource, pluginNamesFor, scanRoot } from '../../../src/plugins/discovery/plugin-source.ts';
+import { makeFolder } from '../rig/supervisor-rig.ts';
+
+const rootOf = (path: string, kind: PluginRoot['kind'] = 'plugins'): PluginRoot => ({ path, kind, label: 'plugins' });
+
+describe('classifyName', () => {
+  it.each(['a.ts', 'a.mts', 'a.js', 'a.mjs', 'a.cjs'])('takes %s for code', (name) => {
+    expect(classifyName(name)).toBe('code');
+  });
+
+  it.each([
+    '.hidden.ts',
+    'a.ts~',
+    '.#a.ts',
+    '#a.ts#',
+    '.a.ts.swp',
+    'a.ts.swx',
+    '4913',
+    'a.tmp',
+    'a.ts.orig',
+    'a.ts.bak',
+    'a.ts___jb_tmp___',
+    'a.ts___jb_old___',
+    'node_modules',
+    'a.d.ts',
+    'a.d.mts',
+    'a.test.ts',
+    'a.spec.js',
+    '_helper.ts',
+  ])('ignores %s', (name) => {
+    expect(classifyName(name)).toBe('ignored');
+  });
+});
+
+describe('nameFromFile', () => {
+  it('makes a name that is allowed of any file name', () => {
+    expect(nameFromFile('my plugin.v2.ts')).toBe('my-plugin-v2');
+    expect(nameFromFile('ünïcode.mjs')).toMatch(/^[a-zA-Z0-9_-]+$/);
+    expect(nameFromFile(`${'x'.repeat(200)}.ts`)).toHaveLength(64);
+  });
+});
+
+describe('findSource', () => {
+  it('opens no pipe, device or folder that is called like a plugin', () => {
+    const folder = makeFolder();
+    execFileSync('mkfifo', [join(folder, 'pipe.ts')]);
+    symlinkSync('/dev/zero', join(folder, 'zero.ts'));
+    symlinkSync('nowhere', join(folder, 'dangling.ts'));
+    symlinkSync('loop.ts', join(folder, 'loop.ts'));
+    mkdirSync(join(folder, 'folder.ts'));
+    mkdirSync(join(folder, 'helpers'));
+    for (const name of ['pipe.ts', 'zero.ts', 'dangling.ts', 'loop.ts', 'folder.ts', 'helpers', 'absent.ts']) {
+      expect(findSource(rootOf(folder), name)).toBeUndefined();
+    }
+    expect(scanRoot(rootOf(folder))).toEqual([]);
+    expect(scanRoot(rootOf(join(folder, 'absent')))).toBeUndefined();
+  });
+
+  it('finds files, links to files and folders with an index', () => {
+    const folder = makeFolder();
+    writeFileSync(join(folder, 'a.ts'), '');
+    symlinkSync('a.ts', join(folder, 'b.ts'));
+    mkdirSync(join(folder, 'c'));
+    writeFileSync(join(folder, 'c', 'index.cjs'), '');
+    expect(scanRoot(rootOf(folder))?.map(({ name, kind }) => [name, kind])).toEqual([
+      ['a.ts', 'file'],
+      ['b.ts', 'file'],
+      ['c', 'folder'],
+    ]);
+    expect(findSource(rootOf(folder), 'b.ts')?.realEntry).toBe(findSource(rootOf(folder), 'a.ts')?.realEntry);
+    writeFileSync(join(folder, 'c', 'index.ts'), '');
+    expect(findSource(rootOf(folder), 'c')?.entry).toBe(join(folder, 'c', 'index.ts'));
+  });
+
+  it('takes only modules in a folder for modules, with the manifest beside them', () => {
+    const folder = makeFolder();
+    writeFileSync(join(folder, 'a.ts'), '');
+    writeFileSync(join(folder, 'm.wasm'), '');
+    writeFileSync(join(folder, 'm.yaml'), '');
+    expect(scanRoot(rootOf(folder, 'wasm'))).toMatchObject([{ name: 'm.wasm', sidecar: join(folder, 'm.yaml') }]);
+    expect(pluginNamesFor('m.yaml')).toEqual(['m.yaml', 'm.wasm']);
+    expect(pluginNamesFor('a.ts')).toEqual(['a.ts']);
+  });
+});
+
+describe('listRoots', () => {
+  it('calls folders by their names, and by their paths where the names are the same', () => {
+    const roots = listRoots({ pluginDirs: ['/b/plugins', '/a/plugins', '/a/tools', '/a/tools'], wasmDirs: ['/a/wasm'] });
+    expect(roots.map(({ label, kind }) => [label, kind])).toEqual([
+      ['/a/plugins', 'plugins'],
+      ['tools', 'plugins'],
+      ['wasm', 'wasm'],
+      ['/b/plugins', 'plugins'],
+    ]);
+  });
+});
+
+describe('locate', () => {
+  it('finds the root of a path and the name right below it', () => {
+    const roots = [rootOf('/p'), rootOf('/p/inner')];
+    expect(locate(roots, '/p/a/b/c.ts')).toMatchObject({ root: { path: '/p' }, name: 'a' });
+    expect(locate(roots, '/p/inner/x.ts')).toMatchObject({ root: { path: '/p/inner' }, name: 'x.ts' });
+    expect(locate(roots, '/p')).toBeUndefined();
+    expect(locate(roots, '/pp/x.ts')).toBeUndefined();
+    expect(locate(roots, '/p/..x/y.ts')).toMatchObject({ name: '..x' });
+    expect(displayPath(rootOf('/p'), '/p/a/b.ts')).toBe('plugins/a/b.ts');
+  });
+});

@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest';
+import { createLeasable } from '../../../src/plugins/generations/published.ts';
+import type { Generation } from '../../../src/plugins/plugin-types.ts';
+
+const generation: Generation = {
+  id: 'gen_1',
+  pluginPath: '/plugins/a.ts',
+  number: 1,
+  author: 'operator',
+  contentHash: 'x',
+  createdAtMs: 0,
+  inputs: [],
+  manifest: {
+    name: 'a',
+    version: '1.0.0',
+    description: '',
+    engine: 'quickjs',
+    isolation: 'call',
+    limits: {},
+    permissions: {},
+    permissionsSource: 'declared',
+    tools: [],
+    hooks: { onStart: false, onReload: false, healthcheck: false },
+    warnings: [],
+  },
+  program: {
+    key: 'k',
+    label: 'a',
+    readCode: async () => '',
+    readImage: async () => undefined,
+    saveImage: () => undefined,
+  },
+};
+
+function makeLeasable() {
+  const clock = { nowMs: 1000 };
+  const drained: number[] = [];
+  const leasable = createLeasable({
+    generation,
+    granted: () => ({}),
+    now: () => clock.nowMs,
+    onDrained: () => drained.push(clock.nowMs),
+  });
+  return { clock, drained, leasable };
+}
+
+describe('createLeasable', () => {
+  it('is drained at once when nobody calls', () => {
+    const { drained, leasable } = makeLeasable();
+    leasable.retire(50);
+    expect(drained).toHaveLength(1);
+  });
+
+  it('is drained by the last call that ends, counted once however often it is released', () => {
+    const { drained, leasable } = makeLeasable();
+    const first = leasable.published.lease();
+    const second = leasable.published.lease();
+    leasable.retire(60_000);
+    first();
+    first();
+    expect(drained).toHaveLength(0);
+    second();
+    expect(drained).toHaveLength(1);
+  });
+
+  it('takes late calls until the deadline, and none after it', () => {
+    const { clock, leasable } = makeLeasable();
+    leasable.retire(50);
+    clock.nowMs = 1050;
+    leasable.published.lease()();
+    clock.nowMs = 1051;
+    expect(() => leasable.published.lease()).toThrow(/Generation 1 of "a@1.0.0" was replaced/);
+  });
+});
