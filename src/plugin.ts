@@ -59,7 +59,7 @@ export interface PluginSettings {
   readonly limits?: Readonly<Record<string, number>>;
   /** Runs once before the memory is frozen, with no capability. */
   readonly onLoad?: () => unknown;
-  /** Runs once in each session or plugin cell, before its first call. */
+  /** Runs once in each cell, before its first call: with isolation 'call' before every call. */
   readonly onStart?: (context: PluginContext) => unknown;
   /** Asked without state it answers the state to keep; asked with state, in the next generation, it takes it over. */
   // biome-ignore lint/suspicious/noExplicitAny: the state is whatever JSON the plugin itself returned
