@@ -163,13 +163,13 @@ class QuickJsEngine implements Engine {
   #onSlice(call: ActiveCall, result: CallSliceResult): void {
     call.used.cpuMs += result.cpuMs;
     call.used.hostCalls += result.hostCalls;
-    for (const line of result.logs) {
+    for (const line of result.logs ?? []) {
       call.used.logLines++;
       call.used.logBytes += line.text.length;
       call.host.log(line);
     }
-    for (const progress of result.progress) call.host.progress(progress);
-    for (const crossing of result.crossings) recordCrossing(call, crossing);
+    for (const progress of result.progress ?? []) call.host.progress(progress);
+    for (const crossing of result.crossings ?? []) recordCrossing(call, crossing);
     if (result.crossingsDropped) call.recordingComplete = false;
     if (result.cellLost && call.keepCell) this.#kept.lose(call.cell);
     if (call.ending) {
@@ -197,7 +197,7 @@ class QuickJsEngine implements Engine {
 
   /** The call is suspended: its questions are answered one by one, and each answer makes it runnable again. */
   #wait(call: ActiveCall, result: CallSliceResult): void {
-    for (const timer of result.clearedTimers) {
+    for (const timer of result.clearedTimers ?? []) {
       for (const [id, question] of call.open) {
         if (question.timer !== timer) continue;
         question.cancel();
@@ -205,7 +205,7 @@ class QuickJsEngine implements Engine {
       }
     }
     call.state = 'waiting';
-    for (const question of result.questions) {
+    for (const question of result.questions ?? []) {
       const open = openQuestion(question, call.host, (answer) => {
         if (!call.open.delete(question.id) || call.state === 'ended') return;
         recordCrossing(call, { id: question.id, op: question.op, payload: question.payload, answer });
@@ -227,8 +227,7 @@ class QuickJsEngine implements Engine {
     if (call.state === 'ended' || call.ending) return;
     if (call.state === 'running') {
       call.ending = { status, error };
-      this.#scheduler.stopSlice(call);
-      return;
+      if (this.#scheduler.stopSlice(call) === 'asked') return;
     }
     this.#scheduler.dequeue(call);
     this.#finish(call, { status, error });

@@ -7,7 +7,7 @@ export interface WorkerSetup {
   readonly module: WebAssembly.Module;
   readonly base: BaseImage;
   readonly lazyModules: Readonly<Record<string, string>>;
-  /** One Int32: the serial number of the slice that shall stop. */
+  /** Int32s that both sides write: see control.ts. */
   readonly control: SharedArrayBuffer;
 }
 
@@ -43,7 +43,6 @@ export interface LoadSlice {
 
 /** Starts or continues a call. */
 export interface CallSlice {
-  readonly type: 'call';
   readonly serial: number;
   readonly cellId: number;
   readonly programKey: string;
@@ -55,7 +54,8 @@ export interface CallSlice {
   readonly answers: readonly DeliveredAnswer[];
   /** Questions that stay unanswered after `answers`. */
   readonly pending: number;
-  readonly view: BorderView;
+  /** Absent when there is nothing to read. */
+  readonly view: BorderView | undefined;
   readonly budget: SliceBudget;
   /** The cell lives on after the call (isolation session or plugin). */
   readonly keep: boolean;
@@ -75,7 +75,13 @@ export interface ForgetMessage {
   readonly cellIds: readonly number[];
 }
 
-export type ToWorker = LoadSlice | CallSlice | ForgetMessage;
+/** Slices of short calls travel together: a message to another thread costs more than the call. */
+export interface CallSlices {
+  readonly type: 'calls';
+  readonly slices: readonly CallSlice[];
+}
+
+export type ToWorker = LoadSlice | CallSlices | ForgetMessage;
 
 /** A question that the guest asked during a slice. */
 export interface Question {
@@ -101,20 +107,20 @@ export type SliceEnd =
   | { readonly kind: 'stopped'; readonly reason: 'cpu' | 'memory' | 'abort' }
   | { readonly kind: 'never-settles' };
 
-/** What a slice did. */
+/** What a slice did. Empty lists are left out: most calls have none of them. */
 export interface CallSliceResult {
   readonly type: 'call-slice';
   readonly serial: number;
   readonly end: SliceEnd;
-  readonly questions: readonly Question[];
-  readonly logs: readonly LogLine[];
-  readonly progress: ReadonlyArray<{ readonly done: number; readonly total?: number; readonly message?: string }>;
+  readonly questions?: readonly Question[];
+  readonly logs?: readonly LogLine[];
+  readonly progress?: ReadonlyArray<{ readonly done: number; readonly total?: number; readonly message?: string }>;
   /** Answers that were given inside the slice and that a replay needs. */
-  readonly crossings: readonly BorderCrossing[];
+  readonly crossings?: readonly BorderCrossing[];
   /** True when there were more of them than are kept. */
   readonly crossingsDropped: boolean;
   /** Timers that wait at the daemon and shall not fire any more. */
-  readonly clearedTimers: readonly number[];
+  readonly clearedTimers?: readonly number[];
   readonly hostCalls: number;
   readonly cpuMs: number;
   /** The cell of a session or plugin was lost: its instance could not be trusted any more. */

@@ -1,8 +1,11 @@
+import type { BorderView } from '../border.ts';
 import type { ActiveCall, CellMemory } from './active-call.ts';
 import { budgetOf } from './active-call.ts';
+import { MAX_SLICES } from './control.ts';
 import type { LoadEnd } from './load-result.ts';
 import type { CallSliceResult, FromWorker, WorkerSetup } from './protocol.ts';
-import { type LoadOrder, WorkerThread } from './worker-thread.ts';
+import { type LoadJob, ThreadWork, type WorkItem } from './thread-work.ts';
+import { type LoadOrder, type SliceOrder, WorkerThread } from './worker-thread.ts';
 
 /** A slice may take this much longer than its time on the processor before its thread is ended. */
 const GRACE_MS = 500;
@@ -10,6 +13,10 @@ const GRACE_MS = 500;
 const LOAD_GRACE_MS = 500;
 /** All threads busy for this long: another one is started, up to the maximum. */
 const SATURATION_MS = 30;
+/** Calls of a program whose slices last less than this on average travel together. */
+const SHORT_MS = 0.5;
+/** A slice that turns out longer than this gives back the ones behind it. */
+const LONG_MS = 5;
 
 /** What the engine does with what the threads report. */
 export interface SchedulerHandlers {
@@ -23,18 +30,15 @@ export interface SchedulerHandlers {
   readonly onImageMissing: (call: ActiveCall) => void;
 }
 
-interface LoadJob {
-  readonly order: LoadOrder;
-  readonly resolve: (result: LoadEnd) => void;
-}
-
 /** Hands slices to worker threads: loads first, then calls in the order in which they became runnable. */
 export class Scheduler {
   readonly #setup: Omit<WorkerSetup, 'control'>;
   readonly #size: { readonly min: number; readonly max: number };
   readonly #handlers: SchedulerHandlers;
   readonly #threads = new Set<WorkerThread>();
-  readonly #running = new Map<WorkerThread, ActiveCall | LoadJob>();
+  readonly #work = new Map<WorkerThread, ThreadWork>();
+  /** Running average of how long a slice of a program takes, in ms. */
+  readonly #sliceMs = new Map<string, number>();
   readonly #cells = new Map<number, CellMemory>();
   readonly #killed = new WeakSet<WorkerThread>();
   #calls: ActiveCall[] = [];
@@ -84,15 +88,22 @@ export class Scheduler {
     }
   }
 
-  /** Asks the slice of a call to stop; the thread is ended when it does not. */
-  stopSlice(call: ActiveCall): void {
+  /** Asks the slice of a call to stop; the thread is ended when it does not. One that has not begun is taken back. */
+  stopSlice(call: ActiveCall): 'taken back' | 'asked' {
     const { thread } = call;
-    if (!thread) return;
-    thread.abortSlice();
-    thread.sliceLimitMs = Math.min(thread.sliceLimitMs, performance.now() - thread.sliceStartedAt + 150);
+    const work = thread && this.#work.get(thread);
+    const item = work?.find(call);
+    if (!thread || !work || !item) return 'asked';
+    if (item !== work.first && work.takeBack((other) => other === item && thread.takeBack(item.index)).length > 0) {
+      return 'taken back';
+    }
+    thread.abortSlice(item.serial);
+    item.limitMs = Math.min(item.limitMs, performance.now() - work.startedAt + 150);
+    return 'asked';
   }
 
   forgetProgram(programKey: string): void {
+    this.#sliceMs.delete(programKey);
     for (const thread of this.#threads) if (thread.hasImage(programKey)) thread.forget([programKey], []);
   }
 
@@ -100,9 +111,12 @@ export class Scheduler {
   watch(now: number): void {
     let saturated = this.#calls.length + this.#loads.length > 0;
     for (const thread of this.#threads) {
-      const elapsed = now - thread.sliceStartedAt;
-      if (!this.#running.has(thread) || elapsed < SATURATION_MS) saturated = false;
-      if (this.#running.has(thread) && elapsed > thread.sliceLimitMs && !this.#killed.has(thread)) {
+      const work = this.#work.get(thread);
+      const elapsed = work ? now - work.startedAt : 0;
+      if (elapsed < SATURATION_MS) saturated = false;
+      if (!work?.first) continue;
+      if (elapsed > LONG_MS && work.size > 1) this.#giveBack(thread, work);
+      if (elapsed > work.first.limitMs && !this.#killed.has(thread)) {
         this.#killed.add(thread);
         void thread.terminate();
       }
@@ -126,7 +140,7 @@ export class Scheduler {
   #onMessage(thread: WorkerThread, message: FromWorker): void {
     switch (message.type) {
       case 'ready':
-        thread.busy = false;
+        thread.idle = true;
         this.#dispatch();
         return;
       case 'parked':
@@ -134,22 +148,29 @@ export class Scheduler {
         return;
       case 'load-slice':
       case 'call-slice': {
-        const job = this.#running.get(thread);
-        this.#running.delete(thread);
-        thread.busy = false;
-        thread.sliceLimitMs = Number.POSITIVE_INFINITY;
+        const work = this.#work.get(thread);
+        const item = work?.finish(message.serial, performance.now());
+        if (work?.size === 0) {
+          this.#work.delete(thread);
+          thread.idle = true;
+        }
+        const job = item?.job;
         if (message.type === 'call-slice' && job && 'request' in job) this.#endSlice(thread, job, message);
         if (message.type === 'load-slice' && job && 'order' in job) {
           if (message.end.kind === 'loaded') thread.noteImage(job.order.programKey);
           job.resolve(message);
         }
-        this.#dispatch();
+        if (thread.idle) this.#dispatch();
       }
     }
   }
 
   #endSlice(thread: WorkerThread, call: ActiveCall, result: CallSliceResult): void {
     call.thread = undefined;
+    call.start = undefined;
+    const { key } = call.cell.program;
+    const average = this.#sliceMs.get(key);
+    this.#sliceMs.set(key, average === undefined ? result.cpuMs : average * 0.8 + result.cpuMs * 0.2);
     const stays = (result.end.kind === 'waiting' || call.keepCell) && !result.cellLost;
     thread.residentCell = stays ? call.cell.id : undefined;
     if (stays) call.cell.place = { kind: 'resident', thread };
@@ -159,7 +180,7 @@ export class Scheduler {
 
   #onParked(cellId: number, delta: Uint8Array): void {
     const cell = this.#cells.get(cellId);
-    if (cell?.place.kind !== 'moving') return;
+    if (cell?.place.kind !== 'moving' && cell?.place.kind !== 'resident') return;
     cell.place = { kind: 'parked', delta };
     this.#planDispatch();
   }
@@ -167,7 +188,8 @@ export class Scheduler {
   #planDispatch(): void {
     if (this.#dispatchPlanned) return;
     this.#dispatchPlanned = true;
-    queueMicrotask(() => {
+    // After this turn's input: calls that came in together can travel together.
+    setImmediate(() => {
       this.#dispatchPlanned = false;
       this.#dispatch();
     });
@@ -196,14 +218,14 @@ export class Scheduler {
       else this.#calls.splice(skipped, 1);
       const image = thread.hasImage(call.cell.program.key) ? undefined : this.#handlers.findImage(call.cell.program.key);
       if (!image && !thread.hasImage(call.cell.program.key)) this.#handlers.onImageMissing(call);
-      else this.#startSlice(thread, call, image);
+      else this.#startSlices(thread, [call, ...this.#takeCompanions(call, skipped)], image);
     }
   }
 
   #threadFor(call: ActiveCall): WorkerThread | 'none idle' | 'moving' {
     const { place } = call.cell;
     if (place.kind === 'moving') return 'moving';
-    if (place.kind === 'resident') return place.thread.busy ? 'moving' : place.thread;
+    if (place.kind === 'resident') return place.thread.idle ? place.thread : 'moving';
     return this.#findIdle(call.cell.program.key) ?? 'none idle';
   }
 
@@ -212,7 +234,7 @@ export class Scheduler {
     let best: WorkerThread | undefined;
     let bestScore = -1;
     for (const thread of this.#threads) {
-      if (thread.busy) continue;
+      if (!thread.idle) continue;
       const score =
         (thread.residentCell === undefined ? 2 : 0) + (programKey !== undefined && thread.hasImage(programKey) ? 1 : 0);
       if (score > bestScore) [best, bestScore] = [thread, score];
@@ -220,43 +242,79 @@ export class Scheduler {
     return best;
   }
 
-  #startLoad(thread: WorkerThread, job: LoadJob): void {
-    this.#moveResidentOut(thread, undefined);
-    this.#running.set(thread, job);
-    thread.run({ type: 'load', ...job.order }, job.order.budget.cpuMs + LOAD_GRACE_MS);
+  /** Further short calls of the same program: as many as this thread's share of what waits. */
+  #takeCompanions(call: ActiveCall, from: number): ActiveCall[] {
+    const { key } = call.cell.program;
+    const isShort = (this.#sliceMs.get(key) ?? Number.POSITIVE_INFINITY) < SHORT_MS;
+    if (!isShort || call.keepCell || call.cell.place.kind !== 'new') return [];
+    const idleThreads = [...this.#threads].filter((thread) => thread.idle).length;
+    const share = Math.min(MAX_SLICES, Math.ceil((this.#calls.length + 1) / Math.max(1, idleThreads))) - 1;
+    const companions: ActiveCall[] = [];
+    for (let index = from; index < this.#calls.length && companions.length < share; ) {
+      const other = this.#calls[index];
+      if (!other || other.keepCell || other.cell.place.kind !== 'new' || other.cell.program.key !== key) break;
+      companions.push(other);
+      index++;
+    }
+    this.#calls.splice(from, companions.length);
+    return companions;
   }
 
-  #startSlice(thread: WorkerThread, call: ActiveCall, image: Uint8Array | undefined): void {
-    const { cell } = call;
-    this.#moveResidentOut(thread, cell.id);
+  #startLoad(thread: WorkerThread, job: LoadJob): void {
+    this.#moveResidentOut(thread, undefined);
+    const serial = thread.runLoad(job.order);
+    const item = { serial, index: 0, job, limitMs: job.order.budget.cpuMs + LOAD_GRACE_MS };
+    this.#work.set(thread, new ThreadWork([item], performance.now()));
+  }
+
+  #startSlices(thread: WorkerThread, calls: readonly ActiveCall[], image: Uint8Array | undefined): void {
+    const [first] = calls;
+    if (!first) return;
+    this.#moveResidentOut(thread, first.cell.id);
+    thread.noteImage(first.cell.program.key);
+    const orders = calls.map((call, index) => this.#orderOf(thread, call, index === 0 ? image : undefined));
+    const serials = thread.runCalls(orders);
+    const items = calls.map((job, index): WorkItem => {
+      const limitMs = (orders[index]?.budget.cpuMs ?? 0) + GRACE_MS;
+      return { serial: serials[index] ?? 0, index, job, limitMs };
+    });
+    this.#work.set(thread, new ThreadWork(items, performance.now()));
+    thread.residentCell = calls.at(-1)?.cell.id;
+  }
+
+  #orderOf(thread: WorkerThread, call: ActiveCall, image: Uint8Array | undefined): SliceOrder {
+    const { cell, answers } = call;
     const delta = cell.place.kind === 'parked' ? cell.place.delta : undefined;
-    const budget = budgetOf(call);
-    const { answers, start } = call;
     call.answers = [];
-    call.start = undefined;
     call.state = 'running';
     call.thread = thread;
     cell.place = { kind: 'resident', thread };
-    thread.residentCell = cell.id;
-    thread.noteImage(cell.program.key);
-    this.#running.set(thread, call);
     const view = call.host.view();
-    thread.run(
-      {
-        type: 'call',
-        cellId: cell.id,
-        programKey: cell.program.key,
-        image,
-        delta,
-        start,
-        answers,
-        pending: call.open.size,
-        view,
-        budget,
-        keep: call.keepCell,
-      },
-      budget.cpuMs + GRACE_MS,
-    );
+    return {
+      cellId: cell.id,
+      programKey: cell.program.key,
+      image,
+      delta,
+      start: call.start,
+      answers,
+      pending: call.open.size,
+      view: isEmptyView(view) ? undefined : view,
+      budget: budgetOf(call),
+      keep: call.keepCell,
+    };
+  }
+
+  /** What waits behind a long slice goes to whoever is free. */
+  #giveBack(thread: WorkerThread, work: ThreadWork): void {
+    const taken = work.takeBack((item) => thread.takeBack(item.index));
+    for (const { job } of taken) {
+      if (!('request' in job)) continue;
+      job.thread = undefined;
+      job.cell.place = { kind: 'new' };
+      job.state = 'queued';
+      this.#calls.unshift(job);
+    }
+    if (taken.length > 0) this.#planDispatch();
   }
 
   /** The worker moves its resident out before it starts anything else; until its message is here the cell is on its way. */
@@ -270,25 +328,37 @@ export class Scheduler {
 
   #onExit(thread: WorkerThread, detail: string): void {
     const reason = this.#killed.has(thread) ? 'killed' : 'died';
-    const job = this.#running.get(thread);
-    this.#running.delete(thread);
+    const work = this.#work.get(thread);
+    this.#work.delete(thread);
     this.#threads.delete(thread);
     if (this.#closed) return;
     this.#startThread();
+    // Only what ran is lost: the slices behind it had not begun.
+    if (work) this.#giveBack(thread, work);
+    const given = new Set(work?.all().map((item) => item.job));
+    const ran = new Set([...given].flatMap((job) => ('request' in job ? [job.cell] : [])));
     for (const cell of [...this.#cells.values()]) {
       const { place } = cell;
       const lost = (place.kind === 'resident' && place.thread === thread) || (place.kind === 'moving' && place.from === thread);
-      if (!lost || (job && 'request' in job && job.cell === cell)) continue;
+      if (!lost || ran.has(cell)) continue;
       this.#cells.delete(cell.id);
       this.#handlers.onCellLost(cell);
     }
-    if (!job) return;
-    if ('order' in job) {
-      job.resolve({ type: 'lost', reason, detail });
-      return;
+    for (const job of given) {
+      if ('order' in job) {
+        job.resolve({ type: 'lost', reason, detail });
+        continue;
+      }
+      job.thread = undefined;
+      this.#cells.delete(job.cell.id);
+      this.#handlers.onThreadLost(job, reason, detail);
     }
-    job.thread = undefined;
-    this.#cells.delete(job.cell.id);
-    this.#handlers.onThreadLost(job, reason, detail);
   }
+}
+
+function isEmptyView(view: BorderView): boolean {
+  for (const _key in view.config) return false;
+  for (const _key in view.env) return false;
+  for (const _key in view.denied) return false;
+  return true;
 }

@@ -1,23 +1,18 @@
 import { Worker } from 'node:worker_threads';
-import type { FromWorker, LoadSlice, ToWorker, WorkerSetup } from './protocol.ts';
+import { CONTROL_BYTES, resetClaims, takeSliceBack } from './control.ts';
+import type { CallSlice, FromWorker, LoadSlice, ToWorker, WorkerSetup } from './protocol.ts';
 
 /** Images that a worker keeps ready; each takes about a megabyte. */
 const MAX_IMAGES = 32;
 const workerFile = new URL(import.meta.url.endsWith('.ts') ? './worker/worker.ts' : './worker/worker.js', import.meta.url);
 
-/** Slices as the scheduler hands them over: serial numbers belong to the thread. */
-export type SliceWithoutSerial = ToWorker extends infer Message
-  ? Message extends { serial: number }
-    ? Omit<Message, 'serial'>
-    : never
-  : never;
+/** A slice as the scheduler hands it over: serial numbers belong to the thread. */
+export type SliceOrder = Omit<CallSlice, 'serial'>;
 
 /** One worker thread and what the main thread knows of it. */
 export class WorkerThread {
-  /** When the running slice began (performance.now), and how long it may take before the thread is ended. */
-  sliceStartedAt = 0;
-  sliceLimitMs = Number.POSITIVE_INFINITY;
-  busy = true;
+  /** False until the thread is ready, and while it has work. */
+  idle = false;
   /** The cell whose memory lies in the thread. */
   residentCell: number | undefined;
   readonly ready: Promise<void>;
@@ -33,7 +28,7 @@ export class WorkerThread {
       onExit: (thread: WorkerThread, reason: string) => void;
     },
   ) {
-    const control = new SharedArrayBuffer(4);
+    const control = new SharedArrayBuffer(CONTROL_BYTES);
     this.#control = new Int32Array(control);
     this.#worker = new Worker(workerFile, {
       workerData: { ...setup, control } satisfies WorkerSetup,
@@ -59,13 +54,26 @@ export class WorkerThread {
     });
   }
 
-  /** Starts a slice; the thread must be idle. */
-  run(slice: SliceWithoutSerial, limitMs: number): void {
-    this.busy = true;
-    this.sliceStartedAt = performance.now();
-    this.sliceLimitMs = limitMs;
+  /** Starts slices of calls one after the other; the thread must be idle. Returns their serial numbers. */
+  runCalls(orders: readonly SliceOrder[]): number[] {
+    this.idle = false;
+    resetClaims(this.#control);
+    const slices = orders.map((order) => ({ ...order, serial: ++this.#serial }));
+    this.#worker.postMessage({ type: 'calls', slices } satisfies ToWorker);
+    return slices.map((slice) => slice.serial);
+  }
+
+  /** Starts a load; the thread must be idle. Returns its serial number. */
+  runLoad(order: LoadOrder): number {
+    this.idle = false;
     this.#serial++;
-    this.#worker.postMessage({ ...slice, serial: this.#serial });
+    this.#worker.postMessage({ type: 'load', ...order, serial: this.#serial } satisfies ToWorker);
+    return this.#serial;
+  }
+
+  /** True when the slice with this place in the last message had not begun, and never will. */
+  takeBack(index: number): boolean {
+    return takeSliceBack(this.#control, index);
   }
 
   /** True when the thread has the image of a program. */
@@ -88,9 +96,9 @@ export class WorkerThread {
     this.#worker.postMessage({ type: 'forget', programKeys, cellIds } satisfies ToWorker);
   }
 
-  /** Asks the running slice to stop at the next look at the clock. */
-  abortSlice(): void {
-    Atomics.store(this.#control, 0, this.#serial);
+  /** Asks a slice to stop at the next look at the clock. */
+  abortSlice(serial: number): void {
+    Atomics.store(this.#control, 0, serial);
   }
 
   async terminate(): Promise<void> {

@@ -2,8 +2,9 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { createInstanceMaker } from '../cell/instance.ts';
+import { claimSlice } from '../control.ts';
 import { createHostAnswers } from '../host-answers/host-answers.ts';
-import type { FromWorker, ToWorker, WorkerSetup } from '../protocol.ts';
+import type { CallSlice, FromWorker, LoadSlice, ToWorker, WorkerSetup } from '../protocol.ts';
 import { SliceRunner } from './slice-runner.ts';
 
 if (!parentPort) throw new Error('this file is the body of a worker thread');
@@ -18,30 +19,46 @@ async function serve(port: MessagePort, setup: WorkerSetup): Promise<void> {
     post,
   });
   await runner.prepare();
+  const control = new Int32Array(setup.control);
   const collectGarbage = createCollector();
-  let ready: Promise<void> | undefined;
+  let renewal: Promise<void> | undefined;
 
-  const handle = (message: ToWorker): void => {
-    if (message.type === 'forget') {
-      runner.forget(message.programKeys, message.cellIds);
-      return;
-    }
-    if (message.type === 'load') {
-      const result = runner.load(message);
-      post(result, result.end.kind === 'loaded' ? [result.end.image.buffer as ArrayBuffer] : []);
-    } else {
-      post(runner.call(message));
-    }
-    if (!runner.needsCell()) return;
-    ready = runner.prepare().then(() => {
-      ready = undefined;
+  /** Replaces a cell that must not be used again, off the path of the call that wore it out. */
+  function renew(): void {
+    if (renewal || !runner.needsCell()) return;
+    renewal = runner.prepare().then(() => {
+      renewal = undefined;
       collectGarbage();
     });
-  };
+  }
+
+  async function runLoad(slice: LoadSlice): Promise<void> {
+    if (renewal) await renewal;
+    const result = runner.load(slice);
+    post(result, result.end.kind === 'loaded' ? [result.end.image.buffer as ArrayBuffer] : []);
+    renew();
+  }
+
+  async function runCalls(slices: readonly CallSlice[]): Promise<void> {
+    for (const [index, slice] of slices.entries()) {
+      if (!claimSlice(control, index)) continue;
+      if (renewal) await renewal;
+      post(runner.call(slice));
+      renew();
+    }
+  }
 
   port.on('message', (message: ToWorker) => {
-    if (ready) void ready.then(() => handle(message));
-    else handle(message);
+    switch (message.type) {
+      case 'forget':
+        runner.forget(message.programKeys, message.cellIds);
+        return;
+      case 'load':
+        void runLoad(message);
+        return;
+      case 'calls':
+        void runCalls(message.slices);
+    }
   });
   post({ type: 'ready' });
 }

@@ -1,0 +1,29 @@
+/**
+ * The few integers that the main thread and a worker share. Word 0 is the serial number of the slice that shall stop.
+ * The words after it belong to the slices of the present message: whoever changes a word first, the worker to start the
+ * slice or the main thread to take it back, has it.
+ */
+
+/** Slices that travel in one message at the most. */
+export const MAX_SLICES = 8;
+/** Size of the shared memory. */
+export const CONTROL_BYTES = 4 * (1 + MAX_SLICES);
+
+const FREE = 0;
+const STARTED = 1;
+const TAKEN_BACK = 2;
+
+/** Main thread, before a message is sent: nobody has a slice of it yet. */
+export function resetClaims(control: Int32Array): void {
+  for (let index = 0; index < MAX_SLICES; index++) Atomics.store(control, 1 + index, FREE);
+}
+
+/** Worker: true when the slice is its own now. */
+export function claimSlice(control: Int32Array, index: number): boolean {
+  return Atomics.compareExchange(control, 1 + index, FREE, STARTED) === FREE;
+}
+
+/** Main thread: true when the worker had not started the slice and never will. */
+export function takeSliceBack(control: Int32Array, index: number): boolean {
+  return Atomics.compareExchange(control, 1 + index, FREE, TAKEN_BACK) === FREE;
+}
