@@ -1,9 +1,8 @@
 import { createHash, createHmac, randomBytes, randomUUID } from 'node:crypto';
-import Type from 'typebox';
-import { Compile } from 'typebox/compile';
 import type { AnswerNow } from './host-answer.ts';
 import { readRequest } from './host-answer.ts';
 import { HostRefusal } from './host-refusal.ts';
+import { Shape } from './shape.ts';
 
 const MAX_RANDOM_BYTES = 65_536;
 
@@ -22,7 +21,7 @@ const hashNames: Readonly<Record<string, string>> = {
   sha512: 'sha512',
 };
 
-const hmacRequest = Compile(Type.Object({ algorithm: Type.String({ maxLength: 20 }), keyBytes: Type.Integer({ minimum: 0 }) }));
+const hmacRequest = Shape.Object({ algorithm: Shape.String({ maxLength: 20 }), keyBytes: Shape.Integer({ minimum: 0 }) });
 
 /** Randomness and hashes. */
 export const cryptoAnswers: Readonly<Record<string, AnswerNow>> = {

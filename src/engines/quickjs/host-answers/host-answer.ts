@@ -1,6 +1,5 @@
-import type { TSchema } from 'typebox';
-import type { Validator } from 'typebox/compile';
 import { HostRefusal } from './host-refusal.ts';
+import type { Shape } from './shape.ts';
 
 /** What one answer gives: text (JSON where the operation says so), bytes, or nothing for "not valid". */
 export type HostAnswer = string | Uint8Array | undefined;
@@ -11,17 +10,13 @@ export type AnswerNow = (payload: string, body: Uint8Array) => HostAnswer;
 /** No text of a request is longer: a cell could not hold the answer beside it. */
 const MAX_PAYLOAD_CHARS = 64 * 1024 * 1024;
 
-/** Reads the JSON of a guest by one schema. */
-export function readRequest<Static>(
-  schema: Validator<Record<never, never>, TSchema, Static>,
-  payload: string,
-  op: string,
-): Static {
+/** Reads the JSON of a guest by its shape. */
+export function readRequest<Value>(shape: Shape<Value>, payload: string, op: string): Value {
   if (payload.length > MAX_PAYLOAD_CHARS) {
     throw new HostRefusal('payload-too-large', `${op} takes ${MAX_PAYLOAD_CHARS} characters at most, got ${payload.length}.`);
   }
   const request = parseJson(payload, op);
-  if (!schema.Check(request)) throw new HostRefusal('arguments-invalid', `${op} got a request of another shape than it takes.`);
+  if (!shape.fits(request)) throw new HostRefusal('arguments-invalid', `${op} got a request of another shape than it takes.`);
   return request;
 }
 

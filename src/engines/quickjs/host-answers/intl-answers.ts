@@ -1,8 +1,7 @@
-import Type from 'typebox';
-import { Compile } from 'typebox/compile';
 import type { AnswerNow } from './host-answer.ts';
 import { readRequest } from './host-answer.ts';
 import { HostRefusal } from './host-refusal.ts';
+import { Shape } from './shape.ts';
 
 const MAX_TEXT_CHARS = 1024 * 1024;
 const MAX_SEGMENTED_CHARS = 100_000;
@@ -23,62 +22,48 @@ const services = {
 
 type ServiceName = keyof typeof services;
 
-const shortText = Type.String({ maxLength: 200 });
-const locales = Type.Optional(Type.Array(shortText, { maxItems: 20 }));
-const options = Type.Optional(
-  Type.Record(shortText, Type.Union([shortText, Type.Number(), Type.Boolean(), Type.Null()]), { maxProperties: 40 }),
+const shortText = Shape.String({ maxLength: 200 });
+const locales = Shape.Optional(Shape.Array(shortText, { maxItems: 20 }));
+const options = Shape.Optional(
+  Shape.Record(shortText, Shape.Union([shortText, Shape.Number(), Shape.Boolean(), Shape.Null()]), { maxProperties: 40 }),
 );
-const text = Type.String({ maxLength: MAX_TEXT_CHARS });
-const argument = Type.Union([
+const text = Shape.String({ maxLength: MAX_TEXT_CHARS });
+const argument = Shape.Union([
   text,
-  Type.Number(),
-  Type.Array(text, { maxItems: 10_000 }),
-  Type.Record(shortText, Type.Number(), { maxProperties: 20 }),
+  Shape.Number(),
+  Shape.Array(text, { maxItems: 10_000 }),
+  Shape.Record(shortText, Shape.Number(), { maxProperties: 20 }),
 ]);
 
-const callRequest = Compile(
-  Type.Object({
-    service: Type.Union(serviceNames().map((name) => Type.Literal(name))),
-    method: shortText,
-    locales,
-    options,
-    args: Type.Array(argument, { maxItems: 2 }),
-  }),
-);
-const valueRequest = Compile(
-  Type.Object({
-    kind: Type.Union([Type.Literal('number'), Type.Literal('bigint'), Type.Literal('date'), Type.Literal('string')]),
-    method: Type.Union(
-      (
-        [
-          'toLocaleString',
-          'toLocaleDateString',
-          'toLocaleTimeString',
-          'localeCompare',
-          'toLocaleUpperCase',
-          'toLocaleLowerCase',
-        ] as const
-      ).map((name) => Type.Literal(name)),
-    ),
-    value: text,
-    other: Type.Optional(text),
-    locales,
-    options,
-  }),
-);
-const listRequest = Compile(
-  Type.Object({
-    method: Type.Union([
-      Type.Literal('getCanonicalLocales'),
-      Type.Literal('supportedLocalesOf'),
-      Type.Literal('supportedValuesOf'),
-    ]),
-    service: Type.Optional(Type.Union(serviceNames().map((name) => Type.Literal(name)))),
-    locales,
-    key: Type.Optional(shortText),
-  }),
-);
-const localeRequest = Compile(Type.Object({ tag: shortText, options }));
+const callRequest = Shape.Object({
+  service: Shape.Literals(serviceNames()),
+  method: shortText,
+  locales,
+  options,
+  args: Shape.Array(argument, { maxItems: 2 }),
+});
+const valueRequest = Shape.Object({
+  kind: Shape.Literals(['number', 'bigint', 'date', 'string']),
+  method: Shape.Literals([
+    'toLocaleString',
+    'toLocaleDateString',
+    'toLocaleTimeString',
+    'localeCompare',
+    'toLocaleUpperCase',
+    'toLocaleLowerCase',
+  ]),
+  value: text,
+  other: Shape.Optional(text),
+  locales,
+  options,
+});
+const listRequest = Shape.Object({
+  method: Shape.Literals(['getCanonicalLocales', 'supportedLocalesOf', 'supportedValuesOf']),
+  service: Shape.Optional(Shape.Literals(serviceNames())),
+  locales,
+  key: Shape.Optional(shortText),
+});
+const localeRequest = Shape.Object({ tag: shortText, options });
 
 // Making a formatter costs 20 to 100 µs, using one costs 1; oldest first.
 const formatters = new Map<string, object>();

@@ -1,17 +1,16 @@
-import Type from 'typebox';
-import { Compile } from 'typebox/compile';
 import type { AnswerNow } from './host-answer.ts';
 import { readRequest } from './host-answer.ts';
+import { Shape } from './shape.ts';
 
-const text = Compile(Type.String());
-const decodeRequest = Compile(
-  Type.Object({ label: Type.String({ maxLength: 100 }), fatal: Type.Boolean(), ignoreBOM: Type.Boolean() }),
-);
+const text = Shape.String();
+const decodeRequest = Shape.Object({
+  label: Shape.String({ maxLength: 100 }),
+  fatal: Shape.Boolean(),
+  ignoreBOM: Shape.Boolean(),
+});
 const byteEncodings = ['utf8', 'utf16le', 'latin1', 'base64', 'base64url', 'hex'] as const;
-const fromTextRequest = Compile(
-  Type.Object({ text: Type.String(), encoding: Type.Union(byteEncodings.map((name) => Type.Literal(name))) }),
-);
-const toTextRequest = Compile(Type.Union(byteEncodings.map((name) => Type.Literal(name))));
+const fromTextRequest = Shape.Object({ text: Shape.String(), encoding: Shape.Literals(byteEncodings) });
+const toTextRequest = Shape.Literals(byteEncodings);
 
 /** Text and bytes: UTF-8 and legacy encodings, base64, the encodings of Buffer. */
 export const textAnswers: Readonly<Record<string, AnswerNow>> = {

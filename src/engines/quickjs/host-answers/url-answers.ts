@@ -1,7 +1,6 @@
-import Type from 'typebox';
-import { Compile } from 'typebox/compile';
 import type { AnswerNow } from './host-answer.ts';
 import { readRequest } from './host-answer.ts';
+import { Shape } from './shape.ts';
 
 const MAX_URL_CHARS = 1024 * 1024;
 const MAX_QUERY_CHARS = 8 * MAX_URL_CHARS;
@@ -22,13 +21,11 @@ const partNames = [
 ] as const;
 const settableNames = partNames.filter((name) => name !== 'origin');
 
-const urlText = Type.String({ maxLength: MAX_URL_CHARS });
-const parseRequest = Compile(Type.Object({ input: urlText, base: Type.Optional(urlText) }));
-const setRequest = Compile(
-  Type.Object({ href: urlText, name: Type.Union(settableNames.map((name) => Type.Literal(name))), value: urlText }),
-);
-const queryText = Compile(Type.String({ maxLength: MAX_QUERY_CHARS }));
-const queryPairs = Compile(Type.Array(Type.Tuple([Type.String(), Type.String()]), { maxItems: 100_000 }));
+const urlText = Shape.String({ maxLength: MAX_URL_CHARS });
+const parseRequest = Shape.Object({ input: urlText, base: Shape.Optional(urlText) });
+const setRequest = Shape.Object({ href: urlText, name: Shape.Literals(settableNames), value: urlText });
+const queryText = Shape.String({ maxLength: MAX_QUERY_CHARS });
+const queryPairs = Shape.Array(Shape.Pair(Shape.String(), Shape.String()), { maxItems: 100_000 });
 
 /** URL and query strings by the host's own implementation. */
 export const urlAnswers: Readonly<Record<string, AnswerNow>> = {
