@@ -1,0 +1,195 @@
+import type { ErrorCode } from '../../src/errors/catalog.ts';
+
+/** A file that is no good plugin, and the words that its author needs. */
+export interface BadPlugin {
+  readonly what: string;
+  readonly file: string;
+  readonly content: string | Uint8Array;
+  readonly code: ErrorCode;
+  readonly message: RegExp;
+  readonly fix: RegExp;
+  /** Line of the code frame, where there is one. */
+  readonly line?: number;
+}
+
+const handler = 'handler: () => 1';
+
+function plugin(body: string): string {
+  return `export default {\n  name: 'x', description: 'X.',\n  ${body},\n};\n`;
+}
+
+/** Imports something and is fine else. */
+function importing(specifier: string): string {
+  return `import thing from '${specifier}';\n${plugin('handler: () => thing')}`;
+}
+
+/** Every file that a person may drop by mistake, or on purpose. */
+export const badPlugins: readonly BadPlugin[] = [
+  {
+    what: 'a syntax error',
+    file: 'syntax.ts',
+    content: plugin('handler: (args: { n: number }) => args.n +'),
+    code: 'compile-failed',
+    message: /Unexpected/,
+    fix: /syntax\.ts, line 3/,
+    line: 3,
+  },
+  {
+    what: 'an import of a file that is not there',
+    file: 'misspelt-import.ts',
+    content: importing('./neighbuor.ts'),
+    code: 'import-unresolved',
+    message: /"\.\/neighbuor\.ts" was not found/,
+    fix: /Did you mean "\.\/neighbour\.ts"/,
+    line: 1,
+  },
+  {
+    what: 'an import of a package that is not there',
+    file: 'missing-package.ts',
+    content: importing('no-such-package'),
+    code: 'import-unresolved',
+    message: /"no-such-package" was not found/,
+    fix: /npm install no-such-package/,
+    line: 1,
+  },
+  {
+    what: 'an import by an absolute path',
+    file: 'absolute-import.ts',
+    content: importing('/etc/hostname'),
+    code: 'import-refused',
+    message: /"\/etc\/hostname" is refused: it leads out/,
+    fix: /sharedDirs/,
+    line: 1,
+  },
+  {
+    what: 'an import from outside of the folder',
+    file: 'outside-import.ts',
+    content: importing('../secret.ts'),
+    code: 'import-refused',
+    message: /"\.\.\/secret\.ts" is refused: it leads out/,
+    fix: /Move the file into the folder/,
+    line: 1,
+  },
+  {
+    what: 'an import of JSON of the host',
+    file: 'host-json.ts',
+    content: importing('../secret.json'),
+    code: 'import-refused',
+    message: /"\.\.\/secret\.json" is refused/,
+    fix: /Move the file/,
+    line: 1,
+  },
+  {
+    what: 'an import of a built-in that the sandbox has not',
+    file: 'built-in.ts',
+    content: importing('node:fs'),
+    code: 'builtin-refused',
+    message: /"node:fs" is refused/,
+    fix: /context\.files/,
+    line: 1,
+  },
+  {
+    what: 'a module without a default export',
+    file: 'no-default.ts',
+    content: 'export const a = 1;\n',
+    code: 'export-missing',
+    message: /no default export/,
+    fix: /export default \{ name/,
+  },
+  {
+    what: 'a bare function',
+    file: 'bare-function.ts',
+    content: 'export default () => 1;\n',
+    code: 'export-missing',
+    message: /bare function/,
+    fix: /export default \{ name/,
+  },
+  {
+    what: 'a handler that is no function',
+    file: 'handler-text.ts',
+    content: plugin("handler: 'now'"),
+    code: 'manifest-invalid',
+    message: /"handler" must be a function, but is "now"/,
+    fix: /handler: async \(args, context\)/,
+    line: 3,
+  },
+  {
+    what: 'an unknown key',
+    file: 'unknown-key.ts',
+    content: plugin(`desciption: 'X.', ${handler}`),
+    code: 'manifest-invalid',
+    message: /"desciption"/,
+    fix: /"description"/,
+    line: 3,
+  },
+  {
+    what: 'an unknown limit',
+    file: 'unknown-limit.ts',
+    content: plugin(`limits: { memoryByte: 5 }, ${handler}`),
+    code: 'manifest-invalid',
+    message: /"limits\.memoryByte"/,
+    fix: /"memoryBytes"/,
+    line: 3,
+  },
+  {
+    what: 'a version that is none',
+    file: 'bad-version.ts',
+    content: plugin(`version: 'one', ${handler}`),
+    code: 'manifest-invalid',
+    message: /"version" must be a semantic version such as "1\.2\.0", but is "one"/,
+    fix: /Correct/,
+    line: 3,
+  },
+  {
+    what: 'an unknown permission',
+    file: 'unknown-permission.ts',
+    content: plugin(`permissions: { nett: ['api.example.com'] }, ${handler}`),
+    code: 'permissions-invalid',
+    message: /no key "nett"\. Did you mean "net"\?/,
+    fix: /permissions\.md/,
+    line: 3,
+  },
+  {
+    what: 'a permission that cannot be read',
+    file: 'unreadable-permission.ts',
+    content: plugin(`permissions: { net: 5 }, ${handler}`),
+    code: 'permissions-invalid',
+    message: /permissions\.net must be a list such as .*; got 5/,
+    fix: /permissions\.md/,
+    line: 3,
+  },
+  {
+    what: 'a module that throws',
+    file: 'throws-on-load.ts',
+    content: `throw new Error('not today');\n`,
+    code: 'load-failed',
+    message: /not today/,
+    fix: /when the module is evaluated/,
+    line: 1,
+  },
+  {
+    what: 'a module that never ends',
+    file: 'never-loads.ts',
+    content: `while (true) {}\n${plugin(handler)}`,
+    code: 'time-exceeded',
+    message: /Loading took more than \d+ ms/,
+    fix: /cpuMs/,
+  },
+  {
+    what: 'a binary file',
+    file: 'binary.ts',
+    content: Uint8Array.from([0x7f, 0x45, 0x4c, 0x46, 0, 1, 2, 3, 0, 255]),
+    code: 'entry-invalid',
+    message: /is binary/,
+    fix: /UTF-8/,
+  },
+  { what: 'an empty file', file: 'empty.ts', content: '', code: 'entry-invalid', message: /is empty/, fix: /export default/ },
+  {
+    what: 'a file of 10 MB',
+    file: 'huge.ts',
+    content: `// ${'x'.repeat(10 * 2 ** 20)}\n${plugin(handler)}`,
+    code: 'entry-invalid',
+    message: /larger than 5 MB/,
+    fix: /Keep data out of the code/,
+  },
+];
