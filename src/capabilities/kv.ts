@@ -23,6 +23,8 @@ type Answer = (request: CapabilityRequest, scope: Scope, parts: Parts) => Capabi
 
 const mostListed = 1000;
 const mostListedChars = 4 * 1024 * 1024;
+/** A key, escaped as JSON, with the names and brackets around key and value. */
+const mostKeyChars = 512 * 6 + 64;
 const key = Type.String({ minLength: 1, maxLength: 512 });
 const readKey = createPayloadReader(Type.Object({ key }, { additionalProperties: false }));
 const readEntry = createPayloadReader(Type.Object({ key, value: Type.Unknown() }, { additionalProperties: false }));
@@ -75,21 +77,25 @@ function getValue(request: CapabilityRequest, { plugin, owner }: Scope, { table 
 }
 
 function setValue(request: CapabilityRequest, { plugin, owner, quotaBytes }: Scope, { table, limits }: Parts): CapabilityResult {
+  // Parsing megabytes only to refuse them would hold up everybody.
+  if (request.payload.length > limits.maxValueBytes + mostKeyChars) throw refuseSize(limits, request.payload.length);
   const entry = readEntry(request);
   const text = JSON.stringify(entry.value);
   const bytes = Buffer.byteLength(text);
-  if (bytes > limits.maxValueBytes) {
-    throw new HotcellError(
-      'payload-too-large',
-      `A value of context.kv may have at most ${limits.maxValueBytes} bytes as JSON; got ${bytes}.`,
-    );
-  }
+  if (bytes > limits.maxValueBytes) throw refuseSize(limits, bytes);
   if (!table.set(plugin, owner, entry.key, text, quotaBytes)) {
     throw new HotcellError('quota-exceeded', `context.kv may hold ${quotaBytes} bytes here; this value does not fit.`, {
       fix: 'Delete keys that are not needed, or grant a larger kv.quotaBytes.',
     });
   }
   return { payload: null };
+}
+
+function refuseSize({ maxValueBytes }: Parts['limits'], bytes: number): HotcellError {
+  return new HotcellError(
+    'payload-too-large',
+    `A value of context.kv may have at most ${maxValueBytes} bytes as JSON; got ${bytes}.`,
+  );
 }
 
 function deleteValue(request: CapabilityRequest, { plugin, owner }: Scope, { table }: Parts): CapabilityResult {
