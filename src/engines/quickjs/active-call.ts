@@ -50,13 +50,16 @@ export interface OpenQuestion {
 }
 
 const MAX_RECORDING_BYTES = 1024 * 1024;
+/** What a crossing takes beside its texts. */
+const CROSSING_BYTES = 100;
 /** Questions are copied out of the guest, so its memory limit does not bound them: one string can be sent many times. */
 const MAX_PENDING_HOST_BYTES = 20 * 1024 * 1024;
 
 /** Keeps a crossing for the recording while there is room; the recording says when there was not. */
 export function recordCrossing(call: ActiveCall, crossing: BorderCrossing): void {
-  const bytes =
-    crossing.payload.length + (crossing.answer.ok ? crossing.answer.payload.length + (crossing.answer.body?.length ?? 0) : 100);
+  const { op, payload, answer } = crossing;
+  const answerBytes = answer.ok ? answer.payload.length + (answer.body?.length ?? 0) : answer.message.length;
+  const bytes = CROSSING_BYTES + op.length + payload.length + answerBytes;
   if (call.recordingBytes + bytes > MAX_RECORDING_BYTES) {
     call.recordingComplete = false;
     return;
@@ -81,6 +84,12 @@ export function budgetOf(call: ActiveCall): SliceBudget {
     pendingHostCalls: limits.pendingHostCalls,
     pendingHostBytes: Math.max(0, MAX_PENDING_HOST_BYTES - openBytes),
   };
+}
+
+/** The guest's numbers of the timers that wait, if any. */
+export function timersOf({ open }: ActiveCall): readonly number[] | undefined {
+  if (open.size === 0) return undefined;
+  return [...open.values()].flatMap(({ timer }) => timer ?? []);
 }
 
 /** What a call used. */

@@ -1,6 +1,7 @@
 import { defaultLimits } from '../../config/limits.ts';
 import type { BorderHost } from '../border.ts';
 import type { Engine, GuestError, LoadRequest, LoadResult, Program, RunOutcome, RunRequest } from '../engine.ts';
+import { MAX_OUTPUT_DEPTH, nestsDeeper } from '../json-nesting.ts';
 import {
   type ActiveCall,
   type CellMemory,
@@ -309,6 +310,10 @@ const neverSettles: GuestError = {
 
 /** The prelude made the text, but nothing that comes from a guest is believed. */
 function readOutput(text: string): EndOfCall {
+  if (nestsDeeper(text, MAX_OUTPUT_DEPTH)) {
+    const message = `The output nests deeper than ${MAX_OUTPUT_DEPTH} levels.`;
+    return { status: 'error', error: { code: 'output-invalid', message, frames: [] } };
+  }
   try {
     return { status: 'success', output: JSON.parse(text), outputJson: text };
   } catch {

@@ -4,6 +4,8 @@ import type { ThrowReport } from './protocol.ts';
 
 const FRAME = /^\s*at (?:(.*?) )?\(?([^()\s]+?):(\d+)(?::(\d+))?\)?$/;
 const MAX_FRAMES = 20;
+/** A longer line is no frame: reading it would only cost time. */
+const MAX_LINE = 500;
 
 /** Refusals of the host that a handler may let through: they keep their code. */
 const refusalCodes: ReadonlySet<string> = new Set(['permission-denied', 'not-supported', 'rate-limited']);
@@ -27,14 +29,21 @@ export function memoryExceeded(memoryBytes: number): string {
 export function parseStack(stack: string): StackFrame[] {
   const frames: StackFrame[] = [];
   for (const line of stack.split('\n')) {
-    const match = FRAME.exec(line);
-    if (!match || frames.length >= MAX_FRAMES) continue;
+    if (frames.length >= MAX_FRAMES) break;
+    const match = line.length > MAX_LINE ? null : FRAME.exec(line);
+    if (!match) continue;
     const [, functionName, file = '', row = '1', column = '1'] = match;
     if (file === 'native' || file === 'prelude.js') continue;
+    // The guest can write its stack itself: a place that no file has is none.
+    if (!isPlace(Number(row)) || !isPlace(Number(column))) continue;
     const named = functionName && functionName !== '<anonymous>' ? { functionName } : {};
     frames.push({ ...named, file, line: Number(row), column: Number(column) });
   }
   return frames;
+}
+
+function isPlace(position: number): boolean {
+  return Number.isSafeInteger(position) && position >= 1;
 }
 
 function findCode(report: ThrowReport, fallback: ErrorCode): ErrorCode {

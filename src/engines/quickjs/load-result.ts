@@ -1,6 +1,10 @@
 import type { LoadRequest, LoadResult } from '../engine.ts';
+import { nestsDeeper } from '../json-nesting.ts';
 import { memoryExceeded, toGuestError } from './guest-errors.ts';
 import type { LoadSliceResult } from './protocol.ts';
+
+/** The prelude cuts what nests deeper than 40 levels; a schema may hold as many again. */
+const MAX_EXPORTED_DEPTH = 200;
 
 /** What became of a load: a result of the worker, or the loss of its thread. */
 export type LoadEnd = LoadSliceResult | { readonly type: 'lost'; readonly reason: 'killed' | 'died'; readonly detail: string };
@@ -15,7 +19,7 @@ export function readLoadResult(result: LoadEnd, request: LoadRequest, keepImage:
   const { end } = result;
   switch (end.kind) {
     case 'loaded':
-      return { ok: true, exported: JSON.parse(end.exportedJson), image: keepImage(end.image), warnings: [] };
+      return readExported(end.exportedJson, () => keepImage(end.image));
     case 'throw':
       return { ok: false, error: toGuestError(end.report, 'load-failed') };
     case 'stopped':
@@ -23,6 +27,16 @@ export function readLoadResult(result: LoadEnd, request: LoadRequest, keepImage:
       return fail('time-exceeded', `Loading took more than ${request.limits.cpuMs} ms.`);
     case 'never-settles':
       return fail('load-failed', 'onLoad returned a promise that never settles.');
+  }
+}
+
+/** The prelude made the text, unless the plugin forged it: nothing that comes from a guest is believed. */
+function readExported(json: string, keepImage: () => Uint8Array): LoadResult {
+  if (nestsDeeper(json, MAX_EXPORTED_DEPTH)) return fail('load-failed', 'What the plugin exports nests too deeply.');
+  try {
+    return { ok: true, exported: JSON.parse(json), image: keepImage(), warnings: [] };
+  } catch {
+    return fail('load-failed', 'What the plugin exports could not be read as data.');
   }
 }
 

@@ -54,6 +54,8 @@ export interface CallSlice {
   readonly answers: readonly DeliveredAnswer[];
   /** Questions that stay unanswered after `answers`. */
   readonly pending: number;
+  /** The guest's numbers of those among them that are timers; absent when there are none. */
+  readonly pendingTimers: readonly number[] | undefined;
   /** Absent when there is nothing to read. */
   readonly view: BorderView | undefined;
   readonly budget: SliceBudget;

@@ -1,6 +1,6 @@
 import type { BorderView } from '../border.ts';
 import type { ActiveCall, CellMemory } from './active-call.ts';
-import { budgetOf } from './active-call.ts';
+import { budgetOf, timersOf } from './active-call.ts';
 import { MAX_SLICES } from './control.ts';
 import type { LoadEnd } from './load-result.ts';
 import type { CallSliceResult, FromWorker, WorkerSetup } from './protocol.ts';
@@ -298,6 +298,7 @@ export class Scheduler {
       start: call.start,
       answers,
       pending: call.open.size,
+      pendingTimers: timersOf(call),
       view: isEmptyView(view) ? undefined : view,
       budget: budgetOf(call),
       keep: call.keepCell,

@@ -6,13 +6,17 @@ import { inspect } from './inspect.ts';
 
 type Level = 'debug' | 'info' | 'warn' | 'error';
 
+/** The host keeps no more of one line: sending it would only cost memory. */
+const MAX_LINE = 16_384;
+
 const counts = new Map<string, number>();
 const started = new Map<string, number>();
 let indent = '';
 
 function write(level: Level, values: readonly unknown[]): void {
-  const text = formatLog(values);
-  tell('log', JSON.stringify({ level, text: indent === '' ? text : indent + text.replaceAll('\n', `\n${indent}`) }));
+  const line = formatLog(values).slice(0, MAX_LINE);
+  const text = indent === '' ? line : (indent + line.replaceAll('\n', `\n${indent}`)).slice(0, MAX_LINE);
+  tell('log', JSON.stringify({ level, text }));
 }
 
 const info = (...values: unknown[]) => write('info', values);

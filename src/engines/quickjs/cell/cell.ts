@@ -11,12 +11,18 @@ import type { Instance } from './instance.ts';
 const MAX_GROWTH_BYTES = 4 * 1024 * 1024;
 /** How often the guest's jobs are run between two looks at the clock. */
 const JOBS_PER_TURN = 1000;
+/** No operation has a longer name, and what a guest throws past its handlers is cut here. */
+const MAX_OPERATION_BYTES = 256;
+const MAX_THROWN_BYTES = 8000;
 
-/** What the guest asks through its one import. Returns the answer; throwing HostRefusal throws in the guest. */
+/**
+ * What the guest asks through its one import. Returns the answer; throwing HostRefusal throws in the guest. The payload is
+ * copied out of the guest when it is read, as far as the reader wants it.
+ */
 export type HostImport = (
   op: string,
   id: number,
-  readPayload: () => string,
+  readPayload: (maxBytes?: number) => string,
   readBody: () => Uint8Array | undefined,
 ) => string | Uint8Array | undefined;
 
@@ -164,9 +170,9 @@ export class Cell {
     try {
       const { ffi } = this.#instance;
       const at = (index: number) => ffi.QTS_ArgvGetJSValueConstPointer(argv, index);
-      const op = readGuestString(this.#instance, this.#context, at(0));
+      const op = readGuestString(this.#instance, this.#context, at(0), MAX_OPERATION_BYTES);
       const id = ffi.QTS_GetFloat64(this.#context, at(1));
-      const readPayload = () => readGuestString(this.#instance, this.#context, at(2));
+      const readPayload = (maxBytes?: number) => readGuestString(this.#instance, this.#context, at(2), maxBytes);
       const readBody = () => (count > 3 ? readGuestBuffer(this.#instance, this.#context, at(3)) : undefined);
       const answer = host(op, id, readPayload, readBody);
       if (answer === undefined) return 0;
@@ -222,14 +228,14 @@ export class Cell {
     const read = (name: string): string => {
       const key = newGuestString(this.#instance, this.#context, name);
       const value = ffi.QTS_GetProp(this.#context, error, key);
-      const text = readGuestString(this.#instance, this.#context, value);
+      const text = readGuestString(this.#instance, this.#context, value, MAX_THROWN_BYTES);
       ffi.QTS_FreeValuePointer(this.#context, key);
       ffi.QTS_FreeValuePointer(this.#context, value);
-      return text.slice(0, 8000);
+      return text;
     };
     const thrown = { name: read('name'), message: read('message'), stack: read('stack') };
     if (thrown.name === 'undefined')
-      return { name: '', message: readGuestString(this.#instance, this.#context, error).slice(0, 4000), stack: '' };
+      return { name: '', message: readGuestString(this.#instance, this.#context, error, MAX_THROWN_BYTES), stack: '' };
     ffi.QTS_FreeValuePointer(this.#context, error);
     return thrown;
   }
@@ -242,8 +248,10 @@ export class Cell {
     return text === 'number';
   }
 
+  /** The word lies in the guest's memory: a guest that broke its engine could write anything there. */
   #readTop(): number {
-    return this.#instance.memory.readUInt32LE(this.#base.header.breakWord);
+    const { memory, heapStart } = this.#instance;
+    return Math.min(Math.max(memory.readUInt32LE(this.#base.header.breakWord), heapStart), memory.length);
   }
 
   #noteTop(): void {

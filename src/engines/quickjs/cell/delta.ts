@@ -75,6 +75,7 @@ export function applyDelta(memory: Buffer, delta: Uint8Array): number {
   const source = Buffer.from(delta.buffer, delta.byteOffset, delta.byteLength);
   const top = source.readUInt32LE(0);
   const count = source.readUInt32LE(4);
+  if (top > memory.length) throw new RangeError('delta is out of bounds');
   let data = HEADER_BYTES + count * RUN_BYTES;
   for (let index = 0; index < count; index++) {
     const address = source.readUInt32LE(HEADER_BYTES + index * RUN_BYTES);

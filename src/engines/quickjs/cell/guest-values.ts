@@ -27,16 +27,17 @@ export function newGuestBuffer(instance: Instance, context: JSContextPointer, by
   return instance.ffi.QTS_NewArrayBuffer(context, address as never, bytes.length);
 }
 
-/** Reads a string value out of the guest. */
+/** Reads a string value out of the guest, at most `maxBytes` of it: what comes from there is as long as it likes. */
 export function readGuestString(
   instance: Instance,
   context: JSContextPointer,
   value: JSValuePointer | JSValueConstPointer,
+  maxBytes = Number.POSITIVE_INFINITY,
 ): string {
   const pointer = instance.ffi.QTS_GetString(context, value);
   if ((pointer as number) === 0) return '';
   const end = instance.memory.indexOf(0, pointer);
-  const text = instance.memory.toString('utf8', pointer, end);
+  const text = instance.memory.toString('utf8', pointer, Math.min(end, pointer + maxBytes));
   instance.ffi.QTS_FreeCString(context, pointer);
   return text;
 }

@@ -13,6 +13,14 @@ export type GuestReport =
 const MAX_LOG_TEXT = 16_384;
 const MAX_RECORDED_CROSSINGS = 2000;
 const MAX_RECORDED_BYTES = 1024 * 1024;
+/** The longest text that the prelude sends of a log line or an exception is below this; what is longer was forged. */
+const MAX_REPORT_BYTES = 128 * 1024;
+const MAX_PROGRESS_BYTES = 8 * 1024;
+const MAX_KEY_BYTES = 1024;
+/** Bounds of what a thrown value may say: those that the prelude keeps, kept again. */
+const MAX_MESSAGE = 4001;
+const MAX_STACK = 8001;
+const MAX_NAME = 101;
 
 /** The worker's half of the border during one slice: answers at once what can be, collects the questions for the daemon. */
 export class SliceHost {
@@ -34,22 +42,31 @@ export class SliceHost {
   readonly #view: BorderView;
   readonly #answerNow: (op: string, payload: string, body: Uint8Array | undefined) => string | Uint8Array | undefined;
   readonly #loading: boolean;
+  readonly #isStopped: () => boolean;
+  readonly #askedIds = new Set<number>();
+  #openTimers: readonly number[];
 
   constructor(options: {
     budget: SliceBudget;
     view: BorderView;
     pending: number;
+    pendingTimers: readonly number[];
     loading: boolean;
+    /** The slice is to end: nothing is answered any more, for the guest may call often between two looks at the clock. */
+    isStopped: () => boolean;
     answerNow: (op: string, payload: string, body: Uint8Array | undefined) => string | Uint8Array | undefined;
   }) {
     this.#budget = options.budget;
     this.#view = options.view;
     this.pending = options.pending;
     this.#loading = options.loading;
+    this.#isStopped = options.isStopped;
+    this.#openTimers = options.pendingTimers;
     this.#answerNow = options.answerNow;
   }
 
   readonly answer: HostImport = (op, id, readPayload, readBody) => {
+    if (this.#isStopped()) throw new HostRefusal('time-exceeded', 'The call is being stopped.');
     switch (op) {
       case 'clock': {
         const now = String(Date.now());
@@ -58,25 +75,25 @@ export class SliceHost {
       }
       case 'return':
       case 'loaded':
-        this.report ??= { kind: op, text: this.#readOutput(readPayload()) };
+        this.report ??= this.#readOutput(op, readPayload(this.#budget.outputBytes + 1));
         return undefined;
       case 'throw':
-        this.report ??= { kind: 'throw', report: parseReport(readPayload()) };
+        this.report ??= { kind: 'throw', report: parseReport(readPayload(MAX_REPORT_BYTES)) };
         return undefined;
       case 'log':
         this.#addLog(readPayload);
         return undefined;
       case 'progress':
-        this.#addProgress(readPayload());
+        this.#addProgress(readPayload(MAX_PROGRESS_BYTES));
         return undefined;
       case 'timer.cancel':
-        this.#clearTimer(Number(parseObject(readPayload()).id));
+        this.#clearTimer(Number(parseObject(readPayload(MAX_KEY_BYTES)).id));
         return undefined;
       case 'config.get':
       case 'env.get':
-        return this.#readView(op, readPayload());
+        return this.#readView(op, readPayload(MAX_KEY_BYTES));
       default:
-        return id === 0 ? this.#answerAtOnce(op, readPayload(), readBody()) : this.#ask(op, id, readPayload(), readBody());
+        return id === 0 ? this.#answerAtOnce(op, readPayload(), readBody()) : this.#ask(op, id, readPayload, readBody);
     }
   };
 
@@ -87,7 +104,7 @@ export class SliceHost {
     return answer;
   }
 
-  #ask(op: string, id: number, payload: string, body: Uint8Array | undefined): undefined {
+  #ask(op: string, id: number, readPayload: () => string, readBody: () => Uint8Array | undefined): undefined {
     if (this.#loading) {
       throw new HostRefusal(
         'permission-denied',
@@ -104,28 +121,34 @@ export class SliceHost {
         `More than ${this.#budget.pendingHostCalls} host calls wait at once (limits.pendingHostCalls). Await some first.`,
       );
     }
-    this.#pendingBytes += payload.length + (body?.length ?? 0);
+    if (!Number.isSafeInteger(id) || this.#askedIds.has(id)) {
+      throw new HostRefusal('arguments-invalid', 'A question needs a number of its own.');
+    }
+    const payload = readPayload();
+    const body = readBody();
+    this.#pendingBytes += op.length + payload.length + (body?.length ?? 0);
     if (this.#pendingBytes > this.#budget.pendingHostBytes) {
       throw new HostRefusal(
         'pending-host-calls-exceeded',
         'The host calls that wait at once hold more bytes than the host takes. Send less, or await some first.',
       );
     }
+    this.#askedIds.add(id);
     this.questions.push({ id, op, payload, body });
     return undefined;
   }
 
-  /** A cleared timer must not keep a call waiting for it. */
+  /** A cleared timer must not keep a call waiting for it. A number that no timer has clears nothing. */
   #clearTimer(timer: number): void {
     const index = this.questions.findIndex(
       (question) => question.op === 'timer' && Number(parseObject(question.payload).id) === timer,
     );
-    if (index >= 0) {
-      this.questions.splice(index, 1);
-    } else if (!this.clearedTimers.includes(timer)) {
-      this.clearedTimers.push(timer);
-      this.pending--;
-    }
+    if (index >= 0) this.questions.splice(index, 1);
+    const left = this.#openTimers.filter((open) => open !== timer);
+    if (left.length === this.#openTimers.length) return;
+    this.pending -= this.#openTimers.length - left.length;
+    this.#openTimers = left;
+    this.clearedTimers.push(timer);
   }
 
   #readView(op: 'config.get' | 'env.get', key: string): string | undefined {
@@ -138,24 +161,22 @@ export class SliceHost {
     return answer === '' ? undefined : answer;
   }
 
-  #readOutput(text: string): string {
-    if (text.length <= this.#budget.outputBytes && Buffer.byteLength(text) <= this.#budget.outputBytes) return text;
-    this.report = {
-      kind: 'throw',
-      report: { code: 'output-exceeded', message: `The output is larger than ${this.#budget.outputBytes} bytes of JSON.` },
-    };
-    return '';
+  #readOutput(kind: 'return' | 'loaded', text: string): GuestReport {
+    const { outputBytes } = this.#budget;
+    if (text.length <= outputBytes && Buffer.byteLength(text) <= outputBytes) return { kind, text };
+    const what = kind === 'return' ? 'The output is' : 'What the plugin exports is';
+    return { kind: 'throw', report: { code: 'output-exceeded', message: `${what} larger than ${outputBytes} bytes of JSON.` } };
   }
 
   /** Reads the text only while there is room: a flood of log lines costs the host next to nothing. */
-  #addLog(readPayload: () => string): void {
+  #addLog(readPayload: (maxBytes: number) => string): void {
     if (this.#logTruncated) return;
     if (this.logs.length >= this.#budget.logLines || this.#logBytes >= this.#budget.logBytes) {
       this.#logTruncated = true;
       this.logs.push({ level: 'warn', text: 'The log of this call is full; what follows is dropped.', atMs: Date.now() });
       return;
     }
-    const parsed = parseObject(readPayload());
+    const parsed = parseObject(readPayload(MAX_REPORT_BYTES));
     const level = parsed.level === 'debug' || parsed.level === 'warn' || parsed.level === 'error' ? parsed.level : 'info';
     const text = String(parsed.text ?? '').slice(0, Math.min(MAX_LOG_TEXT, this.#budget.logBytes - this.#logBytes));
     this.#logBytes += Buffer.byteLength(text);
@@ -191,10 +212,13 @@ function parseObject(text: string): Record<string, unknown> {
 
 function parseReport(text: string): ThrowReport {
   const parsed = parseObject(text);
-  const pick = (key: string): string | undefined => (typeof parsed[key] === 'string' ? parsed[key] : undefined);
-  const [name, stack, code] = [pick('name'), pick('stack'), pick('code')];
+  const pick = (key: string, maxLength: number): string | undefined => {
+    const value = parsed[key];
+    return typeof value === 'string' ? value.slice(0, maxLength) : undefined;
+  };
+  const [name, stack, code] = [pick('name', MAX_NAME), pick('stack', MAX_STACK), pick('code', MAX_NAME)];
   return {
-    message: pick('message') ?? 'unknown error',
+    message: pick('message', MAX_MESSAGE) ?? 'unknown error',
     ...(name === undefined ? {} : { name }),
     ...(stack === undefined ? {} : { stack }),
     ...(code === undefined ? {} : { code }),

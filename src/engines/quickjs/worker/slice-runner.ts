@@ -89,7 +89,7 @@ export class SliceRunner {
     this.#park(undefined);
     cell.restore(this.#base.reference);
     cell.setLimits(slice.budget);
-    const host = this.#begin(slice, 0, true, emptyView);
+    const host = this.#begin(slice, { pending: 0, pendingTimers: undefined, view: emptyView, loading: true });
     const thrown =
       cell.evaluate(slice.code, BUNDLE_FILE) ??
       cell.evaluate(touchLazyGlobals(slice.code), 'prelude.js') ??
@@ -112,7 +112,7 @@ export class SliceRunner {
     const cell = this.#takeCell();
     this.#enterCell(cell, slice);
     cell.setLimits(slice.budget);
-    const host = this.#begin(slice, slice.pending, false, slice.view ?? emptyView);
+    const host = this.#begin(slice, { ...slice, view: slice.view ?? emptyView, loading: false });
     const thrown = this.#deliver(cell, slice) ?? cell.runJobs(() => host.report !== undefined || this.#shouldStop());
     const end = this.#endOf(host, thrown);
     const over = end.kind !== 'waiting';
@@ -173,7 +173,10 @@ export class SliceRunner {
     return image;
   }
 
-  #begin(slice: LoadSlice | CallSlice, pending: number, loading: boolean, view: BorderView): SliceHost {
+  #begin(
+    slice: LoadSlice | CallSlice,
+    facts: Pick<CallSlice, 'pending' | 'pendingTimers'> & { readonly view: BorderView; readonly loading: boolean },
+  ): SliceHost {
     this.#serial = slice.serial;
     this.#stopped = undefined;
     this.#memoryBytes = slice.budget.memoryBytes;
@@ -181,7 +184,16 @@ export class SliceRunner {
     this.#startedAt = performance.now();
     this.#cpuStart = undefined;
     this.#deadline = this.#startedAt + Math.min(slice.budget.cpuMs, CPU_CHECK_MS);
-    this.#host = new SliceHost({ budget: slice.budget, view, pending, loading, answerNow: this.#answerNow });
+    const { pending, pendingTimers = [], view, loading } = facts;
+    this.#host = new SliceHost({
+      budget: slice.budget,
+      view,
+      pending,
+      pendingTimers,
+      loading,
+      isStopped: () => this.#shouldStop(),
+      answerNow: this.#answerNow,
+    });
     return this.#host;
   }
 
