@@ -1,7 +1,9 @@
+import type { Limits } from '../config/limits.ts';
 import type { BorderHost } from '../engines/border.ts';
 import type { Engine, EngineName, RunOutcome } from '../engines/engine.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import type { ActiveCall } from './active-call.ts';
+import { chooseTimeoutMs } from './deadline.ts';
 import type { ToolEntry } from './tool-types.ts';
 
 /** The engines that are there. */
@@ -37,7 +39,7 @@ export async function runInEngine(
         argumentsJson: record.argumentsJson,
         isolation: manifest.isolation,
         cellKey: call.cellKey,
-        limits: call.tool.limits,
+        limits: limitsOf(call),
         deadlineMs: call.deadlineMs,
         caller: record.caller,
         session: record.session,
@@ -51,4 +53,10 @@ export async function runInEngine(
     const message = `The sandbox failed; the log of the daemon says why under ${record.id}.`;
     return { status: 'error', error: { code: 'engine-failed', message, frames: [] }, usage: noUsage };
   }
+}
+
+/** The limits of the tool with the shorter time that the caller asked for, so that an engine names the one that ended the call. */
+function limitsOf({ request, tool }: ActiveCall): Limits {
+  if (request.timeoutMs === undefined) return tool.limits;
+  return { ...tool.limits, wallMs: chooseTimeoutMs(request.timeoutMs, tool.limits.wallMs) };
 }

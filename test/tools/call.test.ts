@@ -82,6 +82,8 @@ describe('createToolCaller', () => {
     const answer = await house.caller.call({ ref: 'sleeps', arguments: {}, caller: ann });
     expect(answer).toMatchObject({ status: 'timeout', error: { code: 'time-exceeded' } });
     expect(house.reader.get(answer.executionId, ann).status).toBe('timeout');
+    const shorter = await house.caller.call({ ref: 'sleeps', arguments: {}, caller: ann, timeoutMs: 20 });
+    expect(shorter.error?.message).toContain('20 ms');
   });
 
   it('checks the output against a declared schema', async () => {
