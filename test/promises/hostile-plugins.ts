@@ -58,7 +58,7 @@ export const attacks: readonly Attack[] = [
   {
     name: 'deep-json',
     body: 'let x = []; for (let i = 0; i < 1e5; i++) x = [x]; return x',
-    codes: ['stack-exceeded', 'handler-threw', 'memory-exceeded'],
+    codes: ['stack-exceeded', 'handler-threw', 'memory-exceeded', 'time-exceeded'],
   },
   {
     name: 'endless-microtasks',

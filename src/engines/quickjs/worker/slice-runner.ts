@@ -67,16 +67,17 @@ export class SliceRunner {
     return this.#resident === undefined && this.#cell.isWornOut();
   }
 
-  /** Makes a sound cell ready; true when a new instance had to be made. */
-  async prepare(): Promise<boolean> {
-    if (!this.needsCell()) return false;
+  /** Makes a sound cell ready; returns how many bytes the guest had in the memory that was given up for it. */
+  async prepare(): Promise<number> {
+    if (!this.needsCell()) return 0;
+    const discardedBytes = this.#cell?.heapBytes() ?? 0;
     this.#resident = undefined;
     const instance = await this.#makeInstance();
     this.#cell = new Cell(instance, this.#base, {
       host: (op, id, readPayload, readBody) => this.#host?.answer(op, id, readPayload, readBody),
       interrupt: () => this.#shouldStop(),
     });
-    return true;
+    return discardedBytes;
   }
 
   forget(programKeys: readonly string[], cellIds: readonly number[]): void {
@@ -126,12 +127,13 @@ export class SliceRunner {
       type: 'call-slice',
       serial: slice.serial,
       end,
-      ...(over ? {} : unlessEmpty('questions', host.questions)),
+      ...unlessEmpty(over ? 'abandoned' : 'questions', host.questions),
       ...unlessEmpty('logs', host.logs),
       ...unlessEmpty('progress', host.progress),
       ...unlessEmpty('crossings', host.crossings),
       crossingsDropped: host.crossingsDropped,
       ...unlessEmpty('clearedTimers', host.clearedTimers),
+      ...unlessEmpty('cancelled', host.cancelled),
       hostCalls: host.hostCalls,
       cpuMs: this.#usedCpuMs(),
       cellLost: cell.broken || (over && slice.keep && wornOut),

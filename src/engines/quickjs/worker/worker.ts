@@ -7,6 +7,10 @@ import { createHostAnswers } from '../host-answers/host-answers.ts';
 import type { CallSlice, FromWorker, LoadSlice, ToWorker, WorkerSetup } from '../protocol.ts';
 import { SliceRunner } from './slice-runner.ts';
 
+/** Discarded memory of cells that may wait for its collection, and for how long. */
+const MAX_UNCOLLECTED_BYTES = 32 * 1024 * 1024;
+const COLLECT_WITHIN_MS = 250;
+
 if (!parentPort) throw new Error('this file is the body of a worker thread');
 await serve(parentPort, workerData as WorkerSetup);
 
@@ -26,9 +30,9 @@ async function serve(port: MessagePort, setup: WorkerSetup): Promise<void> {
   /** Replaces a cell that must not be used again, off the path of the call that wore it out. */
   function renew(): void {
     if (renewal || !runner.needsCell()) return;
-    renewal = runner.prepare().then(() => {
+    renewal = runner.prepare().then((discardedBytes) => {
       renewal = undefined;
-      collectGarbage();
+      collectGarbage(discardedBytes);
     });
   }
 
@@ -63,8 +67,26 @@ async function serve(port: MessagePort, setup: WorkerSetup): Promise<void> {
   post({ type: 'ready' });
 }
 
-/** A discarded memory may hold tens of megabytes that nothing else would make V8 give back. */
-function createCollector(): () => void {
+/**
+ * A discarded memory may hold tens of megabytes that nothing else would make V8 give back. A collection busies all cores,
+ * so a plugin that wears out a cell with every call gets one for many.
+ */
+function createCollector(): (discardedBytes: number) => void {
   setFlagsFromString('--expose-gc');
-  return runInNewContext('gc') as () => void;
+  const collect = runInNewContext('gc') as () => void;
+  let uncollectedBytes = 0;
+  let timer: NodeJS.Timeout | undefined;
+
+  function collectNow(): void {
+    clearTimeout(timer);
+    timer = undefined;
+    uncollectedBytes = 0;
+    collect();
+  }
+
+  return (discardedBytes) => {
+    uncollectedBytes += discardedBytes;
+    if (uncollectedBytes > MAX_UNCOLLECTED_BYTES) collectNow();
+    else timer ??= setTimeout(collectNow, COLLECT_WITHIN_MS);
+  };
 }
