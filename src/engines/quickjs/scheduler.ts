@@ -185,14 +185,16 @@ export class Scheduler {
     this.#planDispatch();
   }
 
+  /** With a thread free a call starts at once; else after this turn's input, so that what came in together travels together. */
   #planDispatch(): void {
     if (this.#dispatchPlanned) return;
     this.#dispatchPlanned = true;
-    // After this turn's input: calls that came in together can travel together.
-    setImmediate(() => {
+    const dispatch = () => {
       this.#dispatchPlanned = false;
       this.#dispatch();
-    });
+    };
+    if (this.#work.size < this.#threads.size) queueMicrotask(dispatch);
+    else setImmediate(dispatch);
   }
 
   #dispatch(): void {
