@@ -6,7 +6,7 @@ import type { Capability, CapabilityAnswer, CapabilityRequest, CapabilityTable }
 import { createFetch } from './fetch.ts';
 import { createFiles } from './files.ts';
 import { createKv } from './kv.ts';
-import { namedRefusals } from './named-refusals.ts';
+import { namedRefusals, refuseOperation } from './named-refusals.ts';
 import type { Resolve } from './network/resolve.ts';
 
 /** What the capabilities need of the daemon. */
@@ -78,7 +78,7 @@ function checkBounds({ op, payload, body }: CapabilityRequest, bounds: Bounds): 
 
 function findCapability(capabilityByOperation: ReadonlyMap<string, Capability>, op: string): Capability {
   const found = capabilityByOperation.get(op) ?? capabilityByOperation.get(`${op.split('.', 1)[0]}.*`);
-  if (found === undefined) throw new HotcellError('not-supported', `There is no operation ${quoteOperation(op)} at the border.`);
+  if (found === undefined) throw refuseOperation(op);
   return found;
 }
 

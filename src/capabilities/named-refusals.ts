@@ -16,7 +16,12 @@ export const namedRefusals: Capability = {
   name: 'named-refusals',
   operations: [...Object.keys(sentences), 'agent.*', 'browser.*'],
   answer: async ({ op }) => {
-    const member = op.slice(0, 80).replaceAll(/[^\w.$-]/g, '?');
-    throw new HotcellError('not-supported', sentences[op] ?? `context.${member} is not part of this version.`, { fix });
+    throw refuseOperation(op);
   },
 };
+
+/** The refusal of something that the context does not have, by the name that the plugin used. */
+export function refuseOperation(op: string): HotcellError {
+  const member = op.slice(0, 80).replaceAll(/[^\w.$-]/g, '?');
+  return new HotcellError('not-supported', sentences[op] ?? `context.${member} is not part of this version.`, { fix });
+}

@@ -3,7 +3,7 @@ export interface PluginContext {
   readonly log: PluginLog;
   /** The same as `log`. */
   readonly logger: PluginLog;
-  /** Values of `plugins.<name>` in the daemon's config, and granted `env` names. */
+  /** Values of `plugins.<name>` in the daemon's config, and granted `env` names; what may not be read throws unless there is a fallback. */
   readonly config: { get<Value = unknown>(key: string, fallback?: Value): Value };
   readonly env: { get(name: string): string | undefined };
   /** JSON values that survive reloads and restarts; needs `permissions.kv`. */
@@ -23,7 +23,7 @@ export interface PluginContext {
   readonly session: { readonly id: string };
   readonly caller: { readonly id: string };
   readonly executionId: string;
-  /** Aborts when the call is cancelled. */
+  /** For `fetch(url, { signal })`. A call that is cancelled or out of time ends at once, with all it waits for: nothing runs after that. */
   readonly signal: AbortSignal;
 }
 
@@ -70,9 +70,14 @@ export interface PluginFiles {
   readBytes(path: string, options?: { readonly offset?: number; readonly limit?: number }): Promise<Uint8Array>;
   write(path: string, content: string | Uint8Array | ArrayBuffer): Promise<{ readonly size: number }>;
   append(path: string, content: string | Uint8Array | ArrayBuffer): Promise<{ readonly size: number }>;
-  list(path?: string): Promise<{ readonly items: FileEntry[]; readonly next?: string }>;
+  /** Entries in order of their names; `next` is the `after` of the following page. */
+  list(
+    path?: string,
+    options?: { readonly after?: string; readonly limit?: number },
+  ): Promise<{ readonly items: FileEntry[]; readonly next?: string }>;
   stat(path: string): Promise<FileStatus>;
   exists(path: string): Promise<boolean>;
-  delete(path: string): Promise<boolean>;
+  /** Whether there was one; a folder that is not empty needs `recursive`. */
+  delete(path: string, options?: { readonly recursive?: boolean }): Promise<boolean>;
   mkdir(path: string): Promise<null>;
 }

@@ -14,6 +14,15 @@ type HostImport = (op: string, id: number, payload: string, body?: ArrayBuffer) 
 interface Waiting {
   readonly resolve: (message: Message) => void;
   readonly reject: (reason: unknown) => void;
+  /** Where the question was asked: a refusal comes later, when the plugin's own lines have left the stack. */
+  readonly origin: Error | undefined;
+}
+
+/** A question that can be taken back. */
+export interface Asked {
+  readonly answer: Promise<Message>;
+  /** Ends the work behind it at the host; without effect once it is answered. The answer then never settles. */
+  readonly cancel: () => void;
 }
 
 declare const host: HostImport;
@@ -34,9 +43,15 @@ export function askNow(op: string, payload: string, body?: ArrayBuffer): string 
 
 /** Asks for something that takes time. Rejects with an Error that carries the host's `code`. */
 export function ask(op: string, payload: string, body?: ArrayBuffer): Promise<Message> {
-  return new GuestPromise((resolve, reject) => {
-    const id = nextId++;
-    waiting.set(id, { resolve, reject });
+  return askCancellable(op, payload, body).answer;
+}
+
+/** The same, with a way to take the question back. */
+export function askCancellable(op: string, payload: string, body?: ArrayBuffer): Asked {
+  const id = nextId++;
+  const origin = op === 'timer' ? undefined : new GuestError();
+  const answer = new GuestPromise<Message>((resolve, reject) => {
+    waiting.set(id, { resolve, reject, origin });
     try {
       hostImport(op, id, payload, body);
     } catch (error) {
@@ -44,6 +59,12 @@ export function ask(op: string, payload: string, body?: ArrayBuffer): Promise<Me
       reject(error);
     }
   });
+  return {
+    answer,
+    cancel: () => {
+      if (waiting.delete(id)) tell('cancel', String(id));
+    },
+  };
 }
 
 /** Tells the host something that needs no answer. */
@@ -60,7 +81,7 @@ export function settle(id: number, ok: boolean, payload: string, body?: ArrayBuf
     entry.resolve({ payload, body });
     return;
   }
-  entry.reject(refusal(payload));
+  entry.reject(refusal(payload, entry.origin));
 }
 
 /** How many answers are still to come. */
@@ -74,9 +95,10 @@ export function forgetWaiting(): void {
 }
 
 /** The error that a refused operation throws; `payload` is `{code, message}`. */
-function refusal(payload: string): Error {
+function refusal(payload: string, origin: Error | undefined): Error {
   const { code, message } = JSON.parse(payload) as { code: string; message: string };
   const error = new GuestError(message) as Error & { code: string };
   error.code = code;
+  if (typeof origin?.stack === 'string') error.stack = origin.stack;
   return error;
 }

@@ -28,18 +28,20 @@ export function createContext(): Record<string, unknown> {
   return {
     log,
     logger: log,
-    config: { get: (key: string, fallback?: unknown) => readNow('config.get', key) ?? fallback },
-    env: { get: (name: string) => readNow('env.get', name) },
-    kv: {
+    config: refuseOthers('config', { get: getSetting }),
+    env: refuseOthers('env', { get: (name: string) => readNow('env.get', name) }),
+    kv: refuseOthers('kv', {
       get: (key: string) => request('kv.get', { key }),
       set: (key: string, value: unknown) => request('kv.set', { key, value }),
       delete: (key: string) => request('kv.delete', { key }),
       list: (options: object = {}) => request('kv.list', options),
-    },
-    files: createFiles(),
+    }),
+    files: refuseOthers('files', createFiles()),
     fetch: (...args: unknown[]) => (globalThis as unknown as { fetch: (...args: unknown[]) => unknown }).fetch(...args),
-    tools: { call: (name: string, args: unknown = {}) => request('tools.call', { name, arguments: args }) },
-    llm: { generate: (options: unknown) => request('llm.generate', options) },
+    tools: refuseOthers('tools', {
+      call: (name: string, args: unknown = {}) => request('tools.call', { name, arguments: args }),
+    }),
+    llm: refuseOthers('llm', { generate: (options: unknown) => request('llm.generate', options) }),
     run: (command: string, args: unknown = [], options: unknown = {}) => request('run', { command, args, options }),
     confirm: (question: string) => request('confirm', { question }),
     skill: (name: string) => request('skill', { name }),
@@ -66,6 +68,16 @@ export function createContext(): Record<string, unknown> {
   };
 }
 
+/** With a fallback a value that may not be read is as good as missing. */
+function getSetting(key: string, fallback?: unknown): unknown {
+  try {
+    return readNow('config.get', key) ?? fallback;
+  } catch (error) {
+    if (fallback === undefined) throw error;
+    return fallback;
+  }
+}
+
 function createSignal(): unknown {
   const Controller = (globalThis as { AbortController?: new () => { signal: unknown } }).AbortController;
   return Controller ? new Controller().signal : undefined;
@@ -89,10 +101,10 @@ function createFiles(): Record<string, unknown> {
     },
     write: (path: string, content: unknown) => sendContent('files.write', path, content),
     append: (path: string, content: unknown) => sendContent('files.append', path, content),
-    list: (path = '.') => request('files.list', { path }),
+    list: (path = '.', options: object = {}) => request('files.list', { ...options, path }),
     stat: (path: string) => request('files.stat', { path }),
     exists: (path: string) => request('files.exists', { path }),
-    delete: (path: string) => request('files.delete', { path }),
+    delete: (path: string, options: object = {}) => request('files.delete', { ...options, path }),
     mkdir: (path: string) => request('files.mkdir', { path }),
   };
 }
@@ -106,18 +118,35 @@ async function sendContent(op: string, path: string, content: unknown): Promise<
   return request(op, { path, text: String(content) });
 }
 
-/** Members that other systems hand out whole; here each use is one named refusal. */
-function refuseAll(name: string): unknown {
-  return new Proxy(
-    {},
-    {
-      get: (_target, member) =>
-        typeof member === 'string' && member !== 'then'
-          ? (...args: unknown[]) => request(`${name}.${member}`, { args })
-          : undefined,
+/**
+ * Members that other systems hand out whole; here each use is one refusal that names it: a call and an await reject, what
+ * needs a value at once throws.
+ */
+function refuseAll(path: string): unknown {
+  return new Proxy(() => {}, {
+    get: (_target, member) => {
+      if (member === 'then') return (resolve: Settle, reject: Settle) => request(path, {}).then(resolve, reject);
+      if (typeof member === 'string' && member !== 'toJSON' && member !== 'toString') return refuseAll(`${path}.${member}`);
+      return () => {
+        throw Object.assign(new Error(`context.${path} is not part of this version.`), { code: 'not-supported' });
+      };
     },
-  );
+    apply: (_target, _this, args: unknown[]) => request(path, { args }),
+  });
 }
+
+/** What a part of the context does not have is refused by its name, never `not a function`. */
+function refuseOthers(name: string, members: Record<string, unknown>): Record<string, unknown> {
+  const others = new Proxy(Object.prototype, {
+    get: (target, member) =>
+      typeof member === 'symbol' || member === 'then' || member === 'toJSON' || member in target
+        ? Reflect.get(target, member)
+        : refuseAll(`${name}.${member}`),
+  });
+  return Object.setPrototypeOf(members, others) as Record<string, unknown>;
+}
+
+type Settle = (value: unknown) => unknown;
 
 // biome-ignore lint/suspicious/noExplicitAny: answers of the host are plain JSON whose shape each caller knows
 async function request(op: string, payload: unknown): Promise<any> {

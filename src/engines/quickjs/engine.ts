@@ -20,7 +20,7 @@ import { KeptCells } from './kept-cells.ts';
 import { readLoadResult } from './load-result.ts';
 import { loadPrelude } from './prelude.ts';
 import type { CallSliceResult } from './protocol.ts';
-import { openQuestion } from './questions.ts';
+import { noteAbandoned, openQuestion } from './questions.ts';
 import { Scheduler } from './scheduler.ts';
 
 /** How often deadlines are looked at, in ms. */
@@ -183,6 +183,7 @@ class QuickJsEngine implements Engine {
         this.#wait(call, result);
         return;
       case 'return':
+        if (call.open.size > 0 || result.abandoned) noteAbandoned(call, result.abandoned ?? []);
         this.#finish(call, readOutput(end.text));
         return;
       case 'throw':
@@ -204,6 +205,10 @@ class QuickJsEngine implements Engine {
         question.cancel();
         call.open.delete(id);
       }
+    }
+    for (const id of result.cancelled ?? []) {
+      call.open.get(id)?.cancel();
+      call.open.delete(id);
     }
     call.state = 'waiting';
     for (const question of result.questions ?? []) {

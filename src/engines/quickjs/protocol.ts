@@ -123,6 +123,10 @@ export interface CallSliceResult {
   readonly crossingsDropped: boolean;
   /** Timers that wait at the daemon and shall not fire any more. */
   readonly clearedTimers?: readonly number[];
+  /** Questions that wait at the daemon and were taken back. */
+  readonly cancelled?: readonly number[];
+  /** What was asked in the slice that ended the call: nobody awaited it, so it is not carried out. */
+  readonly abandoned?: readonly Question[];
   readonly hostCalls: number;
   readonly cpuMs: number;
   /** The cell of a session or plugin was lost: its instance could not be trusted any more. */

@@ -1,5 +1,5 @@
 import type { BorderAnswer, BorderHost } from '../border.ts';
-import type { OpenQuestion } from './active-call.ts';
+import type { ActiveCall, OpenQuestion } from './active-call.ts';
 import type { Question } from './protocol.ts';
 
 /** Carries a question to whoever answers it: timers here, everything else over the border. `deliver` is called at most once. */
@@ -17,6 +17,15 @@ export function openQuestion(question: Question, host: BorderHost, deliver: (ans
     deliver({ ok: false, code: 'internal', message: 'The host could not answer.' });
   });
   return { op, payload, bytes, cancel: () => controller.abort() };
+}
+
+/** Logs which host calls were not awaited when the handler returned. Timers do not count. */
+export function noteAbandoned({ open, host }: Pick<ActiveCall, 'open' | 'host'>, unsent: readonly Question[]): void {
+  const operations = new Set([...open.values(), ...unsent].map(({ op }) => op).filter((op) => op !== 'timer'));
+  if (operations.size === 0) return;
+  const named = [...operations].slice(0, 5).map((op) => `context.${op.slice(0, 80)}`);
+  const text = `The handler returned before these host calls were done, so they may not have happened: ${named.join(', ')}. Await them.`;
+  host.log({ level: 'warn', text, atMs: Date.now() });
 }
 
 /** The guest's own code made the payload, but nothing that comes from a guest is believed. */

@@ -26,7 +26,7 @@ export interface CallOptions {
   readonly cellKey?: string;
   readonly handOver?: boolean;
   readonly signal?: AbortSignal;
-  readonly answer?: (request: BorderRequest) => Promise<BorderAnswer>;
+  readonly answer?: (request: BorderRequest, signal: AbortSignal) => Promise<BorderAnswer>;
   readonly config?: Record<string, unknown>;
 }
 

@@ -1,5 +1,5 @@
 /** fetch: the request crosses the border whole, the host decides and carries it out. */
-import { ask } from '../border.ts';
+import { type Asked, askCancellable, type Message } from '../border.ts';
 import type { AbortSignal } from './abort.ts';
 import { takeBytes } from './body.ts';
 import { Request, type RequestOptions } from './request.ts';
@@ -20,7 +20,7 @@ export async function fetch(input: unknown, init?: RequestOptions): Promise<Resp
   request.signal.throwIfAborted();
   const body = (await takeBytes(request))?.slice().buffer as ArrayBuffer | undefined;
   const { method, url, redirect } = request;
-  const asked = ask('fetch', JSON.stringify({ url, method, headers: [...request.headers], redirect }), body);
+  const asked = askCancellable('fetch', JSON.stringify({ url, method, headers: [...request.headers], redirect }), body);
   const answer = await untilAborted(asked, request.signal).catch((error: unknown) => {
     throw request.signal.aborted ? error : asTypeError(error);
   });
@@ -29,17 +29,21 @@ export async function fetch(input: unknown, init?: RequestOptions): Promise<Resp
   return markFetched(new Response(content, { status, statusText, headers }), { ...facts, type: 'basic' });
 }
 
-/** The promise, or the reason of the signal if that comes first. */
-function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+/** The answer, or the reason of the signal if that comes first: then the host ends the request. */
+function untilAborted({ answer, cancel }: Asked, signal: AbortSignal): Promise<Message> {
   return new Promise((resolve, reject) => {
-    const stop = () => reject(signal.reason);
+    const stop = () => {
+      cancel();
+      reject(signal.reason);
+    };
     signal.addEventListener('abort', stop, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
+    answer.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
   });
 }
 
 /** The web says that a failed fetch is a TypeError; the sentence and code of the host stay. */
 function asTypeError(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
-  return Object.assign(new TypeError(error.message, { cause: error }), { code: (error as { code?: unknown }).code });
+  const { code } = error as { code?: unknown };
+  return Object.assign(new TypeError(error.message, { cause: error }), { code, stack: error.stack });
 }

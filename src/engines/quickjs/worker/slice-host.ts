@@ -31,6 +31,8 @@ export class SliceHost {
   crossingsDropped = false;
   /** Ids (the guest's numbers of timers) of waiting timers that were cleared. */
   readonly clearedTimers: number[] = [];
+  /** Ids of waiting questions that the guest took back. */
+  readonly cancelled: number[] = [];
   report: GuestReport | undefined;
   hostCalls = 0;
   pending: number;
@@ -88,6 +90,9 @@ export class SliceHost {
         return undefined;
       case 'timer.cancel':
         this.#clearTimer(Number(parseObject(readPayload(MAX_KEY_BYTES)).id));
+        return undefined;
+      case 'cancel':
+        this.#cancel(Number(readPayload()));
         return undefined;
       case 'config.get':
       case 'env.get':
@@ -149,6 +154,17 @@ export class SliceHost {
     this.pending -= this.#openTimers.length - left.length;
     this.#openTimers = left;
     this.clearedTimers.push(timer);
+  }
+
+  /** A question that was taken back is not carried out, or ended where it is; nothing waits for it. */
+  #cancel(id: number): void {
+    const index = this.questions.findIndex((question) => question.id === id);
+    if (index >= 0) {
+      this.questions.splice(index, 1);
+    } else if (this.pending > 0 && !this.cancelled.includes(id)) {
+      this.cancelled.push(id);
+      this.pending--;
+    }
   }
 
   #readView(op: 'config.get' | 'env.get', key: string): string | undefined {
