@@ -12,7 +12,8 @@ import { startHttpServer } from './http/server.ts';
 import type { Daemon, DaemonOptions } from './operations/daemon-types.ts';
 import { createKeyRing } from './operations/key-ring.ts';
 import { createOperations } from './operations/table.ts';
-import { decideGrants } from './permissions/decision.ts';
+import { createGrantBook } from './permissions/grants.ts';
+import { createPermissionUses } from './permissions/uses.ts';
 import { createCompiler } from './plugins/compile/compile.ts';
 import { explainLoadError } from './plugins/diagnostics/load-diagnostic.ts';
 import { createTracer } from './plugins/diagnostics/trace.ts';
@@ -88,6 +89,17 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
     explainLoadError,
     limits: resolveLimits(config.limits),
   });
+  const grants = createGrantBook({
+    store,
+    events,
+    presets: config.grants,
+    grantRequested: config.grantRequested,
+    now: Date.now,
+    onExpire: () => void plugins.refreshGrants().catch(logFault),
+    onFault: (error) => logFault(error),
+  });
+  closers.push(() => grants.close());
+  const uses = createPermissionUses(store, Date.now);
   const plugins = createSupervisor({
     config,
     store,
@@ -95,8 +107,11 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
     builder,
     engines,
     publish: registry,
-    decideGrants: ({ name, permissions }) =>
-      decideGrants(permissions, { preset: config.grants[name], grantRequested: config.grantRequested }),
+    decideGrants: grants.decide,
+    onForgotten(pluginPath) {
+      grants.forget(pluginPath);
+      uses.forget(pluginPath);
+    },
     builtBy: version,
     onFault: (error) => logFault(error),
   });
@@ -111,14 +126,15 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
     events,
     capabilities,
     explainError: (error, generation) => tracer.explain(error, generation),
-    readView: ({ manifest, granted }) =>
+    readView: ({ manifest, granted }, use) =>
       buildBorderView({
         pluginName: manifest.name,
         requested: manifest.permissions,
-        granted: granted(),
+        granted: granted(use),
         config,
         processEnv: process.env,
       }),
+    noteUse: ({ generation }, { granted, permission, detail }) => uses.note(generation.pluginPath, granted, permission, detail),
     onFault: (error, executionId) => logFault(error, executionId),
   });
   closers.push(() => caller.close());

@@ -58,6 +58,16 @@ const eventValidator = Compile(
       }),
     ),
     defineEvent('permission-use', Type.Object({ tool: text, permission: text, detail: text, allowed: Type.Boolean() })),
+    defineEvent(
+      'grant-change',
+      Type.Object({
+        action: Type.Union([Type.Literal('granted'), Type.Literal('revoked'), Type.Literal('expired')]),
+        grant: text,
+        permissions: text,
+        scope: text,
+        by: text,
+      }),
+    ),
     defineEvent('watch-problem', Type.Object({ path: text, message: text })),
     defineEvent('storage-problem', Type.Object({ path: text, message: text })),
   ]),

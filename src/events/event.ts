@@ -27,6 +27,13 @@ export interface EventDataByType {
   'execution-log': { level: string; text: string };
   'execution-end': { tool: string; version: string; status: string; durationMs: number; code?: string };
   'permission-use': { tool: string; permission: string; detail: string; allowed: boolean };
+  'grant-change': {
+    action: 'granted' | 'revoked' | 'expired';
+    grant: string;
+    permissions: string;
+    scope: string;
+    by: string;
+  };
   'watch-problem': { path: string; message: string };
   'storage-problem': { path: string; message: string };
 }

@@ -18,7 +18,8 @@ export type LifecycleEvent =
   | { readonly type: 'reverted' }
   /** Another plugin took the names of its tools. */
   | { readonly type: 'displaced' }
-  | { readonly type: 'regranted'; readonly pending: boolean }
+  /** `isHolding` says that a newer generation still waits for its grant. */
+  | { readonly type: 'regranted'; readonly pending: boolean; readonly isHolding?: boolean }
   | { readonly type: 'vanished' }
   | { readonly type: 'disabled' }
   | { readonly type: 'enabled' }
@@ -59,7 +60,8 @@ export function transition(now: Lifecycle, event: LifecycleEvent): Transition {
     case 'regranted': {
       if (now.serving === 'nothing') return stay(now);
       const serving = event.pending ? 'limited' : 'whole';
-      return become(now.state === 'degraded' ? 'degraded' : stateOfServing(serving), serving, []);
+      const state = event.isHolding === true ? 'pending-grant' : stateOfServing(serving);
+      return become(now.state === 'degraded' ? 'degraded' : state, serving, []);
     }
     case 'vanished':
       return become('absent', 'nothing', [...withdrawal(now), 'forget']);

@@ -65,6 +65,8 @@ export interface PluginView {
     readonly requested: PermissionSet;
     readonly granted: PermissionSet;
     readonly pending: PermissionSet;
+    /** Number of a newer generation that waits for what is pending, while an older one serves. */
+    readonly waitingGeneration?: number;
   };
   readonly loadedAtMs?: number;
   readonly lastReloadMs?: number;

@@ -39,6 +39,10 @@ export interface PluginSupervisor {
   list(): PluginView[];
   /** By name, `name@version` or path relative to a plugin folder; throws `plugin-unknown` with near names. */
   get(name: string): PluginView;
+  /** The generation whose permissions people decide on; undefined when none was built. */
+  asking(name: string): Generation | undefined;
+  /** Brings states in line with what is granted, after that has changed. */
+  refreshGrants(): Promise<void>;
   why(name: string): TransitionRecord[];
   reload(name: string): Promise<ReloadResult>;
   /** Reloads all plugins; a result a plugin. */

@@ -20,7 +20,7 @@ import { createStage, shownPath } from './supervisor/stage.ts';
 import { createToolOwners } from './supervisor/tool-owners.ts';
 import { createToolsNews } from './supervisor/tools-news.ts';
 import { createPluginUnit, describeReload, type PluginUnit } from './supervisor/unit.ts';
-import { viewGeneration, viewPlugin } from './supervisor/views.ts';
+import { findAsking, viewGeneration, viewPlugin } from './supervisor/views.ts';
 import { startWatches, type Watches } from './supervisor/watches.ts';
 import type { PluginSupervisor } from './supervisor-types.ts';
 import { createInputUsers } from './watch/input-users.ts';
@@ -31,8 +31,6 @@ export interface PluginSupervisorControls extends PluginSupervisor {
   noteKill(plugin: string, reason: string): void;
   /** Takes a plugin out of service until its content changes, or somebody reloads or enables it. */
   quarantine(name: string, reason: string): Promise<void>;
-  /** Decides all grants again, after what is granted has changed. */
-  refreshGrants(): Promise<void>;
   /** Source map and sources of a generation, for diagnostics; undefined when it is no longer kept. */
   readArtifacts(generationId: string): Promise<TraceFiles | undefined>;
 }
@@ -85,6 +83,7 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
     fleet.drop(record.path);
     kills.clear(record.path);
     archive.forget(record.path);
+    parts.onForgotten?.(record.path);
     rows.forget(record);
     const data = { path: shownPath(record), reason: 'the file was removed' };
     events.publish('plugin-removed', { subject: record.chosen?.manifest.name ?? record.source.name, data });
@@ -101,7 +100,7 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
   }
 
   const find = (name: string) => findPlugin([...fleet.units.values()], name);
-  const view = (record: PluginRecord) => viewPlugin(record, decideGrants);
+  const view = (record: PluginRecord) => viewPlugin(record, (generation) => decideGrants(generation));
   const sortedUnits = () => [...fleet.units.values()].sort((a, b) => (a.record.path < b.record.path ? -1 : 1));
 
   async function reload(unit: PluginUnit, reason: string) {
@@ -116,12 +115,13 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
   return {
     async start() {
       for (const root of roots) createRoot(root.path);
-      const stale = restorePlugins({ config, store, roots, fleet, archive, stage, judge });
+      const stale = restorePlugins({ ...parts, roots, fleet, archive, stage, judge });
       watches = startWatches({ config, roots, fleet, users, events });
       await Promise.all(stale.map((unit) => unit.check('found at start')));
     },
     list: () => sortedUnits().map((unit) => view(unit.record)),
     get: (name) => view(find(name).record),
+    asking: (name) => findAsking(find(name).record),
     why: (name) => [...find(name).record.transitions],
     reload: (name) => reload(find(name), 'reload was asked for'),
     reloadAll: () =>

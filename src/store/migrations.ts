@@ -127,6 +127,33 @@ const migrations: readonly string[] = [
       where plugin = old.plugin and owner = old.owner;
   end;
   `,
+  `
+  create table grants (
+    id text primary key not null,
+    plugin_path text not null,
+    plugin_name text not null,
+    content_hash text not null,
+    permissions text not null,
+    scope text not null check (scope in ('once', 'session', 'until', 'always')),
+    caller text,
+    session text,
+    until_at integer,
+    granted_by text not null,
+    created_at integer not null,
+    used_by text,
+    revoked_at integer,
+    check ((scope = 'session') = (session is not null and caller is not null)),
+    check ((scope = 'until') = (until_at is not null))
+  ) strict;
+  create index grants_in_force on grants (plugin_path) where revoked_at is null;
+
+  create table permission_uses (
+    plugin_path text not null,
+    permission text not null,
+    last_used_at integer not null,
+    primary key (plugin_path, permission)
+  ) strict, without rowid;
+  `,
 ];
 
 /** Brings the database to the newest version, each step in one transaction. Refuses one that a newer Hotcell wrote. */

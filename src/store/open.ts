@@ -4,11 +4,13 @@ import { databasePath, prepareDataDir, readPid, removePid, writePid } from './da
 import { createEventTable } from './events.ts';
 import { createExecutionTable } from './executions.ts';
 import { createGenerationTable } from './generations.ts';
+import { createGrantTable } from './grants.ts';
 import { createIdempotencyTable } from './idempotency.ts';
 import { createIdleCheckpoint } from './idle-checkpoint.ts';
 import { createKeyTable } from './keys.ts';
 import { createKvTable } from './kv.ts';
 import { migrate } from './migrations.ts';
+import { createPermissionUseTable } from './permission-uses.ts';
 import { createPluginTable } from './plugins.ts';
 import { createRecordingTable } from './recordings.ts';
 import { describeStoreError, isBusyError } from './sqlite-error.ts';
@@ -89,6 +91,8 @@ function createStore(database: DatabaseSync, dataDir: string, onWriteError: (err
     plugins: createPluginTable(database),
     keys: createKeyTable(database, queue),
     kv: createKvTable(database),
+    grants: createGrantTable(database),
+    permissionUses: createPermissionUseTable(database, queue),
     committed: queue.committed,
     flush: queue.flush,
     close() {

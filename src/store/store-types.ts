@@ -12,6 +12,8 @@ export interface Store {
   readonly plugins: PluginTable;
   readonly keys: KeyTable;
   readonly kv: KvTable;
+  readonly grants: GrantTable;
+  readonly permissionUses: PermissionUseTable;
   /**
    * Resolves when everything queued so far is committed; rejects with `storage-full` when the disk is full. Then the
    * writes stay queued and are tried again: whoever gives up on a call updates its row to `error`.
@@ -190,4 +192,44 @@ export interface KvTable {
   /** Keys with a prefix in order, after `after`. */
   list(plugin: string, owner: string, query: { prefix: string; after?: string; limit: number }): { key: string; value: string }[];
   usedBytes(plugin: string, owner: string): number;
+}
+
+/** What an operator granted to one plugin. `caller` and `session` are set for the scope `session`, `untilMs` for `until`. */
+export interface GrantRow {
+  readonly id: string;
+  readonly pluginPath: string;
+  readonly pluginName: string;
+  /** Of the generation that it was given for. */
+  readonly contentHash: string;
+  readonly permissionsJson: string;
+  readonly scope: 'once' | 'session' | 'until' | 'always';
+  readonly caller: string | null;
+  readonly session: string | null;
+  readonly untilMs: number | null;
+  readonly grantedBy: string;
+  readonly createdAtMs: number;
+  /** The execution that a grant for once was spent on. */
+  readonly usedBy: string | null;
+  readonly revokedAtMs: number | null;
+}
+
+/** Grants; everything is written at once, so that a grant or its end is never lost to a crash. */
+export interface GrantTable {
+  insert(row: GrantRow): void;
+  /** Takes back one grant and puts others in its place, in one step. */
+  replace(id: string, revokedAtMs: number, rows: readonly GrantRow[]): void;
+  spend(id: string, executionId: string): void;
+  /** Those that nobody took back, oldest first. */
+  listInForce(): GrantRow[];
+  /** All, newest first. */
+  list(limit: number): GrantRow[];
+}
+
+/** When which permission of a plugin was used last. */
+export interface PermissionUseTable {
+  /** Queued. `permission` is a word such as `net=api.example.com`. */
+  touch(pluginPath: string, permission: string, atMs: number): void;
+  listOf(pluginPath: string): { readonly permission: string; readonly lastUsedAtMs: number }[];
+  /** Queued. */
+  forget(pluginPath: string): void;
 }

@@ -1,15 +1,26 @@
 import type { CapabilityTable, CapabilityUser } from '../capabilities/capability.ts';
+import type { PermissionSet } from '../config/permission-set.ts';
 import type { BorderAnswer, BorderHost, BorderRequest, BorderView, LogLine } from '../engines/border.ts';
 import type { EventLog } from '../events/event.ts';
+import type { GrantUse } from '../permissions/select-grants.ts';
 import type { ActiveCall } from './active-call.ts';
 import type { PublishedGeneration } from './tool-types.ts';
+
+/** A use that a grant allowed. */
+export interface AllowedUse {
+  readonly granted: PermissionSet;
+  readonly permission: string;
+  readonly detail: string;
+}
 
 /** What the borders of all calls share. */
 export interface CallBorderParts {
   readonly capabilities: Pick<CapabilityTable, 'answer'>;
   readonly events: EventLog;
   /** What `context.config.get` and `context.env.get` may answer now. Must not throw. */
-  readonly readView: (published: PublishedGeneration) => BorderView;
+  readonly readView: (published: PublishedGeneration, use: GrantUse) => BorderView;
+  /** Notes an allowed use for the audit of grants. Must not throw. */
+  readonly noteUse?: ((published: PublishedGeneration, use: AllowedUse) => void) | undefined;
   readonly setWaiting: (call: ActiveCall, isWaiting: boolean) => void;
   /** Hears what `onLog` of a request threw. Must not throw. */
   readonly onFault: (error: unknown, executionId: string) => void;
@@ -22,6 +33,7 @@ const maxNotedUses = 100;
 export class CallBorder implements BorderHost {
   readonly #parts: CallBorderParts;
   readonly #call: ActiveCall;
+  readonly #use: GrantUse;
   #user: CapabilityUser | undefined;
   #open = 0;
   #engineTellsWaiting = false;
@@ -31,6 +43,8 @@ export class CallBorder implements BorderHost {
   constructor(parts: CallBorderParts, call: ActiveCall) {
     this.#parts = parts;
     this.#call = call;
+    const { id: executionId, caller, session } = call.record;
+    this.#use = { executionId, caller, session };
   }
 
   async answer(request: BorderRequest, signal: AbortSignal): Promise<BorderAnswer> {
@@ -46,7 +60,7 @@ export class CallBorder implements BorderHost {
   }
 
   view(): BorderView {
-    return this.#parts.readView(this.#call.entry.published);
+    return this.#parts.readView(this.#call.entry.published, this.#use);
   }
 
   waiting(isWaiting: boolean): void {
@@ -81,14 +95,14 @@ export class CallBorder implements BorderHost {
 
   #createUser(): CapabilityUser {
     const { id, plugin, tool, caller, session } = this.#call.record;
-    const { granted } = this.#call.entry.published;
+    const { published } = this.#call.entry;
     return {
       executionId: id,
       plugin,
       tool,
       caller,
       session,
-      granted,
+      granted: () => published.granted(this.#use),
       noteUse: (permission, detail, allowed) => this.#noteUse(permission, detail, allowed),
     };
   }
@@ -98,6 +112,8 @@ export class CallBorder implements BorderHost {
     const use = `${allowed ? '+' : '-'}${permission} ${detail}`;
     if (this.#notedUses.size >= maxNotedUses || this.#notedUses.has(use)) return;
     this.#notedUses.add(use);
+    const { published } = this.#call.entry;
+    if (allowed) this.#parts.noteUse?.(published, { granted: published.granted(this.#use), permission, detail });
     const { caller, id, tool } = this.#call.record;
     this.#parts.events.publish('permission-use', { caller, subject: id, data: { tool, permission, detail, allowed } });
   }

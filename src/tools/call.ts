@@ -1,6 +1,6 @@
 import type { CapabilityTable } from '../capabilities/capability.ts';
 import type { Config } from '../config/config-types.ts';
-import type { BorderView, Recording } from '../engines/border.ts';
+import type { Recording } from '../engines/border.ts';
 import type { RunOutcome } from '../engines/engine.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import type { EventLog } from '../events/event.ts';
@@ -21,7 +21,7 @@ import { createIdempotency } from './idempotency.ts';
 import { createToolPreparer } from './prepared-tool.ts';
 import { createRecordingKeeper } from './recordings.ts';
 import { decideRetry } from './retry.ts';
-import type { CallAnswer, CallRequest, ExplainGuestError, PublishedGeneration, ToolEntry } from './tool-types.ts';
+import type { CallAnswer, CallRequest, ExplainGuestError, ToolEntry } from './tool-types.ts';
 import type { ToolCaller, ToolRegistry } from './tools-api.ts';
 import { createValidatorCache } from './validation/validator.ts';
 
@@ -35,7 +35,8 @@ export interface ToolCallerParts {
   readonly capabilities: Pick<CapabilityTable, 'answer'>;
   readonly explainError: ExplainGuestError;
   /** What `context.config.get` and `context.env.get` may answer now; called before every slice. Must not throw. */
-  readonly readView: (published: PublishedGeneration) => BorderView;
+  readonly readView: CallBorderParts['readView'];
+  readonly noteUse?: CallBorderParts['noteUse'];
   /** Epoch ms. */
   readonly now?: () => number;
   /** How many calls an engine gets at once, those that wait at the border not counted; two a worker and two by default. */
@@ -77,6 +78,7 @@ export function createToolCaller(parts: ToolCallerParts): ToolCallerHandle {
     capabilities: parts.capabilities,
     events,
     readView: parts.readView,
+    noteUse: parts.noteUse,
     setWaiting: dispatcher.setWaiting,
     onFault,
   };

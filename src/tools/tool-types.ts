@@ -2,6 +2,7 @@ import type { PermissionSet } from '../config/permission-set.ts';
 import type { LogLine } from '../engines/border.ts';
 import type { GuestError, StackFrame } from '../engines/engine.ts';
 import type { ErrorCode } from '../errors/catalog.ts';
+import type { GrantUse } from '../permissions/select-grants.ts';
 import type { PluginManifest, ToolManifest } from '../plugins/manifest-types.ts';
 import type { Generation } from '../plugins/plugin-types.ts';
 
@@ -15,8 +16,8 @@ export interface Caller {
 export interface PublishedGeneration {
   readonly generation: Generation;
   readonly manifest: PluginManifest;
-  /** What is granted to it now. */
-  readonly granted: () => PermissionSet;
+  /** What is granted to it now, within a call when one is given. */
+  readonly granted: (use?: GrantUse) => PermissionSet;
   /** Counts a call in; the returned function counts it out. Throws `plugin-not-ready` after the drain deadline. */
   readonly lease: () => () => void;
 }

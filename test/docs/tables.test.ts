@@ -47,6 +47,7 @@ const dataOfEvents = {
   'execution-log': ['level', 'text'],
   'execution-end': ['tool', 'version', 'status', 'durationMs', 'code'],
   'permission-use': ['tool', 'permission', 'detail', 'allowed'],
+  'grant-change': ['action', 'grant', 'permissions', 'scope', 'by'],
   'watch-problem': ['path', 'message'],
   'storage-problem': ['path', 'message'],
 } as const satisfies { readonly [Type in EventType]: ReadonlyArray<keyof EventDataByType[Type]> };

@@ -19,6 +19,7 @@ const samples: { [Type in EventType]: EventDataByType[Type] } = {
   'execution-end': { tool: 'a', version: '1.0.0', status: 'error', durationMs: 1.5, code: 'handler-threw' },
   'permission-use': { tool: 'a', permission: 'net', detail: 'api.example.com', allowed: false },
   'storage-problem': { path: '/d', message: 'full' },
+  'grant-change': { action: 'granted', grant: 'grt_1', permissions: 'kv', scope: 'always', by: 'local' },
   'watch-problem': { path: '/p', message: 'gone' },
 };
 const types = Object.keys(samples).filter((type): type is EventType => type in samples);

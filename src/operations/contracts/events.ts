@@ -15,6 +15,7 @@ const eventTypeTable: Readonly<Record<EventType, true>> = {
   'execution-log': true,
   'execution-end': true,
   'permission-use': true,
+  'grant-change': true,
   'watch-problem': true,
   'storage-problem': true,
 };

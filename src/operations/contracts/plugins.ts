@@ -40,6 +40,7 @@ const pluginView = Type.Unsafe<PluginView>(
       requested: permissionSet,
       granted: permissionSet,
       pending: permissionSet,
+      waitingGeneration: Type.Optional(Type.Integer()),
     }),
     loadedAtMs: Type.Optional(Type.Number()),
     lastReloadMs: Type.Optional(Type.Number()),

@@ -1,5 +1,6 @@
 import type { PermissionSet } from '../../config/permission-set.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
+import type { GrantUse } from '../../permissions/select-grants.ts';
 import type { PluginManifest } from '../manifest-types.ts';
 import type { Generation } from '../plugin-types.ts';
 
@@ -7,8 +8,8 @@ import type { Generation } from '../plugin-types.ts';
 export interface Published {
   readonly generation: Generation;
   readonly manifest: PluginManifest;
-  /** What is granted to it now. */
-  readonly granted: () => PermissionSet;
+  /** What is granted to it now, within a call when one is given. */
+  readonly granted: (use?: GrantUse) => PermissionSet;
   /** Counts a call in; the returned function counts it out. Throws `plugin-not-ready` after the drain deadline. */
   readonly lease: () => () => void;
 }
@@ -23,7 +24,7 @@ export interface Leasable {
 /** Makes a generation leasable. `onDrained` may run more than once and must not throw. */
 export function createLeasable(parts: {
   readonly generation: Generation;
-  readonly granted: () => PermissionSet;
+  readonly granted: (use?: GrantUse) => PermissionSet;
   readonly now: () => number;
   readonly onDrained: () => void;
 }): Leasable {

@@ -2,9 +2,10 @@ import type { Config } from '../../config/config-types.ts';
 import type { PermissionSet } from '../../config/permission-set.ts';
 import type { Engine, EngineName } from '../../engines/engine.ts';
 import type { EventLog } from '../../events/event.ts';
+import type { GrantUse } from '../../permissions/select-grants.ts';
 import type { Store } from '../../store/store-types.ts';
 import type { Published } from '../generations/published.ts';
-import type { PluginManifest } from '../manifest-types.ts';
+import type { Generation } from '../plugin-types.ts';
 import type { PluginBuilder } from './builder-types.ts';
 
 /** Where published generations go: the registry of tools. */
@@ -29,8 +30,10 @@ export interface SupervisorParts {
   /** Engines by name, to forget the cells of replaced generations. */
   readonly engines: Partial<Record<EngineName, Pick<Engine, 'discard'>>>;
   readonly publish: PublishPort;
-  /** Pure: what of its request a plugin is granted now. */
-  readonly decideGrants: (manifest: PluginManifest) => GrantDecision;
+  /** What of its request a generation is granted now, within a call when one is given; asked on every use of a permission. */
+  readonly decideGrants: (generation: Generation, use?: GrantUse) => GrantDecision;
+  /** Told when a plugin is gone for good. Must not throw. */
+  readonly onForgotten?: (pluginPath: string) => void;
   /** Names what makes bundles and manifests, such as the version of the daemon: kept builds of another one are made again. */
   readonly builtBy: string;
   readonly now?: () => number;

@@ -5,14 +5,11 @@ import { absent, type Lifecycle } from '../lifecycle.ts';
 import type { Diagnostic, Generation } from '../plugin-types.ts';
 import type { TransitionRecord } from '../supervisor-types.ts';
 import type { Seen } from '../watch/seen.ts';
-import type { GrantDecision } from './parts.ts';
 
-/** A published generation with what it is granted. */
+/** A published generation. */
 export interface Live {
   readonly generation: Generation;
   readonly leasable: Leasable;
-  /** Decided again when grants change; calls in flight see the new decision. */
-  readonly grants: { decision: GrantDecision };
 }
 
 /** A generation that is built and may not serve yet. */

@@ -15,7 +15,7 @@ import type { Stage } from './stage.ts';
 import type { PluginUnit } from './unit.ts';
 
 /** What the restoration works with. */
-export interface RestoreParts extends Pick<SupervisorParts, 'config' | 'store'> {
+export interface RestoreParts extends Pick<SupervisorParts, 'config' | 'store' | 'onForgotten'> {
   readonly roots: readonly PluginRoot[];
   readonly fleet: Fleet;
   readonly archive: GenerationArchive;
@@ -97,4 +97,5 @@ function forgetLost(parts: RestoreParts, readRoots: ReadonlySet<PluginRoot>, pat
   if (!place || !readRoots.has(place.root)) return;
   parts.archive.forget(path);
   parts.store.plugins.delete(path);
+  parts.onForgotten?.(path);
 }

@@ -6,7 +6,7 @@ import { createLeasable } from '../generations/published.ts';
 import { type LifecycleEffect, type LifecycleEvent, transition } from '../lifecycle.ts';
 import type { Diagnostic, Generation } from '../plugin-types.ts';
 import { createInheritance } from './inheritance.ts';
-import type { GrantDecision, SupervisorParts } from './parts.ts';
+import type { SupervisorParts } from './parts.ts';
 import { addTransition, nameOf, type PluginRecord } from './plugin-record.ts';
 import type { PluginRowWriter } from './plugin-rows.ts';
 import { type ToolOwners, toolKeys } from './tool-owners.ts';
@@ -100,14 +100,13 @@ export function createStage(parts: StageParts): Stage {
       block(record, generation, blocker, telling);
       return;
     }
-    const decision = decideGrants(generation.manifest);
-    const pending = isAskingForMore(decision.pending);
+    const pending = isAskingForMore(decideGrants(generation).pending);
     const from = record.lifecycle.state;
     const { next, effects } = transition(record.lifecycle, { type: 'built', pending });
     if (effects.includes('hold')) {
       record.waiting = { generation, because: 'grant' };
     } else if (effects.includes('publish')) {
-      const refusal = publish(record, generation, decision);
+      const refusal = publish(record, generation);
       if (refusal) {
         fail(record, refusal, telling);
         return;
@@ -122,13 +121,12 @@ export function createStage(parts: StageParts): Stage {
     tell(record, from, telling);
   }
 
-  function publish(record: PluginRecord, generation: Generation, decision: GrantDecision): Diagnostic | undefined {
+  function publish(record: PluginRecord, generation: Generation): Diagnostic | undefined {
     const before = record.live;
-    const grants = { decision };
     const leasable = createLeasable({
       generation,
       now,
-      granted: () => grants.decision.granted,
+      granted: (use) => decideGrants(generation, use).granted,
       onDrained: () => letGo(record, generation),
     });
     for (const path of owners.claim(record.path, generation.manifest)) displace(path, record, generation);
@@ -140,7 +138,7 @@ export function createStage(parts: StageParts): Stage {
       if (!(error instanceof HotcellError)) throw error;
       return { code: error.code, message: error.message, fix: error.fix };
     }
-    record.live = { generation, leasable, grants };
+    record.live = { generation, leasable };
     record.chosen = generation;
     record.loadedAtMs = now();
     const oldKeys = before ? toolKeys(before.generation.manifest) : [];
@@ -214,14 +212,11 @@ export function createStage(parts: StageParts): Stage {
     offer,
     fail,
     regrant(record, telling) {
-      if (record.waiting?.because === 'grant') {
-        const { generation } = record.waiting;
-        if (!isAskingForMore(decideGrants(generation.manifest).pending)) return offer(record, generation, telling);
-      }
+      const waiting = record.waiting?.because === 'grant' ? record.waiting.generation : undefined;
+      if (waiting && !isAskingForMore(decideGrants(waiting).pending)) return offer(record, waiting, telling);
       if (!record.live) return;
-      const decision = decideGrants(record.live.generation.manifest);
-      record.live.grants.decision = decision;
-      change(record, { type: 'regranted', pending: isAskingForMore(decision.pending) }, telling);
+      const pending = isAskingForMore(decideGrants(record.live.generation).pending);
+      change(record, { type: 'regranted', pending, isHolding: waiting !== undefined }, telling);
     },
     isUnblocked: ({ path, waiting }) =>
       waiting?.because === 'duplicate' && owners.findBlocker(path, waiting.generation.manifest) === undefined,

@@ -6,12 +6,11 @@ import { nameOf, type PluginRecord } from './plugin-record.ts';
 import { shownPath } from './stage.ts';
 
 /** A plugin as every door shows it. */
-export function viewPlugin(record: PluginRecord, decideGrants: (manifest: Generation['manifest']) => GrantDecision): PluginView {
+export function viewPlugin(record: PluginRecord, decideGrants: (generation: Generation) => GrantDecision): PluginView {
   const { live, waiting, diagnostic, loadedAtMs, lastReloadMs } = record;
-  // A generation that waits for a grant is the one whose permissions people have to decide on.
-  const asking = waiting?.because === 'grant' ? waiting.generation : (live?.generation ?? record.chosen ?? waiting?.generation);
+  const asking = findAsking(record);
   const manifest = (live?.generation ?? record.chosen ?? waiting?.generation)?.manifest;
-  const decision = asking && decideGrants(asking.manifest);
+  const decision = asking && decideGrants(asking);
   return {
     name: nameOf(record),
     version: manifest?.version ?? '0.0.0',
@@ -29,10 +28,16 @@ export function viewPlugin(record: PluginRecord, decideGrants: (manifest: Genera
       requested: asking?.manifest.permissions ?? {},
       granted: decision?.granted ?? {},
       pending: decision?.pending ?? {},
+      ...(waiting?.because === 'grant' ? { waitingGeneration: waiting.generation.number } : {}),
     },
     ...(loadedAtMs === undefined ? {} : { loadedAtMs }),
     ...(lastReloadMs === undefined ? {} : { lastReloadMs }),
   };
+}
+
+/** The generation whose permissions people decide on: the one that waits for a grant, else the one that serves. */
+export function findAsking({ live, waiting, chosen }: PluginRecord): Generation | undefined {
+  return waiting?.because === 'grant' ? waiting.generation : (live?.generation ?? chosen ?? waiting?.generation);
 }
 
 /** A generation as lists show it. */

@@ -92,7 +92,7 @@ export async function startRig(shared: SharedParts, options: RigOptions = {}): P
     builder: countingBuilder(shared, builds),
     engines: { quickjs: shared.engine, ...(shared.extism ? { extism: shared.extism } : {}) },
     publish: registry,
-    decideGrants: (manifest) => decideGrants(manifest.permissions, { preset: rig.grants, grantRequested: false }),
+    decideGrants: ({ manifest }) => decideGrants(manifest.permissions, { preset: rig.grants, grantRequested: false }),
     builtBy: 'test',
     onFault: (error) => {
       throw error;

@@ -1,0 +1,260 @@
+import { randomUUID } from 'node:crypto';
+import type { PermissionSet } from '../config/permission-set.ts';
+import type { EventLog } from '../events/event.ts';
+import type { GrantRow, Store } from '../store/store-types.ts';
+import { decideGrants, describePermissions, type GrantDecision, isNothing, joinPermissions } from './decision.ts';
+import { createExpiry } from './expiry.ts';
+import { parsePermissions } from './parse.ts';
+import { takeBack } from './permission-words.ts';
+import { type Grant, type GrantSubject, type GrantUse, holdsFor, joinGrants, withoutSecrets } from './select-grants.ts';
+
+/** A build that asks for permissions; a generation is one. */
+export interface Asking {
+  readonly pluginPath: string;
+  readonly contentHash: string;
+  readonly author: GrantSubject['author'];
+  readonly manifest: { readonly name: string; readonly permissions: PermissionSet };
+}
+
+/** How long a grant holds. */
+export type GrantScope =
+  | { readonly scope: 'once' | 'always' }
+  | { readonly scope: 'session'; readonly caller: string; readonly session: string }
+  | { readonly scope: 'until'; readonly untilMs: number };
+
+/** What a grant book is made of. */
+export interface GrantBookParts {
+  readonly store: Pick<Store, 'grants'>;
+  readonly events: Pick<EventLog, 'publish'>;
+  /** Granted beforehand in the config, by plugin name. */
+  readonly presets: Readonly<Record<string, PermissionSet>>;
+  readonly grantRequested: boolean;
+  readonly now: () => number;
+  /** Told when time took a grant away. Must not throw. */
+  readonly onExpire: () => void;
+  readonly onFault: (error: unknown) => void;
+}
+
+/** Keeps what operators granted, and decides from it what a build may do. */
+export interface GrantBook {
+  /** What a build may do now, within a call when one is given. Cached: the same grants give the same objects. */
+  decide(asking: Asking, use?: GrantUse): GrantDecision;
+  /** What the config grants to a plugin. */
+  presetOf(pluginName: string): PermissionSet;
+  create(request: { asking: Asking; permissions: PermissionSet; scope: GrantScope; grantedBy: string }): Grant;
+  /** Takes back all grants of a plugin, or what of them allows any of `permissions`. Returns those that were touched. */
+  revoke(target: { pluginPath: string; permissions?: PermissionSet | undefined }, by: string): Grant[];
+  /** Takes back everything of a plugin that is gone: another file of that name starts with nothing. Never throws. */
+  forget(pluginPath: string): void;
+  /** In force, oldest first. */
+  list(): Grant[];
+  /** Also those that were spent, ended or were taken back, newest first. */
+  listAll(limit: number): Grant[];
+  close(): void;
+}
+
+interface Decisions {
+  readonly version: number;
+  readonly byGrants: Map<string, GrantDecision>;
+}
+
+const mostCachedDecisions = 64;
+const none: readonly Grant[] = [];
+const nothing: PermissionSet = Object.freeze({});
+
+/** Opens the book of grants. */
+export function createGrantBook(parts: GrantBookParts): GrantBook {
+  const { events, now, presets } = parts;
+  const { grants: table } = parts.store;
+  const grantsByPath = new Map<string, Grant[]>();
+  const decisionsOf = new WeakMap<Asking, Decisions>();
+  const expiry = createExpiry(now, endExpired);
+  let version = 0;
+  for (const row of table.listInForce()) {
+    // A call that held a grant for once died with the daemon before.
+    const grant = row.usedBy === null ? readGrant(row) : undefined;
+    if (grant !== undefined) add(grant);
+  }
+  armExpiry();
+
+  function add(grant: Grant): void {
+    grantsByPath.set(grant.pluginPath, [...(grantsByPath.get(grant.pluginPath) ?? none), grant]);
+    version += 1;
+  }
+
+  function drop(grant: Grant): void {
+    const rest = (grantsByPath.get(grant.pluginPath) ?? none).filter((other) => other.id !== grant.id);
+    if (rest.length === 0) grantsByPath.delete(grant.pluginPath);
+    else grantsByPath.set(grant.pluginPath, rest);
+    version += 1;
+  }
+
+  function presetOf(pluginName: string): PermissionSet {
+    return (Object.hasOwn(presets, pluginName) ? presets[pluginName] : undefined) ?? nothing;
+  }
+
+  function decide(asking: Asking, use?: GrantUse): GrantDecision {
+    const grants = grantsByPath.get(asking.pluginPath);
+    return grants === undefined ? recall(asking, none) : recall(asking, findHolding(asking, grants, use));
+  }
+
+  function findHolding(asking: Asking, grants: readonly Grant[], use: GrantUse | undefined): readonly Grant[] {
+    const subject = subjectOf(asking);
+    if (use !== undefined) for (const grant of grants) if (isUnspent(grant, subject)) spend(grant, use);
+    const nowMs = now();
+    return (grantsByPath.get(asking.pluginPath) ?? none).filter((grant) => holdsFor(grant, subject, use, nowMs));
+  }
+
+  function recall(asking: Asking, holding: readonly Grant[]): GrantDecision {
+    const decisions = cacheOf(asking);
+    const key = holding.map(({ id }) => id).join();
+    const known = decisions.byGrants.get(key);
+    if (known !== undefined) return known;
+    const decision = decideFrom(asking, holding);
+    if (decisions.byGrants.size >= mostCachedDecisions) decisions.byGrants.clear();
+    decisions.byGrants.set(key, decision);
+    return decision;
+  }
+
+  function cacheOf(asking: Asking): Decisions {
+    const known = decisionsOf.get(asking);
+    if (known?.version === version) return known;
+    const made = { version, byGrants: new Map<string, GrantDecision>() };
+    decisionsOf.set(asking, made);
+    return made;
+  }
+
+  function decideFrom(asking: Asking, holding: readonly Grant[]): GrantDecision {
+    const { manifest, author } = asking;
+    const { permissions: requested } = manifest;
+    const isOwn = author === 'operator';
+    const preset = isOwn ? presetOf(manifest.name) : withoutSecrets(presetOf(manifest.name));
+    const wanted = !parts.grantRequested || isOwn ? preset : joinPermissions(preset, withoutSecrets(requested));
+    const stored = joinGrants(holding, subjectOf(asking));
+    return decideGrants(requested, {
+      preset: isNothing(stored) ? wanted : Object.freeze(joinPermissions(wanted, stored)),
+      grantRequested: parts.grantRequested && isOwn,
+    });
+  }
+
+  function spend(grant: Grant, { executionId }: GrantUse): void {
+    try {
+      table.spend(grant.id, executionId);
+      const { pluginPath } = grant;
+      const rest = (grantsByPath.get(pluginPath) ?? none).map((other) =>
+        other.id === grant.id ? { ...grant, usedBy: executionId } : other,
+      );
+      grantsByPath.set(pluginPath, rest);
+    } catch (error) {
+      // What cannot be written down as spent is not given: it could be spent again after a restart.
+      parts.onFault(error);
+    }
+  }
+
+  function tell(action: 'granted' | 'revoked' | 'expired', { pluginName, permissions, scope, id }: Grant, by: string): void {
+    const data = { action, grant: id, permissions: describePermissions(permissions), scope, by };
+    events.publish('grant-change', { subject: pluginName, data });
+  }
+
+  function armExpiry(): void {
+    expiry.arm([...grantsByPath.values()].flat().flatMap(({ untilMs }) => untilMs ?? []));
+  }
+
+  function endExpired(): void {
+    const nowMs = now();
+    for (const grant of [...grantsByPath.values()].flat()) {
+      if (grant.untilMs === null || grant.untilMs > nowMs) continue;
+      drop(grant);
+      tell('expired', grant, 'time');
+    }
+    armExpiry();
+    parts.onExpire();
+  }
+
+  function takeOne(grant: Grant, rest: PermissionSet, by: string): void {
+    const nowMs = now();
+    const left = isNothing(rest) ? [] : [{ ...grant, id: newId(), permissions: rest }];
+    table.replace(grant.id, nowMs, left.map(toRow));
+    drop(grant);
+    left.forEach(add);
+    tell('revoked', grant, by);
+    for (const kept of left) tell('granted', kept, by);
+  }
+
+  function revoke(target: { pluginPath: string; permissions?: PermissionSet | undefined }, by: string): Grant[] {
+    const touched = [...(grantsByPath.get(target.pluginPath) ?? none)].flatMap((grant) => {
+      const rest = target.permissions === undefined ? nothing : takeBack(grant.permissions, target.permissions);
+      if (describePermissions(rest) === describePermissions(grant.permissions)) return [];
+      takeOne(grant, rest, by);
+      return [grant];
+    });
+    armExpiry();
+    return touched;
+  }
+
+  return {
+    decide,
+    presetOf,
+    create({ asking, permissions, scope, grantedBy }) {
+      const grant: Grant = {
+        id: newId(),
+        pluginPath: asking.pluginPath,
+        pluginName: asking.manifest.name,
+        contentHash: asking.contentHash,
+        permissions,
+        scope: scope.scope,
+        caller: scope.scope === 'session' ? scope.caller : null,
+        session: scope.scope === 'session' ? scope.session : null,
+        untilMs: scope.scope === 'until' ? scope.untilMs : null,
+        grantedBy,
+        createdAtMs: now(),
+        usedBy: null,
+        revokedAtMs: null,
+      };
+      table.insert(toRow(grant));
+      add(grant);
+      armExpiry();
+      tell('granted', grant, grantedBy);
+      return grant;
+    },
+    revoke,
+    forget(pluginPath) {
+      try {
+        revoke({ pluginPath }, 'removal');
+      } catch (error) {
+        parts.onFault(error);
+        grantsByPath.delete(pluginPath);
+        version += 1;
+      }
+    },
+    list: () => [...grantsByPath.values()].flat(),
+    listAll: (limit) => table.list(limit).flatMap((row) => readGrant(row) ?? []),
+    close: () => expiry.close(),
+  };
+}
+
+function subjectOf({ pluginPath, contentHash, author, manifest }: Asking): GrantSubject {
+  return { pluginPath, pluginName: manifest.name, contentHash, author };
+}
+
+function isUnspent(grant: Grant, subject: GrantSubject): boolean {
+  return grant.scope === 'once' && grant.usedBy === null && grant.pluginName === subject.pluginName;
+}
+
+function newId(): string {
+  return `grt_${randomUUID()}`;
+}
+
+function toRow({ permissions, ...grant }: Grant): GrantRow {
+  return { ...grant, permissionsJson: JSON.stringify(permissions) };
+}
+
+/** A row that does not say what it grants grants nothing. */
+function readGrant({ permissionsJson, ...row }: GrantRow): Grant | undefined {
+  try {
+    const parsed = parsePermissions(JSON.parse(permissionsJson));
+    return parsed.ok ? { ...row, permissions: parsed.permissions } : undefined;
+  } catch {
+    return undefined;
+  }
+}

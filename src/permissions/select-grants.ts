@@ -1,0 +1,61 @@
+import type { PermissionSet } from '../config/permission-set.ts';
+import type { GrantRow } from '../store/store-types.ts';
+import { joinPermissions } from './decision.ts';
+
+/** A build of a plugin, as far as grants belong to it. */
+export interface GrantSubject {
+  readonly pluginPath: string;
+  readonly pluginName: string;
+  readonly contentHash: string;
+  readonly author: 'operator' | 'caller' | 'model' | 'repair';
+}
+
+/** The call that wants to use something. */
+export interface GrantUse {
+  readonly executionId: string;
+  readonly caller: string;
+  readonly session: string;
+}
+
+/** A stored grant with its permissions read. */
+export interface Grant extends Omit<GrantRow, 'permissionsJson'> {
+  readonly permissions: PermissionSet;
+}
+
+/**
+ * Whether a grant holds for a build now. It belongs to one file under one name: a rename or a copy does not have it. One
+ * for once holds for the call it was spent on, one for a session only for that session of that caller; without a call both
+ * hold for nobody.
+ */
+export function holdsFor(grant: Grant, subject: GrantSubject, use: GrantUse | undefined, nowMs: number): boolean {
+  if (grant.revokedAtMs !== null) return false;
+  if (grant.pluginPath !== subject.pluginPath || grant.pluginName !== subject.pluginName) return false;
+  switch (grant.scope) {
+    case 'always':
+      return true;
+    case 'until':
+      return grant.untilMs !== null && nowMs < grant.untilMs;
+    case 'session':
+      return use !== undefined && grant.session === use.session && grant.caller === use.caller;
+    case 'once':
+      return use !== undefined && grant.usedBy === use.executionId;
+  }
+}
+
+/**
+ * Everything that the grants that hold give to a build. An operator's own edit keeps them; a build of anybody else has
+ * `env` and `run` only from a grant that was given for that very content.
+ */
+export function joinGrants(grants: readonly Grant[], subject: GrantSubject): PermissionSet {
+  let joined: PermissionSet = {};
+  for (const { permissions, contentHash } of grants) {
+    const isKnown = subject.author === 'operator' || contentHash === subject.contentHash;
+    joined = joinPermissions(joined, isKnown ? permissions : withoutSecrets(permissions));
+  }
+  return joined;
+}
+
+/** A set without what a build of an unknown hand must not have. */
+export function withoutSecrets({ env: _env, run: _run, ...rest }: PermissionSet): PermissionSet {
+  return rest;
+}

@@ -1,0 +1,81 @@
+import type { PermissionSet } from '../config/permission-set.ts';
+import type { Store } from '../store/store-types.ts';
+import { describePermissions } from './decision.ts';
+import { hostMatches, pathMatches } from './matching.ts';
+
+/** What of its grants a plugin uses. */
+export interface GrantUsage {
+  /** Of the last 30 days, with the time of the last use. */
+  readonly used: readonly { readonly permission: string; readonly lastUsedAtMs: number }[];
+  /** Granted entries that nobody ever used, as words. */
+  readonly neverUsed: readonly string[];
+}
+
+/** Notes and tells which granted permissions are used. */
+export interface PermissionUses {
+  /** Notes one allowed use. `detail` is what the capability told: a host with its port, a path. */
+  note(pluginPath: string, granted: PermissionSet, permission: string, detail: string): void;
+  describe(pluginPath: string, granted: PermissionSet): GrantUsage;
+  forget(pluginPath: string): void;
+}
+
+const noteEveryMs = 60_000;
+const shownMs = 30 * 24 * 3_600_000;
+const mostRemembered = 10_000;
+
+/** Creates the notes of uses; they are kept to the minute, so that a busy plugin costs no writes. */
+export function createPermissionUses(store: Pick<Store, 'permissionUses'>, now: () => number): PermissionUses {
+  const { permissionUses: table } = store;
+  const notedAtMsByUse = new Map<string, number>();
+
+  return {
+    note(pluginPath, granted, permission, detail) {
+      const word = findWord(granted, permission, detail);
+      if (word === undefined) return;
+      const atMs = now();
+      const use = `${pluginPath}\n${word}`;
+      const notedAtMs = notedAtMsByUse.get(use);
+      if (notedAtMs !== undefined && Math.abs(atMs - notedAtMs) < noteEveryMs) return;
+      if (notedAtMsByUse.size >= mostRemembered) notedAtMsByUse.clear();
+      notedAtMsByUse.set(use, atMs);
+      table.touch(pluginPath, word, atMs);
+    },
+    describe(pluginPath, granted) {
+      const rows = table.listOf(pluginPath);
+      const everUsed = new Set(rows.map(({ permission }) => permission));
+      const sinceMs = now() - shownMs;
+      return {
+        used: rows.filter(({ lastUsedAtMs }) => lastUsedAtMs >= sinceMs),
+        neverUsed: listWords(granted).filter((word) => !everUsed.has(word)),
+      };
+    },
+    forget(pluginPath) {
+      for (const use of notedAtMsByUse.keys()) if (use.startsWith(`${pluginPath}\n`)) notedAtMsByUse.delete(use);
+      table.forget(pluginPath);
+    },
+  };
+}
+
+/** The granted entry behind a use, so that what a guest makes up cannot fill the table. */
+function findWord(granted: PermissionSet, permission: string, detail: string): string | undefined {
+  if (permission === 'kv') return detail === 'shared' ? 'kv=shared' : 'kv';
+  if (permission === 'net') {
+    const colon = detail.lastIndexOf(':');
+    const entry = granted.net?.find((each) => hostMatches(each, detail.slice(0, colon), Number(detail.slice(colon + 1))));
+    return entry && describePermissions({ net: [entry] });
+  }
+  if (permission !== 'read' && permission !== 'write') return undefined;
+  const entry = granted[permission]?.find((each) => pathMatches(each, detail));
+  return entry && describePermissions({ [permission]: [entry] });
+}
+
+/** The words of what is noted when it is used; the others, such as `env`, are read without the daemon hearing of it. */
+function listWords({ net = [], read = [], write = [], kv }: PermissionSet): string[] {
+  const lists = [
+    ...net.map((entry) => ({ net: [entry] })),
+    ...read.map((entry) => ({ read: [entry] })),
+    ...write.map((entry) => ({ write: [entry] })),
+  ];
+  const shared = typeof kv === 'object' && kv.shared === true;
+  return [...lists.map(describePermissions), ...(kv === undefined ? [] : [shared ? 'kv=shared' : 'kv'])];
+}
