@@ -153,7 +153,7 @@ export const attacks: readonly Attack[] = [
   },
 ];
 
-/** The plugin of an attack. */
+/** The plugin of an attack; with `{calm: true}` it does nothing. */
 export function writeAttack({ name, body }: Attack): string {
   return `export default {
   name: '${name}',
@@ -162,7 +162,10 @@ export function writeAttack({ name, body }: Attack): string {
   permissions: { kv: true },
   timeoutMs: ${attackTimeoutMs},
   limits: ${JSON.stringify(attackLimits)},
-  handler: async (args: unknown, context: any) => { ${body} },
+  handler: async (args: { calm?: boolean }, context: any) => {
+    if (args.calm) return 'calm';
+    ${body}
+  },
 };
 `;
 }

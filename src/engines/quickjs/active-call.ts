@@ -52,8 +52,11 @@ export interface OpenQuestion {
 const MAX_RECORDING_BYTES = 1024 * 1024;
 /** What a crossing takes beside its texts. */
 const CROSSING_BYTES = 100;
-/** Questions are copied out of the guest, so its memory limit does not bound them: one string can be sent many times. */
-const MAX_PENDING_HOST_BYTES = 20 * 1024 * 1024;
+/**
+ * Questions are copied out of the guest, so its memory limit does not bound them: one string can be sent many times. There
+ * is always room for this much, and for the arguments of a tool that may take more.
+ */
+const PENDING_HOST_BYTES = 6 * 1024 * 1024;
 
 /** Keeps a crossing for the recording while there is room; the recording says when there was not. */
 export function recordCrossing(call: ActiveCall, crossing: BorderCrossing): void {
@@ -82,7 +85,7 @@ export function budgetOf(call: ActiveCall): SliceBudget {
     logLines: Math.max(0, limits.logLines - call.used.logLines),
     hostCalls: Math.max(0, limits.hostCalls - call.used.hostCalls),
     pendingHostCalls: limits.pendingHostCalls,
-    pendingHostBytes: Math.max(0, MAX_PENDING_HOST_BYTES - openBytes),
+    pendingHostBytes: Math.max(0, Math.max(PENDING_HOST_BYTES, 2 * limits.argumentBytes) - openBytes),
   };
 }
 
