@@ -10,7 +10,7 @@ interface Budget {
 /** The default export and the named exports as JSON text. */
 export function describeExports(namespace: unknown): string {
   const budget = { nodes: 0 };
-  const named: Record<string, unknown> = {};
+  const named: Record<string, unknown> = Object.create(null);
   let main: unknown;
   if (isObject(namespace)) {
     for (const key of Object.keys(namespace)) {
@@ -56,7 +56,8 @@ function toData(value: unknown, depth: number, parents: readonly unknown[], budg
   const inside = [...parents, value];
   if (Array.isArray(value)) return value.map((item) => toData(item, depth + 1, inside, budget));
   if (value instanceof Date || value instanceof RegExp) return String(value);
-  const data: Record<string, unknown> = {};
+  // Without a prototype: "__proto__" is a key like any other.
+  const data: Record<string, unknown> = Object.create(null);
   for (const key of Object.keys(value)) data[key] = toData((value as Record<string, unknown>)[key], depth + 1, inside, budget);
   return data;
 }

@@ -8,6 +8,7 @@ import type { CallAnswer } from '../../tools/tool-types.ts';
 import { parseArguments, readArguments } from '../call-arguments.ts';
 import { exitCodeFor, exitCodes } from '../exit-codes.ts';
 import { renderExecutionError } from '../render/error.ts';
+import { tame } from '../render/style.ts';
 import type { CliSession } from '../session.ts';
 import { withDaemonOrAlone } from './command.ts';
 
@@ -82,10 +83,15 @@ async function collectArguments(
 
 function showAnswer(session: CliSession, answer: CallAnswer, isFull: boolean): void {
   if (isFull) session.printJson(answer);
-  else if (answer.status === 'success') session.print(formatOutput(answer.output));
+  else if (answer.status === 'success') session.print(showOutput(session, formatOutput(answer.output)));
   if (answer.status === 'success') return;
   session.exitCode = answer.error === undefined ? exitCodes.failed : exitCodeFor(answer.error.code) || exitCodes.failed;
   if (answer.error !== undefined) session.note(renderExecutionError(answer.error, session.style));
+}
+
+/** A pipe gets the output byte for byte; the terminal of a person is not the tool's to repaint. */
+function showOutput({ io }: CliSession, text: string): string {
+  return io.isTTY ? tame(text) : text;
 }
 
 function formatOutput(output: unknown): string {

@@ -62,7 +62,9 @@ export function registerExecutions(program: Command, session: CliSession): void 
         const took = execution.durationMs === undefined ? '' : ` in ${formatDuration(execution.durationMs)}`;
         session.print(`${style.bold(execution.id)}  ${execution.tool}@${execution.version}  ${execution.status}${took}\n`);
         session.print(
-          style.dim(`called by ${execution.caller} in session ${execution.session}, ${formatTime(execution.createdAtMs)}\n`),
+          style.dim(
+            tame(`called by ${execution.caller} in session ${execution.session}, ${formatTime(execution.createdAtMs)}\n`),
+          ),
         );
         session.print(`\n${style.bold('Arguments')}\n${tame(JSON.stringify(execution.arguments, null, 2))}\n`);
         if (execution.output !== undefined)

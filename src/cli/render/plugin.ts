@@ -32,7 +32,7 @@ export function renderPlugin(plugin: PluginView, style: Style): string {
     ['state', paintState(plugin.state, style)],
     ['generation', plugin.generation === undefined ? 'none serves' : `${plugin.generation} by ${plugin.author ?? 'operator'}`],
     ['engine', `${plugin.engine}, isolation ${plugin.isolation}`],
-    ['path', plugin.path],
+    ['path', tame(plugin.path)],
     ['tools', plugin.tools.join(', ') || 'none'],
     ['loaded', plugin.loadedAtMs === undefined ? undefined : formatTime(plugin.loadedAtMs)],
     ['last reload', plugin.lastReloadMs === undefined ? undefined : formatDuration(plugin.lastReloadMs)],
@@ -42,7 +42,7 @@ export function renderPlugin(plugin: PluginView, style: Style): string {
     ...plugin.warnings.map((warning): [string, string] => ['warning', style.yellow(tame(warning))]),
   ];
   const lines = facts.flatMap(([name, value]) => (value === undefined ? [] : [`  ${style.dim(name.padEnd(20))} ${value}`]));
-  const head = `${style.bold(`${plugin.name} ${plugin.version}`)}\n${tame(plugin.description)}\n\n`;
+  const head = `${style.bold(tame(`${plugin.name} ${plugin.version}`))}\n${tame(plugin.description)}\n\n`;
   const tail = plugin.diagnostic === undefined ? '' : `\n${renderDiagnostic(plugin.diagnostic, style)}`;
   return `${head}${lines.join('\n')}\n${tail}`;
 }
