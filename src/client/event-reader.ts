@@ -8,6 +8,8 @@ import { readProblem } from './problem.ts';
 export interface EventQuery {
   readonly types?: readonly EventType[];
   readonly after?: number;
+  /** Told once, when every later event will come. */
+  readonly onOpen?: () => void;
   readonly signal: AbortSignal;
 }
 
@@ -15,13 +17,14 @@ export interface EventQuery {
 export async function* readEvents(
   query: EventQuery & { readonly url: string; readonly headers: Readonly<Record<string, string>> },
 ): AsyncGenerator<EventEnvelope> {
-  const { url, signal, types, after } = query;
+  const { url, signal, types, after, onOpen } = query;
   const parameters = new URLSearchParams();
   if (types !== undefined && types.length > 0) parameters.set('types', types.join(','));
   if (after !== undefined) parameters.set('after', String(after));
   const answer = await exchange({ url: `${url}/api/events?${parameters}`, method: 'GET', headers: query.headers, signal });
   if (answer.statusCode !== 200) throw readProblem(JSON.parse(await readText(answer)), answer.statusCode);
   answer.setEncoding('utf8');
+  onOpen?.();
   let unread = '';
   try {
     for await (const chunk of answer) {

@@ -19,7 +19,7 @@ export function createLocalClient(daemon: Daemon): Client {
       if (Value.Check(contract.output, output)) return output;
       throw new HotcellError('internal', `${contract.name} answered with something else than its contract says.`);
     },
-    async *events({ types, signal }) {
+    async *events({ types, signal, onOpen }) {
       const waiting: EventEnvelope[] = [];
       let wake = Promise.withResolvers<void>();
       const ring = (): void => wake.resolve();
@@ -28,6 +28,7 @@ export function createLocalClient(daemon: Daemon): Client {
         ring();
       });
       signal.addEventListener('abort', ring);
+      onOpen?.();
       try {
         while (!signal.aborted) {
           await wake.promise;

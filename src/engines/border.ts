@@ -30,6 +30,8 @@ export interface Recording {
   readonly startedAtMs: number;
   readonly crossings: readonly BorderCrossing[];
   readonly complete: boolean;
+  /** The last lines that the call logged. */
+  readonly logs?: readonly LogLine[];
 }
 
 /** One line that the guest logged. */

@@ -32,6 +32,7 @@ export function createToolOperations({ tools, caller: toolCaller }: OperationPar
       if (input.session !== undefined) request.session = input.session;
       if (input.timeoutMs !== undefined) request.timeoutMs = input.timeoutMs;
       if (input.idempotencyKey !== undefined) request.idempotencyKey = input.idempotencyKey;
+      if (input.tag !== undefined) request.tag = input.tag;
       if (context.cancelSignal !== undefined) request.signal = context.cancelSignal;
       return toolCaller.call(request);
     }),

@@ -1,5 +1,6 @@
 import type { ExecutionRecord } from './execution-records.ts';
 import type { QueuePlace } from './fair-queue.ts';
+import { createLogTail } from './log-tail.ts';
 import type { PreparedTool } from './prepared-tool.ts';
 import type { CallAnswer, CallRequest, ToolEntry } from './tool-types.ts';
 
@@ -21,6 +22,7 @@ export class ActiveCall {
   readonly cellKey: string;
   readonly callerId: string;
   readonly pluginPath: string;
+  readonly log = createLogTail();
   readonly controller = new AbortController();
   readonly answered: Promise<CallAnswer>;
   readonly resolve: (answer: CallAnswer) => void;

@@ -77,6 +77,7 @@ export class CallBorder implements BorderHost {
     const { record, request } = this.#call;
     const { level, text } = line;
     this.#parts.events.publish('execution-log', { caller: record.caller, subject: record.id, data: { level, text } });
+    this.#call.log.add(line);
     try {
       request.onLog?.(line);
     } catch (error) {

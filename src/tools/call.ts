@@ -176,7 +176,7 @@ export function createToolCaller(parts: ToolCallerParts): ToolCallerHandle {
   async function run(call: ActiveCall): Promise<void> {
     clearTimeout(call.timer);
     if (call.startedAt === 0) call.startedAt = performance.now();
-    records.start(call.record, now());
+    records.start(call.record, now(), call.request.tag);
     const engine = findEngine(engines, call.entry);
     const border = new CallBorder(borderParts, call);
     const outcome = await runInEngine(engine, call, border, onFault);
@@ -233,7 +233,8 @@ export function createToolCaller(parts: ToolCallerParts): ToolCallerHandle {
     records.end(record, end, durationMs, now());
     if (recording !== undefined) {
       const { id: executionId, tool, createdAtMs } = record;
-      recordings.keep({ executionId, tool, status: end.status, recording, createdAtMs });
+      const logs = call.log.lines();
+      recordings.keep({ executionId, tool, status: end.status, recording: { ...recording, logs }, createdAtMs });
     }
     call.leave?.();
     if (hadCell) dispatcher.leaveCell(call);
@@ -277,6 +278,7 @@ export function createToolCaller(parts: ToolCallerParts): ToolCallerHandle {
     load: () => ({ pending: dispatcher.pending(), running: dispatcher.running() }),
     drain,
     readRecording: recordings.read,
+    readLogs: async (id) => activeById.get(id)?.log.lines() ?? (await recordings.read(id))?.logs ?? [],
     async close() {
       await drain(0);
       await recordings.flush();

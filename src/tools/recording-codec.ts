@@ -18,6 +18,9 @@ const storedRecording = Compile(
     seed: Type.String(),
     startedAtMs: Type.Number(),
     complete: Type.Boolean(),
+    logs: Type.Optional(
+      Type.Array(Type.Object({ level: Type.Enum(['debug', 'info', 'warn', 'error']), text: Type.String(), atMs: Type.Number() })),
+    ),
     crossings: Type.Array(
       Type.Object({
         id: Type.Number(),
@@ -43,8 +46,8 @@ export async function encodeRecording(recording: Recording, maxBytes: number): P
     crossings.push(stored);
   }
   const complete = recording.complete && crossings.length === recording.crossings.length;
-  const { seed, startedAtMs } = recording;
-  const json = Buffer.from(JSON.stringify({ seed, startedAtMs, complete, crossings }));
+  const { seed, startedAtMs, logs = [] } = recording;
+  const json = Buffer.from(JSON.stringify({ seed, startedAtMs, complete, crossings, ...(logs.length > 0 && { logs }) }));
   if (json.length < leastDeflatedBytes) return Buffer.concat([Buffer.of(plainFormat), json]);
   return Buffer.concat([Buffer.of(deflatedFormat), await deflate(json)]);
 }
@@ -59,7 +62,8 @@ export async function decodeRecording(blob: Uint8Array): Promise<Recording | und
     const parsed: unknown = JSON.parse(json.toString('utf8'));
     if (!storedRecording.Check(parsed)) return undefined;
     const crossings = parsed.crossings.map(({ id, op, payload, ...answer }) => ({ id, op, payload, answer: readAnswer(answer) }));
-    return { seed: parsed.seed, startedAtMs: parsed.startedAtMs, complete: parsed.complete, crossings };
+    const { seed, startedAtMs, complete, logs } = parsed;
+    return { seed, startedAtMs, complete, crossings, ...(logs !== undefined && { logs }) };
   } catch {
     return undefined;
   }

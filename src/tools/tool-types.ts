@@ -64,6 +64,8 @@ export interface Execution {
   readonly durationMs?: number;
   readonly attempts: number;
   readonly idempotencyKey?: string;
+  /** The last lines that it logged, where one execution is read: kept as long as its recording. */
+  readonly logs?: readonly LogLine[];
 }
 
 /** What a door asks for. */
@@ -75,6 +77,8 @@ export interface CallRequest {
   readonly session?: string;
   readonly timeoutMs?: number;
   readonly idempotencyKey?: string;
+  /** Said again in the `execution-start` event, so that whoever calls knows which execution is its own. */
+  readonly tag?: string;
   /** Aborting cancels the call. */
   readonly signal?: AbortSignal;
   /** Sees log lines and progress as they come. Must not throw. */

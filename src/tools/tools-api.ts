@@ -1,3 +1,4 @@
+import type { LogLine } from '../engines/border.ts';
 import type {
   CallAnswer,
   Caller,
@@ -31,6 +32,8 @@ export interface ToolCaller {
   call(request: CallRequest): Promise<CallAnswer>;
   /** Cancels a pending or running execution; false when it had ended. Throws `execution-unknown`. */
   cancel(executionId: string, caller: Caller): boolean;
+  /** The last lines that an execution logged, also of one that runs; empty once its recording is gone. Asks nobody's rights. */
+  readLogs(executionId: string): Promise<readonly LogLine[]>;
   /** Calls that wait for a cell, and that run. */
   load(): { readonly pending: number; readonly running: number };
   /** Refuses new calls and waits for the running ones, at most `deadlineMs`; what is left is cancelled. */

@@ -174,3 +174,35 @@ describe('hotcell plugin logs --follow', () => {
     expect((await following).code).toBe(0);
   });
 });
+
+describe('hotcell call, executions show and plugin logs', () => {
+  it('show what a call logs while it runs and afterwards', async () => {
+    terminal.write(
+      'plugins/talks.ts',
+      `export default { name: 'talks', description: 'Talks.', handler: async (args: { fail?: boolean }, context: any) => {
+  context.log.info('first', 1);
+  context.progress(1, 2, 'half');
+  console.warn('second');
+  if (args.fail) throw new Error('no more');
+  return 'said';
+} };\n`,
+    );
+    await untilSaid(/✓ talks ready/);
+    expect(await terminal.run(['call', 'talks'])).toEqual({
+      code: 0,
+      out: 'said\n',
+      err: expect.stringMatching(/^info {2}first 1\nwarn {2}second\n1\/2 half\n$/),
+    });
+    const failed = await terminal.run(['call', 'talks', 'fail:=true', '--full']);
+    const { executionId } = JSON.parse(failed.out);
+    const shown = await terminal.run(['executions', 'show', executionId]);
+    expect(shown.out).toMatch(/Log\n.* info {2}first 1\n.* warn {2}second\n/);
+    const { logs } = await readJson(['executions', 'show', executionId]);
+    expect(logs).toMatchObject([
+      { level: 'info', text: 'first 1' },
+      { level: 'warn', text: 'second' },
+    ]);
+    const told = await terminal.run(['plugin', 'logs', 'talks']);
+    expect(told.out).toMatch(/first 1\n.*second\n.*success[\s\S]*first 1\n.*second\n.*error handler-threw/);
+  });
+});

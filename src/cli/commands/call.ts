@@ -7,6 +7,7 @@ import { toolContracts } from '../../operations/contracts/tools.ts';
 import type { CallAnswer } from '../../tools/tool-types.ts';
 import { parseArguments, readArguments } from '../call-arguments.ts';
 import { exitCodeFor, exitCodes } from '../exit-codes.ts';
+import { callAndFollow } from '../follow-call.ts';
 import { renderExecutionError } from '../render/error.ts';
 import { tame } from '../render/style.ts';
 import type { CliSession } from '../session.ts';
@@ -53,7 +54,7 @@ export function registerCall(program: Command, session: CliSession): void {
           ...(flags.idempotencyKey === undefined ? {} : { idempotencyKey: flags.idempotencyKey }),
         };
         try {
-          showAnswer(session, await client.invoke(toolContracts.call, input, { signal: session.io.signal }), flags.full === true);
+          showAnswer(session, await callAndFollow(session, client, input), flags.full === true);
         } catch (error) {
           throw await explainMissingTool(client, ref, error);
         }

@@ -3,6 +3,7 @@ import { HotcellError } from '../../errors/hotcell-error.ts';
 import { executionContracts } from '../../operations/contracts/executions.ts';
 import type { Execution, ExecutionStatus } from '../../tools/tool-types.ts';
 import { renderExecutionError } from '../render/error.ts';
+import { renderLog } from '../render/log.ts';
 import { formatDuration, formatTime } from '../render/plugin.ts';
 import { tame } from '../render/style.ts';
 import { renderTable } from '../render/table.ts';
@@ -69,6 +70,7 @@ export function registerExecutions(program: Command, session: CliSession): void 
         session.print(`\n${style.bold('Arguments')}\n${tame(JSON.stringify(execution.arguments, null, 2))}\n`);
         if (execution.output !== undefined)
           session.print(`\n${style.bold('Output')}\n${tame(JSON.stringify(execution.output, null, 2))}\n`);
+        if (execution.logs !== undefined) session.print(`\n${style.bold('Log')}\n${renderLog(execution.logs, style)}`);
         if (execution.error !== undefined) session.print(`\n${renderExecutionError(execution.error, style)}`);
       });
     });

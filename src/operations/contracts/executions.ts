@@ -44,6 +44,7 @@ const execution = Type.Unsafe<Execution>(
     durationMs: Type.Optional(Type.Number()),
     attempts: Type.Integer(),
     idempotencyKey: Type.Optional(Type.String()),
+    logs: Type.Optional(Type.Array(Type.Object({ level: Type.String(), text: Type.String(), atMs: Type.Number() }))),
   }),
 );
 
@@ -69,7 +70,7 @@ export const executionContracts = {
   }),
   get: defineContract({
     name: 'executions.get',
-    summary: 'Shows one execution.',
+    summary: 'Shows one execution, with the last lines that it logged while its recording is kept.',
     role: 'caller',
     input: identified,
     output: execution,

@@ -84,6 +84,9 @@ export const toolContracts = {
         session: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
         timeoutMs: Type.Optional(Type.Integer({ minimum: 1, maximum: 900_000 })),
         idempotencyKey: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
+        tag: Type.Optional(
+          Type.String({ minLength: 1, maxLength: 64, description: 'Said again in the execution-start event of this call.' }),
+        ),
       },
       { additionalProperties: false },
     ),

@@ -1,0 +1,60 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
+import type { Static } from 'typebox';
+import type { Client } from '../client/client.ts';
+import type { EventEnvelope } from '../events/event.ts';
+import { toolContracts } from '../operations/contracts/tools.ts';
+import type { CallAnswer } from '../tools/tool-types.ts';
+import { renderLogLine } from './render/log.ts';
+import { tame } from './render/style.ts';
+import type { CliSession } from './session.ts';
+
+const types = ['execution-start', 'execution-log', 'execution-progress', 'execution-end'] as const;
+
+/** After its answer the last lines of a call may still be on their way, but not for long. */
+const lastLinesMs = 500;
+
+/** Calls a tool, and shows on stderr what it logs and how far it is while it runs. */
+export async function callAndFollow(
+  session: CliSession,
+  client: Client,
+  input: Static<typeof toolContracts.call.input>,
+): Promise<CallAnswer> {
+  const tag = randomUUID();
+  const over = new AbortController();
+  const opened = Promise.withResolvers<void>();
+  const followed = follow(session, client.events({ types, signal: over.signal, onOpen: opened.resolve }), tag);
+  try {
+    // Who cannot hear the events can still call.
+    await Promise.race([opened.promise, followed]);
+    const answer = await client.invoke(toolContracts.call, { ...input, tag }, { signal: session.io.signal });
+    const lastLines = setTimeout(lastLinesMs, undefined, { signal: over.signal }).catch(() => {});
+    if (answer.replayed !== true) await Promise.race([followed, lastLines]);
+    return answer;
+  } finally {
+    over.abort();
+  }
+}
+
+/** Ends with the call. Never rejects: the call itself tells what is wrong. */
+async function follow(session: CliSession, events: AsyncIterable<EventEnvelope>, tag: string): Promise<void> {
+  let id: string | undefined;
+  try {
+    for await (const event of events) {
+      if (event.type === 'execution-start' && event.data.tag === tag) id = event.subject;
+      if (id === undefined || event.subject !== id) continue;
+      if (event.type === 'execution-end') return;
+      session.note(renderNews(session, event));
+    }
+  } catch {
+    // Shown by the call, which asks the same daemon.
+  }
+}
+
+function renderNews({ style }: CliSession, event: EventEnvelope): string {
+  if (event.type === 'execution-log') return renderLogLine(event.data.level, event.data.text, style);
+  if (event.type !== 'execution-progress') return '';
+  const { done, total, message } = event.data;
+  const share = total === undefined ? String(done) : `${done}/${total}`;
+  return style.dim(`${share}${message === undefined ? '' : ` ${tame(message)}`}\n`);
+}
