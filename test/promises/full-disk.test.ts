@@ -66,7 +66,7 @@ describe.skipIf(!isMounted)('a full disk', () => {
       ok: true,
       generation: 2,
     });
-    expect(daemon.output()).toMatch(/storage-problem/);
+    await expect.poll(() => daemon.output(), { timeout: 10_000 }).toMatch(/storage-problem/);
   });
 
   it('is over as soon as there is room: calls are recorded, and a restart finds them', async () => {
