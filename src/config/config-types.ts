@@ -33,6 +33,8 @@ export interface Config {
   readonly network: { readonly maxResponseBytes: number; readonly timeoutMs: number; readonly maxRedirects: number };
   readonly files: { readonly maxFileBytes: number; readonly workspaceQuotaBytes: number };
   readonly kv: { readonly quotaBytes: number; readonly maxValueBytes: number };
+  /** Names beside addresses and localhost under which the daemon may be asked, such as that of a proxy before it. */
+  readonly http: { readonly allowedHosts: readonly string[] };
   readonly watch: { readonly polling: boolean };
   readonly log: { readonly level: 'debug' | 'info' | 'warn' | 'error' };
 }

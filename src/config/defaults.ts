@@ -21,6 +21,7 @@ export const defaultSettings = {
   network: { maxResponseBytes: 10 * MIB, timeoutMs: 30_000, maxRedirects: 5 },
   files: { maxFileBytes: MIB, workspaceQuotaBytes: 100 * MIB },
   kv: { quotaBytes: MIB, maxValueBytes: 256 * KIB },
+  http: { allowedHosts: [] },
   watch: { polling: false },
   log: { level: 'info' },
 } as const;

@@ -80,6 +80,10 @@ export function mergeLayers(layers: readonly Settings[], { cwd, configFile, gran
       defaults.kv,
       layers.map((layer) => layer.kv),
     ),
+    http: mergeSection<Config['http']>(
+      defaults.http,
+      layers.map((layer) => layer.http),
+    ),
     watch: mergeSection<Config['watch']>(
       defaults.watch,
       layers.map((layer) => layer.watch),

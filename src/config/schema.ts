@@ -109,6 +109,15 @@ export const settingsSchema = Type.Object(
       quotaBytes: whole(defaults.kv.quotaBytes, 1, GIB, 'Keys and values of one plugin and caller.'),
       maxValueBytes: whole(defaults.kv.maxValueBytes, 1, 64 * MIB, 'Size of one value.'),
     }),
+    http: section({
+      allowedHosts: Type.Optional(
+        Type.Array(Type.String({ pattern: '^[A-Za-z0-9._-]{1,253}$' }), {
+          maxItems: 64,
+          default: [...defaults.http.allowedHosts],
+          description: 'Host names, without a port, under which the daemon answers beside addresses and localhost.',
+        }),
+      ),
+    }),
     watch: section({ polling: flag(defaults.watch.polling, 'Polls instead of using the events of the file system.') }),
     log: section({
       level: Type.Optional(

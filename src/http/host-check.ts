@@ -37,7 +37,9 @@ function hostName(host: string): string | undefined {
 
 function refuseHost(host: string | undefined): HotcellError {
   const got = host === undefined ? 'none' : `"${host.slice(0, 128)}"`;
-  return new HotcellError('host-refused', `Expected a Host header that names this daemon, got ${got}.`);
+  return new HotcellError('host-refused', `Expected a Host header that names this daemon, got ${got}.`, {
+    fix: 'Use the address that hotcell start printed, or add the name to http.allowedHosts in the config.',
+  });
 }
 
 function refuseOrigin(origin: string, host: string): HotcellError {

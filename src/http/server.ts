@@ -19,15 +19,13 @@ import { createTicketOffice } from './tickets.ts';
 
 /** What the HTTP door is made of. */
 export interface HttpServerParts {
-  readonly config: Pick<Config, 'host' | 'port'>;
+  readonly config: Pick<Config, 'host' | 'port' | 'http'>;
   readonly operations: readonly Operation[];
   readonly events: EventLog;
   readonly authenticate: Authenticate;
   readonly log: Logger;
   /** False as long as plugins load; always ready when absent. */
   readonly isReady?: () => boolean;
-  /** Further names that a Host header may carry. */
-  readonly allowedHosts?: readonly string[];
 }
 
 /** A listening server. */
@@ -54,7 +52,7 @@ export async function startHttpServer(parts: HttpServerParts): Promise<HttpServe
   app.addHook('onRoute', ({ method, url }) => {
     for (const each of [method].flat()) routes.push({ method: each, path: url });
   });
-  const checkHost = createHostCheck([config.host, ...(parts.allowedHosts ?? [])]);
+  const checkHost = createHostCheck([config.host, ...config.http.allowedHosts]);
   app.addHook('onRequest', (request, reply, done) => {
     const { headers, raw } = request;
     // Node lets go of a connection that asks for an upgrade: whoever answers it in plain HTTP must end it.
@@ -133,7 +131,7 @@ function sendProblem(reply: FastifyReply, error: HotcellError): FastifyReply {
     .send(formatProblem(error));
 }
 
-async function listen(app: FastifyInstance, { host, port }: Pick<Config, 'host' | 'port'>): Promise<string> {
+async function listen(app: FastifyInstance, { host, port }: Pick<Config, 'host' | 'port' | 'http'>): Promise<string> {
   try {
     return await app.listen({ host, port });
   } catch (error) {

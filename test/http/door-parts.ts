@@ -29,6 +29,7 @@ export async function openDoor() {
     join(cwd, 'hotcell.config.json'),
     JSON.stringify({
       port: 0,
+      http: { allowedHosts: ['hotcell.example'] },
       plugins: { weather: { apiKey: 'very-secret' } },
       env: { TOKEN: 'very-secret' },
       workers: { min: 1, max: 1 },

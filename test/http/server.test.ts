@@ -168,6 +168,8 @@ describe('startHttpServer', () => {
     ['evil.example', undefined, 403],
     ['evil.example:7420', undefined, 403],
     ['localhost:7420', undefined, 200],
+    ['HotCell.example:443', 'https://HotCell.example:443', 200],
+    ['a.hotcell.example', undefined, 403],
     ['[::1]:1', undefined, 200],
     ['127.0.0.1:7420', 'http://127.0.0.1:7420', 200],
     ['127.0.0.1:7420', 'http://evil.example', 403],
