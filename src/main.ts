@@ -141,7 +141,7 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
 
   const keys = createKeyRing({ store, now: Date.now });
   const executions = createExecutionReader({ store });
-  const parts = { config, plugins, tools: registry, caller, executions, events, store, keys, version, startedAtMs };
+  const parts = { config, plugins, grants, uses, tools: registry, caller, executions, events, store, keys, version, startedAtMs };
   const operations = createOperations(parts);
   const { authenticate, adminToken } = createAuthenticator({ dataDir: config.dataDir, env: process.env, keys });
 

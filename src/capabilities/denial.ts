@@ -1,5 +1,6 @@
 import type { PermissionKey } from '../config/permission-set.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
+import { describeGrantCommand, parsePermissionWords } from '../permissions/permission-words.ts';
 import type { CapabilityUser } from './capability.ts';
 
 /** One use that no grant covers. */
@@ -11,7 +12,7 @@ export interface Denial {
   readonly tried: string;
 }
 
-/** The error for a use that no grant covers: what was tried, and the lines of the config that would allow it. Notes the denial. */
+/** The error for a use that no grant covers: what was tried, and the command that would allow it. Notes the denial. */
 export function createDenial(user: CapabilityUser, denial: Denial): HotcellError {
   user.noteUse(denial.key, denial.entry ?? denial.tried, false);
   return new HotcellError('permission-denied', `Tool "${user.tool}" may not ${denial.tried}.`, {
@@ -22,11 +23,6 @@ export function createDenial(user: CapabilityUser, denial: Denial): HotcellError
 
 /** The sentence that says how an operator allows something. */
 export function describeGrant(plugin: string, key: PermissionKey, entry?: string): string {
-  const value = entry === undefined ? 'true' : `[${quoteYaml(entry)}]`;
-  return `Allow it with grants: { ${quoteYaml(plugin)}: { ${key}: ${value} } } in hotcell.config.yaml, or start with --grant-requested.`;
-}
-
-function quoteYaml(text: string): string {
-  const isPlain = /^[a-z_][\w./-]*$/i.test(text) && !/^(?:true|false|null|yes|no|on|off|y|n)$/i.test(text);
-  return isPlain ? text : JSON.stringify(text);
+  const parsed = parsePermissionWords([entry === undefined ? key : `${key}=${entry}`]);
+  return `Allow it with: ${describeGrantCommand(plugin, parsed.ok ? parsed.permissions : {})}`;
 }

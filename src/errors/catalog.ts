@@ -27,7 +27,7 @@ export const errorCatalog = {
   'host-refused': { title: 'Host or Origin refused', fix: 'Use the address that hotcell start printed.', status: 403 },
   'permission-denied': {
     title: 'Permission denied',
-    fix: 'Allow it in the config under grants, or start with --grant-requested.',
+    fix: 'Allow it with hotcell grant NAME PERMISSION; see docs/permissions.md.',
     status: 403,
   },
   'not-found': { title: 'Not found', fix: 'See /openapi.json for what there is.', status: 404 },

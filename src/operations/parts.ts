@@ -1,5 +1,7 @@
 import type { Config } from '../config/config-types.ts';
 import type { EventLog } from '../events/event.ts';
+import type { GrantBook } from '../permissions/grants.ts';
+import type { PermissionUses } from '../permissions/uses.ts';
 import type { PluginSupervisor } from '../plugins/supervisor-types.ts';
 import type { Store } from '../store/store-types.ts';
 import type { ExecutionReader, ToolCaller, ToolRegistry } from '../tools/tools-api.ts';
@@ -9,6 +11,8 @@ import type { KeyRing } from './key-ring.ts';
 export interface OperationParts {
   readonly config: Config;
   readonly plugins: PluginSupervisor;
+  readonly grants: GrantBook;
+  readonly uses: PermissionUses;
   readonly tools: ToolRegistry;
   readonly caller: ToolCaller;
   readonly executions: ExecutionReader;

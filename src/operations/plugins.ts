@@ -7,7 +7,7 @@ import { implement, type Operation } from './operation.ts';
 import type { OperationParts } from './parts.ts';
 
 /** What can be done with plugins. */
-export function createPluginOperations({ plugins }: OperationParts): Operation[] {
+export function createPluginOperations({ plugins, uses }: OperationParts): Operation[] {
   return [
     implement(pluginContracts.list, (input) => {
       const views = plugins.list().filter((view) => input.state === undefined || view.state === input.state);
@@ -15,7 +15,13 @@ export function createPluginOperations({ plugins }: OperationParts): Operation[]
       const keyOf = (view: { name: string; path: string }) => `${view.name}\n${view.path}`;
       return cutPage(views.sort(compareBy(keyOf)), input, keyOf);
     }),
-    implement(pluginContracts.get, ({ name }) => plugins.get(name)),
+    implement(pluginContracts.get, ({ name }) => {
+      const view = plugins.get(name);
+      const asking = plugins.asking(name);
+      if (asking === undefined) return view;
+      const { used, neverUsed } = uses.describe(asking.pluginPath, view.permissions.granted);
+      return { ...view, permissions: { ...view.permissions, used, neverUsed } };
+    }),
     implement(pluginContracts.reload, async ({ name }) => requireSuccess(await plugins.reload(name))),
     implement(pluginContracts.reloadAll, async () => {
       const items = await plugins.reloadAll();
@@ -38,7 +44,14 @@ export function createPluginOperations({ plugins }: OperationParts): Operation[]
       const view = plugins.get(name);
       const items = plugins.why(name);
       const { diagnostic } = view;
-      return { name: view.name, state: view.state, ...(diagnostic ? { diagnostic } : {}), items, total: items.length };
+      return {
+        name: view.name,
+        state: view.state,
+        ...(diagnostic ? { diagnostic } : {}),
+        permissions: view.permissions,
+        items,
+        total: items.length,
+      };
     }),
     implement(pluginContracts.remove, async ({ name }) => {
       const view = plugins.get(name);

@@ -2,6 +2,7 @@ import { createConfigOperations } from './config.ts';
 import { createDoctorOperations } from './doctor.ts';
 import { createEventOperations } from './events.ts';
 import { createExecutionOperations } from './executions.ts';
+import { createGrantOperations } from './grants.ts';
 import { createKeyOperations } from './keys.ts';
 import type { Operation } from './operation.ts';
 import type { OperationParts } from './parts.ts';
@@ -15,6 +16,7 @@ export function createOperations(parts: OperationParts): readonly Operation[] {
     ...createPluginOperations(parts),
     ...createToolOperations(parts),
     ...createExecutionOperations(parts),
+    ...createGrantOperations(parts),
     ...createKeyOperations(parts),
     ...createEventOperations(parts),
     ...createConfigOperations(parts),

@@ -65,6 +65,10 @@ export interface PluginView {
     readonly requested: PermissionSet;
     readonly granted: PermissionSet;
     readonly pending: PermissionSet;
+    /** Granted permissions that were used in the last 30 days; shown for one plugin, not in lists. */
+    readonly used?: readonly { readonly permission: string; readonly lastUsedAtMs: number }[];
+    /** Granted permissions that nobody ever used, as far as uses are noted. */
+    readonly neverUsed?: readonly string[];
     /** Number of a newer generation that waits for what is pending, while an older one serves. */
     readonly waitingGeneration?: number;
   };

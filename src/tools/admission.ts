@@ -1,6 +1,7 @@
 import type { PermissionSet } from '../config/permission-set.ts';
 import type { Isolation } from '../engines/engine.ts';
 import type { ErrorCode } from '../errors/catalog.ts';
+import { describeGrantCommand } from '../permissions/permission-words.ts';
 import type { ToolFlags } from '../plugins/manifest-types.ts';
 
 /** What decides whether a call may enter. */
@@ -41,7 +42,7 @@ export function decideAdmission(facts: AdmissionFacts): Refusal | undefined {
     return {
       code: 'permission-denied',
       message,
-      fix: `Set grants.${plugin}.sharedCell to true in the config, or start with --grant-requested.`,
+      fix: `Allow it with: ${describeGrantCommand(plugin, { sharedCell: true })}`,
     };
   }
   return refuseFullQueue(facts);

@@ -96,7 +96,7 @@ describe('createFiles', () => {
     const refused = await table.value(op, payload, user);
     expect(refused).toBe(
       `permission-denied: Tool "weather" may not ${key} "${payload.path}". ` +
-        `Allow it with grants: { weather: { ${key}: [${payload.path}] } } in hotcell.config.yaml, or start with --grant-requested.`,
+        `Allow it with: hotcell grant weather ${key}=${payload.path}`,
     );
     user.grant({ [key]: ['data'] });
     expect(await table.value(op, payload, user)).not.toEqual(expect.stringContaining(': '));

@@ -38,7 +38,7 @@ describe('createKv', () => {
     for (const op of ['kv.get', 'kv.set', 'kv.delete', 'kv.list']) {
       expect(await table.value(op, { key: 'a', value: 1 }, user)).toBe(
         'permission-denied: Tool "weather" may not use context.kv. ' +
-          'Allow it with grants: { weather: { kv: true } } in hotcell.config.yaml, or start with --grant-requested.',
+          'Allow it with: hotcell grant weather kv',
       );
     }
     user.grant({ kv: true });

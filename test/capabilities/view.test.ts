@@ -34,7 +34,7 @@ describe('buildBorderView', () => {
     expect(denied).toEqual({
       API_KEY:
         'Plugin "weather" may not read API_KEY. ' +
-        'Allow it with grants: { weather: { env: [API_KEY] } } in hotcell.config.yaml, or start with --grant-requested.',
+        'Allow it with: hotcell grant weather env=API_KEY',
     });
   });
 

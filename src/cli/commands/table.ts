@@ -3,6 +3,7 @@ import type { RegisterCommand } from './command.ts';
 import { registerConfig } from './config.ts';
 import { registerDoctor } from './doctor.ts';
 import { registerExecutions } from './executions.ts';
+import { registerGrant } from './grant.ts';
 import { registerInit } from './init.ts';
 import { registerKey } from './key.ts';
 import { registerPlugin } from './plugin.ts';
@@ -17,6 +18,7 @@ export const commands: readonly RegisterCommand[] = [
   registerWhy,
   registerPlugin,
   registerTool,
+  registerGrant,
   registerExecutions,
   registerKey,
   registerConfig,

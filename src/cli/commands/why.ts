@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { pluginContracts } from '../../operations/contracts/plugins.ts';
 import { renderDiagnostic } from '../render/error.ts';
-import { formatTime, paintState } from '../render/plugin.ts';
+import { describeNeed, formatPermissions, formatTime, paintState } from '../render/plugin.ts';
 import { renderTable } from '../render/table.ts';
 import type { CliSession } from '../session.ts';
 import { type ListFlags, withDaemon } from './command.ts';
@@ -28,6 +28,16 @@ export function registerWhy(program: Command, session: CliSession): void {
       ];
       type Row = (typeof why.items)[number];
       session.print(renderTable(why.items, columns, io.columns));
+      const { requested, granted, pending, source, waitingGeneration } = why.permissions;
+      const facts = [
+        [`requested (${source})`, formatPermissions(requested)],
+        ['granted', formatPermissions(granted)],
+        ['pending', formatPermissions(pending)],
+        ['to allow it', describeNeed(why)],
+        ['waiting', waitingGeneration === undefined ? undefined : `generation ${waitingGeneration}, until that is granted`],
+      ] as const;
+      const lines = facts.flatMap(([label, text]) => (text === undefined ? [] : [`${style.dim(label.padEnd(20))} ${text}\n`]));
+      session.print(`\n${lines.join('')}`);
       if (why.diagnostic !== undefined) session.print(`\n${renderDiagnostic(why.diagnostic, style)}`);
     });
 }

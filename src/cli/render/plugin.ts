@@ -1,4 +1,6 @@
 import type { PermissionSet } from '../../config/permission-set.ts';
+import { isNothing } from '../../permissions/decision.ts';
+import { describeGrantCommand } from '../../permissions/permission-words.ts';
 import type { PluginView } from '../../plugins/plugin-types.ts';
 import { renderDiagnostic } from './error.ts';
 import { type Style, tame } from './style.ts';
@@ -39,12 +41,20 @@ export function renderPlugin(plugin: PluginView, style: Style): string {
     [`requested (${permissions.source})`, formatPermissions(permissions.requested)],
     ['granted', formatPermissions(permissions.granted)],
     ['pending', formatPermissions(permissions.pending)],
+    ['used in 30 days', permissions.used?.map(({ permission }) => tame(permission)).join(' ') || undefined],
+    ['never used', permissions.neverUsed?.map(tame).join(' ') || undefined],
+    ['to allow it', describeNeed(plugin)],
     ...plugin.warnings.map((warning): [string, string] => ['warning', style.yellow(tame(warning))]),
   ];
   const lines = facts.flatMap(([name, value]) => (value === undefined ? [] : [`  ${style.dim(name.padEnd(20))} ${value}`]));
   const head = `${style.bold(tame(`${plugin.name} ${plugin.version}`))}\n${tame(plugin.description)}\n\n`;
   const tail = plugin.diagnostic === undefined ? '' : `\n${renderDiagnostic(plugin.diagnostic, style)}`;
   return `${head}${lines.join('\n')}\n${tail}`;
+}
+
+/** The command that grants what is pending; undefined when nothing is. */
+export function describeNeed({ name, permissions }: Pick<PluginView, 'name' | 'permissions'>): string | undefined {
+  return isNothing(permissions.pending) ? undefined : tame(describeGrantCommand(name, permissions.pending));
 }
 
 /** Permissions as `net=api.example.com kv`. */

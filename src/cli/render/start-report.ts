@@ -4,7 +4,7 @@ import type { PluginView } from '../../plugins/plugin-types.ts';
 import type { ToolEntry } from '../../tools/tool-types.ts';
 import { formatWords, quoteForShell, sampleArguments } from '../sample-arguments.ts';
 import { renderDiagnostic } from './error.ts';
-import { formatDuration, formatPermissions, paintState } from './plugin.ts';
+import { describeNeed, formatDuration, paintState } from './plugin.ts';
 import { type Style, tame } from './style.ts';
 
 /** What a start led to. */
@@ -57,8 +57,9 @@ function listSound(plugins: readonly PluginView[], style: Style): string[] {
 function describeState(plugin: PluginView, style: Style): string {
   if (plugin.state === 'ready')
     return style.dim(plugin.tools.length === 1 ? (plugin.tools[0] ?? '') : `${plugin.tools.length} tools`);
-  const pending = formatPermissions(plugin.permissions.pending);
-  return `${paintState(plugin.state, style)}${plugin.state === 'pending-grant' ? `: asks for ${pending}` : ''}`;
+  const need = describeNeed(plugin);
+  const state = paintState(plugin.state, style);
+  return need === undefined ? state : `${state}, allow it: ${need}`;
 }
 
 function listBroken(plugins: readonly PluginView[], style: Style): string[] {

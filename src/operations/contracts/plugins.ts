@@ -22,6 +22,18 @@ const diagnostic = Type.Unsafe<Diagnostic>(
   }),
 );
 
+const permissions = Type.Unsafe<PluginView['permissions']>(
+  Type.Object({
+    source: Type.String(),
+    requested: permissionSet,
+    granted: permissionSet,
+    pending: permissionSet,
+    used: Type.Optional(Type.Array(Type.Object({ permission: Type.String(), lastUsedAtMs: Type.Number() }))),
+    neverUsed: Type.Optional(Type.Array(Type.String())),
+    waitingGeneration: Type.Optional(Type.Integer()),
+  }),
+);
+
 const pluginView = Type.Unsafe<PluginView>(
   Type.Object({
     name: Type.String(),
@@ -35,13 +47,7 @@ const pluginView = Type.Unsafe<PluginView>(
     tools: Type.Array(Type.String()),
     diagnostic: Type.Optional(diagnostic),
     warnings: Type.Array(Type.String()),
-    permissions: Type.Object({
-      source: Type.String(),
-      requested: permissionSet,
-      granted: permissionSet,
-      pending: permissionSet,
-      waitingGeneration: Type.Optional(Type.Integer()),
-    }),
+    permissions,
     loadedAtMs: Type.Optional(Type.Number()),
     lastReloadMs: Type.Optional(Type.Number()),
   }),
@@ -176,6 +182,7 @@ export const pluginContracts = {
       name: Type.String(),
       state: Type.String(),
       diagnostic: Type.Optional(diagnostic),
+      permissions,
       items: Type.Array(transition),
       total: Type.Integer(),
     }),

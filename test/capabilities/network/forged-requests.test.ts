@@ -25,7 +25,7 @@ describe('fetch and special addresses', () => {
     expect(await refusalOf(web.fetch(url, { grant: { net: ['*.example.com'] } }))).toEqual({
       code: 'permission-denied',
       message: `Tool "weather" may not reach 127.0.0.1:${server.port}.`,
-      fix: `Allow it with grants: { weather: { net: ["127.0.0.1:${server.port}"] } } in hotcell.config.yaml, or start with --grant-requested.`,
+      fix: `Allow it with: hotcell grant weather net=127.0.0.1:${server.port}`,
     });
     expect(server.seen).toEqual([]);
     expect(await web.fetch(url, { grant: { net: [`127.0.0.1:${server.port}`] } })).toMatchObject({ status: 200, text: 'hello' });

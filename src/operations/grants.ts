@@ -1,0 +1,122 @@
+import type { Static } from 'typebox';
+import type { PermissionSet } from '../config/permission-set.ts';
+import { HotcellError } from '../errors/hotcell-error.ts';
+import { describePermissions, isNothing } from '../permissions/decision.ts';
+import type { GrantScope } from '../permissions/grants.ts';
+import { type ParsedPermissions, parsePermissions } from '../permissions/parse.ts';
+import { parsePermissionWords } from '../permissions/permission-words.ts';
+import type { Grant } from '../permissions/select-grants.ts';
+import type { Generation } from '../plugins/plugin-types.ts';
+import { type GrantView, grantContracts } from './contracts/grants.ts';
+import { implement, type Operation } from './operation.ts';
+import type { OperationParts } from './parts.ts';
+
+const keptShown = 1000;
+
+/** What can be done with grants. */
+export function createGrantOperations({ plugins, grants }: OperationParts): Operation[] {
+  function findAsking(name: string): Generation {
+    const asking = plugins.asking(name);
+    if (asking !== undefined) return asking;
+    const view = plugins.get(name);
+    throw new HotcellError('plugin-not-ready', `Plugin "${view.name}" is ${view.state}: no build of it asks for anything.`);
+  }
+
+  function describeOutcome(name: string) {
+    const { name: plugin, state, permissions } = plugins.get(name);
+    return { plugin, state, granted: permissions.granted, pending: permissions.pending };
+  }
+
+  return [
+    implement(grantContracts.list, ({ plugin, all = false }) => {
+      const path = plugin === undefined ? undefined : findAsking(plugin).pluginPath;
+      const list = all ? grants.listAll(keptShown) : grants.list();
+      const nowMs = Date.now();
+      const items = list
+        .filter((grant) => path === undefined || grant.pluginPath === path)
+        .map((grant) => viewGrant(grant, nowMs))
+        .filter(({ status }) => all || status === 'in-force');
+      return { items, total: items.length };
+    }),
+    implement(grantContracts.create, async (input, { caller }) => {
+      const asking = findAsking(input.plugin);
+      const permissions = readWanted(input, grants.decide(asking).pending, asking.manifest.name);
+      const scope = readScope(input, caller.id);
+      const grant = grants.create({ asking, permissions, scope, grantedBy: caller.id });
+      await plugins.refreshGrants();
+      return { grant: viewGrant(grant, Date.now()), ...describeOutcome(asking.pluginPath) };
+    }),
+    implement(grantContracts.revoke, async ({ plugin, permissions: words }, { caller }) => {
+      const { pluginPath, manifest } = findAsking(plugin);
+      const permissions = words === undefined || words.length === 0 ? undefined : requireParsed(parsePermissionWords(words));
+      const revoked = grants.revoke({ pluginPath, permissions }, caller.id);
+      await plugins.refreshGrants();
+      const nowMs = Date.now();
+      return {
+        revoked: revoked.map((grant) => ({ ...viewGrant(grant, nowMs), status: 'revoked' as const, revokedAtMs: nowMs })),
+        preset: grants.presetOf(manifest.name),
+        ...describeOutcome(pluginPath),
+      };
+    }),
+  ];
+}
+
+type CreateInput = Static<typeof grantContracts.create.input>;
+
+function readWanted({ permissions, requested = false }: CreateInput, pending: PermissionSet, plugin: string): PermissionSet {
+  if (requested === (permissions !== undefined)) {
+    throw new HotcellError('body-invalid', 'Expected either permissions, or requested: true for all that is pending.');
+  }
+  const wanted = requested ? pending : requireParsed(parsePermissions(permissions));
+  if (!isNothing(wanted)) return wanted;
+  const message = requested ? `Nothing is pending for "${plugin}".` : 'The permissions name nothing that could be granted.';
+  throw new HotcellError('conflict', message, { fix: `See what it asks for: hotcell plugin info ${plugin}.` });
+}
+
+function readScope(input: CreateInput, callerId: string): GrantScope {
+  const { session, caller, untilMs } = input;
+  const scope = input.scope ?? (session !== undefined ? 'session' : untilMs !== undefined ? 'until' : 'always');
+  if ((scope === 'session') !== (session !== undefined) || (scope === 'until') !== (untilMs !== undefined)) {
+    throw new HotcellError(
+      'body-invalid',
+      `The scope "${scope}" does not fit: session goes with "session", untilMs with "until".`,
+    );
+  }
+  if (caller !== undefined && scope !== 'session') {
+    throw new HotcellError('body-invalid', 'caller names whose session it is, so it goes with the scope "session" alone.');
+  }
+  if (session !== undefined) return { scope: 'session', session, caller: caller ?? callerId };
+  if (untilMs === undefined) return { scope: scope === 'once' ? 'once' : 'always' };
+  if (untilMs > Date.now()) return { scope: 'until', untilMs };
+  throw new HotcellError('body-invalid', `The grant would have ended already: ${new Date(untilMs).toISOString()} is past.`);
+}
+
+function requireParsed(parsed: ParsedPermissions): PermissionSet {
+  if (parsed.ok) return parsed.permissions;
+  throw new HotcellError('body-invalid', parsed.message, { fix: 'See docs/permissions.md for the keys and values.' });
+}
+
+function viewGrant(grant: Grant, nowMs: number): GrantView {
+  const { id, pluginName, pluginPath, permissions, scope, caller, session, untilMs, grantedBy, createdAtMs, revokedAtMs } = grant;
+  return {
+    id,
+    plugin: pluginName,
+    path: pluginPath,
+    permissions,
+    words: describePermissions(permissions),
+    scope,
+    status: statusOf(grant, nowMs),
+    ...(caller === null ? {} : { caller }),
+    ...(session === null ? {} : { session }),
+    ...(untilMs === null ? {} : { untilMs }),
+    grantedBy,
+    createdAtMs,
+    ...(revokedAtMs === null ? {} : { revokedAtMs }),
+  };
+}
+
+function statusOf({ revokedAtMs, usedBy, untilMs }: Grant, nowMs: number): GrantView['status'] {
+  if (revokedAtMs !== null) return 'revoked';
+  if (usedBy !== null) return 'spent';
+  return untilMs !== null && untilMs <= nowMs ? 'ended' : 'in-force';
+}
