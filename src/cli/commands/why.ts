@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { pluginContracts } from '../../operations/contracts/plugins.ts';
+import { isNothing } from '../../permissions/decision.ts';
 import { renderDiagnostic } from '../render/error.ts';
 import { describeNeed, formatPermissions, formatTime, paintState } from '../render/plugin.ts';
 import { renderTable } from '../render/table.ts';
@@ -37,7 +38,8 @@ export function registerWhy(program: Command, session: CliSession): void {
         ['waiting', waitingGeneration === undefined ? undefined : `generation ${waitingGeneration}, until that is granted`],
       ] as const;
       const lines = facts.flatMap(([label, text]) => (text === undefined ? [] : [`${style.dim(label.padEnd(20))} ${text}\n`]));
-      session.print(`\n${lines.join('')}`);
+      const isAsking = !isNothing(requested) || !isNothing(granted);
+      if (isAsking) session.print(`\n${lines.join('')}`);
       if (why.diagnostic !== undefined) session.print(`\n${renderDiagnostic(why.diagnostic, style)}`);
     });
 }
