@@ -20,10 +20,10 @@ export async function runCli(argv: readonly string[], io: CliIo): Promise<number
     .option('--data <dir>', 'data directory (HOTCELL_DATA)')
     .option('--config <file>', 'config file')
     .addHelpText('after', help)
-    .showHelpAfterError('See --help for what there is.')
     .configureHelp({ sortSubcommands: false, showGlobalOptions: false });
   for (const register of commands) register(program, session);
   for (const command of listCommands(program)) {
+    command.showHelpAfterError(`See ${nameOf(command)} --help.`);
     command.exitOverride().configureOutput({
       writeOut: (text) => void io.stdout.write(text),
       writeErr: (text) => void io.stderr.write(text),
@@ -45,6 +45,10 @@ export async function runCli(argv: readonly string[], io: CliIo): Promise<number
 
 function listCommands(command: Command): Command[] {
   return [command, ...command.commands.flatMap(listCommands)];
+}
+
+function nameOf(command: Command): string {
+  return command.parent === null ? command.name() : `${nameOf(command.parent)} ${command.name()}`;
 }
 
 function isHelp(error: CommanderError): boolean {

@@ -56,7 +56,7 @@ export function askCancellable(op: string, payload: string, body?: ArrayBuffer):
       hostImport(op, id, payload, body);
     } catch (error) {
       waiting.delete(id);
-      reject(error);
+      reject(placed(error, origin));
     }
   });
   return {
@@ -99,6 +99,11 @@ function refusal(payload: string, origin: Error | undefined): Error {
   const { code, message } = JSON.parse(payload) as { code: string; message: string };
   const error = new GuestError(message) as Error & { code: string };
   error.code = code;
-  if (typeof origin?.stack === 'string') error.stack = origin.stack;
+  return placed(error, origin);
+}
+
+/** The error with the stack of the place where the question was asked. */
+function placed<Thrown>(error: Thrown, origin: Error | undefined): Thrown {
+  if (error instanceof GuestError && typeof origin?.stack === 'string') error.stack = origin.stack;
   return error;
 }

@@ -15,7 +15,9 @@ export function renderLiveEvent(event: EventEnvelope, style: Style): string {
         state === 'ready' ? style.green('✓') : /failed|degraded|quarantined/.test(state) ? style.red('✗') : style.yellow('○');
       const number = generation === undefined ? '' : ` generation ${generation}`;
       const took = durationMs === undefined ? '' : ` ${style.dim(`(${formatDuration(durationMs)})`)}`;
-      return `${time} ${mark} ${subject} ${paintState(state, style)}${number}${took} ${style.dim(tame(reason))}\n`;
+      // The reason of these is a diagnostic, which follows with its frame.
+      const why = state === 'failed' || state === 'degraded' ? '' : ` ${style.dim(tame(reason))}`;
+      return `${time} ${mark} ${subject} ${paintState(state, style)}${number}${took}${why}\n`;
     }
     case 'plugin-diagnostic': {
       const { data } = event;

@@ -10,6 +10,16 @@ const MAX_LINE = 500;
 /** Refusals of the host that a handler may let through: they keep their code. */
 const refusalCodes: ReadonlySet<string> = new Set(['permission-denied', 'not-supported', 'rate-limited']);
 
+/** What plugins written for Node look for, and what is there instead. */
+const insteadOf: ReadonlyMap<string, string> = new Map([
+  ['process', 'Environment variables come from context.env.get(name), with permissions.env.'],
+  ['require', 'Use import, or module.exports and require in a .cjs file.'],
+  ['__dirname', 'Files of the workspace come from context.files.'],
+  ['__filename', 'Files of the workspace come from context.files.'],
+  ['document', 'There is no page here.'],
+  ['window', 'Use globalThis.'],
+]);
+
 /** Turns what the guest reported into a failure with a code of the catalog. */
 export function toGuestError(report: ThrowReport, fallback: ErrorCode): GuestError {
   return {
@@ -63,5 +73,7 @@ function describe(report: ThrowReport): string {
   if (report.name === 'InternalError' && /out of memory/.test(report.message))
     return 'The call used all the memory that its limit allows.';
   if (/^stack overflow/.test(report.message)) return 'The call nested deeper than its stack limit allows.';
-  return report.message;
+  const missing = report.name === 'ReferenceError' ? /^'(\w+)' is not defined$/.exec(report.message)?.[1] : undefined;
+  const instead = missing === undefined ? undefined : insteadOf.get(missing);
+  return instead === undefined ? report.message : `'${missing}' is not defined in the sandbox. ${instead}`;
 }

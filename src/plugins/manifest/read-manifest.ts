@@ -157,7 +157,7 @@ function readTools(node: ManifestNode, name: string, input: ManifestInput, warn:
   if (node.data.handler !== undefined || !table) tools.push(readTool(node, { ...context('default'), name }));
   const entries = Object.keys(table?.data ?? {});
   if (table && (entries.length === 0 || entries.length > maxTools)) {
-    throw invalidField(table.path, `an object with 1 to ${maxTools} tools`, table.data);
+    throw invalidField(table.path, `an object with 1 to ${maxTools} tools`, entries.length);
   }
   for (const key of table ? entries : []) {
     const tool = table && readObject(table, key);

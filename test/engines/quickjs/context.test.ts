@@ -54,6 +54,23 @@ describe('createContext', () => {
     expect(outcome).toMatchObject({ status: 'error', error: { frames: [{ line: 2 }] } });
   });
 
+  it('says where in the plugin something was asked that is refused at once', async () => {
+    const loading = cells.load(`{ handler: () => 1, onLoad: async () => {
+      await fetch('https://a.example/');
+    } }`);
+    await expect(loading).rejects.toThrow('not-supported: "fetch" is not available while the plugin loads');
+  });
+
+  it('says what is there instead of the process of Node', async () => {
+    const program = await cells.load(`{ handler: () => process.env.KEY }`);
+    expect(await cells.call(program)).toMatchObject({
+      error: {
+        name: 'ReferenceError',
+        message: expect.stringMatching(/^'process' is not defined in the sandbox\..*context\.env/),
+      },
+    });
+  });
+
   it('takes the fallback of config.get for a value that may not be read', async () => {
     const program = await cells.load(`{ handler: (args, { config }) => [config.get('known', 1), config.get('other', 2)] }`);
     expect(outputOf(await cells.call(program, { config: { known: 'yes' } }))).toEqual(['yes', 2]);

@@ -112,7 +112,7 @@ export class SliceHost {
   #ask(op: string, id: number, readPayload: () => string, readBody: () => Uint8Array | undefined): undefined {
     if (this.#loading) {
       throw new HostRefusal(
-        'permission-denied',
+        'not-supported',
         `"${op}" is not available while the plugin loads. Use it in the handler or in onStart.`,
       );
     }
