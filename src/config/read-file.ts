@@ -67,7 +67,7 @@ function parseJson(text: string, file: string): unknown {
 
 function parseYaml(text: string, file: string): unknown {
   const lineCounter = new LineCounter();
-  const document = parseDocument(text, { version: '1.2', schema: 'core', lineCounter, prettyErrors: false });
+  const document = parseDocument(text, { version: '1.2', schema: 'core', lineCounter, prettyErrors: false, logLevel: 'error' });
   const [problem] = [...document.errors, ...document.warnings];
   if (problem !== undefined) {
     const { line, col } = lineCounter.linePos(problem.pos[0]);

@@ -7,6 +7,7 @@ import type { EventLog } from '../events/event.ts';
 import { prepareOperations } from '../operations/invoke.ts';
 import type { Operation } from '../operations/operation.ts';
 import type { Authenticate } from './auth.ts';
+import { answerClientError } from './client-error.ts';
 import { registerEventStream } from './event-stream.ts';
 import { registerFixedRoutes } from './fixed-routes.ts';
 import { createHostCheck } from './host-check.ts';
@@ -91,6 +92,7 @@ function createApp(log: Logger): FastifyInstance {
     exposeHeadRoutes: false,
     forceCloseConnections: 'idle',
     routerOptions: { maxParamLength: maxPathParameterLength },
+    clientErrorHandler: answerClientError,
     frameworkErrors: (error, _request, reply) => sendProblem(reply, toHotcellError(error, log)),
   });
   app.decorateRequest('caller');

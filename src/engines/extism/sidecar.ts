@@ -60,8 +60,8 @@ function parseSidecar({ file, text }: SidecarFile): unknown {
     throw invalid(file, `at most ${maxSidecarBytes} characters`, `${text.length}`);
   }
   try {
-    // Aliases are how a small YAML file becomes a huge value.
-    return file.endsWith('.json') ? JSON.parse(text) : parseYaml(text, { maxAliasCount: 0 });
+    // Aliases are how a small YAML file becomes a huge value; its warnings would be lines of the daemon's own log.
+    return file.endsWith('.json') ? JSON.parse(text) : parseYaml(text, { maxAliasCount: 0, logLevel: 'error' });
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new HotcellError('manifest-invalid', `${file} cannot be read: ${reason}`);
