@@ -44,6 +44,7 @@ export function createExecutionTable(database: DatabaseSync, queue: WriteQueue):
     const queued: QueuedExecution = {
       row,
       apply: () => write(queued.row),
+      canWait: () => queued.row.status === 'running' || queued.row.status === 'pending',
       settle: () => queuedById.delete(row.id),
     };
     queuedById.set(row.id, queued);

@@ -6,6 +6,8 @@ import { describeStoreError, isRowError } from './sqlite-error.ts';
 export interface QueuedWrite {
   /** Runs the statement. May run again when the transaction failed. */
   apply(): void;
+  /** True while it does no harm to leave the write for a later transaction, which may find it changed. */
+  canWait?(): boolean;
   /** The write is committed, or was given up. Must not throw. */
   settle?(): void;
 }
@@ -17,7 +19,7 @@ export interface QueuedWrite {
  */
 export interface WriteQueue {
   add(write: QueuedWrite): void;
-  /** Resolves when everything added so far is committed; all waiters of a batch share one promise. */
+  /** Resolves when everything added so far that cannot wait is committed; all waiters of a batch share one promise. */
   committed(): Promise<void>;
   /** Commits now. Never throws: a failure goes to the waiters and to `onWriteError`. */
   flush(): void;
@@ -80,7 +82,20 @@ export function createWriteQueue(database: DatabaseSync, { onWriteError, onCommi
       return;
     }
     isSoon = false;
-    flush();
+    if (refusal !== undefined) {
+      answerWaiters(refusal);
+      return;
+    }
+    // What only began may well have ended by the next transaction, and is then one write instead of two.
+    const begun: QueuedWrite[] = [];
+    const rest: QueuedWrite[] = [];
+    for (const write of waiting) (write.canWait?.() ? begun : rest).push(write);
+    waiting = rest;
+    if (rest.length > 0) commitWaiting();
+    else answerWaiters(undefined);
+    if (begun.length === 0) return;
+    waiting = begun.concat(waiting);
+    commitLater();
   }
 
   function flush(): void {

@@ -24,6 +24,8 @@ export interface ActiveCall {
   readonly seed: readonly [number, number, number];
   readonly startedAtMs: number;
   state: 'queued' | 'running' | 'waiting' | 'ended';
+  /** When it became runnable last, as performance.now() tells. */
+  queuedAt: number;
   start: CallStart | undefined;
   answers: DeliveredAnswer[];
   /** Questions without an answer yet; aborting ends the work behind them. */
@@ -142,6 +144,7 @@ export function createActiveCall(parts: {
     seed,
     startedAtMs: Date.now(),
     state: 'queued',
+    queuedAt: 0,
     start: { hook: hook?.name, argumentsJson: hook?.argumentJson ?? request.argumentsJson, factsJson: JSON.stringify(facts) },
     answers: [],
     open: new Map(),

@@ -5,7 +5,7 @@
  */
 
 /** Slices that travel in one message at the most. */
-export const MAX_SLICES = 8;
+export const MAX_SLICES = 16;
 /** Size of the shared memory. */
 export const CONTROL_BYTES = 4 * (1 + MAX_SLICES);
 

@@ -15,6 +15,10 @@ const LOAD_GRACE_MS = 500;
 const SATURATION_MS = 30;
 /** Calls of a program whose slices last less than this on average travel together. */
 const SHORT_MS = 0.5;
+/** Slices that travel together take so long together. */
+const TRIP_MS = 0.6;
+/** How long a short call waits for a thread that is about to be free. */
+const WORTH_WAITING_MS = 0.3;
 /** A slice that turns out longer than this gives back the ones behind it. */
 const LONG_MS = 5;
 
@@ -54,11 +58,6 @@ export class Scheduler {
     for (let count = 0; count < Math.min(size.min + 1, size.max); count++) this.#startThread();
   }
 
-  /** Resolves when the first thread can work. */
-  async whenReady(): Promise<void> {
-    await Promise.race([...this.#threads].map((thread) => thread.ready));
-  }
-
   load(order: LoadOrder): Promise<LoadEnd> {
     return new Promise((resolve) => {
       this.#loads.push({ order, resolve });
@@ -68,6 +67,7 @@ export class Scheduler {
 
   enqueue(call: ActiveCall): void {
     call.state = 'queued';
+    call.queuedAt = performance.now();
     this.#cells.set(call.cell.id, call.cell);
     this.#calls.push(call);
     this.#planDispatch();
@@ -185,7 +185,7 @@ export class Scheduler {
     this.#planDispatch();
   }
 
-  /** With a thread free a call starts at once; else after this turn's input, so that what came in together travels together. */
+  /** With all threads free a call starts at once; else after this turn's input, so that what came in together travels together. */
   #planDispatch(): void {
     if (this.#dispatchPlanned) return;
     this.#dispatchPlanned = true;
@@ -193,7 +193,7 @@ export class Scheduler {
       this.#dispatchPlanned = false;
       this.#dispatch();
     };
-    if (this.#work.size < this.#threads.size) queueMicrotask(dispatch);
+    if (this.#work.size === 0) queueMicrotask(dispatch);
     else setImmediate(dispatch);
   }
 
@@ -210,6 +210,10 @@ export class Scheduler {
     while (skipped < this.#calls.length) {
       const call = this.#calls[skipped];
       if (!call) return;
+      if (this.#isWorthWaiting(call)) {
+        this.#planDispatch();
+        return;
+      }
       const thread = this.#threadFor(call);
       if (thread === 'none idle') return;
       if (thread === 'moving') {
@@ -222,6 +226,24 @@ export class Scheduler {
       if (!image && !thread.hasImage(call.cell.program.key)) this.#handlers.onImageMissing(call);
       else this.#startSlices(thread, [call, ...this.#takeCompanions(call, skipped)], image);
     }
+  }
+
+  /** A short call rather waits for a thread that is about to end another short one: waking a thread takes longer. */
+  #isWorthWaiting(call: ActiveCall): boolean {
+    if (!this.#isShort(call) || this.#work.size === 0) return false;
+    const now = performance.now();
+    if (now - call.queuedAt > WORTH_WAITING_MS) return false;
+    for (const [thread, work] of this.#work) {
+      const job = work.first?.job;
+      const isAboutToEnd = job && 'request' in job && this.#isShort(job) && now - work.startedAt < WORTH_WAITING_MS;
+      if (isAboutToEnd && thread.hasImage(call.cell.program.key)) return true;
+    }
+    return false;
+  }
+
+  #isShort(call: ActiveCall): boolean {
+    const isFresh = !call.keepCell && call.cell.place.kind === 'new';
+    return (isFresh || call.state === 'running') && (this.#sliceMs.get(call.cell.program.key) ?? SHORT_MS) < SHORT_MS;
   }
 
   #threadFor(call: ActiveCall): WorkerThread | 'none idle' | 'moving' {
@@ -244,19 +266,16 @@ export class Scheduler {
     return best;
   }
 
-  /** Further short calls of the same program: as many as this thread's share of what waits. */
+  /** Further short calls of the same program, as many as take about as long as waking another thread would pay for. */
   #takeCompanions(call: ActiveCall, from: number): ActiveCall[] {
+    if (!this.#isShort(call)) return [];
     const { key } = call.cell.program;
-    const isShort = (this.#sliceMs.get(key) ?? Number.POSITIVE_INFINITY) < SHORT_MS;
-    if (!isShort || call.keepCell || call.cell.place.kind !== 'new') return [];
-    const idleThreads = [...this.#threads].filter((thread) => thread.idle).length;
-    const share = Math.min(MAX_SLICES, Math.ceil((this.#calls.length + 1) / Math.max(1, idleThreads))) - 1;
+    const share = Math.min(MAX_SLICES, Math.floor(TRIP_MS / (this.#sliceMs.get(key) ?? TRIP_MS))) - 1;
     const companions: ActiveCall[] = [];
-    for (let index = from; index < this.#calls.length && companions.length < share; ) {
+    for (let index = from; index < this.#calls.length && companions.length < share; index++) {
       const other = this.#calls[index];
-      if (!other || other.keepCell || other.cell.place.kind !== 'new' || other.cell.program.key !== key) break;
+      if (!other || other.cell.program.key !== key || !this.#isShort(other)) break;
       companions.push(other);
-      index++;
     }
     this.#calls.splice(from, companions.length);
     return companions;
