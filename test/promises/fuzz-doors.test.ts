@@ -22,20 +22,31 @@ function encodeURIComponentLoosely(text: string): string {
   return encodeURIComponent(text.toWellFormed());
 }
 
-/** Paths of the table with random names in them, and paths of no table. Machine checks are slow, and nothing is sent to them. */
-function anyPath(): fc.Arbitrary<string> {
-  const known = door.operations.map(({ http }) => http.path).filter((path) => !path.includes('doctor'));
-  const filled = fc.tuple(fc.constantFrom(...known), fc.array(part, { minLength: 3, maxLength: 3 })).map(([path, parts]) => {
+/**
+ * Routes of the table with random names in them, mostly with the method of the route, and paths of no table. Machine checks
+ * are slow: nothing is sent to them.
+ */
+function anyRoute(): fc.Arbitrary<{ method: string; path: string }> {
+  const known = door.operations.map(({ http }) => http).filter(({ path }) => !path.includes('doctor'));
+  const names = fc.array(part, { minLength: 3, maxLength: 3 });
+  const filled = fc.tuple(fc.constantFrom(...known), names).map(([{ method, path }, parts]) => {
     let at = 0;
-    return path.replace(/:\w+/g, () => parts[at++] ?? 'x');
+    return { method, path: path.replace(/:\w+/g, () => parts[at++] ?? 'x') };
   });
-  const raw = fc.stringMatching(/^\/[\x21-\x22\x24-\x7e]{0,30}$/).filter((path) => !path.includes('doctor'));
-  const query = fc.array(fc.tuple(fc.constantFrom('limit', 'q', 'cursor', 'mode', 'status', 'tool', 'x', '__proto__'), part), {
-    maxLength: 3,
-  });
+  const method = fc.constantFrom('GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS', 'PROPFIND');
+  const path = fc.oneof(
+    fc.stringMatching(/^\/[\x21-\x22\x24-\x7e]{0,30}$/).filter((text) => !text.includes('doctor')),
+    filled.map((route) => route.path),
+  );
+  const query = fc.array(
+    fc
+      .tuple(fc.constantFrom('limit', 'q', 'cursor', 'mode', 'status', 'tool', 'x', '__proto__'), part)
+      .map((pair) => pair.join('=')),
+    { maxLength: 1 },
+  );
   return fc
-    .tuple(fc.oneof({ weight: 6, arbitrary: filled }, { weight: 1, arbitrary: raw }), query)
-    .map(([path, pairs]) => path + (pairs.length > 0 ? `?${pairs.map((pair) => pair.join('=')).join('&')}` : ''));
+    .tuple(fc.oneof({ weight: 4, arbitrary: filled }, { weight: 1, arbitrary: fc.record({ method, path }) }), query)
+    .map(([route, [asked]]) => ({ ...route, path: asked === undefined ? route.path : `${route.path}?${asked}` }));
 }
 
 const body = fc.oneof(
@@ -85,10 +96,9 @@ function anyRequest(): fc.Arbitrary<RawRequest> {
     },
     { requiredKeys: ['content-type', 'authorization'] },
   );
-  const method = fc.constantFrom('GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS', 'PROPFIND');
   // Pages of other sites are refused before anything else: few of them are enough.
   const sent = fc.tuple(headers, fc.nat(19)).map(([given, chance]) => (chance === 0 ? { ...given, origin: 'null' } : given));
-  return fc.record({ method, path: anyPath(), headers: sent, body });
+  return fc.tuple(anyRoute(), sent, body).map(([route, carried, content]) => ({ ...route, headers: carried, body: content }));
 }
 
 function residentMiB(): number {
