@@ -16,7 +16,13 @@ export interface Config {
   readonly grants: Readonly<Record<string, PermissionSet>>;
   /** Grants whatever is requested: for one's own machine. */
   readonly grantRequested: boolean;
-  /** Loads no plugin. */
+  /** File names of the plugins that alone are loaded; all when empty. `*` stands for any text. */
+  readonly pluginAllowList: readonly string[];
+  /** File names of plugins that are never loaded. */
+  readonly pluginDenyList: readonly string[];
+  /** `dangerous` refuses tools marked isDangerous, `all` loads no plugin. */
+  readonly safeMode: 'off' | 'dangerous' | 'all';
+  /** True when safeMode is `all`. */
   readonly safe: boolean;
   /** `plugins.<name>.*`: what `context.config.get` answers. */
   readonly plugins: Readonly<Record<string, Readonly<Record<string, unknown>>>>;

@@ -20,6 +20,11 @@ function folders(value: readonly string[], description: string) {
   return Type.Optional(Type.Array(Type.String({ minLength: 1 }), { maxItems: 64, default: [...value], description }));
 }
 
+function names(value: readonly string[], description: string) {
+  const name = Type.String({ minLength: 1, maxLength: 256 });
+  return Type.Optional(Type.Array(name, { maxItems: 1000, default: [...value], description }));
+}
+
 function section<Properties extends Record<string, TSchema>>(properties: Properties) {
   return Type.Optional(Type.Object(properties, { additionalProperties: false }));
 }
@@ -64,7 +69,17 @@ export const settingsSchema = Type.Object(
     sharedDirs: folders(defaults.sharedDirs, 'Folders outside the plugin folders from which plugins may import.'),
     grants: named(Type.Unknown(), 'Permissions granted beforehand, by plugin name: `weather: { net: [api.example.com] }`.'),
     grantRequested: flag(defaults.grantRequested, "Grants whatever a plugin requests; only for one's own plugins."),
-    safe: flag(defaults.safe, 'Loads no plugin.'),
+    pluginAllowList: names(
+      defaults.pluginAllowList,
+      'Files that alone are loaded as plugins, by name, `*` for any text; all when empty.',
+    ),
+    pluginDenyList: names(defaults.pluginDenyList, 'Files that are never loaded as plugins; wins over the allow list.'),
+    safeMode: Type.Optional(
+      Type.Enum(['off', 'dangerous', 'all'], {
+        default: defaults.safeMode,
+        description: '`dangerous` refuses tools marked isDangerous, `all` loads no plugin.',
+      }),
+    ),
     plugins: named(Type.Record(Type.String(), Type.Unknown()), 'Values by plugin name that `context.config.get` answers.'),
     env: named(Type.String(), "Values for granted `env` names; they win over the daemon's environment."),
     limits: Type.Optional(limits),

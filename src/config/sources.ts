@@ -70,7 +70,7 @@ export function readFlags(flags: CliFlags, cwd: string): SettingSource {
     skillDirs: '--skills',
     wasmDirs: '--wasm',
     grantRequested: '--grant-requested',
-    safe: '--safe',
+    safeMode: '--safe',
     log: '--log-level',
   };
   const chosen = {
@@ -81,7 +81,7 @@ export function readFlags(flags: CliFlags, cwd: string): SettingSource {
     skillDirs: skills,
     wasmDirs: wasm,
     grantRequested,
-    safe,
+    safeMode: safe === true ? 'all' : undefined,
     log: logLevel === undefined ? undefined : { level: logLevel },
   };
   const value = Object.fromEntries(Object.entries(chosen).filter(([, setting]) => setting !== undefined));

@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { HotcellError } from '../errors/hotcell-error.ts';
+import { refuseLoading } from './discovery/load-policy.ts';
 import { listRoots } from './discovery/plugin-roots.ts';
 import { createArchive } from './generations/archive.ts';
 import { createArtifactFiles, type TraceFiles } from './generations/artifact-files.ts';
@@ -71,7 +72,15 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
     onFault,
   });
   const slots = createSlots(maxBuildsAtOnce);
-  const judge = createJudge({ stage, archive, builder, users, slots, isLoading: !config.safe, onFault });
+  const judge = createJudge({
+    stage,
+    archive,
+    builder,
+    users,
+    slots,
+    refuseLoading: (name) => refuseLoading(name, config),
+    onFault,
+  });
   const fleet = createFleet({ roots, users, createUnit });
   let watches: Watches | undefined;
 
@@ -141,7 +150,7 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
         if (enabled) kills.clear(record.path);
         else users.delete(record.path);
         rows.schedule(record);
-        if (config.safe) return false;
+        if (refuseLoading(record.source.name, config) !== undefined) return false;
         const effects = stage.change(
           record,
           { type: enabled ? 'enabled' : 'disabled' },

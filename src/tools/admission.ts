@@ -1,3 +1,4 @@
+import type { Config } from '../config/config-types.ts';
 import type { PermissionSet } from '../config/permission-set.ts';
 import type { Isolation } from '../engines/engine.ts';
 import type { ErrorCode } from '../errors/catalog.ts';
@@ -10,6 +11,7 @@ export interface AdmissionFacts {
   readonly plugin: string;
   readonly areToolsEnabled: boolean;
   readonly isDraining: boolean;
+  readonly safeMode: Config['safeMode'];
   readonly mode: 'on' | 'off' | 'auto';
   readonly flags: ToolFlags;
   readonly role: 'admin' | 'caller';
@@ -35,6 +37,10 @@ export function decideAdmission(facts: AdmissionFacts): Refusal | undefined {
   if (facts.isDraining) return { code: 'shutting-down', message: 'The daemon is stopping and takes no more calls.' };
   if (!facts.areToolsEnabled) return { code: 'tools-disabled', message: 'All tools are switched off by tools.enabled.' };
   if (facts.mode === 'off') return { code: 'tool-off', message: `The tool "${tool}" is switched off: its mode is "off".` };
+  if (facts.safeMode !== 'off' && facts.flags.isDangerous) {
+    const message = `The tool "${tool}" is marked isDangerous, and safeMode is "${facts.safeMode}".`;
+    return { code: 'tool-off', message, fix: 'Set safeMode to "off" in the config and start again.' };
+  }
   const refusal = facts.role === 'admin' ? undefined : refuseRole(facts);
   if (refusal !== undefined) return refusal;
   if (facts.isolation === 'plugin' && facts.granted().sharedCell !== true) {

@@ -27,7 +27,10 @@ import { createValidatorCache } from './validation/validator.ts';
 
 /** What the call journey is made of. */
 export interface ToolCallerParts {
-  readonly config: Pick<Config, 'tools' | 'queue' | 'limits' | 'pluginLimits' | 'executions' | 'idempotency' | 'workers'>;
+  readonly config: Pick<
+    Config,
+    'tools' | 'safeMode' | 'queue' | 'limits' | 'pluginLimits' | 'executions' | 'idempotency' | 'workers'
+  >;
   readonly registry: Pick<ToolRegistry, 'resolve'>;
   readonly engines: Engines;
   readonly store: Store;
@@ -93,6 +96,7 @@ export function createToolCaller(parts: ToolCallerParts): ToolCallerHandle {
       plugin: entry.plugin,
       areToolsEnabled: config.tools.enabled,
       isDraining,
+      safeMode: config.safeMode,
       mode: entry.manifest.mode,
       flags: entry.manifest.flags,
       role: caller.role,

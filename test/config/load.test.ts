@@ -46,6 +46,8 @@ describe('loadConfig', () => {
       queue: { maxPending: 10_000, maxPendingPerCaller: 6000, maxRunning: 6000 },
       kv: { quotaBytes: 1_048_576, maxValueBytes: 262_144 },
       grants: {},
+      safeMode: 'off',
+      safe: false,
       log: { level: 'info' },
     });
   });

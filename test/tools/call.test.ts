@@ -165,7 +165,7 @@ describe('createToolCaller', () => {
     await house.publish('shared', plugin, { manifest: { isolation: 'plugin' } });
     await expect(house.caller.call({ ref: 'shared', arguments: {}, caller: ann })).rejects.toMatchObject({
       code: 'permission-denied',
-      fix: expect.stringContaining('grants.shared.sharedCell'),
+      fix: expect.stringContaining('hotcell grant shared sharedCell'),
     });
     await house.publish('shared', plugin, { manifest: { isolation: 'plugin' }, granted: { sharedCell: true } });
     const answers = [ann, bob].map((caller) => house.caller.call({ ref: 'shared', arguments: {}, caller }));

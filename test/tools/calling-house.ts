@@ -83,6 +83,7 @@ export async function openHouse(options: HouseOptions = {}): Promise<CallingHous
   const caller = createToolCaller({
     config: {
       tools: { enabled: options.enabled ?? true },
+      safeMode: 'off',
       queue: { maxPending: 10_000, maxPendingPerCaller: 10_000, maxRunning: 10_000, ...options.queue },
       limits: {},
       pluginLimits: {},

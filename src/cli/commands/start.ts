@@ -31,7 +31,7 @@ export function registerStart(program: Command, session: CliSession): void {
     .option('--skills <dir...>', 'skill folders')
     .option('--wasm <dir...>', 'folders of WebAssembly plugins')
     .option('--grant-requested', 'grant whatever plugins ask for: for your own machine only')
-    .option('--safe', 'load no plugin')
+    .option('--safe', 'load no plugin (safeMode: all)')
     .option('--log-level <level>', 'debug, info, warn or error')
     .option('--json', 'log JSON lines, also in a terminal')
     .action(async (_options: unknown, command: Command) => {

@@ -50,8 +50,8 @@ export function createJudge(parts: {
   readonly builder: PluginBuilder;
   readonly users: InputUsers;
   readonly slots: Slots;
-  /** False in safe mode. */
-  readonly isLoading: boolean;
+  /** Why a file must not be loaded, whatever is in it. */
+  readonly refuseLoading: (fileName: string) => string | undefined;
   readonly onFault: (error: unknown) => void;
 }): Judge {
   const { stage, archive, builder, users } = parts;
@@ -74,7 +74,9 @@ export function createJudge(parts: {
       return isRootThere ? { kind: 'gone' } : nothing;
     }
     record.source = source;
-    if (!parts.isLoading || !record.enabled) return nothing;
+    const refusal = parts.refuseLoading(source.name);
+    if (refusal !== undefined) stage.change(record, { type: 'disabled' }, { reason: refusal });
+    if (refusal !== undefined || !record.enabled) return nothing;
     if (record.seen && isSettled(record, record.seen, options)) return nothing;
     // A quarantined generation must not come back as the last good one of a plugin that is broken now.
     if (record.lifecycle.state === 'quarantined') record.chosen = undefined;

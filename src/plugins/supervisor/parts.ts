@@ -4,6 +4,7 @@ import type { Engine, EngineName } from '../../engines/engine.ts';
 import type { EventLog } from '../../events/event.ts';
 import type { GrantUse } from '../../permissions/select-grants.ts';
 import type { Store } from '../../store/store-types.ts';
+import type { LoadPolicy } from '../discovery/load-policy.ts';
 import type { Published } from '../generations/published.ts';
 import type { Generation } from '../plugin-types.ts';
 import type { PluginBuilder } from './builder-types.ts';
@@ -23,7 +24,7 @@ export interface GrantDecision {
 
 /** Everything that the supervisor works with. */
 export interface SupervisorParts {
-  readonly config: Pick<Config, 'pluginDirs' | 'wasmDirs' | 'sharedDirs' | 'dataDir' | 'safe' | 'generations' | 'watch'>;
+  readonly config: Pick<Config, 'pluginDirs' | 'wasmDirs' | 'sharedDirs' | 'dataDir' | 'generations' | 'watch'> & LoadPolicy;
   readonly store: Pick<Store, 'generations' | 'plugins'>;
   readonly events: Pick<EventLog, 'publish'>;
   readonly builder: PluginBuilder;

@@ -1,4 +1,5 @@
 import type { PluginRow } from '../../store/store-types.ts';
+import { refuseLoading } from '../discovery/load-policy.ts';
 import type { PluginRoot } from '../discovery/plugin-roots.ts';
 import { locate } from '../discovery/plugin-roots.ts';
 import { type PluginSource, scanRoot } from '../discovery/plugin-source.ts';
@@ -59,9 +60,10 @@ function restoreOne(
   record.chosen = generation;
   record.transitions = row ? readTransitions(row) : [];
   record.pinnedAwayFrom = row?.pinnedAwayFrom ?? undefined;
-  if (parts.config.safe || !record.enabled) {
-    const reason = parts.config.safe ? 'safe mode loads no plugin' : 'it was disabled before';
-    stage.change(record, { type: 'disabled' }, { reason, isQuiet: !parts.config.safe });
+  const refusal = refuseLoading(record.source.name, parts.config);
+  if (refusal !== undefined || !record.enabled) {
+    const reason = refusal ?? 'it was disabled before';
+    stage.change(record, { type: 'disabled' }, { reason, isQuiet: refusal === undefined });
     return true;
   }
   if (!row || !generation) return false;

@@ -53,6 +53,8 @@ export interface RigOptions {
   readonly folders?: readonly string[];
   readonly sharedDirs?: readonly string[];
   readonly safe?: boolean;
+  readonly allow?: readonly string[];
+  readonly deny?: readonly string[];
   readonly keep?: number;
   readonly drainMs?: number;
   readonly polling?: boolean;
@@ -84,6 +86,8 @@ export async function startRig(shared: SharedParts, options: RigOptions = {}): P
       sharedDirs: options.sharedDirs ?? [],
       dataDir,
       safe: options.safe ?? false,
+      pluginAllowList: options.allow ?? [],
+      pluginDenyList: options.deny ?? [],
       generations: { keep: options.keep ?? 5, drainMs: options.drainMs ?? 30_000 },
       watch: { polling: options.polling ?? false },
     },
