@@ -94,6 +94,7 @@ function createStore(database: DatabaseSync, dataDir: string, onWriteError: (err
     grants: createGrantTable(database),
     permissionUses: createPermissionUseTable(database, queue),
     committed: queue.committed,
+    committedEnds: queue.committedEnds,
     flush: queue.flush,
     close() {
       if (isClosed) return;

@@ -19,6 +19,8 @@ export interface Store {
    * writes stay queued and are tried again: whoever gives up on a call updates its row to `error`.
    */
   committed(): Promise<void>;
+  /** The same, but for the rows of calls that still run: they may become one write with their end. */
+  committedEnds(): Promise<void>;
   /** Commits now, in this turn. Never throws: what fails is told to the waiters and to `onWriteError`. */
   flush(): void;
   /** Commits what is queued and gives the data directory free. */

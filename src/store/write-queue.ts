@@ -19,8 +19,10 @@ export interface QueuedWrite {
  */
 export interface WriteQueue {
   add(write: QueuedWrite): void;
-  /** Resolves when everything added so far that cannot wait is committed; all waiters of a batch share one promise. */
+  /** Resolves when everything added so far is committed; all waiters of a batch share one promise. */
   committed(): Promise<void>;
+  /** The same, but for writes that can wait. */
+  committedEnds(): Promise<void>;
   /** Commits now. Never throws: a failure goes to the waiters and to `onWriteError`. */
   flush(): void;
   /** Commits what is left and stops. */
@@ -55,6 +57,8 @@ export function createWriteQueue(database: DatabaseSync, { onWriteError, onCommi
   let isSoon = false;
   let later: NodeJS.Timeout | undefined;
   let waiters = 0;
+  /** Somebody waits for the writes that can wait, too. */
+  let isAllWanted = false;
   let firstWaiterAt = 0;
   let patience = 0;
   let isClosed = false;
@@ -84,6 +88,10 @@ export function createWriteQueue(database: DatabaseSync, { onWriteError, onCommi
     isSoon = false;
     if (refusal !== undefined) {
       answerWaiters(refusal);
+      return;
+    }
+    if (isAllWanted) {
+      commitWaiting();
       return;
     }
     // What only began may well have ended by the next transaction, and is then one write instead of two.
@@ -143,8 +151,17 @@ export function createWriteQueue(database: DatabaseSync, { onWriteError, onCommi
     const answered = batch;
     batch = undefined;
     waiters = 0;
+    isAllWanted = false;
     if (error === undefined) answered?.resolve();
     else answered?.reject(error);
+  }
+
+  function join(): Promise<void> {
+    if (waiting.length === 0) return Promise.resolve();
+    batch ??= Promise.withResolvers<void>();
+    waiters++;
+    commitSoon();
+    return batch.promise;
   }
 
   return {
@@ -157,12 +174,10 @@ export function createWriteQueue(database: DatabaseSync, { onWriteError, onCommi
       commitLater();
     },
     committed() {
-      if (waiting.length === 0) return Promise.resolve();
-      batch ??= Promise.withResolvers<void>();
-      waiters++;
-      commitSoon();
-      return batch.promise;
+      isAllWanted = waiting.length > 0;
+      return join();
     },
+    committedEnds: join,
     flush,
     close() {
       isClosed = true;

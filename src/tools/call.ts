@@ -252,7 +252,7 @@ export function createToolCaller(parts: ToolCallerParts): ToolCallerHandle {
       ...(error !== undefined && { error }),
       durationMs,
     };
-    store.committed().then(() => call.resolve(answer), call.reject);
+    store.committedEnds().then(() => call.resolve(answer), call.reject);
   }
 
   async function drain(deadlineMs: number): Promise<void> {
