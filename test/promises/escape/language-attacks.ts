@@ -126,9 +126,9 @@ export const languageAttacks: readonly Attack[] = [
   },
   {
     name: 'Map.prototype replaced sees nothing but its own questions',
-    body: `const seen = []; const { set } = Map.prototype; Map.prototype.set = function (key, value) { seen.push(Object.keys(value).join()); return set.call(this, key, value) };
+    body: `const seen = []; const { set } = Map.prototype; Map.prototype.set = function (key, value) { seen.push(typeof value.resolve); return set.call(this, key, value) };
       await context.kv.get('a'); Map.prototype.set = set; return seen`,
-    gives: ['resolve,reject'],
+    gives: ['function'],
   },
   {
     name: 'shared memory does not leave the cell',

@@ -112,12 +112,12 @@ export const loadAttacks: readonly Attack[] = [
   {
     name: 'questions while it loads',
     plugin: "{ description: 'attack', onLoad: () => fetch('http://localhost'), handler: () => 0 }",
-    loadFails: ['load-failed', 'permission-denied'],
+    loadFails: ['load-failed', 'permission-denied', 'not-supported'],
   },
   {
     name: 'timers while it loads',
     plugin: "{ description: 'attack', onLoad: () => new Promise((done) => setTimeout(done, 1)), handler: () => 0 }",
-    loadFails: ['load-failed', 'permission-denied'],
+    loadFails: ['load-failed', 'permission-denied', 'not-supported'],
   },
   {
     name: 'a getter that answers differently each time',
