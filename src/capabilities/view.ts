@@ -62,7 +62,8 @@ function gather({ pluginName, requested, granted, config, processEnv }: ViewSour
 }
 
 function describeDenied(pluginName: string, name: string): string {
-  return `Plugin "${pluginName}" may not read ${name}. ${describeGrant(pluginName, 'env', name)}`;
+  const setting = `Set plugins.${pluginName}.${name} in the config, which context.config.get answers, or grant the environment variable.`;
+  return `Plugin "${pluginName}" may not read ${name} from the environment. ${setting} ${describeGrant(pluginName, 'env', name)}`;
 }
 
 function isReserved(name: string): boolean {

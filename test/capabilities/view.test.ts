@@ -33,7 +33,8 @@ describe('buildBorderView', () => {
     expect(env).toEqual({ ONLY_ENV: 'e' });
     expect(denied).toEqual({
       API_KEY:
-        'Plugin "weather" may not read API_KEY. ' +
+        'Plugin "weather" may not read API_KEY from the environment. ' +
+        'Set plugins.weather.API_KEY in the config, which context.config.get answers, or grant the environment variable. ' +
         'Allow it with: hotcell grant weather env=API_KEY',
     });
   });
