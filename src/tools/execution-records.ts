@@ -42,7 +42,11 @@ export function createExecutionRecords(parts: {
       record.startedAtMs = nowMs;
       store.executions.update(record);
       const { id, tool, version, session, caller } = record;
-      events.publish('execution-start', { caller, subject: id, data: { tool, version, session, ...(tag !== undefined && { tag }) } });
+      events.publish('execution-start', {
+        caller,
+        subject: id,
+        data: { tool, version, session, ...(tag !== undefined && { tag }) },
+      });
     },
     end(record, end, durationMs, nowMs) {
       record.status = end.status;
