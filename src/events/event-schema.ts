@@ -20,6 +20,7 @@ const eventValidator = Compile(
         reason: text,
         generation: Type.Optional(whole),
         durationMs: Type.Optional(Type.Number()),
+        pending: Type.Optional(text),
       }),
     ),
     defineEvent(

@@ -9,6 +9,8 @@ export interface EventDataByType {
     reason: string;
     generation?: number;
     durationMs?: number;
+    /** What it waits to be granted, as words of a command. */
+    pending?: string;
   };
   'plugin-diagnostic': {
     path: string;

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { until } from '../plugins/rig/supervisor-rig.ts';
 import { openTerminal, type Terminal } from './terminal.ts';
 
 const asks = `export default {
@@ -48,6 +49,12 @@ describe('hotcell grant and revoke', () => {
       { status: 'revoked' },
       { status: 'revoked' },
     ]);
+  });
+
+  it('show what a saved plugin waits for, and what was given and taken, in the terminal of the daemon', async () => {
+    terminal.write('plugins/later.ts', asks.replaceAll('asks', 'later'));
+    await until(() => daemon.text().includes('Allow it with: hotcell grant later net=api.example.com kv'), 'the line to paste');
+    expect(daemon.text()).toMatch(/asks granted: kv by local[\s\S]*asks revoked: kv by local/);
   });
 
   it('refuse what cannot be meant', async () => {

@@ -38,7 +38,7 @@ describe('docs/errors.md', () => {
 const dataOfEvents = {
   'daemon-start': ['version', 'url'],
   'daemon-stop': ['reason'],
-  'plugin-change': ['path', 'state', 'previousState', 'reason', 'generation', 'durationMs'],
+  'plugin-change': ['path', 'state', 'previousState', 'reason', 'generation', 'durationMs', 'pending'],
   'plugin-diagnostic': ['path', 'code', 'message', 'file', 'line', 'column', 'codeFrame', 'fix'],
   'plugin-removed': ['path', 'reason'],
   'tools-change': ['added', 'removed', 'changed'],

@@ -1,4 +1,5 @@
 import type { EventEnvelope } from '../../events/event.ts';
+import { describeGrantCommand } from '../../permissions/permission-words.ts';
 import { placeOf } from './error.ts';
 import { formatDuration, formatTime, paintState } from './plugin.ts';
 import { type Style, tame } from './style.ts';
@@ -17,13 +18,17 @@ export function renderLiveEvent(event: EventEnvelope, style: Style): string {
       const took = durationMs === undefined ? '' : ` ${style.dim(`(${formatDuration(durationMs)})`)}`;
       // The reason of these is a diagnostic, which follows with its frame.
       const why = state === 'failed' || state === 'degraded' ? '' : ` ${style.dim(tame(reason))}`;
-      return `${time} ${mark} ${subject} ${paintState(state, style)}${number}${took}${why}\n`;
+      return `${time} ${mark} ${subject} ${paintState(state, style)}${number}${took}${why}\n${describeNeed(event.subject, event.data.pending)}`;
     }
     case 'plugin-diagnostic': {
       const { data } = event;
       const place = placeOf(data);
       const frame = data.codeFrame === undefined ? '' : `${indent(style.dim(tame(data.codeFrame)))}\n`;
       return `${time} ${style.red('✗')} ${subject} ${place === undefined ? '' : `${style.cyan(tame(place))} `}${tame(data.message)}\n${frame}${indent(`${style.green('Fix:')} ${tame(data.fix)}`)}\n`;
+    }
+    case 'grant-change': {
+      const { action, permissions, by } = event.data;
+      return `${time} ${style.dim('·')} ${subject} ${action}: ${tame(permissions)} ${style.dim(`by ${tame(by)}`)}\n`;
     }
     case 'plugin-removed':
       return `${time} ${style.dim('-')} ${subject} removed: ${tame(event.data.reason)}\n`;
@@ -32,6 +37,10 @@ export function renderLiveEvent(event: EventEnvelope, style: Style): string {
     default:
       return '';
   }
+}
+
+function describeNeed(plugin: string, pending: string | undefined): string {
+  return pending ? `${indent(`Allow it with: ${tame(`${describeGrantCommand(plugin, {})} ${pending}`)}`)}\n` : '';
 }
 
 function indent(text: string): string {

@@ -1,5 +1,6 @@
 import type { PermissionSet } from '../../config/permission-set.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
+import { describePermissions } from '../../permissions/decision.ts';
 import { displayPath } from '../discovery/plugin-roots.ts';
 import type { GenerationArchive } from '../generations/archive.ts';
 import { createLeasable } from '../generations/published.ts';
@@ -79,8 +80,14 @@ export function createStage(parts: StageParts): Stage {
         reason,
         ...numbered,
         ...(durationMs === undefined ? {} : { durationMs }),
+        ...(to === 'pending-grant' ? { pending: describePending(record) } : {}),
       },
     });
+  }
+
+  function describePending({ waiting, live }: PluginRecord): string {
+    const asking = waiting?.because === 'grant' ? waiting.generation : live?.generation;
+    return asking === undefined ? '' : describePermissions(decideGrants(asking).pending);
   }
 
   function withdraw(record: PluginRecord): void {
