@@ -37,7 +37,7 @@ export interface WriteQueueHooks {
 
 const retryMs = 250;
 /** How long a write lies that nobody waits for. */
-const restMs = 2;
+const restMs = 15;
 /** While waiters come in numbers, the first waits at most this long for others, and no longer than until there are so many. */
 const joinMs = 1;
 const joinEnough = 24;

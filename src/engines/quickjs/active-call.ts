@@ -2,6 +2,7 @@ import { randomFillSync } from 'node:crypto';
 import type { BorderCrossing, BorderHost, Recording } from '../border.ts';
 import type { GuestError, Program, RunOutcome, RunRequest, RunUsage } from '../engine.ts';
 import type { CallStart, DeliveredAnswer, SliceBudget } from './protocol.ts';
+import { pendingBytesOf } from './slice-budget.ts';
 import type { WorkerThread } from './worker-thread.ts';
 
 /** The memory of one cell, wherever it is: not begun, in a worker thread, on its way out of one, or here. */
@@ -58,8 +59,6 @@ const CROSSING_BYTES = 100;
  * Questions are copied out of the guest, so its memory limit does not bound them: one string can be sent many times. There
  * is always room for this much, and for the arguments of a tool that may take more.
  */
-const PENDING_HOST_BYTES = 6 * 1024 * 1024;
-
 /** Keeps a crossing for the recording while there is room; the recording says when there was not. */
 export function recordCrossing(call: ActiveCall, crossing: BorderCrossing): void {
   const { op, payload, answer } = crossing;
@@ -87,7 +86,7 @@ export function budgetOf(call: ActiveCall): SliceBudget {
     logLines: Math.max(0, limits.logLines - call.used.logLines),
     hostCalls: Math.max(0, limits.hostCalls - call.used.hostCalls),
     pendingHostCalls: limits.pendingHostCalls,
-    pendingHostBytes: Math.max(0, Math.max(PENDING_HOST_BYTES, 2 * limits.argumentBytes) - openBytes),
+    pendingHostBytes: Math.max(0, pendingBytesOf(limits.argumentBytes) - openBytes),
   };
 }
 

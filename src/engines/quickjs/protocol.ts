@@ -47,18 +47,19 @@ export interface CallSlice {
   readonly cellId: number;
   readonly programKey: string;
   /** The program's image, when the worker does not have it. */
-  readonly image: Uint8Array | undefined;
+  readonly image?: Uint8Array;
   /** What the cell had written over its image; absent for a new cell and for one that is resident in the worker. */
-  readonly delta: Uint8Array | undefined;
-  readonly start: CallStart | undefined;
-  readonly answers: readonly DeliveredAnswer[];
+  readonly delta?: Uint8Array;
+  readonly start?: CallStart;
+  readonly answers?: readonly DeliveredAnswer[];
   /** Questions that stay unanswered after `answers`. */
   readonly pending: number;
   /** The guest's numbers of those among them that are timers; absent when there are none. */
-  readonly pendingTimers: readonly number[] | undefined;
+  readonly pendingTimers?: readonly number[];
   /** Absent when there is nothing to read. */
-  readonly view: BorderView | undefined;
-  readonly budget: SliceBudget;
+  readonly view?: BorderView;
+  /** Absent when it is that of a call that begins with all limits at their defaults. */
+  readonly budget?: SliceBudget;
   /** The cell lives on after the call (isolation session or plugin). */
   readonly keep: boolean;
 }

@@ -1,11 +1,11 @@
-import type { BorderView } from '../border.ts';
 import type { ActiveCall, CellMemory } from './active-call.ts';
-import { budgetOf, timersOf } from './active-call.ts';
 import { MAX_SLICES } from './control.ts';
 import type { LoadEnd } from './load-result.ts';
 import type { CallSliceResult, FromWorker, WorkerSetup } from './protocol.ts';
+import { defaultBudget } from './slice-budget.ts';
+import { orderSlice } from './slice-order.ts';
 import { type LoadJob, ThreadWork, type WorkItem } from './thread-work.ts';
-import { type LoadOrder, type SliceOrder, WorkerThread } from './worker-thread.ts';
+import { type LoadOrder, WorkerThread } from './worker-thread.ts';
 
 /** A slice may take this much longer than its time on the processor before its thread is ended. */
 const GRACE_MS = 500;
@@ -293,37 +293,14 @@ export class Scheduler {
     if (!first) return;
     this.#moveResidentOut(thread, first.cell.id);
     thread.noteImage(first.cell.program.key);
-    const orders = calls.map((call, index) => this.#orderOf(thread, call, index === 0 ? image : undefined));
+    const orders = calls.map((call, index) => orderSlice(thread, call, index === 0 ? image : undefined));
     const serials = thread.runCalls(orders);
     const items = calls.map((job, index): WorkItem => {
-      const limitMs = (orders[index]?.budget.cpuMs ?? 0) + GRACE_MS;
+      const limitMs = (orders[index]?.budget ?? defaultBudget).cpuMs + GRACE_MS;
       return { serial: serials[index] ?? 0, index, job, limitMs };
     });
     this.#work.set(thread, new ThreadWork(items, performance.now()));
     thread.residentCell = calls.at(-1)?.cell.id;
-  }
-
-  #orderOf(thread: WorkerThread, call: ActiveCall, image: Uint8Array | undefined): SliceOrder {
-    const { cell, answers } = call;
-    const delta = cell.place.kind === 'parked' ? cell.place.delta : undefined;
-    call.answers = [];
-    call.state = 'running';
-    call.thread = thread;
-    cell.place = { kind: 'resident', thread };
-    const view = call.host.view();
-    return {
-      cellId: cell.id,
-      programKey: cell.program.key,
-      image,
-      delta,
-      start: call.start,
-      answers,
-      pending: call.open.size,
-      pendingTimers: timersOf(call),
-      view: isEmptyView(view) ? undefined : view,
-      budget: budgetOf(call),
-      keep: call.keepCell,
-    };
   }
 
   /** What waits behind a long slice goes to whoever is free. */
@@ -376,11 +353,4 @@ export class Scheduler {
       this.#handlers.onThreadLost(job, reason, detail);
     }
   }
-}
-
-function isEmptyView(view: BorderView): boolean {
-  for (const _key in view.config) return false;
-  for (const _key in view.env) return false;
-  for (const _key in view.denied) return false;
-  return true;
 }

@@ -13,6 +13,7 @@ import type {
   SliceEnd,
   WorkerSetup,
 } from '../protocol.ts';
+import { defaultBudget } from '../slice-budget.ts';
 import { SliceHost } from './slice-host.ts';
 
 type AnswerNow = (op: string, payload: string, body: Uint8Array | undefined) => string | Uint8Array | undefined;
@@ -90,7 +91,7 @@ export class SliceRunner {
     this.#park(undefined);
     cell.restore(this.#base.reference);
     cell.setLimits(slice.budget);
-    const host = this.#begin(slice, { pending: 0, pendingTimers: undefined, view: emptyView, loading: true });
+    const host = this.#begin(slice, { pending: 0, view: emptyView, loading: true });
     const thrown =
       cell.evaluate(slice.code, BUNDLE_FILE) ??
       cell.evaluate(touchLazyGlobals(slice.code), 'prelude.js') ??
@@ -112,8 +113,9 @@ export class SliceRunner {
   call(slice: CallSlice): CallSliceResult {
     const cell = this.#takeCell();
     this.#enterCell(cell, slice);
-    cell.setLimits(slice.budget);
-    const host = this.#begin(slice, { ...slice, view: slice.view ?? emptyView, loading: false });
+    const { budget = defaultBudget } = slice;
+    cell.setLimits(budget);
+    const host = this.#begin({ serial: slice.serial, budget }, { ...slice, view: slice.view ?? emptyView, loading: false });
     const thrown = this.#deliver(cell, slice) ?? cell.runJobs(() => host.report !== undefined || this.#shouldStop());
     const end = this.#endOf(host, thrown);
     const over = end.kind !== 'waiting';
@@ -176,7 +178,7 @@ export class SliceRunner {
   }
 
   #begin(
-    slice: LoadSlice | CallSlice,
+    slice: Pick<LoadSlice, 'serial' | 'budget'>,
     facts: Pick<CallSlice, 'pending' | 'pendingTimers'> & { readonly view: BorderView; readonly loading: boolean },
   ): SliceHost {
     this.#serial = slice.serial;
@@ -207,7 +209,7 @@ export class SliceRunner {
         : cell.call('enter', start.argumentsJson, start.factsJson);
       if (thrown) return thrown;
     }
-    for (const { id, answer } of slice.answers) {
+    for (const { id, answer } of slice.answers ?? []) {
       const thrown = answer.ok
         ? cell.call('settle', id, true, answer.payload, answer.body)
         : cell.call('settle', id, false, JSON.stringify({ code: answer.code, message: answer.message }));
