@@ -26,6 +26,7 @@ import { createToolCaller } from './tools/call.ts';
 import { createExecutionReader } from './tools/execution-reader.ts';
 import { recoverInterrupted } from './tools/execution-records.ts';
 import { createToolRegistry } from './tools/registry.ts';
+import { addSchemaWarnings } from './tools/validation/schema-warnings.ts';
 
 /** What is to be closed, in the order in which it was opened. */
 type Closers = Array<() => Promise<void> | void>;
@@ -84,7 +85,10 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
     compiler,
     schemaReader,
     engines,
-    readManifest: (question) => readManifest({ ...question, limitTable }),
+    readManifest: (question) => {
+      const read = readManifest({ ...question, limitTable });
+      return read.ok ? { ok: true, manifest: addSchemaWarnings(read.manifest) } : read;
+    },
     embedSidecar,
     explainLoadError,
     limits: resolveLimits(config.limits),

@@ -39,8 +39,8 @@ const retryMs = 250;
 /** How long a write lies that nobody waits for. */
 const restMs = 15;
 /** While waiters come in numbers, the first waits at most this long for others, and no longer than until there are so many. */
-const joinMs = 1;
-const joinEnough = 24;
+const joinMs = 0.3;
+const joinEnough = 16;
 /** After a commit with a single waiter so many more are tried with a wait before waiting is given up. */
 const joinPatience = 8;
 const maxKeptWrites = 20_000;

@@ -37,8 +37,7 @@ describe('createKv', () => {
     const user = createUser();
     for (const op of ['kv.get', 'kv.set', 'kv.delete', 'kv.list']) {
       expect(await table.value(op, { key: 'a', value: 1 }, user)).toBe(
-        'permission-denied: Tool "weather" may not use context.kv. ' +
-          'Allow it with: hotcell grant weather kv',
+        'permission-denied: Tool "weather" may not use context.kv. ' + 'Allow it with: hotcell grant weather kv',
       );
     }
     user.grant({ kv: true });

@@ -1,6 +1,7 @@
 /** Messages between the engine on the main thread and its worker threads. A worker runs one slice at a time. */
 import type { BorderAnswer, BorderCrossing, BorderView, LogLine } from '../border.ts';
 import type { BaseImage } from './cell/base-image.ts';
+import type { PackedResult, PackedSlices } from './packed-messages.ts';
 
 /** What a worker thread is started with. */
 export interface WorkerSetup {
@@ -84,7 +85,7 @@ export interface CallSlices {
   readonly slices: readonly CallSlice[];
 }
 
-export type ToWorker = LoadSlice | CallSlices | ForgetMessage;
+export type ToWorker = LoadSlice | CallSlices | ForgetMessage | PackedSlices;
 
 /** A question that the guest asked during a slice. */
 export interface Question {
@@ -152,3 +153,6 @@ export interface ParkedMessage {
 }
 
 export type FromWorker = CallSliceResult | LoadSliceResult | ParkedMessage | { readonly type: 'ready' };
+
+/** What really travels: the usual result is packed. */
+export type PackedFromWorker = FromWorker | PackedResult;

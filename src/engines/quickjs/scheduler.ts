@@ -16,9 +16,9 @@ const SATURATION_MS = 30;
 /** Calls of a program whose slices last less than this on average travel together. */
 const SHORT_MS = 0.5;
 /** Slices that travel together take so long together. */
-const TRIP_MS = 0.6;
+const TRIP_MS = 0.2;
 /** How long a short call waits for a thread that is about to be free. */
-const WORTH_WAITING_MS = 0.3;
+const WORTH_WAITING_MS = 0.5;
 /** A slice that turns out longer than this gives back the ones behind it. */
 const LONG_MS = 5;
 

@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { CONTROL_BYTES, resetClaims, takeSliceBack } from './control.ts';
-import type { CallSlice, FromWorker, LoadSlice, ToWorker, WorkerSetup } from './protocol.ts';
+import { packSlices, unpackResult } from './packed-messages.ts';
+import type { CallSlice, FromWorker, LoadSlice, PackedFromWorker, ToWorker, WorkerSetup } from './protocol.ts';
 
 /** Images that a worker keeps ready; each takes about a megabyte. */
 const MAX_IMAGES = 32;
@@ -40,7 +41,8 @@ export class WorkerThread {
     });
     let failure = 'the thread ended';
     this.ready = new Promise((resolve) => {
-      this.#worker.on('message', (message: FromWorker) => {
+      this.#worker.on('message', (packed: PackedFromWorker) => {
+        const message = 'type' in packed ? packed : unpackResult(packed);
         if (message.type === 'ready') resolve();
         handlers.onMessage(this, message);
       });
@@ -59,7 +61,7 @@ export class WorkerThread {
     this.idle = false;
     resetClaims(this.#control);
     const slices = orders.map((order) => ({ ...order, serial: ++this.#serial }));
-    this.#worker.postMessage({ type: 'calls', slices } satisfies ToWorker);
+    this.#worker.postMessage((packSlices(slices) ?? { type: 'calls', slices }) satisfies ToWorker);
     return slices.map((slice) => slice.serial);
   }
 

@@ -2,8 +2,6 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type {
   EmscriptenModuleLoader,
-  JSContextPointer,
-  JSRuntimePointer,
   JSValueConstPointer,
   QuickJSEmscriptenModule,
   QuickJSFFI,
@@ -99,10 +97,4 @@ async function createInstance(
     heapStart,
     callbacks,
   };
-}
-
-/** The pointers that name a runtime and its context inside an image. */
-export interface RuntimePointers {
-  readonly runtime: JSRuntimePointer;
-  readonly context: JSContextPointer;
 }

@@ -1,22 +1,31 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { createInstanceMaker } from '../cell/instance.ts';
 import { claimSlice } from '../control.ts';
 import { createHostAnswers } from '../host-answers/host-answers.ts';
-import type { CallSlice, FromWorker, LoadSlice, ToWorker, WorkerSetup } from '../protocol.ts';
+import { countSlices, packResult, unpackSlices } from '../packed-messages.ts';
+import type { CallSlice, LoadSlice, PackedFromWorker, ToWorker, WorkerSetup } from '../protocol.ts';
 import { SliceRunner } from './slice-runner.ts';
 
 /** Discarded memory of cells that may wait for its collection, and for how long. */
 const MAX_UNCOLLECTED_BYTES = 32 * 1024 * 1024;
 const COLLECT_WITHIN_MS = 250;
 
+/** Messages that follow each other so closely are a stream. */
+const STREAM_MS = 1;
+/** How long the thread waits awake for the next message of a stream, and at most without a look at its timers. */
+const LINGER_MS = 0.1;
+const MAX_LINGER_MS = 20;
+/** So many single calls in a row look as if they went on. */
+const MANY_SINGLES = 8;
+
 if (!parentPort) throw new Error('this file is the body of a worker thread');
 await serve(parentPort, workerData as WorkerSetup);
 
 /** Runs slices one after the other; a worn-out cell is replaced after its slice was answered. */
 async function serve(port: MessagePort, setup: WorkerSetup): Promise<void> {
-  const post = (message: FromWorker, transfer: ArrayBuffer[] = []) => port.postMessage(message, transfer);
+  const post = (message: PackedFromWorker, transfer: ArrayBuffer[] = []) => port.postMessage(message, transfer);
   const runner = new SliceRunner(setup, {
     makeInstance: await createInstanceMaker(setup.module),
     answerNow: createHostAnswers({ lazyModules: setup.lazyModules }),
@@ -47,12 +56,16 @@ async function serve(port: MessagePort, setup: WorkerSetup): Promise<void> {
     for (const [index, slice] of slices.entries()) {
       if (!claimSlice(control, index)) continue;
       if (renewal) await renewal;
-      post(runner.call(slice));
+      post(packResult(runner.call(slice)));
       renew();
     }
   }
 
-  port.on('message', (message: ToWorker) => {
+  function handle(message: ToWorker): void {
+    if (!('type' in message)) {
+      void runCalls(unpackSlices(message));
+      return;
+    }
     switch (message.type) {
       case 'forget':
         runner.forget(message.programKeys, message.cellIds);
@@ -63,8 +76,43 @@ async function serve(port: MessagePort, setup: WorkerSetup): Promise<void> {
       case 'calls':
         void runCalls(message.slices);
     }
+  }
+
+  const linger = createLinger(port, handle, () => renewal === undefined);
+  port.on('message', (message: ToWorker) => {
+    handle(message);
+    linger(message);
   });
   post({ type: 'ready' });
+}
+
+/**
+ * Where single calls follow each other the thread stays awake for the next one: being woken takes longer than most calls.
+ * Where several arrive at once there is no time to be gained, and somebody else may want the processor.
+ */
+function createLinger(port: MessagePort, handle: (message: ToWorker) => void, mayGoOn: () => boolean): (last: ToWorker) => void {
+  let singles = 0;
+  let lastAt = 0;
+
+  function note(message: ToWorker): boolean {
+    const now = performance.now();
+    singles = countSlices(message) === 1 && now - lastAt < STREAM_MS ? singles + 1 : 0;
+    lastAt = now;
+    return singles >= MANY_SINGLES;
+  }
+
+  return (last) => {
+    let isStream = note(last);
+    const startedAt = performance.now();
+    for (let until = startedAt + LINGER_MS; isStream && mayGoOn() && performance.now() < until; ) {
+      const next = receiveMessageOnPort(port);
+      if (!next) continue;
+      const message = next.message as ToWorker;
+      handle(message);
+      isStream = note(message);
+      until = Math.min(performance.now() + LINGER_MS, startedAt + MAX_LINGER_MS);
+    }
+  };
 }
 
 /**

@@ -1,0 +1,24 @@
+import { describe, expect, it } from 'vitest';
+import { limitTable } from '../../../src/config/limits.ts';
+import { readManifest } from '../../../src/plugins/manifest/read-manifest.ts';
+import { addSchemaWarnings } from '../../../src/tools/validation/schema-warnings.ts';
+
+function manifestWith(parameters: unknown) {
+  const exported = { default: { name: 'find', handler: { $function: true }, parameters }, named: {} };
+  const read = readManifest({ exported, fileName: 'find.ts', limitTable });
+  if (!read.ok) throw new Error(read.diagnostic.message);
+  return read.manifest;
+}
+
+describe('addSchemaWarnings', () => {
+  it('names what of a schema is not checked', () => {
+    const manifest = manifestWith({ type: 'object', properties: { q: { type: 'string', pattern: '(?=a)b' } } });
+    const added = addSchemaWarnings(manifest).warnings.filter((warning) => !manifest.warnings.includes(warning));
+    expect(added.join(' ')).toMatch(/find, parameters: .*pattern/);
+  });
+
+  it('leaves a manifest alone whose schemas are checked whole', () => {
+    const manifest = manifestWith({ type: 'object', properties: { q: { type: 'string' } } });
+    expect(addSchemaWarnings(manifest)).toBe(manifest);
+  });
+});
