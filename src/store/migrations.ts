@@ -3,12 +3,13 @@ import { HotcellError } from '../errors/hotcell-error.ts';
 
 /**
  * The schema, one step a version; a step that was released never changes. Times are epoch ms. Large columns stand last
- * in `executions`, so that scans over the small ones do not read them.
+ * in `executions`, so that scans over the small ones do not read them; its rows lie in the order of their ids, which is that
+ * of time, so that a commit writes one tree less.
  */
 const migrations: readonly string[] = [
   `
   create table executions (
-    id text not null unique,
+    id text primary key not null,
     tool text not null,
     version text not null,
     plugin text not null,
@@ -26,7 +27,7 @@ const migrations: readonly string[] = [
     output text,
     error text,
     check ((status in ('pending', 'running')) = (ended_at is null))
-  ) strict;
+  ) strict, without rowid;
   create index executions_by_tool on executions (tool, id);
   create index executions_by_caller on executions (caller, id);
   create index executions_not_successful on executions (status, id) where status <> 'success';
