@@ -1,7 +1,6 @@
 import { defaultLimits } from '../../config/limits.ts';
 import type { BorderHost } from '../border.ts';
 import type { Engine, GuestError, LoadRequest, LoadResult, Program, RunOutcome, RunRequest } from '../engine.ts';
-import { MAX_OUTPUT_DEPTH, nestsDeeper } from '../json-nesting.ts';
 import {
   type ActiveCall,
   type CellMemory,
@@ -13,8 +12,9 @@ import {
   usageOf,
 } from './active-call.ts';
 import { loadBase } from './base-store.ts';
+import { cancelled, cpuExceeded, type EndOfCall, endOverMemory, neverSettles, readOutput, wallExceeded } from './call-ends.ts';
 import { compileQuickJs } from './cell/instance.ts';
-import { memoryExceeded, toGuestError } from './guest-errors.ts';
+import { toGuestError } from './guest-errors.ts';
 import { ImageCache } from './image-cache.ts';
 import { KeptCells } from './kept-cells.ts';
 import { readLoadResult } from './load-result.ts';
@@ -299,48 +299,6 @@ class QuickJsEngine implements Engine {
     }, WATCH_MS);
     this.#watch.unref();
   }
-}
-
-type EndOfCall =
-  | { readonly status: 'success'; readonly output: unknown; readonly outputJson: string }
-  | { readonly status: 'error' | 'timeout' | 'cancelled'; readonly error: GuestError };
-
-const cancelled: GuestError = { code: 'cancelled', message: 'The call was cancelled.', frames: [] };
-
-const neverSettles: GuestError = {
-  code: 'handler-never-settles',
-  message: 'The handler waits for a promise that nothing can settle any more: no host call and no timer is open.',
-  frames: [],
-};
-
-/** The prelude made the text, but nothing that comes from a guest is believed. */
-function readOutput(text: string): EndOfCall {
-  if (nestsDeeper(text, MAX_OUTPUT_DEPTH)) {
-    const message = `The output nests deeper than ${MAX_OUTPUT_DEPTH} levels.`;
-    return { status: 'error', error: { code: 'output-invalid', message, frames: [] } };
-  }
-  try {
-    return { status: 'success', output: JSON.parse(text), outputJson: text };
-  } catch {
-    return { status: 'error', error: { code: 'output-invalid', message: 'The output is not JSON.', frames: [] } };
-  }
-}
-
-function cpuExceeded(call: ActiveCall): GuestError {
-  return {
-    code: 'time-exceeded',
-    message: `The call used more than its ${call.request.limits.cpuMs} ms of processor time.`,
-    frames: [],
-  };
-}
-
-function endOverMemory(call: ActiveCall): EndOfCall {
-  const message = memoryExceeded(call.request.limits.memoryBytes);
-  return { status: 'error', error: { code: 'memory-exceeded', message, frames: [] } };
-}
-
-function wallExceeded(call: ActiveCall): GuestError {
-  return { code: 'time-exceeded', message: `The call did not end within ${call.request.limits.wallMs} ms.`, frames: [] };
 }
 
 /** A module may export its plugin under the name of its file. */

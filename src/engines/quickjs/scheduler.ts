@@ -1,6 +1,6 @@
 import type { ActiveCall, CellMemory } from './active-call.ts';
-import { MAX_SLICES } from './control.ts';
 import type { LoadEnd } from './load-result.ts';
+import { Pace } from './pace.ts';
 import type { CallSliceResult, FromWorker, WorkerSetup } from './protocol.ts';
 import { defaultBudget } from './slice-budget.ts';
 import { orderSlice } from './slice-order.ts';
@@ -13,12 +13,6 @@ const GRACE_MS = 500;
 const LOAD_GRACE_MS = 500;
 /** All threads busy for this long: another one is started, up to the maximum. */
 const SATURATION_MS = 30;
-/** Calls of a program whose slices last less than this on average travel together. */
-const SHORT_MS = 0.5;
-/** Slices that travel together take so long together. */
-const TRIP_MS = 0.2;
-/** How long a short call waits for a thread that is about to be free. */
-const WORTH_WAITING_MS = 0.5;
 /** A slice that turns out longer than this gives back the ones behind it. */
 const LONG_MS = 5;
 
@@ -41,8 +35,7 @@ export class Scheduler {
   readonly #handlers: SchedulerHandlers;
   readonly #threads = new Set<WorkerThread>();
   readonly #work = new Map<WorkerThread, ThreadWork>();
-  /** Running average of how long a slice of a program takes, in ms. */
-  readonly #sliceMs = new Map<string, number>();
+  readonly #pace = new Pace();
   readonly #cells = new Map<number, CellMemory>();
   readonly #killed = new WeakSet<WorkerThread>();
   #calls: ActiveCall[] = [];
@@ -103,7 +96,7 @@ export class Scheduler {
   }
 
   forgetProgram(programKey: string): void {
-    this.#sliceMs.delete(programKey);
+    this.#pace.forget(programKey);
     for (const thread of this.#threads) if (thread.hasImage(programKey)) thread.forget([programKey], []);
   }
 
@@ -168,9 +161,7 @@ export class Scheduler {
   #endSlice(thread: WorkerThread, call: ActiveCall, result: CallSliceResult): void {
     call.thread = undefined;
     call.start = undefined;
-    const { key } = call.cell.program;
-    const average = this.#sliceMs.get(key);
-    this.#sliceMs.set(key, average === undefined ? result.cpuMs : average * 0.8 + result.cpuMs * 0.2);
+    this.#pace.note(call.cell.program.key, result.cpuMs);
     const stays = (result.end.kind === 'waiting' || call.keepCell) && !result.cellLost;
     thread.residentCell = stays ? call.cell.id : undefined;
     if (stays) call.cell.place = { kind: 'resident', thread };
@@ -228,22 +219,13 @@ export class Scheduler {
     }
   }
 
-  /** A short call rather waits for a thread that is about to end another short one: waking a thread takes longer. */
+  /** A short call rather waits for a thread that is about to end another short one. */
   #isWorthWaiting(call: ActiveCall): boolean {
-    if (!this.#isShort(call) || this.#work.size === 0) return false;
     const now = performance.now();
-    if (now - call.queuedAt > WORTH_WAITING_MS) return false;
     for (const [thread, work] of this.#work) {
-      const job = work.first?.job;
-      const isAboutToEnd = job && 'request' in job && this.#isShort(job) && now - work.startedAt < WORTH_WAITING_MS;
-      if (isAboutToEnd && thread.hasImage(call.cell.program.key)) return true;
+      if (this.#pace.isWorthWaiting(call, work, now) && thread.hasImage(call.cell.program.key)) return true;
     }
     return false;
-  }
-
-  #isShort(call: ActiveCall): boolean {
-    const isFresh = !call.keepCell && call.cell.place.kind === 'new';
-    return (isFresh || call.state === 'running') && (this.#sliceMs.get(call.cell.program.key) ?? SHORT_MS) < SHORT_MS;
   }
 
   #threadFor(call: ActiveCall): WorkerThread | 'none idle' | 'moving' {
@@ -268,13 +250,13 @@ export class Scheduler {
 
   /** Further short calls of the same program, as many as take about as long as waking another thread would pay for. */
   #takeCompanions(call: ActiveCall, from: number): ActiveCall[] {
-    if (!this.#isShort(call)) return [];
+    if (!this.#pace.isShort(call)) return [];
     const { key } = call.cell.program;
-    const share = Math.min(MAX_SLICES, Math.floor(TRIP_MS / (this.#sliceMs.get(key) ?? TRIP_MS))) - 1;
+    const share = this.#pace.tripSize(key) - 1;
     const companions: ActiveCall[] = [];
     for (let index = from; index < this.#calls.length && companions.length < share; index++) {
       const other = this.#calls[index];
-      if (!other || other.cell.program.key !== key || !this.#isShort(other)) break;
+      if (!other || other.cell.program.key !== key || !this.#pace.isShort(other)) break;
       companions.push(other);
     }
     this.#calls.splice(from, companions.length);
