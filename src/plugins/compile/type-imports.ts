@@ -42,7 +42,9 @@ function findTypeFile(target: string, ledger: InputLedger, policy: PathPolicy): 
     try {
       const realPath = realpathSync.native(candidate);
       return policy.ownerOf(realPath) === 'plugin' ? realPath : undefined;
-    } catch {}
+    } catch {
+      // Not there: the next name is tried.
+    }
   }
   return undefined;
 }
