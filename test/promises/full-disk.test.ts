@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { executionContracts } from '../../src/operations/contracts/executions.ts';
@@ -42,9 +42,17 @@ function mountSmallDisk(): boolean {
   }
 }
 
+/** Page by page until there is no room: the daemon writes too, so what was free a moment ago says nothing. */
 function fillDisk(): void {
-  const { bavail, bsize } = statfsSync(dataDir);
-  writeFileSync(filler, Buffer.alloc(bavail * bsize));
+  const page = Buffer.alloc(4096);
+  const file = openSync(filler, 'w');
+  try {
+    for (;;) writeSync(file, page);
+  } catch (error) {
+    expect(error).toMatchObject({ code: 'ENOSPC' });
+  } finally {
+    closeSync(file);
+  }
 }
 
 const call = () => daemon.call('echo', { text: 'x'.repeat(200_000) });
