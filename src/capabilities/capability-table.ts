@@ -30,12 +30,9 @@ const mostBodyBytes = 16 * 1024 * 1024;
 /** Makes the table of capabilities: what a plugin can reach is what stands here. */
 export function createCapabilityTable(parts: CapabilityParts): CapabilityTable {
   const { config, store, logFault } = parts;
-  const capabilities: readonly OpenCapability[] = [
-    createFetch({ network: config.network, resolve: parts.resolver }),
-    createFiles({ dataDir: config.dataDir, limits: config.files }),
-    createKv({ table: store.kv, limits: config.kv }),
-    namedRefusals,
-  ];
+  const fetch = createFetch({ network: config.network, resolve: parts.resolver });
+  const files = createFiles({ dataDir: config.dataDir, limits: config.files });
+  const capabilities: readonly OpenCapability[] = [fetch, files, createKv({ table: store.kv, limits: config.kv }), namedRefusals];
   const capabilityByOperation = new Map(
     capabilities.flatMap((each) => each.operations.map((operation) => [operation, each] as const)),
   );
@@ -51,6 +48,8 @@ export function createCapabilityTable(parts: CapabilityParts): CapabilityTable {
         return signal.aborted && !(error instanceof HotcellError) ? cancelled : describeRefusal(error, request.op, logFault);
       }
     },
+    dial: fetch.dial,
+    workspace: files.workspace,
     close: async () => {
       await Promise.all(capabilities.map((capability) => capability.close?.()));
     },

@@ -1,7 +1,10 @@
+import type { Duplex } from 'node:stream';
 import type { PermissionSet } from '../config/permission-set.ts';
 
 /** What a guest asks a capability for: an operation such as `kv.get`, a JSON text and raw bytes beside it. */
 export interface CapabilityRequest {
+  /** The number of the question, unique in its execution; the same again after a restart. */
+  readonly id?: number;
   readonly op: string;
   readonly payload: string;
   readonly body?: Uint8Array;
@@ -17,12 +20,17 @@ export interface CapabilityUser {
   readonly executionId: string;
   readonly plugin: string;
   readonly tool: string;
+  readonly pluginPath: string;
   readonly caller: string;
   readonly session: string;
+  /** Tools under way above this call, outermost first, this one last: `name@version`. */
+  readonly chain: readonly string[];
   /** What is granted now; asked on every use, so that a revocation takes effect inside a running call. */
   readonly granted: () => PermissionSet;
   /** Notes one use or denial for the audit. */
   readonly noteUse: (permission: string, detail: string, allowed: boolean) => void;
+  /** Stops the clock of the call while a person is asked; the returned function lets it run again. */
+  readonly holdClock: () => () => void;
 }
 
 /** One capability: the operations of the border that it answers. */
@@ -47,5 +55,9 @@ export interface CapabilityResult {
 export interface CapabilityTable {
   /** Never rejects: what fails is an answer with `ok: false`. */
   answer(request: CapabilityRequest, user: CapabilityUser, signal: AbortSignal): Promise<CapabilityAnswer>;
+  /** Connects to where the user may go, through the one network check. Rejects with a HotcellError. */
+  dial(to: { readonly host: string; readonly port: number }, user: CapabilityUser, signal: AbortSignal): Promise<Duplex>;
+  /** The user's workspace, made if need be, and what of it is granted. */
+  workspace(user: CapabilityUser): Promise<{ dir: string; read: readonly string[]; write: readonly string[] }>;
   close(): Promise<void>;
 }

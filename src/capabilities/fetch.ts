@@ -1,10 +1,11 @@
 import Type, { type Static } from 'typebox';
 import type { Config } from '../config/config-types.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
-import type { Capability, CapabilityResult, CapabilityUser } from './capability.ts';
+import type { Capability, CapabilityResult, CapabilityTable, CapabilityUser } from './capability.ts';
 import { type ByteAccount, type ByteBudget, createByteBudget } from './network/byte-budget.ts';
 import { type Connections, createConnections } from './network/connections.ts';
 import { type Destination, parseDestination } from './network/destination.ts';
+import { dialChecked } from './network/dial.ts';
 import { describeFailure, type FetchWait } from './network/failure.ts';
 import { createNetworkCheck, describePlace, type NetworkCheck } from './network/network-check.ts';
 import { isRedirect, type OutgoingRequest, rewriteForRedirect } from './network/redirects.ts';
@@ -45,7 +46,7 @@ const refusedMethods = new Set(['CONNECT', 'TRACE', 'TRACK']);
 export function createFetch(options: {
   network: Config['network'];
   resolve?: Resolve | undefined;
-}): Capability & { close(): Promise<void> } {
+}): Capability & { dial: CapabilityTable['dial']; close(): Promise<void> } {
   const { network } = options;
   const connections = createConnections({ timeoutMs: network.timeoutMs });
   const check = createNetworkCheck({ resolve: options.resolve ?? resolveBySystem });
@@ -63,6 +64,7 @@ export function createFetch(options: {
       const wait = { call, deadline, timeoutMs: network.timeoutMs };
       return travel(parts, outgoing, { payload, user, wait, signal: AbortSignal.any([call, deadline]) });
     },
+    dial: (target, user, signal) => dialChecked(check, target, { user, signal, timeoutMs: network.timeoutMs }),
     close: () => connections.close(),
   };
 }

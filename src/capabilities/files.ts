@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import type { Config } from '../config/config-types.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
-import type { Capability, CapabilityRequest, CapabilityResult, CapabilityUser } from './capability.ts';
+import type { Capability, CapabilityRequest, CapabilityResult, CapabilityTable, CapabilityUser } from './capability.ts';
 import { describeFileError } from './files/file-error.ts';
 import { describeEntry, hasEntry, listFolder, readFile } from './files/reading.ts';
 import { admitName, admitPath } from './files/request.ts';
@@ -75,7 +75,10 @@ const answersByOperation: Readonly<Record<string, Answer>> = {
  * [{name, type}], next?}`; `files.stat` `{type, size, modifiedAtMs}`; `files.exists` and `files.delete {path, recursive?}` a
  * boolean; `files.mkdir` null.
  */
-export function createFiles(options: { readonly dataDir: string; readonly limits: Config['files'] }): Capability {
+export function createFiles(options: {
+  readonly dataDir: string;
+  readonly limits: Config['files'];
+}): Capability & Pick<CapabilityTable, 'workspace'> {
   const { dataDir, limits } = options;
   const parts: Parts = {
     workspaces: createWorkspaces({ dataDir, quotaBytes: limits.workspaceQuotaBytes }),
@@ -84,6 +87,10 @@ export function createFiles(options: { readonly dataDir: string; readonly limits
   return {
     name: 'files',
     operations: Object.keys(answersByOperation),
+    workspace: async (user) => {
+      const { read = [], write = [] } = user.granted();
+      return { dir: await parts.workspaces.locate(user.caller), read, write };
+    },
     answer: async (request, user, signal) => {
       const answer = answersByOperation[request.op];
       if (answer === undefined) throw new HotcellError('not-supported', `files has no operation ${request.op}.`);

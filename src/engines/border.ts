@@ -1,3 +1,5 @@
+import type { Duplex } from 'node:stream';
+
 /**
  * The border: everything that passes between a guest and the host. The guest has one import,
  * `host(op, id, payload, body)`; the operations are data, so capabilities come and go without touching images.
@@ -5,6 +7,8 @@
 
 /** What the guest asks. `payload` is JSON text, `body` raw bytes when the operation carries some. */
 export interface BorderRequest {
+  /** The number of the question, unique in its call; the same again when a suspended call is resumed. */
+  readonly id?: number;
   /** Operation such as `fetch`, `kv.get`, `files.read`. */
   readonly op: string;
   readonly payload: string;
@@ -56,6 +60,20 @@ export interface BorderHost {
    * again. Without it a call counts as waiting while `answer` has not settled. Must not throw.
    */
   waiting?(isWaiting: boolean): void;
+  /**
+   * Opens a TCP connection to where the plugin may go, through the one network check: for engines whose guests have network
+   * clients of their own. Rejects with a HotcellError whose message may cross to the guest.
+   */
+  dial?(to: { readonly host: string; readonly port: number }, signal: AbortSignal): Promise<Duplex>;
+  /** The caller's workspace and what of it is granted: for engines that hand their guests files. */
+  workspace?(): Promise<BorderWorkspace>;
+}
+
+/** A folder on this machine; `read` and `write` are granted paths in it, `.` for all of it. */
+export interface BorderWorkspace {
+  readonly dir: string;
+  readonly read: readonly string[];
+  readonly write: readonly string[];
 }
 
 /** Values that `context.config.get` and `context.env.get` answer at once. A key in `denied` answers with a refusal. */

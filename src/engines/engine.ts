@@ -1,6 +1,7 @@
 import type { Limits } from '../config/limits.ts';
 import type { ErrorCode } from '../errors/catalog.ts';
 import type { BorderHost, Recording } from './border.ts';
+import type { Deadline } from './deadline.ts';
 
 /** What runs a cell. */
 export type EngineName = 'quickjs' | 'extism' | 'deno' | 'docker';
@@ -61,8 +62,8 @@ export interface RunRequest {
   /** Which cell a `session` or `plugin` call shares; ignored for `call`. */
   readonly cellKey: string;
   readonly limits: Limits;
-  /** Absolute deadline of the call, in epoch ms. */
-  readonly deadlineMs: number;
+  /** When the call must be over; it stands still while a person is asked. Ask it again when a timer fires. */
+  readonly deadline: Deadline;
   readonly caller: string;
   readonly session: string;
   /** The plugin has `onReload`: a `session` or `plugin` cell of an older generation hands its JSON state on. */
@@ -108,6 +109,16 @@ export interface Engine {
   load(request: LoadRequest): Promise<LoadResult>;
   /** Runs one call to its end. Rejects only on a fault of the engine; aborting `signal` ends it as `cancelled`. */
   run(request: RunRequest, host: BorderHost, signal: AbortSignal): Promise<RunOutcome>;
+  /**
+   * Takes what a waiting call is out as bytes, from which `resume` goes on in this or a later process, in this or another
+   * worker; the call itself goes on waiting. Undefined when the call does not wait just now. Only engines that can.
+   */
+  suspend?(executionId: string): Promise<Uint8Array | undefined>;
+  /**
+   * Goes on with a suspended call: its open questions are asked of `host` again under the ids that they had. Rejects with
+   * `interrupted` when the bytes do not fit the program any more.
+   */
+  resume?(request: RunRequest, suspended: Uint8Array, host: BorderHost, signal: AbortSignal): Promise<RunOutcome>;
   /** Forgets the cells of a cell key, or all of a program. */
   discard(target: { readonly cellKey?: string; readonly programKey?: string }): void;
   close(): Promise<void>;

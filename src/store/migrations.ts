@@ -155,6 +155,71 @@ const migrations: readonly string[] = [
     primary key (plugin_path, permission)
   ) strict, without rowid;
   `,
+  `
+  alter table executions add column parent text;
+  alter table keys add column rules text not null default '{}';
+
+  create table approvals (
+    id text primary key not null,
+    kind text not null check (kind in ('grant', 'call', 'confirm')),
+    ask_key text not null unique,
+    plugin_path text not null,
+    plugin text not null,
+    tool text,
+    execution_id text,
+    caller text,
+    session text,
+    reason text not null,
+    question text not null,
+    arguments_hash text not null,
+    details text not null,
+    status text not null check (status in ('open', 'approved', 'denied', 'expired', 'withdrawn')),
+    created_at integer not null,
+    expires_at integer not null,
+    answered_at integer,
+    answered_by text,
+    check ((status = 'open') = (answered_at is null))
+  ) strict;
+  create index approvals_open on approvals (expires_at) where status = 'open';
+  create index approvals_by_execution on approvals (execution_id) where execution_id is not null;
+
+  create table parked_calls (
+    execution_id text primary key not null,
+    facts text not null,
+    blob blob,
+    parked_at integer not null
+  ) strict;
+
+  create table secrets (
+    name text primary key not null,
+    value text not null,
+    binding text not null,
+    updated_at integer not null
+  ) strict, without rowid;
+
+  create table audit (
+    id integer primary key,
+    at integer not null,
+    execution_id text not null,
+    caller text not null,
+    plugin text not null,
+    tool text not null,
+    permission text not null,
+    detail text not null,
+    allowed integer not null check (allowed in (0, 1))
+  ) strict;
+  create index audit_by_execution on audit (execution_id);
+  create index audit_by_plugin on audit (plugin, id);
+  create index audit_by_caller on audit (caller, id);
+
+  create table model_usage (
+    plugin_path text not null,
+    caller text not null,
+    day integer not null,
+    tokens integer not null check (tokens >= 0),
+    primary key (plugin_path, caller, day)
+  ) strict, without rowid;
+  `,
 ];
 
 /** Brings the database to the newest version, each step in one transaction. Refuses one that a newer Hotcell wrote. */

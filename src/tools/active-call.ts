@@ -1,3 +1,4 @@
+import type { Deadline } from '../engines/deadline.ts';
 import type { ExecutionRecord } from './execution-records.ts';
 import type { QueuePlace } from './fair-queue.ts';
 import { createLogTail } from './log-tail.ts';
@@ -16,8 +17,10 @@ export class ActiveCall {
   readonly entry: ToolEntry;
   readonly tool: PreparedTool;
   readonly record: ExecutionRecord;
-  /** Epoch ms; time in the queue counts. */
-  readonly deadlineMs: number;
+  /** Time in the queue counts. */
+  readonly deadline: Deadline;
+  /** Tools under way above this call, outermost first, and its own: `name@version`. */
+  readonly chain: readonly string[];
   /** The cell that it shares with other calls, or empty. */
   readonly cellKey: string;
   readonly callerId: string;
@@ -39,15 +42,16 @@ export class ActiveCall {
   startedAt = 0;
   readonly enteredAt = performance.now();
 
-  constructor(facts: Pick<ActiveCall, 'request' | 'entry' | 'tool' | 'record' | 'deadlineMs' | 'cellKey'>) {
+  constructor(facts: Pick<ActiveCall, 'request' | 'entry' | 'tool' | 'record' | 'deadline' | 'cellKey'>) {
     this.request = facts.request;
     this.entry = facts.entry;
     this.tool = facts.tool;
     this.record = facts.record;
-    this.deadlineMs = facts.deadlineMs;
+    this.deadline = facts.deadline;
     this.cellKey = facts.cellKey;
     this.callerId = facts.request.caller.id;
     this.pluginPath = facts.entry.published.generation.pluginPath;
+    this.chain = [...(facts.request.parent?.chain ?? []), `${facts.entry.name}@${facts.entry.version}`];
     const { promise, resolve, reject } = Promise.withResolvers<CallAnswer>();
     this.answered = promise;
     this.resolve = resolve;

@@ -1,6 +1,7 @@
+import type { Duplex } from 'node:stream';
 import type { CapabilityTable, CapabilityUser } from '../capabilities/capability.ts';
 import type { PermissionSet } from '../config/permission-set.ts';
-import type { BorderAnswer, BorderHost, BorderRequest, BorderView, LogLine } from '../engines/border.ts';
+import type { BorderAnswer, BorderHost, BorderRequest, BorderView, BorderWorkspace, LogLine } from '../engines/border.ts';
 import type { EventLog } from '../events/event.ts';
 import type { GrantUse } from '../permissions/select-grants.ts';
 import type { ActiveCall } from './active-call.ts';
@@ -15,7 +16,7 @@ export interface AllowedUse {
 
 /** What the borders of all calls share. */
 export interface CallBorderParts {
-  readonly capabilities: Pick<CapabilityTable, 'answer'>;
+  readonly capabilities: Pick<CapabilityTable, 'answer' | 'dial' | 'workspace'>;
   readonly events: EventLog;
   /** What `context.config.get` and `context.env.get` may answer now. Must not throw. */
   readonly readView: (published: PublishedGeneration, use: GrantUse) => BorderView;
@@ -63,6 +64,16 @@ export class CallBorder implements BorderHost {
     return this.#parts.readView(this.#call.entry.published, this.#use);
   }
 
+  dial(to: { readonly host: string; readonly port: number }, signal: AbortSignal): Promise<Duplex> {
+    this.#user ??= this.#createUser();
+    return this.#parts.capabilities.dial(to, this.#user, signal);
+  }
+
+  workspace(): Promise<BorderWorkspace> {
+    this.#user ??= this.#createUser();
+    return this.#parts.capabilities.workspace(this.#user);
+  }
+
   waiting(isWaiting: boolean): void {
     this.#engineTellsWaiting = true;
     this.#setWaiting(isWaiting);
@@ -100,9 +111,12 @@ export class CallBorder implements BorderHost {
     return {
       executionId: id,
       plugin,
+      pluginPath: published.generation.pluginPath,
       tool,
       caller,
       session,
+      chain: this.#call.chain,
+      holdClock: () => this.#call.deadline.hold(),
       granted: () => published.granted(this.#use),
       noteUse: (permission, detail, allowed) => this.#noteUse(permission, detail, allowed),
     };

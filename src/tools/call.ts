@@ -1,6 +1,7 @@
 import type { CapabilityTable } from '../capabilities/capability.ts';
 import type { Config } from '../config/config-types.ts';
 import type { Recording } from '../engines/border.ts';
+import { Deadline } from '../engines/deadline.ts';
 import type { RunOutcome } from '../engines/engine.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import type { EventLog } from '../events/event.ts';
@@ -35,7 +36,7 @@ export interface ToolCallerParts {
   readonly engines: Engines;
   readonly store: Store;
   readonly events: EventLog;
-  readonly capabilities: Pick<CapabilityTable, 'answer'>;
+  readonly capabilities: Pick<CapabilityTable, 'answer' | 'dial' | 'workspace'>;
   readonly explainError: ExplainGuestError;
   /** What `context.config.get` and `context.env.get` may answer now; called before every slice. Must not throw. */
   readonly readView: CallBorderParts['readView'];
@@ -146,7 +147,7 @@ export function createToolCaller(parts: ToolCallerParts): ToolCallerHandle {
       entry,
       tool,
       record: createRecord(facts),
-      deadlineMs: createdAtMs + chooseTimeoutMs(request.timeoutMs, tool.limits.wallMs),
+      deadline: new Deadline(createdAtMs + chooseTimeoutMs(request.timeoutMs, tool.limits.wallMs), now),
       cellKey: cellKeyOf(published, caller, session),
     });
     try {
@@ -173,7 +174,7 @@ export function createToolCaller(parts: ToolCallerParts): ToolCallerHandle {
   /** While a call waits here nobody else keeps its deadline. */
   function watchDeadline(call: ActiveCall): void {
     if (call.phase !== 'queued' && call.phase !== 'cell-wait') return;
-    call.timer = setTimeout(() => void stop(call, 'timeout'), Math.max(1, call.deadlineMs - now()));
+    call.timer = setTimeout(() => void stop(call, 'timeout'), Math.max(1, call.deadline.leftMs()));
   }
 
   /** Carries one attempt from its start to its end. Never rejects. */
@@ -203,7 +204,7 @@ export function createToolCaller(parts: ToolCallerParts): ToolCallerHandle {
       retries,
       isIdempotent: idempotent,
       nowMs: now(),
-      deadlineMs: call.deadlineMs,
+      deadlineMs: call.deadline.atMs,
     };
     const decision = decideRetry(facts);
     if (!decision.retry || call.controller.signal.aborted) return false;

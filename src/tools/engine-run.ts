@@ -40,7 +40,7 @@ export async function runInEngine(
         isolation: manifest.isolation,
         cellKey: call.cellKey,
         limits: limitsOf(call),
-        deadlineMs: call.deadlineMs,
+        deadline: call.deadline,
         caller: record.caller,
         session: record.session,
         handOver: manifest.hooks.onReload,

@@ -77,6 +77,10 @@ export interface CallRequest {
   readonly session?: string;
   readonly timeoutMs?: number;
   readonly idempotencyKey?: string;
+  /** The call that makes this one through `context.tools.call`. */
+  readonly parent?: { readonly executionId: string; readonly chain: readonly string[] };
+  /** One turn of a model: of its calls those that are not marked isParallelSafe run one after the other. */
+  readonly turn?: string;
   /** Said again in the `execution-start` event, so that whoever calls knows which execution is its own. */
   readonly tag?: string;
   /** Aborting cancels the call. */

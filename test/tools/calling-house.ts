@@ -95,7 +95,11 @@ export async function openHouse(options: HouseOptions = {}): Promise<CallingHous
     engines: { quickjs: engine },
     store,
     events,
-    capabilities: { answer: options.answer ?? (async ({ op }) => ({ ok: true, payload: JSON.stringify(op) })) },
+    capabilities: {
+      answer: options.answer ?? (async ({ op }) => ({ ok: true, payload: JSON.stringify(op) })),
+      dial: () => Promise.reject(new Error('nobody dials here')),
+      workspace: async () => ({ dir: dataDir, read: [], write: [] }),
+    },
     explainError: async ({ code, message, frames }) => ({ code, message, frames, fix: 'Mend it.' }),
     readView: () => ({ config: {}, env: {}, denied: {} }),
     onFault: (error) => faults.push(error),

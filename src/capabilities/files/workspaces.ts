@@ -20,6 +20,8 @@ export interface Workspaces {
   read<Result>(caller: string, use: (workspace: Workspace) => Promise<Result>): Promise<Result>;
   /** Runs one operation that changes something, after those that began before it. */
   change<Result>(caller: string, use: (workspace: Workspace) => Promise<Result>): Promise<Result>;
+  /** The absolute path of a caller's folder, made if need be. */
+  locate(caller: string): Promise<string>;
 }
 
 /** The name of a caller's folder. A hash, so that no caller can choose it and none can be read off the disk. */
@@ -43,6 +45,11 @@ export function createWorkspaces(options: { dataDir: string; quotaBytes: number;
       return await use({ root, stage, book: bookFor(usage, name, root) });
     });
   return {
+    locate: async (caller) => {
+      const path = join(folder, nameWorkspace(caller));
+      await mkdir(path, { recursive: true, mode: 0o700 });
+      return path;
+    },
     read: (caller, use) => run(nameWorkspace(caller), use),
     change: (caller, use) => {
       const name = nameWorkspace(caller);

@@ -1,3 +1,5 @@
+import { type Deadline, watchDeadline } from '../deadline.ts';
+
 /** Why a call must end before it returns. */
 export type EndReason = 'deadline' | 'cancelled';
 
@@ -11,8 +13,8 @@ export interface CallEnd {
   close(): void;
 }
 
-/** Joins the deadline (epoch ms) with the signals that cancel the call. */
-export function createCallEnd(deadlineMs: number, cancels: readonly AbortSignal[]): CallEnd {
+/** Joins the deadline with the signals that cancel the call. */
+export function createCallEnd(deadline: Deadline, cancels: readonly AbortSignal[]): CallEnd {
   const controller = new AbortController();
   let reason: EndReason | undefined;
   const end = (why: EndReason): void => {
@@ -20,7 +22,7 @@ export function createCallEnd(deadlineMs: number, cancels: readonly AbortSignal[
     controller.abort();
   };
   const cancel = (): void => end('cancelled');
-  const timer = setTimeout(() => end('deadline'), Math.max(0, deadlineMs - Date.now()));
+  const stopWatch = watchDeadline(deadline, () => end('deadline'));
   for (const signal of cancels) {
     if (signal.aborted) cancel();
     else signal.addEventListener('abort', cancel);
@@ -30,7 +32,7 @@ export function createCallEnd(deadlineMs: number, cancels: readonly AbortSignal[
     reason: () => reason,
     race: (promise) => raceAbort(promise, controller.signal),
     close() {
-      clearTimeout(timer);
+      stopWatch();
       for (const signal of cancels) signal.removeEventListener('abort', cancel);
     },
   };

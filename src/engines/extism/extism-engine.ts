@@ -57,7 +57,7 @@ export function createExtismEngine(options: ExtismEngineOptions = {}): Engine {
       }
     },
     async run(request, host, signal) {
-      const callEnd = createCallEnd(request.deadlineMs, [signal, closing.signal]);
+      const callEnd = createCallEnd(request.deadline, [signal, closing.signal]);
       try {
         return await runCall(request, host, callEnd);
       } catch (error) {

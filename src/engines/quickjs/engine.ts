@@ -291,9 +291,8 @@ class QuickJsEngine implements Engine {
   #startWatch(): void {
     if (this.#watch) return;
     this.#watch = setInterval(() => {
-      const now = Date.now();
       for (const call of this.#calls) {
-        if (now >= call.request.deadlineMs) this.#endFromOutside(call, 'timeout', wallExceeded(call));
+        if (call.request.deadline.isOver()) this.#endFromOutside(call, 'timeout', wallExceeded(call));
       }
       this.#scheduler.watch(performance.now());
     }, WATCH_MS);

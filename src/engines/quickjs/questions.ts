@@ -12,7 +12,7 @@ export function openQuestion(question: Question, host: BorderHost, deliver: (ans
     return { op, payload, bytes, timer: id, cancel: () => clearTimeout(timeout) };
   }
   const controller = new AbortController();
-  const request = { op, payload, ...(question.body ? { body: question.body } : {}) };
+  const request = { id: question.id, op, payload, ...(question.body ? { body: question.body } : {}) };
   host.answer(request, controller.signal).then(deliver, () => {
     deliver({ ok: false, code: 'internal', message: 'The host could not answer.' });
   });

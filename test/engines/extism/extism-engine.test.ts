@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, describe, expect, it } from 'vitest';
 import { resolveLimits } from '../../../src/config/limits.ts';
+import { Deadline } from '../../../src/engines/deadline.ts';
 import { createExtismEngine } from '../../../src/engines/extism/extism-engine.ts';
 import { embedSidecar } from '../../../src/engines/extism/sidecar.ts';
 import { assemble, assemblePlugin, createTestBorder, loadRequest, runRequest } from './wat-program.ts';
@@ -165,7 +166,7 @@ describe('createExtismEngine.run', () => {
 describe('createExtismEngine limits', () => {
   it('ends a spinning call at its deadline while a neighbour is served', async () => {
     const code = await assemblePlugin(spin);
-    const spinning = engine.run(runRequest(code, { deadlineMs: Date.now() + 500 }), createTestBorder(), never);
+    const spinning = engine.run(runRequest(code, { deadline: new Deadline(Date.now() + 500) }), createTestBorder(), never);
     const neighbour = runRequest(await readCountVowels(), { argumentsJson: '{"text":"aa"}' });
     expect(await engine.run(neighbour, createTestBorder(), never)).toMatchObject({ output: { vowels: 2 } });
     expect(await spinning).toMatchObject({ status: 'timeout', error: { code: 'time-exceeded' } });

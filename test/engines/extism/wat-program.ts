@@ -2,6 +2,7 @@ import createWabt from 'wabt';
 import type { Limits } from '../../../src/config/limits.ts';
 import { resolveLimits } from '../../../src/config/limits.ts';
 import type { BorderHost, LogLine } from '../../../src/engines/border.ts';
+import { Deadline } from '../../../src/engines/deadline.ts';
 import type { LoadRequest, RunRequest } from '../../../src/engines/engine.ts';
 import { embedSidecar } from '../../../src/engines/extism/sidecar.ts';
 
@@ -44,7 +45,7 @@ export function runRequest(code: Uint8Array, change: Partial<RunRequest> = {}): 
     isolation: 'call',
     cellKey: '',
     limits,
-    deadlineMs: Date.now() + limits.wallMs,
+    deadline: new Deadline(Date.now() + limits.wallMs),
     caller: 'local',
     session: 'test',
     ...change,

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defaultLimits, type Limits } from '../../../src/config/limits.ts';
 import type { BorderAnswer, BorderHost, BorderRequest, LogLine } from '../../../src/engines/border.ts';
+import { Deadline } from '../../../src/engines/deadline.ts';
 import type { Engine, Isolation, Program, RunOutcome } from '../../../src/engines/engine.ts';
 import { createQuickJsEngine } from '../../../src/engines/quickjs/engine.ts';
 
@@ -77,7 +78,7 @@ function runCall(engine: Engine, logs: LogLine[], program: Program, options: Cal
       isolation: options.isolation ?? 'call',
       cellKey: options.cellKey ?? '',
       limits,
-      deadlineMs: Date.now() + limits.wallMs,
+      deadline: new Deadline(Date.now() + limits.wallMs),
       caller: 'tester',
       session: 's1',
       ...(options.handOver === undefined ? {} : { handOver: options.handOver }),

@@ -5,6 +5,7 @@ import { onTestFinished } from 'vitest';
 import { defaultLimits } from '../../../src/config/limits.ts';
 import type { PermissionSet } from '../../../src/config/permission-set.ts';
 import type { BorderHost } from '../../../src/engines/border.ts';
+import { Deadline } from '../../../src/engines/deadline.ts';
 import type { Engine } from '../../../src/engines/engine.ts';
 import { embedSidecar } from '../../../src/engines/extism/sidecar.ts';
 import type { EventEnvelope } from '../../../src/events/event.ts';
@@ -199,7 +200,7 @@ async function callTool(shared: SharedParts, registry: ToolRegistry, ref: string
         isolation: 'call',
         cellKey: `exe_${executions}`,
         limits: defaultLimits,
-        deadlineMs: Date.now() + 20_000,
+        deadline: new Deadline(Date.now() + 20_000),
         caller: 'local',
         session: 'local',
       },

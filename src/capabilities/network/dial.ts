@@ -1,0 +1,54 @@
+import { connect, type Socket } from 'node:net';
+import { HotcellError } from '../../errors/hotcell-error.ts';
+import { normalizeHost } from '../../permissions/host-name.ts';
+import type { CapabilityUser } from '../capability.ts';
+import type { NetworkCheck } from './network-check.ts';
+
+/** Where to connect. */
+export interface DialTarget {
+  readonly host: string;
+  readonly port: number;
+}
+
+/**
+ * Opens a TCP connection to a granted place, through the network check: the address that was checked is the address that is
+ * connected to. For guests with network clients of their own; what travels inside is theirs. Throws a HotcellError.
+ */
+export async function dialChecked(
+  check: NetworkCheck,
+  target: DialTarget,
+  options: { readonly user: CapabilityUser; readonly signal: AbortSignal; readonly timeoutMs: number },
+): Promise<Socket> {
+  const { user, signal, timeoutMs } = options;
+  const host = normalizeHost(target.host);
+  const isPort = Number.isInteger(target.port) && target.port > 0 && target.port < 65_536;
+  const url = host === undefined || !isPort ? null : URL.parse(`http://${host}:${target.port}/`);
+  if (host === undefined || url === null) {
+    throw new HotcellError('network-refused', 'A connection needs a host name or address and a port.');
+  }
+  const { addresses } = await check({ url, host, port: target.port }, user, signal);
+  const deadline = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+  for (const address of addresses) {
+    const socket = await tryAddress(address, target.port, deadline);
+    if (socket !== undefined) return socket;
+  }
+  throw new HotcellError('network-failed', `${host}:${target.port} does not answer.`);
+}
+
+function tryAddress(address: string, port: number, signal: AbortSignal): Promise<Socket | undefined> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve(undefined);
+    const socket = connect({ host: address, port });
+    const giveUp = (): void => {
+      socket.destroy();
+      resolve(undefined);
+    };
+    signal.addEventListener('abort', giveUp, { once: true });
+    socket.once('error', giveUp);
+    socket.once('connect', () => {
+      signal.removeEventListener('abort', giveUp);
+      socket.off('error', giveUp);
+      resolve(socket);
+    });
+  });
+}

@@ -1,0 +1,61 @@
+/**
+ * When a call must be over. The clock stands still while a person is asked: what waits for an answer may wait for days and
+ * still has its own time afterwards.
+ */
+export class Deadline {
+  #atMs: number;
+  #holds = 0;
+  #heldSinceMs = 0;
+  readonly #now: () => number;
+
+  /** `atMs` is in epoch ms, like `now`. */
+  constructor(atMs: number, now: () => number = Date.now) {
+    this.#atMs = atMs;
+    this.#now = now;
+  }
+
+  /** Epoch ms; while held, where it would be if the hold ended now. */
+  get atMs(): number {
+    return this.#holds === 0 ? this.#atMs : this.#atMs + this.#now() - this.#heldSinceMs;
+  }
+
+  get isHeld(): boolean {
+    return this.#holds > 0;
+  }
+
+  /** Ms that are left; not negative. */
+  leftMs(): number {
+    return Math.max(0, this.atMs - this.#now());
+  }
+
+  isOver(): boolean {
+    return this.#holds === 0 && this.#now() >= this.#atMs;
+  }
+
+  /** Stops the clock until the returned function is called; holds may overlap. */
+  hold(): () => void {
+    if (this.#holds++ === 0) this.#heldSinceMs = this.#now();
+    let isOn = true;
+    return () => {
+      if (!isOn) return;
+      isOn = false;
+      if (--this.#holds === 0) this.#atMs += this.#now() - this.#heldSinceMs;
+    };
+  }
+}
+
+/** While a person is asked, the clock is looked at this often. */
+const heldPollMs = 250;
+/** The longest delay of a timer. */
+const longestDelayMs = 2 ** 31 - 1;
+
+/** Calls `onOver` once, as soon as the deadline is over; the returned function ends the watch. */
+export function watchDeadline(deadline: Deadline, onOver: () => void): () => void {
+  let timer: NodeJS.Timeout | undefined;
+  const look = (): void => {
+    if (deadline.isOver()) onOver();
+    else timer = setTimeout(look, deadline.isHeld ? heldPollMs : Math.min(Math.max(1, deadline.leftMs()), longestDelayMs));
+  };
+  timer = setTimeout(look, Math.min(deadline.leftMs(), longestDelayMs));
+  return () => clearTimeout(timer);
+}

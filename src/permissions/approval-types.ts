@@ -1,0 +1,69 @@
+/** What a person is asked: to grant permissions, to let a call run, to answer a question of a running call. */
+export type ApprovalKind = 'grant' | 'call' | 'confirm';
+
+/** Where a question stands. `withdrawn`: what asked is over, so nobody needs the answer. */
+export type ApprovalStatus = 'open' | 'approved' | 'denied' | 'expired' | 'withdrawn';
+
+/** Why somebody must be asked. */
+export type ApprovalReason = 'permissions' | 'dangerous' | 'hybrid' | 'confirm';
+
+/** A question to a person. */
+export interface ApprovalRequest {
+  readonly kind: ApprovalKind;
+  /** What is asked: asking the same key again finds the earlier question with its answer, also after a restart. */
+  readonly askKey: string;
+  readonly pluginPath: string;
+  readonly plugin: string;
+  readonly tool?: string;
+  readonly executionId?: string;
+  /** Who caused it: this key cannot answer, unless the operator allowed it to. */
+  readonly caller?: string;
+  readonly session?: string;
+  readonly reason: ApprovalReason;
+  /** One sentence. Of kind `confirm` it is the plugin's own text, and every door shows it as such. */
+  readonly question: string;
+  /** SHA-256 (hex) of what the answer binds: canonical arguments, or the permissions that are asked for. */
+  readonly argumentsHash: string;
+  /** What a person needs to judge: arguments (bounded), permissions as words, the content hash of the generation. */
+  readonly details: Readonly<Record<string, unknown>>;
+}
+
+/** A question as it is kept. */
+export interface Approval extends ApprovalRequest {
+  readonly id: string;
+  readonly status: ApprovalStatus;
+  readonly createdAtMs: number;
+  readonly expiresAtMs: number;
+  readonly answeredAtMs?: number;
+  readonly answeredBy?: string;
+}
+
+/** Who answers. */
+export interface Answerer {
+  readonly id: string;
+  readonly role: 'admin' | 'caller';
+  /** The operator allowed this key to answer what it caused itself (a chat front end with a person behind it). */
+  readonly mayAnswer: boolean;
+  /** The door vouches that a person answers: a terminal that asked, the TUI, the console. Counts for the operator's own token alone. */
+  readonly isPerson: boolean;
+}
+
+/** Questions to people, kept in the store: an answer that was acknowledged is never lost. */
+export interface Approvals {
+  /** Asks, or finds what was asked under the same key; committed when it returns. Throws `queue-full` when too many are open. */
+  ask(request: ApprovalRequest): Approval;
+  /** Resolves as soon as the question is no longer open; rejects with the signal's reason. Many may wait for one question. */
+  settled(id: string, signal: AbortSignal): Promise<Approval>;
+  /** Throws `approval-unknown`, `forbidden` or `conflict` (answered before). */
+  answer(id: string, answer: 'approved' | 'denied', by: Answerer): Approval;
+  /** Closes the open questions of an execution that is over. */
+  withdrawOf(executionId: string): void;
+  /** Closes the open question under this key, if there is one. */
+  withdraw(askKey: string): void;
+  get(id: string): Approval | undefined;
+  /** Newest first; with a caller only what it caused. */
+  list(query: { readonly caller?: string; readonly status?: ApprovalStatus; readonly limit: number }): Approval[];
+  /** Executions that wait for a person. */
+  waitingExecutions(): ReadonlySet<string>;
+  close(): void;
+}
