@@ -12,6 +12,7 @@ import { startHttpServer } from './http/server.ts';
 import type { Daemon, DaemonOptions } from './operations/daemon-types.ts';
 import { createKeyRing } from './operations/key-ring.ts';
 import { createOperations } from './operations/table.ts';
+import { createApprovals } from './permissions/approvals.ts';
 import { createGrantBook } from './permissions/grants.ts';
 import { createPermissionUses } from './permissions/uses.ts';
 import { createCompiler } from './plugins/compile/compile.ts';
@@ -103,6 +104,14 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
     onFault: (error) => logFault(error),
   });
   closers.push(() => grants.close());
+  const approvals = createApprovals({
+    store,
+    events,
+    limits: config.approvals,
+    now: Date.now,
+    onFault: (error) => logFault(error),
+  });
+  closers.push(() => approvals.close());
   const uses = createPermissionUses(store, Date.now);
   const plugins = createSupervisor({
     config,
@@ -145,7 +154,21 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
 
   const keys = createKeyRing({ store, now: Date.now });
   const executions = createExecutionReader({ store });
-  const parts = { config, plugins, grants, uses, tools: registry, caller, executions, events, store, keys, version, startedAtMs };
+  const parts = {
+    config,
+    plugins,
+    grants,
+    approvals,
+    uses,
+    tools: registry,
+    caller,
+    executions,
+    events,
+    store,
+    keys,
+    version,
+    startedAtMs,
+  };
   const operations = createOperations(parts);
   const { authenticate, adminToken } = createAuthenticator({ dataDir: config.dataDir, env: process.env, keys });
 

@@ -36,6 +36,7 @@ export interface Config {
   readonly generations: { readonly keep: number; readonly drainMs: number };
   readonly executions: { readonly keep: number; readonly keepRecordingsPerTool: number; readonly maxRecordingBytes: number };
   readonly idempotency: { readonly keepMs: number };
+  readonly approvals: { readonly expireMs: number; readonly maxOpen: number; readonly maxOpenPerCaller: number };
   readonly network: { readonly maxResponseBytes: number; readonly timeoutMs: number; readonly maxRedirects: number };
   readonly files: { readonly maxFileBytes: number; readonly workspaceQuotaBytes: number };
   readonly kv: { readonly quotaBytes: number; readonly maxValueBytes: number };

@@ -20,6 +20,7 @@ export const defaultSettings = {
   generations: { keep: 5, drainMs: 30_000 },
   executions: { keep: 50_000, keepRecordingsPerTool: 5, maxRecordingBytes: 256 * KIB },
   idempotency: { keepMs: 24 * 3_600_000 },
+  approvals: { expireMs: 7 * 24 * 3_600_000, maxOpen: 1000, maxOpenPerCaller: 100 },
   network: { maxResponseBytes: 10 * MIB, timeoutMs: 30_000, maxRedirects: 5 },
   files: { maxFileBytes: MIB, workspaceQuotaBytes: 100 * MIB },
   kv: { quotaBytes: MIB, maxValueBytes: 256 * KIB },

@@ -71,6 +71,10 @@ export function mergeLayers(layers: readonly Settings[], { cwd, configFile, gran
       defaults.idempotency,
       layers.map((layer) => layer.idempotency),
     ),
+    approvals: mergeSection<Config['approvals']>(
+      defaults.approvals,
+      layers.map((layer) => layer.approvals),
+    ),
     network: mergeSection<Config['network']>(
       defaults.network,
       layers.map((layer) => layer.network),

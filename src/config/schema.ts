@@ -111,6 +111,11 @@ export const settingsSchema = Type.Object(
     idempotency: section({
       keepMs: whole(defaults.idempotency.keepMs, 1000, 30 * 24 * hourMs, 'How long an idempotency key is remembered.'),
     }),
+    approvals: section({
+      expireMs: whole(defaults.approvals.expireMs, 1000, 365 * 24 * hourMs, 'How long a question to a person stays open.'),
+      maxOpen: whole(defaults.approvals.maxOpen, 1, 100_000, 'Questions that may be open.'),
+      maxOpenPerCaller: whole(defaults.approvals.maxOpenPerCaller, 1, 100_000, 'The same for what one caller caused.'),
+    }),
     network: section({
       maxResponseBytes: whole(defaults.network.maxResponseBytes, 1, GIB, 'Size of one response that a plugin fetches.'),
       timeoutMs: whole(defaults.network.timeoutMs, 1, hourMs, 'Time for one request of a plugin.'),

@@ -36,6 +36,24 @@ export interface EventDataByType {
     scope: string;
     by: string;
   };
+  'approval-request': {
+    approval: string;
+    kind: string;
+    reason: string;
+    /** Of kind confirm the plugin's own text. */
+    question: string;
+    tool?: string;
+    execution?: string;
+    expiresAtMs: number;
+  };
+  'approval-answer': {
+    approval: string;
+    kind: string;
+    status: 'approved' | 'denied' | 'expired' | 'withdrawn';
+    by: string;
+    tool?: string;
+    execution?: string;
+  };
   'watch-problem': { path: string; message: string };
   'storage-problem': { path: string; message: string };
 }

@@ -1,5 +1,6 @@
 import type { Config } from '../config/config-types.ts';
 import type { EventLog } from '../events/event.ts';
+import type { Approvals } from '../permissions/approval-types.ts';
 import type { GrantBook } from '../permissions/grants.ts';
 import type { PermissionUses } from '../permissions/uses.ts';
 import type { PluginSupervisor } from '../plugins/supervisor-types.ts';
@@ -12,6 +13,7 @@ export interface OperationParts {
   readonly config: Config;
   readonly plugins: PluginSupervisor;
   readonly grants: GrantBook;
+  readonly approvals: Approvals;
   readonly uses: PermissionUses;
   readonly tools: ToolRegistry;
   readonly caller: ToolCaller;

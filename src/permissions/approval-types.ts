@@ -63,6 +63,8 @@ export interface Approvals {
   get(id: string): Approval | undefined;
   /** Newest first; with a caller only what it caused. */
   list(query: { readonly caller?: string; readonly status?: ApprovalStatus; readonly limit: number }): Approval[];
+  /** How many there are of those that `list` would find without its limit. */
+  count(query: { readonly caller?: string; readonly status?: ApprovalStatus }): number;
   /** Executions that wait for a person. */
   waitingExecutions(): ReadonlySet<string>;
   close(): void;

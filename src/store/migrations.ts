@@ -162,7 +162,7 @@ const migrations: readonly string[] = [
   create table approvals (
     id text primary key not null,
     kind text not null check (kind in ('grant', 'call', 'confirm')),
-    ask_key text not null unique,
+    ask_key text not null,
     plugin_path text not null,
     plugin text not null,
     tool text,
@@ -180,6 +180,8 @@ const migrations: readonly string[] = [
     answered_by text,
     check ((status = 'open') = (answered_at is null))
   ) strict;
+  create unique index approvals_by_key on approvals (ask_key)
+    where status <> 'withdrawn' and (kind <> 'grant' or status in ('open', 'denied'));
   create index approvals_open on approvals (expires_at) where status = 'open';
   create index approvals_by_execution on approvals (execution_id) where execution_id is not null;
 

@@ -1,5 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import { HotcellError } from '../errors/hotcell-error.ts';
+import { createApprovalTable } from './approvals.ts';
 import { databasePath, prepareDataDir, readPid, removePid, writePid } from './data-dir.ts';
 import { createEventTable } from './events.ts';
 import { createExecutionTable } from './executions.ts';
@@ -93,6 +94,7 @@ function createStore(database: DatabaseSync, dataDir: string, onWriteError: (err
     kv: createKvTable(database),
     grants: createGrantTable(database),
     permissionUses: createPermissionUseTable(database, queue),
+    approvals: createApprovalTable(database),
     committed: queue.committed,
     committedEnds: queue.committedEnds,
     flush: queue.flush,

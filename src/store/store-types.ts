@@ -14,6 +14,7 @@ export interface Store {
   readonly kv: KvTable;
   readonly grants: GrantTable;
   readonly permissionUses: PermissionUseTable;
+  readonly approvals: ApprovalTable;
   /**
    * Resolves when everything queued so far is committed; rejects with `storage-full` when the disk is full. Then the
    * writes stay queued and are tried again: whoever gives up on a call updates its row to `error`.
@@ -234,4 +235,50 @@ export interface PermissionUseTable {
   listOf(pluginPath: string): { readonly permission: string; readonly lastUsedAtMs: number }[];
   /** Queued. */
   forget(pluginPath: string): void;
+}
+
+/** A question to a person; see src/permissions/approval-types.ts. */
+export interface ApprovalRow {
+  readonly id: string;
+  readonly kind: 'grant' | 'call' | 'confirm';
+  readonly askKey: string;
+  readonly pluginPath: string;
+  readonly plugin: string;
+  readonly tool: string | null;
+  readonly executionId: string | null;
+  readonly caller: string | null;
+  readonly session: string | null;
+  readonly reason: 'permissions' | 'dangerous' | 'hybrid' | 'confirm';
+  readonly question: string;
+  readonly argumentsHash: string;
+  readonly detailsJson: string;
+  readonly status: 'open' | 'approved' | 'denied' | 'expired' | 'withdrawn';
+  readonly createdAtMs: number;
+  readonly expiresAtMs: number;
+  readonly answeredAtMs: number | null;
+  readonly answeredBy: string | null;
+}
+
+/** Questions to people; everything is written at once, so that no question and no answer is lost to a crash. */
+export interface ApprovalTable {
+  insert(row: ApprovalRow): void;
+  /** Ends an open question; false when it was not open any more. */
+  settle(
+    id: string,
+    end: {
+      readonly status: Exclude<ApprovalRow['status'], 'open'>;
+      readonly answeredAtMs: number;
+      readonly answeredBy: string | null;
+    },
+  ): boolean;
+  get(id: string): ApprovalRow | undefined;
+  /** The question that holds a key: not one that was withdrawn, and for a grant only one that is open or was denied. */
+  findByKey(askKey: string): ApprovalRow | undefined;
+  /** Oldest first. */
+  listOpen(): ApprovalRow[];
+  /** Newest first. */
+  list(query: { caller?: string; status?: ApprovalRow['status']; limit: number }): ApprovalRow[];
+  count(query: { caller?: string; status?: ApprovalRow['status'] }): number;
+  /** Of those that ended only the newest `keep` stay. */
+  prune(keep: number): void;
 }

@@ -48,6 +48,8 @@ const dataOfEvents = {
   'execution-end': ['tool', 'version', 'status', 'durationMs', 'code'],
   'permission-use': ['tool', 'permission', 'detail', 'allowed'],
   'grant-change': ['action', 'grant', 'permissions', 'scope', 'by'],
+  'approval-request': ['approval', 'kind', 'reason', 'question', 'tool', 'execution', 'expiresAtMs'],
+  'approval-answer': ['approval', 'kind', 'status', 'by', 'tool', 'execution'],
   'watch-problem': ['path', 'message'],
   'storage-problem': ['path', 'message'],
 } as const satisfies { readonly [Type in EventType]: ReadonlyArray<keyof EventDataByType[Type]> };
@@ -60,7 +62,7 @@ describe('docs/events.md', () => {
     const isKept = isKeptEventType(type as EventType);
     const reader = publicEventTypes.some((open) => open === type)
       ? 'everybody'
-      : /^(?:execution|permission)-/.test(type)
+      : /^(?:execution|permission|approval)-/.test(type)
         ? 'its caller'
         : 'admins';
     expect(row?.[1]?.replace(/[`?]/g, '')).toBe(data.join(', '));

@@ -20,6 +20,16 @@ const samples: { [Type in EventType]: EventDataByType[Type] } = {
   'permission-use': { tool: 'a', permission: 'net', detail: 'api.example.com', allowed: false },
   'storage-problem': { path: '/d', message: 'full' },
   'grant-change': { action: 'granted', grant: 'grt_1', permissions: 'kv', scope: 'always', by: 'local' },
+  'approval-request': {
+    approval: 'apr_1',
+    kind: 'confirm',
+    reason: 'confirm',
+    question: 'Send it?',
+    tool: 'mail',
+    execution: 'exe_1',
+    expiresAtMs: 2000,
+  },
+  'approval-answer': { approval: 'apr_1', kind: 'confirm', status: 'approved', by: 'local', tool: 'mail', execution: 'exe_1' },
   'watch-problem': { path: '/p', message: 'gone' },
 };
 const types = Object.keys(samples).filter((type): type is EventType => type in samples);

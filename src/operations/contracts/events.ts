@@ -16,6 +16,8 @@ const eventTypeTable: Readonly<Record<EventType, true>> = {
   'execution-end': true,
   'permission-use': true,
   'grant-change': true,
+  'approval-request': true,
+  'approval-answer': true,
   'watch-problem': true,
   'storage-problem': true,
 };

@@ -1,0 +1,33 @@
+import type { Answerer, ApprovalRequest } from './approval-types.ts';
+
+/** Whether somebody may answer a question. `unseen`: it is none of their business, so they hear that there is no such question. */
+export type AnswererDecision =
+  | { readonly may: true }
+  | { readonly may: false; readonly unseen: true }
+  | { readonly may: false; readonly unseen: false; readonly reason: string };
+
+/** The caller id of the operator's own token. */
+const operatorId = 'local';
+
+/**
+ * Decides who may answer. Whoever caused a question does not answer it, so that no program approves its own doings; the
+ * exceptions are made by the operator: a person at the operator's own door, and a key that was made to answer for the
+ * person behind it. Grants are for admins alone.
+ */
+export function decideAnswerer(question: Pick<ApprovalRequest, 'kind' | 'caller'>, by: Answerer): AnswererDecision {
+  const isOwn = question.caller !== undefined && question.caller === by.id;
+  if (by.role === 'admin' && !isOwn) return { may: true };
+  if (!isOwn) return { may: false, unseen: true };
+  if (by.role === 'admin' && by.id === operatorId && by.isPerson) return { may: true };
+  if (question.kind === 'grant') return refuse('Only an admin that did not cause it can answer a request for permissions.');
+  if (by.mayAnswer) return { may: true };
+  return refuse(
+    by.id === operatorId
+      ? 'The operator’s own token caused this call, so a person must answer: at a terminal, or with --yes.'
+      : 'The key that caused a call cannot answer for it, unless it was made with --may-answer.',
+  );
+}
+
+function refuse(reason: string): AnswererDecision {
+  return { may: false, unseen: false, reason };
+}

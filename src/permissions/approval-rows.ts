@@ -1,0 +1,58 @@
+import type { ApprovalRow } from '../store/store-types.ts';
+import type { Approval, ApprovalRequest } from './approval-types.ts';
+import { cleanUntrustedText } from './untrusted-text.ts';
+
+const mostDetailBytes = 32 * 1024;
+
+/** A question as it is written; texts that a plugin may have made are cleaned here, before anybody sees them. */
+export function toRow(
+  request: ApprovalRequest,
+  made: { readonly id: string; readonly createdAtMs: number; readonly expiresAtMs: number },
+): ApprovalRow {
+  return {
+    id: made.id,
+    kind: request.kind,
+    askKey: request.askKey,
+    pluginPath: request.pluginPath,
+    plugin: cleanUntrustedText(request.plugin, 256),
+    tool: request.tool === undefined ? null : cleanUntrustedText(request.tool, 256),
+    executionId: request.executionId ?? null,
+    caller: request.caller ?? null,
+    session: request.session ?? null,
+    reason: request.reason,
+    question: cleanUntrustedText(request.question),
+    argumentsHash: request.argumentsHash,
+    detailsJson: boundDetails(request.details),
+    status: 'open',
+    createdAtMs: made.createdAtMs,
+    expiresAtMs: made.expiresAtMs,
+    answeredAtMs: null,
+    answeredBy: null,
+  };
+}
+
+/** A kept question as the daemon handles it. */
+export function readApproval(row: ApprovalRow): Approval {
+  const { tool, executionId, caller, session, detailsJson, answeredAtMs, answeredBy, ...rest } = row;
+  return Object.freeze({
+    ...rest,
+    ...(tool === null ? {} : { tool }),
+    ...(executionId === null ? {} : { executionId }),
+    ...(caller === null ? {} : { caller }),
+    ...(session === null ? {} : { session }),
+    details: readDetails(detailsJson),
+    ...(answeredAtMs === null ? {} : { answeredAtMs }),
+    ...(answeredBy === null ? {} : { answeredBy }),
+  });
+}
+
+function boundDetails(details: ApprovalRequest['details']): string {
+  const json = JSON.stringify(details);
+  if (Buffer.byteLength(json) <= mostDetailBytes) return json;
+  return JSON.stringify({ omitted: `The details are too large to show: ${Buffer.byteLength(json)} bytes.` });
+}
+
+function readDetails(json: string): Readonly<Record<string, unknown>> {
+  const value: unknown = JSON.parse(json);
+  return typeof value === 'object' && value !== null ? Object.fromEntries(Object.entries(value)) : {};
+}

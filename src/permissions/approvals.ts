@@ -1,0 +1,223 @@
+import { randomBytes } from 'node:crypto';
+import { HotcellError } from '../errors/hotcell-error.ts';
+import type { EventLog } from '../events/event.ts';
+import type { Store } from '../store/store-types.ts';
+import { decideAnswerer } from './approval-answerer.ts';
+import { readApproval, toRow } from './approval-rows.ts';
+import type { Approval, ApprovalRequest, ApprovalStatus, Approvals } from './approval-types.ts';
+import { createExpiry } from './expiry.ts';
+import { createOpenQuestions } from './open-questions.ts';
+
+/** What approvals are made of. */
+export interface ApprovalParts {
+  readonly store: Pick<Store, 'approvals'>;
+  readonly events: Pick<EventLog, 'publish'>;
+  readonly limits: { readonly expireMs: number; readonly maxOpen: number; readonly maxOpenPerCaller: number };
+  /** Epoch ms. */
+  readonly now: () => number;
+  /** Hears what failed where nobody waits for an answer. Must not throw. */
+  readonly onFault: (error: unknown) => void;
+}
+
+type End = Exclude<ApprovalStatus, 'open'>;
+
+const keptEnded = 10_000;
+const pruneEvery = 500;
+/** A question whose end could not be written is tried again after this time. */
+const retryMs = 1000;
+
+/** Opens the questions to people: those that were open when the daemon ended are open again. */
+export function createApprovals(parts: ApprovalParts): Approvals {
+  const { events, limits, now } = parts;
+  const { approvals: table } = parts.store;
+  const open = createOpenQuestions(table.listOpen().map(readApproval));
+  const waiters = new Map<string, Set<(approval: Approval) => void>>();
+  const expiry = createExpiry(now, endExpired);
+  let endedSincePrune = 0;
+  let isClosed = false;
+  table.prune(keptEnded);
+  arm();
+
+  function arm(): void {
+    if (!isClosed) expiry.arm(open.list().map(({ expiresAtMs }) => expiresAtMs));
+  }
+
+  function endExpired(): void {
+    const nowMs = now();
+    let isStuck = false;
+    for (const approval of open.list()) {
+      if (approval.expiresAtMs > nowMs) continue;
+      try {
+        end(approval, 'expired', 'time');
+      } catch (error) {
+        isStuck = true;
+        parts.onFault(error);
+      }
+    }
+    if (isStuck && !isClosed) expiry.arm([nowMs + retryMs]);
+    else arm();
+  }
+
+  /** Written first, then told: whoever hears of an end can rely on it. */
+  function end(approval: Approval, status: End, by: string): Approval {
+    const answeredAtMs = now();
+    if (!table.settle(approval.id, { status, answeredAtMs, answeredBy: by })) throw refuseSecond(get(approval.id) ?? approval);
+    open.delete(approval.id);
+    const ended: Approval = { ...approval, status, answeredAtMs, answeredBy: by };
+    events.publish('approval-answer', {
+      caller: approval.caller ?? null,
+      subject: approval.plugin,
+      data: { approval: approval.id, kind: approval.kind, status, by, ...describeCause(approval) },
+    });
+    for (const resolve of waiters.get(approval.id) ?? []) resolve(ended);
+    waiters.delete(approval.id);
+    endedSincePrune += 1;
+    if (endedSincePrune >= pruneEvery) prune();
+    return ended;
+  }
+
+  function prune(): void {
+    endedSincePrune = 0;
+    try {
+      table.prune(keptEnded);
+    } catch (error) {
+      parts.onFault(error);
+    }
+  }
+
+  function withdrawAll(questions: readonly Approval[]): void {
+    for (const question of questions) {
+      try {
+        end(question, 'withdrawn', 'daemon');
+      } catch (error) {
+        parts.onFault(error);
+      }
+    }
+    if (questions.length > 0) arm();
+  }
+
+  function get(id: string): Approval | undefined {
+    const known = open.get(id);
+    if (known !== undefined) return known;
+    const row = table.get(id);
+    return row && readApproval(row);
+  }
+
+  function findAsked(askKey: string): Approval | undefined {
+    const row = table.findByKey(askKey);
+    return row && readApproval(row);
+  }
+
+  function requireRoom({ kind, caller }: ApprovalRequest): void {
+    const isGrant = kind === 'grant';
+    if (open.count((other) => (other.kind === 'grant') === isGrant) >= limits.maxOpen) {
+      throw new HotcellError('queue-full', `${limits.maxOpen} questions wait for a person already, which is the limit.`, {
+        fix: 'Answer some first: hotcell approve. Or raise approvals.maxOpen.',
+      });
+    }
+    if (caller === undefined || open.count((other) => other.caller === caller) < limits.maxOpenPerCaller) return;
+    throw new HotcellError(
+      'queue-full',
+      `${limits.maxOpenPerCaller} questions that this caller caused wait for a person already, which is the limit.`,
+      { fix: 'Wait for their answers first, or raise approvals.maxOpenPerCaller.' },
+    );
+  }
+
+  function openQuestion(request: ApprovalRequest): Approval {
+    requireRoom(request);
+    const createdAtMs = now();
+    const id = `apr_${randomBytes(10).toString('hex')}`;
+    const row = toRow(request, { id, createdAtMs, expiresAtMs: createdAtMs + limits.expireMs });
+    table.insert(row);
+    const approval = readApproval(row);
+    open.add(approval);
+    arm();
+    const { kind, reason, question, expiresAtMs } = approval;
+    events.publish('approval-request', {
+      caller: approval.caller ?? null,
+      subject: approval.plugin,
+      data: { approval: id, kind, reason, question, ...describeCause(approval), expiresAtMs },
+    });
+    return approval;
+  }
+
+  return {
+    ask(request) {
+      const asked = findAsked(request.askKey);
+      if (asked === undefined) return openQuestion(request);
+      if (asked.argumentsHash === request.argumentsHash || (asked.kind === 'grant' && asked.status === 'denied')) return asked;
+      if (asked.status !== 'open') {
+        throw new HotcellError('conflict', 'The question was answered for other arguments; that answer does not hold for these.');
+      }
+      end(asked, 'withdrawn', 'daemon');
+      return openQuestion(request);
+    },
+    async settled(id, signal) {
+      signal.throwIfAborted();
+      const approval = get(id);
+      if (approval === undefined) throw unknownApproval(id);
+      if (approval.status !== 'open') return approval;
+      return waitForEnd(waiters, id, signal);
+    },
+    answer(id, answer, by) {
+      const approval = get(id);
+      const decision = approval && decideAnswerer(approval, by);
+      if (approval === undefined || decision === undefined || (!decision.may && decision.unseen)) throw unknownApproval(id);
+      if (!decision.may) {
+        throw new HotcellError('forbidden', decision.reason, { fix: `A person answers with: hotcell approve ${approval.id}` });
+      }
+      if (approval.status !== 'open') throw refuseSecond(approval);
+      // The timer may be late, the answer is not taken for it.
+      const isLate = approval.expiresAtMs <= now();
+      const ended = end(approval, isLate ? 'expired' : answer, isLate ? 'time' : by.id);
+      arm();
+      if (isLate) throw refuseSecond(ended);
+      return ended;
+    },
+    withdrawOf: (executionId) => withdrawAll(open.ofExecution(executionId)),
+    withdraw: (askKey) => withdrawAll(open.list().filter((approval) => approval.askKey === askKey)),
+    get,
+    list: (query) => table.list(query).map(readApproval),
+    count: (query) => table.count(query),
+    waitingExecutions: () => open.executions(),
+    close() {
+      isClosed = true;
+      expiry.close();
+    },
+  };
+}
+
+function waitForEnd(waiters: Map<string, Set<(approval: Approval) => void>>, id: string, signal: AbortSignal): Promise<Approval> {
+  const { promise, resolve, reject } = Promise.withResolvers<Approval>();
+  const waiting = waiters.get(id) ?? new Set();
+  waiters.set(id, waiting);
+  const leave = (): void => {
+    waiting.delete(settle);
+    if (waiting.size === 0) waiters.delete(id);
+    reject(signal.reason);
+  };
+  const settle = (approval: Approval): void => {
+    signal.removeEventListener('abort', leave);
+    resolve(approval);
+  };
+  waiting.add(settle);
+  signal.addEventListener('abort', leave, { once: true });
+  return promise;
+}
+
+function describeCause({ tool, executionId }: Approval): { tool?: string; execution?: string } {
+  return { ...(tool === undefined ? {} : { tool }), ...(executionId === undefined ? {} : { execution: executionId }) };
+}
+
+function unknownApproval(id: string): HotcellError {
+  return new HotcellError('approval-unknown', `There is no question ${JSON.stringify(id.slice(0, 64))}.`);
+}
+
+function refuseSecond({ id, status, answeredBy, answeredAtMs }: Approval): HotcellError {
+  const when = answeredAtMs === undefined ? '' : ` at ${new Date(answeredAtMs).toISOString()}`;
+  const who = answeredBy === undefined ? '' : ` by ${answeredBy}`;
+  return new HotcellError('conflict', `The question ${id} is not open any more: it was ${status}${when}${who}.`, {
+    fix: 'List the open ones: hotcell approve.',
+    facts: { status },
+  });
+}
