@@ -7,11 +7,13 @@ export class Deadline {
   #holds = 0;
   #heldSinceMs = 0;
   readonly #now: () => number;
+  readonly #above: Deadline | undefined;
 
-  /** `atMs` is in epoch ms, like `now`. */
-  constructor(atMs: number, now: () => number = Date.now) {
+  /** `atMs` is in epoch ms, like `now`. While this one stands still, so does the one of the call `above` that waits for it. */
+  constructor(atMs: number, now: () => number = Date.now, above?: Deadline) {
     this.#atMs = atMs;
     this.#now = now;
+    this.#above = above;
   }
 
   /** Epoch ms; while held, where it would be if the hold ended now. */
@@ -35,10 +37,12 @@ export class Deadline {
   /** Stops the clock until the returned function is called; holds may overlap. */
   hold(): () => void {
     if (this.#holds++ === 0) this.#heldSinceMs = this.#now();
+    const releaseAbove = this.#above?.hold();
     let isOn = true;
     return () => {
       if (!isOn) return;
       isOn = false;
+      releaseAbove?.();
       if (--this.#holds === 0) this.#atMs += this.#now() - this.#heldSinceMs;
     };
   }

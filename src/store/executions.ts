@@ -2,7 +2,7 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { readNumber, readNumberOrNull, readText, readTextOrNull, readWord, type SqlRow } from './column-values.ts';
 import { createExecutionPruner } from './execution-pruner.ts';
 import { writeNow } from './sqlite-error.ts';
-import type { ExecutionRow, ExecutionTable } from './store-types.ts';
+import type { ExecutionFilter, ExecutionRow, ExecutionTable } from './store-types.ts';
 import type { QueuedWrite, WriteQueue } from './write-queue.ts';
 
 const statuses = ['pending', 'running', 'success', 'error', 'timeout', 'cancelled'] as const;
@@ -11,10 +11,7 @@ interface QueuedExecution extends QueuedWrite {
   row: ExecutionRow;
 }
 
-interface ExecutionFilter {
-  readonly tool?: string;
-  readonly status?: string;
-  readonly caller?: string;
+interface RowFilter extends ExecutionFilter {
   readonly before?: string;
 }
 
@@ -22,8 +19,8 @@ interface ExecutionFilter {
 export function createExecutionTable(database: DatabaseSync, queue: WriteQueue): ExecutionTable {
   const insert = database.prepare(
     `insert into executions (id, tool, version, plugin, generation, caller, session, status, created_at, started_at,
-       ended_at, duration_ms, attempts, idempotency_key, arguments, output, error)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       ended_at, duration_ms, attempts, idempotency_key, arguments, output, error, parent)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const update = database.prepare(
     `update executions set status = ?, started_at = ?, ended_at = ?, duration_ms = ?, attempts = ?, output = ?, error = ?
@@ -70,6 +67,7 @@ export function createExecutionTable(database: DatabaseSync, queue: WriteQueue):
       row.argumentsJson,
       row.outputJson,
       row.errorJson,
+      row.parent,
     );
   }
 
@@ -87,7 +85,7 @@ export function createExecutionTable(database: DatabaseSync, queue: WriteQueue):
     if (changes === 0) writeNew(row);
   }
 
-  function select(columns: string, filter: ExecutionFilter, tail: string): [StatementSync, SQLInputValue[]] {
+  function select(columns: string, filter: RowFilter, tail: string): [StatementSync, SQLInputValue[]] {
     const { where, values } = writeCondition(filter);
     const sql = `select ${columns} from executions ${where} ${tail}`;
     const statement = statements.get(sql) ?? database.prepare(sql);
@@ -130,10 +128,10 @@ export function createExecutionTable(database: DatabaseSync, queue: WriteQueue):
 }
 
 /** The condition repeats `status <> 'success'`, because SQLite takes the partial index only when it reads so. */
-function writeCondition(filter: ExecutionFilter): { where: string; values: SQLInputValue[] } {
+function writeCondition(filter: RowFilter): { where: string; values: SQLInputValue[] } {
   const terms: string[] = [];
   const values: SQLInputValue[] = [];
-  for (const column of ['tool', 'status', 'caller'] as const) {
+  for (const column of ['tool', 'status', 'caller', 'parent'] as const) {
     const value = filter[column];
     if (value === undefined) continue;
     if (column === 'status' && value !== 'success') terms.push(`status <> 'success'`);
@@ -166,5 +164,6 @@ function readExecution(row: SqlRow): ExecutionRow {
     durationMs: readNumberOrNull(row, 'duration_ms'),
     attempts: readNumber(row, 'attempts'),
     idempotencyKey: readTextOrNull(row, 'idempotency_key'),
+    parent: readTextOrNull(row, 'parent'),
   };
 }

@@ -47,6 +47,16 @@ export interface ExecutionRow {
   readonly durationMs: number | null;
   readonly attempts: number;
   readonly idempotencyKey: string | null;
+  /** The call that made this one through `context.tools.call`. */
+  readonly parent: string | null;
+}
+
+/** Which executions: those that fit every value. */
+export interface ExecutionFilter {
+  readonly tool?: string;
+  readonly status?: string;
+  readonly caller?: string;
+  readonly parent?: string;
 }
 
 export interface ExecutionTable {
@@ -56,8 +66,8 @@ export interface ExecutionTable {
   update(row: ExecutionRow): void;
   get(id: string): ExecutionRow | undefined;
   /** Newest first; `before` is an id (ids sort by time). */
-  list(query: { tool?: string; status?: string; caller?: string; before?: string; limit: number }): ExecutionRow[];
-  count(query: { tool?: string; status?: string; caller?: string }): number;
+  list(query: ExecutionFilter & { before?: string; limit: number }): ExecutionRow[];
+  count(query: ExecutionFilter): number;
   /**
    * After a crash: every pending or running row becomes `error` with this error, and idempotency keys whose execution was
    * never written are free again; returns how many rows were unfinished.

@@ -141,6 +141,7 @@ export function createToolCaller(parts: ToolCallerParts): ToolCallerHandle {
       argumentsJson: json,
       createdAtMs,
       idempotencyKey,
+      parent: request.parent?.executionId ?? null,
     };
     const call = new ActiveCall({
       request,

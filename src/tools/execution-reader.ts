@@ -17,6 +17,7 @@ export function createExecutionReader(parts: { readonly store: Pick<Store, 'exec
         ...(query.tool !== undefined && { tool: query.tool }),
         ...(query.status !== undefined && { status: query.status }),
         ...(owner !== undefined && { caller: owner }),
+        ...(query.parent !== undefined && { parent: query.parent }),
       };
       const limit = Math.min(maxLimit, Math.max(1, Math.floor(query.limit ?? defaultLimit)));
       const before = query.cursor === undefined ? {} : { before: query.cursor };

@@ -90,6 +90,7 @@ export function createRecord(facts: Omit<ExecutionRecord, 'status' | EndColumn |
     durationMs: null,
     attempts: 0,
     idempotencyKey: facts.idempotencyKey,
+    parent: facts.parent,
   };
 }
 

@@ -44,6 +44,7 @@ export function readExecution(row: ExecutionRow): Execution {
     ...(row.durationMs !== null && { durationMs: row.durationMs }),
     attempts: row.attempts,
     ...(row.idempotencyKey !== null && { idempotencyKey: row.idempotencyKey }),
+    ...(row.parent !== null && { parent: row.parent }),
   };
 }
 

@@ -64,6 +64,8 @@ export interface Execution {
   readonly durationMs?: number;
   readonly attempts: number;
   readonly idempotencyKey?: string;
+  /** The execution that made this call through `context.tools.call`. */
+  readonly parent?: string;
   /** The last lines that it logged, where one execution is read: kept as long as its recording. */
   readonly logs?: readonly LogLine[];
 }

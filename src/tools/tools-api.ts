@@ -52,6 +52,8 @@ export interface ExecutionQuery {
   readonly tool?: string;
   readonly status?: ExecutionStatus;
   readonly caller?: string;
+  /** Only the calls that this execution made. */
+  readonly parent?: string;
   readonly limit?: number;
   readonly cursor?: string;
 }

@@ -20,6 +20,7 @@ export function pendingRow(id: string, other: Partial<ExecutionRow> = {}): Execu
     durationMs: null,
     attempts: 0,
     idempotencyKey: null,
+    parent: null,
     ...other,
   };
 }

@@ -13,6 +13,7 @@ import { addDefaultList, type ListFlags, withDaemon } from './command.ts';
 interface ExecutionFlags extends ListFlags {
   readonly tool?: string;
   readonly status?: string;
+  readonly parent?: string;
   readonly limit?: string;
 }
 
@@ -26,11 +27,17 @@ export function registerExecutions(program: Command, session: CliSession): void 
   addDefaultList(executions, 'list calls, newest first')
     .option('--tool <name>', 'only of this tool')
     .option('--status <status>', `only ${statuses.join(', ')}`)
+    .option('--parent <id>', 'only the calls that this call made')
     .option('--limit <n>', 'how many', '20')
     .action((_options: unknown, command: Command) => {
       const flags = command.optsWithGlobals<ExecutionFlags>();
       const status = flags.status === undefined ? {} : { status: readStatus(flags.status) };
-      const query = { limit: readLimit(flags.limit), ...status, ...(flags.tool === undefined ? {} : { tool: flags.tool }) };
+      const query = {
+        limit: readLimit(flags.limit),
+        ...status,
+        ...(flags.tool === undefined ? {} : { tool: flags.tool }),
+        ...(flags.parent === undefined ? {} : { parent: flags.parent }),
+      };
       return withDaemon(session, flags, async (client) => {
         const list = await client.invoke(executionContracts.list, query);
         if (flags.json) return session.printJson(list);
@@ -67,6 +74,7 @@ export function registerExecutions(program: Command, session: CliSession): void 
             tame(`called by ${execution.caller} in session ${execution.session}, ${formatTime(execution.createdAtMs)}\n`),
           ),
         );
+        if (execution.parent !== undefined) session.print(style.dim(`called by the call ${execution.parent}\n`));
         session.print(`\n${style.bold('Arguments')}\n${tame(JSON.stringify(execution.arguments, null, 2))}\n`);
         if (execution.output !== undefined)
           session.print(`\n${style.bold('Output')}\n${tame(JSON.stringify(execution.output, null, 2))}\n`);

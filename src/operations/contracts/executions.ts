@@ -44,6 +44,7 @@ const execution = Type.Unsafe<Execution>(
     durationMs: Type.Optional(Type.Number()),
     attempts: Type.Integer(),
     idempotencyKey: Type.Optional(Type.String()),
+    parent: Type.Optional(Type.String({ description: 'The execution that made this call through context.tools.call.' })),
     logs: Type.Optional(Type.Array(Type.Object({ level: Type.String(), text: Type.String(), atMs: Type.Number() }))),
   }),
 );
@@ -61,6 +62,7 @@ export const executionContracts = {
         tool: Type.Optional(Type.String({ maxLength: 256 })),
         status: Type.Optional(executionStatus),
         caller: Type.Optional(Type.String({ maxLength: 128 })),
+        parent: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
         ...pageQuery,
       },
       { additionalProperties: false },
