@@ -3,6 +3,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { bundleGuestRunner, guestRuntimes } from '../src/engines/guest-runner.ts';
 import { bundleNodeShims } from '../src/engines/quickjs/node-builtins.ts';
 import { bundlePrelude } from '../src/engines/quickjs/prelude.ts';
 
@@ -17,6 +18,7 @@ compileSources();
 mkdirSync(guestDir, { recursive: true });
 writeFileSync(join(guestDir, 'prelude.json'), JSON.stringify(await bundlePrelude()));
 writeFileSync(join(guestDir, 'node-shims.json'), JSON.stringify(await bundleNodeShims()));
+for (const runtime of guestRuntimes) writeFileSync(join(guestDir, `runner-${runtime}.js`), await bundleGuestRunner(runtime));
 
 function compileSources(): void {
   const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc');

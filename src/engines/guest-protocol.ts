@@ -1,0 +1,83 @@
+import Type, { type Static } from 'typebox';
+import { Compile } from 'typebox/compile';
+import type { BorderView } from './border.ts';
+import { createFrameReader, type Frame, type FrameBounds } from './guest-frames.ts';
+
+/**
+ * What the daemon and a guest that is a process (Deno, Node in a container) say to each other, as headers of frames. The
+ * guest is hostile: what it sends is parsed by `createGuestReader` alone, and whatever does not fit ends the process.
+ */
+
+/** What a call is told about itself; the same as in every other engine. */
+export interface CallFacts {
+  readonly handler: string;
+  readonly executionId: string;
+  readonly caller: string;
+  readonly session: string;
+  readonly outputBytes: number;
+  readonly seed: readonly [number, number, number];
+}
+
+/** From the daemon to the guest. What is named in capitals travels as the text of the frame. */
+export type HostMessage =
+  /** CODE: the bundle as an ES module. `label` is the plugin's file name. The guest answers `loaded` or `throw`. */
+  | { readonly t: 'load'; readonly fileBase: string }
+  /** ARGUMENTS as JSON. The guest answers `return` or `throw`. With `hook` that function of the plugin instead of a handler. */
+  | { readonly t: 'call'; readonly facts: CallFacts; readonly view: BorderView; readonly hook?: string }
+  /** PAYLOAD of the answer, or `{code, message}` when it is not ok; bytes as the body. A changed view comes along. */
+  | { readonly t: 'answer'; readonly id: number; readonly ok: boolean; readonly view?: BorderView };
+
+const guestMessages = Type.Union([
+  /** The runner is there and waits. */
+  Type.Object({ t: Type.Literal('ready') }),
+  /** TEXT: the exports as data, as `wasm/guest/describe.ts` writes them. */
+  Type.Object({ t: Type.Literal('loaded') }),
+  /** PAYLOAD and body of a question. */
+  Type.Object({
+    t: Type.Literal('ask'),
+    id: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
+    op: Type.String({ minLength: 1, maxLength: 80 }),
+  }),
+  /** Nobody waits for the answer any more. */
+  Type.Object({ t: Type.Literal('cancel'), id: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }) }),
+  /** TEXT: `{level, text}`. */
+  Type.Object({ t: Type.Literal('log') }),
+  /** TEXT: `{done, total?, message?}`. */
+  Type.Object({ t: Type.Literal('progress') }),
+  /** TEXT: what the handler returned, as JSON. */
+  Type.Object({ t: Type.Literal('return') }),
+  /** TEXT: `{name?, message, stack?, code?}`. */
+  Type.Object({ t: Type.Literal('throw') }),
+]);
+
+/** The header of a frame from the guest. */
+export type GuestHeader = Static<typeof guestMessages>;
+
+/** A message from the guest, whose header was checked. */
+export interface GuestMessage {
+  readonly header: GuestHeader;
+  readonly text: string;
+  readonly body?: Uint8Array;
+}
+
+/** Reads what a guest sends. */
+export interface GuestReader {
+  /** Throws for bytes that are no message: the process is to be ended then. */
+  push(chunk: Uint8Array): GuestMessage[];
+}
+
+const headerBytes = 4 * 1024;
+const guestHeader = Compile(guestMessages);
+
+/** Bounds of what a guest may send in one message: room for the largest file or request body that the host takes. */
+export const guestFrameBounds: FrameBounds = { headerBytes, textBytes: 32 * 1024 * 1024, bodyBytes: 17 * 1024 * 1024 };
+
+/** Makes the daemon's reader of one guest. */
+export function createGuestReader(bounds: FrameBounds = guestFrameBounds): GuestReader {
+  const frames = createFrameReader(bounds);
+  return { push: (chunk) => frames.push(chunk).map(readMessage) };
+}
+
+function readMessage({ header, text, body }: Frame): GuestMessage {
+  return { header: guestHeader.Parse(header), text, ...(body === undefined ? {} : { body }) };
+}

@@ -1,0 +1,34 @@
+/** The guest's side in a Deno process: the channel is the open socket of descriptor 3, which needs no permission. */
+import './host.ts';
+import { createRequire } from 'node:module';
+import { Socket } from 'node:net';
+import process from 'node:process';
+import { reportError, startGuest } from './runner.ts';
+
+const channel = new Socket({ fd: 3, readable: true, writable: true });
+const take = startGuest({
+  send: (bytes) => channel.write(bytes),
+  importModule: async (code) => {
+    const url = URL.createObjectURL(new Blob([code], { type: 'text/javascript' }));
+    try {
+      return await import(url);
+    } finally {
+      URL.revokeObjectURL(url);
+    }
+  },
+});
+channel.on('data', take);
+// Without the daemon there is nothing to do: this also ends what a crashed daemon left behind.
+channel.on('close', () => process.exit(0));
+
+const scope = globalThis as Record<string, unknown>;
+scope.require = createRequire('file:///plugin.js');
+Object.defineProperty(process, 'env', { value: {}, writable: true, configurable: true });
+globalThis.addEventListener('error', (event) => {
+  event.preventDefault();
+  reportError((event as ErrorEvent).error);
+});
+globalThis.addEventListener('unhandledrejection', (event) => {
+  event.preventDefault();
+  reportError((event as PromiseRejectionEvent).reason);
+});

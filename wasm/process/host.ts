@@ -1,0 +1,60 @@
+/**
+ * The one import of the guest's code, for a guest that is a process of its own: what QuickJS gets from its host comes here
+ * over a channel. Importing this file puts `host` where `wasm/guest/border.ts` takes it from, so it stands first.
+ */
+import { encodeFrame } from '../../src/engines/guest-frames.ts';
+
+interface View {
+  readonly config: Readonly<Record<string, unknown>>;
+  readonly env: Readonly<Record<string, string>>;
+  readonly denied: Readonly<Record<string, string>>;
+}
+
+let view: View = { config: {}, env: {}, denied: {} };
+let isLoading = true;
+let write: (bytes: Uint8Array) => void = () => {};
+
+/** Says where messages go. */
+export function connectHost(send: (bytes: Uint8Array) => void): void {
+  write = send;
+}
+
+/** Says what settings may be read now. */
+export function setView(next: View): void {
+  view = next;
+}
+
+/** While a plugin loads it has no capability. */
+export function setLoading(loading: boolean): void {
+  isLoading = loading;
+}
+
+/** Sends one message. */
+export function send(header: object, text?: string, body?: ArrayBuffer): void {
+  write(encodeFrame(header, text, body === undefined ? undefined : new Uint8Array(body)));
+}
+
+const told: ReadonlySet<string> = new Set(['loaded', 'return', 'throw', 'log', 'progress']);
+
+(globalThis as { host?: unknown }).host = (op: string, id: number, payload: string, body?: ArrayBuffer) => {
+  if (told.has(op)) send({ t: op }, payload);
+  else if (op === 'clock') return String(Date.now());
+  else if (op === 'cancel') send({ t: op, id: Number(payload) });
+  else if (op === 'config.get' || op === 'env.get') return readView(op, payload);
+  else if (id === 0) throw refusal('not-supported', `"${op}" is not known.`);
+  else if (isLoading)
+    throw refusal('not-supported', `"${op}" is not available while the plugin loads. Use it in the handler or in onStart.`);
+  else send({ t: 'ask', id, op }, payload, body);
+  return undefined;
+};
+
+function readView(op: string, key: string): string | undefined {
+  const fromConfig = op === 'config.get' && Object.hasOwn(view.config, key) ? view.config[key] : undefined;
+  const value = fromConfig ?? (Object.hasOwn(view.env, key) ? view.env[key] : undefined);
+  if (value === undefined && Object.hasOwn(view.denied, key)) throw refusal('permission-denied', String(view.denied[key]));
+  return value === undefined ? undefined : JSON.stringify(value);
+}
+
+function refusal(code: string, message: string): Error {
+  return Object.assign(new Error(message), { code });
+}
