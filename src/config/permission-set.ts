@@ -14,6 +14,11 @@ export interface PermissionSet {
   readonly run?: readonly string[];
   /** Tool names or globs for `context.tools.call`. */
   readonly tools?: readonly string[];
+  /**
+   * Names or globs of the plugin's own tools that run without an approval although they are marked isDangerous. Only an
+   * operator gives it: a plugin that asks for it is not loaded.
+   */
+  readonly dangerous?: readonly string[];
   /** Token budget for `context.llm`; `true` takes the default budget. */
   readonly llm?: number | true;
   /** Quota of `context.kv` in bytes; `shared` lets all callers see the same store. `true` takes the default quota. */

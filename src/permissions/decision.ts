@@ -16,7 +16,7 @@ export interface GrantDecision {
 }
 
 type Kv = NonNullable<PermissionSet['kv']>;
-type ListKey = 'net' | 'read' | 'write' | 'env' | 'run' | 'tools';
+type ListKey = 'net' | 'read' | 'write' | 'env' | 'run' | 'tools' | 'dangerous';
 
 /** Tokens that `llm: true` stands for. */
 export const defaultLlmTokens = 100_000;
@@ -28,10 +28,11 @@ const coversByKey: Readonly<Record<ListKey, (granted: string, requested: string)
   env: (granted, requested) => granted === requested,
   run: (granted, requested) => granted === requested,
   tools: globMatches,
+  dangerous: globMatches,
 };
 const nothing: PermissionSet = Object.freeze({});
 const lastByRequest = new WeakMap<PermissionSet, { readonly sources: GrantSources; readonly decision: GrantDecision }>();
-const listKeys: readonly ListKey[] = ['net', 'read', 'write', 'env', 'run', 'tools'];
+const listKeys: readonly ListKey[] = ['net', 'read', 'write', 'env', 'run', 'tools', 'dangerous'];
 
 /**
  * Decides what is granted of a request. A preset holds even for what was not asked for: an operator may allow a host that

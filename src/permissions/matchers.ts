@@ -14,6 +14,8 @@ export interface Matchers {
   allowsEnv(name: string): boolean;
   allowsRun(command: string): boolean;
   allowsTool(name: string): boolean;
+  /** `name` of one of the plugin's own tools: it needs no approval although it is marked isDangerous. */
+  allowsDangerous(name: string): boolean;
 }
 
 const matchersBySet = new WeakMap<PermissionSet, Matchers>();
@@ -41,6 +43,7 @@ function createMatchers(granted: PermissionSet): Matchers {
     allowsEnv: (name) => env.has(name),
     allowsRun: (command) => run.has(command),
     allowsTool: (name) => granted.tools?.some((glob) => globMatches(glob, name)) ?? false,
+    allowsDangerous: (name) => granted.dangerous?.some((glob) => globMatches(glob, name)) ?? false,
   };
 }
 

@@ -12,7 +12,7 @@ type Item = { readonly ok: true; readonly entry: string } | { readonly ok: false
 type Value<Key extends PermissionKey> =
   | { readonly ok: true; readonly value: PermissionSet[Key] }
   | { readonly ok: false; readonly message: string };
-type ListKey = 'net' | 'read' | 'write' | 'env' | 'run' | 'tools';
+type ListKey = 'net' | 'read' | 'write' | 'env' | 'run' | 'tools' | 'dangerous';
 
 const mostEntries = 100;
 const longestEntry = 1100;
@@ -25,6 +25,7 @@ const examples: Readonly<Record<ListKey, string>> = {
   env: '["API_KEY"]',
   run: '["ffmpeg"]',
   tools: '["weather", "text_*"]',
+  dangerous: '["shell"], or ["*"] for all of its tools',
 };
 
 const parsers: { readonly [Key in PermissionKey]: (value: unknown) => Value<Key> } = {
@@ -34,6 +35,7 @@ const parsers: { readonly [Key in PermissionKey]: (value: unknown) => Value<Key>
   env: (value) => parseList('env', value, parseEnvName),
   run: (value) => parseList('run', value, parseCommand),
   tools: (value) => parseList('tools', value, parseToolGlob),
+  dangerous: (value) => parseList('dangerous', value, parseToolGlob),
   llm: parseLlm,
   kv: parseKv,
   sharedCell: parseSharedCell,
@@ -47,10 +49,24 @@ export const permissionKeys: readonly PermissionKey[] = [
   'env',
   'run',
   'tools',
+  'dangerous',
   'llm',
   'kv',
   'sharedCell',
 ];
+
+/**
+ * Reads the permissions block of a plugin: the same, but that nobody asks to be trusted with what is dangerous.
+ */
+export function parseRequestedPermissions(value: unknown): ParsedPermissions {
+  if (!isRecord(value) || value.dangerous === undefined) return parsePermissions(value);
+  return {
+    ok: false,
+    key: 'dangerous',
+    message:
+      'permissions.dangerous cannot be asked for by a plugin: only the operator lets a dangerous tool run without an approval, with hotcell grant NAME dangerous=TOOL.',
+  };
+}
 
 /**
  * Reads a permissions block of a manifest or of `grants` in the config. Hosts and paths come out in their one spelling,

@@ -26,6 +26,7 @@ export const permissionSets = fc
       env: list(fc.constantFrom('A', 'B')),
       run: list(fc.constantFrom('ls', 'git')),
       tools: list(glob),
+      dangerous: list(glob),
       llm: fc.oneof(fc.constant(true), fc.integer({ min: 1, max: 200_000 })),
       kv,
       sharedCell: fc.constant(true),

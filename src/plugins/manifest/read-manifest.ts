@@ -3,7 +3,7 @@ import { type LimitName, type Limits, limitTable } from '../../config/limits.ts'
 import type { PermissionSet } from '../../config/permission-set.ts';
 import type { EngineName } from '../../engines/engine.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
-import { parsePermissions } from '../../permissions/parse.ts';
+import { parseRequestedPermissions } from '../../permissions/parse.ts';
 import { renderCodeFrame } from '../diagnostics/code-frame.ts';
 import { nameFromFile } from '../discovery/entry-names.ts';
 import type { PluginManifest, ToolManifest } from '../manifest-types.ts';
@@ -136,10 +136,10 @@ function readPermissions(
   input: ManifestInput,
 ): { permissions: PermissionSet; permissionsSource: 'declared' | 'inferred' } {
   if (node.data.permissions === undefined) {
-    const inferred = parsePermissions(input.inferred?.permissions ?? {});
+    const inferred = parseRequestedPermissions(input.inferred?.permissions ?? {});
     return { permissions: inferred.ok ? inferred.permissions : {}, permissionsSource: 'inferred' };
   }
-  const parsed = parsePermissions(node.data.permissions);
+  const parsed = parseRequestedPermissions(node.data.permissions);
   if (parsed.ok) return { permissions: parsed.permissions, permissionsSource: 'declared' };
   const key = parsed.key === undefined ? 'permissions' : `permissions.${parsed.key}`;
   throw new HotcellError('permissions-invalid', parsed.message, { facts: { key } });
