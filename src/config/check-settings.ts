@@ -10,7 +10,9 @@ export interface SettingProblem {
 
 /** Finds everything that is wrong with a value at once, one problem a key; none when the schema accepts it. */
 export function checkSettings(schema: TSchema, value: unknown, path: readonly string[] = []): SettingProblem[] {
-  if (Type.IsObject(schema) && isPlainObject(value)) return checkObject(schema.properties, value, path);
+  if (Type.IsObject(schema) && isPlainObject(value)) {
+    return [...checkObject(schema.properties, value, path), ...findMissing(schema, value, path)];
+  }
   if (Type.IsRecord(schema) && isPlainObject(value)) {
     const valueSchema = Type.RecordValue(schema);
     return Object.entries(value).flatMap(([key, item]) => checkSettings(valueSchema, item, [...path, key]));
@@ -29,6 +31,12 @@ function checkObject(properties: Readonly<Record<string, TSchema>>, value: objec
     if (schema !== undefined) return item === undefined ? [] : checkSettings(schema, item, [...path, key]);
     return [{ path: [...path, key], reason: `is not a known key.${suggestNearNames(key, Object.keys(properties))}` }];
   });
+}
+
+function findMissing(schema: TSchema, value: object, path: readonly string[]): SettingProblem[] {
+  const { required }: Readonly<Record<string, unknown>> = { ...schema };
+  const names = Array.isArray(required) ? required.map(String) : [];
+  return names.filter((name) => !Object.hasOwn(value, name)).map((name) => ({ path: [...path, name], reason: 'is missing' }));
 }
 
 /** True for objects as YAML and JSON make them. */

@@ -1,4 +1,5 @@
 import type { Limits } from './limits.ts';
+import type { ModelSettings } from './model-settings.ts';
 import type { PermissionSet } from './permission-set.ts';
 
 /** The whole configuration, frozen. Paths are absolute. */
@@ -30,12 +31,24 @@ export interface Config {
   readonly env: Readonly<Record<string, string>>;
   readonly limits: Partial<Limits>;
   readonly pluginLimits: Readonly<Record<string, Partial<Limits>>>;
-  readonly tools: { readonly enabled: boolean };
+  readonly tools: { readonly enabled: boolean; readonly maxDepth: number };
+  readonly models: ModelSettings;
   readonly queue: { readonly maxPending: number; readonly maxPendingPerCaller: number; readonly maxRunning: number };
   readonly workers: { readonly min: number; readonly max: number };
   readonly generations: { readonly keep: number; readonly drainMs: number };
   readonly executions: { readonly keep: number; readonly keepRecordingsPerTool: number; readonly maxRecordingBytes: number };
-  readonly idempotency: { readonly keepMs: number };
+  /** `sideEffectMs`: how long the same call of a tool marked isSideEffect is not done again; 0 never. */
+  readonly idempotency: { readonly keepMs: number; readonly sideEffectMs: number };
+  /** For keys of role caller that have no rules of their own; 0 is no limit. */
+  readonly callers: { readonly ratePerMinute: number; readonly maxConcurrent: number };
+  /** What requests without a token may do; nothing unless enabled. */
+  readonly anonymous: {
+    readonly enabled: boolean;
+    readonly tools: readonly string[];
+    readonly ratePerMinute: number;
+    readonly maxConcurrent: number;
+  };
+  readonly audit: { readonly keep: number };
   readonly approvals: { readonly expireMs: number; readonly maxOpen: number; readonly maxOpenPerCaller: number };
   readonly network: { readonly maxResponseBytes: number; readonly timeoutMs: number; readonly maxRedirects: number };
   readonly files: { readonly maxFileBytes: number; readonly workspaceQuotaBytes: number };

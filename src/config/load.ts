@@ -5,6 +5,7 @@ import { checkSettings, isPlainObject, type SettingProblem } from './check-setti
 import type { Config } from './config-types.ts';
 import { freezeDeep } from './freeze.ts';
 import { mergeLayers, resolvePaths } from './merge.ts';
+import { findModelProblems } from './model-settings.ts';
 import type { PermissionSet } from './permission-set.ts';
 import { findConfigFile, readConfigFile } from './read-file.ts';
 import { type Settings, settingsSchema } from './schema.ts';
@@ -70,9 +71,10 @@ function readGrants(layers: readonly Settings[], parsePermissions: ParsePermissi
 }
 
 /** What every key for itself allows, but not together. */
-function findContradictions({ workers, dataDir, pluginDirs, skillDirs, wasmDirs }: Config): string[] {
+function findContradictions({ workers, models, dataDir, pluginDirs, skillDirs, wasmDirs }: Config): string[] {
   const problems: string[] = [];
   if (workers.min > workers.max) problems.push(`workers.min is ${workers.min}, which is more than workers.max (${workers.max})`);
+  problems.push(...findModelProblems(models));
   for (const [key, folders] of Object.entries({ pluginDirs, skillDirs, wasmDirs })) {
     const inside = folders.find((folder) => isWatchedInside(folder, dataDir) || isInside(dataDir, folder));
     if (inside !== undefined) problems.push(`${key} and dataDir overlap: ${inside} and ${dataDir}`);

@@ -51,6 +51,10 @@ export function mergeLayers(layers: readonly Settings[], { cwd, configFile, gran
       defaults.tools,
       layers.map((layer) => layer.tools),
     ),
+    models: mergeSection<Config['models']>(
+      defaults.models,
+      layers.map((layer) => layer.models),
+    ),
     queue: mergeSection<Config['queue']>(
       defaults.queue,
       layers.map((layer) => layer.queue),
@@ -70,6 +74,18 @@ export function mergeLayers(layers: readonly Settings[], { cwd, configFile, gran
     idempotency: mergeSection<Config['idempotency']>(
       defaults.idempotency,
       layers.map((layer) => layer.idempotency),
+    ),
+    callers: mergeSection<Config['callers']>(
+      defaults.callers,
+      layers.map((layer) => layer.callers),
+    ),
+    anonymous: mergeSection<Config['anonymous']>(
+      defaults.anonymous,
+      layers.map((layer) => layer.anonymous),
+    ),
+    audit: mergeSection<Config['audit']>(
+      defaults.audit,
+      layers.map((layer) => layer.audit),
     ),
     approvals: mergeSection<Config['approvals']>(
       defaults.approvals,

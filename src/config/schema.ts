@@ -1,6 +1,7 @@
 import Type, { type Static, type TSchema } from 'typebox';
 import { defaultSettings as defaults } from './defaults.ts';
 import { type LimitName, limitTable } from './limits.ts';
+import { modelProviderSchema } from './model-settings.ts';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
@@ -84,7 +85,25 @@ export const settingsSchema = Type.Object(
     env: named(Type.String(), "Values for granted `env` names; they win over the daemon's environment."),
     limits: Type.Optional(limits),
     pluginLimits: named(limits, 'The same limits by plugin name; they win over `limits`.'),
-    tools: section({ enabled: flag(defaults.tools.enabled, 'The master switch: off refuses every call.') }),
+    tools: section({
+      enabled: flag(defaults.tools.enabled, 'The master switch: off refuses every call.'),
+      maxDepth: whole(defaults.tools.maxDepth, 1, 32, 'Tools that may call one another, the first one counted.'),
+    }),
+    models: section({
+      default: Type.Optional(
+        Type.String({
+          maxLength: 256,
+          default: defaults.models.default,
+          description: 'Model of `context.llm`; the only one when there is one.',
+        }),
+      ),
+      providers: named(
+        modelProviderSchema,
+        'Models by name: `small: { baseUrl: https://api.example.com/v1, model: m-1, key: API_KEY }`.',
+      ),
+      maxTokens: whole(defaults.models.maxTokens, 1, 1_000_000, 'Tokens of an answer when nobody says otherwise.'),
+      timeoutMs: whole(defaults.models.timeoutMs, 1, hourMs, 'Time for one answer of a model.'),
+    }),
     queue: section({
       maxPending: whole(defaults.queue.maxPending, 1, 1_000_000, 'Calls that may wait for a cell.'),
       maxPendingPerCaller: whole(defaults.queue.maxPendingPerCaller, 1, 1_000_000, 'The same for one caller.'),
@@ -110,7 +129,34 @@ export const settingsSchema = Type.Object(
     }),
     idempotency: section({
       keepMs: whole(defaults.idempotency.keepMs, 1000, 30 * 24 * hourMs, 'How long an idempotency key is remembered.'),
+      sideEffectMs: whole(
+        defaults.idempotency.sideEffectMs,
+        0,
+        24 * hourMs,
+        'How long the same call of a tool marked isSideEffect is answered with its first answer; 0 never.',
+      ),
     }),
+    callers: section({
+      ratePerMinute: whole(
+        defaults.callers.ratePerMinute,
+        0,
+        1_000_000,
+        'Calls a minute of one key of role caller without a rate of its own; 0 is no limit.',
+      ),
+      maxConcurrent: whole(
+        defaults.callers.maxConcurrent,
+        0,
+        100_000,
+        'Calls under way of one key of role caller without a bound of its own; 0 is no limit.',
+      ),
+    }),
+    anonymous: section({
+      enabled: flag(defaults.anonymous.enabled, 'Lets requests without a token call the tools that are listed.'),
+      tools: names(defaults.anonymous.tools, 'Tools for requests without a token, `*` for any text.'),
+      ratePerMinute: whole(defaults.anonymous.ratePerMinute, 1, 1_000_000, 'Their requests a minute from one address.'),
+      maxConcurrent: whole(defaults.anonymous.maxConcurrent, 1, 100_000, 'Their calls under way, all together.'),
+    }),
+    audit: section({ keep: whole(defaults.audit.keep, 100, 10_000_000, 'Rows of the audit that are kept.') }),
     approvals: section({
       expireMs: whole(defaults.approvals.expireMs, 1000, 365 * 24 * hourMs, 'How long a question to a person stays open.'),
       maxOpen: whole(defaults.approvals.maxOpen, 1, 100_000, 'Questions that may be open.'),

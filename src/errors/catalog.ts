@@ -88,6 +88,22 @@ export const errorCatalog = {
     status: 200,
   },
   'engine-failed': { title: 'Sandbox failed', fix: 'Try again; if it comes back, look at hotcell why NAME.', status: 200 },
+  'call-cycle': {
+    title: 'Tools call one another in a circle',
+    fix: 'Do the work in one tool, or call another one.',
+    status: 409,
+  },
+  'call-too-deep': {
+    title: 'Too many tools within tools',
+    fix: 'Call fewer tools from within tools, or raise tools.maxDepth.',
+    status: 409,
+  },
+  'model-not-configured': {
+    title: 'No model to ask',
+    fix: 'Name one in the config under models.providers; see docs/models.md.',
+    status: 503,
+  },
+  'model-failed': { title: 'Model did not answer', fix: 'Check the model server, its key and its limits.', status: 502 },
   interrupted: { title: 'Interrupted by a stop of the daemon', fix: 'Call again.', status: 200 },
   'approval-denied': { title: 'A person said no', fix: 'Ask the operator before you try again.', status: 200 },
   'approval-expired': {

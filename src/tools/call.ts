@@ -1,28 +1,25 @@
 import type { CapabilityTable } from '../capabilities/capability.ts';
 import type { Config } from '../config/config-types.ts';
 import type { Recording } from '../engines/border.ts';
-import { Deadline } from '../engines/deadline.ts';
 import type { RunOutcome } from '../engines/engine.ts';
-import { HotcellError } from '../errors/hotcell-error.ts';
 import type { EventLog } from '../events/event.ts';
 import type { Store } from '../store/store-types.ts';
+import { createAcceptance } from './accept.ts';
 import { ActiveCall } from './active-call.ts';
-import { decideAdmission } from './admission.ts';
-import { readArguments, readSession } from './call-arguments.ts';
 import { CallBorder, type CallBorderParts } from './call-border.ts';
 import { endFailure, endSuccess, endWaiting } from './call-end.ts';
-import { cellKeyOf } from './cell-key.ts';
-import { chooseTimeoutMs, waitAtMost } from './deadline.ts';
+import { waitAtMost } from './deadline.ts';
 import { createDispatcher } from './dispatcher.ts';
 import { type Engines, findEngine, runInEngine } from './engine-run.ts';
 import { createExecutionIds } from './execution-id.ts';
 import { executionUnknown, maySee } from './execution-reader.ts';
-import { type CallEnd, createExecutionRecords, createRecord } from './execution-records.ts';
+import { type CallEnd, createExecutionRecords } from './execution-records.ts';
 import { createIdempotency } from './idempotency.ts';
+import { checkNesting, createNestedCalls, type NestedCalls } from './nested-calls.ts';
 import { createToolPreparer } from './prepared-tool.ts';
 import { createRecordingKeeper } from './recordings.ts';
 import { decideRetry } from './retry.ts';
-import type { CallAnswer, CallRequest, ExplainGuestError, ToolEntry } from './tool-types.ts';
+import type { ExplainGuestError } from './tool-types.ts';
 import type { ToolCaller, ToolRegistry } from './tools-api.ts';
 import { createValidatorCache } from './validation/validator.ts';
 
@@ -36,7 +33,7 @@ export interface ToolCallerParts {
   readonly engines: Engines;
   readonly store: Store;
   readonly events: EventLog;
-  readonly capabilities: Pick<CapabilityTable, 'answer' | 'dial' | 'workspace'>;
+  readonly capabilities: Pick<CapabilityTable, 'answer' | 'dial' | 'workspace' | 'endCall'>;
   readonly explainError: ExplainGuestError;
   /** What `context.config.get` and `context.env.get` may answer now; called before every slice. Must not throw. */
   readonly readView: CallBorderParts['readView'];
@@ -51,6 +48,8 @@ export interface ToolCallerParts {
 
 /** The call journey with what the composition root needs beside it. */
 export interface ToolCallerHandle extends ToolCaller {
+  /** Calls that running calls make. */
+  readonly nested: NestedCalls;
   readRecording(executionId: string): Promise<Recording | undefined>;
   /** Drains at once and writes the recordings that wait. */
   close(): Promise<void>;
@@ -62,8 +61,6 @@ const cancelGraceMs = 5_000;
 /** Creates the Call journey: resolve, admit, run, record. */
 export function createToolCaller(parts: ToolCallerParts): ToolCallerHandle {
   const { config, registry, engines, store, events, now = Date.now, onFault = () => {} } = parts;
-  const nextId = createExecutionIds(now);
-  const prepare = createToolPreparer(config, createValidatorCache());
   const records = createExecutionRecords({ store, events, keep: config.executions.keep });
   const idempotency = createIdempotency({ store, keepMs: config.idempotency.keepMs, now });
   const recordings = createRecordingKeeper({
@@ -88,77 +85,18 @@ export function createToolCaller(parts: ToolCallerParts): ToolCallerHandle {
   };
   const activeById = new Map<string, ActiveCall>();
   let isDraining = false;
+  const acceptance = createAcceptance({
+    config,
+    registry,
+    engines,
+    idempotency,
+    dispatcher,
+    prepare: createToolPreparer(config, createValidatorCache()),
+    nextId: createExecutionIds(now),
+    isDraining: () => isDraining,
+    now,
+  });
   let whenIdle: PromiseWithResolvers<void> | undefined;
-
-  function admit(entry: ToolEntry, request: CallRequest): void {
-    const { caller } = request;
-    const refusal = decideAdmission({
-      tool: entry.name,
-      plugin: entry.plugin,
-      areToolsEnabled: config.tools.enabled,
-      isDraining,
-      safeMode: config.safeMode,
-      mode: entry.manifest.mode,
-      flags: entry.manifest.flags,
-      role: caller.role,
-      isolation: entry.published.manifest.isolation,
-      granted: entry.published.granted,
-      pending: dispatcher.pending(),
-      pendingOfCaller: dispatcher.pendingOf(caller.id),
-      maxPending: config.queue.maxPending,
-      maxPendingPerCaller: config.queue.maxPendingPerCaller,
-    });
-    if (refusal === undefined) return;
-    throw new HotcellError(refusal.code, refusal.message, refusal.fix === undefined ? {} : { fix: refusal.fix });
-  }
-
-  /** Everything before the queue; a refusal leaves nothing behind. Returns the answer of an earlier execution, if any. */
-  function accept(request: CallRequest): ActiveCall | CallAnswer {
-    const entry = registry.resolve(request.ref);
-    admit(entry, request);
-    if (request.signal?.aborted === true) throw new HotcellError('cancelled', 'The call was cancelled before it began.');
-    findEngine(engines, entry);
-    const tool = prepare(entry);
-    const session = readSession(request);
-    const { value, json } = readArguments(request.arguments, entry, tool);
-    const createdAtMs = now();
-    const { published, name, version, plugin } = entry;
-    const { id: caller } = request.caller;
-    const idempotencyKey = request.idempotencyKey ?? null;
-    const id = nextId();
-    const keyUse = { caller, tool: name, key: idempotencyKey ?? '', arguments: value, executionId: id };
-    const earlier = idempotencyKey === null ? undefined : idempotency.claim(keyUse);
-    if (earlier !== undefined) return earlier;
-    const generation = published.generation.id;
-    const facts = {
-      id,
-      tool: name,
-      version,
-      plugin,
-      generation,
-      caller,
-      session,
-      argumentsJson: json,
-      createdAtMs,
-      idempotencyKey,
-      parent: request.parent?.executionId ?? null,
-    };
-    const call = new ActiveCall({
-      request,
-      entry,
-      tool,
-      record: createRecord(facts),
-      deadline: new Deadline(createdAtMs + chooseTimeoutMs(request.timeoutMs, tool.limits.wallMs), now),
-      cellKey: cellKeyOf(published, caller, session),
-    });
-    try {
-      call.leave = published.lease();
-    } catch (error) {
-      if (idempotencyKey !== null) idempotency.release(keyUse);
-      throw error;
-    }
-    return call;
-  }
 
   function enter(call: ActiveCall): void {
     const { request, record } = call;
@@ -268,13 +206,16 @@ export function createToolCaller(parts: ToolCallerParts): ToolCallerHandle {
     await store.committed();
   }
 
+  async function call(request: CallRequest): Promise<CallAnswer> {
+    const accepted = accept(request);
+    if (!(accepted instanceof ActiveCall)) return accepted;
+    enter(accepted);
+    return accepted.answered;
+  }
+
   return {
-    async call(request) {
-      const accepted = accept(request);
-      if (!(accepted instanceof ActiveCall)) return accepted;
-      enter(accepted);
-      return accepted.answered;
-    },
+    call,
+    nested: createNestedCalls({ find: (id) => activeById.get(id), call, dispatcher }),
     cancel(executionId, caller) {
       const call = activeById.get(executionId);
       const owner = call?.callerId ?? store.executions.get(executionId)?.caller;

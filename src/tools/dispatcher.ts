@@ -13,6 +13,12 @@ export interface Dispatcher {
   withdraw(call: ActiveCall): boolean;
   /** A started call waits for the host, or can run again. */
   setWaiting(call: ActiveCall, isWaiting: boolean): void;
+  /**
+   * A started call waits for a call of its own: until `takeBackPlace`, which must follow, it does not count as running. What
+   * wakes up may pass the bound of running calls, and so may its slot.
+   */
+  lendPlace(call: ActiveCall): void;
+  takeBackPlace(call: ActiveCall): void;
   /** A started call is over in its engine. */
   leaveEngine(call: ActiveCall): void;
   /** The call is over: the next one may have its cell. */
@@ -37,6 +43,8 @@ export function createDispatcher(options: {
   const slots = createRunnableSlots<ActiveCall>(options.slots);
   const turns = createCellTurns<ActiveCall>();
   const pendingByCaller = new Map<string, number>();
+  /** Started calls that wait for calls of their own, and for how many. */
+  const lent = new Map<ActiveCall, number>();
   let pending = 0;
   let running = 0;
   let isPumping = false;
@@ -92,6 +100,7 @@ export function createDispatcher(options: {
       countPending(call, 1);
       if (call.cellKey !== '' && !turns.enter(call.cellKey, call)) {
         call.phase = 'cell-wait';
+        pump();
         return;
       }
       push(call);
@@ -118,10 +127,27 @@ export function createDispatcher(options: {
       slots.release(call);
       pump();
     },
+    lendPlace(call) {
+      if (call.phase !== 'started') return;
+      const count = lent.get(call) ?? 0;
+      lent.set(call, count + 1);
+      if (count === 0) running--;
+    },
+    takeBackPlace(call) {
+      const count = lent.get(call);
+      if (count === undefined) return;
+      if (count > 1) {
+        lent.set(call, count - 1);
+        return;
+      }
+      lent.delete(call);
+      running++;
+    },
     leaveEngine(call) {
       call.phase = 'ending';
       slots.release(call);
-      running--;
+      // A call may end without waiting for the calls that it made.
+      if (!lent.delete(call)) running--;
       pump();
     },
     leaveCell(call) {

@@ -82,7 +82,7 @@ export async function openHouse(options: HouseOptions = {}): Promise<CallingHous
   events.subscribe({}, (event) => seen.push(event));
   const caller = createToolCaller({
     config: {
-      tools: { enabled: options.enabled ?? true },
+      tools: { enabled: options.enabled ?? true, maxDepth: 8 },
       safeMode: 'off',
       queue: { maxPending: 10_000, maxPendingPerCaller: 10_000, maxRunning: 10_000, ...options.queue },
       limits: {},
