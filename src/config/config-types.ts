@@ -29,6 +29,8 @@ export interface Config {
   readonly plugins: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   /** Values for granted `env` names; they win over the environment of the daemon. */
   readonly env: Readonly<Record<string, string>>;
+  /** Secrets by name: where their values come from, and where alone they may go. Never the values. */
+  readonly secrets: Readonly<Record<string, SecretSetting>>;
   readonly limits: Partial<Limits>;
   readonly pluginLimits: Readonly<Record<string, Partial<Limits>>>;
   readonly tools: { readonly enabled: boolean; readonly maxDepth: number };
@@ -57,4 +59,14 @@ export interface Config {
   readonly http: { readonly allowedHosts: readonly string[] };
   readonly watch: { readonly polling: boolean };
   readonly log: { readonly level: 'debug' | 'info' | 'warn' | 'error' };
+}
+
+/** A secret as the config names it: `env` or `file`, `header` or `query`; read by src/secrets. */
+export interface SecretSetting {
+  readonly env?: string;
+  /** Absolute. */
+  readonly file?: string;
+  readonly hosts: readonly string[];
+  readonly header?: string;
+  readonly query?: string;
 }

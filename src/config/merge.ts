@@ -12,7 +12,7 @@ interface MergeContext {
 
 /** Makes the paths of one layer absolute. */
 export function resolvePaths(settings: Settings, baseDir: string): Settings {
-  const { dataDir, pluginDirs, skillDirs, wasmDirs, sharedDirs } = settings;
+  const { dataDir, pluginDirs, skillDirs, wasmDirs, sharedDirs, secrets } = settings;
   const toAbsolute = (path: string) => resolve(baseDir, path);
   return {
     ...settings,
@@ -21,7 +21,19 @@ export function resolvePaths(settings: Settings, baseDir: string): Settings {
     ...(skillDirs === undefined ? {} : { skillDirs: skillDirs.map(toAbsolute) }),
     ...(wasmDirs === undefined ? {} : { wasmDirs: wasmDirs.map(toAbsolute) }),
     ...(sharedDirs === undefined ? {} : { sharedDirs: sharedDirs.map(toAbsolute) }),
+    ...(secrets === undefined ? {} : { secrets: resolveFiles(secrets, toAbsolute) }),
   };
+}
+
+function resolveFiles(
+  secrets: NonNullable<Settings['secrets']>,
+  toAbsolute: (path: string) => string,
+): NonNullable<Settings['secrets']> {
+  const resolved = Object.entries(secrets).map(([name, { file, ...rest }]) => [
+    name,
+    { ...rest, ...(file === undefined ? {} : { file: toAbsolute(file) }) },
+  ]);
+  return Object.fromEntries(resolved);
 }
 
 /** Lays the layers over the defaults, the last one on top; sections are merged key by key, lists and maps replaced. */
@@ -45,6 +57,7 @@ export function mergeLayers(layers: readonly Settings[], { cwd, configFile, gran
     safe: chosen.safeMode === 'all',
     plugins: chosen.plugins ?? {},
     env: chosen.env ?? {},
+    secrets: chosen.secrets ?? {},
     limits: chosen.limits ?? {},
     pluginLimits: chosen.pluginLimits ?? {},
     tools: mergeSection<Config['tools']>(

@@ -54,6 +54,18 @@ function named<Value extends TSchema>(value: Value, description: string) {
   return Type.Optional(Type.Record(Type.String(), value, { default: {}, description }));
 }
 
+const shortText = Type.String({ minLength: 1, maxLength: 4096 });
+const secret = Type.Object(
+  {
+    env: Type.Optional(shortText),
+    file: Type.Optional(shortText),
+    hosts: Type.Array(shortText, { minItems: 1, maxItems: 32 }),
+    header: Type.Optional(shortText),
+    query: Type.Optional(shortText),
+  },
+  { additionalProperties: false },
+);
+
 /** The one schema of the configuration: the file, the environment and the flags are all checked against it. */
 export const settingsSchema = Type.Object(
   {
@@ -83,6 +95,10 @@ export const settingsSchema = Type.Object(
     ),
     plugins: named(Type.Record(Type.String(), Type.Unknown()), 'Values by plugin name that `context.config.get` answers.'),
     env: named(Type.String(), "Values for granted `env` names; they win over the daemon's environment."),
+    secrets: named(
+      secret,
+      'Secrets by name: `env` or `file` of the value, the `hosts` and the `header` or `query` it may go to.',
+    ),
     limits: Type.Optional(limits),
     pluginLimits: named(limits, 'The same limits by plugin name; they win over `limits`.'),
     tools: section({

@@ -97,6 +97,10 @@ const eventValidator = Compile(
         execution: Type.Optional(text),
       }),
     ),
+    defineEvent(
+      'secret-change',
+      Type.Object({ action: Type.Union([Type.Literal('set'), Type.Literal('removed')]), binding: text, by: text }),
+    ),
     defineEvent('watch-problem', Type.Object({ path: text, message: text })),
     defineEvent('storage-problem', Type.Object({ path: text, message: text })),
   ]),

@@ -54,6 +54,7 @@ export interface EventDataByType {
     tool?: string;
     execution?: string;
   };
+  'secret-change': { action: 'set' | 'removed'; binding: string; by: string };
   'watch-problem': { path: string; message: string };
   'storage-problem': { path: string; message: string };
 }

@@ -7,12 +7,17 @@ export interface SecretBinding {
   readonly query?: string;
 }
 
-/** Takes secret values out of what leaves the daemon: as they are, in base64 and base64url at every offset, URL-encoded, hex, JSON-escaped. */
+/**
+ * Takes secret values out of what leaves the daemon: as they are, in base64 and base64url at every offset, URL-encoded, in
+ * hex, escaped for JSON or HTML, in UTF-16. What it finds becomes `[secret NAME]`.
+ */
 export interface Redactor {
   /** True when there is nothing to look for: callers skip all work then. */
   readonly isIdle: boolean;
-  /** The text with every secret replaced by `[secret NAME]`; the same string when there is none. */
+  /** The text with every secret replaced; the same string when there is none. */
   text(value: string): string;
+  /** The same for a JSON text, which stays one; any other text is treated as plain. */
+  json(value: string): string;
   /** The same for bytes (of any encoding in which the secret's bytes stand as they are). */
   bytes(value: Uint8Array): Uint8Array;
   /** For bytes that come in chunks: holds back as much as could be the beginning of a secret. */
@@ -28,16 +33,49 @@ export interface ResolvedSecret {
   readonly binding: SecretBinding;
 }
 
+/** A placeholder that occurs in a text; without `secret` it stands for nothing in this execution (any more). */
+export interface FoundPlaceholder {
+  readonly placeholder: string;
+  readonly secret?: ResolvedSecret;
+}
+
+/** What is told of a secret: never its value. */
+export interface SecretView {
+  readonly name: string;
+  readonly binding: SecretBinding;
+  readonly origin: 'config' | 'store';
+  /** Why it cannot be used, as a clause; absent when it can. */
+  readonly problem?: string;
+  readonly updatedAtMs?: number;
+}
+
 /** The secrets of the operator: from the config (by environment variable or file) and from the store. */
 export interface SecretBook {
+  /** Rises with every change: whoever keeps answers asks again. */
+  readonly revision: number;
   /** True for a name that is bound to hosts: a plugin gets a placeholder for it. */
   has(name: string): boolean;
-  /** The placeholder of a secret in one execution: the same for the whole execution, another one in every other. */
+  /** Why a secret cannot be used, as a clause; undefined when it can. */
+  problemOf(name: string): string | undefined;
+  /** The placeholder of a secret in one execution: the same for the whole execution, over restarts too, another in every other. */
   placeholderOf(executionId: string, name: string): string;
-  /** All placeholders of this execution that occur in a text, with what they stand for. */
-  findIn(executionId: string, text: string): ReadonlyArray<{ readonly placeholder: string; readonly secret: ResolvedSecret }>;
-  /** Forgets the placeholders of an execution that is over. */
-  forget(executionId: string): void;
+  /** All placeholders that occur in a text, with what they stand for in this execution. */
+  findIn(executionId: string, text: string): readonly FoundPlaceholder[];
   /** Looks for all values that are known now and were known since the start. */
   readonly redactor: Redactor;
+}
+
+/** The same for those who may change it. */
+export interface SecretKeeper extends SecretBook {
+  list(): readonly SecretView[];
+  /** Throws `secret-invalid`, whose message never holds the value, or `conflict` for a name of the config. */
+  set(secret: {
+    readonly name: string;
+    readonly value: string;
+    readonly hosts: readonly string[];
+    readonly header?: string | undefined;
+    readonly query?: string | undefined;
+  }): SecretView;
+  /** False when there was none; throws `conflict` for a name of the config. */
+  remove(name: string): boolean;
 }

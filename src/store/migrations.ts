@@ -199,6 +199,7 @@ const migrations: readonly string[] = [
     binding text not null,
     updated_at integer not null
   ) strict, without rowid;
+  create table secret_key (only integer primary key check (only = 1), key blob not null) strict;
 
   create table audit (
     id integer primary key,

@@ -14,6 +14,7 @@ import { migrate } from './migrations.ts';
 import { createPermissionUseTable } from './permission-uses.ts';
 import { createPluginTable } from './plugins.ts';
 import { createRecordingTable } from './recordings.ts';
+import { createSecretTable } from './secrets.ts';
 import { describeStoreError, isBusyError } from './sqlite-error.ts';
 import type { Store } from './store-types.ts';
 import { createWriteQueue } from './write-queue.ts';
@@ -95,6 +96,7 @@ function createStore(database: DatabaseSync, dataDir: string, onWriteError: (err
     grants: createGrantTable(database),
     permissionUses: createPermissionUseTable(database, queue),
     approvals: createApprovalTable(database),
+    secrets: createSecretTable(database),
     committed: queue.committed,
     committedEnds: queue.committedEnds,
     flush: queue.flush,

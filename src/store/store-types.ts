@@ -15,6 +15,7 @@ export interface Store {
   readonly grants: GrantTable;
   readonly permissionUses: PermissionUseTable;
   readonly approvals: ApprovalTable;
+  readonly secrets: SecretTable;
   /**
    * Resolves when everything queued so far is committed; rejects with `storage-full` when the disk is full. Then the
    * writes stay queued and are tried again: whoever gives up on a call updates its row to `error`.
@@ -185,12 +186,16 @@ export interface KeyRow {
   readonly createdAtMs: number;
   readonly lastUsedAtMs: number | null;
   readonly revokedAtMs: number | null;
+  /** What the operator laid down for this key, a JSON object. */
+  readonly rulesJson: string;
 }
 
 export interface KeyTable {
   insert(row: KeyRow): void;
   findByHash(secretHash: string): KeyRow | undefined;
   list(): KeyRow[];
+  /** False when there is no such key, or it was revoked. */
+  setRules(id: string, rulesJson: string): boolean;
   revoke(id: string, atMs: number): boolean;
   /** Queued, and kept to the minute. */
   touch(id: string, atMs: number): void;
@@ -291,4 +296,23 @@ export interface ApprovalTable {
   count(query: { caller?: string; status?: ApprovalRow['status'] }): number;
   /** Of those that ended only the newest `keep` stay. */
   prune(keep: number): void;
+}
+
+/** A secret of the operator. */
+export interface SecretRow {
+  readonly name: string;
+  readonly value: string;
+  /** Hosts and header or query parameter. */
+  readonly bindingJson: string;
+  readonly updatedAtMs: number;
+}
+
+/** Secrets; everything is written at once, and what is replaced or removed is overwritten on the disk. */
+export interface SecretTable {
+  list(): SecretRow[];
+  set(row: SecretRow): void;
+  /** False when there was none. */
+  remove(name: string): boolean;
+  /** The key that placeholders are made with; made on first use. */
+  placeholderKey(): Uint8Array;
 }

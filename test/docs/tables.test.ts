@@ -50,6 +50,7 @@ const dataOfEvents = {
   'grant-change': ['action', 'grant', 'permissions', 'scope', 'by'],
   'approval-request': ['approval', 'kind', 'reason', 'question', 'tool', 'execution', 'expiresAtMs'],
   'approval-answer': ['approval', 'kind', 'status', 'by', 'tool', 'execution'],
+  'secret-change': ['action', 'binding', 'by'],
   'watch-problem': ['path', 'message'],
   'storage-problem': ['path', 'message'],
 } as const satisfies { readonly [Type in EventType]: ReadonlyArray<keyof EventDataByType[Type]> };

@@ -30,6 +30,7 @@ const samples: { [Type in EventType]: EventDataByType[Type] } = {
     expiresAtMs: 2000,
   },
   'approval-answer': { approval: 'apr_1', kind: 'confirm', status: 'approved', by: 'local', tool: 'mail', execution: 'exe_1' },
+  'secret-change': { action: 'set', binding: 'the header x-key of requests to api.example.com', by: 'local' },
   'watch-problem': { path: '/p', message: 'gone' },
 };
 const types = Object.keys(samples).filter((type): type is EventType => type in samples);

@@ -18,6 +18,7 @@ const eventTypeTable: Readonly<Record<EventType, true>> = {
   'grant-change': true,
   'approval-request': true,
   'approval-answer': true,
+  'secret-change': true,
   'watch-problem': true,
   'storage-problem': true,
 };
