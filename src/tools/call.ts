@@ -15,11 +15,11 @@ import { createExecutionIds } from './execution-id.ts';
 import { executionUnknown, maySee } from './execution-reader.ts';
 import { type CallEnd, createExecutionRecords } from './execution-records.ts';
 import { createIdempotency } from './idempotency.ts';
-import { checkNesting, createNestedCalls, type NestedCalls } from './nested-calls.ts';
+import { createNestedCalls, type NestedCalls } from './nested-calls.ts';
 import { createToolPreparer } from './prepared-tool.ts';
 import { createRecordingKeeper } from './recordings.ts';
 import { decideRetry } from './retry.ts';
-import type { ExplainGuestError } from './tool-types.ts';
+import type { CallAnswer, CallRequest, ExplainGuestError } from './tool-types.ts';
 import type { ToolCaller, ToolRegistry } from './tools-api.ts';
 import { createValidatorCache } from './validation/validator.ts';
 
@@ -83,8 +83,8 @@ export function createToolCaller(parts: ToolCallerParts): ToolCallerHandle {
     setWaiting: dispatcher.setWaiting,
     onFault,
   };
-  const activeById = new Map<string, ActiveCall>();
   let isDraining = false;
+  const activeById = new Map<string, ActiveCall>();
   const acceptance = createAcceptance({
     config,
     registry,
@@ -94,6 +94,7 @@ export function createToolCaller(parts: ToolCallerParts): ToolCallerHandle {
     prepare: createToolPreparer(config, createValidatorCache()),
     nextId: createExecutionIds(now),
     isDraining: () => isDraining,
+    active: activeById,
     now,
   });
   let whenIdle: PromiseWithResolvers<void> | undefined;
@@ -207,7 +208,7 @@ export function createToolCaller(parts: ToolCallerParts): ToolCallerHandle {
   }
 
   async function call(request: CallRequest): Promise<CallAnswer> {
-    const accepted = accept(request);
+    const accepted = acceptance.accept(request);
     if (!(accepted instanceof ActiveCall)) return accepted;
     enter(accepted);
     return accepted.answered;

@@ -1,0 +1,122 @@
+import type { Config } from '../config/config-types.ts';
+import { Deadline } from '../engines/deadline.ts';
+import { HotcellError } from '../errors/hotcell-error.ts';
+import { ActiveCall } from './active-call.ts';
+import { decideAdmission, type Refusal } from './admission.ts';
+import { readArguments, readSession } from './call-arguments.ts';
+import { cellKeyOf } from './cell-key.ts';
+import { chooseTimeoutMs } from './deadline.ts';
+import type { Dispatcher } from './dispatcher.ts';
+import { type Engines, findEngine } from './engine-run.ts';
+import { createRecord } from './execution-records.ts';
+import type { Idempotency } from './idempotency.ts';
+import { checkNesting } from './nested-calls.ts';
+import type { PreparedTool } from './prepared-tool.ts';
+import type { CallAnswer, CallRequest, ToolEntry } from './tool-types.ts';
+import type { ToolRegistry } from './tools-api.ts';
+
+/** What decides about a call before it enters. */
+export interface AcceptParts {
+  readonly config: Pick<Config, 'tools' | 'safeMode' | 'queue'>;
+  readonly registry: Pick<ToolRegistry, 'resolve'>;
+  readonly engines: Engines;
+  readonly idempotency: Idempotency;
+  readonly dispatcher: Pick<Dispatcher, 'pending' | 'pendingOf'>;
+  readonly prepare: (entry: ToolEntry) => PreparedTool;
+  readonly nextId: () => string;
+  readonly isDraining: () => boolean;
+  /** Calls under way, by id. */
+  readonly active: ReadonlyMap<string, ActiveCall>;
+  /** Epoch ms. */
+  readonly now: () => number;
+}
+
+/** Everything before the queue. */
+export interface Acceptance {
+  /** Throws the refusal, which leaves nothing behind. Returns the answer of an earlier execution, if there is one. */
+  accept(request: CallRequest): ActiveCall | CallAnswer;
+  /** Why this caller may not call this tool just now. */
+  findRefusal(entry: ToolEntry, request: CallRequest): Refusal | undefined;
+}
+
+/** Creates the acceptance of calls: resolve, admit, validate. */
+export function createAcceptance(parts: AcceptParts): Acceptance {
+  const { config, registry, idempotency, dispatcher, now } = parts;
+
+  function findRefusal(entry: ToolEntry, { caller }: CallRequest): Refusal | undefined {
+    return decideAdmission({
+      tool: entry.name,
+      plugin: entry.plugin,
+      areToolsEnabled: config.tools.enabled,
+      isDraining: parts.isDraining(),
+      safeMode: config.safeMode,
+      mode: entry.manifest.mode,
+      flags: entry.manifest.flags,
+      role: caller.role,
+      isolation: entry.published.manifest.isolation,
+      granted: entry.published.granted,
+      pending: dispatcher.pending(),
+      pendingOfCaller: dispatcher.pendingOf(caller.id),
+      maxPending: config.queue.maxPending,
+      maxPendingPerCaller: config.queue.maxPendingPerCaller,
+    });
+  }
+
+  function admit(entry: ToolEntry, request: CallRequest): void {
+    const refusal = findRefusal(entry, request);
+    if (refusal === undefined) return;
+    throw new HotcellError(refusal.code, refusal.message, refusal.fix === undefined ? {} : { fix: refusal.fix });
+  }
+
+  return {
+    findRefusal,
+    accept(request) {
+      const entry = registry.resolve(request.ref);
+      admit(entry, request);
+      if (request.signal?.aborted === true) throw new HotcellError('cancelled', 'The call was cancelled before it began.');
+      findEngine(parts.engines, entry);
+      const tool = parts.prepare(entry);
+      const session = readSession(request);
+      checkNesting(entry, request, { session, maxDepth: config.tools.maxDepth, active: parts.active });
+      const { value, json } = readArguments(request.arguments, entry, tool);
+      const createdAtMs = now();
+      const { published, name, version, plugin } = entry;
+      const { id: caller } = request.caller;
+      const idempotencyKey = request.idempotencyKey ?? null;
+      const id = parts.nextId();
+      const keyUse = { caller, tool: name, key: idempotencyKey ?? '', arguments: value, executionId: id };
+      const earlier = idempotencyKey === null ? undefined : idempotency.claim(keyUse);
+      if (earlier !== undefined) return earlier;
+      const generation = published.generation.id;
+      const facts = {
+        id,
+        tool: name,
+        version,
+        plugin,
+        generation,
+        caller,
+        session,
+        argumentsJson: json,
+        createdAtMs,
+        idempotencyKey,
+        parent: request.parent?.executionId ?? null,
+      };
+      const above = request.parent === undefined ? undefined : parts.active.get(request.parent.executionId);
+      const call = new ActiveCall({
+        request,
+        entry,
+        tool,
+        record: createRecord(facts),
+        deadline: new Deadline(createdAtMs + chooseTimeoutMs(request.timeoutMs, tool.limits.wallMs), now, above?.deadline),
+        cellKey: cellKeyOf(published, caller, session),
+      });
+      try {
+        call.leave = published.lease();
+      } catch (error) {
+        if (idempotencyKey !== null) idempotency.release(keyUse);
+        throw error;
+      }
+      return call;
+    },
+  };
+}
