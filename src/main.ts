@@ -13,6 +13,7 @@ import type { Daemon, DaemonOptions } from './operations/daemon-types.ts';
 import { createKeyRing } from './operations/key-ring.ts';
 import { createOperations } from './operations/table.ts';
 import { createApprovals } from './permissions/approvals.ts';
+import { createGrantQuestions } from './permissions/grant-questions.ts';
 import { createGrantBook } from './permissions/grants.ts';
 import { createPermissionUses } from './permissions/uses.ts';
 import { createCompiler } from './plugins/compile/compile.ts';
@@ -129,6 +130,19 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
     onFault: (error) => logFault(error),
   });
 
+  const grantQuestions = createGrantQuestions({
+    approvals,
+    grants,
+    listPlugins: () =>
+      plugins.list().flatMap(({ path, state, version }) => {
+        const asking = plugins.asking(path);
+        return asking === undefined ? [] : { asking, path, state, version };
+      }),
+    onFault: (error) => logFault(error),
+  });
+  closers.push(() => grantQuestions.close());
+  closers.push(events.subscribe({ types: ['plugin-change', 'plugin-removed', 'grant-change'] }, () => grantQuestions.poke()));
+
   const capabilities = createCapabilityTable({ config, store, logFault: (id, error) => logFault(error, id) });
   closers.push(() => capabilities.close());
   const caller = createToolCaller({
@@ -152,13 +166,14 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
   });
   closers.push(() => caller.close());
 
-  const keys = createKeyRing({ store, now: Date.now });
+  const keys = createKeyRing({ store, now: Date.now, defaults: config.callers });
   const executions = createExecutionReader({ store });
   const parts = {
     config,
     plugins,
     grants,
     approvals,
+    grantQuestions,
     uses,
     tools: registry,
     caller,
@@ -185,6 +200,7 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
   // Last opened, first closed: what runs may end before the doors shut.
   closers.push(() => caller.drain(DRAIN_MS));
   await plugins.start();
+  grantQuestions.refresh();
   isReady = true;
   events.publish('daemon-start', { subject: 'daemon', data: { version, url: server?.url ?? '' } });
 

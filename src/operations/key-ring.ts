@@ -1,43 +1,67 @@
 import { hash, randomBytes } from 'node:crypto';
+import type { Config } from '../config/config-types.ts';
+import { HotcellError } from '../errors/hotcell-error.ts';
 import type { KeyRow, Store } from '../store/store-types.ts';
-import type { Caller } from '../tools/tool-types.ts';
+import type { Caller, CallerRules } from '../tools/tool-types.ts';
+import { callerOf, changeRules, type RulesChange, readRules } from './key-rules.ts';
 
 /** A new key: `key` is shown once and never kept. */
 export interface CreatedKey {
   readonly row: KeyRow;
+  readonly rules: CallerRules;
   readonly key: string;
 }
 
 /** The API keys. Lookups are memory, so that checking one does not make the store commit. */
 export interface KeyRing {
-  create(request: { readonly name: string; readonly role: Caller['role'] }): CreatedKey;
+  /** Throws `body-invalid` for rules that do not fit the role. */
+  create(request: { readonly name: string; readonly role: Caller['role']; readonly rules?: RulesChange }): CreatedKey;
   list(): KeyRow[];
+  /** Changes the rules of a key; they hold from the next request on. Throws `key-unknown` or `body-invalid`. */
+  update(id: string, change: RulesChange): KeyRow;
   /** False when there is no such key, or it was revoked before. Holds from the next request on. */
   revoke(id: string): boolean;
   /** Who uses a key with this SHA-256 (hex), if it is valid; notes the use. */
   find(secretHash: string): Caller | undefined;
+  /** Who uses the key with this id, with the rules of now; undefined when it was revoked or has expired. */
+  current(id: string): Caller | undefined;
+}
+
+interface ActiveKey {
+  caller: Caller;
+  touchedAtMs: number;
 }
 
 // The time of the last use is for people: one write a minute is enough.
 const touchEveryMs = 60_000;
 
 /** Reads the keys from the store and keeps them in memory. */
-export function createKeyRing(parts: { readonly store: Store; readonly now: () => number }): KeyRing {
-  const { store, now } = parts;
-  const activeByHash = new Map<string, { caller: Caller; touchedAtMs: number }>();
+export function createKeyRing(parts: {
+  readonly store: Pick<Store, 'keys'>;
+  readonly now: () => number;
+  readonly defaults?: Config['callers'];
+}): KeyRing {
+  const { store, now, defaults = { ratePerMinute: 0, maxConcurrent: 0 } } = parts;
+  const activeByHash = new Map<string, ActiveKey>();
+  const activeById = new Map<string, ActiveKey>();
   for (const row of store.keys.list()) {
     if (row.revokedAtMs === null) remember(row);
   }
 
   function remember(row: KeyRow): void {
-    activeByHash.set(row.secretHash, {
-      caller: Object.freeze({ id: row.id, role: row.role }),
-      touchedAtMs: row.lastUsedAtMs ?? 0,
-    });
+    const caller = callerOf(row, readRules(row.rulesJson), defaults);
+    const active = { caller, touchedAtMs: row.lastUsedAtMs ?? 0 };
+    activeByHash.set(row.secretHash, active);
+    activeById.set(row.id, active);
+  }
+
+  function isValid({ caller: { expiresAtMs } }: ActiveKey): boolean {
+    return expiresAtMs === undefined || now() < expiresAtMs;
   }
 
   return {
-    create({ name, role }) {
+    create({ name, role, rules: wanted = {} }) {
+      const rules = changeRules(role, {}, wanted, now());
       const key = `hck_${randomBytes(32).toString('base64url')}`;
       const row: KeyRow = {
         id: `key_${randomBytes(8).toString('hex')}`,
@@ -47,27 +71,42 @@ export function createKeyRing(parts: { readonly store: Store; readonly now: () =
         createdAtMs: now(),
         lastUsedAtMs: null,
         revokedAtMs: null,
+        rulesJson: JSON.stringify(rules),
       };
       store.keys.insert(row);
       remember(row);
-      return { row, key };
+      return { row, rules, key };
     },
     list: () => store.keys.list(),
+    update(id, change) {
+      const row = store.keys.list().find((each) => each.id === id && each.revokedAtMs === null);
+      if (row === undefined) throw new HotcellError('key-unknown', `There is no valid key "${id.slice(0, 64)}".`);
+      const rulesJson = JSON.stringify(changeRules(row.role, readRules(row.rulesJson), change, now()));
+      store.keys.setRules(id, rulesJson);
+      const changed = { ...row, rulesJson };
+      remember(changed);
+      return changed;
+    },
     revoke(id) {
-      for (const [secretHash, entry] of activeByHash) {
-        if (entry.caller.id === id) activeByHash.delete(secretHash);
+      activeById.delete(id);
+      for (const [secretHash, { caller }] of activeByHash) {
+        if (caller.id === id) activeByHash.delete(secretHash);
       }
       return store.keys.revoke(id, now());
     },
     find(secretHash) {
-      const entry = activeByHash.get(secretHash);
-      if (entry === undefined) return undefined;
+      const active = activeByHash.get(secretHash);
+      if (active === undefined || !isValid(active)) return undefined;
       const atMs = now();
-      if (atMs - entry.touchedAtMs >= touchEveryMs) {
-        entry.touchedAtMs = atMs;
-        store.keys.touch(entry.caller.id, atMs);
+      if (atMs - active.touchedAtMs >= touchEveryMs) {
+        active.touchedAtMs = atMs;
+        store.keys.touch(active.caller.id, atMs);
       }
-      return entry.caller;
+      return active.caller;
+    },
+    current(id) {
+      const active = activeById.get(id);
+      return active !== undefined && isValid(active) ? active.caller : undefined;
     },
   };
 }

@@ -10,8 +10,10 @@ const touchEveryMs = 60_000;
 /** Creates the table of API keys. */
 export function createKeyTable(database: DatabaseSync, queue: WriteQueue): KeyTable {
   const insert = database.prepare(
-    `insert into keys (id, name, role, secret_hash, created_at, last_used_at, revoked_at) values (?, ?, ?, ?, ?, ?, ?)`,
+    `insert into keys (id, name, role, secret_hash, created_at, last_used_at, revoked_at, rules)
+     values (?, ?, ?, ?, ?, ?, ?, ?)`,
   );
+  const setRules = database.prepare('update keys set rules = ? where id = ? and revoked_at is null');
   const findByHash = database.prepare('select * from keys where secret_hash = ?');
   const list = database.prepare('select * from keys order by created_at, id');
   const revoke = database.prepare('update keys set revoked_at = ? where id = ? and revoked_at is null');
@@ -20,7 +22,8 @@ export function createKeyTable(database: DatabaseSync, queue: WriteQueue): KeyTa
 
   return {
     insert(row) {
-      writeNow(() => insert.run(row.id, row.name, row.role, row.secretHash, row.createdAtMs, row.lastUsedAtMs, row.revokedAtMs));
+      const { id, name, role, secretHash, createdAtMs, lastUsedAtMs, revokedAtMs, rulesJson } = row;
+      writeNow(() => insert.run(id, name, role, secretHash, createdAtMs, lastUsedAtMs, revokedAtMs, rulesJson));
     },
     findByHash(secretHash) {
       const row = findByHash.get(secretHash);
@@ -30,6 +33,7 @@ export function createKeyTable(database: DatabaseSync, queue: WriteQueue): KeyTa
       queue.flush();
       return list.all().map(readKey);
     },
+    setRules: (id, rulesJson) => writeNow(() => setRules.run(rulesJson, id)).changes === 1,
     revoke: (id, atMs) => writeNow(() => revoke.run(atMs, id)).changes === 1,
     // Every request touches its key: kept to the minute, so that a busy key costs no writes.
     touch(id, atMs) {
@@ -50,5 +54,6 @@ function readKey(row: SqlRow): KeyRow {
     createdAtMs: readNumber(row, 'created_at'),
     lastUsedAtMs: readNumberOrNull(row, 'last_used_at'),
     revokedAtMs: readNumberOrNull(row, 'revoked_at'),
+    rulesJson: readText(row, 'rules'),
   };
 }

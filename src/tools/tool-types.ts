@@ -6,10 +6,26 @@ import type { GrantUse } from '../permissions/select-grants.ts';
 import type { PluginManifest, ToolManifest } from '../plugins/manifest-types.ts';
 import type { Generation } from '../plugins/plugin-types.ts';
 
+/** What the operator laid down for one key; what is absent is not limited. */
+export interface CallerRules {
+  /** Names of tools, `*` for any text: the only ones that this caller ever hears of. */
+  readonly tools?: readonly string[];
+  /** Calls a minute. */
+  readonly ratePerMinute?: number;
+  /** Calls under way at once. */
+  readonly maxConcurrent?: number;
+  /** May answer questions that its own calls asked: a chat front end with a person behind it. */
+  readonly mayAnswer?: boolean;
+  /** Epoch ms. */
+  readonly expiresAtMs?: number;
+}
+
 /** Who calls. `local` is the operator on the machine itself. */
-export interface Caller {
+export interface Caller extends CallerRules {
   readonly id: string;
   readonly role: 'admin' | 'caller';
+  /** Nobody knows who: the id is of this one request, and what it leaves behind is deleted when its call is over. */
+  readonly isAnonymous?: boolean;
 }
 
 /** A published generation as the registry holds it: calls take a lease, so that a drain knows when the last one ended. */

@@ -88,7 +88,7 @@ export async function openHouse(options: HouseOptions = {}): Promise<CallingHous
       limits: {},
       pluginLimits: {},
       executions: { keep: 100_000, keepRecordingsPerTool: 3, maxRecordingBytes: 1_000_000 },
-      idempotency: { keepMs: 3_600_000 },
+      idempotency: { keepMs: 3_600_000, sideEffectMs: 60_000 },
       workers,
     },
     registry,

@@ -3,11 +3,44 @@ import { defineContract } from '../operation.ts';
 import { listOf } from './paging.ts';
 
 const role = Type.Union([Type.Literal('admin'), Type.Literal('caller')]);
+const rate = Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'Calls a minute.' });
+const concurrent = Type.Integer({ minimum: 1, maximum: 100_000, description: 'Calls under way at once.' });
+const tools = Type.Unsafe<readonly string[]>(
+  Type.Array(Type.String({ minLength: 1, maxLength: 128 }), {
+    maxItems: 200,
+    description: 'Names of tools, * for any text: this key never hears of others.',
+  }),
+);
+const mayAnswer = Type.Boolean({ description: 'May answer questions that its own calls asked; never grants.' });
+const expiresAtMs = Type.Integer({ minimum: 0, description: 'When the key ends, epoch ms.' });
+
+/** The rules of a key, as they are kept. */
+export const keyRules = Type.Object(
+  {
+    tools: Type.Optional(tools),
+    ratePerMinute: Type.Optional(rate),
+    maxConcurrent: Type.Optional(concurrent),
+    mayAnswer: Type.Optional(mayAnswer),
+    expiresAtMs: Type.Optional(expiresAtMs),
+  },
+  { additionalProperties: false },
+);
+
+const ruleChanges = {
+  tools: Type.Optional(Type.Union([tools, Type.Null()])),
+  ratePerMinute: Type.Optional(Type.Union([rate, Type.Null()])),
+  maxConcurrent: Type.Optional(Type.Union([concurrent, Type.Null()])),
+  mayAnswer: Type.Optional(Type.Union([mayAnswer, Type.Null()])),
+  expiresAtMs: Type.Optional(Type.Union([expiresAtMs, Type.Null()])),
+};
+
+const keyId = Type.String({ minLength: 1, maxLength: 64 });
 
 const keyView = Type.Object({
   id: Type.String({ description: 'Also the caller id of whoever uses the key.' }),
   name: Type.String(),
   role,
+  rules: keyRules,
   createdAtMs: Type.Number(),
   lastUsedAtMs: Type.Optional(Type.Number()),
   revokedAtMs: Type.Optional(Type.Number()),
@@ -23,25 +56,41 @@ export const keyContracts = {
       {
         name: Type.Optional(Type.String({ minLength: 1, maxLength: 64, pattern: '^[^\\u0000-\\u001f]*$' })),
         role: Type.Optional(role),
+        ...keyRules.properties,
       },
       { additionalProperties: false },
     ),
-    output: Type.Object({ id: Type.String(), name: Type.String(), role, key: Type.String(), createdAtMs: Type.Number() }),
+    output: Type.Object({
+      id: Type.String(),
+      name: Type.String(),
+      role,
+      rules: keyRules,
+      key: Type.String(),
+      createdAtMs: Type.Number(),
+    }),
     http: { method: 'POST', path: '/api/keys' },
   }),
   list: defineContract({
     name: 'keys.list',
-    summary: 'Lists the API keys, without their secrets.',
+    summary: 'Lists the API keys with their rules, without their secrets.',
     role: 'admin',
     input: Type.Object({}, { additionalProperties: false }),
     output: listOf(keyView),
     http: { method: 'GET', path: '/api/keys' },
   }),
+  update: defineContract({
+    name: 'keys.update',
+    summary: 'Changes the rules of an API key from its next request on; null takes a rule away.',
+    role: 'admin',
+    input: Type.Object({ id: keyId, ...ruleChanges }, { additionalProperties: false }),
+    output: keyView,
+    http: { method: 'PATCH', path: '/api/keys/:id' },
+  }),
   revoke: defineContract({
     name: 'keys.revoke',
     summary: 'Revokes an API key at once.',
     role: 'admin',
-    input: Type.Object({ id: Type.String({ minLength: 1, maxLength: 64 }) }, { additionalProperties: false }),
+    input: Type.Object({ id: keyId }, { additionalProperties: false }),
     output: Type.Object({ id: Type.String(), revoked: Type.Boolean() }),
     http: { method: 'DELETE', path: '/api/keys/:id' },
   }),
