@@ -1,5 +1,6 @@
 import { dirname, extname, join } from 'node:path';
 import type { BuildOptions, Plugin } from 'esbuild';
+import type { CompileTarget } from './compile-types.ts';
 
 /** What to bundle. */
 export interface BundleTarget {
@@ -7,12 +8,14 @@ export interface BundleTarget {
   readonly entry: string;
   readonly rootDir: string;
   readonly plugins: Plugin[];
+  readonly target: CompileTarget;
   /** The text of a CommonJS entry, and its name: it goes in without a path, so that no package.json makes it an ES module. */
   readonly commonJs?: { readonly text: string; readonly name: string } | undefined;
 }
 
-/** The options of every build: one script that leaves the module namespace on `globalThis.__hotcellExports`. */
+/** The options of every build: for QuickJS one script that leaves the module namespace on a global, else one ES module. */
 export function bundleOptions(target: BundleTarget): BuildOptions & { write: false } {
+  const isScript = target.target === 'quickjs';
   return {
     ...entryOf(target),
     bundle: true,
@@ -23,12 +26,10 @@ export function bundleOptions(target: BundleTarget): BuildOptions & { write: fal
     platform: 'neutral',
     mainFields: ['module', 'main'],
     // Empty turns off "module"; "import" or "require" and "default" always hold, by the kind of the import.
-    conditions: [],
+    conditions: isScript ? [] : ['node'],
     resolveExtensions: ['.ts', '.mts', '.cts', '.tsx', '.js', '.mjs', '.cjs', '.jsx', '.json'],
     target: 'es2023',
-    format: 'iife',
-    globalName: '__hotcellBundle',
-    footer: { js: footer },
+    ...(isScript ? { format: 'iife', globalName: '__hotcellBundle', footer: { js: footer } } : { format: 'esm' }),
     sourcemap: 'external',
     sourcesContent: false,
     // The host's tsconfig.json neither changes nor breaks a plugin.

@@ -10,6 +10,12 @@ export interface CompilerOptions {
   readonly refusedBuiltins: ReadonlyMap<string, string>;
 }
 
+/**
+ * What a bundle is made for. `quickjs`: a script, Node built-ins from shims. The others: an ES module, Node built-ins stay
+ * imports of the runtime.
+ */
+export type CompileTarget = 'quickjs' | 'deno' | 'docker';
+
 /** One plugin to compile. All paths are absolute. */
 export interface CompileRequest {
   /** The entry file. */
@@ -18,6 +24,8 @@ export interface CompileRequest {
   readonly rootDir: string;
   /** The folder of the plugin; equals `rootDir` for a single file. */
   readonly pluginDir: string;
+  /** `quickjs` when left out. */
+  readonly target?: CompileTarget;
   readonly signal?: AbortSignal;
 }
 
@@ -31,7 +39,7 @@ export interface SourceFile {
 export type CompileResult =
   | {
       readonly ok: true;
-      /** A script that puts the module namespace on `globalThis.__hotcellExports`. */
+      /** A script that puts the module namespace on `globalThis.__hotcellExports`, or an ES module (see CompileTarget). */
       readonly code: string;
       /** Source map without contents; `sources` are relative to the root folder. */
       readonly sourceMap: string;

@@ -67,11 +67,12 @@ async function compilePlugin(request: CompileRequest, options: CompilerOptions):
     showPath,
     suggestFiles: (...import_) => suggestFiles(policy, ...import_),
   };
-  const guardOptions = { ...options, policy, ledger, showPath };
+  const target = request.target ?? 'quickjs';
+  const guardOptions = { ...options, policy, ledger, showPath, target };
   const commonJs = looksLikeCommonJs(entry.realPath, read.text) ? { text: read.text, name: showPath(entry.realPath) } : undefined;
   const load = (path: string) => loadFile(path, guardOptions);
   const plugins = [createGuardPlugin(guardOptions), ...(commonJs ? [createCommonJsPlugin({ policy, showPath, load })] : [])];
-  const outcome = await runBundle(bundleOptions({ entry: entry.realPath, rootDir, plugins, commonJs }), wallMs);
+  const outcome = await runBundle(bundleOptions({ entry: entry.realPath, rootDir, plugins, commonJs, target }), wallMs);
   if (outcome.kind === 'overwhelmed') return fail(overwhelmed(entryName, outcome.reason), ledger.inputs());
   if (outcome.kind === 'failed') {
     const { errors } = outcome.failure;

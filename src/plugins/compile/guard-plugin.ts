@@ -1,11 +1,12 @@
 import { realpathSync } from 'node:fs';
 import { extname, resolve } from 'node:path';
 import type { Loader, OnLoadResult, OnResolveArgs, OnResolveResult, Plugin } from 'esbuild';
+import type { CompileTarget } from './compile-types.ts';
 import { failureText } from './entry-check.ts';
 import type { InputLedger } from './input-ledger.ts';
 import type { PathPolicy } from './path-policy.ts';
 import { ImportRefusal } from './refusal.ts';
-import { clip, guardedSpecifiers, nativeAddon, outside, readSpecifier } from './specifiers.ts';
+import { clip, guardedSpecifiers, nativeAddon, needsDocker, outside, readSpecifier } from './specifiers.ts';
 
 /** What the guard of one build works with. */
 export interface GuardOptions {
@@ -13,6 +14,7 @@ export interface GuardOptions {
   readonly ledger: InputLedger;
   readonly builtins: ReadonlyMap<string, () => Promise<string>>;
   readonly refusedBuiltins: ReadonlyMap<string, string>;
+  readonly target: CompileTarget;
   /** Turns a real path into what diagnostics may show. */
   readonly showPath: (path: string) => string;
 }
@@ -66,6 +68,7 @@ function resolveGuarded(args: OnResolveArgs, options: GuardOptions): OnResolveRe
 }
 
 function resolveBuiltin(name: string, args: OnResolveArgs, options: GuardOptions): OnResolveResult {
+  if (options.target !== 'quickjs') return resolveForProcess(name, args, options);
   if (options.builtins.has(name)) return { path: name, namespace: 'builtin', sideEffects: false };
   const instead = options.refusedBuiltins.get(name) ?? options.refusedBuiltins.get(name.split('/')[0] ?? '');
   const refusal = new ImportRefusal(
@@ -80,6 +83,16 @@ function resolveBuiltin(name: string, args: OnResolveArgs, options: GuardOptions
   }
   return { errors: [refusal.toMessage()] };
 }
+
+/** Runtimes of their own have Node's built-ins; what one of them could only refuse at run time is named here and now. */
+function resolveForProcess(name: string, args: OnResolveArgs, { target, policy }: GuardOptions): OnResolveResult {
+  if (target === 'deno' && needsProcesses.has(name) && policy.ownerOf(args.importer) === 'plugin') {
+    return { errors: [needsDocker(args.path).toMessage()] };
+  }
+  return { path: `node:${name}`, external: true };
+}
+
+const needsProcesses: ReadonlySet<string> = new Set(['child_process', 'cluster']);
 
 /** Reads one file for a build, or says why it may not be read. */
 export function loadFile(path: string, options: GuardOptions): OnLoadResult {

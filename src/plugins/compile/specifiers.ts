@@ -60,6 +60,15 @@ export function nativeAddon(specifier: string): ImportRefusal {
   );
 }
 
+/** The refusal of an import that starts other programs. */
+export function needsDocker(specifier: string): ImportRefusal {
+  return new ImportRefusal(
+    'builtin-refused',
+    `Import of "${clip(specifier)}" is refused: no program is started outside of a container.`,
+    "Use context.run(command, args) with the permission run, or write engine: 'docker' for the whole plugin.",
+  );
+}
+
 /** Shortens what a plugin wrote, so that a diagnostic stays readable. */
 export function clip(text: string): string {
   return text.length > 120 ? `${text.slice(0, 117)}...` : text;

@@ -74,7 +74,7 @@ export function createArchive(parts: ArchiveParts): GenerationArchive {
       program: createProgram({
         key: programKey(engine, facts.pluginPath, codeHash),
         label: facts.manifest.name,
-        isText: engine === 'quickjs',
+        isText: engine !== 'extism',
         readCode: async () => unsavedById.get(facts.id)?.artifacts.code ?? (await files.readCode(facts, codeHash)),
         rebuildCode: () => parts.rebuildCode(generation),
         readImage: async () => {

@@ -103,12 +103,7 @@ function readVersion(node: ManifestNode): string {
 }
 
 function readEngine(node: ManifestNode): EngineName {
-  const engine = readChoice(node, 'engine', ['quickjs', 'extism', 'deno', 'docker']) ?? 'quickjs';
-  if (engine === 'quickjs' || engine === 'extism') return engine;
-  throw new HotcellError('not-supported', `"engine" is "${engine}", but this engine is not available yet.`, {
-    facts: { key: pathOf(node, 'engine') },
-    fix: 'Leave engine out: the plugin then runs in quickjs.',
-  });
+  return readChoice(node, 'engine', ['quickjs', 'extism', 'deno', 'docker']) ?? 'quickjs';
 }
 
 function readLimits(node: ManifestNode, table: LimitTable): Partial<Limits> {

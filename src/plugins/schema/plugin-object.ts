@@ -83,6 +83,13 @@ export function propertyOf(
   return undefined;
 }
 
+/** The text that a member of the plugin is set to, when it stands there as a literal. */
+export function findLiteral(graph: ModuleGraph, plugin: PluginNode, name: string): string | undefined {
+  const member = memberOf(graph, plugin, name);
+  const literal = member && follow(graph, member.value, (node) => (node.type === 'Literal' ? node : undefined));
+  return typeof literal?.node.value === 'string' ? literal.node.value : undefined;
+}
+
 function memberOf(graph: ModuleGraph, plugin: PluginNode, name: string): { value: Found<ValueNode>; start?: number } | undefined {
   if (plugin.kind === 'object') {
     const property = propertyOf(graph, plugin.found, name);

@@ -3,7 +3,7 @@ import { inferHandler } from './handler-input.ts';
 import { inferPermissions } from './infer-permissions.ts';
 import { createModuleGraph, type Found, type ModuleGraph } from './module-graph.ts';
 import type { ModuleIndex } from './module-index.ts';
-import { findHandlers, findPlugin, resolveObject } from './plugin-object.ts';
+import { findHandlers, findLiteral, findPlugin, resolveObject } from './plugin-object.ts';
 import { keyName } from './property-key.ts';
 import { emptyReadResult, type SchemaFile, type SchemaReadResult, type SourcePosition } from './schema-types.ts';
 
@@ -19,11 +19,13 @@ export function readSchemas(files: readonly SchemaFile[], entryPath: string): Sc
   const handlers = plugin ? findHandlers(graph, plugin) : [];
   const modules = files.flatMap((file) => (/\.d\.[cm]?ts$|\.json$/.test(file.path) ? [] : (graph.get(file.path) ?? [])));
   const sourceUrl = findSourceUrl(entry.text);
+  const engine = plugin && findLiteral(graph, plugin, 'engine');
   return {
     handlers: Object.fromEntries(handlers.map((handler) => [handler.key, inferHandler(graph, handler)])),
     permissions: inferPermissions(modules),
     positions: plugin?.kind === 'object' ? findPositions(graph, plugin.found, entry) : {},
     ...(sourceUrl === undefined ? {} : { sourceUrl }),
+    ...(engine === undefined ? {} : { engine }),
     warnings: [],
   };
 }

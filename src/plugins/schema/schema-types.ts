@@ -31,6 +31,8 @@ export interface SchemaReadResult {
   readonly permissions: Pick<PermissionSet, 'net' | 'env'>;
   /** Where keys of the plugin object stand in the entry, by dotted path such as `tools.add.timeoutMs`. */
   readonly positions: Readonly<Record<string, SourcePosition>>;
+  /** The literal `engine` of the plugin object, for which the code must be built. */
+  readonly engine?: string;
   /** The entry that `positions` are about. */
   readonly entry?: SchemaFile;
   /** The address in a leading `// @source: URL` comment. */

@@ -3,8 +3,9 @@ import { basename } from 'node:path';
 import type { Limits } from '../../config/limits.ts';
 import type { Engine, EngineName, GuestError, LoadResult } from '../../engines/engine.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
-import type { Compiler } from '../compile/compile-types.ts';
+import type { Compiler, CompileTarget } from '../compile/compile-types.ts';
 import { hashInputs } from '../compile/input-ledger.ts';
+import { readInput as readPluginText } from '../compile/read-input.ts';
 import { sidecarExtensions } from '../discovery/entry-names.ts';
 import type { PluginSource } from '../discovery/plugin-source.ts';
 import { type Artifacts, hashBytes } from '../generations/artifact-files.ts';
@@ -58,10 +59,11 @@ export function createBuilder(parts: BuilderParts): PluginBuilder {
   async function compile(source: PluginSource, signal?: AbortSignal): Promise<Compiled | Extract<BuildOutcome, { ok: false }>> {
     if (source.kind === 'wasm') return compileModule(parts, source);
     const { entry, pluginDir, root } = source;
-    const result = await parts.compiler.compile({ entry, rootDir: root.path, pluginDir, ...(signal ? { signal } : {}) });
+    const target = await findTarget(parts, source);
+    const result = await parts.compiler.compile({ entry, rootDir: root.path, pluginDir, target, ...(signal ? { signal } : {}) });
     if (!result.ok) return result;
     const { code, sourceMap, sources, contentHash, inputs, warnings } = result;
-    return { ok: true, engine: 'quickjs', contentHash, inputs, warnings, artifacts: { code, sourceMap, sources } };
+    return { ok: true, engine: target, contentHash, inputs, warnings, artifacts: { code, sourceMap, sources } };
   }
 
   return {
@@ -72,9 +74,10 @@ export function createBuilder(parts: BuilderParts): PluginBuilder {
       const fail = (diagnostic: Diagnostic): BuildOutcome => ({ ok: false, diagnostic, inputs, missing: [] });
       const [loaded, inferred] = await Promise.all([
         load(parts, source, compiled),
-        engine === 'quickjs' ? parts.schemaReader.read(artifacts.sources, relativeEntry(artifacts, source)) : undefined,
+        engine !== 'extism' ? parts.schemaReader.read(artifacts.sources, relativeEntry(artifacts, source)) : undefined,
       ]);
-      if (!loaded.ok) return fail(await parts.explainLoadError(loaded.error, artifacts));
+      if (!loaded.ok)
+        return fail('diagnostic' in loaded ? loaded.diagnostic : await parts.explainLoadError(loaded.error, artifacts));
       const read = parts.readManifest({ exported: loaded.exported, fileName: source.name, ...(inferred ? { inferred } : {}) });
       if (!read.ok) return fail(read.diagnostic);
       if (read.manifest.engine !== engine) return fail(describeWrongEngine(source, read.manifest.engine, engine));
@@ -89,12 +92,22 @@ export function createBuilder(parts: BuilderParts): PluginBuilder {
   };
 }
 
-async function load(parts: BuilderParts, source: PluginSource, compiled: Compiled): Promise<LoadResult> {
+async function load(
+  parts: BuilderParts,
+  source: PluginSource,
+  compiled: Compiled,
+): Promise<LoadResult | { readonly ok: false; readonly diagnostic: Diagnostic }> {
   const { engine, artifacts } = compiled;
   const runner = parts.engines[engine];
-  if (!runner) throw new HotcellError('not-supported', `The engine "${engine}" is not part of this daemon.`);
-  const key = programKey(engine, source.path, hashBytes(artifacts.code));
-  return runner.load({ key, label: source.name, code: artifacts.code, limits: parts.limits });
+  try {
+    if (!runner) throw new HotcellError('not-supported', `The engine "${engine}" is not part of this daemon.`);
+    const key = programKey(engine, source.path, hashBytes(artifacts.code));
+    return await runner.load({ key, label: source.name, code: artifacts.code, limits: parts.limits });
+  } catch (error) {
+    // An engine that is not installed is the operator's to mend, and says how.
+    if (!(error instanceof HotcellError)) throw error;
+    return { ok: false, diagnostic: { code: error.code, message: error.message, file: source.name, fix: error.fix } };
+  }
 }
 
 /** The entry as the compiler names it: relative to the root folder. */
@@ -130,9 +143,22 @@ async function compileModule(
   }
 }
 
+/** The engine must be known before any code runs, so it is read off the text, and only where the text speaks of one. */
+async function findTarget(parts: BuilderParts, source: PluginSource): Promise<CompileTarget> {
+  const read = readPluginText(source.realEntry);
+  if (typeof read === 'string' || !/\bengine\b/.test(read.text)) return 'quickjs';
+  const path = basename(source.entry);
+  const { engine } = await parts.schemaReader.read([{ path, text: read.text }], path);
+  return engine === 'deno' || engine === 'docker' ? engine : 'quickjs';
+}
+
 function describeWrongEngine(source: PluginSource, wanted: EngineName, engine: EngineName): Diagnostic {
-  const message = `"${source.name}" asks for the engine "${wanted}", but a file of its kind runs in "${engine}".`;
-  return { code: 'manifest-invalid', message, file: source.name, fix: 'Leave engine out.' };
+  const message = `"${source.name}" asks for the engine "${wanted}", but was built for "${engine}".`;
+  const fix =
+    wanted === 'extism' || engine === 'extism'
+      ? 'Leave engine out.'
+      : `Write it as a literal in the default export of the entry: engine: '${wanted}'.`;
+  return { code: 'manifest-invalid', message, file: source.name, fix };
 }
 
 function unreadable(source: PluginSource): HotcellError {

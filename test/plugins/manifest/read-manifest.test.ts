@@ -167,7 +167,6 @@ describe('readManifest', () => {
     ['an unknown limit', { limits: { cpums: 1 } }, /Unknown key "limits.cpums"\. Did you mean "cpuMs"\?/],
     ['a time-out over its bound', { timeoutMs: 1e9 }, /"timeoutMs" must be a whole number from 1 to 900000/],
     ['retries of what is not idempotent', { retries: 1 }, /not declared idempotent/],
-    ['an engine to come', { engine: 'docker' }, /"engine" is "docker", but this engine is not available yet/],
     ['an unknown isolation', { isolation: 'none' }, /"isolation" must be "call" or "session" or "plugin"/],
     ['examples that are no examples', { examples: [{ arg: {} }] }, /"examples.0" must be an object/],
     ['a hook that is no function', { onLoad: 1 }, /"onLoad" must be a function/],
