@@ -13,6 +13,7 @@ import type { Daemon, DaemonOptions } from './operations/daemon-types.ts';
 import { createKeyRing } from './operations/key-ring.ts';
 import { createOperations } from './operations/table.ts';
 import { createApprovals } from './permissions/approvals.ts';
+import { isNothing } from './permissions/decision.ts';
 import { createGrantQuestions } from './permissions/grant-questions.ts';
 import { createGrantBook } from './permissions/grants.ts';
 import { createPermissionUses } from './permissions/uses.ts';
@@ -134,8 +135,8 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
     approvals,
     grants,
     listPlugins: () =>
-      plugins.list().flatMap(({ path, state, version }) => {
-        const asking = plugins.asking(path);
+      plugins.list().flatMap(({ path, state, version, permissions }) => {
+        const asking = isNothing(permissions.pending) ? undefined : plugins.asking(path);
         return asking === undefined ? [] : { asking, path, state, version };
       }),
     onFault: (error) => logFault(error),

@@ -1,6 +1,7 @@
 import type { Config } from '../config/config-types.ts';
 import type { EventLog } from '../events/event.ts';
 import type { Approvals } from '../permissions/approval-types.ts';
+import type { GrantQuestions } from '../permissions/grant-questions.ts';
 import type { GrantBook } from '../permissions/grants.ts';
 import type { PermissionUses } from '../permissions/uses.ts';
 import type { PluginSupervisor } from '../plugins/supervisor-types.ts';
@@ -14,6 +15,7 @@ export interface OperationParts {
   readonly plugins: PluginSupervisor;
   readonly grants: GrantBook;
   readonly approvals: Approvals;
+  readonly grantQuestions: GrantQuestions;
   readonly uses: PermissionUses;
   readonly tools: ToolRegistry;
   readonly caller: ToolCaller;

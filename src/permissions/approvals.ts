@@ -103,6 +103,10 @@ export function createApprovals(parts: ApprovalParts): Approvals {
     return row && readApproval(row);
   }
 
+  function listOpen(caller: string | undefined): Approval[] {
+    return open.list().filter((approval) => caller === undefined || approval.caller === caller);
+  }
+
   function findAsked(askKey: string): Approval | undefined {
     const row = table.findByKey(askKey);
     return row && readApproval(row);
@@ -177,8 +181,11 @@ export function createApprovals(parts: ApprovalParts): Approvals {
     withdrawOf: (executionId) => withdrawAll(open.ofExecution(executionId)),
     withdraw: (askKey) => withdrawAll(open.list().filter((approval) => approval.askKey === askKey)),
     get,
-    list: (query) => table.list(query).map(readApproval),
-    count: (query) => table.count(query),
+    list: ({ caller, status, limit }) =>
+      status === 'open'
+        ? listOpen(caller).reverse().slice(0, limit)
+        : table.list({ ...(caller === undefined ? {} : { caller }), ...(status ? { status } : {}), limit }).map(readApproval),
+    count: (query) => (query.status === 'open' ? listOpen(query.caller).length : table.count(query)),
     waitingExecutions: () => open.executions(),
     close() {
       isClosed = true;

@@ -1,0 +1,153 @@
+import { hash } from 'node:crypto';
+import type { PermissionSet } from '../config/permission-set.ts';
+import { HotcellError } from '../errors/hotcell-error.ts';
+import type { Approval, ApprovalRequest, Approvals } from './approval-types.ts';
+import { describePermissions, isNothing } from './decision.ts';
+import type { Asking, GrantBook, GrantScope } from './grants.ts';
+import type { Grant } from './select-grants.ts';
+
+/** A plugin that may ask for permissions. */
+export interface AskingPlugin {
+  readonly asking: Asking;
+  /** The state of its lifecycle. */
+  readonly state: string;
+  /** Its path as people read it. */
+  readonly path: string;
+  readonly version: string;
+}
+
+/** What the questions are made of. */
+export interface GrantQuestionParts {
+  readonly approvals: Pick<Approvals, 'ask' | 'withdraw' | 'list'>;
+  readonly grants: Pick<GrantBook, 'decide' | 'create'>;
+  /** At least every plugin that lacks something it asks for. */
+  readonly listPlugins: () => readonly AskingPlugin[];
+  /** Must not throw. */
+  readonly onFault: (error: unknown) => void;
+}
+
+/** Keeps one open question for every plugin that waits to be granted something. */
+export interface GrantQuestions {
+  /** Something about plugins or grants changed: the questions follow in a moment. */
+  poke(): void;
+  /** Brings the questions in line with what is pending now. Never throws. */
+  refresh(): void;
+  /**
+   * What an answer to this question grants: exactly what was shown, for the very content that it was shown for. Throws
+   * `conflict` when the plugin asks for something else by now.
+   */
+  require(approval: Approval): { readonly asking: Asking; readonly permissions: PermissionSet };
+  /** Grants what was asked for. */
+  grant(approval: Approval, scope: GrantScope, grantedBy: string): Grant;
+  close(): void;
+}
+
+/** A burst of changes becomes one look. */
+const settleMs = 20;
+/** More than a person can judge in one go is granted word by word. */
+const longestWords = 16 * 1024;
+const mostQuestions = 100_000;
+const askingStates: ReadonlySet<string> = new Set(['ready', 'pending-grant', 'degraded']);
+
+/** Creates the questions about permissions. */
+export function createGrantQuestions(parts: GrantQuestionParts): GrantQuestions {
+  const { approvals, grants } = parts;
+  // A grant for once or for a session leaves the plugin pending: it is not asked about again until it asks for something else.
+  const grantedInPart = new Map<string, string>();
+  let timer: NodeJS.Timeout | undefined;
+
+  function refresh(): void {
+    try {
+      bringInLine();
+    } catch (error) {
+      parts.onFault(error);
+    }
+  }
+
+  function bringInLine(): void {
+    const wanted = new Map<string, ApprovalRequest>();
+    const loading = new Set<string>();
+    for (const plugin of parts.listPlugins()) {
+      if (plugin.state === 'loading') loading.add(plugin.asking.pluginPath);
+      const request = describeRequest(plugin, grants.decide(plugin.asking).pending);
+      if (request !== undefined) wanted.set(request.askKey, request);
+    }
+    for (const { askKey, pluginPath } of listOpen()) {
+      if (!wanted.has(askKey) && !loading.has(pluginPath)) approvals.withdraw(askKey);
+    }
+    for (const [path, askKey] of grantedInPart) if (!wanted.has(askKey) && !loading.has(path)) grantedInPart.delete(path);
+    for (const request of wanted.values()) if (grantedInPart.get(request.pluginPath) !== request.askKey) ask(request);
+  }
+
+  function ask(request: ApprovalRequest): void {
+    try {
+      approvals.ask(request);
+    } catch (error) {
+      // Too many questions: the plugin shows what it waits for all the same.
+      if (!(error instanceof HotcellError && error.code === 'queue-full')) throw error;
+    }
+  }
+
+  function listOpen(): readonly Approval[] {
+    return approvals.list({ status: 'open', limit: mostQuestions }).filter(({ kind }) => kind === 'grant');
+  }
+
+  function require(approval: Approval): { asking: Asking; permissions: PermissionSet } {
+    const plugin = parts.listPlugins().find(({ asking }) => asking.pluginPath === approval.pluginPath);
+    const permissions = plugin && grants.decide(plugin.asking).pending;
+    if (plugin && permissions && hashRequest(plugin.asking, permissions) === approval.argumentsHash) {
+      return { asking: plugin.asking, permissions };
+    }
+    refresh();
+    throw new HotcellError('conflict', `The plugin "${approval.plugin}" does not ask for that any more.`, {
+      fix: 'Look at what it asks for now: hotcell approve.',
+    });
+  }
+
+  return {
+    poke() {
+      timer ??= setTimeout(() => {
+        timer = undefined;
+        refresh();
+      }, settleMs).unref();
+    },
+    refresh,
+    require,
+    grant(approval, scope, grantedBy) {
+      const { asking, permissions } = require(approval);
+      const grant = grants.create({ asking, permissions, scope, grantedBy });
+      if (scope.scope === 'once' || scope.scope === 'session') grantedInPart.set(approval.pluginPath, approval.askKey);
+      return grant;
+    },
+    close: () => clearTimeout(timer),
+  };
+}
+
+function describeRequest({ asking, state, path, version }: AskingPlugin, pending: PermissionSet): ApprovalRequest | undefined {
+  const words = describePermissions(pending);
+  if (isNothing(pending) || !askingStates.has(state) || words.length > longestWords) return undefined;
+  const { pluginPath, contentHash, author, manifest } = asking;
+  return {
+    kind: 'grant',
+    askKey: `grant:${hash('sha256', JSON.stringify([pluginPath, manifest.name, sortEntries(pending)]))}`,
+    pluginPath,
+    plugin: manifest.name,
+    reason: 'permissions',
+    question: `The plugin "${manifest.name}" asks for: ${words}`,
+    argumentsHash: hashRequest(asking, pending),
+    details: { path, version, author, permissions: words, contentHash },
+  };
+}
+
+function hashRequest({ pluginPath, contentHash, author, manifest }: Asking, pending: PermissionSet): string {
+  const facts = [pluginPath, manifest.name, contentHash, author, sortEntries(pending)];
+  return hash('sha256', JSON.stringify(facts));
+}
+
+/** The order in which a plugin names what it asks for says nothing. */
+function sortEntries(set: PermissionSet): ReadonlyArray<readonly [string, unknown]> {
+  const entries: Array<[string, unknown]> = Object.entries(set);
+  return entries
+    .map(([key, value]): [string, unknown] => [key, Array.isArray(value) ? [...value].sort() : value])
+    .sort(([one], [other]) => (one < other ? -1 : 1));
+}
