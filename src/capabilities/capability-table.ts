@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Config } from '../config/config-types.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
+import type { SecretBook } from '../secrets/secret-types.ts';
 import type { Store } from '../store/store-types.ts';
 import type { Capability, CapabilityAnswer, CapabilityRequest, CapabilityTable } from './capability.ts';
 import { createFetch } from './fetch.ts';
@@ -8,11 +9,16 @@ import { createFiles } from './files.ts';
 import { createKv } from './kv.ts';
 import { namedRefusals, refuseOperation } from './named-refusals.ts';
 import type { Resolve } from './network/resolve.ts';
+import { createTools, type ToolPort } from './tools.ts';
 
 /** What the capabilities need of the daemon. */
 export interface CapabilityParts {
   readonly config: Config;
   readonly store: Store;
+  /** Secrets that may go into requests. */
+  readonly secrets?: SecretBook | undefined;
+  /** The call journey, for `context.tools`. */
+  readonly tools?: ToolPort | undefined;
   /** Stands in for the resolver of the operating system. */
   readonly resolver?: Resolve;
   /** Hears of a fault of the daemon under the id that the guest was told. Must not throw. */
@@ -30,9 +36,15 @@ const mostBodyBytes = 16 * 1024 * 1024;
 /** Makes the table of capabilities: what a plugin can reach is what stands here. */
 export function createCapabilityTable(parts: CapabilityParts): CapabilityTable {
   const { config, store, logFault } = parts;
-  const fetch = createFetch({ network: config.network, resolve: parts.resolver });
+  const fetch = createFetch({ network: config.network, resolve: parts.resolver, secrets: parts.secrets });
   const files = createFiles({ dataDir: config.dataDir, limits: config.files });
-  const capabilities: readonly OpenCapability[] = [fetch, files, createKv({ table: store.kv, limits: config.kv }), namedRefusals];
+  const capabilities: readonly OpenCapability[] = [
+    fetch,
+    files,
+    createKv({ table: store.kv, limits: config.kv }),
+    ...(parts.tools === undefined ? [] : [createTools(parts.tools)]),
+    namedRefusals,
+  ];
   const capabilityByOperation = new Map(
     capabilities.flatMap((each) => each.operations.map((operation) => [operation, each] as const)),
   );
@@ -50,6 +62,7 @@ export function createCapabilityTable(parts: CapabilityParts): CapabilityTable {
     },
     dial: fetch.dial,
     workspace: files.workspace,
+    endCall: fetch.endCall,
     close: async () => {
       await Promise.all(capabilities.map((capability) => capability.close?.()));
     },

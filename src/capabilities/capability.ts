@@ -59,5 +59,7 @@ export interface CapabilityTable {
   dial(to: { readonly host: string; readonly port: number }, user: CapabilityUser, signal: AbortSignal): Promise<Duplex>;
   /** The user's workspace, made if need be, and what of it is granted. */
   workspace(user: CapabilityUser): Promise<{ dir: string; read: readonly string[]; write: readonly string[] }>;
+  /** Gives back what a call that is over still holds, such as open responses. Must not throw. */
+  endCall(executionId: string): void;
   close(): Promise<void>;
 }

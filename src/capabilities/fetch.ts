@@ -1,17 +1,20 @@
 import Type, { type Static } from 'typebox';
 import type { Config } from '../config/config-types.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
+import type { Redactor, SecretBook } from '../secrets/secret-types.ts';
 import type { Capability, CapabilityResult, CapabilityTable, CapabilityUser } from './capability.ts';
-import { type ByteAccount, type ByteBudget, createByteBudget } from './network/byte-budget.ts';
+import { createByteBudget } from './network/byte-budget.ts';
 import { type Connections, createConnections } from './network/connections.ts';
-import { type Destination, parseDestination } from './network/destination.ts';
+import { parseDestination } from './network/destination.ts';
 import { dialChecked } from './network/dial.ts';
 import { describeFailure, type FetchWait } from './network/failure.ts';
 import { createNetworkCheck, describePlace, type NetworkCheck } from './network/network-check.ts';
 import { isRedirect, type OutgoingRequest, rewriteForRedirect } from './network/redirects.ts';
 import { checkRequestHeaders } from './network/request-headers.ts';
 import { type Resolve, resolveBySystem } from './network/resolve.ts';
-import { readBody } from './network/response-body.ts';
+import { answerResponse, type ReadingParts, readOn } from './network/response-answer.ts';
+import { createResponseStreams } from './network/response-streams.ts';
+import { checkRedirect, fillSecrets } from './network/secret-request.ts';
 import { createPayloadReader } from './payload.ts';
 
 const FetchPayload = Type.Object({
@@ -21,12 +24,14 @@ const FetchPayload = Type.Object({
   redirect: Type.Optional(Type.Enum(['follow', 'error', 'manual'])),
 });
 type FetchPayload = Static<typeof FetchPayload>;
+const ReadPayload = Type.Object({ stream: Type.String({ maxLength: 64 }), fill: Type.Optional(Type.Boolean()) });
 
 interface Parts {
   readonly check: NetworkCheck;
   readonly connections: Connections;
-  readonly budget: ByteBudget;
+  readonly reading: ReadingParts;
   readonly network: Config['network'];
+  readonly secrets: Pick<SecretBook, 'findIn' | 'redactor'> | undefined;
 }
 
 interface Journey {
@@ -42,31 +47,64 @@ const mostRequestBytes = 16 * MIB;
 const standardMethods = new Set(['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT']);
 const refusedMethods = new Set(['CONNECT', 'TRACE', 'TRACK']);
 
-/** `context.fetch`: HTTP through the one network check. The rest of a body over the limit is cut and `truncated` is true. */
+/**
+ * `context.fetch`: HTTP through the one network check. `fetch` answers the head and the body as far as it is there at once;
+ * where more is to come there is a `stream`, and `fetch.read {stream, fill?}` answers `{done, truncated}` with the next bytes
+ * (at least one, or with `fill` a large piece), `fetch.cancel {stream}` closes it. The rest of a body over the limit is cut
+ * and `truncated` is true.
+ */
 export function createFetch(options: {
   network: Config['network'];
   resolve?: Resolve | undefined;
-}): Capability & { dial: CapabilityTable['dial']; close(): Promise<void> } {
+  /** Takes secrets out of bodies; that of `secrets` when absent. */
+  redactor?: Redactor | undefined;
+  /** Puts secrets into requests, and takes them out of bodies. */
+  secrets?: Pick<SecretBook, 'findIn' | 'redactor'> | undefined;
+}): Capability & Pick<CapabilityTable, 'dial' | 'endCall' | 'close'> {
   const { network } = options;
   const connections = createConnections({ timeoutMs: network.timeoutMs });
   const check = createNetworkCheck({ resolve: options.resolve ?? resolveBySystem });
   const perOwnerBytes = Math.max(64 * MIB, 2 * network.maxResponseBytes);
   const budget = createByteBudget({ perOwnerBytes, totalBytes: 4 * perOwnerBytes });
-  const parts: Parts = { check, connections, budget, network };
-  const readPayload = createPayloadReader(FetchPayload);
+  const streams = createResponseStreams({ idleMs: network.timeoutMs });
+  const reading = {
+    streams,
+    budget,
+    maxBytes: network.maxResponseBytes,
+    redactor: options.redactor ?? options.secrets?.redactor,
+  };
+  const parts: Parts = { check, connections, reading, network, secrets: options.secrets };
+  const readFetch = createPayloadReader(FetchPayload);
+  const readRead = createPayloadReader(ReadPayload);
   return {
     name: 'fetch',
-    operations: ['fetch'],
+    operations: ['fetch', 'fetch.read', 'fetch.cancel'],
     answer: async (request, user, call) => {
-      const payload = readPayload(request);
-      const outgoing = readRequest(payload, request.body);
-      const deadline = AbortSignal.timeout(network.timeoutMs);
-      const wait = { call, deadline, timeoutMs: network.timeoutMs };
-      return travel(parts, outgoing, { payload, user, wait, signal: AbortSignal.any([call, deadline]) });
+      if (request.op === 'fetch.cancel') {
+        streams.close(readRead(request).stream, user.executionId);
+        return { payload: null };
+      }
+      using deadline = startDeadline(network.timeoutMs);
+      const wait = { call, deadline: deadline.signal, timeoutMs: network.timeoutMs };
+      const signal = AbortSignal.any([call, deadline.signal]);
+      if (request.op === 'fetch.read') return await readOn(reading, readRead(request), { user, wait, signal });
+      const payload = readFetch(request);
+      return await travel(parts, readRequest(payload, request.body), { payload, user, wait, signal });
     },
     dial: (target, user, signal) => dialChecked(check, target, { user, signal, timeoutMs: network.timeoutMs }),
-    close: () => connections.close(),
+    endCall: (executionId) => streams.endCall(executionId),
+    close: async () => {
+      streams.closeAll();
+      await connections.close();
+    },
   };
+}
+
+/** Unlike `AbortSignal.timeout` it ends with its scope: a body that is read on later is not cut off by the time of its head. */
+function startDeadline(timeoutMs: number): Disposable & { readonly signal: AbortSignal } {
+  const controller = new AbortController();
+  const timer = setTimeout(() => controller.abort(), timeoutMs);
+  return { signal: controller.signal, [Symbol.dispose]: () => clearTimeout(timer) };
 }
 
 function readRequest(payload: FetchPayload, body: Uint8Array | undefined): OutgoingRequest {
@@ -98,57 +136,29 @@ async function travel(parts: Parts, first: OutgoingRequest, journey: Journey): P
   let destination = parseDestination(url);
   let request = first;
   const owner = `${journey.user.plugin}\n${journey.user.caller}`;
-  using account = parts.budget.open(owner);
   for (let hops = 0; ; hops++) {
     const where = describePlace(destination);
     try {
       const checked = await parts.check(destination, journey.user, journey.signal);
-      const response = await parts.connections.send(checked, owner, request, journey.signal);
+      const sent = fillSecrets(parts.secrets, { destination: checked, request }, journey.user);
+      const response = await parts.connections.send(sent.destination, owner, sent.request, journey.signal);
       const location = response.headers.location;
       if (!isRedirect(response.statusCode) || redirect === 'manual' || typeof location !== 'string') {
-        return await readResponse(response, request, {
-          destination,
-          redirected: hops > 0,
-          maxBytes: parts.network.maxResponseBytes,
-          account,
-        });
+        const { user, signal } = journey;
+        const facts = { destination, method: request.method, redirected: hops > 0, owner, user, signal };
+        return await answerResponse(parts.reading, response, facts);
       }
       response.body.on('error', () => {}).destroy();
       if (redirect === 'error') throw failRedirect(`${where} redirects, and the request was made with redirect: "error"`);
       if (hops >= parts.network.maxRedirects) throw failRedirect(`${where} redirects once more after ${hops} redirects`);
       const next = parseDestination(location, destination.url);
+      checkRedirect(parts.secrets?.redactor, location, { from: destination.url, to: next.url });
       request = rewriteForRedirect(request, response.statusCode, { from: destination.url, to: next.url });
       destination = next;
     } catch (error) {
       throw describeFailure(error, where, journey.wait);
     }
   }
-}
-
-type Response = Awaited<ReturnType<Connections['send']>>;
-
-async function readResponse(
-  response: Response,
-  request: OutgoingRequest,
-  facts: { destination: Destination; redirected: boolean; maxBytes: number; account: ByteAccount },
-): Promise<CapabilityResult> {
-  const hasBody = request.method !== 'HEAD' && response.statusCode !== 204 && response.statusCode !== 304;
-  const coding = hasBody ? String(response.headers['content-encoding'] ?? '') : '';
-  const { bytes, truncated } = await readBody(response.body, { coding, maxBytes: facts.maxBytes, account: facts.account });
-  const url = new URL(facts.destination.url);
-  url.hash = '';
-  const headers = Object.entries(response.headers).flatMap(([name, value]) => [value ?? []].flat().map((each) => [name, each]));
-  return {
-    payload: {
-      status: response.statusCode,
-      statusText: response.statusText,
-      headers,
-      url: url.href,
-      redirected: facts.redirected,
-      truncated,
-    },
-    body: bytes,
-  };
 }
 
 function failRedirect(sentence: string): HotcellError {

@@ -16,7 +16,7 @@ export interface AllowedUse {
 
 /** What the borders of all calls share. */
 export interface CallBorderParts {
-  readonly capabilities: Pick<CapabilityTable, 'answer' | 'dial' | 'workspace'>;
+  readonly capabilities: Pick<CapabilityTable, 'answer' | 'dial' | 'workspace' | 'endCall'>;
   readonly events: EventLog;
   /** What `context.config.get` and `context.env.get` may answer now. Must not throw. */
   readonly readView: (published: PublishedGeneration, use: GrantUse) => BorderView;
@@ -82,6 +82,7 @@ export class CallBorder implements BorderHost {
   /** The attempt is over: answers that come late change nothing any more. */
   end(): void {
     this.#isOver = true;
+    if (this.#user) this.#parts.capabilities.endCall(this.#call.record.id);
   }
 
   log(line: LogLine): void {

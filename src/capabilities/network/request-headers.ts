@@ -1,4 +1,5 @@
 import { HotcellError } from '../../errors/hotcell-error.ts';
+import { acceptedCodings } from './content-coding.ts';
 
 /** Headers in order; a name may come more than once. */
 export type HeaderList = ReadonlyArray<readonly [name: string, value: string]>;
@@ -39,7 +40,7 @@ function addDefaults(headers: HeaderList): HeaderList {
   const names = new Set(headers.map(([name]) => name));
   const defaults: HeaderList = [
     ['accept', '*/*'],
-    ['accept-encoding', 'gzip, br'],
+    ['accept-encoding', acceptedCodings],
     ['user-agent', 'hotcell'],
   ];
   return [...headers, ...defaults.filter(([name]) => !names.has(name))];

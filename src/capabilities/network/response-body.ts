@@ -1,62 +1,160 @@
-import { Readable, type Transform } from 'node:stream';
-import { constants, createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { Readable } from 'node:stream';
 import { HotcellError } from '../../errors/hotcell-error.ts';
-import type { ByteAccount } from './byte-budget.ts';
+import type { Redactor } from '../../secrets/secret-types.ts';
+import { createDecoders } from './content-coding.ts';
 
-/** A body, whole or cut at the limit. */
-export interface BodyRead {
+/** One piece of a body. `truncated` says that the rest was left unread at the limit. */
+export interface BodyPiece {
   readonly bytes: Uint8Array;
+  readonly done: boolean;
   readonly truncated: boolean;
 }
 
-/** How a body is encoded, how much of it is read, and who pays for the memory. */
-export interface ReadOptions {
+/** How much to read at once. */
+export interface PieceOptions {
+  /** A piece has about so many bytes at most. */
+  readonly maxBytes: number;
+  /** Waits until the piece is full; else until there is anything at all. */
+  readonly fill: boolean;
+  /** Gives up waiting after so many ms and answers what is there, if only nothing. */
+  readonly graceMs?: number;
+  /** Told of bytes before they are kept. May throw. */
+  readonly onBytes: (bytes: number) => void;
+  readonly signal: AbortSignal;
+}
+
+/** A body that is read on only when somebody asks for more. One read at a time. */
+export interface BodyReader {
+  /** Rejects when the signal is aborted or the body fails; the body is closed then. */
+  read(options: PieceOptions): Promise<BodyPiece>;
+  /** Closes the socket unless everything was read. */
+  close(): void;
+}
+
+/** How a body is encoded, and how much of it is read in all. */
+export interface BodyOptions {
   readonly coding: string;
   readonly maxBytes: number;
-  readonly account: ByteAccount;
+  /** Sees every byte that leaves. */
+  readonly filter?: ReturnType<Redactor['stream']> | undefined;
 }
 
-const mostCodings = 3;
-const flush = { flush: constants.Z_SYNC_FLUSH, finishFlush: constants.Z_SYNC_FLUSH };
-const brotliFlush = { flush: constants.BROTLI_OPERATION_FLUSH, finishFlush: constants.BROTLI_OPERATION_FLUSH };
-
-const decoderByCoding: ReadonlyMap<string, () => Transform> = new Map([
-  ['gzip', () => createGunzip(flush)],
-  ['x-gzip', () => createGunzip(flush)],
-  ['deflate', () => createInflate(flush)],
-  ['br', () => createBrotliDecompress(brotliFlush)],
-]);
+const nothing = new Uint8Array();
 
 /**
- * Reads and decodes a body. Neither what comes over the wire nor what comes out of the decoder passes `maxBytes`: the
- * rest is left unread and `truncated` says so. An unknown coding is handed on as it is. The body is destroyed in any case.
+ * Opens a body for reading, decoded. Neither what comes over the wire nor what comes out of the decoder passes `maxBytes`:
+ * the rest is left unread and `truncated` says so. An unknown coding is handed on as it is.
  */
-export async function readBody(body: Readable, options: ReadOptions): Promise<BodyRead> {
-  const decoders = createDecoders(options.coding);
+export function openBody(body: Readable, { coding, maxBytes, filter }: BodyOptions): BodyReader {
   const wire = { cut: false };
-  const source = Readable.from(limitBytes(body, options.maxBytes, wire), { objectMode: false });
+  const decoders = createDecoders(coding);
+  const source = Readable.from(limitBytes(body, maxBytes, wire), { objectMode: false });
   const streams: Readable[] = [body, source, ...decoders];
-  // Whatever is destroyed early complains to somebody: errors that matter reach the loop below.
+  let failure: { readonly error: unknown } | undefined;
+  let isOver = false;
+  let isClosed = false;
+  let wake = (): void => {};
+  // Whatever is destroyed early complains to somebody: errors that matter reach the last stream.
   for (const stream of streams) stream.on('error', () => {});
-  try {
-    const decoded = decoders.reduce<Readable>((from, to) => from.on('error', (error) => to.destroy(error)).pipe(to), source);
-    const { bytes, truncated } = await collect(decoded, options);
-    return { bytes, truncated: truncated || wire.cut };
-  } finally {
-    for (const stream of streams) stream.destroy();
+  const decoded = decoders.reduce<Readable>((from, to) => from.on('error', (error) => to.destroy(error)).pipe(to), source);
+  decoded.on('error', (error) => {
+    failure ??= { error };
+    wake();
+  });
+  decoded.on('end', () => {
+    isOver = true;
+    wake();
+  });
+  decoded.on('readable', () => wake());
+  decoded.on('close', () => wake());
+
+  let left = maxBytes;
+  let rest: Uint8Array = nothing;
+  let isCut = false;
+
+  /** What is there without waiting, at most `most` bytes. */
+  function take(most: number): Uint8Array | undefined {
+    if (isOver || isClosed) return undefined;
+    const chunk: Uint8Array | null = rest.length > 0 ? rest : decoded.read();
+    if (chunk === null) return undefined;
+    if (left === 0 && chunk.length > 0) {
+      isCut = true;
+      isOver = true;
+      return undefined;
+    }
+    const piece = chunk.subarray(0, Math.min(most, left));
+    rest = chunk.subarray(piece.length);
+    left -= piece.length;
+    return filter ? filter.push(piece) : piece;
   }
+
+  function close(): void {
+    isClosed = true;
+    rest = nothing;
+    for (const stream of streams) stream.destroy();
+    wake();
+  }
+
+  async function read({ maxBytes: most, fill, graceMs, onBytes, signal }: PieceOptions): Promise<BodyPiece> {
+    const chunks: Uint8Array[] = [];
+    const patience = watchPatience(graceMs, signal, () => wake());
+    let size = 0;
+    try {
+      while (true) {
+        for (
+          let chunk = size < most ? take(most - size) : undefined;
+          chunk;
+          chunk = size < most ? take(most - size) : undefined
+        ) {
+          onBytes(chunk.length);
+          chunks.push(chunk);
+          size += chunk.length;
+        }
+        signal.throwIfAborted();
+        if (failure) throw failure.error;
+        if (isOver) return finish(chunks);
+        if (isClosed || decoded.destroyed) throw new HotcellError('cancelled', 'The response was closed while it was read.');
+        if (size >= most || (size > 0 && !fill) || patience.isOver()) break;
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      }
+      return { bytes: joinChunks(chunks), done: false, truncated: false };
+    } catch (error) {
+      close();
+      throw error;
+    } finally {
+      patience.end();
+      wake = () => {};
+    }
+  }
+
+  function finish(chunks: Uint8Array[]): BodyPiece {
+    // What is held back at a cut may be the beginning of a secret.
+    if (filter && !isCut && !wire.cut) chunks.push(filter.end());
+    close();
+    return { bytes: joinChunks(chunks), done: true, truncated: isCut || wire.cut };
+  }
+
+  return { read, close };
 }
 
-function createDecoders(coding: string): Transform[] {
-  const codings = coding
-    .split(',')
-    .map((part) => part.trim().toLowerCase())
-    .filter((part) => part !== '' && part !== 'identity');
-  if (codings.length > mostCodings) {
-    throw new HotcellError('network-failed', `The response is encoded more than ${mostCodings} times over.`);
-  }
-  const makers = codings.reverse().map((part) => decoderByCoding.get(part));
-  return makers.includes(undefined) ? [] : makers.flatMap((make) => (make ? [make()] : []));
+/** Wakes a waiting reader when it has waited enough, or nobody wants its answer any more. */
+function watchPatience(graceMs: number | undefined, signal: AbortSignal, wake: () => void) {
+  let isOver = false;
+  const lose = (): void => {
+    isOver = true;
+    wake();
+  };
+  const timer = graceMs === undefined ? undefined : setTimeout(lose, graceMs);
+  signal.addEventListener('abort', lose, { once: true });
+  return {
+    isOver: () => isOver,
+    end: () => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', lose);
+    },
+  };
 }
 
 async function* limitBytes(
@@ -76,15 +174,7 @@ async function* limitBytes(
   }
 }
 
-async function collect(stream: AsyncIterable<Uint8Array>, { maxBytes, account }: ReadOptions): Promise<BodyRead> {
-  const chunks: Uint8Array[] = [];
-  let left = maxBytes;
-  for await (const chunk of stream) {
-    const kept = chunk.subarray(0, left);
-    account.take(kept.length);
-    chunks.push(kept);
-    if (chunk.length > left) return { bytes: Buffer.concat(chunks), truncated: true };
-    left -= chunk.length;
-  }
-  return { bytes: Buffer.concat(chunks), truncated: false };
+function joinChunks(chunks: readonly Uint8Array[]): Uint8Array {
+  const [only] = chunks;
+  return chunks.length === 1 && only ? only : Buffer.concat(chunks);
 }

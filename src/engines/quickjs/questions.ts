@@ -19,9 +19,9 @@ export function openQuestion(question: Question, host: BorderHost, deliver: (ans
   return { op, payload, bytes, cancel: () => controller.abort() };
 }
 
-/** Logs which host calls were not awaited when the handler returned. Timers do not count. */
+/** Logs which host calls were not awaited when the handler returned. Timers and clean-up do not count. */
 export function noteAbandoned({ open, host }: Pick<ActiveCall, 'open' | 'host'>, unsent: readonly Question[]): void {
-  const operations = new Set([...open.values(), ...unsent].map(({ op }) => op).filter((op) => op !== 'timer'));
+  const operations = new Set([...open.values(), ...unsent].map(({ op }) => op).filter((op) => op !== 'timer' && op !== 'fetch.cancel'));
   if (operations.size === 0) return;
   const named = [...operations].slice(0, 5).map((op) => `context.${op.slice(0, 80)}`);
   const text = `The handler returned before these host calls were done, so they may not have happened: ${named.join(', ')}. Await them.`;

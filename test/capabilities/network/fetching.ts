@@ -25,7 +25,19 @@ const defaults = { maxResponseBytes: 1_000_000, timeoutMs: 5_000, maxRedirects: 
 /** The same with a resolver as it is. */
 export function wrapFetch(resolve: Resolve, network: Partial<typeof defaults> = {}) {
   const capability = createFetch({ network: { ...defaults, ...network }, resolve });
+  /** Reads on to the end, as a guest does that wants all of it. */
+  const readRest = async (stream: string, user: TestUser, signal = new AbortController().signal) => {
+    const chunks: Uint8Array[] = [];
+    while (true) {
+      const request = { op: 'fetch.read', payload: JSON.stringify({ stream, fill: true }) };
+      const { payload, body } = await capability.answer(request, user, signal);
+      const { done, truncated } = payload as { done: boolean; truncated: boolean };
+      chunks.push(body ?? new Uint8Array());
+      if (done) return { chunks, truncated };
+    }
+  };
   return {
+    capability,
     /** Fetches as a call that was granted `grant`, or as a given user. */
     fetch: async (url: string, who: TestUser | { grant: unknown }, init: Init = {}): Promise<Fetched> => {
       const user = 'uses' in who ? who : createUser(who.grant);
@@ -36,8 +48,11 @@ export function wrapFetch(resolve: Resolve, network: Partial<typeof defaults> = 
         ...(body === undefined ? {} : { body: Buffer.from(body) }),
       };
       const result = await capability.answer(request, user, signal ?? new AbortController().signal);
-      const bytes = result.body ?? new Uint8Array();
-      return { ...(result.payload as Fetched), text: Buffer.from(bytes).toString(), bytes: bytes.length };
+      const head = result.payload as Fetched & { readonly stream?: string };
+      const more = head.stream === undefined ? undefined : await readRest(head.stream, user, signal);
+      const bytes = Buffer.concat([result.body ?? new Uint8Array(), ...(more?.chunks ?? [])]);
+      const { stream: _, ...facts } = head;
+      return { ...facts, truncated: more?.truncated ?? facts.truncated, text: bytes.toString(), bytes: bytes.length };
     },
     [Symbol.asyncDispose]: () => capability.close(),
   };

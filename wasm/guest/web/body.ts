@@ -2,7 +2,7 @@
 import { decodeText, encodeText, joinBytes, toBytes } from './bytes.ts';
 import { findModule, loadModule } from './define.ts';
 import type { Headers } from './headers.ts';
-import type { ByteStream, FileParts, StreamParts } from './lazy-parts.ts';
+import type { ByteSource, ByteStream, FileParts, StreamParts } from './lazy-parts.ts';
 import { URLSearchParams } from './url-search-params.ts';
 
 type Content = string | Uint8Array;
@@ -13,27 +13,38 @@ interface Extracted {
   readonly type?: string;
 }
 
+/** The largest body that a request may have, in bytes: the host takes no larger one. */
+const LARGEST_UPLOAD = 16 * 1024 * 1024;
+
 /** A copy of the body for a clone: content is shared, a stream is split. */
 export let copyBody: (body: Body) => Extracted;
 
 /** The whole body as bytes; marks it as used. */
 export let takeBytes: (body: Body) => Promise<Uint8Array | undefined>;
 
+/** Makes a body read what the host still has. */
+export let attachSource: (body: Body, source: ByteSource) => void;
+
 export class Body {
   #content: Content | undefined;
   #stream: ByteStream | undefined;
+  #source: ByteSource | undefined;
   #used = false;
   declare readonly headers: Headers;
 
   static {
     copyBody = (body) => {
       if (body.bodyUsed || body.#stream?.locked) throw new TypeError('A body that was read cannot be cloned');
-      if (!body.#stream) return body.#content === undefined ? {} : { content: body.#content };
-      const [left, right] = body.#stream.tee();
+      const stream = body.#source ? body.body : body.#stream;
+      if (!stream) return body.#content === undefined ? {} : { content: body.#content };
+      const [left, right] = stream.tee();
       body.#stream = left;
       return { stream: right };
     };
-    takeBytes = async (body) => (body.#content === undefined && !body.#stream ? undefined : toUtf8(await body.#take()));
+    takeBytes = async (body) => (body.#isEmpty() ? undefined : toUtf8(await body.#take(LARGEST_UPLOAD)));
+    attachSource = (body, source) => {
+      body.#source = source;
+    };
   }
 
   constructor(extracted: Extracted) {
@@ -42,10 +53,11 @@ export class Body {
   }
 
   get body(): ByteStream | null {
-    if (this.#content === undefined && !this.#stream) return null;
+    if (this.#isEmpty()) return null;
     if (!this.#stream) {
-      this.#stream = streamParts().streamOf(toUtf8(this.#content ?? ''), this.#used);
-      this.#content = undefined;
+      const { streamFrom, streamOf } = streamParts();
+      this.#stream = this.#source && !this.#used ? streamFrom(this.#source) : streamOf(toUtf8(this.#content ?? ''), this.#used);
+      this.#content = this.#source = undefined;
     }
     return this.#stream;
   }
@@ -72,13 +84,24 @@ export class Body {
     return fileParts().parseForm(await this.bytes(), this.headers.get('content-type') ?? '');
   }
 
-  async #take(): Promise<Content> {
+  #isEmpty(): boolean {
+    return this.#content === undefined && !this.#stream && !this.#source;
+  }
+
+  async #take(maxBytes = Infinity): Promise<Content> {
     if (this.bodyUsed || this.#stream?.locked) throw new TypeError('The body was read already; read it once, or clone() first');
-    this.#used = this.#content !== undefined || this.#stream !== undefined;
-    if (!this.#stream) return this.#content ?? '';
+    this.#used = !this.#isEmpty();
     const chunks: Uint8Array[] = [];
+    if (this.#source) {
+      for (let chunk = await this.#source.pull(true); chunk; chunk = await this.#source.pull(true)) chunks.push(chunk);
+      return joinBytes(chunks);
+    }
+    if (!this.#stream) return this.#content ?? '';
+    let size = 0;
     for await (const chunk of this.#stream) {
       if (!(chunk instanceof Uint8Array)) throw new TypeError('A body stream must give Uint8Array chunks');
+      size += chunk.length;
+      if (size > maxBytes) throw new TypeError(`The body of a request may have at most ${maxBytes} bytes`);
       chunks.push(chunk);
     }
     return joinBytes(chunks);

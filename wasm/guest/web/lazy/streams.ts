@@ -1,5 +1,6 @@
 /** Streams, as far as bodies and their usual transforms need them. */
 import type { Provide } from '../define.ts';
+import type { ByteSource } from '../lazy-parts.ts';
 import { isStreamDisturbed, markDisturbed, ReadableStream } from './readable-stream.ts';
 import { createTextStreams } from './text-streams.ts';
 import { TransformStream } from './transform-stream.ts';
@@ -13,6 +14,18 @@ provide((shared) => ({
   TransformStream,
   ...createTextStreams(shared),
   isDisturbed: isStreamDisturbed,
+  streamFrom: (source: ByteSource) =>
+    new ReadableStream(
+      {
+        async pull(controller) {
+          const chunk = await source.pull(false);
+          if (chunk) controller.enqueue(chunk);
+          else controller.close();
+        },
+        cancel: () => source.cancel(),
+      },
+      { highWaterMark: 0 },
+    ),
   streamOf(bytes: Uint8Array, used: boolean) {
     const stream = new ReadableStream({
       start(controller) {

@@ -1,0 +1,113 @@
+import { randomUUID } from 'node:crypto';
+import { HotcellError } from '../../errors/hotcell-error.ts';
+import { matchersOf } from '../../permissions/matchers.ts';
+import type { CapabilityUser } from '../capability.ts';
+import { createDenial } from '../denial.ts';
+import type { ByteAccount } from './byte-budget.ts';
+import type { Destination } from './destination.ts';
+import { describePlace } from './network-check.ts';
+import type { BodyReader } from './response-body.ts';
+
+/** A response whose body is still being read. */
+export interface OpenResponse {
+  readonly body: BodyReader;
+  readonly destination: Destination;
+  /** Whose memory budget it is. */
+  readonly owner: string;
+  /** Pays for what the body holds in memory while it is open. */
+  readonly account: ByteAccount;
+}
+
+/** The responses that guests read piece by piece. Each belongs to one execution. */
+export interface ResponseStreams {
+  /** True when a call may keep one more open. */
+  hasRoom(executionId: string): boolean;
+  /** Keeps a response open; returns the name by which its call reads on. */
+  keep(response: OpenResponse, user: CapabilityUser): string;
+  /** Reads on with `use`. Throws `interrupted` for what is gone, `permission-denied` when its host is granted no more. */
+  use<Result>(stream: string, user: CapabilityUser, use: (response: OpenResponse) => Promise<Result>): Promise<Result>;
+  /** Closes one response of a call; without effect when it is closed. */
+  close(stream: string, executionId: string): void;
+  /** Closes what a call that is over left open. */
+  endCall(executionId: string): void;
+  closeAll(): void;
+}
+
+interface Kept extends OpenResponse {
+  readonly executionId: string;
+  idle: NodeJS.Timeout;
+  isBusy: boolean;
+}
+
+const mostPerCall = 32;
+
+/** Makes the list of open responses; one that nobody reads for `idleMs` is closed. */
+export function createResponseStreams({ idleMs }: { readonly idleMs: number }): ResponseStreams {
+  const keptByStream = new Map<string, Kept>();
+  const streamsByExecution = new Map<string, Set<string>>();
+
+  const drop = (stream: string): void => {
+    const kept = keptByStream.get(stream);
+    if (!kept) return;
+    clearTimeout(kept.idle);
+    keptByStream.delete(stream);
+    const streams = streamsByExecution.get(kept.executionId);
+    streams?.delete(stream);
+    if (streams?.size === 0) streamsByExecution.delete(kept.executionId);
+    kept.body.close();
+    kept.account[Symbol.dispose]();
+  };
+  const watchIdle = (stream: string): NodeJS.Timeout => setTimeout(() => drop(stream), idleMs).unref();
+
+  return {
+    hasRoom: (executionId) => (streamsByExecution.get(executionId)?.size ?? 0) < mostPerCall,
+    keep: (response, { executionId }) => {
+      // Not a count: a number of before a restart must never mean a response of after it.
+      const stream = randomUUID();
+      keptByStream.set(stream, { ...response, executionId, idle: watchIdle(stream), isBusy: false });
+      const streams = streamsByExecution.get(executionId) ?? new Set();
+      streamsByExecution.set(executionId, streams.add(stream));
+      return stream;
+    },
+    use: async (stream, user, use) => {
+      const kept = keptByStream.get(stream);
+      if (kept?.executionId !== user.executionId) throw describeGone(idleMs);
+      if (kept.isBusy)
+        throw new HotcellError('arguments-invalid', 'This response is being read already; read one piece at a time.');
+      const { host, port } = kept.destination;
+      if (!matchersOf(user.granted()).allowsHost(host, port)) {
+        drop(stream);
+        const where = describePlace(kept.destination);
+        throw createDenial(user, { key: 'net', entry: where, tried: `reach ${where}` });
+      }
+      kept.isBusy = true;
+      clearTimeout(kept.idle);
+      try {
+        return await use(kept);
+      } catch (error) {
+        drop(stream);
+        throw error;
+      } finally {
+        kept.isBusy = false;
+        if (keptByStream.has(stream)) kept.idle = watchIdle(stream);
+      }
+    },
+    close: (stream, executionId) => {
+      if (keptByStream.get(stream)?.executionId === executionId) drop(stream);
+    },
+    endCall: (executionId) => {
+      for (const stream of streamsByExecution.get(executionId) ?? []) drop(stream);
+    },
+    closeAll: () => {
+      for (const stream of keptByStream.keys()) drop(stream);
+    },
+  };
+}
+
+function describeGone(idleMs: number): HotcellError {
+  return new HotcellError(
+    'interrupted',
+    `The rest of this response is gone: the daemon was restarted meanwhile, or nobody read on for ${idleMs} ms.`,
+    { fix: 'Fetch it again.' },
+  );
+}
