@@ -2,12 +2,12 @@ import type { Static } from 'typebox';
 import type { PermissionSet } from '../config/permission-set.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import { describePermissions, isNothing } from '../permissions/decision.ts';
-import type { GrantScope } from '../permissions/grants.ts';
 import { type ParsedPermissions, parsePermissions } from '../permissions/parse.ts';
 import { parsePermissionWords } from '../permissions/permission-words.ts';
 import type { Grant } from '../permissions/select-grants.ts';
 import type { Generation } from '../plugins/plugin-types.ts';
 import { type GrantView, grantContracts } from './contracts/grants.ts';
+import { readScope } from './grant-scope.ts';
 import { implement, type Operation } from './operation.ts';
 import type { OperationParts } from './parts.ts';
 
@@ -71,24 +71,6 @@ function readWanted({ permissions, requested = false }: CreateInput, pending: Pe
   if (!isNothing(wanted)) return wanted;
   const message = requested ? `Nothing is pending for "${plugin}".` : 'The permissions name nothing that could be granted.';
   throw new HotcellError('conflict', message, { fix: `See what it asks for: hotcell plugin info ${plugin}.` });
-}
-
-function readScope(input: CreateInput, callerId: string): GrantScope {
-  const { session, caller, untilMs } = input;
-  const scope = input.scope ?? (session !== undefined ? 'session' : untilMs !== undefined ? 'until' : 'always');
-  if ((scope === 'session') !== (session !== undefined) || (scope === 'until') !== (untilMs !== undefined)) {
-    throw new HotcellError(
-      'body-invalid',
-      `The scope "${scope}" does not fit: session goes with "session", untilMs with "until".`,
-    );
-  }
-  if (caller !== undefined && scope !== 'session') {
-    throw new HotcellError('body-invalid', 'caller names whose session it is, so it goes with the scope "session" alone.');
-  }
-  if (session !== undefined) return { scope: 'session', session, caller: caller ?? callerId };
-  if (untilMs === undefined) return { scope: scope === 'once' ? 'once' : 'always' };
-  if (untilMs > Date.now()) return { scope: 'until', untilMs };
-  throw new HotcellError('body-invalid', `The grant would have ended already: ${new Date(untilMs).toISOString()} is past.`);
 }
 
 function requireParsed(parsed: ParsedPermissions): PermissionSet {

@@ -1,3 +1,4 @@
+import { createApprovalOperations } from './approvals.ts';
 import { createConfigOperations } from './config.ts';
 import { createDoctorOperations } from './doctor.ts';
 import { createEventOperations } from './events.ts';
@@ -17,6 +18,7 @@ export function createOperations(parts: OperationParts): readonly Operation[] {
     ...createToolOperations(parts),
     ...createExecutionOperations(parts),
     ...createGrantOperations(parts),
+    ...createApprovalOperations(parts),
     ...createKeyOperations(parts),
     ...createEventOperations(parts),
     ...createConfigOperations(parts),

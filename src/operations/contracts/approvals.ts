@@ -1,0 +1,93 @@
+import { type Static, Type } from 'typebox';
+import { defineContract } from '../operation.ts';
+import { listOf } from './paging.ts';
+
+const status = Type.Union([
+  Type.Literal('open'),
+  Type.Literal('approved'),
+  Type.Literal('denied'),
+  Type.Literal('expired'),
+  Type.Literal('withdrawn'),
+]);
+const id = Type.String({ minLength: 1, maxLength: 128 });
+
+const approvalView = Type.Object({
+  id: Type.String(),
+  kind: Type.Union([Type.Literal('grant'), Type.Literal('call'), Type.Literal('confirm')]),
+  status,
+  plugin: Type.String(),
+  tool: Type.Optional(Type.String()),
+  executionId: Type.Optional(Type.String()),
+  caller: Type.Optional(Type.String({ description: 'Who caused it.' })),
+  session: Type.Optional(Type.String()),
+  reason: Type.Union([Type.Literal('permissions'), Type.Literal('dangerous'), Type.Literal('hybrid'), Type.Literal('confirm')]),
+  question: Type.String(),
+  saidBy: Type.Union([Type.Literal('plugin'), Type.Literal('hotcell')], {
+    description: 'Whose words the question is: those of a plugin may say anything.',
+  }),
+  argumentsHash: Type.String({ description: 'SHA-256 of what the answer binds.' }),
+  details: Type.Record(Type.String(), Type.Unknown(), { description: 'What a person needs to judge.' }),
+  mayAnswer: Type.Union([Type.Literal('yes'), Type.Literal('person'), Type.Literal('no')], {
+    description: 'Whether you may answer; `person`: only with person: true.',
+  }),
+  createdAtMs: Type.Number(),
+  expiresAtMs: Type.Number(),
+  answeredAtMs: Type.Optional(Type.Number()),
+  answeredBy: Type.Optional(Type.String()),
+});
+
+/** A question as every door shows it. */
+export type ApprovalView = Static<typeof approvalView>;
+
+/** What can be done with questions to people. */
+export const approvalContracts = {
+  list: defineContract({
+    name: 'approvals.list',
+    summary: 'Lists questions that wait for a person, newest first; a caller sees those that it caused.',
+    role: 'caller',
+    input: Type.Object(
+      {
+        status: Type.Optional(Type.Union([status, Type.Literal('all')], { description: 'The open ones when nothing is said.' })),
+        limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: 'The newest 100 when nothing is said.' })),
+      },
+      { additionalProperties: false },
+    ),
+    output: listOf(approvalView),
+    http: { method: 'GET', path: '/api/approvals' },
+  }),
+  get: defineContract({
+    name: 'approvals.get',
+    summary: 'Shows one question with all that is needed to judge it.',
+    role: 'caller',
+    input: Type.Object({ id }, { additionalProperties: false }),
+    output: approvalView,
+    http: { method: 'GET', path: '/api/approvals/:id' },
+  }),
+  answer: defineContract({
+    name: 'approvals.answer',
+    summary: 'Approves or denies a question, once; whoever caused it cannot, unless the operator allowed that key to.',
+    role: 'caller',
+    input: Type.Object(
+      {
+        id,
+        answer: Type.Union([Type.Literal('approve'), Type.Literal('deny')]),
+        scope: Type.Optional(
+          Type.Union([Type.Literal('once'), Type.Literal('session'), Type.Literal('until'), Type.Literal('always')], {
+            description: 'How long permissions are granted; always when nothing is said.',
+          }),
+        ),
+        session: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
+        caller: Type.Optional(
+          Type.String({ minLength: 1, maxLength: 64, description: 'Whose session; the own one by default.' }),
+        ),
+        untilMs: Type.Optional(Type.Integer({ minimum: 0 })),
+        person: Type.Optional(
+          Type.Boolean({ description: "A person gave this answer; counts for the operator's own token alone." }),
+        ),
+      },
+      { additionalProperties: false },
+    ),
+    output: approvalView,
+    http: { method: 'POST', path: '/api/approvals/:id' },
+  }),
+};
