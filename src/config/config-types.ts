@@ -57,6 +57,8 @@ export interface Config {
   readonly kv: { readonly quotaBytes: number; readonly maxValueBytes: number };
   /** Names beside addresses and localhost under which the daemon may be asked, such as that of a proxy before it. */
   readonly http: { readonly allowedHosts: readonly string[] };
+  /** Native commands in containers. */
+  readonly docker: DockerSettings;
   readonly watch: { readonly polling: boolean };
   readonly log: { readonly level: 'debug' | 'info' | 'warn' | 'error' };
 }
@@ -69,4 +71,28 @@ export interface SecretSetting {
   readonly hosts: readonly string[];
   readonly header?: string;
   readonly query?: string;
+}
+
+/** How native commands run in containers. */
+export interface DockerSettings {
+  /** Path of the socket of Docker or Podman; empty looks where they usually listen. */
+  readonly socket: string;
+  /** Images in which anything may run; those of `commands` count, too. */
+  readonly images: readonly string[];
+  /** The image of each command that `context.run` may start. */
+  readonly commands: Readonly<Record<string, string>>;
+  /** Offers `eval_code` and `execute_command` as tools. */
+  readonly builtins: boolean;
+  /** The image of each language of `eval_code` and of the shell of `execute_command`. */
+  readonly builtinImages: { readonly node: string; readonly python: string; readonly shell: string };
+  /** The image in which whole plugins with `engine: "docker"` run. */
+  readonly pluginImage: string;
+  readonly memoryBytes: number;
+  readonly pids: number;
+  readonly scratchBytes: number;
+  readonly maxOutputBytes: number;
+  readonly timeoutMs: number;
+  readonly maxRunning: number;
+  readonly maxWaiting: number;
+  readonly warm: { readonly perImage: number; readonly total: number; readonly idleMs: number };
 }

@@ -120,6 +120,7 @@ export function mergeLayers(layers: readonly Settings[], { cwd, configFile, gran
       defaults.http,
       layers.map((layer) => layer.http),
     ),
+    docker: mergeDocker(layers.map((layer) => layer.docker)),
     watch: mergeSection<Config['watch']>(
       defaults.watch,
       layers.map((layer) => layer.watch),
@@ -134,4 +135,24 @@ export function mergeLayers(layers: readonly Settings[], { cwd, configFile, gran
 /** One section over its defaults, key by key. */
 function mergeSection<Section extends object>(base: Section, layers: readonly (Partial<Section> | undefined)[]): Section {
   return Object.assign({}, base, ...layers);
+}
+
+/** The section with sections of its own. */
+function mergeDocker(layers: readonly Settings['docker'][]): Config['docker'] {
+  const base = defaults.docker;
+  const flat = layers.map((layer = {}) => {
+    const { builtinImages: _images, warm: _warm, ...others } = layer;
+    return others;
+  });
+  return {
+    ...mergeSection<Config['docker']>(base, flat),
+    builtinImages: mergeSection<Config['docker']['builtinImages']>(
+      base.builtinImages,
+      layers.map((layer) => layer?.builtinImages),
+    ),
+    warm: mergeSection<Config['docker']['warm']>(
+      base.warm,
+      layers.map((layer) => layer?.warm),
+    ),
+  };
 }

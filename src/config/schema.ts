@@ -26,6 +26,10 @@ function names(value: readonly string[], description: string) {
   return Type.Optional(Type.Array(name, { maxItems: 1000, default: [...value], description }));
 }
 
+function image(value: string, description: string) {
+  return Type.Optional(Type.String({ minLength: 1, maxLength: 256, default: value, description }));
+}
+
 function section<Properties extends Record<string, TSchema>>(properties: Properties) {
   return Type.Optional(Type.Object(properties, { additionalProperties: false }));
 }
@@ -199,6 +203,39 @@ export const settingsSchema = Type.Object(
           description: 'Host names, without a port, under which the daemon answers beside addresses and localhost.',
         }),
       ),
+    }),
+    docker: section({
+      socket: Type.Optional(
+        Type.String({
+          maxLength: 256,
+          default: defaults.docker.socket,
+          description: 'Socket of Docker or Podman; empty looks at DOCKER_HOST and where they usually listen.',
+        }),
+      ),
+      images: names(defaults.docker.images, 'Images in which commands may run; nothing is pulled, see `hotcell images`.'),
+      commands: named(
+        Type.String({ minLength: 1, maxLength: 256 }),
+        'The image of each command of `context.run`: `{ jq: "tools:1" }`.',
+      ),
+      builtins: flag(defaults.docker.builtins, 'Offers the tools `eval_code` and `execute_command`.'),
+      builtinImages: section({
+        node: image(defaults.docker.builtinImages.node, 'Image of `eval_code` for JavaScript.'),
+        python: image(defaults.docker.builtinImages.python, 'Image of `eval_code` for Python.'),
+        shell: image(defaults.docker.builtinImages.shell, 'Image of `execute_command`.'),
+      }),
+      pluginImage: image(defaults.docker.pluginImage, 'Image of plugins with `engine: "docker"`; it must hold `node`.'),
+      memoryBytes: whole(defaults.docker.memoryBytes, 16 * MIB, 64 * GIB, 'Memory of one container; no swap beyond it.'),
+      pids: whole(defaults.docker.pids, 2, 10_000, 'Processes of one container.'),
+      scratchBytes: whole(defaults.docker.scratchBytes, MIB, 16 * GIB, 'Size of `/tmp` and of `/workspace`, each.'),
+      maxOutputBytes: whole(defaults.docker.maxOutputBytes, 1, 64 * MIB, 'Bytes kept of each output stream of a command.'),
+      timeoutMs: whole(defaults.docker.timeoutMs, 1, hourMs, 'Time of one command when nobody asks for less; also the most.'),
+      maxRunning: whole(defaults.docker.maxRunning, 1, 1000, 'Containers that run commands at the same time.'),
+      maxWaiting: whole(defaults.docker.maxWaiting, 1, 100_000, 'Commands that may wait for a container.'),
+      warm: section({
+        perImage: whole(defaults.docker.warm.perImage, 0, 64, 'Containers kept ready for each image used lately.'),
+        total: whole(defaults.docker.warm.total, 0, 256, 'Containers kept ready in all.'),
+        idleMs: whole(defaults.docker.warm.idleMs, 1000, 24 * hourMs, 'An image not used for so long is not kept ready.'),
+      }),
     }),
     watch: section({ polling: flag(defaults.watch.polling, 'Polls instead of using the events of the file system.') }),
     log: section({

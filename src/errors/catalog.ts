@@ -105,6 +105,15 @@ export const errorCatalog = {
     status: 503,
   },
   'model-failed': { title: 'Model did not answer', fix: 'Check the model server, its key and its limits.', status: 502 },
+  'docker-missing': {
+    title: 'Docker is not there',
+    fix: 'Install and start it: apt-get install docker.io (or podman); see hotcell doctor.',
+    status: 503,
+  },
+  'image-refused': { title: 'Image not allowed', fix: 'Add it to docker.images in the config.', status: 403 },
+  'image-missing': { title: 'Image is not on this machine', fix: 'See hotcell images for how to get it.', status: 409 },
+  'image-changed': { title: 'Image is another one now', fix: 'Accept it: hotcell images accept NAME.', status: 409 },
+  'command-missing': { title: 'Command has no image', fix: 'Name one in docker.commands of the config.', status: 404 },
   interrupted: { title: 'Interrupted by a stop of the daemon', fix: 'Call again.', status: 200 },
   'approval-denied': { title: 'A person said no', fix: 'Ask the operator before you try again.', status: 200 },
   'approval-expired': {

@@ -1,0 +1,81 @@
+import type { ContainerCreateOptions } from 'dockerode';
+
+/** What a container may use. */
+export interface SandboxSize {
+  /** Processors, such as 0.1. */
+  readonly cpus: number;
+  readonly memoryBytes: number;
+  readonly pids: number;
+  /** Size of `/tmp` and of `/workspace`, each, in bytes; they count as memory. */
+  readonly scratchBytes: number;
+}
+
+const MIB = 1024 * 1024;
+
+/** What commands get: `execute_command` has a tenth of a processor, all others one. */
+export const defaultSize: SandboxSize = { cpus: 1, memoryBytes: 256 * MIB, pids: 100, scratchBytes: 64 * MIB };
+
+/** Nobody: owns nothing in any image. */
+export const sandboxUser = '65534:65534';
+
+/** Where the first process lies in every container. */
+export const initTarget = '/.hotcell-init';
+
+/** The labels by which a daemon finds what it, or a crashed one before it, started. */
+export const ownerLabel = 'dev.hotcell.owner';
+
+/** What a container is made from. `imageId` is an id, not a name: names can be moved. */
+export interface ContainerPlan {
+  readonly imageId: string;
+  readonly size: SandboxSize;
+  readonly initFile: string;
+  readonly owner: string;
+}
+
+/**
+ * Every flag of a container. Nothing in it comes from a caller, and nothing of the image's own settings but its files and
+ * its environment is used: no entrypoint, user, health check, volume or port of it.
+ */
+export function describeContainer({ imageId, size, initFile, owner }: ContainerPlan): ContainerCreateOptions {
+  const scratch = `rw,noexec,nosuid,nodev,size=${size.scratchBytes},mode=1777`;
+  return {
+    Image: imageId,
+    Entrypoint: [initTarget],
+    Cmd: [],
+    User: sandboxUser,
+    WorkingDir: '/',
+    Hostname: 'cell',
+    Labels: { [ownerLabel]: owner },
+    Healthcheck: { Test: ['NONE'] },
+    NetworkDisabled: true,
+    Tty: false,
+    OpenStdin: true,
+    StdinOnce: true,
+    AttachStdin: true,
+    AttachStdout: true,
+    AttachStderr: true,
+    StopSignal: 'SIGKILL',
+    HostConfig: {
+      NetworkMode: 'none',
+      CapDrop: ['ALL'],
+      SecurityOpt: ['no-new-privileges'],
+      PidsLimit: size.pids,
+      NanoCpus: Math.round(size.cpus * 1e9),
+      Memory: size.memoryBytes,
+      MemorySwap: size.memoryBytes,
+      OomKillDisable: false,
+      ReadonlyRootfs: true,
+      Privileged: false,
+      IpcMode: 'none',
+      Tmpfs: { '/tmp': scratch, '/workspace': scratch },
+      Mounts: [{ Type: 'bind', Source: initFile, Target: initTarget, ReadOnly: true }],
+      Ulimits: [
+        { Name: 'nofile', Soft: 1024, Hard: 1024 },
+        { Name: 'core', Soft: 0, Hard: 0 },
+      ],
+      RestartPolicy: { Name: 'no' },
+      AutoRemove: false,
+      LogConfig: { Type: 'none', Config: {} },
+    },
+  };
+}

@@ -1,0 +1,143 @@
+import { join } from 'node:path';
+import type { RunSandboxed, SandboxRequest, SandboxResult } from '../../capabilities/sandbox.ts';
+import type { Config } from '../../config/config-types.ts';
+import { HotcellError } from '../../errors/hotcell-error.ts';
+import { type CellContainer, startContainer } from './container.ts';
+import type { ContainerPlan } from './container-spec.ts';
+import { createDockerClient, describeDockerError } from './docker-client.ts';
+import { createImageBook, type ImageBook } from './image-book.ts';
+import { findInitFile } from './init-file.ts';
+import { runCommand } from './run-command.ts';
+import { nameOwner, sweepContainers } from './sweep.ts';
+import { createTurnstile } from './turnstile.ts';
+import { createWarmPool } from './warm-pool.ts';
+
+/** Runs commands in containers, one container a command. */
+export interface SandboxRunner {
+  readonly run: RunSandboxed;
+  readonly images: ImageBook;
+  /** Starts a container that the caller talks to and removes itself; it counts as a run of `id`. */
+  open(request: Pick<SandboxRequest, 'id' | 'image' | 'cpus'>, signal: AbortSignal): Promise<OpenedCell>;
+  /** Kills the runs of an id; answers how many there were. */
+  kill(id: string): Promise<number>;
+  killAll(): Promise<number>;
+  /** Removes what a crashed daemon left; answers how many containers that were. */
+  sweep(): Promise<number>;
+  /** Resolves when no container is being made ready. */
+  settled(): Promise<void>;
+  /** Ends what runs and removes every container. */
+  close(): Promise<void>;
+}
+
+/** A container and what its image sets. */
+export interface OpenedCell {
+  readonly cell: CellContainer;
+  readonly imageEnv: Readonly<Record<string, string>>;
+  /** Removes the container. */
+  readonly done: () => Promise<void>;
+}
+
+/** What a runner is made with. */
+export interface SandboxRunnerParts {
+  readonly dataDir: string;
+  readonly settings: Config['docker'];
+  readonly env: NodeJS.ProcessEnv;
+  /** Hears of failures that no call waits for. Must not throw. */
+  readonly onFault: (error: unknown) => void;
+}
+
+const graceMs = 1000;
+
+/** Makes a runner. Docker is not asked for anything before the first command. */
+export function createSandboxRunner({ dataDir, settings, env, onFault }: SandboxRunnerParts): SandboxRunner {
+  const docker = createDockerClient({ socket: settings.socket, env });
+  const allowed = [...settings.images, ...Object.values(settings.commands)];
+  const images = createImageBook({ docker, allowed, pinFile: join(dataDir, 'docker-images.json') });
+  const owner = nameOwner(dataDir);
+  const turnstile = createTurnstile({ most: settings.maxRunning, mostWaiting: settings.maxWaiting });
+  const { perImage: perKind, total, idleMs } = settings.warm;
+  const start = async (plan: ContainerPlan) => startContainer(await docker(), plan);
+  const pool = createWarmPool({ start, perKind, total, idleMs, onFault });
+  const running = new Set<{ readonly id: string; readonly ending: AbortController; over: Promise<unknown> }>();
+  let isClosed = false;
+
+  function plan(imageId: string, cpus: number): ContainerPlan {
+    const { memoryBytes, pids, scratchBytes } = settings;
+    return { imageId, size: { cpus, memoryBytes, pids, scratchBytes }, initFile: findInitFile(), owner };
+  }
+
+  async function open({ id, image, cpus = 1 }: Parameters<SandboxRunner['open']>[0], signal: AbortSignal) {
+    if (isClosed) throw new HotcellError('shutting-down', 'The daemon stops; no command is started any more.');
+    const leave = await turnstile.enter(signal);
+    try {
+      const resolved = await images.resolve(image);
+      const cell = await pool.take(plan(resolved.id, cpus)).catch((error: unknown) => {
+        throw describeDockerError(error, `to run a command in ${image}`);
+      });
+      const done = async () => {
+        leave();
+        await cell.remove().catch(onFault);
+      };
+      if (isClosed || signal.aborted) {
+        await done();
+        throw new HotcellError('cancelled', `The call ${id} ended before its command could start.`);
+      }
+      return { cell, imageEnv: resolved.env, done };
+    } catch (error) {
+      leave();
+      throw error;
+    }
+  }
+
+  async function runOne(request: SandboxRequest, signal: AbortSignal): Promise<SandboxResult> {
+    const { cell, imageEnv, done } = await open(request, signal);
+    try {
+      return await runCommand(cell, request, { imageEnv, graceMs }, signal);
+    } finally {
+      // The answer does not wait for Docker to tidy up, but a stop of the daemon does.
+      cell.link.close();
+      track(request.id, done());
+    }
+  }
+
+  function track(id: string, over: Promise<unknown>, ending = new AbortController()): void {
+    const entry = { id, ending, over };
+    running.add(entry);
+    void over.catch(() => undefined).finally(() => running.delete(entry));
+  }
+
+  async function end(entries: readonly { ending: AbortController; over: Promise<unknown> }[]): Promise<number> {
+    for (const { ending } of entries) ending.abort();
+    await Promise.allSettled(entries.map(({ over }) => over));
+    return entries.length;
+  }
+
+  return {
+    images,
+    run: (request, signal) => {
+      const ending = new AbortController();
+      const over = runOne(request, AbortSignal.any([signal, ending.signal]));
+      track(request.id, over, ending);
+      return over;
+    },
+    open: async (request, signal) => {
+      const ending = new AbortController();
+      const opened = await open(request, AbortSignal.any([signal, ending.signal]));
+      const { promise: over, resolve } = Promise.withResolvers<void>();
+      ending.signal.addEventListener('abort', () => opened.cell.link.close(), { once: true });
+      track(request.id, over, ending);
+      return { ...opened, done: () => opened.done().finally(resolve) };
+    },
+    kill: (id) => end([...running].filter((entry) => entry.id === id)),
+    killAll: () => end([...running]),
+    sweep: async () => sweepContainers(await docker(), owner),
+    settled: () => pool.settled(),
+    close: async () => {
+      isClosed = true;
+      await end([...running]);
+      await pool.close();
+      // What ended above is being removed now.
+      await end([...running]);
+    },
+  };
+}
