@@ -4,6 +4,7 @@ import { HotcellError } from '../errors/hotcell-error.ts';
 import { ActiveCall } from './active-call.ts';
 import { decideAdmission, type Refusal } from './admission.ts';
 import { readArguments, readSession } from './call-arguments.ts';
+import type { CallerLimits } from './caller-limits.ts';
 import { cellKeyOf } from './cell-key.ts';
 import { chooseTimeoutMs } from './deadline.ts';
 import type { Dispatcher } from './dispatcher.ts';
@@ -12,15 +13,18 @@ import { createRecord } from './execution-records.ts';
 import type { Idempotency } from './idempotency.ts';
 import { checkNesting } from './nested-calls.ts';
 import type { PreparedTool } from './prepared-tool.ts';
+import { sideEffectKeyOf } from './side-effects.ts';
 import type { CallAnswer, CallRequest, ToolEntry } from './tool-types.ts';
 import type { ToolRegistry } from './tools-api.ts';
+import { seesTool } from './visible-tools.ts';
 
 /** What decides about a call before it enters. */
 export interface AcceptParts {
-  readonly config: Pick<Config, 'tools' | 'safeMode' | 'queue'>;
+  readonly config: Pick<Config, 'tools' | 'safeMode' | 'queue' | 'idempotency'>;
   readonly registry: Pick<ToolRegistry, 'resolve'>;
   readonly engines: Engines;
   readonly idempotency: Idempotency;
+  readonly limits: CallerLimits;
   readonly dispatcher: Pick<Dispatcher, 'pending' | 'pendingOf'>;
   readonly prepare: (entry: ToolEntry) => PreparedTool;
   readonly nextId: () => string;
@@ -64,14 +68,16 @@ export function createAcceptance(parts: AcceptParts): Acceptance {
 
   function admit(entry: ToolEntry, request: CallRequest): void {
     const refusal = findRefusal(entry, request);
-    if (refusal === undefined) return;
-    throw new HotcellError(refusal.code, refusal.message, refusal.fix === undefined ? {} : { fix: refusal.fix });
+    if (refusal !== undefined) {
+      throw new HotcellError(refusal.code, refusal.message, refusal.fix === undefined ? {} : { fix: refusal.fix });
+    }
+    parts.limits.admit(request);
   }
 
   return {
     findRefusal,
     accept(request) {
-      const entry = registry.resolve(request.ref);
+      const entry = registry.resolve(request.ref, (each) => seesTool(request.caller, each));
       admit(entry, request);
       if (request.signal?.aborted === true) throw new HotcellError('cancelled', 'The call was cancelled before it began.');
       findEngine(parts.engines, entry);
@@ -84,8 +90,13 @@ export function createAcceptance(parts: AcceptParts): Acceptance {
       const { id: caller } = request.caller;
       const idempotencyKey = request.idempotencyKey ?? null;
       const id = parts.nextId();
-      const keyUse = { caller, tool: name, key: idempotencyKey ?? '', arguments: value, executionId: id };
-      const earlier = idempotencyKey === null ? undefined : idempotency.claim(keyUse);
+      const { sideEffectMs } = config.idempotency;
+      const effectKey =
+        idempotencyKey === null && sideEffectMs > 0 ? sideEffectKeyOf(entry, { session, arguments: value }) : null;
+      const key = idempotencyKey ?? effectKey;
+      const within = effectKey === null ? {} : { withinMs: sideEffectMs };
+      const keyUse = { caller, tool: name, key: key ?? '', arguments: value, executionId: id, ...within };
+      const earlier = key === null ? undefined : idempotency.claim(keyUse);
       if (earlier !== undefined) return earlier;
       const generation = published.generation.id;
       const facts = {
@@ -111,9 +122,14 @@ export function createAcceptance(parts: AcceptParts): Acceptance {
         cellKey: cellKeyOf(published, caller, session),
       });
       try {
-        call.leave = published.lease();
+        const endLease = published.lease();
+        const leaveLimits = parts.limits.enter(request);
+        call.leave = () => {
+          leaveLimits();
+          endLease();
+        };
       } catch (error) {
-        if (idempotencyKey !== null) idempotency.release(keyUse);
+        if (key !== null) idempotency.release(keyUse);
         throw error;
       }
       return call;

@@ -3,11 +3,13 @@ import type { Config } from '../config/config-types.ts';
 import type { Recording } from '../engines/border.ts';
 import type { RunOutcome } from '../engines/engine.ts';
 import type { EventLog } from '../events/event.ts';
+import type { Redactor } from '../secrets/secret-types.ts';
 import type { Store } from '../store/store-types.ts';
 import { createAcceptance } from './accept.ts';
 import { ActiveCall } from './active-call.ts';
 import { CallBorder, type CallBorderParts } from './call-border.ts';
 import { endFailure, endSuccess, endWaiting } from './call-end.ts';
+import { createCallerLimits } from './caller-limits.ts';
 import { waitAtMost } from './deadline.ts';
 import { createDispatcher } from './dispatcher.ts';
 import { type Engines, findEngine, runInEngine } from './engine-run.ts';
@@ -18,10 +20,13 @@ import { createIdempotency } from './idempotency.ts';
 import { createNestedCalls, type NestedCalls } from './nested-calls.ts';
 import { createToolPreparer } from './prepared-tool.ts';
 import { createRecordingKeeper } from './recordings.ts';
+import { redactEnd } from './redaction.ts';
 import { decideRetry } from './retry.ts';
 import type { CallAnswer, CallRequest, ExplainGuestError } from './tool-types.ts';
 import type { ToolCaller, ToolRegistry } from './tools-api.ts';
+import { createTurns } from './turns.ts';
 import { createValidatorCache } from './validation/validator.ts';
+import { seesTool } from './visible-tools.ts';
 
 /** What the call journey is made of. */
 export interface ToolCallerParts {
@@ -38,6 +43,8 @@ export interface ToolCallerParts {
   /** What `context.config.get` and `context.env.get` may answer now; called before every slice. Must not throw. */
   readonly readView: CallBorderParts['readView'];
   readonly noteUse?: CallBorderParts['noteUse'];
+  /** Takes secrets out of what calls get, log, leave behind and answer. */
+  readonly redactor?: Redactor | undefined;
   /** Epoch ms. */
   readonly now?: () => number;
   /** How many calls an engine gets at once, those that wait at the border not counted; two a worker and two by default. */
@@ -61,12 +68,13 @@ const cancelGraceMs = 5_000;
 /** Creates the Call journey: resolve, admit, run, record. */
 export function createToolCaller(parts: ToolCallerParts): ToolCallerHandle {
   const { config, registry, engines, store, events, now = Date.now, onFault = () => {} } = parts;
-  const records = createExecutionRecords({ store, events, keep: config.executions.keep });
+  const records = createExecutionRecords({ store, events, keep: config.executions.keep, redactor: parts.redactor });
   const idempotency = createIdempotency({ store, keepMs: config.idempotency.keepMs, now });
   const recordings = createRecordingKeeper({
     store,
     keepPerTool: config.executions.keepRecordingsPerTool,
     maxBytes: config.executions.maxRecordingBytes,
+    redactor: parts.redactor,
     onFault,
   });
   const dispatcher = createDispatcher({
@@ -80,6 +88,7 @@ export function createToolCaller(parts: ToolCallerParts): ToolCallerHandle {
     events,
     readView: parts.readView,
     noteUse: parts.noteUse,
+    redactor: parts.redactor,
     setWaiting: dispatcher.setWaiting,
     onFault,
   };
@@ -90,6 +99,7 @@ export function createToolCaller(parts: ToolCallerParts): ToolCallerHandle {
     registry,
     engines,
     idempotency,
+    limits: createCallerLimits({ now }),
     dispatcher,
     prepare: createToolPreparer(config, createValidatorCache()),
     nextId: createExecutionIds(now),
@@ -168,7 +178,8 @@ export function createToolCaller(parts: ToolCallerParts): ToolCallerHandle {
   }
 
   /** Records the end, lets the next call have what this one held, and answers once the record is committed. */
-  function finish(call: ActiveCall, end: CallEnd, recording: Recording | undefined): void {
+  function finish(call: ActiveCall, reached: CallEnd, recording: Recording | undefined): void {
+    const end = redactEnd(reached, parts.redactor);
     const { record, request } = call;
     const hadCell = call.phase !== 'cell-wait';
     const durationMs = Math.round((performance.now() - (call.startedAt || call.enteredAt)) * 1000) / 1000;
@@ -207,7 +218,19 @@ export function createToolCaller(parts: ToolCallerParts): ToolCallerHandle {
     await store.committed();
   }
 
+  const turns = createTurns();
+
   async function call(request: CallRequest): Promise<CallAnswer> {
+    if (request.turn === undefined || findFlags(request).isParallelSafe) return begin(request);
+    const leave = await turns.enter(request);
+    return begin(request).finally(leave);
+  }
+
+  function findFlags({ ref, caller }: CallRequest) {
+    return registry.resolve(ref, (entry) => seesTool(caller, entry)).manifest.flags;
+  }
+
+  async function begin(request: CallRequest): Promise<CallAnswer> {
     const accepted = acceptance.accept(request);
     if (!(accepted instanceof ActiveCall)) return accepted;
     enter(accepted);

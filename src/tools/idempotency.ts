@@ -12,6 +12,11 @@ export interface KeyUse {
   readonly key: string;
   readonly arguments: unknown;
   readonly executionId: string;
+  /**
+   * For keys that nobody chose: only a call that still runs, or that succeeded at most so long ago, counts as earlier; else
+   * the key is claimed anew.
+   */
+  readonly withinMs?: number;
 }
 
 /** Makes sure that a key is executed once. */
@@ -52,12 +57,24 @@ export function createIdempotency(parts: {
       }
       const { caller, tool, key, executionId } = use;
       const argumentsHash = hashArguments(use.arguments);
-      const claim = store.idempotency.claim({ caller, tool, key, argumentsHash, executionId, atMs });
+      const wanted = { caller, tool, key, argumentsHash, executionId, atMs };
+      const claim = store.idempotency.claim(wanted);
       if (claim.claimed) return undefined;
-      return answerEarlier(key, claim.argumentsHash === argumentsHash, store.executions.get(claim.executionId));
+      const row = store.executions.get(claim.executionId);
+      if (use.withinMs !== undefined && !isWithin(row, atMs - use.withinMs)) {
+        store.idempotency.release(caller, tool, key);
+        store.idempotency.claim(wanted);
+        return undefined;
+      }
+      return answerEarlier(key, claim.argumentsHash === argumentsHash, row);
     },
     release: ({ caller, tool, key }) => store.idempotency.release(caller, tool, key),
   };
+}
+
+function isWithin(row: ExecutionRow | undefined, sinceMs: number): boolean {
+  if (row?.status === 'success') return (row.endedAtMs ?? 0) >= sinceMs;
+  return row?.status === 'pending' || row?.status === 'running';
 }
 
 function hashArguments(value: unknown): string {

@@ -79,11 +79,13 @@ export function createToolRegistry(options: { readonly onChange?: (change: Tools
     withdraw(pluginPath) {
       if (keysByPlugin.has(pluginPath)) replace(pluginPath, []);
     },
-    resolve(ref) {
+    resolve(ref, sees) {
       const known = resolvedRefs.get(ref);
+      const entry = known ?? (ref.length <= maxRefLength ? find(ref) : undefined);
+      if (entry === undefined || sees?.(entry) === false) {
+        throw describeMiss(ref.slice(0, maxRefLength), sees === undefined ? versionsByName : keepSeen(versionsByName, sees));
+      }
       if (known !== undefined) return known;
-      const entry = ref.length <= maxRefLength ? find(ref) : undefined;
-      if (entry === undefined) throw describeMiss(ref.slice(0, maxRefLength), versionsByName);
       if (resolvedRefs.size >= maxCachedRefs) resolvedRefs.clear();
       resolvedRefs.set(ref, entry);
       return entry;
@@ -128,6 +130,14 @@ function refuseDuplicate(key: string, owner: string, second: string): never {
       ? `The plugin ${second} defines the tool "${key}" twice.`
       : `The tool "${key}" of ${second} exists already: it belongs to ${owner}.`;
   throw new HotcellError('tool-duplicate', message, { facts: { tool: key, owner, second } });
+}
+
+function keepSeen(
+  versionsByName: ReadonlyMap<string, readonly ToolEntry[]>,
+  sees: (entry: ToolEntry) => boolean,
+): ReadonlyMap<string, readonly ToolEntry[]> {
+  const seen = [...versionsByName].map(([name, versions]) => [name, versions.filter(sees)] as const);
+  return new Map(seen.filter(([, versions]) => versions.length > 0));
 }
 
 function describeMiss(ref: string, versionsByName: ReadonlyMap<string, readonly ToolEntry[]>): HotcellError {

@@ -18,8 +18,11 @@ export interface ToolRegistry {
   publish(pluginPath: string, published: PublishedGeneration): void;
   /** Takes the tools of one plugin out. */
   withdraw(pluginPath: string): void;
-  /** `name` (the highest version, prereleases last), `name@1.2.3` or `name@^1`; throws `tool-unknown` with near names. */
-  resolve(ref: string): ToolEntry;
+  /**
+   * `name` (the highest version, prereleases last), `name@1.2.3` or `name@^1`; throws `tool-unknown` with near names. What
+   * `sees` does not let through is unknown, also among the near names.
+   */
+  resolve(ref: string, sees?: (entry: ToolEntry) => boolean): ToolEntry;
   list(): readonly ToolEntry[];
 }
 

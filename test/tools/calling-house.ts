@@ -99,6 +99,7 @@ export async function openHouse(options: HouseOptions = {}): Promise<CallingHous
       answer: options.answer ?? (async ({ op }) => ({ ok: true, payload: JSON.stringify(op) })),
       dial: () => Promise.reject(new Error('nobody dials here')),
       workspace: async () => ({ dir: dataDir, read: [], write: [] }),
+      endCall: () => {},
     },
     explainError: async ({ code, message, frames }) => ({ code, message, frames, fix: 'Mend it.' }),
     readView: () => ({ config: {}, env: {}, denied: {} }),

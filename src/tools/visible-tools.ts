@@ -1,0 +1,25 @@
+import { globMatches } from '../permissions/matching.ts';
+import type { Caller, ToolEntry } from './tool-types.ts';
+
+/** Whether a caller may know of tools with this name. Who has no list knows of all. */
+export function seesToolName({ tools }: Pick<Caller, 'tools'>, name: string): boolean {
+  return tools === undefined || tools.some((glob) => globMatches(glob, name));
+}
+
+/**
+ * Whether a caller may know of this tool. A stranger never gets what is marked isDangerous or isElevated, needs a person,
+ * or keeps one cell for all callers, whatever the list says.
+ */
+export function seesTool(caller: Caller, entry: ToolEntry): boolean {
+  if (!seesToolName(caller, entry.name)) return false;
+  return caller.isAnonymous !== true || isForStrangers(entry);
+}
+
+function isForStrangers({ manifest, published }: ToolEntry): boolean {
+  const { isDangerous, isElevated } = manifest.flags;
+  return !isDangerous && !isElevated && !asksPerson(manifest) && published.manifest.isolation !== 'plugin';
+}
+
+function asksPerson(manifest: object): boolean {
+  return 'who' in manifest && manifest.who !== 'model';
+}
