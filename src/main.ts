@@ -24,11 +24,13 @@ import { readManifest } from './plugins/manifest/read-manifest.ts';
 import { createSchemaReader } from './plugins/schema/schema-reader.ts';
 import { createBuilder } from './plugins/supervisor/build.ts';
 import { createSupervisor } from './plugins/supervisor.ts';
+import { createSecretBook } from './secrets/secret-book.ts';
 import { openStore } from './store/open.ts';
 import { createToolCaller } from './tools/call.ts';
 import { createExecutionReader } from './tools/execution-reader.ts';
 import { recoverInterrupted } from './tools/execution-records.ts';
 import { createToolRegistry } from './tools/registry.ts';
+import { createToolPort } from './tools/tool-port.ts';
 import { addSchemaWarnings } from './tools/validation/schema-warnings.ts';
 
 /** What is to be closed, in the order in which it was opened. */
@@ -60,7 +62,16 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
   const store = openStore({ dataDir: config.dataDir, onWriteError: (error) => logFault(error) });
   closers.push(() => store.close());
   recoverInterrupted(store, startedAtMs);
-  const events = createEventLog({ store, now: Date.now, onSubscriberError: (error) => logFault(error) });
+  const secrets = createSecretBook({
+    table: store.secrets,
+    config: config.secrets,
+    env: process.env,
+    now: Date.now,
+    onProblem: (sentence) => log.warn(sentence),
+  });
+  const { redactor } = secrets;
+  options.onRedaction?.(redactor.json);
+  const events = createEventLog({ store, now: Date.now, redact: redactor.value, onSubscriberError: (error) => logFault(error) });
   if (options.onEvent) closers.push(events.subscribe({}, options.onEvent));
 
   const registry = createToolRegistry();
@@ -144,7 +155,13 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
   closers.push(() => grantQuestions.close());
   closers.push(events.subscribe({ types: ['plugin-change', 'plugin-removed', 'grant-change'] }, () => grantQuestions.poke()));
 
-  const capabilities = createCapabilityTable({ config, store, logFault: (id, error) => logFault(error, id) });
+  const capabilities = createCapabilityTable({
+    config,
+    store,
+    secrets,
+    tools: createToolPort({ registry, nested: () => caller.nested }),
+    logFault: (id, error) => logFault(error, id),
+  });
   closers.push(() => capabilities.close());
   const caller = createToolCaller({
     config,
@@ -161,8 +178,11 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
         granted: granted(use),
         config,
         processEnv: process.env,
+        secrets,
+        executionId: use.executionId,
       }),
     noteUse: ({ generation }, { granted, permission, detail }) => uses.note(generation.pluginPath, granted, permission, detail),
+    redactor,
     onFault: (error, executionId) => logFault(error, executionId),
   });
   closers.push(() => caller.close());
@@ -182,6 +202,7 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
     events,
     store,
     keys,
+    secrets,
     version,
     startedAtMs,
   };

@@ -8,7 +8,6 @@ const sentences: Readonly<Record<string, string>> = {
   run: 'context.run is not part of this version: native commands need the docker engine.',
   confirm: 'context.confirm is not part of this version: nobody can be asked.',
   skill: 'context.skill is not part of this version: skills are not read.',
-  'tools.call': 'context.tools.call is not part of this version: a tool cannot call another one.',
 };
 
 /** Members of `context` that plugins of other systems may use: each is refused by its name, whatever was granted. */

@@ -12,9 +12,10 @@ export interface PluginContext {
   readonly files: PluginFiles;
   /** The same as the global `fetch`; needs `permissions.net`. */
   readonly fetch: typeof fetch;
-  /** Calls another tool with the caller's rights; needs `permissions.tools`. */
-  readonly tools: { call(name: string, args?: unknown): Promise<unknown> };
-  readonly llm: { generate(options: unknown): Promise<unknown> };
+  /** Other tools, called with the caller's rights; needs `permissions.tools`. */
+  readonly tools: PluginTools;
+  /** A language model of the operator's choice; needs `permissions.llm`. */
+  readonly llm: PluginModel;
   run(command: string, args?: readonly string[], options?: unknown): Promise<unknown>;
   confirm(question: string): Promise<boolean>;
   /** Tells the caller how far the call is. */
@@ -48,6 +49,54 @@ export interface PluginKeyValues {
     readonly after?: string;
     readonly limit?: number;
   }): Promise<{ readonly items: { readonly key: string; readonly value: Value }[]; readonly next?: string }>;
+}
+
+/** `context.tools`: other tools. */
+export interface PluginTools {
+  /**
+   * The output of `name`, `name@1.2.0` or `name@^1`. Rejects with the error of that tool, its `code` included. `timeoutMs` can
+   * only shorten what the own call has left; calls with the same `idempotencyKey` and arguments run once.
+   */
+  call<Output = unknown>(
+    name: string,
+    args?: unknown,
+    options?: { readonly timeoutMs?: number; readonly idempotencyKey?: string },
+  ): Promise<Output>;
+  /** The tools that may be called; `input` is the JSON Schema of the arguments. */
+  list(): Promise<{ readonly name: string; readonly version: string; readonly description: string; readonly input: unknown }[]>;
+}
+
+/** One message to a model. */
+export interface ModelMessage {
+  readonly role: 'system' | 'user' | 'assistant';
+  readonly content: string;
+}
+
+/** What a model is asked: either `prompt` or `messages`. */
+export interface ModelRequest {
+  readonly prompt?: string;
+  readonly messages?: readonly ModelMessage[];
+  readonly system?: string;
+  /** Tokens of the answer at most; counts against the budget before the call. */
+  readonly maxTokens?: number;
+  readonly temperature?: number;
+  /** `true` asks for JSON, a JSON Schema for JSON of that shape; the answer then has `json`. */
+  readonly json?: true | Readonly<Record<string, unknown>>;
+}
+
+/** The answer of a model. */
+export interface ModelAnswer<Json = unknown> {
+  readonly text: string;
+  readonly json?: Json;
+  readonly model: string;
+  /** Why it ended: `length` when it was cut at `maxTokens`. */
+  readonly finishReason: string;
+  readonly usage: { readonly inputTokens: number; readonly outputTokens: number; readonly budgetLeft: number };
+}
+
+/** `context.llm`: one answer of a language model. */
+export interface PluginModel {
+  generate<Json = unknown>(request: string | ModelRequest): Promise<ModelAnswer<Json>>;
 }
 
 /** An entry of a folder. */

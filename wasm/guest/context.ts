@@ -39,9 +39,12 @@ export function createContext(): Record<string, unknown> {
     files: refuseOthers('files', createFiles()),
     fetch: (...args: unknown[]) => (globalThis as unknown as { fetch: (...args: unknown[]) => unknown }).fetch(...args),
     tools: refuseOthers('tools', {
-      call: (name: string, args: unknown = {}) => request('tools.call', { name, arguments: args }),
+      call: (name: string, args: unknown = {}, options: object = {}) => request('tools.call', { name, arguments: args, options }),
+      list: () => request('tools.list', {}),
     }),
-    llm: refuseOthers('llm', { generate: (options: unknown) => request('llm.generate', options) }),
+    llm: refuseOthers('llm', {
+      generate: (options: unknown) => request('llm.generate', typeof options === 'string' ? { prompt: options } : options),
+    }),
     run: (command: string, args: unknown = [], options: unknown = {}) => request('run', { command, args, options }),
     confirm: (question: string) => request('confirm', { question }),
     skill: (name: string) => request('skill', { name }),

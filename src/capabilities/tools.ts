@@ -1,0 +1,102 @@
+import Type from 'typebox';
+import { HotcellError } from '../errors/hotcell-error.ts';
+import { matchersOf } from '../permissions/matchers.ts';
+import type { Capability, CapabilityRequest, CapabilityUser } from './capability.ts';
+import { createDenial } from './denial.ts';
+import { createPayloadReader } from './payload.ts';
+
+/** A tool as a plugin sees it. */
+export interface VisibleTool {
+  readonly name: string;
+  readonly version: string;
+  readonly description: string;
+  /** JSON Schema of its arguments. */
+  readonly input: unknown;
+}
+
+/** How a nested call ended. */
+export interface NestedAnswer {
+  readonly status: 'success' | 'error' | 'timeout' | 'cancelled';
+  readonly output?: unknown;
+  readonly error?: { readonly code: HotcellError['code']; readonly message: string; readonly fix: string };
+}
+
+/** The call journey as `context.tools` needs it. Identity, rights, depth and time come from the running call, never from here. */
+export interface ToolPort {
+  /** The name in a reference such as `weather@^1`. */
+  nameOf(ref: string): string;
+  /** Tools that the caller of a running call may call, sorted by name, highest version first. */
+  list(executionId: string): readonly VisibleTool[];
+  /** Rejects with a HotcellError when the call was refused before it ran. */
+  call(
+    executionId: string,
+    request: { ref: string; arguments: unknown; timeoutMs?: number | undefined; idempotencyKey?: string | undefined },
+    signal: AbortSignal,
+  ): Promise<NestedAnswer>;
+}
+
+const mostListed = 500;
+const mostListedChars = 512 * 1024;
+const readCall = createPayloadReader(
+  Type.Object(
+    {
+      name: Type.String({ minLength: 1, maxLength: 256 }),
+      arguments: Type.Optional(Type.Unknown()),
+      options: Type.Optional(
+        Type.Object(
+          {
+            timeoutMs: Type.Optional(Type.Number({ minimum: 1, maximum: 900_000 })),
+            idempotencyKey: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
+          },
+          { additionalProperties: false },
+        ),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+);
+
+/**
+ * `context.tools`: `tools.call {name, arguments?, options?: {timeoutMs?, idempotencyKey?}}` answers the output of another tool
+ * or fails with its error, `tools.list` the tools that may be called.
+ */
+export function createTools(port: ToolPort): Capability {
+  return {
+    name: 'tools',
+    operations: ['tools.call', 'tools.list'],
+    answer: async (request, user, signal) => {
+      if (request.op === 'tools.list') return { payload: listTools(port, user) };
+      return { payload: await callTool(port, request, user, signal) };
+    },
+  };
+}
+
+async function callTool(port: ToolPort, request: CapabilityRequest, user: CapabilityUser, signal: AbortSignal): Promise<unknown> {
+  const { name: ref, arguments: args, options = {} } = readCall(request);
+  const name = port.nameOf(ref);
+  // Before the tool is looked up: a plugin does not learn what exists beyond its grant.
+  if (!matchersOf(user.granted()).allowsTool(name)) {
+    throw createDenial(user, { key: 'tools', entry: name, tried: `call the tool "${name}"` });
+  }
+  user.noteUse('tools', name, true);
+  const answer = await port.call(user.executionId, { ref, arguments: args, ...options }, signal);
+  if (answer.status === 'success') return answer.output ?? null;
+  const { code = 'internal', message = `The tool "${name}" ended as ${answer.status}.`, fix } = answer.error ?? {};
+  throw new HotcellError(code, message, fix === undefined ? {} : { fix });
+}
+
+/** Versions of a name follow one another; the list ends where it would be too much for a cell. */
+function listTools(port: ToolPort, user: CapabilityUser): VisibleTool[] {
+  const { tools } = user.granted();
+  if (tools === undefined) throw createDenial(user, { key: 'tools', tried: 'use context.tools' });
+  const { allowsTool } = matchersOf(user.granted());
+  const listed: VisibleTool[] = [];
+  let chars = 0;
+  for (const { name, version, description, input } of port.list(user.executionId)) {
+    if (!allowsTool(name)) continue;
+    chars += description.length + JSON.stringify(input).length;
+    if (listed.length >= mostListed || chars > mostListedChars) break;
+    listed.push({ name, version, description, input });
+  }
+  return listed;
+}

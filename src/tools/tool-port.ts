@@ -1,0 +1,35 @@
+import type { ToolPort } from '../capabilities/tools.ts';
+import { matchersOf } from '../permissions/matchers.ts';
+import type { NestedCalls } from './nested-calls.ts';
+import { parseToolRef } from './tool-ref.ts';
+import type { Caller, ToolEntry } from './tool-types.ts';
+import type { ToolRegistry } from './tools-api.ts';
+
+/** Makes of the call journey what `context.tools` needs. `nested` is asked late: the journey is made after the capabilities. */
+export function createToolPort(parts: {
+  readonly registry: Pick<ToolRegistry, 'list'>;
+  readonly nested: () => NestedCalls;
+}): ToolPort {
+  return {
+    nameOf: (ref) => parseToolRef(ref).name,
+    list(executionId) {
+      const caller = parts.nested().callerOf(executionId);
+      if (caller === undefined) return [];
+      return parts.registry
+        .list()
+        .filter((entry) => isOpenTo(entry, caller))
+        .map(({ name, version, manifest }) => ({
+          name,
+          version,
+          description: manifest.description,
+          input: manifest.input,
+        }));
+    },
+    call: (executionId, request, signal) => parts.nested().call(executionId, request, signal),
+  };
+}
+
+function isOpenTo({ name, manifest }: ToolEntry, { role, tools }: Caller): boolean {
+  if (manifest.mode === 'off' || (manifest.flags.isElevated && role !== 'admin')) return false;
+  return tools === undefined || matchersOf({ tools }).allowsTool(name);
+}
