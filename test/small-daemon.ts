@@ -1,0 +1,52 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pino from 'pino';
+import { stringify } from 'yaml';
+import { loadConfig } from '../src/config/load.ts';
+import type { Settings } from '../src/config/schema.ts';
+import type { EventEnvelope } from '../src/events/event.ts';
+import { startDaemon } from '../src/main.ts';
+import { parsePermissions } from '../src/permissions/parse.ts';
+import type { Caller, CallRequest } from '../src/tools/tool-types.ts';
+
+const operator: Caller = { id: 'local', role: 'admin' };
+
+/** A daemon in this process over plugins of a test, by file name; whatever they request is granted unless settings say otherwise. */
+export async function startSmallDaemon(
+  plugins: Readonly<Record<string, string>>,
+  settings: Settings = {},
+  options: { readonly listen?: boolean; readonly dataDir?: string } = {},
+) {
+  const folder = mkdtempSync(join(tmpdir(), 'hotcell-small-'));
+  mkdirSync(join(folder, 'plugins'));
+  for (const [file, text] of Object.entries(plugins)) writeFileSync(join(folder, 'plugins', file), text);
+  writeFileSync(join(folder, 'hotcell.config.yaml'), stringify({ grantRequested: true, port: 0, ...settings }));
+  const config = loadConfig({
+    flags: options.dataDir === undefined ? {} : { data: options.dataDir },
+    env: {},
+    cwd: folder,
+    parsePermissions,
+  });
+  const events: EventEnvelope[] = [];
+  const daemon = await startDaemon({
+    config,
+    version: '0.0.0',
+    listen: options.listen ?? false,
+    onEvent: (event) => events.push(event),
+    log: pino({ level: 'silent' }),
+  });
+  const { parts } = daemon;
+  return {
+    daemon,
+    parts,
+    folder,
+    events,
+    call: (ref: string, args: unknown = {}, more: Partial<CallRequest> = {}) =>
+      parts.caller.call({ ref, arguments: args, caller: operator, ...more }),
+    close: async () => {
+      await daemon.close('the test is over');
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
