@@ -1,6 +1,7 @@
 import type { Config } from '../config/config-types.ts';
 import type { PermissionSet } from '../config/permission-set.ts';
 import { matchersOf } from '../permissions/matchers.ts';
+import type { SecretBook } from '../secrets/secret-types.ts';
 import { describeGrant } from './denial.ts';
 
 /** What `buildBorderView` needs to know of a call. */
@@ -11,6 +12,9 @@ export interface ViewSources {
   readonly config: Pick<Config, 'plugins' | 'env'>;
   /** The environment of the daemon. */
   readonly processEnv: Readonly<Record<string, string | undefined>>;
+  readonly secrets?: Pick<SecretBook, 'revision' | 'has' | 'problemOf' | 'placeholderOf' | 'redactor'> | undefined;
+  /** Whose placeholders are answered for secrets; without it none are. */
+  readonly executionId?: string | undefined;
 }
 
 /** Values that a guest reads without waiting; has the shape of the border's view. */
@@ -20,45 +24,95 @@ export interface View {
   readonly denied: Readonly<Record<string, string>>;
 }
 
-const lastByGrant = new WeakMap<PermissionSet, { readonly sources: ViewSources; readonly view: View }>();
+interface KeptView {
+  readonly sources: ViewSources;
+  readonly revision: number;
+  /** Everything but secrets. */
+  readonly view: View;
+  /** Granted names that are secrets. */
+  readonly secretNames: readonly string[];
+  /** The views of the executions that were seen last. */
+  readonly viewByExecution: Map<string, View>;
+}
+
+const lastByGrant = new WeakMap<PermissionSet, KeptView>();
+const mostViews = 256;
 
 /**
  * Gathers what `context.config.get` and `context.env.get` may answer: everything under `plugins.<name>` of the config, and
  * the granted `env` names, from `env` of the config before the daemon's environment. A name that was asked for in vain
- * gets its sentence. The daemon's own names (`HOTCELL_…`) are never answered, whatever was granted. Asked before every slice
- * of a call: the last view of a granted set is kept as long as its sources are the same objects.
+ * gets its sentence. The daemon's own names (`HOTCELL_…`) are never answered, whatever was granted, and a secret answers its
+ * placeholder in this execution. Asked before every slice of a call: the last view of a granted set is kept as long as its
+ * sources are the same objects.
  */
 export function buildBorderView(sources: ViewSources): View {
-  const last = lastByGrant.get(sources.granted);
-  if (last !== undefined && isSame(last.sources, sources)) return last.view;
-  const view = gather(sources);
-  lastByGrant.set(sources.granted, { sources, view });
-  return view;
+  let kept = lastByGrant.get(sources.granted);
+  if (kept === undefined || !isSame(kept, sources)) {
+    kept = gather(sources);
+    lastByGrant.set(sources.granted, kept);
+  }
+  return kept.secretNames.length === 0 ? kept.view : addPlaceholders(kept, sources);
 }
 
-function isSame(one: ViewSources, other: ViewSources): boolean {
+function isSame({ sources, revision }: KeptView, other: ViewSources): boolean {
   return (
-    one.pluginName === other.pluginName &&
-    one.requested === other.requested &&
-    one.config === other.config &&
-    one.processEnv === other.processEnv
+    sources.pluginName === other.pluginName &&
+    sources.requested === other.requested &&
+    sources.config === other.config &&
+    sources.processEnv === other.processEnv &&
+    sources.secrets === other.secrets &&
+    revision === (other.secrets?.revision ?? 0)
   );
 }
 
-function gather({ pluginName, requested, granted, config, processEnv }: ViewSources): View {
-  const own = Object.hasOwn(config.plugins, pluginName) ? (config.plugins[pluginName] ?? {}) : {};
-  const values = (granted.env ?? []).flatMap((name): [string, string][] => {
-    const value = isReserved(name) ? undefined : (readOwn(config.env, name) ?? readOwn(processEnv, name));
-    return value === undefined ? [] : [[name, value]];
+function gather(sources: ViewSources): KeptView {
+  const { pluginName, requested, granted, config, processEnv, secrets } = sources;
+  const redact = <Value>(value: Value): Value => secrets?.redactor.value(value) ?? value;
+  const own = redact(Object.hasOwn(config.plugins, pluginName) ? (config.plugins[pluginName] ?? {}) : {});
+  const names = (granted.env ?? []).filter((name) => !isReserved(name));
+  const secretNames = names.filter((name) => secrets?.has(name));
+  const values = names.flatMap((name): [string, string][] => {
+    const value = secretNames.includes(name) ? undefined : (readOwn(config.env, name) ?? readOwn(processEnv, name));
+    // A variable that a secret is read from is not a way around its binding.
+    return value === undefined ? [] : [[name, redact(value)]];
   });
   const env = Object.fromEntries(values);
   const { allowsEnv } = matchersOf(granted);
-  const denied = (requested.env ?? []).filter((name) => !allowsEnv(name) && !Object.hasOwn(own, name));
-  return Object.freeze({
+  const denied = (requested.env ?? [])
+    .filter((name) => !allowsEnv(name) && !Object.hasOwn(own, name))
+    .map((name): [string, string] => [name, describeDenied(pluginName, name)]);
+  const unusable = secretNames.flatMap((name): [string, string][] => {
+    const problem = secrets?.problemOf(name);
+    return problem === undefined ? [] : [[name, `The secret ${name} ${problem}.`]];
+  });
+  const view = Object.freeze({
     config: Object.freeze({ ...env, ...own }),
     env: Object.freeze(env),
-    denied: Object.freeze(Object.fromEntries(denied.map((name) => [name, describeDenied(pluginName, name)]))),
+    denied: Object.freeze(Object.fromEntries([...denied, ...unusable])),
   });
+  return {
+    sources,
+    revision: secrets?.revision ?? 0,
+    view,
+    secretNames: secretNames.filter((name) => secrets?.problemOf(name) === undefined),
+    viewByExecution: new Map(),
+  };
+}
+
+function addPlaceholders({ view, secretNames, viewByExecution }: KeptView, { secrets, executionId }: ViewSources): View {
+  if (secrets === undefined || executionId === undefined) return view;
+  const known = viewByExecution.get(executionId);
+  if (known !== undefined) return known;
+  const placeholders = Object.fromEntries(secretNames.map((name) => [name, secrets.placeholderOf(executionId, name)]));
+  const made = Object.freeze({
+    config: Object.freeze({ ...placeholders, ...view.config }),
+    env: Object.freeze({ ...view.env, ...placeholders }),
+    denied: view.denied,
+  });
+  const [oldest] = viewByExecution.keys();
+  if (oldest !== undefined && viewByExecution.size >= mostViews) viewByExecution.delete(oldest);
+  viewByExecution.set(executionId, made);
+  return made;
 }
 
 function describeDenied(pluginName: string, name: string): string {

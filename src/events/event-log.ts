@@ -1,6 +1,6 @@
 import type { EventRow, Store } from '../store/store-types.ts';
 import type { EventDataByType, EventEnvelope, EventFilter, EventLog, EventType } from './event.ts';
-import { isKeptEventType, passesEventFilter, publicEventTypes } from './event-filter.ts';
+import { filterEvent, isKeptEventType, publicEventTypes } from './event-filter.ts';
 import { parseEvent } from './event-schema.ts';
 
 /** What an event log is made of. */
@@ -8,6 +8,8 @@ export interface EventLogOptions {
   readonly store: Pick<Store, 'events' | 'flush'>;
   /** Epoch ms. */
   readonly now: () => number;
+  /** Takes secrets out of the data of events; the same object when there is none. Must not throw. */
+  readonly redact?: <Data>(data: Data) => Data;
   /** Hears what a subscriber threw. Must not throw. */
   readonly onSubscriberError?: (error: unknown) => void;
 }
@@ -24,7 +26,7 @@ const pruneEvery = 1000;
 
 /** Creates the event log over the events of a store. */
 export function createEventLog(options: EventLogOptions): EventLog {
-  const { store, now, onSubscriberError = () => {} } = options;
+  const { store, now, redact = (data) => data, onSubscriberError = () => {} } = options;
   let seq = store.events.lastSeq();
   let reservedSeq = seq + reservedAhead;
   let keptSincePrune = 0;
@@ -59,9 +61,10 @@ export function createEventLog(options: EventLogOptions): EventLog {
 
   function tell(event: EventEnvelope): void {
     for (const { filter, listener } of subscriptions) {
-      if (!passesEventFilter(event, filter)) continue;
+      const seen = filterEvent(event, filter);
+      if (seen === undefined) continue;
       try {
-        listener(event);
+        listener(seen);
       } catch (error) {
         onSubscriberError(error);
       }
@@ -71,8 +74,9 @@ export function createEventLog(options: EventLogOptions): EventLog {
   return {
     publish<Type extends EventType>(
       type: Type,
-      { caller = null, subject, data }: { caller?: string | null; subject: string; data: EventDataByType[Type] },
+      { caller = null, subject, data: told }: { caller?: string | null; subject: string; data: EventDataByType[Type] },
     ) {
+      const data = redact(told);
       const at = now();
       const isKept = isKeptEventType(type);
       if (isKept) {
@@ -90,14 +94,24 @@ export function createEventLog(options: EventLogOptions): EventLog {
         subscriptions = subscriptions.filter((other) => other !== subscription);
       };
     },
-    readAfter(after, { caller, types }, limit) {
+    readAfter(after, filter, limit) {
+      const { caller, types } = filter;
       const query = {
         limit,
         publicTypes: publicEventTypes,
         ...(caller === undefined ? {} : { caller }),
         ...(types ? { types } : {}),
       };
-      return store.events.listAfter(after, query).flatMap((row) => readEvent(row) ?? []);
+      const events: EventEnvelope[] = [];
+      // A row may hold nothing for this reader: fewer events than asked for must mean that there are no more.
+      for (let from = after, isMore = true; isMore && events.length < limit; ) {
+        const rows = store.events.listAfter(from, query);
+        const seen = rows.flatMap((row) => readEvent(row) ?? []).flatMap((event) => filterEvent(event, filter) ?? []);
+        events.push(...seen.slice(0, limit - events.length));
+        from = rows.at(-1)?.seq ?? from;
+        isMore = rows.length === limit;
+      }
+      return events;
     },
     lastSeq: () => seq,
   };

@@ -13,6 +13,8 @@ export interface DaemonOptions {
   /** Sees every event from the start on. Must not throw. */
   readonly onEvent?: (event: EventEnvelope) => void;
   readonly log: Logger;
+  /** Handed what takes secrets out of a line of JSON, before anything is logged that may hold one. */
+  readonly onRedaction?: (redact: (json: string) => string) => void;
 }
 
 /** A running daemon. */

@@ -5,6 +5,7 @@ import type { GrantQuestions } from '../permissions/grant-questions.ts';
 import type { GrantBook } from '../permissions/grants.ts';
 import type { PermissionUses } from '../permissions/uses.ts';
 import type { PluginSupervisor } from '../plugins/supervisor-types.ts';
+import type { SecretKeeper } from '../secrets/secret-types.ts';
 import type { Store } from '../store/store-types.ts';
 import type { ExecutionReader, ToolCaller, ToolRegistry } from '../tools/tools-api.ts';
 import type { KeyRing } from './key-ring.ts';
@@ -23,6 +24,7 @@ export interface OperationParts {
   readonly events: EventLog;
   readonly store: Store;
   readonly keys: KeyRing;
+  readonly secrets: SecretKeeper;
   readonly version: string;
   readonly startedAtMs: number;
 }

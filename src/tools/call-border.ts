@@ -4,7 +4,9 @@ import type { PermissionSet } from '../config/permission-set.ts';
 import type { BorderAnswer, BorderHost, BorderRequest, BorderView, BorderWorkspace, LogLine } from '../engines/border.ts';
 import type { EventLog } from '../events/event.ts';
 import type { GrantUse } from '../permissions/select-grants.ts';
+import type { Redactor } from '../secrets/secret-types.ts';
 import type { ActiveCall } from './active-call.ts';
+import { redactAnswer, redactLine } from './redaction.ts';
 import type { PublishedGeneration } from './tool-types.ts';
 
 /** A use that a grant allowed. */
@@ -18,6 +20,8 @@ export interface AllowedUse {
 export interface CallBorderParts {
   readonly capabilities: Pick<CapabilityTable, 'answer' | 'dial' | 'workspace' | 'endCall'>;
   readonly events: EventLog;
+  /** Takes secrets out of what reaches the guest and what it logs. */
+  readonly redactor?: Redactor | undefined;
   /** What `context.config.get` and `context.env.get` may answer now. Must not throw. */
   readonly readView: (published: PublishedGeneration, use: GrantUse) => BorderView;
   /** Notes an allowed use for the audit of grants. Must not throw. */
@@ -53,7 +57,7 @@ export class CallBorder implements BorderHost {
     this.#open++;
     if (!this.#engineTellsWaiting) this.#setWaiting(true);
     try {
-      return await this.#parts.capabilities.answer(request, this.#user, signal);
+      return redactAnswer(await this.#parts.capabilities.answer(request, this.#user, signal), this.#parts.redactor);
     } finally {
       this.#open--;
       if (!this.#engineTellsWaiting && this.#open === 0) this.#setWaiting(false);
@@ -85,7 +89,8 @@ export class CallBorder implements BorderHost {
     if (this.#user) this.#parts.capabilities.endCall(this.#call.record.id);
   }
 
-  log(line: LogLine): void {
+  log(written: LogLine): void {
+    const line = redactLine(written, this.#parts.redactor);
     const { record, request } = this.#call;
     const { level, text } = line;
     this.#parts.events.publish('execution-log', { caller: record.caller, subject: record.id, data: { level, text } });

@@ -1,6 +1,8 @@
 import { errorCatalog } from '../errors/catalog.ts';
 import type { EventLog } from '../events/event.ts';
+import type { Redactor } from '../secrets/secret-types.ts';
 import type { ExecutionRow, Store } from '../store/store-types.ts';
+import { redactRow } from './redaction.ts';
 import type { CallAnswer, ExecutionError, ExecutionStatus } from './tool-types.ts';
 
 /** The row of a call under way. It is changed in place and handed to the store after every change. */
@@ -29,18 +31,20 @@ export function createExecutionRecords(parts: {
   readonly store: Pick<Store, 'executions'>;
   readonly events: EventLog;
   readonly keep: number;
+  /** Takes secrets out of arguments; what ends comes without any. */
+  readonly redactor?: Redactor | undefined;
 }): ExecutionRecords {
-  const { store, events, keep } = parts;
+  const { store, events, keep, redactor } = parts;
   let endedSincePrune = 0;
 
   return {
-    open: (record) => store.executions.insert(record),
+    open: (record) => store.executions.insert(redactRow(record, redactor)),
     start(record, nowMs, tag) {
       record.attempts++;
       if (record.status === 'running') return;
       record.status = 'running';
       record.startedAtMs = nowMs;
-      store.executions.update(record);
+      store.executions.update(redactRow(record, redactor));
       const { id, tool, version, session, caller } = record;
       events.publish('execution-start', {
         caller,
@@ -54,7 +58,7 @@ export function createExecutionRecords(parts: {
       record.durationMs = durationMs;
       record.outputJson = end.outputJson ?? null;
       record.errorJson = end.error === undefined ? null : JSON.stringify(end.error);
-      store.executions.update(record);
+      store.executions.update(redactRow(record, redactor));
       const { id, tool, version, caller } = record;
       const code = end.error === undefined ? undefined : { code: end.error.code };
       events.publish('execution-end', {

@@ -3,6 +3,7 @@ import { deflateRaw, inflateRaw } from 'node:zlib';
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import type { BorderAnswer, BorderCrossing, Recording } from '../engines/border.ts';
+import type { Redactor } from '../secrets/secret-types.ts';
 
 const deflate = promisify(deflateRaw);
 const inflate = promisify(inflateRaw);
@@ -36,7 +37,7 @@ const storedRecording = Compile(
 );
 
 /** Packs a recording. What passes `maxBytes` (before packing) is left out from the end, and `complete` becomes false. */
-export async function encodeRecording(recording: Recording, maxBytes: number): Promise<Uint8Array> {
+export async function encodeRecording(recording: Recording, maxBytes: number, redactor?: Redactor): Promise<Uint8Array> {
   const crossings: object[] = [];
   let bytes = 0;
   for (const crossing of recording.crossings) {
@@ -47,7 +48,8 @@ export async function encodeRecording(recording: Recording, maxBytes: number): P
   }
   const complete = recording.complete && crossings.length === recording.crossings.length;
   const { seed, startedAtMs, logs = [] } = recording;
-  const json = Buffer.from(JSON.stringify({ seed, startedAtMs, complete, crossings, ...(logs.length > 0 && { logs }) }));
+  const text = JSON.stringify({ seed, startedAtMs, complete, crossings, ...(logs.length > 0 && { logs }) });
+  const json = Buffer.from(redactor === undefined || redactor.isIdle ? text : redactor.json(text));
   if (json.length < leastDeflatedBytes) return Buffer.concat([Buffer.of(plainFormat), json]);
   return Buffer.concat([Buffer.of(deflatedFormat), await deflate(json)]);
 }

@@ -1,4 +1,5 @@
 import type { Recording } from '../engines/border.ts';
+import type { Redactor } from '../secrets/secret-types.ts';
 import type { Store } from '../store/store-types.ts';
 import { decodeRecording, encodeRecording } from './recording-codec.ts';
 
@@ -32,6 +33,7 @@ export function createRecordingKeeper(parts: {
   readonly store: Pick<Store, 'recordings'>;
   readonly keepPerTool: number;
   readonly maxBytes: number;
+  readonly redactor?: Redactor | undefined;
   readonly onFault: (error: unknown) => void;
 }): RecordingKeeper {
   const { store, keepPerTool, maxBytes, onFault } = parts;
@@ -54,7 +56,7 @@ export function createRecordingKeeper(parts: {
     successes = new Map();
     try {
       for (const { recording, ...row } of written) {
-        store.recordings.insert({ ...row, blob: await encodeRecording(recording, maxBytes) });
+        store.recordings.insert({ ...row, blob: await encodeRecording(recording, maxBytes, parts.redactor) });
       }
       for (const tool of tools) store.recordings.pruneSuccessful(tool, keepPerTool);
     } catch (error) {

@@ -1,3 +1,4 @@
+import { listPlaceholders } from '../../secrets/placeholders.ts';
 import type { HeaderList } from './request-headers.ts';
 
 /** One request on its way, whatever hop it is. */
@@ -18,7 +19,7 @@ export function isRedirect(status: number): boolean {
 
 /**
  * The request for the next hop, as the fetch standard rewrites it: POST becomes GET on 301 and 302, everything but HEAD
- * on 303, both without body; credentials do not cross origins.
+ * on 303, both without body; credentials, among them all headers that hold a secret, do not cross origins.
  */
 export function rewriteForRedirect(request: OutgoingRequest, status: number, hop: { from: URL; to: URL }): OutgoingRequest {
   const becomesGet =
@@ -28,8 +29,12 @@ export function rewriteForRedirect(request: OutgoingRequest, status: number, hop
   return {
     method: becomesGet ? 'GET' : request.method,
     headers: request.headers.filter(
-      ([name]) => !(becomesGet && bodyHeaders.has(name)) && !(crossesOrigins && credentialHeaders.has(name)),
+      ([name, value]) => !(becomesGet && bodyHeaders.has(name)) && !(crossesOrigins && isCredential(name, value)),
     ),
     body: becomesGet ? undefined : request.body,
   };
+}
+
+function isCredential(name: string, value: string): boolean {
+  return credentialHeaders.has(name) || listPlaceholders(value).length > 0;
 }

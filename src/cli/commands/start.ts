@@ -45,6 +45,7 @@ export function registerStart(program: Command, session: CliSession): void {
 /** How the life of a daemon is told. */
 interface StartView {
   readonly log: Logger;
+  readonly redaction: LogRedaction;
   onEvent(event: EventEnvelope): void;
   /** `url` listens, and every plugin has a state. */
   started(daemon: StartedDaemon): void;
@@ -56,7 +57,14 @@ type StartedDaemon = Parameters<typeof renderStartReport>[0];
 async function serve({ io, version }: CliSession, config: Config, view: StartView): Promise<void> {
   const { startDaemon } = await io.loadDaemon();
   const startedAt = performance.now();
-  const daemon = await startDaemon({ config, version, listen: true, onEvent: view.onEvent, log: view.log });
+  const daemon = await startDaemon({
+    config,
+    version,
+    listen: true,
+    onEvent: view.onEvent,
+    log: view.log,
+    onRedaction: view.redaction.use,
+  });
   const { url = '' } = daemon;
   try {
     const { plugins, tools } = daemon.parts;
@@ -69,12 +77,32 @@ async function serve({ io, version }: CliSession, config: Config, view: StartVie
   }
 }
 
+/** Takes secrets out of the log, as soon as the daemon knows them. */
+interface LogRedaction {
+  use(redact: (json: string) => string): void;
+  /** A line of the log with its line break. */
+  apply(line: string): string;
+}
+
+function createLogRedaction(): LogRedaction {
+  let redact = (json: string): string => json;
+  return {
+    use: (given) => {
+      redact = given;
+    },
+    apply: (line) => `${redact(line.trimEnd())}\n`,
+  };
+}
+
 function createPeopleView({ io, style, print }: CliSession, config: Config): StartView {
   const level = config.log.level === 'info' ? 'warn' : config.log.level;
   const prettify = prettyFactory({ colorize: io.isTTY, ignore: 'pid,hostname' });
+  const redaction = createLogRedaction();
+  const write = (line: string) => void io.stderr.write(prettify(redaction.apply(line)) ?? '');
   let isReported = false;
   return {
-    log: pino({ level }, { write: (line: string) => void io.stderr.write(prettify(line) ?? line) }),
+    redaction,
+    log: pino({ level }, { write }),
     // Before the report everything is new, and the report tells it all.
     onEvent: (event) => {
       if (isReported) print(renderLiveEvent(event, style));
@@ -88,11 +116,13 @@ function createPeopleView({ io, style, print }: CliSession, config: Config): Sta
 }
 
 function createServiceView({ io }: CliSession, config: Config): StartView {
+  const redaction = createLogRedaction();
   const log = pino(
     { level: config.log.level, base: { pid: process.pid } },
-    { write: (line: string) => void io.stdout.write(line) },
+    { write: (line: string) => void io.stdout.write(redaction.apply(line)) },
   );
   return {
+    redaction,
     log,
     onEvent({ type, subject, data }) {
       const level = type === 'plugin-diagnostic' || type === 'watch-problem' ? 'warn' : quietEvents.has(type) ? 'debug' : 'info';
