@@ -11,9 +11,24 @@ export function isKeptEventType(type: EventType): boolean {
   return !fleetingEventTypes.has(type);
 }
 
-/** Whether somebody may see an event and asked for it. Without a caller the filter is an admin's and hides nothing. */
-export function passesEventFilter(event: Pick<EventEnvelope, 'type' | 'caller'>, filter: EventFilter): boolean {
-  if (filter.types !== undefined && !filter.types.includes(event.type)) return false;
-  if (filter.caller === undefined || event.caller === filter.caller) return true;
-  return event.caller === null && publicEventTypes.includes(event.type);
+/**
+ * What somebody may see of an event and asked for; undefined when that is nothing. Without a caller the filter is an admin's
+ * and hides nothing.
+ */
+export function filterEvent(event: EventEnvelope, filter: EventFilter): EventEnvelope | undefined {
+  if (filter.types !== undefined && !filter.types.includes(event.type)) return undefined;
+  if (filter.caller !== undefined && event.caller !== filter.caller) {
+    if (event.caller !== null || !publicEventTypes.includes(event.type)) return undefined;
+  }
+  return filter.seesTool === undefined || event.type !== 'tools-change' ? event : keepTools(event, filter.seesTool);
+}
+
+function keepTools(
+  event: Extract<EventEnvelope, { type: 'tools-change' }>,
+  seesTool: (name: string) => boolean,
+): EventEnvelope | undefined {
+  const keep = (refs: readonly string[]) => refs.filter((ref) => seesTool(ref.slice(0, ref.lastIndexOf('@'))));
+  const { added, removed, changed } = event.data;
+  const data = { added: keep(added), removed: keep(removed), changed: keep(changed) };
+  return data.added.length + data.removed.length + data.changed.length === 0 ? undefined : { ...event, data };
 }

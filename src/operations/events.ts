@@ -1,5 +1,6 @@
 import type { EventFilter, EventType } from '../events/event.ts';
 import type { Caller } from '../tools/tool-types.ts';
+import { seesToolName } from '../tools/visible-tools.ts';
 import { eventContracts } from './contracts/events.ts';
 import { implement, type Operation } from './operation.ts';
 import type { OperationParts } from './parts.ts';
@@ -22,6 +23,7 @@ export function createEventOperations({ events }: OperationParts): Operation[] {
 export function filterFor(caller: Caller, types: readonly EventType[] | undefined): EventFilter {
   return {
     ...(caller.role === 'admin' ? {} : { caller: caller.id }),
+    ...(caller.tools === undefined ? {} : { seesTool: (name: string) => seesToolName(caller, name) }),
     ...(types === undefined || types.length === 0 ? {} : { types }),
   };
 }

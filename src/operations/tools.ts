@@ -1,4 +1,6 @@
+import { loopBudgetOf } from '../tools/loop-budget.ts';
 import type { CallRequest, ToolEntry } from '../tools/tool-types.ts';
+import { seesTool } from '../tools/visible-tools.ts';
 import { cutPage } from './contracts/paging.ts';
 import { type ToolView, toolContracts } from './contracts/tools.ts';
 import { implement, type Operation } from './operation.ts';
@@ -7,9 +9,10 @@ import type { OperationParts } from './parts.ts';
 /** What can be done with tools. */
 export function createToolOperations({ tools, caller: toolCaller }: OperationParts): Operation[] {
   return [
-    implement(toolContracts.list, (input) => {
+    implement(toolContracts.list, (input, { caller }) => {
       const query = input.q?.toLowerCase();
       const entries = tools.list().filter((entry) => {
+        if (!seesTool(caller, entry)) return false;
         if (input.mode !== undefined && entry.manifest.mode !== input.mode) return false;
         if (input.source !== undefined && entry.source !== input.source) return false;
         if (input.plugin !== undefined && entry.plugin !== input.plugin) return false;
@@ -22,7 +25,7 @@ export function createToolOperations({ tools, caller: toolCaller }: OperationPar
       );
       return { ...page, items: page.items.map(describeTool) };
     }),
-    implement(toolContracts.get, ({ ref }) => describeTool(tools.resolve(ref))),
+    implement(toolContracts.get, ({ ref }, { caller }) => describeTool(tools.resolve(ref, (entry) => seesTool(caller, entry)))),
     implement(toolContracts.call, (input, context) => {
       const request: { -readonly [Key in keyof CallRequest]: CallRequest[Key] } = {
         ref: input.ref,
@@ -33,6 +36,7 @@ export function createToolOperations({ tools, caller: toolCaller }: OperationPar
       if (input.timeoutMs !== undefined) request.timeoutMs = input.timeoutMs;
       if (input.idempotencyKey !== undefined) request.idempotencyKey = input.idempotencyKey;
       if (input.tag !== undefined) request.tag = input.tag;
+      if (input.turn !== undefined) request.turn = input.turn;
       if (context.cancelSignal !== undefined) request.signal = context.cancelSignal;
       return toolCaller.call(request);
     }),
@@ -64,6 +68,7 @@ function describeTool(entry: ToolEntry): ToolView {
       .filter(([, isSet]) => isSet)
       .map(([flag]) => flag),
     idempotent: manifest.idempotent,
+    loopBudget: { ...loopBudgetOf([manifest]) },
     ...(manifest.timeoutMs === undefined ? {} : { timeoutMs: manifest.timeoutMs }),
     input: manifest.input,
     inputSource: manifest.inputSource,

@@ -23,6 +23,10 @@ export const toolView = Type.Object({
   tags: Type.Array(Type.String()),
   flags: Type.Array(Type.String({ description: 'Such as isDangerous.' })),
   idempotent: Type.Boolean(),
+  loopBudget: Type.Object(
+    { repeats: Type.Integer(), followUps: Type.Integer(), renewals: Type.Integer() },
+    { description: 'How long a model may go on by itself with this tool at hand.' },
+  ),
   timeoutMs: Type.Optional(Type.Number()),
   input: jsonSchema,
   inputSource: Type.String(),
@@ -84,6 +88,13 @@ export const toolContracts = {
         session: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
         timeoutMs: Type.Optional(Type.Integer({ minimum: 1, maximum: 900_000 })),
         idempotencyKey: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
+        turn: Type.Optional(
+          Type.String({
+            minLength: 1,
+            maxLength: 128,
+            description: 'One turn of a model: of its calls those that are not marked isParallelSafe run one after the other.',
+          }),
+        ),
         tag: Type.Optional(
           Type.String({ minLength: 1, maxLength: 64, description: 'Said again in the execution-start event of this call.' }),
         ),
