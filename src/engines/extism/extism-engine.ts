@@ -1,14 +1,17 @@
-import { resolveLimits } from '../../config/limits.ts';
+import { type Limits, resolveLimits } from '../../config/limits.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import type { BorderHost } from '../border.ts';
-import type { Engine, GuestError, RunOutcome, RunRequest } from '../engine.ts';
+import { Deadline, watchDeadline } from '../deadline.ts';
+import type { Engine, GuestError, LoadRequest, RunOutcome, RunRequest } from '../engine.ts';
+import { createRecorder } from '../recorder.ts';
 import { type CallEnd, createCallEnd } from './call-end.ts';
 import { GuestFault } from './guest-fault.ts';
-import { createModuleCache, type ModuleCache } from './module-cache.ts';
+import { type CompiledModule, createModuleCache, type ModuleCache } from './module-cache.ts';
 import { checkModule } from './module-contract.ts';
-import { describeEarlyEnd, describeTaskEnd } from './run-outcome.ts';
+import { describeEarlyEnd, describeTaskEnd, readOutput } from './run-outcome.ts';
+import { callExport, describeExport, describeServlet, readServletAnswer, writeServletCall } from './servlet.ts';
 import { readEmbeddedSidecar, type Sidecar } from './sidecar.ts';
-import type { ModuleCall } from './worker-messages.ts';
+import type { CallBounds, ModuleCall } from './worker-messages.ts';
 import { createWorkerPool } from './worker-pool.ts';
 import { runTask } from './worker-task.ts';
 
@@ -18,11 +21,12 @@ export interface ExtismEngineOptions {
   readonly keepWarm?: number;
 }
 
+const slowDescribe = new GuestFault('time-exceeded', 'The export describe did not answer within its time.');
 const noUsage = { cpuMs: 0, hostCalls: 0, logLines: 0 };
 
 /**
  * Runs `.wasm` modules of the Extism ABI: every call in a fresh instance, in a worker thread that is ended when the call
- * passes its limits. A module reaches no file and no network; its log is the only thing that crosses the border.
+ * passes its limits. A module reaches nothing by itself: network, kv and other tools are asked of the daemon, over the border.
  * Program code is what `embedSidecar` returns.
  */
 export function createExtismEngine(options: ExtismEngineOptions = {}): Engine {
@@ -32,13 +36,44 @@ export function createExtismEngine(options: ExtismEngineOptions = {}): Engine {
   const modules = createModuleCache(compilers);
   const closing = new AbortController();
 
+  const describeTools = async ({ key, limits }: LoadRequest, compiled: CompiledModule): Promise<unknown> => {
+    const { sidecar, module } = compiled;
+    if (!sidecar.isServlet) return sidecar.exported;
+    const timer = new AbortController();
+    const stopWatch = watchDeadline(new Deadline(Date.now() + limits.wallMs), () => timer.abort(slowDescribe));
+    try {
+      const worker = await pool.acquire(timer.signal);
+      const bounds = boundsOf({ ...limits, hostCalls: 0 });
+      const call = { module, exportName: describeExport, input: '', config: sidecar.config, denied: {}, bounds };
+      const end = await runTask(worker, { type: 'run', call }, { cpuMs: limits.cpuMs, signal: timer.signal }, undefined);
+      pool.release(worker, end.type === 'report');
+      if (end.type === 'report' && end.report.type === 'returned') return describeServlet(sidecar.exported, end.report.output);
+      const outcome = describeTaskEnd(end, 'deadline', limits);
+      const error = outcome.status === 'success' ? undefined : outcome.error;
+      throw new GuestFault(error?.code ?? 'load-failed', `The export describe failed: ${error?.message ?? key}`);
+    } finally {
+      stopWatch();
+    }
+  };
+
   const runCall = async (request: RunRequest, host: BorderHost, callEnd: CallEnd): Promise<RunOutcome> => {
-    const call = await callEnd.race(prepareCall(modules, request, host));
+    const compiled = await callEnd.race(findModule(modules, request));
+    const call = prepareCall(compiled, request, host);
     const worker = await pool.acquire(callEnd.signal);
     const bounds = { cpuMs: request.limits.cpuMs, signal: callEnd.signal };
-    const end = await runTask(worker, { type: 'run', call }, bounds, (line) => host.log(line));
+    const recorder = createRecorder({ seed: '', startedAtMs: Date.now() });
+    const end = await runTask(worker, { type: 'run', call }, bounds, {
+      onLog: (line) => host.log(line),
+      onAsk: async ({ id, op, payload, body }, ended) => {
+        const answer = await host.answer({ id, op, payload, ...(body && { body }) }, ended);
+        recorder.add({ id, op, payload, answer });
+        return answer;
+      },
+    });
     pool.release(worker, end.type === 'report');
-    return describeTaskEnd(end, callEnd.reason(), request.limits);
+    const outcome = describeTaskEnd(end, callEnd.reason(), request.limits);
+    const recording = { ...recorder.recording(), complete: isReplayable(compiled) && recorder.recording().complete };
+    return { ...(compiled.sidecar.isServlet ? readServletOutcome(outcome) : outcome), recording };
   };
 
   return {
@@ -50,8 +85,9 @@ export function createExtismEngine(options: ExtismEngineOptions = {}): Engine {
         const compiled = await modules.get(request.key, memoryBytes, async () => bytes);
         // The first call after a save need not wait for a thread to start.
         pool.warm();
-        const warnings = checkModule(compiled.shape, compiled.sidecar);
-        return { ok: true, exported: { default: compiled.sidecar.exported, named: {} }, warnings };
+        checkModule(compiled.shape, compiled.sidecar);
+        checkIsolation(compiled.sidecar.exported.isolation);
+        return { ok: true, exported: { default: await describeTools(request, compiled), named: {} }, warnings: [] };
       } catch (error) {
         return { ok: false, error: toGuestError(error) };
       }
@@ -79,13 +115,33 @@ export function createExtismEngine(options: ExtismEngineOptions = {}): Engine {
   };
 }
 
-async function prepareCall(modules: ModuleCache, request: RunRequest, host: BorderHost): Promise<ModuleCall> {
-  const { program, limits, handler, isolation } = request;
-  if (isolation !== 'call') {
-    throw new GuestFault('not-supported', `A WebAssembly plugin runs with isolation "call"; it asks for "${isolation}".`);
-  }
-  const compiled = await modules.get(program.key, limits.memoryBytes, async () => toBytes(await program.readCode()));
-  const exportName = compiled.sidecar.exportByHandler.get(handler);
+function findModule(modules: ModuleCache, { program, limits, isolation }: RunRequest): Promise<CompiledModule> {
+  checkIsolation(isolation);
+  return modules.get(program.key, limits.memoryBytes, async () => toBytes(await program.readCode()));
+}
+
+function checkIsolation(isolation: unknown): void {
+  if (isolation === undefined || isolation === 'call') return;
+  throw new GuestFault('not-supported', `A WebAssembly plugin runs with isolation "call"; it asks for "${String(isolation)}".`);
+}
+
+/** What a module draws from the clock or at random is not recorded. */
+function isReplayable({ shape }: CompiledModule): boolean {
+  return !shape.imports.some(({ name }) => name === 'random_get' || name === 'clock_time_get');
+}
+
+function readServletOutcome(outcome: RunOutcome): RunOutcome {
+  if (outcome.status !== 'success') return outcome;
+  const { usage } = outcome;
+  const answer = readServletAnswer(typeof outcome.output === 'string' ? outcome.output : JSON.stringify(outcome.output));
+  if ('error' in answer) return { status: 'error', error: answer.error, usage };
+  return { status: 'success', output: readOutput(answer.output), usage };
+}
+
+function prepareCall(compiled: CompiledModule, request: RunRequest, host: BorderHost): ModuleCall {
+  const { limits, handler, argumentsJson } = request;
+  const { isServlet, exportByHandler } = compiled.sidecar;
+  const exportName = isServlet ? callExport : exportByHandler.get(handler);
   if (exportName === undefined) {
     throw new GuestFault('engine-failed', `The sidecar names no export for the handler "${handler}".`);
   }
@@ -93,16 +149,15 @@ async function prepareCall(modules: ModuleCache, request: RunRequest, host: Bord
   return {
     module: compiled.module,
     exportName,
-    input: request.argumentsJson,
+    input: isServlet ? writeServletCall(handler, argumentsJson) : argumentsJson,
     config: { ...compiled.sidecar.config, ...toTexts(view.config), ...view.env },
     denied: view.denied,
-    bounds: {
-      memoryBytes: limits.memoryBytes,
-      outputBytes: limits.outputBytes,
-      logBytes: limits.logBytes,
-      logLines: limits.logLines,
-    },
+    bounds: boundsOf(limits),
   };
+}
+
+function boundsOf({ memoryBytes, outputBytes, logBytes, logLines, hostCalls }: Limits): CallBounds {
+  return { memoryBytes, outputBytes, logBytes, logLines, hostCalls };
 }
 
 function definedMemory({ memoryBytes }: Sidecar): { memoryBytes?: number } {

@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../../errors/catalog.ts';
+import { type ErrorCode, errorCatalog } from '../../errors/catalog.ts';
 import type { GuestError, StackFrame } from '../engine.ts';
 
 const maxMessageLength = 4000;
@@ -17,6 +17,15 @@ export class GuestFault extends Error {
     this.name = 'GuestFault';
     this.code = code;
   }
+
+  /** What the daemon refused; a code that is none of the catalog's reads as a failure of the handler. */
+  static fromRefusal(refusal: { readonly code: string; readonly message: string }): GuestFault {
+    return new GuestFault(isErrorCode(refusal.code) ? refusal.code : 'handler-threw', refusal.message);
+  }
+}
+
+function isErrorCode(code: string): code is ErrorCode {
+  return Object.hasOwn(errorCatalog, code);
 }
 
 /** What a failed call says in facts: a fault of a host function, an error that the guest set, or a trap. */

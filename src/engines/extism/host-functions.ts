@@ -1,17 +1,20 @@
 import type { CallContext } from '@extism/extism';
 import type { BoundedLog } from './bounded-log.ts';
 import { GuestFault } from './guest-fault.ts';
+import type { HostCaller } from './host-channel.ts';
+import { type HttpAnswer, requestOverHost } from './http-request.ts';
 
 /** What the host functions of one call work on. */
 export interface HostState {
   readonly log: BoundedLog;
   readonly config: Readonly<Record<string, string>>;
   readonly denied: Readonly<Record<string, string>>;
-  /** Bytes of host memory that the guest may hold beside its own memory. */
-  readonly blockBytes: number;
+  readonly blocks: BlockBudget;
+  readonly host: HostCaller;
 }
 
-type HostFunction = (context: CallContext, ...args: bigint[]) => bigint | number | undefined;
+/** A function that the guest imports; addresses and sizes come as 64-bit numbers. */
+export type HostFunction = (context: CallContext, ...args: bigint[]) => bigint | number | undefined;
 
 // Addresses carry the block's index in the upper 16 bits of a signed 64-bit number, and indexes are never used again.
 const maxBlocks = 32_000;
@@ -23,7 +26,8 @@ const infoLogLevel = 1;
  * without end, a log without limit. `load`, `store`, `input`, `output_set`, `error_set` and `free` stay the SDK's.
  */
 export function createHostFunctions(state: HostState): Record<string, HostFunction> {
-  const blocks = createBlockBudget(state.blockBytes);
+  const { blocks } = state;
+  let http: HttpAnswer | undefined;
   const variables = createVariables();
   const writeLog =
     (level: 'debug' | 'info' | 'warn' | 'error'): HostFunction =>
@@ -55,16 +59,26 @@ export function createHostFunctions(state: HostState): Record<string, HostFuncti
     log_warn: writeLog('warn'),
     log_error: writeLog('error'),
     get_log_level: () => infoLogLevel,
-    http_request: () => {
-      throw new GuestFault('not-supported', 'http_request is not available: a WebAssembly plugin does not reach the network.');
+    http_request: (context, address = 0n, bodyAddress = 0n) => {
+      const body = bodyAddress === 0n ? undefined : context.read(bodyAddress)?.bytes().slice();
+      http = undefined;
+      http = requestOverHost(state.host, context.read(address)?.text() ?? '', body);
+      return blocks.store(context, http.body);
     },
-    http_status_code: () => 0,
-    http_headers: () => 0n,
+    http_status_code: () => http?.status ?? 0,
+    http_headers: (context) => (http ? blocks.store(context, new TextEncoder().encode(JSON.stringify(http.headers))) : 0n),
   };
 }
 
-/** Counts what the guest holds in blocks; freed blocks are noticed when the budget runs out. */
-function createBlockBudget(maxBytes: number) {
+/** Memory of the host that the guest holds beside its own. */
+export interface BlockBudget {
+  /** Throws `memory-exceeded`. */
+  allocate(context: CallContext, bytes: number): bigint;
+  store(context: CallContext, bytes: Uint8Array): bigint;
+}
+
+/** Counts what the guest holds in blocks; freed blocks are noticed when the budget of `maxBytes` runs out. */
+export function createBlockBudget(maxBytes: number): BlockBudget {
   const held = new Map<bigint, number>();
   let heldBytes = 0;
   let made = 0;

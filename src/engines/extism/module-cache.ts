@@ -57,7 +57,7 @@ async function compile(pool: WorkerPool, bytes: Uint8Array, memoryBytes: number)
   try {
     const worker = await pool.acquire(timer.signal);
     const bounds = { cpuMs: compileMs, signal: timer.signal };
-    const end = await runTask(worker, { type: 'compile', bytes, memoryBytes }, bounds, () => undefined);
+    const end = await runTask(worker, { type: 'compile', bytes, memoryBytes }, bounds, undefined);
     pool.release(worker, end.type === 'report');
     return { ...readCompiled(end), sidecar };
   } finally {

@@ -1,5 +1,6 @@
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import type { Sidecar } from './sidecar.ts';
+import { userFunctions, userNamespace } from './user-functions.ts';
 
 /** What a compiled module offers and wants. */
 export interface ModuleShape {
@@ -42,27 +43,23 @@ export const extismFunctions = [
   'http_headers',
 ] as const;
 
-const refusedWhenCalled = new Set(['http_request']);
-
 /**
- * Checks a module against its sidecar: every handler's export is a function, and nothing is imported but Extism's host
- * functions and WASI. Returns warnings; throws `export-missing` or `import-refused`.
+ * Checks a module against its sidecar: every handler's export is a function, and nothing is imported but host functions
+ * that there are and WASI. Throws `export-missing` or `import-refused`.
  */
-export function checkModule(shape: ModuleShape, sidecar: Sidecar): string[] {
+export function checkModule(shape: ModuleShape, sidecar: Sidecar): void {
   const functions = shape.exports.filter((entry) => entry.kind === 'function').map((entry) => entry.name);
   for (const [handler, exportName] of sidecar.exportByHandler) {
     if (!functions.includes(exportName)) throw missingExport(handler, exportName, functions);
   }
   const refused = shape.imports.filter((entry) => !isAllowed(entry));
   if (refused.length > 0) throw refusedImports(refused);
-  return shape.imports
-    .filter((entry) => refusedWhenCalled.has(entry.name))
-    .map((entry) => `The module imports ${entry.name}; a call that uses it is refused.`);
 }
 
 function isAllowed(entry: WebAssembly.ModuleImportDescriptor): boolean {
   if (entry.kind !== 'function') return false;
   if (entry.module === wasiNamespace) return true;
+  if (entry.module === userNamespace) return userFunctions.some((name) => name === entry.name);
   return entry.module === extismNamespace && extismFunctions.some((name) => name === entry.name);
 }
 
@@ -80,7 +77,7 @@ function refusedImports(refused: readonly WebAssembly.ModuleImportDescriptor[]):
   const names = refused.slice(0, 10).map((entry) => `${entry.module}.${entry.name} (${entry.kind})`);
   return new HotcellError(
     'import-refused',
-    `The module may import functions of ${extismNamespace} and ${wasiNamespace} only, and it imports ${names.join(', ')}.`,
+    `The module may import functions of ${extismNamespace}, ${userNamespace} (${userFunctions.join(', ')}) and ${wasiNamespace} only, and it imports ${names.join(', ')}.`,
     { fix: 'Build the module with an Extism PDK and without host functions of your own.' },
   );
 }

@@ -119,3 +119,23 @@ function truncated(offset: number): HotcellError {
     fix: 'Build or copy the file again; it is cut off.',
   });
 }
+
+const exportSectionId = 7;
+const functionKind = 0;
+
+/** The names of the functions that a module exports. Throws `entry-invalid` for bytes that are no module. */
+export function listExportedFunctions(module: Uint8Array): string[] {
+  const section = listSections(module).find(({ id }) => id === exportSectionId);
+  if (!section) return [];
+  const count = readUnsigned(module, section.contentStart);
+  const names: string[] = [];
+  let offset = count.next;
+  for (let index = 0; index < count.value && offset < section.end; index++) {
+    const length = readUnsigned(module, offset);
+    const end = length.next + length.value;
+    if (end >= section.end) throw truncated(offset);
+    if (module[end] === functionKind) names.push(new TextDecoder().decode(module.subarray(length.next, end)));
+    offset = readUnsigned(module, end + 1).next;
+  }
+  return names;
+}

@@ -33,16 +33,16 @@ export function describeEarlyEnd(reason: EndReason): RunOutcome {
 function describeReport(report: Extract<TaskEnd, { type: 'report' }>['report']): RunOutcome {
   switch (report.type) {
     case 'returned':
-      return { status: 'success', output: readOutput(report.output), usage: { ...report.usage, hostCalls: 0 } };
+      return { status: 'success', output: readOutput(report.output), usage: report.usage };
     case 'failed':
-      return { status: 'error', error: report.error, usage: { ...report.usage, hostCalls: 0 } };
+      return { status: 'error', error: report.error, usage: report.usage };
     case 'compiled':
       return fail('error', { code: 'engine-failed', message: 'The worker compiled where it should have run.' });
   }
 }
 
 /** Output is JSON where it parses as such, else text. */
-function readOutput(text: string): unknown {
+export function readOutput(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

@@ -1,6 +1,7 @@
 import { parse as parseYaml } from 'yaml';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { readCustomSection, writeCustomSection } from './module-sections.ts';
+import { isServlet } from './servlet.ts';
 
 /** A `.wasm` plugin's manifest in the shape that every manifest is read from, and what only this engine needs of it. */
 export interface Sidecar {
@@ -12,6 +13,8 @@ export interface Sidecar {
   readonly config: Readonly<Record<string, string>>;
   /** The memory that it asks for in `limits`, in bytes. */
   readonly memoryBytes: number | undefined;
+  /** The module describes its tools itself and serves them all by one export, see servlet.ts. */
+  readonly isServlet: boolean;
 }
 
 /** The text of a sidecar and the file it came from, for messages. */
@@ -37,22 +40,24 @@ export function listSidecarNames(wasmFile: string): string[] {
  */
 export function embedSidecar(wasmFile: string, module: Uint8Array, sidecar: SidecarFile | undefined): Uint8Array {
   if (!sidecar) {
-    if (readCustomSection(module, sectionName)) return module;
+    if (readCustomSection(module, sectionName) || isServlet(module)) return module;
     throw new HotcellError('manifest-invalid', `Expected a manifest beside ${wasmFile}, and found none.`, {
-      fix: `Write ${listSidecarNames(wasmFile)[0]}: {"name": …, "description": …, "export": …, "parameters": {…}}.`,
+      fix: `Write ${listSidecarNames(wasmFile)[0]}: {"name": …, "description": …, "export": …, "parameters": {…}}, or export describe and call.`,
     });
   }
   const data = parseSidecar(sidecar);
-  interpretSidecar(data, sidecar.file);
+  interpretSidecar(data, sidecar.file, isServlet(module));
   return writeCustomSection(module, sectionName, new TextEncoder().encode(JSON.stringify(data)));
 }
 
 /** Reads what `embedSidecar` put into the module. */
 export function readEmbeddedSidecar(module: Uint8Array): Sidecar {
   const section = readCustomSection(module, sectionName);
+  const describesItself = isServlet(module);
+  if (!section && describesItself) return interpretSidecar({}, 'the module', true);
   if (!section) throw new HotcellError('manifest-invalid', 'The module carries no manifest; it needs a sidecar file.');
   const file = 'the manifest inside the module';
-  return interpretSidecar(parseSidecar({ file: 'sidecar.json', text: new TextDecoder().decode(section) }), file);
+  return interpretSidecar(parseSidecar({ file: 'sidecar.json', text: new TextDecoder().decode(section) }), file, describesItself);
 }
 
 function parseSidecar({ file, text }: SidecarFile): unknown {
@@ -68,16 +73,19 @@ function parseSidecar({ file, text }: SidecarFile): unknown {
   }
 }
 
-function interpretSidecar(data: unknown, file: string): Sidecar {
+function interpretSidecar(data: unknown, file: string, describesItself: boolean): Sidecar {
   if (!isRecord(data)) throw invalid(file, 'an object', describeType(data));
   const { export: exportName, config, tools, ...rest } = data;
   const common = { config: readConfig(config, file), memoryBytes: readMemoryBytes(rest.limits) };
+  if (tools === undefined && exportName === undefined && describesItself) {
+    return { exported: { ...rest, engine: 'extism' }, exportByHandler: new Map(), isServlet: true, ...common };
+  }
   if (tools === undefined) {
     if (typeof exportName !== 'string' || exportName === '') {
       throw invalid(file, '"export" with the name of one export, or "tools"', describeType(exportName));
     }
     const exported = { ...rest, engine: 'extism', handler: functionMark };
-    return { exported, exportByHandler: new Map([['default', exportName]]), ...common };
+    return { exported, exportByHandler: new Map([['default', exportName]]), isServlet: false, ...common };
   }
   if (!isRecord(tools)) throw invalid(file, '"tools" as an object from export name to tool', describeType(tools));
   if (exportName !== undefined) throw invalid(file, 'either "export" or "tools"', 'both');
@@ -85,6 +93,7 @@ function interpretSidecar(data: unknown, file: string): Sidecar {
   return {
     exported: { ...rest, engine: 'extism', tools: Object.fromEntries(entries.map(({ handler, tool }) => [handler, tool])) },
     exportByHandler: new Map(entries.map(({ handler, exportName }) => [handler, exportName])),
+    isServlet: false,
     ...common,
   };
 }

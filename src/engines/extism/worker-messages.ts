@@ -24,22 +24,25 @@ export interface CallBounds {
   readonly outputBytes: number;
   readonly logBytes: number;
   readonly logLines: number;
+  readonly hostCalls: number;
 }
 
 /** What a worker did for a call. */
 export interface WorkerUsage {
   readonly cpuMs: number;
   readonly logLines: number;
+  readonly hostCalls: number;
 }
 
-/** What a worker says. `log` may come many times; any other report ends the task. */
+/** What a worker says. `log` and `ask` may come many times; any other report ends the task. */
 export type WorkerReport =
   | { readonly type: 'log'; readonly line: LogLine }
+  | { readonly type: 'ask'; readonly id: number; readonly op: string; readonly payload: string; readonly body?: Uint8Array }
   | { readonly type: 'compiled'; readonly module: WebAssembly.Module; readonly shape: ModuleShape }
   | { readonly type: 'returned'; readonly output: string; readonly usage: WorkerUsage }
   | { readonly type: 'failed'; readonly error: GuestError; readonly usage: WorkerUsage };
 
-const reportTypes: ReadonlySet<unknown> = new Set<WorkerReport['type']>(['log', 'compiled', 'returned', 'failed']);
+const reportTypes: ReadonlySet<unknown> = new Set<WorkerReport['type']>(['log', 'ask', 'compiled', 'returned', 'failed']);
 
 /**
  * Tells a report from anything else on the port. The guest has no way to post: whatever carries a known type was

@@ -1,11 +1,18 @@
-import { Worker } from 'node:worker_threads';
+import { MessageChannel, Worker } from 'node:worker_threads';
+import type { BorderAnswer } from '../border.ts';
+
+/** A worker thread with the way over which it gets answers while it sleeps. */
+export interface PoolWorker {
+  readonly worker: Worker;
+  readonly answer: (answer: BorderAnswer) => void;
+}
 
 /** Worker threads, each for one task at a time. */
 export interface WorkerPool {
   /** A worker, warm if there is one; waits in line when all are busy. Rejects with the signal's reason. */
-  acquire(signal: AbortSignal): Promise<Worker>;
+  acquire(signal: AbortSignal): Promise<PoolWorker>;
   /** Gives a worker back; one that is not fit for another task is ended and its place is free at once. */
-  release(worker: Worker, isFit: boolean): void;
+  release(worker: PoolWorker, isFit: boolean): void;
   /** Starts a worker when there is none, so that the next task finds one. */
   warm(): void;
   /** Ends every worker; tasks that still run see their worker exit. */
@@ -21,30 +28,43 @@ const resourceLimits = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 
 
 /** At most `maxWorkers` threads, of which `keepWarm` idle ones stay for the next call. */
 export function createWorkerPool(options: { readonly maxWorkers: number; readonly keepWarm: number }): WorkerPool {
-  const idle: Worker[] = [];
-  const live = new Set<Worker>();
+  const idle: PoolWorker[] = [];
+  const live = new Set<PoolWorker>();
   const line: (() => void)[] = [];
   let isClosed = false;
 
   const serveNext = (): void => line.shift()?.();
 
-  const start = (): Worker => {
-    const worker = new Worker(workerFile, { resourceLimits, execArgv, env: {}, argv: [], stdin: false });
-    live.add(worker);
+  const start = (): PoolWorker => {
+    const { port1, port2 } = new MessageChannel();
+    const signal = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+    const options = { resourceLimits, execArgv, env: {}, argv: [], stdin: false };
+    const worker = new Worker(workerFile, { ...options, workerData: { port: port2, signal }, transferList: [port2] });
+    port1.unref();
+    const started: PoolWorker = {
+      worker,
+      answer: (answer) => {
+        port1.postMessage(answer);
+        Atomics.add(signal, 0, 1);
+        Atomics.notify(signal, 0);
+      },
+    };
+    live.add(started);
     worker.setMaxListeners(20);
     // Without a listener a crash would bring down the daemon; the task that ran sees it too.
     worker.on('error', () => undefined);
     worker.once('exit', () => {
-      live.delete(worker);
-      const index = idle.indexOf(worker);
+      port1.close();
+      live.delete(started);
+      const index = idle.indexOf(started);
       if (index >= 0) idle.splice(index, 1);
       serveNext();
     });
     worker.unref();
-    return worker;
+    return started;
   };
 
-  const take = (): Worker | undefined => idle.pop() ?? (live.size < options.maxWorkers ? start() : undefined);
+  const take = (): PoolWorker | undefined => idle.pop() ?? (live.size < options.maxWorkers ? start() : undefined);
 
   return {
     async acquire(signal) {
@@ -61,7 +81,7 @@ export function createWorkerPool(options: { readonly maxWorkers: number; readonl
         idle.push(worker);
         serveNext();
       } else {
-        void worker.terminate();
+        void worker.worker.terminate();
       }
     },
     warm() {
@@ -70,7 +90,7 @@ export function createWorkerPool(options: { readonly maxWorkers: number; readonl
     async close() {
       isClosed = true;
       for (const wake of line.splice(0)) wake();
-      await Promise.all([...live].map((worker) => worker.terminate()));
+      await Promise.all([...live].map(({ worker }) => worker.terminate()));
     },
   };
 }

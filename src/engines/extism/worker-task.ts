@@ -1,6 +1,7 @@
 import type { Worker } from 'node:worker_threads';
-import type { LogLine } from '../border.ts';
+import type { BorderAnswer, LogLine } from '../border.ts';
 import { isWorkerReport, type WorkerReport, type WorkerTask } from './worker-messages.ts';
+import type { PoolWorker } from './worker-pool.ts';
 
 /** When a task must end, whatever it does. */
 export interface TaskBounds {
@@ -10,14 +11,29 @@ export interface TaskBounds {
   readonly signal: AbortSignal;
 }
 
+/** What a task says on its way. */
+export interface TaskHost {
+  readonly onLog: (line: LogLine) => void;
+  /** Answers what the guest asks; must not reject. */
+  readonly onAsk: (question: Question, signal: AbortSignal) => Promise<BorderAnswer>;
+}
+
+/** What a guest asks. */
+export type Question = Extract<WorkerReport, { type: 'ask' }>;
+
 /** How a task ended; after anything but a report the worker is of no more use. */
 export type TaskEnd =
-  | { readonly type: 'report'; readonly report: Exclude<WorkerReport, { type: 'log' }> }
+  | { readonly type: 'report'; readonly report: Exclude<WorkerReport, { type: 'log' | 'ask' }> }
   | { readonly type: 'cpu' | 'aborted' }
   | { readonly type: 'died'; readonly code: string };
 
 /** Gives a worker a task and waits for its end, the processor's limit or the signal, whichever is first. */
-export function runTask(worker: Worker, task: WorkerTask, bounds: TaskBounds, onLog: (line: LogLine) => void): Promise<TaskEnd> {
+export function runTask(
+  { worker, answer }: PoolWorker,
+  task: WorkerTask,
+  bounds: TaskBounds,
+  host: TaskHost | undefined,
+): Promise<TaskEnd> {
   return new Promise((resolve) => {
     const timers = new Set<NodeJS.Timeout>();
     let hasEnded = false;
@@ -45,7 +61,8 @@ export function runTask(worker: Worker, task: WorkerTask, bounds: TaskBounds, on
     const onError = (error: unknown): void => end({ type: 'died', code: readCode(error) });
     const onMessage = (message: unknown): void => {
       if (!isWorkerReport(message)) return;
-      if (message.type === 'log') onLog(message.line);
+      if (message.type === 'log') host?.onLog(message.line);
+      else if (message.type === 'ask') void host?.onAsk(message, bounds.signal).then(answer);
       else end({ type: 'report', report: message });
     };
     const watchProcessor = async (): Promise<void> => {

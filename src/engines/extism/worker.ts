@@ -1,17 +1,20 @@
-import { parentPort } from 'node:worker_threads';
+import { parentPort, workerData } from 'node:worker_threads';
 import { createPlugin } from '@extism/extism';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import type { GuestError } from '../engine.ts';
-import { createBoundedLog } from './bounded-log.ts';
+import { type BoundedLog, createBoundedLog } from './bounded-log.ts';
 import { explainFailure, GuestFault } from './guest-fault.ts';
-import { createHostFunctions } from './host-functions.ts';
+import { type AnswerEnd, createHostCaller, type HostCaller } from './host-channel.ts';
+import { createBlockBudget, createHostFunctions } from './host-functions.ts';
 import { limitHostObjects } from './host-object-limit.ts';
 import { limitMemory, pageBytes } from './memory-limit.ts';
 import { extismNamespace, wasiNamespace } from './module-contract.ts';
+import { createUserFunctions, userNamespace } from './user-functions.ts';
 import { createWasi } from './wasi.ts';
 import type { ModuleCall, WorkerReport, WorkerTask } from './worker-messages.ts';
 
 // The worker's side: compiles modules and runs calls, one task at a time. The host ends it when time is up.
+const answers: AnswerEnd = workerData;
 const port = parentPort;
 port?.on('message', (task: WorkerTask) => {
   // Nothing rejects here: both ways end in a report.
@@ -28,7 +31,7 @@ async function compileModule(task: { bytes: Uint8Array; memoryBytes: number }): 
     const shape = { exports: WebAssembly.Module.exports(module), imports: WebAssembly.Module.imports(module) };
     return { type: 'compiled', module, shape };
   } catch (error) {
-    return { type: 'failed', error: explainCompileError(error), usage: { cpuMs: 0, logLines: 0 } };
+    return { type: 'failed', error: explainCompileError(error), usage: { cpuMs: 0, logLines: 0, hostCalls: 0 } };
   }
 }
 
@@ -41,13 +44,14 @@ function explainCompileError(error: unknown): GuestError {
 async function runCall(call: ModuleCall): Promise<WorkerReport> {
   const before = process.threadCpuUsage();
   const log = createBoundedLog(call.bounds, (line) => report({ type: 'log', line }));
+  const host = createHostCaller(answers, report, call.bounds);
   const usage = () => {
     const spent = process.threadCpuUsage(before);
-    return { cpuMs: (spent.user + spent.system) / 1000, logLines: log.count() };
+    return { cpuMs: (spent.user + spent.system) / 1000, logLines: log.count(), hostCalls: host.count() };
   };
   const memory: { current?: WebAssembly.Memory } = {};
   try {
-    const output = await callExport(call, log, memory);
+    const output = await callExport(call, { log, host, memory });
     return { type: 'returned', output, usage: usage() };
   } catch (error) {
     const size = memory.current?.buffer.byteLength ?? 0;
@@ -59,10 +63,10 @@ async function runCall(call: ModuleCall): Promise<WorkerReport> {
 /** Every call gets an instance of its own, so nothing is left over for the next. */
 async function callExport(
   call: ModuleCall,
-  log: ReturnType<typeof createBoundedLog>,
-  memory: { current?: WebAssembly.Memory },
+  { log, host, memory }: { log: BoundedLog; host: HostCaller; memory: { current?: WebAssembly.Memory } },
 ): Promise<string> {
   const { config, denied, bounds } = call;
+  const blocks = createBlockBudget(bounds.memoryBytes);
   const plugin = await createPlugin(
     { wasm: [{ module: call.module }] },
     {
@@ -70,7 +74,8 @@ async function callExport(
       runInWorker: false,
       allowedHosts: [],
       functions: {
-        [extismNamespace]: createHostFunctions({ log, config, denied, blockBytes: bounds.memoryBytes }),
+        [extismNamespace]: createHostFunctions({ log, config, denied, blocks, host }),
+        [userNamespace]: createUserFunctions(host, blocks),
         [wasiNamespace]: createWasi(() => memory.current?.buffer, log),
       },
     },

@@ -46,14 +46,6 @@ describe('createExtismEngine.load', () => {
     });
   });
 
-  it('warns of a module that can ask for the network', async () => {
-    const code = await assemblePlugin(
-      '(i32.const 0)',
-      '(import "extism:host/env" "http_request" (func (param i64 i64) (result i64)))',
-    );
-    expect(await engine.load(loadRequest(code))).toMatchObject({ ok: true, warnings: [expect.stringContaining('http_request')] });
-  });
-
   it('says what is wrong with bytes that do not validate', async () => {
     const broken = (await assemblePlugin('(i32.const 0)')).slice();
     const body = broken.lastIndexOf(0x41);
