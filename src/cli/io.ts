@@ -6,6 +6,10 @@ export interface CliIo {
   readonly stderr: { write(text: string): unknown };
   /** The whole standard input, asked for by commands that read it. */
   readonly readStdin: () => Promise<string>;
+  /** Asks a person for one line that is not shown; only where a person types. */
+  readonly askHidden?: ((question: string) => Promise<string>) | undefined;
+  /** Asks the person at the terminal for one line; absent without a terminal, undefined when nobody answered any more. */
+  readonly ask?: ((question: string, signal: AbortSignal) => Promise<string | undefined>) | undefined;
   readonly env: NodeJS.ProcessEnv;
   readonly cwd: string;
   /** Whether a person looks at stdout. */

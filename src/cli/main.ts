@@ -1,4 +1,6 @@
+import { askHidden } from './ask-hidden.ts';
 import type { CliIo } from './io.ts';
+import { readLine } from './read-line.ts';
 import { runCli } from './run-cli.ts';
 
 const samePressMs = 500;
@@ -22,6 +24,8 @@ export async function runProcess(loadDaemon: CliIo['loadDaemon']): Promise<void>
     stdout: process.stdout,
     stderr: process.stderr,
     readStdin: readStdin,
+    ask: process.stdin.isTTY === true && process.stderr.isTTY === true ? readLine : undefined,
+    askHidden: process.stdin.isTTY === true ? askHidden : undefined,
     env: process.env,
     cwd: process.cwd(),
     isTTY: process.stdout.isTTY === true,

@@ -8,6 +8,7 @@ import { createKeyOperations } from './keys.ts';
 import type { Operation } from './operation.ts';
 import type { OperationParts } from './parts.ts';
 import { createPluginOperations } from './plugins.ts';
+import { createSecretOperations } from './secrets.ts';
 import { createStatusOperations } from './status.ts';
 import { createToolOperations } from './tools.ts';
 
@@ -20,6 +21,7 @@ export function createOperations(parts: OperationParts): readonly Operation[] {
     ...createGrantOperations(parts),
     ...createApprovalOperations(parts),
     ...createKeyOperations(parts),
+    ...createSecretOperations(parts),
     ...createEventOperations(parts),
     ...createConfigOperations(parts),
     ...createDoctorOperations(parts),

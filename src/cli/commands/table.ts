@@ -1,3 +1,4 @@
+import { registerApprove } from './approve.ts';
 import { registerCall } from './call.ts';
 import type { RegisterCommand } from './command.ts';
 import { registerConfig } from './config.ts';
@@ -7,6 +8,7 @@ import { registerGrant } from './grant.ts';
 import { registerInit } from './init.ts';
 import { registerKey } from './key.ts';
 import { registerPlugin } from './plugin.ts';
+import { registerSecret } from './secret.ts';
 import { registerStart } from './start.ts';
 import { registerTool } from './tool.ts';
 import { registerWhy } from './why.ts';
@@ -19,8 +21,10 @@ export const commands: readonly RegisterCommand[] = [
   registerPlugin,
   registerTool,
   registerGrant,
+  registerApprove,
   registerExecutions,
   registerKey,
+  registerSecret,
   registerConfig,
   registerDoctor,
   registerInit,
