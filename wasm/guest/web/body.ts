@@ -3,6 +3,7 @@ import { decodeText, encodeText, joinBytes, toBytes } from './bytes.ts';
 import { findModule, loadModule } from './define.ts';
 import type { Headers } from './headers.ts';
 import type { ByteSource, ByteStream, FileParts, StreamParts } from './lazy-parts.ts';
+import { TextDecoder } from './text-coding.ts';
 import { URLSearchParams } from './url-search-params.ts';
 
 type Content = string | Uint8Array;
@@ -65,6 +66,7 @@ export class Body {
     return this.#used || (this.#stream !== undefined && streamParts().isDisturbed(this.#stream));
   }
   async text(): Promise<string> {
+    if (this.#source && !this.#used) return this.#takeText(this.#source);
     const content = await this.#take();
     return typeof content === 'string' ? content.toWellFormed().replace(/^\ufeff/, '') : decodeText(content);
   }
@@ -82,6 +84,16 @@ export class Body {
   }
   async formData(): Promise<unknown> {
     return fileParts().parseForm(await this.bytes(), this.headers.get('content-type') ?? '');
+  }
+
+  /** Piece by piece: bytes and text of a large body together may be more than a call has memory for. */
+  async #takeText(source: ByteSource): Promise<string> {
+    this.#used = true;
+    const decoder = new TextDecoder();
+    let text = '';
+    for (let chunk = await source.pull(true); chunk; chunk = await source.pull(true))
+      text += decoder.decode(chunk, { stream: true });
+    return text + decoder.decode();
   }
 
   #isEmpty(): boolean {
