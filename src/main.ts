@@ -2,6 +2,7 @@ import { createCapabilityTable } from './capabilities/capability-table.ts';
 import { buildBorderView } from './capabilities/view.ts';
 import { removeDaemonFile, writeDaemonFile } from './client/daemon-file.ts';
 import { limitTable, resolveLimits } from './config/limits.ts';
+import { createSandboxRunner } from './engines/docker/sandbox-runner.ts';
 import { createExtismEngine } from './engines/extism/extism-engine.ts';
 import { embedSidecar } from './engines/extism/sidecar.ts';
 import { createQuickJsEngine } from './engines/quickjs/engine.ts';
@@ -83,6 +84,8 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
   closers.push(() => quickjs.close());
   const extism = createExtismEngine({ maxWorkers: config.workers.max });
   closers.push(() => extism.close());
+  const sandbox = createSandboxRunner({ dataDir: config.dataDir, settings: config.docker, env: process.env, onFault: logFault });
+  closers.push(() => sandbox.close());
   const engines = { quickjs, extism };
 
   const compiler = createCompiler({ sharedDirs: config.sharedDirs, builtins: nodeBuiltins, refusedBuiltins });
@@ -159,6 +162,7 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
     config,
     store,
     secrets,
+    sandbox: sandbox.run,
     tools: createToolPort({ registry, nested: () => caller.nested }),
     logFault: (id, error) => logFault(error, id),
   });
@@ -207,11 +211,16 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
     startedAtMs,
   };
   const operations = createOperations(parts);
-  const { authenticate, adminToken } = createAuthenticator({ dataDir: config.dataDir, env: process.env, keys });
+  const { authenticate, isCurrent, adminToken } = createAuthenticator({
+    dataDir: config.dataDir,
+    env: process.env,
+    keys,
+    anonymous: config.anonymous,
+  });
 
   let isReady = false;
   const server = options.listen
-    ? await startHttpServer({ config, operations, events, authenticate, log, isReady: () => isReady })
+    ? await startHttpServer({ config, operations, events, authenticate, isCurrent, log, isReady: () => isReady })
     : undefined;
   if (server) {
     closers.push(() => server.close());

@@ -1,14 +1,23 @@
 import { timingSafeEqual } from 'node:crypto';
 import { readAdminToken } from '../client/token-file.ts';
+import type { Config } from '../config/config-types.ts';
 import { hashSecret, type KeyRing } from '../operations/key-ring.ts';
 import type { Caller } from '../tools/tool-types.ts';
+import { createStrangers } from './strangers.ts';
 
-/** Says who sends a request with this Authorization header; undefined when nobody known. */
-export type Authenticate = (authorization: string | undefined) => Caller | undefined;
+/**
+ * Says who sends a request with this Authorization header; undefined when nobody known. With the address of the sender a
+ * request without a header may be let in as a stranger; throws `rate-limited` when there were too many from there.
+ */
+export type Authenticate = (authorization: string | undefined, strangerAddress?: string) => Caller | undefined;
+
+/** False when a key was changed, was revoked or has ended since: whoever came with it must come again. */
+export type IsCurrent = (caller: Caller) => boolean;
 
 /** What the doors know callers by. */
 export interface Authenticator {
   readonly authenticate: Authenticate;
+  readonly isCurrent: IsCurrent;
   /** The admin token of this daemon. */
   readonly adminToken: string;
 }
@@ -20,13 +29,18 @@ export function createAuthenticator(parts: {
   readonly dataDir: string;
   readonly env: NodeJS.ProcessEnv;
   readonly keys: KeyRing;
+  /** What requests without a token may do; nothing when absent. */
+  readonly anonymous?: Config['anonymous'];
 }): Authenticator {
   const adminToken = readAdminToken(parts);
   const adminHash = Buffer.from(hashSecret(adminToken));
   const local: Caller = Object.freeze({ id: 'local', role: 'admin' });
+  const admitStranger = createStrangers(parts.anonymous);
   return {
     adminToken,
-    authenticate(authorization) {
+    isCurrent: (caller) => caller === local || parts.keys.current(caller.id) === caller,
+    authenticate(authorization, strangerAddress) {
+      if (authorization === undefined && strangerAddress !== undefined) return admitStranger(strangerAddress);
       const token = readBearer(authorization);
       if (token === undefined) return undefined;
       const tokenHash = hashSecret(token);

@@ -5,7 +5,7 @@ import { suggestNearNames } from '../errors/near-names.ts';
 import type { EventEnvelope, EventLog, EventType } from '../events/event.ts';
 import { eventTypes, isEventType } from '../operations/contracts/events.ts';
 import { filterFor } from '../operations/events.ts';
-import type { Authenticate } from './auth.ts';
+import type { Authenticate, IsCurrent } from './auth.ts';
 import { startEventFeed } from './event-feed.ts';
 import { refuseStranger } from './routes.ts';
 
@@ -19,7 +19,10 @@ export interface EventStreams {
 }
 
 /** Serves GET /api/events: server-sent events, resumable by Last-Event-ID (or ?after=N), filtered by ?types=a,b. */
-export function registerEventStream(app: FastifyInstance, parts: { events: EventLog; authenticate: Authenticate }): EventStreams {
+export function registerEventStream(
+  app: FastifyInstance,
+  parts: { readonly events: EventLog; readonly authenticate: Authenticate; readonly isCurrent: IsCurrent },
+): EventStreams {
   const endsByResponse = new Map<ServerResponse, () => void>();
   app.route({
     method: 'GET',
@@ -47,7 +50,7 @@ export function registerEventStream(app: FastifyInstance, parts: { events: Event
         events: parts.events,
         filter: filterFor(request.caller, query.types),
         after: query.after,
-        sink: createStreamSink(raw),
+        sink: createStreamSink(raw, () => parts.isCurrent(request.caller)),
       });
       const heartbeat = setInterval(() => raw.write(':\n\n'), heartbeatMs);
       const end = (): void => {
@@ -69,10 +72,12 @@ export function registerEventStream(app: FastifyInstance, parts: { events: Event
   };
 }
 
-function createStreamSink(raw: ServerResponse) {
+function createStreamSink(raw: ServerResponse, isCurrent: () => boolean) {
   return {
     write: (event: EventEnvelope) => {
-      raw.write(formatEvent(event));
+      if (isCurrent()) raw.write(formatEvent(event));
+      // Ended, not only silent: the reader comes back and gets what its key allows now.
+      else raw.end();
     },
     pendingBytes: () => raw.writableLength,
     drained: () => {

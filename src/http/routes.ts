@@ -15,13 +15,15 @@ export function registerOperation(app: FastifyInstance, invocable: InvocableOper
   const { http, role } = invocable.operation;
   const readInput = createInputReader(invocable, http);
   const needsToken = role !== 'anyone';
+  const { isForStrangers = false } = invocable.operation;
   app.route({
     method: http.method,
     url: http.path,
     onRequest: (request, _reply, done) => {
       // Before the body is read: a stranger's megabytes are not worth parsing.
-      const caller = authenticate(request.headers.authorization);
-      if (caller === undefined && needsToken) return done(refuseStranger(request.headers.authorization));
+      const { authorization } = request.headers;
+      const caller = isForStrangers ? authenticate(authorization, request.ip) : authenticate(authorization);
+      if (caller === undefined && needsToken) return done(refuseStranger(authorization));
       request.caller = caller ?? nobody;
       done();
     },

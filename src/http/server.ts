@@ -6,7 +6,7 @@ import { HotcellError } from '../errors/hotcell-error.ts';
 import type { EventLog } from '../events/event.ts';
 import { prepareOperations } from '../operations/invoke.ts';
 import type { Operation } from '../operations/operation.ts';
-import type { Authenticate } from './auth.ts';
+import type { Authenticate, IsCurrent } from './auth.ts';
 import { answerClientError } from './client-error.ts';
 import { registerEventStream } from './event-stream.ts';
 import { registerFixedRoutes } from './fixed-routes.ts';
@@ -24,6 +24,7 @@ export interface HttpServerParts {
   readonly operations: readonly Operation[];
   readonly events: EventLog;
   readonly authenticate: Authenticate;
+  readonly isCurrent: IsCurrent;
   readonly log: Logger;
   /** False as long as plugins load; always ready when absent. */
   readonly isReady?: () => boolean;
@@ -43,7 +44,7 @@ const closeWithinMs = 10_000;
 
 /** Serves every operation over HTTP and WebSocket. Throws `port-in-use` when it cannot listen. */
 export async function startHttpServer(parts: HttpServerParts): Promise<HttpServer> {
-  const { config, authenticate, events, log } = parts;
+  const { config, authenticate, isCurrent, events, log } = parts;
   const app = createApp(log);
   const tickets = createTicketOffice(Date.now);
   const operations = prepareOperations([...parts.operations, tickets.operation]);
@@ -64,8 +65,16 @@ export async function startHttpServer(parts: HttpServerParts): Promise<HttpServe
   app.setErrorHandler((error, _request, reply) => sendProblem(reply, toHotcellError(error, log)));
   app.setNotFoundHandler((request, reply) => sendProblem(reply, refuseUnknownRoute(request.method, request.url, routes)));
 
-  const streams = registerEventStream(app, { events, authenticate });
-  const sockets = await registerWebSocket(app, { operations, events, authenticate, tickets, maxMessageBytes: maxBodyBytes, log });
+  const streams = registerEventStream(app, { events, authenticate, isCurrent });
+  const sockets = await registerWebSocket(app, {
+    operations,
+    events,
+    authenticate,
+    isCurrent,
+    tickets,
+    maxMessageBytes: maxBodyBytes,
+    log,
+  });
   registerFixedRoutes(app, { operations, authenticate, metrics, isReady: parts.isReady ?? (() => true) });
   await registerOperations(app, [...operations.values()], authenticate);
 
@@ -126,11 +135,16 @@ async function registerOperations(
 
 function sendProblem(reply: FastifyReply, error: HotcellError): FastifyReply {
   if (error.code === 'unauthenticated') reply.header('www-authenticate', 'Bearer realm="hotcell"');
-  if (error.status === 429) reply.header('retry-after', '1');
+  if (error.status === 429) reply.header('retry-after', String(readRetryAfter(error)));
   return reply
     .code(error.status === 200 ? 500 : error.status)
     .type(problemType)
     .send(formatProblem(error));
+}
+
+/** Whole seconds, as the header wants them. */
+function readRetryAfter({ facts }: HotcellError): number {
+  return typeof facts.retryAfterMs === 'number' ? Math.max(1, Math.ceil(facts.retryAfterMs / 1000)) : 1;
 }
 
 async function listen(app: FastifyInstance, { host, port }: Pick<Config, 'host' | 'port' | 'http'>): Promise<string> {

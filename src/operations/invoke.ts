@@ -23,6 +23,7 @@ function prepareOperation(operation: Operation): InvocableOperation {
   return {
     operation,
     invoke(input, context) {
+      if (context.caller.isAnonymous && operation.isForStrangers !== true) throw refuseStranger(operation);
       if (!isAllowed(operation.role, context.caller)) throw refuseRole(operation);
       if (!validator.Check(input)) throw refuseInput(operation, validator.Errors(input));
       return operation.handle(input, context);
@@ -37,6 +38,10 @@ export function isAllowed(role: Role, caller: Caller): boolean {
 
 function refuseRole(operation: Operation): HotcellError {
   return new HotcellError('forbidden', `${operation.name} needs the role admin; this key has the role caller.`);
+}
+
+function refuseStranger(operation: Operation): HotcellError {
+  return new HotcellError('unauthenticated', `${operation.name} needs a token or key: it is not for requests without one.`);
 }
 
 interface SchemaError {

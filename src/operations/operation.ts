@@ -33,6 +33,8 @@ export interface OperationContract<Input extends TSchema = TSchema, Output exten
   readonly name: string;
   readonly summary: string;
   readonly role: Role;
+  /** Requests without a token may use it where the config lets strangers in; they see nothing but what is theirs. */
+  readonly isForStrangers?: true;
   readonly input: Input;
   readonly output: Output;
   readonly http: HttpBinding;

@@ -4,6 +4,7 @@ import { HotcellError } from '../../errors/hotcell-error.ts';
 import type { EventLog } from '../../events/event.ts';
 import type { InvocableOperation } from '../../operations/invoke.ts';
 import type { Caller } from '../../tools/tool-types.ts';
+import type { IsCurrent } from '../auth.ts';
 import { type ConnectionMethod, dispatchRequest } from './dispatch.ts';
 import { formatRpcFailure, parseMessage, type RpcItem, type RpcRequest } from './message.ts';
 import { createSubscriptions } from './subscriptions.ts';
@@ -15,6 +16,7 @@ export interface ConnectionParts {
   readonly caller: Caller | undefined;
   /** Says who a token or ticket of the method `auth` belongs to. */
   readonly identify: (params: Readonly<Record<string, unknown>>) => Caller | undefined;
+  readonly isCurrent: IsCurrent;
   readonly operations: ReadonlyMap<string, InvocableOperation>;
   readonly discover: () => unknown;
   readonly events: EventLog;
@@ -64,6 +66,7 @@ export function serveConnection(parts: ConnectionParts): void {
 
   socket.on('message', (data: RawData, isBinary: boolean) => {
     if (isBinary) return socket.close(1003, 'text only');
+    if (!mayGoOn()) return;
     const text = readText(data);
     if (caller === undefined && text.length > maxStrangerBytes) {
       return socket.close(closeCodes.unauthenticated, 'authenticate first');
@@ -135,8 +138,15 @@ export function serveConnection(parts: ConnectionParts): void {
     return controller !== undefined;
   }
 
+  /** A key that was changed or revoked ends its connections: whoever comes back gets what it allows now. */
+  function mayGoOn(): boolean {
+    if (caller === undefined || parts.isCurrent(caller)) return true;
+    socket.close(closeCodes.unauthenticated, 'the key was changed or revoked');
+    return false;
+  }
+
   function send(text: string): void {
-    if (socket.readyState !== socket.OPEN) return;
+    if (socket.readyState !== socket.OPEN || !mayGoOn()) return;
     if (socket.bufferedAmount > maxUnsentBytes) endSlowReader();
     else socket.send(text);
   }

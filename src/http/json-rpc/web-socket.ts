@@ -6,7 +6,7 @@ import { HotcellError } from '../../errors/hotcell-error.ts';
 import type { EventLog } from '../../events/event.ts';
 import type { InvocableOperation } from '../../operations/invoke.ts';
 import type { Caller } from '../../tools/tool-types.ts';
-import type { Authenticate } from '../auth.ts';
+import type { Authenticate, IsCurrent } from '../auth.ts';
 import { refuseStranger } from '../routes.ts';
 import type { TicketOffice } from '../tickets.ts';
 import { closeCodes, serveConnection } from './connection.ts';
@@ -19,6 +19,7 @@ export interface WebSocketParts {
   readonly operations: ReadonlyMap<string, InvocableOperation>;
   readonly events: EventLog;
   readonly authenticate: Authenticate;
+  readonly isCurrent: IsCurrent;
   readonly tickets: TicketOffice;
   readonly maxMessageBytes: number;
   readonly log: Logger;
@@ -33,7 +34,12 @@ export interface WebSockets {
 /** Serves WS /ws. A token or ticket in the handshake is checked there; without one the first message must be `auth`. */
 export async function registerWebSocket(app: FastifyInstance, parts: WebSocketParts): Promise<WebSockets> {
   const sockets = new Set<WebSocket>();
-  const { authenticate, tickets } = parts;
+  const { authenticate, isCurrent, tickets } = parts;
+  // The key that a ticket was made with may have ended meanwhile.
+  const redeem = (ticket: string): Caller | undefined => {
+    const caller = tickets.redeem(ticket);
+    return caller !== undefined && isCurrent(caller) ? caller : undefined;
+  };
   await app.register(async (scope) => {
     await scope.register(websocket, {
       options: { maxPayload: parts.maxMessageBytes, perMessageDeflate: false },
@@ -49,7 +55,7 @@ export async function registerWebSocket(app: FastifyInstance, parts: WebSocketPa
       onRequest: (request, _reply, done) => {
         const { authorization } = request.headers;
         const ticket = readTicket(request.query);
-        request.opener = ticket === undefined ? authenticate(authorization) : tickets.redeem(ticket);
+        request.opener = ticket === undefined ? authenticate(authorization) : redeem(ticket);
         const showedSomething = ticket !== undefined || authorization !== undefined;
         if (request.opener === undefined && showedSomething) return done(refuseStranger(authorization ?? ''));
         if (sockets.size >= maxConnections) {
@@ -67,7 +73,7 @@ export async function registerWebSocket(app: FastifyInstance, parts: WebSocketPa
           socket,
           caller: request.opener,
           identify: ({ token, ticket }) => {
-            if (typeof ticket === 'string') return tickets.redeem(ticket);
+            if (typeof ticket === 'string') return redeem(ticket);
             return typeof token === 'string' ? authenticate(`Bearer ${token}`) : undefined;
           },
           discover: () => describeMethods([...parts.operations.values()].map(({ operation }) => operation)),
