@@ -9,6 +9,8 @@ import { createFiles } from './files.ts';
 import { createKv } from './kv.ts';
 import { namedRefusals, refuseOperation } from './named-refusals.ts';
 import type { Resolve } from './network/resolve.ts';
+import { createRun } from './run.ts';
+import type { RunSandboxed } from './sandbox.ts';
 import { createTools, type ToolPort } from './tools.ts';
 
 /** What the capabilities need of the daemon. */
@@ -19,6 +21,8 @@ export interface CapabilityParts {
   readonly secrets?: SecretBook | undefined;
   /** The call journey, for `context.tools`. */
   readonly tools?: ToolPort | undefined;
+  /** Runs native commands, for `context.run`. */
+  readonly sandbox?: RunSandboxed | undefined;
   /** Stands in for the resolver of the operating system. */
   readonly resolver?: Resolve;
   /** Hears of a fault of the daemon under the id that the guest was told. Must not throw. */
@@ -42,6 +46,7 @@ export function createCapabilityTable(parts: CapabilityParts): CapabilityTable {
     fetch,
     files,
     createKv({ table: store.kv, limits: config.kv }),
+    createRun({ sandbox: parts.sandbox, settings: config.docker, files, dial: fetch.dial }),
     ...(parts.tools === undefined ? [] : [createTools(parts.tools)]),
     namedRefusals,
   ];

@@ -5,7 +5,6 @@ const fix = 'See docs/plugin-format.md for what the context offers.';
 
 const sentences: Readonly<Record<string, string>> = {
   'llm.generate': 'context.llm.generate is not part of this version: no model is connected.',
-  run: 'context.run is not part of this version: native commands need the docker engine.',
   confirm: 'context.confirm is not part of this version: nobody can be asked.',
   skill: 'context.skill is not part of this version: skills are not read.',
 };

@@ -16,7 +16,9 @@ export interface PluginContext {
   readonly tools: PluginTools;
   /** A language model of the operator's choice; needs `permissions.llm`. */
   readonly llm: PluginModel;
-  run(command: string, args?: readonly string[], options?: unknown): Promise<unknown>;
+  /** Runs a native command in a container of its own; needs `permissions.run`. There is no shell: arguments are a list. */
+  run(command: string, args?: readonly string[], options?: RunOptions & { readonly as?: 'text' }): Promise<RunResult>;
+  run(command: string, args: readonly string[], options: RunOptions & { readonly as: 'bytes' }): Promise<RunResult<Uint8Array>>;
   confirm(question: string): Promise<boolean>;
   /** Tells the caller how far the call is. */
   progress(done: number, total?: number, message?: string): void;
@@ -129,4 +131,25 @@ export interface PluginFiles {
   /** Whether there was one; a folder that is not empty needs `recursive`. */
   delete(path: string, options?: { readonly recursive?: boolean }): Promise<boolean>;
   mkdir(path: string): Promise<null>;
+}
+
+/** What a command gets. */
+export interface RunOptions {
+  readonly stdin?: string | Uint8Array | ArrayBuffer;
+  /** Files and folders of the workspace that the command sees, under the same paths; needs `permissions.read`. */
+  readonly files?: readonly string[];
+  readonly timeoutMs?: number;
+}
+
+/** How a command ended. A command that ends with another code than 0 is no error of the call. */
+export interface RunResult<Output = string> {
+  readonly exitCode: number;
+  readonly stdout: Output;
+  readonly stderr: string;
+  /** More was written than is kept. */
+  readonly truncated: boolean;
+  /** Files that the command wrote and that are in the workspace now; needs `permissions.write`. */
+  readonly files: readonly string[];
+  /** What it wrote beside that: not granted, or no regular file. */
+  readonly left: readonly string[];
 }

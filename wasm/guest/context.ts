@@ -45,7 +45,7 @@ export function createContext(): Record<string, unknown> {
     llm: refuseOthers('llm', {
       generate: (options: unknown) => request('llm.generate', typeof options === 'string' ? { prompt: options } : options),
     }),
-    run: (command: string, args: unknown = [], options: unknown = {}) => request('run', { command, args, options }),
+    run: runCommand,
     confirm: (question: string) => request('confirm', { question }),
     skill: (name: string) => request('skill', { name }),
     agent: refuseAll('agent'),
@@ -110,6 +110,21 @@ function createFiles(): Record<string, unknown> {
     delete: (path: string, options: object = {}) => request('files.delete', { ...options, path }),
     mkdir: (path: string) => request('files.mkdir', { path }),
   };
+}
+
+/** Bytes go beside the question, and come back beside the answer. */
+async function runCommand(command: string, args: unknown = [], options: Record<string, unknown> = {}): Promise<unknown> {
+  const { stdin, ...others } = options;
+  const bytes = ArrayBuffer.isView(stdin)
+    ? (stdin.buffer.slice(stdin.byteOffset, stdin.byteOffset + stdin.byteLength) as ArrayBuffer)
+    : stdin instanceof ArrayBuffer
+      ? stdin
+      : undefined;
+  const text = bytes === undefined && stdin !== undefined ? { stdin: String(stdin) } : {};
+  const answer = await ask('run', stringify({ command, args, options: { ...others, ...text } }), bytes);
+  const result = parse(answer.payload);
+  if (others.as === 'bytes') result.stdout = new Uint8Array(answer.body ?? new ArrayBuffer(0));
+  return result;
 }
 
 async function sendContent(op: string, path: string, content: unknown): Promise<unknown> {
