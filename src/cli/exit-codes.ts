@@ -12,6 +12,7 @@ const codesByError: Partial<Record<ErrorCode, number>> = {
   unauthenticated: exitCodes.denied,
   forbidden: exitCodes.denied,
   'permission-denied': exitCodes.denied,
+  'approval-denied': exitCodes.denied,
   'network-refused': exitCodes.denied,
   'file-refused': exitCodes.denied,
 };

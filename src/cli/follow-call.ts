@@ -5,16 +5,24 @@ import type { Client } from '../client/client.ts';
 import type { EventEnvelope } from '../events/event.ts';
 import { toolContracts } from '../operations/contracts/tools.ts';
 import type { CallAnswer } from '../tools/tool-types.ts';
+import { createCallQuestions } from './call-questions.ts';
 import { renderLogLine } from './render/log.ts';
 import { tame } from './render/style.ts';
 import type { CliSession } from './session.ts';
 
-const types = ['execution-start', 'execution-log', 'execution-progress', 'execution-end'] as const;
+const types = [
+  'execution-start',
+  'execution-log',
+  'execution-progress',
+  'execution-end',
+  'approval-request',
+  'approval-answer',
+] as const;
 
 /** After its answer the last lines of a call may still be on their way, but not for long. */
 const lastLinesMs = 500;
 
-/** Calls a tool, and shows on stderr what it logs and how far it is while it runs. */
+/** Calls a tool, shows on stderr what it logs and how far it is while it runs, and asks what it wants to be asked. */
 export async function callAndFollow(
   session: CliSession,
   client: Client,
@@ -23,7 +31,8 @@ export async function callAndFollow(
   const tag = randomUUID();
   const over = new AbortController();
   const opened = Promise.withResolvers<void>();
-  const followed = follow(session, client.events({ types, signal: over.signal, onOpen: opened.resolve }), tag);
+  const events = client.events({ types, signal: over.signal, onOpen: opened.resolve });
+  const followed = follow(session, client, { events, tag, over: over.signal });
   try {
     // Who cannot hear the events can still call.
     await Promise.race([opened.promise, followed]);
@@ -37,17 +46,28 @@ export async function callAndFollow(
 }
 
 /** Ends with the call. Never rejects: the call itself tells what is wrong. */
-async function follow(session: CliSession, events: AsyncIterable<EventEnvelope>, tag: string): Promise<void> {
+async function follow(
+  session: CliSession,
+  client: Client,
+  { events, tag, over }: { events: AsyncIterable<EventEnvelope>; tag: string; over: AbortSignal },
+): Promise<void> {
   let id: string | undefined;
+  const questions = createCallQuestions(session, client, over);
   try {
     for await (const event of events) {
       if (event.type === 'execution-start' && event.data.tag === tag) id = event.subject;
-      if (id === undefined || event.subject !== id) continue;
+      if (event.type === 'approval-request' && event.data.tag === tag) id = event.data.execution;
+      if (id === undefined) continue;
+      if (event.type === 'approval-request' && event.data.execution === id) questions.open(event.data.approval);
+      if (event.type === 'approval-answer') questions.end(event.data.approval);
+      if (event.subject !== id) continue;
       if (event.type === 'execution-end') return;
       session.note(renderNews(session, event));
     }
   } catch {
     // Shown by the call, which asks the same daemon.
+  } finally {
+    questions.close();
   }
 }
 

@@ -19,6 +19,8 @@ export interface Client {
   /** Events as they come, until `signal` aborts or the daemon stops. */
   events(query: EventQuery): AsyncIterable<EventEnvelope>;
   close(): Promise<void>;
+  /** The daemon is this very process, which nobody else can reach. */
+  readonly isAlone?: boolean;
 }
 
 /** Speaks to a daemon over HTTP. */

@@ -9,6 +9,7 @@ import type { Client } from './client.ts';
 export function createLocalClient(daemon: Daemon): Client {
   const operations = prepareOperations(daemon.operations);
   return {
+    isAlone: true,
     async invoke(contract, input, { signal } = {}) {
       const context = {
         caller: { id: 'local', role: 'admin' },

@@ -79,6 +79,7 @@ const eventValidator = Compile(
         tool: Type.Optional(text),
         execution: Type.Optional(text),
         expiresAtMs: whole,
+        tag: Type.Optional(text),
       }),
     ),
     defineEvent(

@@ -45,6 +45,8 @@ export interface EventDataByType {
     tool?: string;
     execution?: string;
     expiresAtMs: number;
+    /** Of the call that waits, as in `execution-start`. */
+    tag?: string;
   };
   'approval-answer': {
     approval: string;

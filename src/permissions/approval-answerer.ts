@@ -23,7 +23,7 @@ export function decideAnswerer(question: Pick<ApprovalRequest, 'kind' | 'caller'
   if (by.mayAnswer) return { may: true };
   return refuse(
     by.id === operatorId
-      ? 'The operator’s own token caused this call, so a person must answer: at a terminal, or with --yes.'
+      ? 'The operator’s own token caused this call, so a person must answer it at a terminal.'
       : 'The key that caused a call cannot answer for it, unless it was made with --may-answer.',
   );
 }

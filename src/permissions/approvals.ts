@@ -137,10 +137,19 @@ export function createApprovals(parts: ApprovalParts): Approvals {
     open.add(approval);
     arm();
     const { kind, reason, question, expiresAtMs } = approval;
+    const { tag } = request;
     events.publish('approval-request', {
       caller: approval.caller ?? null,
       subject: approval.plugin,
-      data: { approval: id, kind, reason, question, ...describeCause(approval), expiresAtMs },
+      data: {
+        approval: id,
+        kind,
+        reason,
+        question,
+        ...describeCause(approval),
+        expiresAtMs,
+        ...(tag === undefined ? {} : { tag }),
+      },
     });
     return approval;
   }

@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import type { CliIo } from '../../src/cli/io.ts';
 import { runCli } from '../../src/cli/run-cli.ts';
 import * as main from '../../src/main.ts';
 
@@ -36,6 +37,7 @@ export function openTerminal(files: Readonly<Record<string, string>> = {}) {
         },
       },
       readStdin: async () => options.stdin ?? '',
+      ask: options.ask,
       env: { NO_COLOR: '1', ...options.env },
       cwd,
       isTTY: options.isTTY ?? false,
@@ -76,6 +78,8 @@ interface RunOptions {
   readonly env?: NodeJS.ProcessEnv;
   readonly stdin?: string;
   readonly isTTY?: boolean;
+  /** What the person at the terminal answers; without it nobody is asked. */
+  readonly ask?: CliIo['ask'];
   readonly signal?: AbortSignal;
   readonly onOut?: (out: string) => void;
 }

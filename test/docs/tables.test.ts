@@ -48,7 +48,7 @@ const dataOfEvents = {
   'execution-end': ['tool', 'version', 'status', 'durationMs', 'code'],
   'permission-use': ['tool', 'permission', 'detail', 'allowed'],
   'grant-change': ['action', 'grant', 'permissions', 'scope', 'by'],
-  'approval-request': ['approval', 'kind', 'reason', 'question', 'tool', 'execution', 'expiresAtMs'],
+  'approval-request': ['approval', 'kind', 'reason', 'question', 'tool', 'execution', 'expiresAtMs', 'tag'],
   'approval-answer': ['approval', 'kind', 'status', 'by', 'tool', 'execution'],
   'secret-change': ['action', 'binding', 'by'],
   'watch-problem': ['path', 'message'],

@@ -9,13 +9,10 @@ import { formatPermissions, formatTime, paintState } from '../render/plugin.ts';
 import { renderTable } from '../render/table.ts';
 import type { CliSession } from '../session.ts';
 import { type ListFlags, withDaemon } from './command.ts';
+import { readScope, type ScopeFlags } from './scope-flags.ts';
 
-interface GrantFlags extends ListFlags {
+interface GrantFlags extends ListFlags, ScopeFlags {
   readonly requested?: boolean;
-  readonly once?: boolean;
-  readonly session?: string;
-  readonly caller?: string;
-  readonly until?: string;
   readonly all?: boolean;
 }
 
@@ -118,18 +115,6 @@ function readWords(words: readonly string[]) {
   const parsed = parsePermissionWords(words);
   if (parsed.ok) return parsed.permissions;
   throw new HotcellError('usage-wrong', parsed.message, { fix: 'See docs/permissions.md for the keys and values.' });
-}
-
-function readScope({ once, session, caller, until }: GrantFlags) {
-  if ([once === true, session !== undefined, until !== undefined].filter(Boolean).length > 1) {
-    throw new HotcellError('usage-wrong', 'Expected only one of --once, --session and --until.');
-  }
-  if (session !== undefined) return { scope: 'session' as const, session, ...(caller === undefined ? {} : { caller }) };
-  if (caller !== undefined) throw new HotcellError('usage-wrong', '--caller says whose --session it is; name the session too.');
-  if (until === undefined) return { scope: once === true ? ('once' as const) : ('always' as const) };
-  const untilMs = Date.parse(until);
-  if (Number.isFinite(untilMs)) return { scope: 'until' as const, untilMs };
-  throw new HotcellError('usage-wrong', `Expected a date such as 2027-01-31, got "${until.slice(0, 64)}".`);
 }
 
 function describeScope({ scope, session, caller, untilMs }: Grant): string {

@@ -67,9 +67,10 @@ async function serve({ io, version }: CliSession, config: Config, view: StartVie
   });
   const { url = '' } = daemon;
   try {
-    const { plugins, tools } = daemon.parts;
+    const { plugins, tools, approvals } = daemon.parts;
+    const openQuestions = approvals.count({ status: 'open' });
     const tookMs = performance.now() - startedAt;
-    view.started({ url, version, config, cwd: io.cwd, tookMs, plugins: plugins.list(), tools: tools.list() });
+    view.started({ url, version, config, cwd: io.cwd, tookMs, plugins: plugins.list(), tools: tools.list(), openQuestions });
     await untilAborted(io.signal);
     view.stopping();
   } finally {

@@ -1,5 +1,6 @@
 import type { EventEnvelope } from '../../events/event.ts';
 import { describeGrantCommand } from '../../permissions/permission-words.ts';
+import { quoteQuestion } from './approval.ts';
 import { placeOf } from './error.ts';
 import { formatDuration, formatTime, paintState } from './plugin.ts';
 import { type Style, tame } from './style.ts';
@@ -29,6 +30,16 @@ export function renderLiveEvent(event: EventEnvelope, style: Style): string {
     case 'grant-change': {
       const { action, permissions, by } = event.data;
       return `${time} ${style.dim('·')} ${subject} ${action}: ${tame(permissions)} ${style.dim(`by ${tame(by)}`)}\n`;
+    }
+    case 'approval-request': {
+      const { kind, question, approval, tool } = event.data;
+      const asks = quoteQuestion({ question, saidBy: kind === 'confirm' ? 'plugin' : 'hotcell' });
+      const of = tool === undefined ? '' : ` ${tame(tool)}`;
+      return `${time} ${style.yellow('?')} ${subject}${of} ${asks}  ${style.dim('Answer it:')} hotcell approve ${tame(approval)}\n`;
+    }
+    case 'approval-answer': {
+      const { approval, status, by } = event.data;
+      return `${time} ${style.dim('·')} ${subject} ${tame(approval)} ${status} ${style.dim(`by ${tame(by)}`)}\n`;
     }
     case 'plugin-removed':
       return `${time} ${style.dim('-')} ${subject} removed: ${tame(event.data.reason)}\n`;

@@ -16,6 +16,8 @@ export interface StartReport {
   readonly tookMs: number;
   readonly plugins: readonly PluginView[];
   readonly tools: readonly ToolEntry[];
+  /** Questions that wait for a person. */
+  readonly openQuestions: number;
 }
 
 const maxListed = 24;
@@ -37,6 +39,7 @@ export function renderStartReport(report: StartReport, style: Style): string {
     plugins.length === 0
       ? `  ${config.safe ? 'Safe start: no plugin is loaded.' : `No plugins yet. Make one: hotcell plugin new hello`}\n`
       : '',
+    ...inviteAnswer(report, style),
     ...inviteCall(tools, report, style),
   ].join('');
 }
@@ -72,6 +75,12 @@ function listBroken(plugins: readonly PluginView[], style: Style): string[] {
   return plugins.length > maxListed
     ? [...blocks, style.dim(`\n… and ${plugins.length - maxListed} more: hotcell plugin list\n`)]
     : blocks;
+}
+
+function inviteAnswer({ openQuestions }: StartReport, style: Style): string[] {
+  if (openQuestions === 0) return [];
+  const waits = openQuestions === 1 ? '1 question waits' : `${openQuestions} questions wait`;
+  return [`\n${style.yellow('?')} ${waits} for a person: hotcell approve\n`];
 }
 
 function inviteCall(tools: readonly ToolEntry[], { url, config, cwd }: StartReport, style: Style): string[] {
