@@ -9,6 +9,8 @@ import type { Duplex } from 'node:stream';
 export interface BorderRequest {
   /** The number of the question, unique in its call; the same again when a suspended call is resumed. */
   readonly id?: number;
+  /** It was asked before the call was suspended: whether it was carried out then is not known. */
+  readonly again?: true;
   /** Operation such as `fetch`, `kv.get`, `files.read`. */
   readonly op: string;
   readonly payload: string;

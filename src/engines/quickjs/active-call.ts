@@ -1,8 +1,9 @@
 import { randomFillSync } from 'node:crypto';
 import type { BorderCrossing, BorderHost, Recording } from '../border.ts';
 import type { GuestError, Program, RunOutcome, RunRequest, RunUsage } from '../engine.ts';
-import type { CallStart, DeliveredAnswer, SliceBudget } from './protocol.ts';
+import type { CallSliceResult, CallStart, DeliveredAnswer, SliceBudget } from './protocol.ts';
 import { pendingBytesOf } from './slice-budget.ts';
+import type { SuspendedCall } from './suspended-call.ts';
 import type { WorkerThread } from './worker-thread.ts';
 
 /** The memory of one cell, wherever it is: not begun, in a worker thread, on its way out of one, or here. */
@@ -22,6 +23,8 @@ export interface ActiveCall {
   readonly host: BorderHost;
   readonly cell: CellMemory;
   readonly keepCell: boolean;
+  /** It runs a hook of the plugin, not a handler. */
+  readonly isHook: boolean;
   readonly seed: readonly [number, number, number];
   readonly startedAtMs: number;
   state: 'queued' | 'running' | 'waiting' | 'ended';
@@ -45,20 +48,33 @@ export interface ActiveCall {
 export interface OpenQuestion {
   readonly op: string;
   readonly payload: string;
+  readonly body?: Uint8Array | undefined;
   /** Payload and body. */
   readonly bytes: number;
   readonly cancel: () => void;
   /** The guest's number, when the question is a timer. */
   readonly timer?: number;
+  /** When the timer fires, as performance.now() tells. */
+  readonly firesAt?: number;
 }
 
 const MAX_RECORDING_BYTES = 1024 * 1024;
 /** What a crossing takes beside its texts. */
 const CROSSING_BYTES = 100;
-/**
- * Questions are copied out of the guest, so its memory limit does not bound them: one string can be sent many times. There
- * is always room for this much, and for the arguments of a tool that may take more.
- */
+/** Notes what a slice used, logged and recorded. */
+export function noteSlice(call: ActiveCall, result: CallSliceResult): void {
+  call.used.cpuMs += result.cpuMs;
+  call.used.hostCalls += result.hostCalls;
+  for (const line of result.logs ?? []) {
+    call.used.logLines++;
+    call.used.logBytes += line.text.length;
+    call.host.log(line);
+  }
+  for (const progress of result.progress ?? []) call.host.progress(progress);
+  for (const crossing of result.crossings ?? []) recordCrossing(call, crossing);
+  if (result.crossingsDropped) call.recordingComplete = false;
+}
+
 /** Keeps a crossing for the recording while there is room; the recording says when there was not. */
 export function recordCrossing(call: ActiveCall, crossing: BorderCrossing): void {
   const { op, payload, answer } = crossing;
@@ -123,10 +139,12 @@ export function createActiveCall(parts: {
   host: BorderHost;
   cell: CellMemory;
   hook: Hook | undefined;
+  /** What the call was when it was suspended; it goes on from there. */
+  resumed?: SuspendedCall;
   finish: (outcome: RunOutcome) => void;
 }): ActiveCall {
-  const { request, hook } = parts;
-  const seed = drawSeed();
+  const { request, hook, resumed } = parts;
+  const seed = resumed?.seed ?? drawSeed();
   const facts = {
     handler: request.handler,
     executionId: request.executionId,
@@ -140,17 +158,20 @@ export function createActiveCall(parts: {
     host: parts.host,
     cell: parts.cell,
     keepCell: request.isolation !== 'call',
+    isHook: hook !== undefined,
     seed,
-    startedAtMs: Date.now(),
+    startedAtMs: resumed?.startedAtMs ?? Date.now(),
     state: 'queued',
     queuedAt: 0,
-    start: { hook: hook?.name, argumentsJson: hook?.argumentJson ?? request.argumentsJson, factsJson: JSON.stringify(facts) },
+    start: resumed
+      ? undefined
+      : { hook: hook?.name, argumentsJson: hook?.argumentJson ?? request.argumentsJson, factsJson: JSON.stringify(facts) },
     answers: [],
     open: new Map(),
-    used: { cpuMs: 0, hostCalls: 0, logLines: 0, logBytes: 0 },
-    crossings: [],
-    recordingBytes: 0,
-    recordingComplete: true,
+    used: resumed ? { ...resumed.used } : { cpuMs: 0, hostCalls: 0, logLines: 0, logBytes: 0 },
+    crossings: resumed ? [...resumed.crossings] : [],
+    recordingBytes: resumed?.recordingBytes ?? 0,
+    recordingComplete: resumed?.recordingComplete ?? true,
     thread: undefined,
     ending: undefined,
     finish: parts.finish,

@@ -7,7 +7,7 @@ import { createInstanceMaker, quickJsFile } from './cell/instance.ts';
 import type { Prelude } from './prelude.ts';
 
 /** Rises when messages between prelude and host change their meaning. */
-const BORDER_VERSION = 1;
+const BORDER_VERSION = 2;
 const DIGEST_BYTES = 32;
 
 /** A base image with the fingerprint that every image made over it carries. */

@@ -1,27 +1,30 @@
-import { defaultLimits } from '../../config/limits.ts';
-import type { BorderHost } from '../border.ts';
-import type { Engine, GuestError, LoadRequest, LoadResult, Program, RunOutcome, RunRequest } from '../engine.ts';
+import type { BorderAnswer, BorderHost } from '../border.ts';
+import type { Engine, GuestError, LoadRequest, LoadResult, RunOutcome, RunRequest } from '../engine.ts';
 import {
   type ActiveCall,
   type CellMemory,
   createActiveCall,
   createCellCounter,
   type Hook,
+  noteSlice,
   recordCrossing,
   recordingOf,
   usageOf,
 } from './active-call.ts';
 import { loadBase } from './base-store.ts';
-import { cancelled, cpuExceeded, type EndOfCall, endOverMemory, neverSettles, readOutput, wallExceeded } from './call-ends.ts';
+import { cancelled, cpuExceeded, type EndOfCall, endOfSlice, wallExceeded } from './call-ends.ts';
 import { compileQuickJs } from './cell/instance.ts';
-import { toGuestError } from './guest-errors.ts';
 import { ImageCache } from './image-cache.ts';
 import { KeptCells } from './kept-cells.ts';
+import { orderLoad, rebuildImage } from './load-order.ts';
 import { readLoadResult } from './load-result.ts';
 import { loadPrelude } from './prelude.ts';
 import type { CallSliceResult } from './protocol.ts';
-import { noteAbandoned, openQuestion } from './questions.ts';
+import { type AskedQuestion, openQuestion, takeBackQuestions } from './questions.ts';
+import { fitProgram, ordinaryKey } from './resumed-program.ts';
 import { Scheduler } from './scheduler.ts';
+import { describeWaiting, type SuspendedCall } from './suspended-call.ts';
+import { decodeSuspended, encodeSuspended } from './suspended-codec.ts';
 
 /** How often deadlines are looked at, in ms. */
 const WATCH_MS = 20;
@@ -47,7 +50,7 @@ class QuickJsEngine implements Engine {
   readonly name = 'quickjs';
   readonly #scheduler: Scheduler;
   readonly #images: ImageCache;
-  readonly #kept = new KeptCells((cell) => this.#scheduler.dropCell(cell));
+  readonly #kept = new KeptCells((cell) => this.#scheduler.places.drop(cell));
   readonly #calls = new Set<ActiveCall>();
   readonly #onKill: (programKey: string) => void;
   readonly #newCell = createCellCounter();
@@ -55,7 +58,7 @@ class QuickJsEngine implements Engine {
 
   constructor(options: QuickJsOptions, setup: ConstructorParameters<typeof Scheduler>[0], fingerprint: Buffer) {
     this.#onKill = options.onKill ?? (() => {});
-    this.#images = new ImageCache(fingerprint, (program) => this.#rebuild(program));
+    this.#images = new ImageCache(fingerprint, (program) => rebuildImage(program, this.#scheduler));
     this.#scheduler = new Scheduler(setup, options.workers, {
       onSlice: (call, result) => this.#onSlice(call, result),
       onThreadLost: (call, reason, detail) => this.#onThreadLost(call, reason, detail),
@@ -66,14 +69,8 @@ class QuickJsEngine implements Engine {
   }
 
   async load(request: LoadRequest): Promise<LoadResult> {
-    const code = typeof request.code === 'string' ? request.code : Buffer.from(request.code).toString('utf8');
     this.#startWatch();
-    const result = await this.#scheduler.load({
-      programKey: request.key,
-      code,
-      fileBase: baseName(request.label),
-      budget: { ...request.limits, pendingHostBytes: 0 },
-    });
+    const result = await this.#scheduler.load(orderLoad(request));
     if (result.type === 'lost' && result.reason === 'killed') this.#onKill(request.key);
     return readLoadResult(result, request, (image) => this.#images.put(request.key, image));
   }
@@ -85,7 +82,34 @@ class QuickJsEngine implements Engine {
     return this.#runIn(cell, request, host, signal);
   }
 
-  #runIn(cell: CellMemory, request: RunRequest, host: BorderHost, signal: AbortSignal): Promise<RunOutcome> {
+  async suspend(executionId: string): Promise<Uint8Array | undefined> {
+    const call = [...this.#calls].find(({ request, isHook }) => request.executionId === executionId && !isHook);
+    if (call?.state !== 'waiting') return undefined;
+    const { program } = call.cell;
+    // Described now: by the time its memory is here an answer may have come, which that memory knows nothing of.
+    const described = describeWaiting(call, performance.now());
+    const delta = this.#scheduler.places.takeOut(call.cell);
+    const image = this.#images.peek(program.key) ?? (await this.#images.fetch(program));
+    const memory = await delta;
+    if (memory === undefined) return undefined;
+    return encodeSuspended({ ...described, base: this.#images.fingerprint.toString('hex'), image, delta: memory });
+  }
+
+  async resume(request: RunRequest, suspended: Uint8Array, host: BorderHost, signal: AbortSignal): Promise<RunOutcome> {
+    const resumed = await decodeSuspended(suspended);
+    const cell = this.#newCell(await fitProgram(request.program, resumed, this.#images));
+    cell.place = { kind: 'parked', delta: resumed.delta };
+    if (request.isolation !== 'call') this.#kept.put(request.cellKey, cell);
+    return this.#runIn(cell, request, host, signal, resumed);
+  }
+
+  #runIn(
+    cell: CellMemory,
+    request: RunRequest,
+    host: BorderHost,
+    signal: AbortSignal,
+    resumed?: SuspendedCall,
+  ): Promise<RunOutcome> {
     return new Promise((resolve) => {
       if (signal.aborted) {
         resolve({ status: 'cancelled', error: cancelled, usage: { cpuMs: 0, hostCalls: 0, logLines: 0 } });
@@ -93,10 +117,13 @@ class QuickJsEngine implements Engine {
       }
       const cancel = () => this.#endFromOutside(call, 'cancelled', cancelled);
       signal.addEventListener('abort', cancel, { once: true });
-      const call = this.#start(request, host, cell, undefined, (outcome) => {
+      const finish = (outcome: RunOutcome) => {
         signal.removeEventListener('abort', cancel);
         resolve(outcome);
-      });
+      };
+      const call = createActiveCall({ request, host, cell, hook: undefined, ...(resumed && { resumed }), finish });
+      if (resumed) this.#goOn(call, resumed);
+      else this.#start(call);
     });
   }
 
@@ -117,19 +144,19 @@ class QuickJsEngine implements Engine {
   }
 
   /** Starts a call, or a hook, in a cell. */
-  #start(
-    request: RunRequest,
-    host: BorderHost,
-    cell: CellMemory,
-    hook: Hook | undefined,
-    finish: (outcome: RunOutcome) => void,
-  ): ActiveCall {
-    const call = createActiveCall({ request, host, cell, hook, finish });
+  #start(call: ActiveCall): void {
     this.#calls.add(call);
     this.#startWatch();
-    if (this.#images.peek(cell.program.key)) this.#scheduler.enqueue(call);
+    if (this.#images.peek(call.cell.program.key)) this.#scheduler.enqueue(call);
     else this.#fetchImage(call);
-    return call;
+  }
+
+  /** A suspended call waits here again. */
+  #goOn(call: ActiveCall, { open }: SuspendedCall): void {
+    this.#calls.add(call);
+    this.#startWatch();
+    this.#ask(call, open, true);
+    call.host.waiting?.(true);
   }
 
   #fetchImage(call: ActiveCall): void {
@@ -146,14 +173,14 @@ class QuickJsEngine implements Engine {
 
   #runHook(request: RunRequest, host: BorderHost, cell: CellMemory, hook: Hook): Promise<RunOutcome> {
     return new Promise((resolve) => {
-      this.#start(request, host, cell, hook, resolve);
+      this.#start(createActiveCall({ request, host, cell, hook, finish: resolve }));
     });
   }
 
   /** A session or plugin cell of an older generation hands its JSON state to the cell that takes its place. */
   async #handOver(request: RunRequest, host: BorderHost): Promise<void> {
     const old = this.#kept.find(request.cellKey);
-    if (!old || old.program.key === request.program.key) return;
+    if (!old || ordinaryKey(old.program.key) === request.program.key) return;
     const given = request.handOver ? await this.#runHook(request, host, old, { name: 'onReload', argumentJson: '' }) : undefined;
     this.#kept.drop(request.cellKey);
     if (given?.status !== 'success') return;
@@ -162,66 +189,36 @@ class QuickJsEngine implements Engine {
   }
 
   #onSlice(call: ActiveCall, result: CallSliceResult): void {
-    call.used.cpuMs += result.cpuMs;
-    call.used.hostCalls += result.hostCalls;
-    for (const line of result.logs ?? []) {
-      call.used.logLines++;
-      call.used.logBytes += line.text.length;
-      call.host.log(line);
-    }
-    for (const progress of result.progress ?? []) call.host.progress(progress);
-    for (const crossing of result.crossings ?? []) recordCrossing(call, crossing);
-    if (result.crossingsDropped) call.recordingComplete = false;
+    noteSlice(call, result);
     if (result.cellLost && call.keepCell) this.#kept.lose(call.cell);
     if (call.ending) {
       this.#finish(call, call.ending);
       return;
     }
-    const { end } = result;
-    switch (end.kind) {
-      case 'waiting':
-        this.#wait(call, result);
-        return;
-      case 'return':
-        if (call.open.size > 0 || result.abandoned) noteAbandoned(call, result.abandoned ?? []);
-        this.#finish(call, readOutput(end.text));
-        return;
-      case 'throw':
-        this.#finish(call, { status: 'error', error: toGuestError(end.report, 'handler-threw') });
-        return;
-      case 'never-settles':
-        this.#finish(call, { status: 'timeout', error: neverSettles });
-        return;
-      case 'stopped':
-        this.#finish(call, end.reason === 'memory' ? endOverMemory(call) : { status: 'timeout', error: cpuExceeded(call) });
-    }
+    const end = endOfSlice(call, result);
+    if (end) this.#finish(call, end);
+    else this.#wait(call, result);
   }
 
   /** The call is suspended: its questions are answered one by one, and each answer makes it runnable again. */
   #wait(call: ActiveCall, result: CallSliceResult): void {
-    for (const timer of result.clearedTimers ?? []) {
-      for (const [id, question] of call.open) {
-        if (question.timer !== timer) continue;
-        question.cancel();
-        call.open.delete(id);
-      }
-    }
-    for (const id of result.cancelled ?? []) {
-      call.open.get(id)?.cancel();
-      call.open.delete(id);
-    }
+    takeBackQuestions(call, result);
+    this.#ask(call, result.questions ?? [], false);
+    if (call.answers.length > 0) this.#scheduler.enqueue(call);
+    else call.host.waiting?.(true);
+  }
+
+  #ask(call: ActiveCall, questions: readonly AskedQuestion[], isAgain: boolean): void {
     call.state = 'waiting';
-    for (const question of result.questions ?? []) {
-      const open = openQuestion(question, call.host, (answer) => {
+    for (const question of questions) {
+      const deliver = (answer: BorderAnswer) => {
         if (!call.open.delete(question.id) || call.state === 'ended') return;
         recordCrossing(call, { id: question.id, op: question.op, payload: question.payload, answer });
         call.answers.push({ id: question.id, answer });
         if (call.state === 'waiting') this.#wake(call);
-      });
-      call.open.set(question.id, open);
+      };
+      call.open.set(question.id, openQuestion(question, call.host, deliver, isAgain));
     }
-    if (call.answers.length > 0) this.#scheduler.enqueue(call);
-    else call.host.waiting?.(true);
   }
 
   #wake(call: ActiveCall): void {
@@ -239,7 +236,7 @@ class QuickJsEngine implements Engine {
     this.#finish(call, { status, error });
     // The handler of a kept cell was left in the middle: its state cannot be trusted any more.
     if (call.keepCell) this.#kept.lose(call.cell);
-    this.#scheduler.dropCell(call.cell);
+    this.#scheduler.places.drop(call.cell);
   }
 
   #onThreadLost(call: ActiveCall, reason: 'killed' | 'died', detail: string): void {
@@ -275,19 +272,6 @@ class QuickJsEngine implements Engine {
     call.finish({ ...end, recording: recordingOf(call), usage: usageOf(call) });
   }
 
-  async #rebuild(program: Program): Promise<Uint8Array> {
-    const code = await program.readCode();
-    const text = typeof code === 'string' ? code : Buffer.from(code).toString('utf8');
-    const result = await this.#scheduler.load({
-      programKey: program.key,
-      code: text,
-      fileBase: baseName(program.label),
-      budget: { ...defaultLimits, pendingHostBytes: 0 },
-    });
-    if (result.type === 'load-slice' && result.end.kind === 'loaded') return result.end.image;
-    throw new Error(`the image of "${program.label}" could not be built again`);
-  }
-
   #startWatch(): void {
     if (this.#watch) return;
     this.#watch = setInterval(() => {
@@ -298,9 +282,4 @@ class QuickJsEngine implements Engine {
     }, WATCH_MS);
     this.#watch.unref();
   }
-}
-
-/** A module may export its plugin under the name of its file. */
-function baseName(label: string): string {
-  return label.replace(/\.[cm]?[jt]s$/, '');
 }

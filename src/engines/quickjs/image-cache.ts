@@ -6,7 +6,8 @@ const MAX_CACHE_BYTES = 64 * 1024 * 1024;
 
 /** Images of programs in shared memory, bounded; what is missing is read or built again once, however many calls wait. */
 export class ImageCache {
-  readonly #fingerprint: Buffer;
+  /** Of the base that all images are differences to. */
+  readonly fingerprint: Buffer;
   readonly #rebuild: (program: Program) => Promise<Uint8Array>;
   readonly #images = new Map<string, Uint8Array>();
   readonly #pending = new Map<string, Promise<Uint8Array>>();
@@ -14,7 +15,7 @@ export class ImageCache {
 
   /** `rebuild` evaluates the program's code and returns the difference to the base. */
   constructor(fingerprint: Buffer, rebuild: (program: Program) => Promise<Uint8Array>) {
-    this.#fingerprint = fingerprint;
+    this.fingerprint = fingerprint;
     this.#rebuild = rebuild;
   }
 
@@ -48,7 +49,7 @@ export class ImageCache {
       this.#images.delete(key);
       this.#bytes -= image.length;
     }
-    return Buffer.concat([this.#fingerprint, difference]);
+    return Buffer.concat([this.fingerprint, difference]);
   }
 
   delete(programKey: string): void {
@@ -62,7 +63,7 @@ export class ImageCache {
     const stored = await program.readImage();
     if (stored && stored.length > FINGERPRINT_BYTES) {
       const found = Buffer.from(stored.buffer, stored.byteOffset, FINGERPRINT_BYTES);
-      if (timingSafeEqual(found, this.#fingerprint)) {
+      if (timingSafeEqual(found, this.fingerprint)) {
         this.put(program.key, stored.subarray(FINGERPRINT_BYTES));
         return this.#require(program.key);
       }

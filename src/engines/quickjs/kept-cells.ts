@@ -1,4 +1,5 @@
 import type { CellMemory } from './active-call.ts';
+import { ordinaryKey } from './resumed-program.ts';
 
 const MAX_IDLE_CELLS = 256;
 
@@ -27,6 +28,12 @@ export class KeptCells {
     return cell;
   }
 
+  /** Puts the cell of a resumed call in place of the one that is there. */
+  put(key: string, cell: CellMemory): void {
+    this.drop(key);
+    this.#cells.set(key, cell);
+  }
+
   drop(key: string): void {
     const cell = this.#cells.get(key);
     if (!cell) return;
@@ -35,7 +42,7 @@ export class KeptCells {
   }
 
   dropProgram(programKey: string): void {
-    for (const [key, cell] of [...this.#cells]) if (cell.program.key === programKey) this.drop(key);
+    for (const [key, { program }] of [...this.#cells]) if (ordinaryKey(program.key) === programKey) this.drop(key);
   }
 
   /** The memory of a cell is gone: the next call of its key starts from the image. */

@@ -79,13 +79,19 @@ export interface ForgetMessage {
   readonly cellIds: readonly number[];
 }
 
+/** Asks for the memory of a cell at rest; the answer is a ParkedMessage. */
+export interface ParkOrder {
+  readonly type: 'park';
+  readonly cellId: number;
+}
+
 /** Slices of short calls travel together: a message to another thread costs more than the call. */
 export interface CallSlices {
   readonly type: 'calls';
   readonly slices: readonly CallSlice[];
 }
 
-export type ToWorker = LoadSlice | CallSlices | ForgetMessage | PackedSlices;
+export type ToWorker = LoadSlice | CallSlices | ForgetMessage | ParkOrder | PackedSlices;
 
 /** A question that the guest asked during a slice. */
 export interface Question {

@@ -1,27 +1,52 @@
-import type { BorderAnswer, BorderHost } from '../border.ts';
+import type { BorderAnswer, BorderHost, BorderRequest } from '../border.ts';
 import type { ActiveCall, OpenQuestion } from './active-call.ts';
-import type { Question } from './protocol.ts';
+import type { CallSliceResult, Question } from './protocol.ts';
+import type { SuspendedQuestion } from './suspended-call.ts';
+
+/** A question as it is put: for the first time, or again after the call was suspended, with what was left of its timer. */
+export type AskedQuestion = Question | SuspendedQuestion;
 
 /** Carries a question to whoever answers it: timers here, everything else over the border. `deliver` is called at most once. */
-export function openQuestion(question: Question, host: BorderHost, deliver: (answer: BorderAnswer) => void): OpenQuestion {
-  const { op, payload } = question;
-  const bytes = payload.length + (question.body?.length ?? 0);
+export function openQuestion(
+  question: AskedQuestion,
+  host: BorderHost,
+  deliver: (answer: BorderAnswer) => void,
+  isAgain = false,
+): OpenQuestion {
+  const { id, op, payload, body } = question;
+  const bytes = payload.length + (body?.length ?? 0);
   if (op === 'timer') {
-    const { ms, id } = readTimer(payload);
+    const timer = readTimer(payload);
+    const ms = 'firesInMs' in question ? (question.firesInMs ?? 0) : timer.ms;
     const timeout = setTimeout(deliver, ms, { ok: true, payload: '' });
-    return { op, payload, bytes, timer: id, cancel: () => clearTimeout(timeout) };
+    return { op, payload, bytes, timer: timer.id, firesAt: performance.now() + ms, cancel: () => clearTimeout(timeout) };
   }
   const controller = new AbortController();
-  const request = { id: question.id, op, payload, ...(question.body ? { body: question.body } : {}) };
+  const request: BorderRequest = { id, op, payload, ...(body && { body }), ...(isAgain && { again: true }) };
   host.answer(request, controller.signal).then(deliver, () => {
     deliver({ ok: false, code: 'internal', message: 'The host could not answer.' });
   });
-  return { op, payload, bytes, cancel: () => controller.abort() };
+  return { op, payload, ...(body && { body }), bytes, cancel: () => controller.abort() };
+}
+
+/** What the guest took back, timers and questions, is not waited for any more. */
+export function takeBackQuestions(
+  { open }: Pick<ActiveCall, 'open'>,
+  { clearedTimers = [], cancelled = [] }: Pick<CallSliceResult, 'clearedTimers' | 'cancelled'>,
+): void {
+  for (const [id, question] of open) {
+    const isCleared = question.timer !== undefined && clearedTimers.includes(question.timer);
+    if (!isCleared && !cancelled.includes(id)) continue;
+    question.cancel();
+    open.delete(id);
+  }
 }
 
 /** Logs which host calls were not awaited when the handler returned. Timers and clean-up do not count. */
 export function noteAbandoned({ open, host }: Pick<ActiveCall, 'open' | 'host'>, unsent: readonly Question[]): void {
-  const operations = new Set([...open.values(), ...unsent].map(({ op }) => op).filter((op) => op !== 'timer' && op !== 'fetch.cancel'));
+  const operations = new Set(
+    [...open.values(), ...unsent].map(({ op }) => op).filter((op) => op !== 'timer' && op !== 'fetch.cancel'),
+  );
   if (operations.size === 0) return;
   const named = [...operations].slice(0, 5).map((op) => `context.${op.slice(0, 80)}`);
   const text = `The handler returned before these host calls were done, so they may not have happened: ${named.join(', ')}. Await them.`;

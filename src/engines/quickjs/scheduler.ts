@@ -1,4 +1,6 @@
 import type { ActiveCall, CellMemory } from './active-call.ts';
+import { CellPlaces } from './cell-places.ts';
+import { findIdleThread } from './idle-thread.ts';
 import type { LoadEnd } from './load-result.ts';
 import { Pace } from './pace.ts';
 import type { CallSliceResult, FromWorker, WorkerSetup } from './protocol.ts';
@@ -30,13 +32,14 @@ export interface SchedulerHandlers {
 
 /** Hands slices to worker threads: loads first, then calls in the order in which they became runnable. */
 export class Scheduler {
+  /** Where the cells of calls lie. */
+  readonly places = new CellPlaces();
   readonly #setup: Omit<WorkerSetup, 'control'>;
   readonly #size: { readonly min: number; readonly max: number };
   readonly #handlers: SchedulerHandlers;
   readonly #threads = new Set<WorkerThread>();
   readonly #work = new Map<WorkerThread, ThreadWork>();
   readonly #pace = new Pace();
-  readonly #cells = new Map<number, CellMemory>();
   readonly #killed = new WeakSet<WorkerThread>();
   #calls: ActiveCall[] = [];
   #loads: LoadJob[] = [];
@@ -61,7 +64,7 @@ export class Scheduler {
   enqueue(call: ActiveCall): void {
     call.state = 'queued';
     call.queuedAt = performance.now();
-    this.#cells.set(call.cell.id, call.cell);
+    this.places.add(call.cell);
     this.#calls.push(call);
     this.#planDispatch();
   }
@@ -70,15 +73,6 @@ export class Scheduler {
   dequeue(call: ActiveCall): void {
     const index = this.#calls.indexOf(call);
     if (index >= 0) this.#calls.splice(index, 1);
-  }
-
-  /** Nobody needs this cell any more. */
-  dropCell(cell: CellMemory): void {
-    this.#cells.delete(cell.id);
-    if (cell.place.kind === 'resident') {
-      cell.place.thread.forget([], [cell.id]);
-      if (cell.place.thread.residentCell === cell.id) cell.place.thread.residentCell = undefined;
-    }
   }
 
   /** Asks the slice of a call to stop; the thread is ended when it does not. One that has not begun is taken back. */
@@ -137,7 +131,7 @@ export class Scheduler {
         this.#dispatch();
         return;
       case 'parked':
-        this.#onParked(message.cellId, message.delta);
+        if (this.places.noteParked(message.cellId, message.delta)) this.#planDispatch();
         return;
       case 'load-slice':
       case 'call-slice': {
@@ -163,17 +157,8 @@ export class Scheduler {
     call.start = undefined;
     this.#pace.note(call.cell.program.key, result.cpuMs);
     const stays = (result.end.kind === 'waiting' || call.keepCell) && !result.cellLost;
-    thread.residentCell = stays ? call.cell.id : undefined;
-    if (stays) call.cell.place = { kind: 'resident', thread };
-    else this.#cells.delete(call.cell.id);
+    this.places.endSlice(thread, call.cell, stays);
     this.#handlers.onSlice(call, result);
-  }
-
-  #onParked(cellId: number, delta: Uint8Array): void {
-    const cell = this.#cells.get(cellId);
-    if (cell?.place.kind !== 'moving' && cell?.place.kind !== 'resident') return;
-    cell.place = { kind: 'parked', delta };
-    this.#planDispatch();
   }
 
   /** With all threads free a call starts at once; else after this turn's input, so that what came in together travels together. */
@@ -192,7 +177,7 @@ export class Scheduler {
     if (this.#closed) return;
     for (;;) {
       const load = this.#loads[0];
-      const thread = load && this.#findIdle(undefined);
+      const thread = load && findIdleThread(this.#threads, undefined);
       if (!load || !thread) break;
       this.#loads.shift();
       this.#startLoad(thread, load);
@@ -232,20 +217,7 @@ export class Scheduler {
     const { place } = call.cell;
     if (place.kind === 'moving') return 'moving';
     if (place.kind === 'resident') return place.thread.idle ? place.thread : 'moving';
-    return this.#findIdle(call.cell.program.key) ?? 'none idle';
-  }
-
-  /** An idle thread, best one with nothing to move out and with the image at hand. */
-  #findIdle(programKey: string | undefined): WorkerThread | undefined {
-    let best: WorkerThread | undefined;
-    let bestScore = -1;
-    for (const thread of this.#threads) {
-      if (!thread.idle) continue;
-      const score =
-        (thread.residentCell === undefined ? 2 : 0) + (programKey !== undefined && thread.hasImage(programKey) ? 1 : 0);
-      if (score > bestScore) [best, bestScore] = [thread, score];
-    }
-    return best;
+    return findIdleThread(this.#threads, call.cell.program.key) ?? 'none idle';
   }
 
   /** Further short calls of the same program, as many as take about as long as waking another thread would pay for. */
@@ -264,7 +236,7 @@ export class Scheduler {
   }
 
   #startLoad(thread: WorkerThread, job: LoadJob): void {
-    this.#moveResidentOut(thread, undefined);
+    this.places.moveResidentOut(thread, undefined);
     const serial = thread.runLoad(job.order);
     const item = { serial, index: 0, job, limitMs: job.order.budget.cpuMs + LOAD_GRACE_MS };
     this.#work.set(thread, new ThreadWork([item], performance.now()));
@@ -273,7 +245,7 @@ export class Scheduler {
   #startSlices(thread: WorkerThread, calls: readonly ActiveCall[], image: Uint8Array | undefined): void {
     const [first] = calls;
     if (!first) return;
-    this.#moveResidentOut(thread, first.cell.id);
+    this.places.moveResidentOut(thread, first.cell.id);
     thread.noteImage(first.cell.program.key);
     const orders = calls.map((call, index) => orderSlice(thread, call, index === 0 ? image : undefined));
     const serials = thread.runCalls(orders);
@@ -298,15 +270,6 @@ export class Scheduler {
     if (taken.length > 0) this.#planDispatch();
   }
 
-  /** The worker moves its resident out before it starts anything else; until its message is here the cell is on its way. */
-  #moveResidentOut(thread: WorkerThread, nextCell: number | undefined): void {
-    const { residentCell } = thread;
-    if (residentCell === undefined || residentCell === nextCell) return;
-    const cell = this.#cells.get(residentCell);
-    if (cell) cell.place = { kind: 'moving', from: thread };
-    thread.residentCell = undefined;
-  }
-
   #onExit(thread: WorkerThread, detail: string): void {
     const reason = this.#killed.has(thread) ? 'killed' : 'died';
     const work = this.#work.get(thread);
@@ -318,20 +281,13 @@ export class Scheduler {
     if (work) this.#giveBack(thread, work);
     const given = new Set(work?.all().map((item) => item.job));
     const ran = new Set([...given].flatMap((job) => ('request' in job ? [job.cell] : [])));
-    for (const cell of [...this.#cells.values()]) {
-      const { place } = cell;
-      const lost = (place.kind === 'resident' && place.thread === thread) || (place.kind === 'moving' && place.from === thread);
-      if (!lost || ran.has(cell)) continue;
-      this.#cells.delete(cell.id);
-      this.#handlers.onCellLost(cell);
-    }
+    for (const cell of this.places.takeLost(thread, ran)) this.#handlers.onCellLost(cell);
     for (const job of given) {
       if ('order' in job) {
         job.resolve({ type: 'lost', reason, detail });
         continue;
       }
       job.thread = undefined;
-      this.#cells.delete(job.cell.id);
       this.#handlers.onThreadLost(job, reason, detail);
     }
   }

@@ -98,6 +98,11 @@ export class WorkerThread {
     this.#worker.postMessage({ type: 'forget', programKeys, cellIds } satisfies ToWorker);
   }
 
+  /** Asks for the memory of the cell that lies in the idle thread. */
+  park(cellId: number): void {
+    this.#worker.postMessage({ type: 'park', cellId } satisfies ToWorker);
+  }
+
   /** Asks a slice to stop at the next look at the clock. */
   abortSlice(serial: number): void {
     Atomics.store(this.#control, 0, serial);

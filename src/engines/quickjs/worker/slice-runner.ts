@@ -86,9 +86,14 @@ export class SliceRunner {
     if (this.#resident && cellIds.includes(this.#resident.cellId)) this.#resident = undefined;
   }
 
+  /** Moves the memory of a cell out, if it lies here. */
+  park(cellId: number): void {
+    if (this.#resident?.cellId === cellId) this.#moveOut(undefined);
+  }
+
   load(slice: LoadSlice): LoadSliceResult {
     const cell = this.#takeCell();
-    this.#park(undefined);
+    this.#moveOut(undefined);
     cell.restore(this.#base.reference);
     cell.setLimits(slice.budget);
     const host = this.#begin(slice, { pending: 0, view: emptyView, loading: true });
@@ -150,7 +155,7 @@ export class SliceRunner {
   /** Puts the memory into the state in which the slice starts. */
   #enterCell(cell: Cell, slice: CallSlice): void {
     if (this.#resident?.cellId === slice.cellId) return;
-    this.#park(slice.cellId);
+    this.#moveOut(slice.cellId);
     const image = this.#findImage(slice, cell);
     cell.restore(image);
     if (slice.delta) cell.applyDelta(slice.delta);
@@ -158,7 +163,7 @@ export class SliceRunner {
   }
 
   /** Moves the resident out, so that nothing is lost if this thread is ended during the next slice. */
-  #park(nextCellId: number | undefined): void {
+  #moveOut(nextCellId: number | undefined): void {
     const resident = this.#resident;
     if (!resident || resident.cellId === nextCellId || !this.#cell) return;
     const delta = this.#cell.encodeDelta(resident.image);

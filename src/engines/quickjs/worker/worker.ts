@@ -70,6 +70,9 @@ async function serve(port: MessagePort, setup: WorkerSetup): Promise<void> {
       case 'forget':
         runner.forget(message.programKeys, message.cellIds);
         return;
+      case 'park':
+        runner.park(message.cellId);
+        return;
       case 'load':
         void runLoad(message);
         return;
