@@ -11,6 +11,7 @@ import { createIdleCheckpoint } from './idle-checkpoint.ts';
 import { createKeyTable } from './keys.ts';
 import { createKvTable } from './kv.ts';
 import { migrate } from './migrations.ts';
+import { createModelUsageTable } from './model-usage.ts';
 import { createPermissionUseTable } from './permission-uses.ts';
 import { createPluginTable } from './plugins.ts';
 import { createRecordingTable } from './recordings.ts';
@@ -95,6 +96,7 @@ function createStore(database: DatabaseSync, dataDir: string, onWriteError: (err
     kv: createKvTable(database),
     grants: createGrantTable(database),
     permissionUses: createPermissionUseTable(database, queue),
+    modelUsage: createModelUsageTable(database),
     approvals: createApprovalTable(database),
     secrets: createSecretTable(database),
     committed: queue.committed,

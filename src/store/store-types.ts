@@ -14,6 +14,7 @@ export interface Store {
   readonly kv: KvTable;
   readonly grants: GrantTable;
   readonly permissionUses: PermissionUseTable;
+  readonly modelUsage: ModelUsageTable;
   readonly approvals: ApprovalTable;
   readonly secrets: SecretTable;
   /**
@@ -210,6 +211,8 @@ export interface KvTable {
   /** Keys with a prefix in order, after `after`. */
   list(plugin: string, owner: string, query: { prefix: string; after?: string; limit: number }): { key: string; value: string }[];
   usedBytes(plugin: string, owner: string): number;
+  /** Deletes what owners whose names begin so keep, in every plugin. */
+  forgetOwners(prefix: string): void;
 }
 
 /** What an operator granted to one plugin. `caller` and `session` are set for the scope `session`, `untilMs` for `until`. */
@@ -315,4 +318,24 @@ export interface SecretTable {
   remove(name: string): boolean;
   /** The key that placeholders are made with; made on first use. */
   placeholderKey(): Uint8Array;
+}
+
+/** Whose tokens, on which day: days since 1970-01-01 in UTC. */
+export interface ModelUsageKey {
+  readonly pluginPath: string;
+  readonly caller: string;
+  readonly day: number;
+}
+
+/** Tokens of models by plugin, caller and day; everything is written at once. */
+export interface ModelUsageTable {
+  /** Adds tokens; false, and nothing is added, when there would be more than the budget. */
+  reserve(key: ModelUsageKey, tokens: number, budget: number): boolean;
+  /** Corrects a reservation by the difference to what was used; the sum may pass a budget. */
+  settle(key: ModelUsageKey, difference: number): void;
+  used(key: ModelUsageKey): number;
+  /** Most tokens first; with a caller only its own. */
+  list(day: number, query: { readonly caller?: string; readonly limit: number }): (ModelUsageKey & { readonly tokens: number })[];
+  /** Forgets earlier days. */
+  prune(beforeDay: number): void;
 }

@@ -1,0 +1,64 @@
+import { HotcellError } from '../../errors/hotcell-error.ts';
+import type { ModelUsageTable } from '../../store/store-types.ts';
+
+/** Tokens that were set aside before a model was asked. */
+export interface Reservation {
+  /** Puts what was used in the place of what was set aside; undefined keeps that. Returns what is left of the budget. */
+  settle(usedTokens: number | undefined): number;
+}
+
+/** The daily budgets of `context.llm`. */
+export interface TokenBudgets {
+  /** Throws `quota-exceeded` when the budget has too little left; says how much, and until when. */
+  reserve(use: { pluginPath: string; caller: string; plugin: string; tokens: number; budget: number }): Reservation;
+}
+
+const dayMs = 86_400_000;
+const keptDays = 90;
+
+/** The day of a moment, as budgets count them: UTC. */
+export function dayOf(atMs: number): number {
+  return Math.floor(atMs / dayMs);
+}
+
+/** When the budgets of a day end, in epoch ms. */
+export function endOfDay(day: number): number {
+  return (day + 1) * dayMs;
+}
+
+/** Requests without a key get an id each; their budget is one. */
+export function budgetOwner(caller: string): string {
+  return caller.startsWith('anonymous:') ? 'anonymous' : caller;
+}
+
+/** Creates the budgets over their table. */
+export function createTokenBudgets({ table, now }: { table: ModelUsageTable; now: () => number }): TokenBudgets {
+  let prunedOn = 0;
+  return {
+    reserve({ pluginPath, caller, plugin, tokens, budget }) {
+      const day = dayOf(now());
+      if (day !== prunedOn) table.prune(day - keptDays);
+      prunedOn = day;
+      const key = { pluginPath, caller: budgetOwner(caller), day };
+      if (!table.reserve(key, tokens, budget))
+        throw refuse({ plugin, tokens, budget, leftTokens: budget - table.used(key), day });
+      return {
+        settle(usedTokens) {
+          if (usedTokens !== undefined && usedTokens !== tokens) table.settle(key, usedTokens - tokens);
+          return Math.max(0, budget - table.used(key));
+        },
+      };
+    },
+  };
+}
+
+function refuse(facts: { plugin: string; tokens: number; budget: number; leftTokens: number; day: number }): HotcellError {
+  const { plugin, tokens, budget, day } = facts;
+  const left = Math.max(0, facts.leftTokens);
+  const until = new Date(endOfDay(day)).toISOString();
+  const message = `context.llm may use ${budget} tokens a day here; ${left} are left until ${until}, and this request may take ${tokens}.`;
+  return new HotcellError('quota-exceeded', message, {
+    fix: `Ask for less (prompt, maxTokens), wait, or grant more: hotcell grant ${plugin} llm=${budget * 2}`,
+    facts: { left, until },
+  });
+}
