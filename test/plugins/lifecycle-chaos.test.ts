@@ -18,7 +18,7 @@ interface Expected {
   /** Good texts in the order in which they were first built. */
   built: number[];
   power: 'on' | 'disabled' | 'quarantined';
-  /** The text that a rollback turned away from; it holds until the folder is seen to hold another one. */
+  /** The text that a rollback turned away from; it holds until somebody saves again, be it the same. */
   pinnedFrom: number | undefined;
 }
 
@@ -52,8 +52,10 @@ function takeIn(plugin: Expected): void {
 }
 
 function save(plugin: Expected, file: number | 'broken'): void {
-  if (plugin.file === file) return;
-  if (plugin.power === 'quarantined') {
+  const isOther = plugin.file !== file;
+  if (!isOther && plugin.pinnedFrom === undefined) return;
+  plugin.pinnedFrom = undefined;
+  if (isOther && plugin.power === 'quarantined') {
     // Only other content lifts a quarantine, and what served before does not come back with it.
     plugin.power = 'on';
     if (file === 'broken') plugin.chosen = undefined;
@@ -147,8 +149,7 @@ const commands = [
     command(
       `storm ${name} ${storm} ${way}`,
       // What is built of a storm is left to the clock, so the history of generations is not told from here on.
-      // Nor is whether anything between a text and the same text was seen, which is what ends a rollback.
-      (model) => of(model, name).power === 'on' && of(model, name).file !== undefined && !isPinned(of(model, name)),
+      (model) => of(model, name).power === 'on' && of(model, name).file !== undefined,
       async (model, { rig }) => {
         for (const file of storm) put(rig, name, textOf(name, file), way);
         const last = storm.at(-1) ?? 'broken';
@@ -170,9 +171,10 @@ const commands = [
       `delete and save again ${name}`,
       (model) => typeof of(model, name).file === 'number',
       async (model, { rig }) => {
-        const { file } = of(model, name);
+        const { file = 'broken' } = of(model, name);
         rmSync(join(rig.plugins, `${name}.ts`));
-        put(rig, name, textOf(name, file ?? 'broken'), 'rename');
+        put(rig, name, textOf(name, file), 'rename');
+        save(of(model, name), file);
       },
     ),
   ),

@@ -1,5 +1,15 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { useSharedParts } from './rig/shared-parts.ts';
@@ -228,6 +238,27 @@ describe('createSupervisor', () => {
     await rig.supervisor.rollback('a', 1);
     expect(await rig.supervisor.reload('a')).toMatchObject({ ok: true, changed: true, generation: 2 });
     await expect(rig.supervisor.rollback('a', 7)).rejects.toThrow(/has no generation 7; kept are: 2, 1/);
+  });
+
+  it('ends a rollback when the same content is saved again, also while the daemon is down, not by a new mode', async () => {
+    const rig = await startWith({ 'a.ts': answering('one') });
+    const file = join(rig.plugins, 'a.ts');
+    writeFileSync(file, answering('two'));
+    await rig.supervisor.reload('a');
+    await rig.supervisor.rollback('a');
+    chmodSync(file, 0o600);
+    await rig.stop();
+    const second = await startWith({}, { home: rig.home });
+    expect(await second.call('a')).toBe('one');
+    writeFileSync(file, answering('two'));
+    await until(async () => (await second.call('a')) === 'two', 'the saved text');
+    expect(second.builds.compiled).toBe(0);
+    await second.supervisor.rollback('a');
+    await second.stop();
+    writeFileSync(file, answering('two'));
+    const third = await startWith({}, { home: rig.home });
+    expect(await third.call('a')).toBe('two');
+    expect(third.supervisor.get('a').generation).toBe(2);
   });
 
   it('keeps as many generations as it was told', async () => {

@@ -7,6 +7,7 @@ import type { InputUsers } from '../watch/input-users.ts';
 import { compareSeen, type Seen, startSeen, wasRenamedIntoPlace } from '../watch/seen.ts';
 import { readInput, readSignature } from '../watch/signature.ts';
 import type { BuildOutcome, PluginBuilder } from './builder-types.ts';
+import { describeWriting } from './pin.ts';
 import type { PluginRecord } from './plugin-record.ts';
 import type { Slots } from './slots.ts';
 import type { Stage } from './stage.ts';
@@ -103,6 +104,7 @@ export function createJudge(parts: {
   function isSettled(record: PluginRecord, seen: Seen, options: LookOptions): boolean {
     const comparison = compareSeen(seen, record.source, options);
     if (comparison.kind === 'changed') return false;
+    if (record.pinnedAwayFrom && describeWriting(seen.inputs) !== record.pinnedAwayFrom.writing) return false;
     if (comparison.kind === 'touched') {
       remember(record, { ...seen, inputs: comparison.inputs });
       if (record.live) archive.refreshInputs(record.live.generation, comparison.inputs);
@@ -132,7 +134,7 @@ export function createJudge(parts: {
   function chooseKept(record: PluginRecord, kept: Generation, started: Seen, options: LookOptions): Verdict {
     const inputs = kept.inputs.map((input) => readInput(input.path) ?? input);
     remember(record, { ...started, inputs });
-    if (record.live && kept.contentHash === record.pinnedAwayFrom) return revert(record, options);
+    if (record.live && isPinned(record, kept.contentHash, inputs)) return revert(record, options);
     record.pinnedAwayFrom = undefined;
     archive.refreshInputs(kept, inputs);
     if (kept.id === record.live?.generation.id) return revert(record, options);
@@ -146,7 +148,7 @@ export function createJudge(parts: {
     }
     if (!isSettledContent(outcome.inputs, started, record.seen)) return { kind: 'unsettled' };
     remember(record, { ...started, inputs: outcome.inputs });
-    if (record.live && outcome.contentHash === record.pinnedAwayFrom) return revert(record, options);
+    if (record.live && isPinned(record, outcome.contentHash, outcome.inputs)) return revert(record, options);
     record.pinnedAwayFrom = undefined;
     if (outcome.contentHash === record.live?.generation.contentHash) return revert(record, options);
     const { contentHash, inputs, manifest, artifacts } = outcome;
@@ -171,6 +173,11 @@ export function createJudge(parts: {
   }
 
   return { look, remember, find: ({ source }) => findSource(source.root, source.name) };
+}
+
+/** Whether this content is the one that a rollback turned away from, and not saved again since. */
+function isPinned({ pinnedAwayFrom }: PluginRecord, contentHash: string, inputs: readonly BuildInput[]): boolean {
+  return pinnedAwayFrom?.contentHash === contentHash && pinnedAwayFrom.writing === describeWriting(inputs);
 }
 
 function describeFault(source: PluginSource): Diagnostic {

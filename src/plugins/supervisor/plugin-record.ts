@@ -5,6 +5,7 @@ import { absent, type Lifecycle } from '../lifecycle.ts';
 import type { Diagnostic, Generation } from '../plugin-types.ts';
 import type { TransitionRecord } from '../supervisor-types.ts';
 import type { Seen } from '../watch/seen.ts';
+import type { Pin } from './pin.ts';
 
 /** A published generation. */
 export interface Live {
@@ -30,8 +31,8 @@ export interface PluginRecord {
   waiting: Waiting | undefined;
   seen: Seen | undefined;
   diagnostic: Diagnostic | undefined;
-  /** Content hash that a rollback turned away from. */
-  pinnedAwayFrom: string | undefined;
+  /** What a rollback turned away from; it holds until a file of it is written again. */
+  pinnedAwayFrom: Pin | undefined;
   transitions: readonly TransitionRecord[];
   loadedAtMs: number | undefined;
   lastReloadMs: number | undefined;

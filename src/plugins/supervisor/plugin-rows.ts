@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import { Value } from 'typebox/value';
 import type { PluginRow, PluginTable } from '../../store/store-types.ts';
 import type { TransitionRecord } from '../supervisor-types.ts';
+import { formatPin } from './pin.ts';
 import { nameOf, type PluginRecord } from './plugin-record.ts';
 
 const transitionsSchema = Type.Array(
@@ -67,7 +68,7 @@ function toRow(record: PluginRecord): PluginRow {
     state: record.lifecycle.state,
     enabled: record.enabled,
     currentGeneration: (record.live?.generation ?? record.chosen)?.id ?? null,
-    pinnedAwayFrom: record.pinnedAwayFrom ?? null,
+    pinnedAwayFrom: record.pinnedAwayFrom ? formatPin(record.pinnedAwayFrom) : null,
     diagnosticJson: record.diagnostic ? JSON.stringify(record.diagnostic) : null,
     transitionsJson: JSON.stringify(record.transitions),
   };

@@ -10,6 +10,7 @@ import { readSignature } from '../watch/signature.ts';
 import type { Fleet } from './fleet.ts';
 import type { Judge } from './judge.ts';
 import type { SupervisorParts } from './parts.ts';
+import { describeWriting, parsePin } from './pin.ts';
 import type { PluginRecord } from './plugin-record.ts';
 import { readTransitions } from './plugin-rows.ts';
 import type { Stage } from './stage.ts';
@@ -59,7 +60,7 @@ function restoreOne(
   record.enabled = row?.enabled ?? true;
   record.chosen = generation;
   record.transitions = row ? readTransitions(row) : [];
-  record.pinnedAwayFrom = row?.pinnedAwayFrom ?? undefined;
+  record.pinnedAwayFrom = row?.pinnedAwayFrom == null ? undefined : parsePin(row.pinnedAwayFrom);
   const refusal = refuseLoading(record.source.name, parts.config);
   if (refusal !== undefined || !record.enabled) {
     const reason = refusal ?? 'it was disabled before';
@@ -77,13 +78,15 @@ function restoreOne(
 function isUpToDate(parts: RestoreParts, record: PluginRecord, generation: Generation): boolean {
   const { archive, judge } = parts;
   const pinned = record.pinnedAwayFrom;
-  // After a rollback the folder holds what was turned away from; it stays so until somebody saves something else.
-  const onDisk = pinned === undefined ? generation : archive.listKept(record.path).find((kept) => kept.contentHash === pinned);
+  // After a rollback the folder holds what was turned away from; it stays so until somebody saves again.
+  const onDisk =
+    pinned === undefined ? generation : archive.listKept(record.path).find((kept) => kept.contentHash === pinned.contentHash);
   if (!onDisk || !isBuiltFrom(record.source, onDisk)) return false;
   const { realEntry } = record.source;
   const seen = { realEntry, entrySignature: readSignature(realEntry), inputs: onDisk.inputs, missing: [] };
   const comparison = compareSeen(seen, record.source, { deep: false });
   if (comparison.kind === 'changed') return false;
+  if (pinned && describeWriting(onDisk.inputs) !== pinned.writing) return false;
   judge.remember(record, comparison.kind === 'touched' ? { ...seen, inputs: comparison.inputs } : seen);
   if (comparison.kind === 'touched') archive.refreshInputs(onDisk, comparison.inputs);
   return true;

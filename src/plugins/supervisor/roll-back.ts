@@ -1,11 +1,12 @@
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import type { GenerationArchive } from '../generations/archive.ts';
+import { describeWriting } from './pin.ts';
 import { nameOf, type PluginRecord } from './plugin-record.ts';
 import type { Stage } from './stage.ts';
 
 /**
  * Makes a kept generation current, the one before the present one when no number is given. The content of the folder
- * is turned away from until somebody saves something else. Throws `generation-unknown`, and `plugin-not-ready` for a plugin
+ * is turned away from until somebody saves again, be it the same. Throws `generation-unknown`, and `plugin-not-ready` for a plugin
  * that is switched off.
  */
 export function rollBack(
@@ -30,7 +31,9 @@ export function rollBack(
     throw new HotcellError('generation-unknown', `The plugin "${name}" has ${wanted}; kept are: ${numbers}.`);
   }
   const onDisk = findHashOnDisk(record);
-  record.pinnedAwayFrom = target.contentHash === onDisk ? undefined : onDisk;
+  const files = record.seen?.inputs ?? current?.inputs ?? [];
+  record.pinnedAwayFrom =
+    onDisk === undefined || target.contentHash === onDisk ? undefined : { contentHash: onDisk, writing: describeWriting(files) };
   record.waiting = undefined;
   parts.stage.change(record, { type: 'found' }, { reason: 'rollback' });
   parts.stage.offer(record, target, { reason: `rolled back to generation ${target.number}` });
@@ -38,6 +41,6 @@ export function rollBack(
 
 /** The content hash of what lies in the folder; undefined when that never built: it will not be published anyway. */
 function findHashOnDisk({ pinnedAwayFrom, lifecycle, waiting, live, chosen }: PluginRecord): string | undefined {
-  if (pinnedAwayFrom !== undefined || lifecycle.state === 'degraded') return pinnedAwayFrom;
+  if (pinnedAwayFrom !== undefined || lifecycle.state === 'degraded') return pinnedAwayFrom?.contentHash;
   return (waiting?.generation ?? live?.generation ?? chosen)?.contentHash;
 }

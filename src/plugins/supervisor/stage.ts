@@ -232,7 +232,7 @@ export function createStage(parts: StageParts): Stage {
 
 function isNeeded(record: PluginRecord, generation: Generation): boolean {
   const wanted = [record.live?.generation.id, record.chosen?.id, record.waiting?.generation.id];
-  return wanted.includes(generation.id) || generation.contentHash === record.pinnedAwayFrom;
+  return wanted.includes(generation.id) || generation.contentHash === record.pinnedAwayFrom?.contentHash;
 }
 
 function isAskingForMore(pending: PermissionSet): boolean {
