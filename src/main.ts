@@ -10,8 +10,12 @@ import { nodeBuiltins, refusedBuiltins } from './engines/quickjs/node-builtins.t
 import { createEventLog } from './events/event-log.ts';
 import { createAuthenticator } from './http/auth.ts';
 import { startHttpServer } from './http/server.ts';
+import { readModelKey } from './models/model-key.ts';
+import { createModels } from './models/models.ts';
+import { createAuditTrail } from './operations/audit-trail.ts';
 import type { Daemon, DaemonOptions } from './operations/daemon-types.ts';
 import { createKeyRing } from './operations/key-ring.ts';
+import { createStrangerCleaner } from './operations/strangers.ts';
 import { createOperations } from './operations/table.ts';
 import { createApprovals } from './permissions/approvals.ts';
 import { isNothing } from './permissions/decision.ts';
@@ -129,6 +133,8 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
   });
   closers.push(() => approvals.close());
   const uses = createPermissionUses(store, Date.now);
+  const audit = createAuditTrail({ store, events, keep: config.audit.keep, now: Date.now, redactor });
+  closers.push(() => audit.close());
   const plugins = createSupervisor({
     config,
     store,
@@ -158,11 +164,16 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
   closers.push(() => grantQuestions.close());
   closers.push(events.subscribe({ types: ['plugin-change', 'plugin-removed', 'grant-change'] }, () => grantQuestions.poke()));
 
+  const models = createModels({
+    settings: config.models,
+    readKey: (name, baseUrl) => readModelKey(name, baseUrl, { configured: config.env, secrets, processEnv: process.env }),
+  });
   const capabilities = createCapabilityTable({
     config,
     store,
     secrets,
     sandbox: sandbox.run,
+    models,
     tools: createToolPort({ registry, nested: () => caller.nested }),
     logFault: (id, error) => logFault(error, id),
   });
@@ -185,12 +196,20 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
         secrets,
         executionId: use.executionId,
       }),
-    noteUse: ({ generation }, { granted, permission, detail }) => uses.note(generation.pluginPath, granted, permission, detail),
+    noteUse({ generation }, { granted, permission, detail, allowed, isGiven, record }) {
+      if (allowed) uses.note(generation.pluginPath, granted, permission, detail);
+      const { id: executionId, caller: callerId, plugin, tool } = record;
+      const use = { executionId, caller: callerId, plugin, tool, permission, detail, allowed };
+      if (isGiven) audit.noteGiven(use);
+      else audit.note(use);
+    },
     redactor,
     onFault: (error, executionId) => logFault(error, executionId),
   });
   closers.push(() => caller.close());
 
+  const strangers = createStrangerCleaner({ store, dataDir: config.dataDir, onFault: logFault });
+  await strangers.forgetAll();
   const keys = createKeyRing({ store, now: Date.now, defaults: config.callers });
   const executions = createExecutionReader({ store });
   const parts = {
@@ -206,7 +225,9 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
     events,
     store,
     keys,
+    forgetStranger: strangers.forget,
     secrets,
+    models,
     version,
     startedAtMs,
   };

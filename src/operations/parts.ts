@@ -1,5 +1,6 @@
 import type { Config } from '../config/config-types.ts';
 import type { EventLog } from '../events/event.ts';
+import type { Models } from '../models/models.ts';
 import type { Approvals } from '../permissions/approval-types.ts';
 import type { GrantQuestions } from '../permissions/grant-questions.ts';
 import type { GrantBook } from '../permissions/grants.ts';
@@ -24,7 +25,10 @@ export interface OperationParts {
   readonly events: EventLog;
   readonly store: Store;
   readonly keys: KeyRing;
+  /** Deletes what the call of a caller without a token left behind. Must not reject. */
+  readonly forgetStranger: (callerId: string) => Promise<void>;
   readonly secrets: SecretKeeper;
+  readonly models: Models;
   readonly version: string;
   readonly startedAtMs: number;
 }

@@ -1,10 +1,12 @@
 import { createApprovalOperations } from './approvals.ts';
+import { createAuditOperations } from './audit.ts';
 import { createConfigOperations } from './config.ts';
 import { createDoctorOperations } from './doctor.ts';
 import { createEventOperations } from './events.ts';
 import { createExecutionOperations } from './executions.ts';
 import { createGrantOperations } from './grants.ts';
 import { createKeyOperations } from './keys.ts';
+import { createModelOperations } from './models.ts';
 import type { Operation } from './operation.ts';
 import type { OperationParts } from './parts.ts';
 import { createPluginOperations } from './plugins.ts';
@@ -22,7 +24,9 @@ export function createOperations(parts: OperationParts): readonly Operation[] {
     ...createApprovalOperations(parts),
     ...createKeyOperations(parts),
     ...createSecretOperations(parts),
+    ...createModelOperations(parts),
     ...createEventOperations(parts),
+    ...createAuditOperations(parts),
     ...createConfigOperations(parts),
     ...createDoctorOperations(parts),
     ...createStatusOperations(parts),

@@ -7,7 +7,7 @@ import { implement, type Operation } from './operation.ts';
 import type { OperationParts } from './parts.ts';
 
 /** What can be done with tools. */
-export function createToolOperations({ tools, caller: toolCaller }: OperationParts): Operation[] {
+export function createToolOperations({ tools, caller: toolCaller, forgetStranger }: OperationParts): Operation[] {
   return [
     implement(toolContracts.list, (input, { caller }) => {
       const query = input.q?.toLowerCase();
@@ -38,7 +38,8 @@ export function createToolOperations({ tools, caller: toolCaller }: OperationPar
       if (input.tag !== undefined) request.tag = input.tag;
       if (input.turn !== undefined) request.turn = input.turn;
       if (context.cancelSignal !== undefined) request.signal = context.cancelSignal;
-      return toolCaller.call(request);
+      const answer = toolCaller.call(request);
+      return context.caller.isAnonymous ? answer.finally(() => forgetStranger(context.caller.id)) : answer;
     }),
   ];
 }

@@ -18,6 +18,10 @@ export function createKvTable(database: DatabaseSync): KvTable {
   const list = database.prepare(
     'select key, value from kv where plugin = ? and owner = ? and key >= ? and key > ? order by key limit ?',
   );
+  // Few owners have anything: the small table says where to look.
+  const listOwners = database.prepare('select plugin, owner from kv_usage where substr(owner, 1, length(?1)) = ?1');
+  const removeAll = database.prepare('delete from kv where plugin = ? and owner = ?');
+  const forgetUsage = database.prepare('delete from kv_usage where plugin = ? and owner = ?');
   const usage = database.prepare('select bytes from kv_usage where plugin = ? and owner = ?');
 
   return {
@@ -35,6 +39,13 @@ export function createKvTable(database: DatabaseSync): KvTable {
         found.push({ key, value: readText(row, 'value') });
       }
       return found;
+    },
+    forgetOwners(prefix) {
+      for (const row of listOwners.all(prefix)) {
+        const of = [readText(row, 'plugin'), readText(row, 'owner')] as const;
+        writeNow(() => removeAll.run(...of));
+        writeNow(() => forgetUsage.run(...of));
+      }
     },
     usedBytes(plugin, owner) {
       const row = usage.get(plugin, owner);

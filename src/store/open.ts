@@ -1,6 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import { createApprovalTable } from './approvals.ts';
+import { createAuditTable } from './audit.ts';
 import { databasePath, prepareDataDir, readPid, removePid, writePid } from './data-dir.ts';
 import { createEventTable } from './events.ts';
 import { createExecutionTable } from './executions.ts';
@@ -96,6 +97,7 @@ function createStore(database: DatabaseSync, dataDir: string, onWriteError: (err
     kv: createKvTable(database),
     grants: createGrantTable(database),
     permissionUses: createPermissionUseTable(database, queue),
+    audit: createAuditTable(database, queue),
     modelUsage: createModelUsageTable(database),
     approvals: createApprovalTable(database),
     secrets: createSecretTable(database),

@@ -14,6 +14,7 @@ export interface Store {
   readonly kv: KvTable;
   readonly grants: GrantTable;
   readonly permissionUses: PermissionUseTable;
+  readonly audit: AuditTable;
   readonly modelUsage: ModelUsageTable;
   readonly approvals: ApprovalTable;
   readonly secrets: SecretTable;
@@ -244,6 +245,36 @@ export interface GrantTable {
   listInForce(): GrantRow[];
   /** All, newest first. */
   list(limit: number): GrantRow[];
+}
+
+/** A use or a refusal of a permission, or a decision about one; what does not apply is empty. */
+export interface AuditRow {
+  readonly atMs: number;
+  readonly executionId: string;
+  readonly caller: string;
+  readonly plugin: string;
+  readonly tool: string;
+  readonly permission: string;
+  readonly detail: string;
+  readonly allowed: boolean;
+}
+
+interface AuditQuery {
+  readonly plugin?: string;
+  readonly caller?: string;
+  readonly tool?: string;
+  readonly executionId?: string;
+  readonly allowed?: boolean;
+}
+
+export interface AuditTable {
+  /** Queued. */
+  insert(row: AuditRow): void;
+  /** Newest first; `before` is an id. */
+  list(query: AuditQuery & { readonly before?: number; readonly limit: number }): Array<AuditRow & { readonly id: number }>;
+  count(query: AuditQuery): number;
+  /** Queued. Keeps the newest `keep`. */
+  prune(keep: number): void;
 }
 
 /** When which permission of a plugin was used last. */

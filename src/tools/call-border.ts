@@ -9,11 +9,15 @@ import type { ActiveCall } from './active-call.ts';
 import { redactAnswer, redactLine } from './redaction.ts';
 import type { PublishedGeneration } from './tool-types.ts';
 
-/** A use that a grant allowed. */
-export interface AllowedUse {
+/** A use of a permission, or a refusal. */
+export interface NotedUse {
   readonly granted: PermissionSet;
   readonly permission: string;
   readonly detail: string;
+  readonly allowed: boolean;
+  /** The call got it without asking: at most one such use a call is told. */
+  readonly isGiven?: boolean;
+  readonly record: Pick<ActiveCall['record'], 'id' | 'caller' | 'plugin' | 'tool'>;
 }
 
 /** What the borders of all calls share. */
@@ -24,8 +28,8 @@ export interface CallBorderParts {
   readonly redactor?: Redactor | undefined;
   /** What `context.config.get` and `context.env.get` may answer now. Must not throw. */
   readonly readView: (published: PublishedGeneration, use: GrantUse) => BorderView;
-  /** Notes an allowed use for the audit of grants. Must not throw. */
-  readonly noteUse?: ((published: PublishedGeneration, use: AllowedUse) => void) | undefined;
+  /** Notes a use or a refusal for the audit. Must not throw. */
+  readonly noteUse?: ((published: PublishedGeneration, use: NotedUse) => void) | undefined;
   readonly setWaiting: (call: ActiveCall, isWaiting: boolean) => void;
   /** Hears what `onLog` of a request threw. Must not throw. */
   readonly onFault: (error: unknown, executionId: string) => void;
@@ -33,6 +37,15 @@ export interface CallBorderParts {
 
 /** A call that uses one permission a thousand times is told of once; beyond this many different uses, no more are told. */
 const maxNotedUses = 100;
+const refusals: ReadonlySet<string> = new Set([
+  'file-refused',
+  'secret-misplaced',
+  'quota-exceeded',
+  'call-cycle',
+  'not-supported',
+]);
+const maxOpLength = 64;
+const maxRefusalLength = 200;
 
 /** The host side of one attempt of one call. */
 export class CallBorder implements BorderHost {
@@ -43,6 +56,7 @@ export class CallBorder implements BorderHost {
   #open = 0;
   #engineTellsWaiting = false;
   #isOver = false;
+  #hasViewed = false;
   #notedUses: Set<string> | undefined;
 
   constructor(parts: CallBorderParts, call: ActiveCall) {
@@ -57,7 +71,9 @@ export class CallBorder implements BorderHost {
     this.#open++;
     if (!this.#engineTellsWaiting) this.#setWaiting(true);
     try {
-      return redactAnswer(await this.#parts.capabilities.answer(request, this.#user, signal), this.#parts.redactor);
+      const answer = redactAnswer(await this.#parts.capabilities.answer(request, this.#user, signal), this.#parts.redactor);
+      if (!answer.ok && refusals.has(answer.code)) this.#noteRefusal(request.op, answer);
+      return answer;
     } finally {
       this.#open--;
       if (!this.#engineTellsWaiting && this.#open === 0) this.#setWaiting(false);
@@ -65,7 +81,16 @@ export class CallBorder implements BorderHost {
   }
 
   view(): BorderView {
-    return this.#parts.readView(this.#call.entry.published, this.#use);
+    const { published } = this.#call.entry;
+    const view = this.#parts.readView(published, this.#use);
+    if (!this.#hasViewed) {
+      this.#hasViewed = true;
+      for (const name in view.env) this.#note({ permission: 'env', detail: name, allowed: true, isGiven: true });
+      if (published.manifest.isolation === 'plugin') {
+        this.#note({ permission: 'sharedCell', detail: '', allowed: true, isGiven: true });
+      }
+    }
+    return view;
   }
 
   dial(to: { readonly host: string; readonly port: number }, signal: AbortSignal): Promise<Duplex> {
@@ -133,9 +158,19 @@ export class CallBorder implements BorderHost {
     const use = `${allowed ? '+' : '-'}${permission} ${detail}`;
     if (this.#notedUses.size >= maxNotedUses || this.#notedUses.has(use)) return;
     this.#notedUses.add(use);
-    const { published } = this.#call.entry;
-    if (allowed) this.#parts.noteUse?.(published, { granted: published.granted(this.#use), permission, detail });
+    this.#note({ permission, detail, allowed });
     const { caller, id, tool } = this.#call.record;
     this.#parts.events.publish('permission-use', { caller, subject: id, data: { tool, permission, detail, allowed } });
+  }
+
+  /** A denial was noted where it was decided; these are the other ways in which a capability says no. */
+  #noteRefusal(op: string, { code, message }: { readonly code: string; readonly message: string }): void {
+    this.#noteUse(op.slice(0, maxOpLength), `${code}: ${message.slice(0, maxRefusalLength)}`, false);
+  }
+
+  #note(use: Pick<NotedUse, 'permission' | 'detail' | 'allowed' | 'isGiven'>): void {
+    if (this.#parts.noteUse === undefined) return;
+    const { published } = this.#call.entry;
+    this.#parts.noteUse(published, { ...use, granted: published.granted(this.#use), record: this.#call.record });
   }
 }

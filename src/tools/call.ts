@@ -193,6 +193,7 @@ export function createToolCaller(parts: ToolCallerParts): ToolCallerHandle {
       recordings.keep({ executionId, tool, status: end.status, recording: { ...recording, logs }, createdAtMs });
     }
     call.leave?.();
+    if (request.caller.isAnonymous && call.cellKey !== '') findEngine(engines, call.entry).discard({ cellKey: call.cellKey });
     if (hadCell) dispatcher.leaveCell(call);
     activeById.delete(record.id);
     if (activeById.size === 0) whenIdle?.resolve();

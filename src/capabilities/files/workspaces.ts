@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { mkdir, open, rm } from 'node:fs/promises';
+import { mkdir, open, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Folder, openRootFolder } from './folder.ts';
 import { createGate } from './gate.ts';
@@ -26,7 +26,21 @@ export interface Workspaces {
 
 /** The name of a caller's folder. A hash, so that no caller can choose it and none can be read off the disk. */
 export function nameWorkspace(caller: string): string {
-  return createHash('sha256').update(caller).digest('hex').slice(0, 24);
+  const name = createHash('sha256').update(caller).digest('hex').slice(0, 24);
+  // What a daemon that crashed left behind of strangers is found again by its name.
+  return caller.startsWith(strangerPrefix) ? `stranger-${name}` : name;
+}
+
+/** How the ids of callers begin who showed no token: no key has such an id. */
+export const strangerPrefix = 'anonymous:';
+
+/** Deletes the folder of one stranger, or of all. */
+export async function deleteStrangers(dataDir: string, caller?: string): Promise<void> {
+  const folder = join(dataDir, 'workspaces');
+  const names = caller === undefined ? await readdir(folder).catch(() => []) : [nameWorkspace(caller)];
+  for (const name of names) {
+    if (name.startsWith('stranger-')) await rm(join(folder, name), { recursive: true, force: true });
+  }
 }
 
 // Every operation holds a few open folders; thousands of waiting calls must not use up the process's descriptors.

@@ -1,0 +1,28 @@
+import { deleteStrangers, strangerPrefix } from '../capabilities/files/workspaces.ts';
+import type { Store } from '../store/store-types.ts';
+
+/** Deletes what callers without a token leave behind: files and values. Their executions stay, for the operator to see. */
+export interface StrangerCleaner {
+  /** Of one stranger. Must not reject. */
+  forget(callerId: string): Promise<void>;
+  /** Of all: what a daemon that crashed did not get to. */
+  forgetAll(): Promise<void>;
+}
+
+/** Creates the cleaner. `onFault` hears what could not be deleted; it must not throw. */
+export function createStrangerCleaner(parts: {
+  readonly store: Pick<Store, 'kv'>;
+  readonly dataDir: string;
+  readonly onFault: (error: unknown) => void;
+}): StrangerCleaner {
+  const { store, dataDir, onFault } = parts;
+  async function forget(prefix: string, callerId?: string): Promise<void> {
+    try {
+      store.kv.forgetOwners(prefix);
+      await deleteStrangers(dataDir, callerId);
+    } catch (error) {
+      onFault(error);
+    }
+  }
+  return { forget: (callerId) => forget(callerId, callerId), forgetAll: () => forget(strangerPrefix) };
+}
