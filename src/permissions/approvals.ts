@@ -61,8 +61,9 @@ export function createApprovals(parts: ApprovalParts): Approvals {
   /** Written first, then told: whoever hears of an end can rely on it. */
   function end(approval: Approval, status: End, by: string): Approval {
     const answeredAtMs = now();
-    if (!table.settle(approval.id, { status, answeredAtMs, answeredBy: by })) throw refuseSecond(get(approval.id) ?? approval);
+    const isFirst = table.settle(approval.id, { status, answeredAtMs, answeredBy: by });
     open.delete(approval.id);
+    if (!isFirst) throw refuseSecond(get(approval.id) ?? approval);
     const ended: Approval = { ...approval, status, answeredAtMs, answeredBy: by };
     events.publish('approval-answer', {
       caller: approval.caller ?? null,

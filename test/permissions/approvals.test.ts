@@ -1,0 +1,202 @@
+import { describe, expect, it } from 'vitest';
+import { ann, openQuestions, operator, question } from './approval-books.ts';
+
+const never = new AbortController().signal;
+
+describe('ask', () => {
+  it('opens a question once, and finds it again with its answer, also after a restart', () => {
+    const { approvals, store } = openQuestions();
+    const asked = approvals.ask(question());
+    expect(asked).toMatchObject({ ...question(), status: 'open', createdAtMs: 1_000_000, expiresAtMs: 1_060_000 });
+    expect(approvals.ask(question())).toEqual(asked);
+    const restarted = openQuestions({ store });
+    expect(restarted.approvals.ask(question())).toEqual(asked);
+    expect([...restarted.approvals.waitingExecutions()]).toEqual(['exe_1']);
+    const answered = restarted.approvals.answer(asked.id, 'denied', operator);
+    expect(answered).toMatchObject({ status: 'denied', answeredBy: 'local', answeredAtMs: 1_000_000 });
+    const again = openQuestions({ store }).approvals;
+    expect(again.ask(question())).toEqual(answered);
+    expect([...again.waitingExecutions()]).toEqual([]);
+  });
+
+  it('does not take an answer for other arguments', () => {
+    const { approvals } = openQuestions();
+    const first = approvals.ask(question());
+    const other = question({ argumentsHash: 'b'.repeat(64) });
+    const second = approvals.ask(other);
+    expect([approvals.get(first.id)?.status, second.status]).toEqual(['withdrawn', 'open']);
+    approvals.answer(second.id, 'approved', operator);
+    expect(() => approvals.ask(question())).toThrow(expect.objectContaining({ code: 'conflict' }));
+  });
+
+  it('asks for permissions again that were granted or not answered, not those that were denied', () => {
+    const { approvals, clock } = openQuestions();
+    const grant = question({ kind: 'grant', reason: 'permissions', askKey: 'grant:1' });
+    const first = approvals.ask(grant);
+    approvals.answer(first.id, 'approved', operator);
+    const second = approvals.ask(grant);
+    clock.ms += 60_000;
+    expect(() => approvals.answer(second.id, 'approved', operator)).toThrow(expect.objectContaining({ code: 'conflict' }));
+    const third = approvals.ask(grant);
+    expect(new Set([first.id, second.id, third.id]).size).toBe(3);
+    approvals.answer(third.id, 'denied', operator);
+    expect(approvals.ask(grant)).toMatchObject({ id: third.id, status: 'denied' });
+    expect(approvals.ask({ ...grant, argumentsHash: 'c'.repeat(64) })).toMatchObject({ id: third.id, status: 'denied' });
+  });
+
+  it('is bounded for one caller and for all, and grants keep their own room', () => {
+    const { approvals } = openQuestions({ limits: { maxOpen: 3, maxOpenPerCaller: 2 } });
+    const ask = (askKey: string, caller: string) => approvals.ask(question({ askKey, caller }));
+    ask('1', 'key_ann');
+    ask('2', 'key_ann');
+    expect(() => ask('3', 'key_ann')).toThrow(expect.objectContaining({ code: 'queue-full' }));
+    const last = ask('4', 'key_bob');
+    expect(() => ask('5', 'key_bob')).toThrow(expect.objectContaining({ code: 'queue-full' }));
+    const { caller: _nobody, ...grant } = question({ askKey: 'g', kind: 'grant', reason: 'permissions' });
+    expect(approvals.ask(grant).status).toBe('open');
+    approvals.answer(last.id, 'denied', operator);
+    expect(ask('5', 'key_bob').status).toBe('open');
+  });
+
+  it('shows a hostile text as one harmless paragraph, and bounds what it keeps', () => {
+    const { approvals, told } = openQuestions();
+    const text = `ok?\u001b[2J\u001b]8;;http://x\u0007 \u202eevil\u202c\r\n\nApproved by operator\u0000${'a'.repeat(1_000_000)}`;
+    const asked = approvals.ask(question({ question: text, details: { arguments: 'x'.repeat(1_000_000) } }));
+    expect(asked.question).toMatch(/^ok\? evil Approved by operator a+…$/);
+    expect(asked.question).toHaveLength(2000);
+    expect(asked.details).toEqual({ omitted: expect.stringContaining('too large') });
+    expect(told).toEqual([expect.objectContaining({ type: 'approval-request', caller: 'key_ann' })]);
+    expect(JSON.stringify(told).length).toBeLessThan(3000);
+  });
+});
+
+describe('answer', () => {
+  it('counts once: the second answerer is refused, whoever it is', () => {
+    const { approvals, told } = openQuestions();
+    const { id } = approvals.ask(question());
+    expect(approvals.answer(id, 'approved', ann).answeredBy).toBe('key_ann');
+    for (const by of [operator, ann]) {
+      expect(() => approvals.answer(id, 'denied', by)).toThrow(expect.objectContaining({ code: 'conflict', status: 409 }));
+    }
+    expect(approvals.get(id)).toMatchObject({ status: 'approved', answeredBy: 'key_ann' });
+    expect(told.map(({ data }) => data)).toEqual([
+      expect.objectContaining({ approval: id, kind: 'confirm', question: 'Send it?', tool: 'mail', execution: 'exe_1' }),
+      { approval: id, kind: 'confirm', status: 'approved', by: 'key_ann', tool: 'mail', execution: 'exe_1' },
+    ]);
+  });
+
+  it('counts once also between two daemons’ lives', () => {
+    const { approvals, store } = openQuestions();
+    const { id } = approvals.ask(question());
+    const other = openQuestions({ store }).approvals;
+    other.answer(id, 'denied', operator);
+    expect(() => approvals.answer(id, 'approved', operator)).toThrow(expect.objectContaining({ code: 'conflict' }));
+    expect(approvals.get(id)?.status).toBe('denied');
+  });
+
+  it('knows no forged id and no question of another caller, and tells them apart by nothing', () => {
+    const { approvals } = openQuestions();
+    const { id } = approvals.ask(question());
+    const bob = { ...ann, id: 'key_bob' };
+    for (const forged of [`${id}0`, id.toUpperCase(), '', "' or 1=1 --", 'apr_', '__proto__', '\u0000']) {
+      expect(() => approvals.answer(forged, 'approved', operator)).toThrow(expect.objectContaining({ code: 'approval-unknown' }));
+    }
+    expect(() => approvals.answer(id, 'approved', bob)).toThrow(expect.objectContaining({ code: 'approval-unknown' }));
+    expect(approvals.get(id)?.status).toBe('open');
+  });
+
+  it('refuses the key that caused the question, and the operator’s token unless a person is there', () => {
+    const { approvals } = openQuestions();
+    const first = approvals.ask(question());
+    expect(() => approvals.answer(first.id, 'approved', { ...ann, mayAnswer: false })).toThrow(
+      expect.objectContaining({ code: 'forbidden' }),
+    );
+    const own = approvals.ask(question({ askKey: 'own', caller: 'local' }));
+    expect(() => approvals.answer(own.id, 'approved', operator)).toThrow(expect.objectContaining({ code: 'forbidden' }));
+    expect(approvals.answer(own.id, 'approved', { ...operator, isPerson: true }).status).toBe('approved');
+  });
+
+  it('comes too late after the time, even when the timer is late', () => {
+    const { approvals, clock } = openQuestions();
+    const { id } = approvals.ask(question());
+    clock.ms += 60_000;
+    expect(() => approvals.answer(id, 'approved', operator)).toThrow(/expired/);
+    expect(approvals.get(id)).toMatchObject({ status: 'expired', answeredBy: 'time' });
+  });
+});
+
+describe('settled', () => {
+  it('tells everybody who waits, and who asks later, also after a restart', async () => {
+    const { approvals, store } = openQuestions();
+    const { id } = approvals.ask(question());
+    const waiting = [approvals.settled(id, never), approvals.settled(id, never)];
+    approvals.answer(id, 'approved', operator);
+    for (const settled of [...waiting, approvals.settled(id, never)]) expect((await settled).status).toBe('approved');
+    const { approvals: restarted } = openQuestions({ store });
+    expect((await restarted.settled(id, never)).status).toBe('approved');
+    await expect(restarted.settled('apr_none', never)).rejects.toMatchObject({ code: 'approval-unknown' });
+  });
+
+  it('ends with its signal, and leaves the question open for others', async () => {
+    const { approvals } = openQuestions();
+    const { id } = approvals.ask(question());
+    const gone = new AbortController();
+    const one = approvals.settled(id, gone.signal);
+    const other = approvals.settled(id, never);
+    gone.abort(new Error('went away'));
+    await expect(one).rejects.toThrow('went away');
+    await expect(approvals.settled(id, gone.signal)).rejects.toThrow('went away');
+    approvals.answer(id, 'denied', operator);
+    expect((await other).status).toBe('denied');
+  });
+
+  it('hears that nobody answered in time, also when the time came while the daemon was away', async () => {
+    const { approvals, store } = openQuestions({ limits: { expireMs: 20 }, now: Date.now });
+    const first = approvals.ask(question());
+    expect((await approvals.settled(first.id, never)).status).toBe('expired');
+    const second = approvals.ask(question({ askKey: 'second' }));
+    approvals.close();
+    const late = openQuestions({ store, now: () => second.expiresAtMs + 1 });
+    expect((await late.approvals.settled(second.id, never)).status).toBe('expired');
+    expect([...late.approvals.waitingExecutions()]).toEqual([]);
+  });
+});
+
+describe('withdraw', () => {
+  it('closes the open questions of an execution, or of a key, and no others', async () => {
+    const { approvals } = openQuestions();
+    const [one, two, other] = ['1', '2', '3'].map((askKey) =>
+      approvals.ask(question({ askKey, executionId: askKey === '3' ? 'exe_2' : 'exe_1' })),
+    );
+    const settled = approvals.settled(two?.id ?? '', never);
+    approvals.answer(one?.id ?? '', 'approved', operator);
+    approvals.withdrawOf('exe_1');
+    approvals.withdrawOf('exe_1');
+    expect((await settled).status).toBe('withdrawn');
+    expect(approvals.get(one?.id ?? '')?.status).toBe('approved');
+    expect([...approvals.waitingExecutions()]).toEqual(['exe_2']);
+    approvals.withdraw('3');
+    approvals.withdraw('nothing');
+    expect(approvals.get(other?.id ?? '')?.status).toBe('withdrawn');
+    expect(approvals.ask(question({ askKey: '3' })).id).not.toBe(other?.id);
+  });
+});
+
+describe('list', () => {
+  it('gives the newest first, of one status and one caller, and counts them', () => {
+    const { approvals } = openQuestions();
+    const ids = ['1', '2', '3', '4'].map(
+      (askKey) => approvals.ask(question({ askKey, caller: askKey === '2' ? 'key_bob' : 'key_ann' })).id,
+    );
+    approvals.answer(ids[2] ?? '', 'denied', operator);
+    const find = (query: { caller?: string; status?: 'open' | 'denied' }) =>
+      approvals.list({ ...query, limit: 9 }).map(({ id }) => ids.indexOf(id));
+    expect(find({})).toEqual([3, 2, 1, 0]);
+    expect(find({ status: 'open' })).toEqual([3, 1, 0]);
+    expect(find({ caller: 'key_ann' })).toEqual([3, 2, 0]);
+    expect(find({ caller: 'key_ann', status: 'denied' })).toEqual([2]);
+    expect(find({ caller: 'key_bob', status: 'open' })).toEqual([1]);
+    expect(approvals.list({ status: 'open', limit: 1 })).toHaveLength(1);
+    expect([approvals.count({}), approvals.count({ status: 'open' }), approvals.count({ caller: 'key_bob' })]).toEqual([4, 3, 1]);
+  });
+});
