@@ -7,6 +7,8 @@ import type { Capability, CapabilityAnswer, CapabilityRequest, CapabilityTable }
 import { createFetch } from './fetch.ts';
 import { createFiles } from './files.ts';
 import { createKv } from './kv.ts';
+import { createTokenBudgets } from './llm/token-budget.ts';
+import { createLlm, type TextGenerator } from './llm.ts';
 import { namedRefusals, refuseOperation } from './named-refusals.ts';
 import type { Resolve } from './network/resolve.ts';
 import { createRun } from './run.ts';
@@ -23,6 +25,10 @@ export interface CapabilityParts {
   readonly tools?: ToolPort | undefined;
   /** Runs native commands, for `context.run`. */
   readonly sandbox?: RunSandboxed | undefined;
+  /** The models, for `context.llm`. */
+  readonly models?: TextGenerator | undefined;
+  /** Stands in for the clock that counts the days of budgets; epoch ms. */
+  readonly now?: () => number;
   /** Stands in for the resolver of the operating system. */
   readonly resolver?: Resolve;
   /** Hears of a fault of the daemon under the id that the guest was told. Must not throw. */
@@ -42,12 +48,14 @@ export function createCapabilityTable(parts: CapabilityParts): CapabilityTable {
   const { config, store, logFault } = parts;
   const fetch = createFetch({ network: config.network, resolve: parts.resolver, secrets: parts.secrets });
   const files = createFiles({ dataDir: config.dataDir, limits: config.files });
+  const budgets = createTokenBudgets({ table: store.modelUsage, now: parts.now ?? Date.now });
   const capabilities: readonly OpenCapability[] = [
     fetch,
     files,
     createKv({ table: store.kv, limits: config.kv }),
     createRun({ sandbox: parts.sandbox, settings: config.docker, files, dial: fetch.dial }),
     ...(parts.tools === undefined ? [] : [createTools(parts.tools)]),
+    ...(parts.models === undefined ? [] : [createLlm({ generator: parts.models, budgets, redactor: parts.secrets?.redactor })]),
     namedRefusals,
   ];
   const capabilityByOperation = new Map(

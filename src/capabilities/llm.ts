@@ -36,7 +36,7 @@ export interface TextGenerator {
   readonly maxTokens: number;
   /** Throws `model-not-configured`, with the lines that are missing. */
   check(): void;
-  /** Does not reject. Aborting ends the request. */
+  /** Rejects only on a fault of the daemon. Aborting ends the request. */
   generate(request: TextRequest, signal: AbortSignal): Promise<TextResult>;
 }
 

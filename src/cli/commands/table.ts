@@ -1,4 +1,5 @@
 import { registerApprove } from './approve.ts';
+import { registerAudit } from './audit.ts';
 import { registerCall } from './call.ts';
 import type { RegisterCommand } from './command.ts';
 import { registerConfig } from './config.ts';
@@ -7,6 +8,7 @@ import { registerExecutions } from './executions.ts';
 import { registerGrant } from './grant.ts';
 import { registerInit } from './init.ts';
 import { registerKey } from './key.ts';
+import { registerModels } from './models.ts';
 import { registerPlugin } from './plugin.ts';
 import { registerSecret } from './secret.ts';
 import { registerStart } from './start.ts';
@@ -24,7 +26,9 @@ export const commands: readonly RegisterCommand[] = [
   registerApprove,
   registerExecutions,
   registerKey,
+  registerAudit,
   registerSecret,
+  registerModels,
   registerConfig,
   registerDoctor,
   registerInit,

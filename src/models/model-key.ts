@@ -1,0 +1,36 @@
+import { hostMatches } from '../permissions/matching.ts';
+import type { SecretBook } from '../secrets/secret-types.ts';
+
+/** Where the key of a model may stand, in the order in which it is looked for. */
+export interface KeySources {
+  /** `env` of the config. */
+  readonly configured: Readonly<Record<string, string>>;
+  readonly secrets: Pick<SecretBook, 'placeholderOf' | 'findIn'>;
+  readonly processEnv: Readonly<Record<string, string | undefined>>;
+}
+
+/** No execution has this id, so no guest ever gets a placeholder of it. */
+const daemonItself = 'models';
+
+/**
+ * The value of a key that may go to a model server. A secret goes only where it is bound to: in the header Authorization, to
+ * its hosts, over TLS or loopback. Undefined when there is none.
+ */
+export function readModelKey(name: string, baseUrl: string, sources: KeySources): string | undefined {
+  const configured = Object.hasOwn(sources.configured, name) ? sources.configured[name] : undefined;
+  return nonEmpty(configured) ?? readSecret(name, baseUrl, sources.secrets) ?? nonEmpty(sources.processEnv[name]);
+}
+
+function readSecret(name: string, baseUrl: string, secrets: KeySources['secrets']): string | undefined {
+  const secret = secrets.findIn(daemonItself, secrets.placeholderOf(daemonItself, name))[0]?.secret;
+  const url = URL.parse(baseUrl);
+  if (secret === undefined || url === null || secret.binding.header !== 'authorization') return undefined;
+  const port = Number(url.port) || (url.protocol === 'https:' ? 443 : 80);
+  const isBound = secret.binding.hosts.some((entry) => hostMatches(entry, url.hostname, port));
+  const isLoopback = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname);
+  return isBound && (url.protocol === 'https:' || isLoopback) ? secret.value : undefined;
+}
+
+function nonEmpty(value: string | undefined): string | undefined {
+  return value === '' ? undefined : value;
+}
