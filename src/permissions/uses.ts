@@ -1,7 +1,7 @@
 import type { PermissionSet } from '../config/permission-set.ts';
 import type { Store } from '../store/store-types.ts';
 import { describePermissions } from './decision.ts';
-import { hostMatches, pathMatches } from './matching.ts';
+import { globMatches, hostMatches, pathMatches } from './matching.ts';
 
 /** What of its grants a plugin uses. */
 export interface GrantUsage {
@@ -56,26 +56,41 @@ export function createPermissionUses(store: Pick<Store, 'permissionUses'>, now: 
   };
 }
 
+type ListKey = 'net' | 'read' | 'write' | 'env' | 'run' | 'tools';
+
+const matchersByKey: Readonly<Record<ListKey, (entry: string, detail: string) => boolean>> = {
+  net(entry, detail) {
+    const colon = detail.lastIndexOf(':');
+    return hostMatches(entry, detail.slice(0, colon), Number(detail.slice(colon + 1)));
+  },
+  read: pathMatches,
+  write: pathMatches,
+  env: (entry, name) => entry === name,
+  run: (entry, command) => entry === command,
+  // A tool is noted as name or as name@version.
+  tools: (glob, name) => globMatches(glob, name.split('@', 1)[0] ?? name),
+};
+const listKeys: readonly ListKey[] = ['net', 'read', 'write', 'env', 'run', 'tools'];
+
 /** The granted entry behind a use, so that what a guest makes up cannot fill the table. */
 function findWord(granted: PermissionSet, permission: string, detail: string): string | undefined {
   if (permission === 'kv') return detail === 'shared' ? 'kv=shared' : 'kv';
-  if (permission === 'net') {
-    const colon = detail.lastIndexOf(':');
-    const entry = granted.net?.find((each) => hostMatches(each, detail.slice(0, colon), Number(detail.slice(colon + 1))));
-    return entry && describePermissions({ net: [entry] });
-  }
-  if (permission !== 'read' && permission !== 'write') return undefined;
-  const entry = granted[permission]?.find((each) => pathMatches(each, detail));
-  return entry && describePermissions({ [permission]: [entry] });
+  if (permission === 'llm') return granted.llm === undefined ? undefined : 'llm';
+  if (permission === 'sharedCell') return granted.sharedCell ? 'sharedCell' : undefined;
+  const key = listKeys.find((each) => each === permission);
+  if (key === undefined) return undefined;
+  const entry = granted[key]?.find((each) => matchersByKey[key](each, detail));
+  return entry && describePermissions({ [key]: [entry] });
 }
 
-/** The words of what is noted when it is used; the others, such as `env`, are read without the daemon hearing of it. */
-function listWords({ net = [], read = [], write = [], kv }: PermissionSet): string[] {
-  const lists = [
-    ...net.map((entry) => ({ net: [entry] })),
-    ...read.map((entry) => ({ read: [entry] })),
-    ...write.map((entry) => ({ write: [entry] })),
+/** The words of a granted set, as `findWord` spells them. */
+function listWords(granted: PermissionSet): string[] {
+  const { kv, llm, sharedCell } = granted;
+  const isKvShared = typeof kv === 'object' && kv.shared === true;
+  return [
+    ...listKeys.flatMap((key) => (granted[key] ?? []).map((entry) => describePermissions({ [key]: [entry] }))),
+    ...(llm === undefined ? [] : ['llm']),
+    ...(kv === undefined ? [] : [isKvShared ? 'kv=shared' : 'kv']),
+    ...(sharedCell ? ['sharedCell'] : []),
   ];
-  const shared = typeof kv === 'object' && kv.shared === true;
-  return [...lists.map(describePermissions), ...(kv === undefined ? [] : [shared ? 'kv=shared' : 'kv'])];
 }

@@ -18,7 +18,7 @@ export type Finding = Static<typeof finding>;
 export const daemonContracts = {
   status: defineContract({
     name: 'status.show',
-    summary: 'Shows version, uptime and how much is loaded and running.',
+    summary: 'Shows version, uptime and how much is loaded and running; a caller sees its own tools and calls.',
     role: 'caller',
     input: nothing,
     output: Type.Object({
