@@ -30,7 +30,7 @@ export function createExecutionTable(database: DatabaseSync, queue: WriteQueue):
   const interrupt = database.prepare(
     `update executions set status = 'error', error = ?1, ended_at = ?2,
        duration_ms = max(0, ?2 - coalesce(started_at, created_at))
-     where status <> 'success' and status in ('pending', 'running')`,
+     where status <> 'success' and status in ('pending', 'running') and id not in (select execution_id from parked_calls)`,
   );
   const forgetClaims = database.prepare('delete from idempotency where execution_id not in (select id from executions)');
   const pruner = createExecutionPruner(database);

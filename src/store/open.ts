@@ -13,6 +13,7 @@ import { createKeyTable } from './keys.ts';
 import { createKvTable } from './kv.ts';
 import { migrate } from './migrations.ts';
 import { createModelUsageTable } from './model-usage.ts';
+import { createParkedCallTable } from './parked-calls.ts';
 import { createPermissionUseTable } from './permission-uses.ts';
 import { createPluginTable } from './plugins.ts';
 import { createRecordingTable } from './recordings.ts';
@@ -100,6 +101,7 @@ function createStore(database: DatabaseSync, dataDir: string, onWriteError: (err
     audit: createAuditTable(database, queue),
     modelUsage: createModelUsageTable(database),
     approvals: createApprovalTable(database),
+    parkedCalls: createParkedCallTable(database, queue),
     secrets: createSecretTable(database),
     committed: queue.committed,
     committedEnds: queue.committedEnds,

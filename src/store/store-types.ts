@@ -17,6 +17,7 @@ export interface Store {
   readonly audit: AuditTable;
   readonly modelUsage: ModelUsageTable;
   readonly approvals: ApprovalTable;
+  readonly parkedCalls: ParkedCallTable;
   readonly secrets: SecretTable;
   /**
    * Resolves when everything queued so far is committed; rejects with `storage-full` when the disk is full. Then the
@@ -72,8 +73,8 @@ export interface ExecutionTable {
   list(query: ExecutionFilter & { before?: string; limit: number }): ExecutionRow[];
   count(query: ExecutionFilter): number;
   /**
-   * After a crash: every pending or running row becomes `error` with this error, and idempotency keys whose execution was
-   * never written are free again; returns how many rows were unfinished.
+   * After a crash: every pending or running row without a parked call becomes `error` with this error, and idempotency keys
+   * whose execution was never written are free again; returns how many rows were ended so.
    */
   interruptUnfinished(errorJson: string, atMs: number): number;
   /**
@@ -81,6 +82,19 @@ export interface ExecutionTable {
    * at most 1000 rows a time, so that no call waits long for it: ask at least every 1000 calls.
    */
   prune(keep: number): void;
+}
+
+/** Calls that wait for a person, as far as they are kept over restarts: a row goes with the end of its call. */
+export interface ParkedCallTable {
+  /** At once, after the record of the call: the row as it is now. `blob` is null for a call that has not begun. */
+  put(row: { executionId: string; factsJson: string; blob: Uint8Array | null; parkedAtMs: number }): void;
+  /** Queued, so that it is one transaction with the end of the call. */
+  remove(executionId: string): void;
+  /** At once: what was kept is no longer how the call stands. */
+  removeNow(executionId: string): void;
+  /** Oldest first, without their blobs. */
+  list(): { readonly executionId: string; readonly factsJson: string }[];
+  readBlob(executionId: string): Uint8Array | undefined;
 }
 
 export interface RecordingTable {
