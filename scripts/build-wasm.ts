@@ -1,25 +1,54 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { chmodSync, readdirSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import createWabt from 'wabt';
 
-// Assembles every .wat of wasm/extism into a plugin in wasm, which is checked in: a clean clone runs without this step.
-const folder = fileURLToPath(new URL('../wasm/extism/', import.meta.url));
+// Builds every source of wasm/extism into a plugin in wasm, which is checked in: a clean clone runs without this step.
+const sourceFolder = fileURLToPath(new URL('../wasm/extism/', import.meta.url));
 const pluginFolder = fileURLToPath(new URL('../wasm/', import.meta.url));
+const assemblyScript = 'assemblyscript@0.28.20';
+const clangFlags = ['--target=wasm32', '-Os', '-nostdlib', '-Wall', '-Wextra', '-Wl,--no-entry', '-Wl,--strip-all'];
 
-for (const name of (await readdir(folder)).filter((file) => file.endsWith('.wat'))) {
-  const bytes = await assembleModule(name, await readFile(folder + name, 'utf8'));
-  const target = name.replace(/\.wat$/, '.wasm');
-  await writeFile(pluginFolder + target, bytes);
-  console.log(`${target}: ${bytes.length} bytes`);
+/** How a source of each kind becomes a module. */
+const builders: Readonly<Record<string, (source: string, target: string) => Promise<void> | void>> = {
+  '.wat': async (source, target) => writeFile(target, await assembleText(source)),
+  '.c': (source, target) => {
+    execFileSync('clang', [...clangFlags, '-Wl,-z,stack-size=16384', '-o', target, source], { stdio: 'inherit' });
+  },
+  '.as.ts': (source, target) => {
+    const flags = ['--runtime', 'minimal', '-O3z', '--noAssert', '--use', 'abort=', '-o', target];
+    execFileSync('npm', ['exec', '--yes', `--package=${assemblyScript}`, '--', 'asc', source, ...flags], { stdio: 'inherit' });
+  },
+};
+
+/** The sources with the modules that they become. */
+export function listSources(): { source: string; kind: string; target: string }[] {
+  return readdirSync(sourceFolder).flatMap((name) => {
+    const kind = Object.keys(builders).find((extension) => name.endsWith(extension));
+    return kind === undefined ? [] : [{ source: sourceFolder + name, kind, target: `${name.slice(0, -kind.length)}.wasm` }];
+  });
 }
 
-/** Assembles WebAssembly text; throws with the assembler's own message. */
-async function assembleModule(name: string, text: string): Promise<Uint8Array> {
+/** Builds one source into a file. Throws what its compiler says. */
+export async function buildModule({ source, kind }: { source: string; kind: string }, target: string): Promise<void> {
+  await builders[kind]?.(source, target);
+  chmodSync(target, 0o644);
+}
+
+async function assembleText(source: string): Promise<Uint8Array> {
   const wabt = await createWabt();
-  const module = wabt.parseWat(name, text, { bulk_memory: true });
+  const module = wabt.parseWat(source, await readFile(source, 'utf8'), { bulk_memory: true });
   try {
     return module.toBinary({}).buffer;
   } finally {
     module.destroy();
+  }
+}
+
+if (import.meta.main) {
+  for (const each of listSources()) {
+    await buildModule(each, pluginFolder + each.target);
+    console.log(each.target);
   }
 }

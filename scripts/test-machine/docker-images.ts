@@ -8,7 +8,8 @@ import { dirname, join } from 'node:path';
 const images: Readonly<Record<string, readonly string[]>> = {
   'hotcell-test/box:2': [],
   'hotcell-test/tools:2': ['jq'],
-  'hotcell-test/python:2': ['python3'],
+  // The system's own: one from a version manager does not lie where its files are looked for.
+  'hotcell-test/python:2': ['/usr/bin/python3'],
   'hotcell-test/node:2': [process.execPath],
 };
 const applets = 'sh cat ls sleep yes dd echo env id touch ln mkdir mkfifo nc true false kill ps grep head sort wc'.split(' ');
@@ -74,6 +75,7 @@ function addLibraries(root: string, file: string): void {
 
 function findProgram(name: string): string | undefined {
   if (name === process.execPath) return findNode();
+  if (name.startsWith('/')) return existsSync(name) ? name : undefined;
   const { stdout, status } = spawnSync('sh', ['-c', `command -v ${name}`], { encoding: 'utf8' });
   return status === 0 ? stdout.trim() : undefined;
 }

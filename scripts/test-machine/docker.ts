@@ -18,7 +18,7 @@ export async function prepareDocker(): Promise<string | undefined> {
     if (problem !== undefined) return problem;
   }
   const wanted = [...(hasProgram('busybox') ? [] : ['busybox-static']), ...(hasProgram('jq') ? [] : ['jq'])];
-  if (!hasProgram('python3')) wanted.push('python3');
+  if (!hasProgram('/usr/bin/python3')) wanted.push('python3');
   if (wanted.length > 0 && process.getuid?.() === 0) install(wanted);
   return buildTestImages();
 }

@@ -37,7 +37,8 @@ export interface ContainerPlan {
  * its environment is used: no entrypoint, user, health check, volume or port of it.
  */
 export function describeContainer({ imageId, size, initFile, owner }: ContainerPlan): ContainerCreateOptions {
-  const scratch = `rw,noexec,nosuid,nodev,size=${size.scratchBytes},mode=1777`;
+  // Owned by the command: an image that has these folders itself may have them closed to others.
+  const scratch = `rw,noexec,nosuid,nodev,size=${size.scratchBytes},mode=1777,uid=65534,gid=65534`;
   return {
     Image: imageId,
     Entrypoint: [initTarget],

@@ -18,6 +18,7 @@ export interface CommandSetting {
 
 const folder = '/workspace';
 const proxyPort = 3128;
+const usualPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 const stdinChannel = 1;
 const stdoutChannel = 2;
 const stderrChannel = 3;
@@ -35,7 +36,7 @@ export async function runCommand(
   const egress = request.dial === undefined ? undefined : createEgress({ link: cell.link, dial: request.dial });
   const proxy = `http://127.0.0.1:${proxyPort}`;
   const proxyEnv = egress === undefined ? {} : Object.fromEntries(proxyNames.map((name) => [name, proxy]));
-  const env = { ...setting.imageEnv, HOME: '/tmp', TMPDIR: '/tmp', ...proxyEnv, ...request.env };
+  const env = { PATH: usualPath, ...setting.imageEnv, HOME: '/tmp', TMPDIR: '/tmp', ...proxyEnv, ...request.env };
   const exec = encodeExec({ folder, command: request.command, args: request.args, env });
   const run = watchRun(cell, request, egress);
   const clock = startClock(cell, request, setting.graceMs, run.fail);
