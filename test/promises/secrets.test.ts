@@ -244,13 +244,13 @@ describe('a granted secret', () => {
   });
 
   it('is in no file of the data directory once it is removed, and one of the config never was', async () => {
-    await daemon.stop();
+    await daemon.kill();
     const dataDir = join(folder, '.hotcell');
     const files = readdirSync(dataDir, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
     expect(files.length).toBeGreaterThan(5);
     for (const { parentPath, name } of files)
       expect([name, findTraces(readFileSync(join(parentPath, name)))]).toEqual([name, []]);
-    const database = new DatabaseSync(join(dataDir, 'hotcell.db'), { readOnly: true });
+    const database = new DatabaseSync(join(dataDir, 'hotcell.db'));
     const recordings = database.prepare('select blob from recordings').all();
     expect(recordings.length).toBeGreaterThan(1);
     for (const { blob } of recordings) {
