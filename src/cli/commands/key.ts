@@ -25,14 +25,17 @@ export function registerKey(program: Command, session: CliSession): void {
     .option('--name <name>', 'what the key is for')
     .option('--json', 'as JSON')
     .action((_options: unknown, command: Command) => {
-      const flags = command.optsWithGlobals<KeyFlags>();
-      const { role, name, json } = flags;
+      const { role, name, json, ...flags } = command.optsWithGlobals<KeyFlags>();
       if (role !== 'admin' && role !== 'caller') {
         throw new HotcellError('usage-wrong', `Expected --role to be admin or caller, got "${role}".`);
       }
-      const wanted = { role, ...(name === undefined ? {} : { name }), ...readNewRules(flags, Date.now()) };
+      const rulesWanted = readNewRules(flags, Date.now());
       return withDaemon(session, flags, async (client) => {
-        const created = await client.invoke(keyContracts.create, wanted);
+        const created = await client.invoke(keyContracts.create, {
+          role,
+          ...(name === undefined ? {} : { name }),
+          ...rulesWanted,
+        });
         if (json) return session.printJson(created);
         const rules = describeRules(created.rules);
         session.note(
