@@ -2,6 +2,7 @@ import { createCapabilityTable } from './capabilities/capability-table.ts';
 import { buildBorderView } from './capabilities/view.ts';
 import { removeDaemonFile, writeDaemonFile } from './client/daemon-file.ts';
 import { limitTable, resolveLimits } from './config/limits.ts';
+import { createDenoEngine } from './engines/deno/deno-engine.ts';
 import { createSandboxRunner } from './engines/docker/sandbox-runner.ts';
 import { createExtismEngine } from './engines/extism/extism-engine.ts';
 import { embedSidecar } from './engines/extism/sidecar.ts';
@@ -19,6 +20,7 @@ import { createStrangerCleaner } from './operations/strangers.ts';
 import { createOperations } from './operations/table.ts';
 import { createApprovals } from './permissions/approvals.ts';
 import { isNothing } from './permissions/decision.ts';
+import { forbiddenSegments } from './permissions/forbidden-segments.ts';
 import { createGrantQuestions } from './permissions/grant-questions.ts';
 import { createGrantBook } from './permissions/grants.ts';
 import { createPermissionUses } from './permissions/uses.ts';
@@ -88,9 +90,11 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
   closers.push(() => quickjs.close());
   const extism = createExtismEngine({ maxWorkers: config.workers.max });
   closers.push(() => extism.close());
+  const deno = createDenoEngine({ dataDir: config.dataDir, forbiddenSegments });
+  closers.push(() => deno.close());
   const sandbox = createSandboxRunner({ dataDir: config.dataDir, settings: config.docker, env: process.env, onFault: logFault });
   closers.push(() => sandbox.close());
-  const engines = { quickjs, extism };
+  const engines = { quickjs, extism, deno };
 
   const compiler = createCompiler({ sharedDirs: config.sharedDirs, builtins: nodeBuiltins, refusedBuiltins });
   closers.push(() => compiler.close());

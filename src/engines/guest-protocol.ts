@@ -23,7 +23,14 @@ export type HostMessage =
   /** CODE: the bundle as an ES module. `label` is the plugin's file name. The guest answers `loaded` or `throw`. */
   | { readonly t: 'load'; readonly fileBase: string }
   /** ARGUMENTS as JSON. The guest answers `return` or `throw`. With `hook` that function of the plugin instead of a handler. */
-  | { readonly t: 'call'; readonly facts: CallFacts; readonly view: BorderView; readonly hook?: string }
+  | {
+      readonly t: 'call';
+      readonly facts: CallFacts;
+      readonly view: BorderView;
+      readonly hook?: string;
+      /** Beyond so many lines of the log, and messages of progress, the guest sends no more. */
+      readonly logLines: number;
+    }
   /** PAYLOAD of the answer, or `{code, message}` when it is not ok; bytes as the body. A changed view comes along. */
   | { readonly t: 'answer'; readonly id: number; readonly ok: boolean; readonly view?: BorderView };
 

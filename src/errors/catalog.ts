@@ -88,6 +88,11 @@ export const errorCatalog = {
     fix: 'Await some before the next, or raise limits.pendingHostCalls.',
     status: 200,
   },
+  'engine-missing': {
+    title: 'Engine is not installed',
+    fix: 'Install what the message names; hotcell doctor shows what is there.',
+    status: 501,
+  },
   'engine-failed': { title: 'Sandbox failed', fix: 'Try again; if it comes back, look at hotcell why NAME.', status: 200 },
   'call-cycle': {
     title: 'Tools call one another in a circle',

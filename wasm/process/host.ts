@@ -24,6 +24,12 @@ export function setView(next: View): void {
   view = next;
 }
 
+/** Starts counting what a call may tell. */
+export function limitTelling(lines: number): void {
+  told.log = lines + 1;
+  told.progress = lines;
+}
+
 /** While a plugin loads it has no capability. */
 export function setLoading(loading: boolean): void {
   isLoading = loading;
@@ -34,10 +40,17 @@ export function send(header: object, text?: string, body?: ArrayBuffer): void {
   write(encodeFrame(header, text, body === undefined ? undefined : new Uint8Array(body)));
 }
 
-const told: ReadonlySet<string> = new Set(['loaded', 'return', 'throw', 'log', 'progress']);
+// Messages without an answer, and how many of each are left. The daemon counts too, and ends a guest that sends more.
+const told: Record<string, number> = {
+  loaded: 1,
+  return: Number.POSITIVE_INFINITY,
+  throw: Number.POSITIVE_INFINITY,
+  log: 1000,
+  progress: 1000,
+};
 
 (globalThis as { host?: unknown }).host = (op: string, id: number, payload: string, body?: ArrayBuffer) => {
-  if (told.has(op)) send({ t: op }, payload);
+  if (Object.hasOwn(told, op)) tell(op, payload);
   else if (op === 'clock') return String(Date.now());
   else if (op === 'cancel') send({ t: op, id: Number(payload) });
   else if (op === 'config.get' || op === 'env.get') return readView(op, payload);
@@ -47,6 +60,13 @@ const told: ReadonlySet<string> = new Set(['loaded', 'return', 'throw', 'log', '
   else send({ t: 'ask', id, op }, payload, body);
   return undefined;
 };
+
+function tell(op: string, payload: string): void {
+  const left = told[op] ?? 0;
+  if (left <= 0) return;
+  told[op] = left - 1;
+  send({ t: op }, payload);
+}
 
 function readView(op: string, key: string): string | undefined {
   const fromConfig = op === 'config.get' && Object.hasOwn(view.config, key) ? view.config[key] : undefined;

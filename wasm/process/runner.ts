@@ -7,7 +7,7 @@ import { console } from '../guest/web/console.ts';
 import { defineGlobal } from '../guest/web/define.ts';
 import { reportError } from '../guest/web/report-error.ts';
 import { fetch } from './fetch.ts';
-import { connectHost, send, setLoading, setView } from './host.ts';
+import { connectHost, limitTelling, send, setLoading, setView } from './host.ts';
 
 /** What differs between runtimes. */
 export interface Runtime {
@@ -48,6 +48,7 @@ export function startGuest(runtime: Runtime): (chunk: Uint8Array) => void {
         setLoading(false);
         endCall();
         setView(message.view);
+        limitTelling(message.logLines);
         if (message.hook === undefined) enter(text, JSON.stringify(message.facts));
         else runHook(message.hook, text, JSON.stringify(message.facts));
         return;

@@ -1,0 +1,125 @@
+import type { Program } from '../engine.ts';
+import { type FileFlags, keyOfFlags } from './deno-flags.ts';
+import type { DenoProcess } from './deno-process.ts';
+
+/** A process with a plugin in it. */
+export interface DenoCell {
+  readonly process: DenoProcess;
+  readonly programKey: string;
+  readonly flagsKey: string;
+  isBusy: boolean;
+}
+
+/** What the cells are made with. */
+export interface CellParts {
+  readonly start: (files: FileFlags) => Promise<DenoProcess>;
+  /** Evaluates a program in a fresh process; rejects when that did not work. */
+  readonly loadInto: (process: DenoProcess, program: Program) => Promise<void>;
+  /** Kept cells, and cells in waiting, at most. */
+  readonly maxKept: number;
+  readonly maxReady: number;
+}
+
+/**
+ * The cells of the engine. A kept cell serves its cell key alone. A cell in waiting has evaluated its program, and no call
+ * has run in it: it serves exactly one.
+ */
+export class DenoCells {
+  readonly #parts: CellParts;
+  readonly #kept = new Map<string, DenoCell>();
+  readonly #all = new Set<DenoProcess>();
+  #ready: DenoCell[] = [];
+  #isPreparing = false;
+  #isClosed = false;
+
+  constructor(parts: CellParts) {
+    this.#parts = parts;
+  }
+
+  findKept(cellKey: string): DenoCell | undefined {
+    const cell = this.#kept.get(cellKey);
+    if (!cell || cell.process.isAlive()) return cell;
+    this.#kept.delete(cellKey);
+    return undefined;
+  }
+
+  /** Keeps a cell under its key; of those that nothing runs in, the one unused for longest makes room. */
+  keep(cellKey: string, cell: DenoCell): void {
+    this.#kept.delete(cellKey);
+    this.#kept.set(cellKey, cell);
+    for (const [key, other] of [...this.#kept]) {
+      if (this.#kept.size <= this.#parts.maxKept) return;
+      if (!other.isBusy && other !== cell) this.dropKept(key);
+    }
+  }
+
+  dropKept(cellKey: string): void {
+    const cell = this.#kept.get(cellKey);
+    this.#kept.delete(cellKey);
+    cell?.process.kill();
+  }
+
+  /** A cell in which no call has run: one in waiting, else a new one. One that comes after the signal is ended. */
+  async fresh(program: Program, files: FileFlags, signal: AbortSignal): Promise<DenoCell> {
+    const flagsKey = keyOfFlags(files);
+    const ready = this.#ready.find((cell) => cell.programKey === program.key && cell.flagsKey === flagsKey);
+    this.#ready = this.#ready.filter((cell) => cell !== ready);
+    const cell = ready?.process.isAlive() ? ready : await this.#make(program, files);
+    if (signal.aborted) cell.process.kill();
+    return cell;
+  }
+
+  /** Makes a cell for the next call of a program, in the background. What fails here fails again in the call, with a reason. */
+  prepare(program: Program, files: FileFlags): void {
+    const flagsKey = keyOfFlags(files);
+    const isThere = this.#ready.some((cell) => cell.programKey === program.key && cell.flagsKey === flagsKey);
+    if (this.#isClosed || this.#isPreparing || isThere) return;
+    this.#isPreparing = true;
+    this.#make(program, files)
+      .then((cell) => this.offer(cell))
+      .catch(() => undefined)
+      .finally(() => {
+        this.#isPreparing = false;
+      });
+  }
+
+  /** Takes a cell in which no call has run; the oldest of those that wait makes room. */
+  offer(cell: DenoCell): void {
+    this.#ready.push(cell);
+    const surplus = this.#ready.splice(0, Math.max(0, this.#ready.length - this.#parts.maxReady));
+    for (const { process } of surplus) process.kill();
+  }
+
+  dropProgram(programKey: string): void {
+    for (const [key, cell] of [...this.#kept]) if (cell.programKey === programKey) this.dropKept(key);
+    for (const cell of this.#ready) if (cell.programKey === programKey) cell.process.kill();
+    this.#ready = this.#ready.filter((cell) => cell.programKey !== programKey);
+  }
+
+  /** A process with nothing in it. */
+  async process(files: FileFlags): Promise<DenoProcess> {
+    const process = await this.#parts.start(files);
+    this.#all.add(process);
+    void process.exited.then(() => this.#all.delete(process));
+    if (this.#isClosed) process.kill();
+    return process;
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const processes = [...this.#all];
+    for (const process of processes) process.kill();
+    await Promise.all(processes.map(({ exited }) => exited));
+  }
+
+  async #make(program: Program, files: FileFlags): Promise<DenoCell> {
+    const process = await this.process(files);
+    try {
+      await this.#parts.loadInto(process, program);
+    } catch (error) {
+      process.kill();
+      throw error;
+    }
+    return { process, programKey: program.key, flagsKey: keyOfFlags(files), isBusy: false };
+  }
+}

@@ -1,0 +1,108 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { Duplex, type Readable } from 'node:stream';
+import { type GuestLoss, GuestSession } from '../guest-session.ts';
+import type { GuestTurn } from '../guest-turn.ts';
+import { type DenoStart, denoArguments } from './deno-flags.ts';
+import { splitLines } from './output-lines.ts';
+import { killGroup, type ProcessBook } from './process-book.ts';
+import { type ProcessUsage, readProcessUsage } from './process-usage.ts';
+
+/** What a process is started from. */
+export interface SpawnParts extends DenoStart {
+  readonly binary: string;
+  /** Where a process without files of its own stands; empty. */
+  readonly emptyDir: string;
+  readonly proxyUrl: string | undefined;
+  readonly book: ProcessBook;
+}
+
+/** One Deno process. */
+export interface DenoProcess {
+  readonly session: GuestSession;
+  /** Where lines of its standard output go; none while nothing runs in it. */
+  turn: GuestTurn | undefined;
+  readonly isAlive: () => boolean;
+  /** What it used since it was ready; undefined where the system does not tell. */
+  readonly usage: () => ProcessUsage | undefined;
+  /** The last lines of its standard error. */
+  readonly lastWords: () => string;
+  readonly kill: () => void;
+  readonly exited: Promise<void>;
+}
+
+const startMs = 20_000;
+/** Blocks of 1 KiB that its data may take, whatever its limit says: a bound for what grows between two looks. */
+const dataBlocks = 1_000_000;
+const maxLastWords = 4000;
+
+/** Starts a process: no environment, nothing inherited but the channel, bounds of the system around it. */
+export async function startDenoProcess(parts: SpawnParts): Promise<DenoProcess> {
+  const child = spawnBounded(parts);
+  const channel = child.stdio[3];
+  const { pid } = child;
+  if (pid === undefined || !(channel instanceof Duplex)) throw new Error('Deno could not be started.');
+  parts.book.note(pid);
+  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  let loss: GuestLoss | undefined;
+  let words = '';
+  let base = { cpuMs: 0, rssBytes: 0 };
+  const kill = (): void => killGroup(pid);
+  const session = new GuestSession(channel, (why) => {
+    loss = why;
+    kill();
+  });
+  const started: DenoProcess = {
+    session,
+    turn: undefined,
+    isAlive: () => loss === undefined,
+    usage: () => {
+      const now = readProcessUsage(pid);
+      return now && { cpuMs: now.cpuMs - base.cpuMs, rssBytes: now.rssBytes - base.rssBytes };
+    },
+    lastWords: () => words,
+    kill: () => session.lose({ kind: 'ended', reason: 'it was ended' }),
+    exited,
+  };
+  readOutput(child.stdout, (text) => started.turn?.log({ level: 'info', text, atMs: Date.now() }), kill);
+  readOutput(
+    child.stderr,
+    (text) => {
+      words = `${words}${text}\n`.slice(-maxLastWords);
+      started.turn?.log({ level: 'warn', text, atMs: Date.now() });
+    },
+    kill,
+  );
+  child.once('exit', () => {
+    parts.book.forget(pid);
+    session.lose({ kind: 'ended', reason: 'its process ended' });
+  });
+  const timer = setTimeout(kill, startMs);
+  try {
+    await session.ready;
+  } finally {
+    clearTimeout(timer);
+  }
+  base = readProcessUsage(pid) ?? base;
+  return started;
+}
+
+function spawnBounded(parts: SpawnParts): ChildProcess {
+  const { binary, files, emptyDir, proxyUrl } = parts;
+  // A shell sets the bounds of the system and is replaced by Deno; what is no bound of this system is passed over.
+  const script = `ulimit -c 0; ulimit -d ${dataBlocks} 2>/dev/null; exec "$0" "$@"`;
+  return spawn('/bin/sh', ['-c', script, binary, ...denoArguments(parts)], {
+    cwd: files.cwd ?? emptyDir,
+    // A folder that cannot be: what Deno keeps between runs (storage, caches) would pass from one caller to the next.
+    env: { DENO_DIR: `${parts.runner}/none`, NO_COLOR: '1', DENO_NO_UPDATE_CHECK: '1', ...proxyVariables(proxyUrl) },
+    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+    detached: true,
+  });
+}
+
+function proxyVariables(url: string | undefined): Record<string, string> {
+  return url === undefined ? {} : { HTTP_PROXY: url, HTTPS_PROXY: url };
+}
+
+function readOutput(stream: Readable | null, onLine: (text: string) => void, onFlood: () => void): void {
+  stream?.on('data', splitLines(onLine, onFlood)).on('error', () => undefined);
+}

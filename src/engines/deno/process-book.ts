@@ -1,0 +1,44 @@
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { readStartTicks } from './process-usage.ts';
+
+/** Remembers on disk which processes run, so that the next daemon can end what a crashed one left behind. */
+export interface ProcessBook {
+  note(pid: number): void;
+  forget(pid: number): void;
+}
+
+/** Opens the book in a folder, and ends every process that still stands in it and is the one that was meant. */
+export function openProcessBook(folder: string): ProcessBook {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  for (const name of readdirSync(folder)) {
+    endLeftOver(folder, name);
+    rmSync(join(folder, name), { force: true });
+  }
+  return {
+    note(pid) {
+      const ticks = readStartTicks(pid);
+      if (ticks !== undefined) writeFileSync(join(folder, String(pid)), ticks, { mode: 0o600 });
+    },
+    forget(pid) {
+      rmSync(join(folder, String(pid)), { force: true });
+    },
+  };
+}
+
+/** A number is given to another process sooner or later: only with the same start is it the same. */
+function endLeftOver(folder: string, name: string): void {
+  const pid = Number(name);
+  if (!Number.isSafeInteger(pid) || pid <= 1) return;
+  if (readStartTicks(pid) !== readFileSync(join(folder, name), 'utf8')) return;
+  killGroup(pid);
+}
+
+/** Ends a process and all that it started. */
+export function killGroup(pid: number): void {
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // It is gone already.
+  }
+}

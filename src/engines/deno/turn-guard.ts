@@ -1,0 +1,36 @@
+import type { Limits } from '../../config/limits.ts';
+import type { CallEnd } from '../extism/call-end.ts';
+import type { DenoProcess } from './deno-process.ts';
+import type { StopReason } from './turn-outcome.ts';
+import { watchUsage } from './usage-watch.ts';
+
+/** What ends a process in the middle of a turn. */
+export interface TurnGuard {
+  /** Why the process was ended, when it was. */
+  stopped(): StopReason | undefined;
+  /** Ends the guard; returns the processor time of the turn, in ms. */
+  close(): number;
+}
+
+/** Ends the process when its call is over before it returned, passes a limit, or loses the files that it was started with. */
+export function guardTurn(process: DenoProcess, limits: Limits, callEnd: CallEnd, revoked?: AbortSignal): TurnGuard {
+  let stopped: StopReason | undefined;
+  const stop = (reason: StopReason): void => {
+    stopped ??= reason;
+    process.kill();
+  };
+  const endEarly = (): void => stop(callEnd.reason() ?? 'cancelled');
+  const revoke = (): void => stop('revoked');
+  const watch = watchUsage(process, limits, stop);
+  callEnd.signal.addEventListener('abort', endEarly, { once: true });
+  revoked?.addEventListener('abort', revoke, { once: true });
+  if (callEnd.signal.aborted) endEarly();
+  return {
+    stopped: () => stopped,
+    close() {
+      callEnd.signal.removeEventListener('abort', endEarly);
+      revoked?.removeEventListener('abort', revoke);
+      return watch.stop();
+    },
+  };
+}

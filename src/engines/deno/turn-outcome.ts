@@ -1,0 +1,87 @@
+import type { Limits } from '../../config/limits.ts';
+import type { GuestError, LoadResult, RunOutcome } from '../engine.ts';
+import type { EndReason } from '../extism/call-end.ts';
+import { explainThrown, readReturned } from '../guest-reports.ts';
+import type { TurnResult } from '../guest-session.ts';
+import { nestsDeeper } from '../json-nesting.ts';
+import { memoryExceeded } from '../quickjs/guest-errors.ts';
+import type { Overrun } from './usage-watch.ts';
+
+/** Why the daemon ended a process in the middle. */
+export type StopReason = EndReason | Overrun | 'revoked';
+
+/** What a turn came to, and what is known about its process. */
+export interface TurnFacts {
+  readonly result: TurnResult;
+  readonly stopped: StopReason | undefined;
+  readonly limits: Limits;
+  readonly lastWords: string;
+  readonly cpuMs: number;
+}
+
+const maxExportedDepth = 200;
+
+/** The outcome of a call. */
+export function describeCall(facts: TurnFacts): RunOutcome {
+  const { result, cpuMs } = facts;
+  const spent = { recording: result.turn.recording(), usage: result.turn.usage(cpuMs) };
+  const failure = describeFailure(facts, 'handler-threw');
+  if (failure) return { ...failure, ...spent };
+  const text = result.end && result.end.kind !== 'throw' ? result.end.text : 'null';
+  return { ...readReturned(text), ...spent };
+}
+
+/** The outcome of a load. */
+export function describeLoad(facts: TurnFacts): LoadResult {
+  const failure = describeFailure(facts, 'load-failed');
+  if (failure) return { ok: false, error: failure.error };
+  const { end } = facts.result;
+  const text = end && end.kind !== 'throw' ? end.text : '';
+  if (nestsDeeper(text, maxExportedDepth)) return failLoad('What the plugin exports nests too deeply.');
+  try {
+    return { ok: true, exported: JSON.parse(text), warnings: [] };
+  } catch {
+    return failLoad('What the plugin exports could not be read as data.');
+  }
+}
+
+/** A plugin in a process is known by the address that its module was imported from. */
+const isBundle = (file: string): boolean => file.startsWith('blob:');
+
+type Failure = { readonly status: 'error' | 'timeout' | 'cancelled'; readonly error: GuestError };
+
+function describeFailure(facts: TurnFacts, fallback: 'handler-threw' | 'load-failed'): Failure | undefined {
+  const { result, stopped, limits, lastWords } = facts;
+  if (result.end?.kind === 'throw') return { status: 'error', error: explainThrown(result.end.report, fallback, isBundle) };
+  if (result.end) return undefined;
+  if (stopped) return describeStop(stopped, limits);
+  if (/out of memory/i.test(lastWords)) return describeStop('memory', limits);
+  const message =
+    result.lost.kind === 'misbehaved'
+      ? `The process of the plugin was ended: ${result.lost.reason}.`
+      : 'The process of the plugin ended before the call did.';
+  return fail('error', 'engine-failed', message);
+}
+
+function describeStop(stopped: StopReason, limits: Limits): Failure {
+  switch (stopped) {
+    case 'cancelled':
+      return fail('cancelled', 'cancelled', 'The call was cancelled.');
+    case 'deadline':
+      return fail('timeout', 'time-exceeded', `The call did not end within ${limits.wallMs} ms.`);
+    case 'cpu':
+      return fail('timeout', 'time-exceeded', `The call used more than its ${limits.cpuMs} ms of processor time.`);
+    case 'memory':
+      return fail('error', 'memory-exceeded', memoryExceeded(limits.memoryBytes));
+    case 'revoked':
+      return fail('error', 'permission-denied', 'The permission for files was revoked while the call ran.');
+  }
+}
+
+function fail(status: Failure['status'], code: GuestError['code'], message: string): Failure {
+  return { status, error: { code, message, frames: [] } };
+}
+
+function failLoad(message: string): LoadResult {
+  return { ok: false, error: { code: 'load-failed', message, frames: [] } };
+}

@@ -1,0 +1,82 @@
+import type { GuestError, StackFrame } from './engine.ts';
+import { MAX_OUTPUT_DEPTH, nestsDeeper } from './json-nesting.ts';
+import { toGuestError } from './quickjs/guest-errors.ts';
+
+/** What a guest process says of an exception; every text is bounded. */
+export interface ThrownReport {
+  readonly message: string;
+  readonly name?: string;
+  readonly stack?: string;
+  readonly code?: string;
+}
+
+const maxMessage = 4001;
+const maxStack = 8001;
+const maxName = 101;
+
+/** Reads an exception that a guest reported; never throws. */
+export function readThrown(text: string): ThrownReport {
+  const fields = readObject(text) ?? {};
+  const pick = (key: string, maxLength: number): string | undefined => {
+    const value = fields[key];
+    return typeof value === 'string' ? value.slice(0, maxLength) : undefined;
+  };
+  const [name, stack, code] = [pick('name', maxName), pick('stack', maxStack), pick('code', maxName)];
+  return {
+    message: pick('message', maxMessage) ?? 'unknown error',
+    ...(name === undefined ? {} : { name }),
+    ...(stack === undefined ? {} : { stack }),
+    ...(code === undefined ? {} : { code }),
+  };
+}
+
+/** Reads a message of progress; undefined for what is none. */
+export function readProgress(text: string): { done: number; total?: number; message?: string } | undefined {
+  const fields = readObject(text);
+  if (typeof fields?.done !== 'number' || !Number.isFinite(fields.done)) return undefined;
+  return {
+    done: fields.done,
+    ...(typeof fields.total === 'number' ? { total: fields.total } : {}),
+    ...(typeof fields.message === 'string' ? { message: fields.message.slice(0, 500) } : {}),
+  };
+}
+
+/**
+ * A failure of the plugin with the frames that lie in its bundle: `isBundle` knows the bundle's name in a stack. All other
+ * frames are of the runtime, and name files of this machine.
+ */
+export function explainThrown(
+  report: ThrownReport,
+  fallback: 'handler-threw' | 'load-failed',
+  isBundle: (file: string) => boolean,
+): GuestError {
+  const error = toGuestError(report, fallback);
+  return { ...error, frames: error.frames.filter(({ file }) => isBundle(file)).map(toBundleFrame) };
+}
+
+/** Reads what a handler returned. */
+export function readReturned(
+  text: string,
+): { readonly status: 'success'; readonly output: unknown; readonly outputJson: string } | { readonly status: 'error'; readonly error: GuestError } {
+  const invalid = (message: string) => ({ status: 'error', error: { code: 'output-invalid', message, frames: [] } }) as const;
+  if (nestsDeeper(text, MAX_OUTPUT_DEPTH)) return invalid(`The output nests deeper than ${MAX_OUTPUT_DEPTH} levels.`);
+  try {
+    return { status: 'success', output: JSON.parse(text), outputJson: text };
+  } catch {
+    return invalid('The output is not JSON.');
+  }
+}
+
+function toBundleFrame({ functionName, line, column }: StackFrame): StackFrame {
+  const name = functionName?.replace(/^async /, '');
+  return { ...(name === undefined ? {} : { functionName: name }), file: 'plugin.js', line, column };
+}
+
+function readObject(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? Object.fromEntries(Object.entries(value)) : undefined;
+  } catch {
+    return undefined;
+  }
+}
