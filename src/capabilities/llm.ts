@@ -131,9 +131,9 @@ function readMessages(asked: Static<typeof request>, maxTokens: number): TextReq
   };
 }
 
-function countTokens({ system = '', messages, maxTokens, json }: TextRequest): number {
+function countTokens({ system, messages, maxTokens, json }: TextRequest): number {
   const texts = [
-    system,
+    ...(system === undefined ? [] : [system]),
     ...messages.map(({ content }) => content),
     ...(json === undefined || json === true ? [] : [JSON.stringify(json)]),
   ];

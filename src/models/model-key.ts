@@ -17,8 +17,7 @@ const daemonItself = 'models';
  * its hosts, over TLS or loopback. Undefined when there is none.
  */
 export function readModelKey(name: string, baseUrl: string, sources: KeySources): string | undefined {
-  const configured = Object.hasOwn(sources.configured, name) ? sources.configured[name] : undefined;
-  return nonEmpty(configured) ?? readSecret(name, baseUrl, sources.secrets) ?? nonEmpty(sources.processEnv[name]);
+  return readOwn(sources.configured, name) ?? readSecret(name, baseUrl, sources.secrets) ?? readOwn(sources.processEnv, name);
 }
 
 function readSecret(name: string, baseUrl: string, secrets: KeySources['secrets']): string | undefined {
@@ -31,6 +30,6 @@ function readSecret(name: string, baseUrl: string, secrets: KeySources['secrets'
   return isBound && (url.protocol === 'https:' || isLoopback) ? secret.value : undefined;
 }
 
-function nonEmpty(value: string | undefined): string | undefined {
-  return value === '' ? undefined : value;
+function readOwn(values: Readonly<Record<string, string | undefined>>, name: string): string | undefined {
+  return Object.hasOwn(values, name) && values[name] !== '' ? values[name] : undefined;
 }

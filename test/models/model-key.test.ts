@@ -1,0 +1,29 @@
+import { describe, expect, it } from 'vitest';
+import { readModelKey } from '../../src/models/model-key.ts';
+import { createSecretBook } from '../../src/secrets/secret-book.ts';
+import { temporaryStore } from '../store/temporary-store.ts';
+
+describe('readModelKey', () => {
+  it.each([
+    ['CONFIGURED', 'https://anywhere.example/v1', 'from-config'],
+    ['ENV', 'https://anywhere.example/v1', 'from-env'],
+    ['EMPTY', 'https://anywhere.example/v1', undefined],
+    ['toString', 'https://anywhere.example/v1', undefined],
+    ['BOUND', 'https://api.example.com/v1', 'bound-value-1'],
+    ['BOUND', 'http://localhost:8080/v1', 'bound-value-1'],
+    ['BOUND', 'http://api.example.com/v1', undefined],
+    ['BOUND', 'https://evil.example/v1', undefined],
+    ['OTHER', 'https://api.example.com/v1', undefined],
+  ])('of %s for %s is %s', (name, baseUrl, value) => {
+    const store = temporaryStore();
+    const secrets = createSecretBook({ table: store.secrets, config: {}, env: {}, now: Date.now });
+    secrets.set({ name: 'BOUND', value: 'bound-value-1', hosts: ['api.example.com', 'localhost'], header: 'Authorization' });
+    secrets.set({ name: 'OTHER', value: 'other-value-1', hosts: ['api.example.com'], header: 'x-api-key' });
+    const sources = {
+      configured: { CONFIGURED: 'from-config', EMPTY: '' },
+      secrets,
+      processEnv: { ENV: 'from-env', CONFIGURED: 'no' },
+    };
+    expect(readModelKey(name, baseUrl, sources)).toBe(value);
+  });
+});
