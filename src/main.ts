@@ -4,6 +4,7 @@ import { removeDaemonFile, writeDaemonFile } from './client/daemon-file.ts';
 import { limitTable, resolveLimits } from './config/limits.ts';
 import { createDenoEngine } from './engines/deno/deno-engine.ts';
 import { createSandboxRunner } from './engines/docker/sandbox-runner.ts';
+import type { Engine } from './engines/engine.ts';
 import { createExtismEngine } from './engines/extism/extism-engine.ts';
 import { embedSidecar } from './engines/extism/sidecar.ts';
 import { createQuickJsEngine } from './engines/quickjs/engine.ts';
@@ -256,6 +257,8 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
   // Last opened, first closed: what runs may end before the doors shut.
   closers.push(() => caller.drain(DRAIN_MS));
   await plugins.start();
+  const enginesInUse = new Set(registry.list().map(({ published }) => published.manifest.engine));
+  for (const engine of Object.values<Engine>(engines)) if (enginesInUse.has(engine.name)) engine.warm?.();
   grantQuestions.refresh();
   isReady = true;
   events.publish('daemon-start', { subject: 'daemon', data: { version, url: server?.url ?? '' } });

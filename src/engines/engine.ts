@@ -119,6 +119,8 @@ export interface Engine {
    * `interrupted` when the bytes do not fit the program any more.
    */
   resume?(request: RunRequest, suspended: Uint8Array, host: BorderHost, signal: AbortSignal): Promise<RunOutcome>;
+  /** Gets ready for a first call, told when plugins of this engine are there. Must not throw. */
+  warm?(): void;
   /** Forgets the cells of a cell key, or all of a program. */
   discard(target: { readonly cellKey?: string; readonly programKey?: string }): void;
   close(): Promise<void>;

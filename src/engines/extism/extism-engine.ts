@@ -11,8 +11,8 @@ import { checkModule } from './module-contract.ts';
 import { describeEarlyEnd, describeTaskEnd, readOutput } from './run-outcome.ts';
 import { callExport, describeExport, describeServlet, readServletAnswer, writeServletCall } from './servlet.ts';
 import { readEmbeddedSidecar, type Sidecar } from './sidecar.ts';
-import type { CallBounds, ModuleCall } from './worker-messages.ts';
-import { createWorkerPool } from './worker-pool.ts';
+import { type CallBounds, keptModules, type ModuleCall } from './worker-messages.ts';
+import { createWorkerPool, type PoolWorker } from './worker-pool.ts';
 import { runTask } from './worker-task.ts';
 
 /** How many threads run WebAssembly calls at once, and how many idle ones stay ready. */
@@ -36,15 +36,22 @@ export function createExtismEngine(options: ExtismEngineOptions = {}): Engine {
   const modules = createModuleCache(compilers);
   const closing = new AbortController();
 
-  const describeTools = async ({ key, limits }: LoadRequest, compiled: CompiledModule): Promise<unknown> => {
-    const { sidecar, module } = compiled;
+  const describeTools = async ({ limits }: LoadRequest, compiled: CompiledModule): Promise<unknown> => {
+    const { sidecar, module, key } = compiled;
     if (!sidecar.isServlet) return sidecar.exported;
     const timer = new AbortController();
     const stopWatch = watchDeadline(new Deadline(Date.now() + limits.wallMs), () => timer.abort(slowDescribe));
     try {
       const worker = await pool.acquire(timer.signal);
       const bounds = boundsOf({ ...limits, hostCalls: 0 });
-      const call = { module, exportName: describeExport, input: '', config: sidecar.config, denied: {}, bounds };
+      const call = {
+        ...chooseModule(worker, key, module),
+        exportName: describeExport,
+        input: '',
+        config: sidecar.config,
+        denied: {},
+        bounds,
+      };
       const end = await runTask(worker, { type: 'run', call }, { cpuMs: limits.cpuMs, signal: timer.signal }, undefined);
       pool.release(worker, end.type === 'report');
       if (end.type === 'report' && end.report.type === 'returned') return describeServlet(sidecar.exported, end.report.output);
@@ -58,8 +65,9 @@ export function createExtismEngine(options: ExtismEngineOptions = {}): Engine {
 
   const runCall = async (request: RunRequest, host: BorderHost, callEnd: CallEnd): Promise<RunOutcome> => {
     const compiled = await callEnd.race(findModule(modules, request));
-    const call = prepareCall(compiled, request, host);
+    const prepared = prepareCall(compiled, request, host);
     const worker = await pool.acquire(callEnd.signal);
+    const call = { ...prepared, ...chooseModule(worker, compiled.key, compiled.module) };
     const bounds = { cpuMs: request.limits.cpuMs, signal: callEnd.signal };
     const recorder = createRecorder({ seed: '', startedAtMs: Date.now() });
     const end = await runTask(worker, { type: 'run', call }, bounds, {
@@ -104,6 +112,7 @@ export function createExtismEngine(options: ExtismEngineOptions = {}): Engine {
         callEnd.close();
       }
     },
+    warm: () => pool.warm(),
     discard(target) {
       // Every call has an instance of its own, so a cell key has nothing to forget.
       if (target.programKey !== undefined) modules.delete(target.programKey);
@@ -118,6 +127,15 @@ export function createExtismEngine(options: ExtismEngineOptions = {}): Engine {
 function findModule(modules: ModuleCache, { program, limits, isolation }: RunRequest): Promise<CompiledModule> {
   checkIsolation(isolation);
   return modules.get(program.key, limits.memoryBytes, async () => toBytes(await program.readCode()));
+}
+
+/** Copying a module to another thread costs more than a call: a worker gets each once. */
+function chooseModule({ moduleKeys }: PoolWorker, moduleKey: string, module: WebAssembly.Module) {
+  if (moduleKeys.has(moduleKey)) return { moduleKey };
+  moduleKeys.add(moduleKey);
+  const [oldest] = moduleKeys;
+  if (moduleKeys.size > keptModules && oldest !== undefined) moduleKeys.delete(oldest);
+  return { moduleKey, module };
 }
 
 function checkIsolation(isolation: unknown): void {
@@ -138,7 +156,7 @@ function readServletOutcome(outcome: RunOutcome): RunOutcome {
   return { status: 'success', output: readOutput(answer.output), usage };
 }
 
-function prepareCall(compiled: CompiledModule, request: RunRequest, host: BorderHost): ModuleCall {
+function prepareCall(compiled: CompiledModule, request: RunRequest, host: BorderHost): Omit<ModuleCall, 'module' | 'moduleKey'> {
   const { limits, handler, argumentsJson } = request;
   const { isServlet, exportByHandler } = compiled.sidecar;
   const exportName = isServlet ? callExport : exportByHandler.get(handler);
@@ -147,7 +165,6 @@ function prepareCall(compiled: CompiledModule, request: RunRequest, host: Border
   }
   const view = host.view();
   return {
-    module: compiled.module,
     exportName,
     input: isServlet ? writeServletCall(handler, argumentsJson) : argumentsJson,
     config: { ...compiled.sidecar.config, ...toTexts(view.config), ...view.env },

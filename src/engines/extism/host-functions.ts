@@ -11,6 +11,8 @@ export interface HostState {
   readonly denied: Readonly<Record<string, string>>;
   readonly blocks: BlockBudget;
   readonly host: HostCaller;
+  /** Takes the output of the call. */
+  readonly onOutput: (bytes: Uint8Array) => void;
 }
 
 /** A function that the guest imports; addresses and sizes come as 64-bit numbers. */
@@ -23,7 +25,8 @@ const infoLogLevel = 1;
 
 /**
  * The host functions that stand in place of the SDK's own, because those are without bounds: blocks of any size, variables
- * without end, a log without limit. `load`, `store`, `input`, `output_set`, `error_set` and `free` stay the SDK's.
+ * without end, a log without limit; and its output is a whole block, whatever length the guest gave. `load`, `store`, `input`,
+ * `error_set` and `free` stay the SDK's.
  */
 export function createHostFunctions(state: HostState): Record<string, HostFunction> {
   const { blocks } = state;
@@ -37,6 +40,11 @@ export function createHostFunctions(state: HostState): Record<string, HostFuncti
     };
   return {
     alloc: (context, size = 0n) => blocks.allocate(context, Number(BigInt.asUintN(64, size))),
+    output_set: (context, address = 0n, length = 0n) => {
+      const block = context.read(address)?.bytes() ?? new Uint8Array();
+      state.onOutput(block.slice(0, Number(BigInt.asUintN(32, length))));
+      return undefined;
+    },
     config_get: (context, address = 0n) => {
       const key = readName(context, address);
       const refusal = ownValue(state.denied, key);

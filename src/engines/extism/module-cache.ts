@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { GuestFault } from './guest-fault.ts';
 import type { ModuleShape } from './module-contract.ts';
 import { readEmbeddedSidecar, type Sidecar } from './sidecar.ts';
@@ -6,6 +7,8 @@ import { runTask, type TaskEnd } from './worker-task.ts';
 
 /** A module ready to be instantiated by any worker. */
 export interface CompiledModule {
+  /** Of this very compilation. */
+  readonly key: string;
   readonly module: WebAssembly.Module;
   readonly shape: ModuleShape;
   readonly sidecar: Sidecar;
@@ -59,7 +62,7 @@ async function compile(pool: WorkerPool, bytes: Uint8Array, memoryBytes: number)
     const bounds = { cpuMs: compileMs, signal: timer.signal };
     const end = await runTask(worker, { type: 'compile', bytes, memoryBytes }, bounds, undefined);
     pool.release(worker, end.type === 'report');
-    return { ...readCompiled(end), sidecar };
+    return { ...readCompiled(end), sidecar, key: randomUUID() };
   } finally {
     clearTimeout(timeout);
   }

@@ -17,7 +17,7 @@ export function isServlet(module: Uint8Array): boolean {
 
 /**
  * The manifest of a servlet: what its sidecar says, with the tools that `describe` answered, `{tools: [{name, description,
- * inputSchema, outputSchema?}]}` or one such tool. Throws `manifest-invalid`.
+ * inputSchema, outputSchema?, examples?}]}` or one such tool. Throws `manifest-invalid`.
  */
 export function describeServlet(sidecar: Readonly<Record<string, unknown>>, answer: string): Record<string, unknown> {
   const described = parseAnswer(answer);
@@ -57,13 +57,14 @@ export function readServletAnswer(text: string): { readonly output: string } | {
 
 function readTool(tool: unknown): [string, Record<string, unknown>] {
   if (!isRecord(tool) || typeof tool.name !== 'string') throw invalid('a tool with a name', typeof tool);
-  const { name, description, inputSchema, outputSchema } = tool;
+  const { name, description, inputSchema, outputSchema, examples } = tool;
   return [
     name,
     {
       description: typeof description === 'string' ? description : name,
       parameters: isRecord(inputSchema) ? inputSchema : { type: 'object' },
       ...(isRecord(outputSchema) && { output: outputSchema }),
+      ...(Array.isArray(examples) && { examples }),
       handler: functionMark,
     },
   ];

@@ -9,7 +9,10 @@ export type WorkerTask =
 
 /** One call of one export in a fresh instance. */
 export interface ModuleCall {
-  readonly module: WebAssembly.Module;
+  /** Names the module for as long as the daemon runs. */
+  readonly moduleKey: string;
+  /** Absent when the worker has it from an earlier call. */
+  readonly module?: WebAssembly.Module;
   readonly exportName: string;
   readonly input: string;
   readonly config: Readonly<Record<string, string>>;
@@ -27,8 +30,13 @@ export interface CallBounds {
   readonly hostCalls: number;
 }
 
+/** A worker and its pool keep track of as many modules, the latest ones, in the same order. */
+export const keptModules = 32;
+
 /** What a worker did for a call. */
 export interface WorkerUsage {
+  /** What its thread has spent since it started, in ms. */
+  readonly threadCpuMs: number;
   readonly cpuMs: number;
   readonly logLines: number;
   readonly hostCalls: number;

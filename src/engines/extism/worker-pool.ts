@@ -5,6 +5,10 @@ import type { BorderAnswer } from '../border.ts';
 export interface PoolWorker {
   readonly worker: Worker;
   readonly answer: (answer: BorderAnswer) => void;
+  /** Modules that it has, the one used last at the end. */
+  readonly moduleKeys: Set<string>;
+  /** What its thread had spent when its last task ended, in ms. */
+  spentMs: number;
 }
 
 /** Worker threads, each for one task at a time. */
@@ -43,6 +47,8 @@ export function createWorkerPool(options: { readonly maxWorkers: number; readonl
     port1.unref();
     const started: PoolWorker = {
       worker,
+      moduleKeys: new Set(),
+      spentMs: 0,
       answer: (answer) => {
         port1.postMessage(answer);
         Atomics.add(signal, 0, 1);

@@ -28,12 +28,8 @@ export type TaskEnd =
   | { readonly type: 'died'; readonly code: string };
 
 /** Gives a worker a task and waits for its end, the processor's limit or the signal, whichever is first. */
-export function runTask(
-  { worker, answer }: PoolWorker,
-  task: WorkerTask,
-  bounds: TaskBounds,
-  host: TaskHost | undefined,
-): Promise<TaskEnd> {
+export function runTask(pooled: PoolWorker, task: WorkerTask, bounds: TaskBounds, host: TaskHost | undefined): Promise<TaskEnd> {
+  const { worker, answer } = pooled;
   return new Promise((resolve) => {
     const timers = new Set<NodeJS.Timeout>();
     let hasEnded = false;
@@ -50,6 +46,7 @@ export function runTask(
     };
     const end = (result: TaskEnd): void => {
       hasEnded = true;
+      if (result.type === 'report' && 'usage' in result.report) pooled.spentMs = result.report.usage.threadCpuMs;
       for (const timer of timers) clearTimeout(timer);
       bounds.signal.removeEventListener('abort', onAbort);
       worker.off('message', onMessage).off('error', onError).off('exit', onExit);
@@ -66,12 +63,12 @@ export function runTask(
       else end({ type: 'report', report: message });
     };
     const watchProcessor = async (): Promise<void> => {
-      const leftMs = bounds.cpuMs - ((await readProcessorMs(worker)) - (await spentBeforeMs));
+      const leftMs = bounds.cpuMs - ((await readProcessorMs(worker)) - spentBeforeMs);
       if (leftMs <= 0) end({ type: 'cpu' });
       else after(leftMs, watchProcessor);
     };
 
-    const spentBeforeMs = readProcessorMs(worker);
+    const spentBeforeMs = pooled.spentMs;
     worker.ref();
     worker.on('message', onMessage).on('error', onError).on('exit', onExit);
     bounds.signal.addEventListener('abort', onAbort, { once: true });

@@ -11,7 +11,7 @@ import { limitMemory, pageBytes } from './memory-limit.ts';
 import { extismNamespace, wasiNamespace } from './module-contract.ts';
 import { createUserFunctions, userNamespace } from './user-functions.ts';
 import { createWasi } from './wasi.ts';
-import type { ModuleCall, WorkerReport, WorkerTask } from './worker-messages.ts';
+import { keptModules, type ModuleCall, type WorkerReport, type WorkerTask } from './worker-messages.ts';
 
 // The worker's side: compiles modules and runs calls, one task at a time. The host ends it when time is up.
 const answers: AnswerEnd = workerData;
@@ -31,7 +31,11 @@ async function compileModule(task: { bytes: Uint8Array; memoryBytes: number }): 
     const shape = { exports: WebAssembly.Module.exports(module), imports: WebAssembly.Module.imports(module) };
     return { type: 'compiled', module, shape };
   } catch (error) {
-    return { type: 'failed', error: explainCompileError(error), usage: { cpuMs: 0, logLines: 0, hostCalls: 0 } };
+    return {
+      type: 'failed',
+      error: explainCompileError(error),
+      usage: { cpuMs: 0, threadCpuMs: readThreadMs(), logLines: 0, hostCalls: 0 },
+    };
   }
 }
 
@@ -42,12 +46,12 @@ function explainCompileError(error: unknown): GuestError {
 }
 
 async function runCall(call: ModuleCall): Promise<WorkerReport> {
-  const before = process.threadCpuUsage();
+  const beforeMs = readThreadMs();
   const log = createBoundedLog(call.bounds, (line) => report({ type: 'log', line }));
   const host = createHostCaller(answers, report, call.bounds);
   const usage = () => {
-    const spent = process.threadCpuUsage(before);
-    return { cpuMs: (spent.user + spent.system) / 1000, logLines: log.count(), hostCalls: host.count() };
+    const threadCpuMs = readThreadMs();
+    return { cpuMs: threadCpuMs - beforeMs, threadCpuMs, logLines: log.count(), hostCalls: host.count() };
   };
   const memory: { current?: WebAssembly.Memory } = {};
   try {
@@ -60,23 +64,65 @@ async function runCall(call: ModuleCall): Promise<WorkerReport> {
   }
 }
 
+function readThreadMs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1000;
+}
+
+/** A module that this worker has, with what it imports. */
+interface KnownModule {
+  readonly module: WebAssembly.Module;
+  readonly imports: readonly WebAssembly.ModuleImportDescriptor[];
+}
+
+const knownModules = new Map<string, KnownModule>();
+
+/** The pool sends a module once and counts along, so it is here when it does not come. */
+function findModule({ moduleKey, module }: ModuleCall): KnownModule {
+  const known = module ? { module, imports: WebAssembly.Module.imports(module) } : knownModules.get(moduleKey);
+  if (!known) throw new Error('the worker does not have the module');
+  if (module) knownModules.set(moduleKey, known);
+  const [oldest] = knownModules.keys();
+  if (knownModules.size > keptModules && oldest !== undefined) knownModules.delete(oldest);
+  return known;
+}
+
+/** The SDK binds every function that it is given, for every call: those that the module imports are enough. */
+function pick<Value>(
+  functions: Readonly<Record<string, Value>>,
+  namespace: string,
+  { imports }: KnownModule,
+): Record<string, Value> {
+  const names = imports.filter((entry) => entry.module === namespace).map((entry) => entry.name);
+  return Object.fromEntries(names.flatMap((name) => (functions[name] ? [[name, functions[name]]] : [])));
+}
+
 /** Every call gets an instance of its own, so nothing is left over for the next. */
 async function callExport(
   call: ModuleCall,
   { log, host, memory }: { log: BoundedLog; host: HostCaller; memory: { current?: WebAssembly.Memory } },
 ): Promise<string> {
   const { config, denied, bounds } = call;
+  const known = findModule(call);
   const blocks = createBlockBudget(bounds.memoryBytes);
+  let output = new Uint8Array();
+  const onOutput = (bytes: Uint8Array): void => {
+    output = Uint8Array.from(bytes);
+  };
   const plugin = await createPlugin(
-    { wasm: [{ module: call.module }] },
+    { wasm: [{ module: known.module }] },
     {
       useWasi: false,
       runInWorker: false,
       allowedHosts: [],
       functions: {
-        [extismNamespace]: createHostFunctions({ log, config, denied, blocks, host }),
-        [userNamespace]: createUserFunctions(host, blocks),
-        [wasiNamespace]: createWasi(() => memory.current?.buffer, log),
+        [extismNamespace]: pick(createHostFunctions({ log, config, denied, blocks, host, onOutput }), extismNamespace, known),
+        [userNamespace]: pick(createUserFunctions(host, blocks), userNamespace, known),
+        [wasiNamespace]: pick(
+          createWasi(() => memory.current?.buffer, log),
+          wasiNamespace,
+          known,
+        ),
       },
     },
   );
@@ -85,8 +131,8 @@ async function callExport(
     if (isMemory(exports.memory)) memory.current = exports.memory;
     // Libraries need their constructors run once; the SDK does it only together with its own WASI.
     if (typeof exports._initialize === 'function') exports._initialize();
-    const output = await plugin.call(call.exportName, call.input);
-    return output ? decodeOutput(output.bytes(), bounds.outputBytes) : '';
+    await plugin.call(call.exportName, call.input);
+    return decodeOutput(output, bounds.outputBytes);
   } finally {
     await plugin.close();
   }
