@@ -35,12 +35,17 @@ export async function serveProxy(client: Duplex, dial: NonNullable<SandboxReques
 function join(client: Duplex, server: Duplex): void {
   server.on('error', () => client.destroy());
   client.on('error', () => server.destroy());
-  server.once('close', () => client.end());
+  server.once('close', () => {
+    client.end();
+    // What the client still says is read to its end, so that the connection closes.
+    client.resume();
+  });
   client.once('close', () => server.destroy());
 }
 
 function refuse(client: Duplex, status: string, sentence: string): void {
   const body = `${sentence}\n`;
+  client.resume();
   client.end(
     `HTTP/1.1 ${status}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
   );
