@@ -80,7 +80,10 @@ function gather(sources: ViewSources): KeptView {
   const { allowsEnv } = matchersOf(granted);
   const denied = (requested.env ?? [])
     .filter((name) => !allowsEnv(name) && !Object.hasOwn(own, name))
-    .map((name): [string, string] => [name, describeDenied(pluginName, name)]);
+    .map((name): [string, string] => [
+      name,
+      secrets?.has(name) ? describeDeniedSecret(pluginName, name) : describeDenied(pluginName, name),
+    ]);
   const unusable = secretNames.flatMap((name): [string, string][] => {
     const problem = secrets?.problemOf(name);
     return problem === undefined ? [] : [[name, `The secret ${name} ${problem}.`]];
@@ -118,6 +121,10 @@ function addPlaceholders({ view, secretNames, viewByExecution }: KeptView, { sec
 function describeDenied(pluginName: string, name: string): string {
   const setting = `Set plugins.${pluginName}.${name} in the config, which context.config.get answers, or grant the environment variable.`;
   return `Plugin "${pluginName}" may not read ${name} from the environment. ${setting} ${describeGrant(pluginName, 'env', name)}`;
+}
+
+function describeDeniedSecret(pluginName: string, name: string): string {
+  return `Plugin "${pluginName}" may not use the secret ${name}. ${describeGrant(pluginName, 'env', name)}`;
 }
 
 function isReserved(name: string): boolean {

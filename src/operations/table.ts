@@ -10,13 +10,14 @@ import { createModelOperations } from './models.ts';
 import type { Operation } from './operation.ts';
 import type { OperationParts } from './parts.ts';
 import { createPluginOperations } from './plugins.ts';
+import { redactErrors } from './redact-errors.ts';
 import { createSecretOperations } from './secrets.ts';
 import { createStatusOperations } from './status.ts';
 import { createToolOperations } from './tools.ts';
 
 /** Everything that the daemon can do: the table that all doors are generated from. */
 export function createOperations(parts: OperationParts): readonly Operation[] {
-  return Object.freeze([
+  const operations = [
     ...createPluginOperations(parts),
     ...createToolOperations(parts),
     ...createExecutionOperations(parts),
@@ -30,5 +31,6 @@ export function createOperations(parts: OperationParts): readonly Operation[] {
     ...createConfigOperations(parts),
     ...createDoctorOperations(parts),
     ...createStatusOperations(parts),
-  ]);
+  ];
+  return Object.freeze(operations.map((operation) => redactErrors(operation, parts.secrets.redactor)));
 }
