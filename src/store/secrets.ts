@@ -39,7 +39,7 @@ export function createSecretTable(database: DatabaseSync): SecretTable {
     placeholderKey() {
       const row = readKey.get();
       if (row !== undefined) return readBytes(row, 'key');
-      const key = randomBytes(keyBytes);
+      const key = new Uint8Array(randomBytes(keyBytes));
       writeNow(() => insertKey.run(key));
       return key;
     },

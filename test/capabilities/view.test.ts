@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { buildBorderView, type ViewSources } from '../../src/capabilities/view.ts';
+import { createSecretBook } from '../../src/secrets/secret-book.ts';
+import { temporaryStore } from '../store/temporary-store.ts';
 
 function view(sources: Partial<ViewSources>) {
   return buildBorderView({
@@ -53,5 +55,37 @@ describe('buildBorderView', () => {
 
   it('is frozen', () => {
     expect(Object.isFrozen(view({})) && Object.isFrozen(view({}).env) && Object.isFrozen(view({}).config)).toBe(true);
+  });
+
+  it('answers a placeholder for a granted secret, another one in every call, and never its value', () => {
+    const secrets = createSecretBook({
+      table: temporaryStore().secrets,
+      config: {
+        FROM_ENV: { env: 'SOURCE', hosts: ['a.com'], header: 'x' },
+        GONE: { env: 'NOT_SET', hosts: ['a.com'], header: 'x' },
+      },
+      env: { SOURCE: 'value of the source' },
+      now: Date.now,
+    });
+    secrets.set({ name: 'KEPT', value: 'value of the kept', hosts: ['a.com'], header: 'x' });
+    const sources = {
+      secrets,
+      config: { plugins: { weather: { copied: 'value of the kept' } }, env: {} },
+      requested: { env: ['KEPT', 'FROM_ENV', 'SOURCE', 'GONE', 'OTHER'] },
+      granted: { env: ['KEPT', 'SOURCE', 'GONE'] },
+      processEnv: { SOURCE: 'value of the source', KEPT: 'an older way' },
+    };
+    const seen = view({ ...sources, executionId: 'exe_1' });
+    expect(seen.env).toEqual({ KEPT: secrets.placeholderOf('exe_1', 'KEPT'), SOURCE: '[secret FROM_ENV]' });
+    expect(seen.config).toEqual({ ...seen.env, copied: '[secret KEPT]' });
+    expect(seen.denied).toEqual({
+      FROM_ENV: 'Plugin "weather" may not use the secret FROM_ENV. Allow it with: hotcell grant weather env=FROM_ENV',
+      GONE: 'The secret GONE has no value: the environment variable NOT_SET is not set.',
+      OTHER: expect.stringContaining('may not read OTHER'),
+    });
+    expect(view({ ...sources, executionId: 'exe_1' })).toBe(seen);
+    expect(view({ ...sources, executionId: 'exe_2' }).env.KEPT).toBe(secrets.placeholderOf('exe_2', 'KEPT'));
+    secrets.remove('KEPT');
+    expect(view({ ...sources, executionId: 'exe_1' }).env).not.toHaveProperty('KEPT', seen.env.KEPT);
   });
 });
