@@ -28,6 +28,7 @@ export class DenoCells {
   readonly #parts: CellParts;
   readonly #kept = new Map<string, DenoCell>();
   readonly #all = new Set<DenoProcess>();
+  readonly #starting = new Set<Promise<DenoProcess>>();
   #ready: DenoCell[] = [];
   #isPreparing = false;
   #isClosed = false;
@@ -98,15 +99,18 @@ export class DenoCells {
 
   /** A process with nothing in it. */
   async process(files: FileFlags): Promise<DenoProcess> {
-    const process = await this.#parts.start(files);
+    if (this.#isClosed) throw new Error('The engine is closed.');
+    const starting = this.#parts.start(files);
+    this.#starting.add(starting);
+    const process = await starting.finally(() => this.#starting.delete(starting));
     this.#all.add(process);
     void process.exited.then(() => this.#all.delete(process));
-    if (this.#isClosed) process.kill();
     return process;
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
+    await Promise.allSettled(this.#starting);
     const processes = [...this.#all];
     for (const process of processes) process.kill();
     await Promise.all(processes.map(({ exited }) => exited));
