@@ -133,6 +133,7 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
     store,
     events,
     limits: config.approvals,
+    redact: redactor.value,
     now: Date.now,
     onFault: (error) => logFault(error),
   });
@@ -233,6 +234,7 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
     forgetStranger: strangers.forget,
     secrets,
     models,
+    images: sandbox.images,
     version,
     startedAtMs,
   };
@@ -260,6 +262,7 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
   const enginesInUse = new Set(registry.list().map(({ published }) => published.manifest.engine));
   for (const engine of Object.values<Engine>(engines)) if (enginesInUse.has(engine.name)) engine.warm?.();
   grantQuestions.refresh();
+  void sandbox.sweep().catch((error: unknown) => log.debug({ err: error }, 'containers of an earlier run were not swept'));
   isReady = true;
   events.publish('daemon-start', { subject: 'daemon', data: { version, url: server?.url ?? '' } });
 

@@ -1,4 +1,5 @@
 import type { Config } from '../config/config-types.ts';
+import type { ImageBook } from '../engines/docker/image-book.ts';
 import type { EventLog } from '../events/event.ts';
 import type { Models } from '../models/models.ts';
 import type { Approvals } from '../permissions/approval-types.ts';
@@ -29,6 +30,8 @@ export interface OperationParts {
   readonly forgetStranger: (callerId: string) => Promise<void>;
   readonly secrets: SecretKeeper;
   readonly models: Models;
+  /** The images in which native commands run. */
+  readonly images: ImageBook;
   readonly version: string;
   readonly startedAtMs: number;
 }

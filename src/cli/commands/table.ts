@@ -6,8 +6,10 @@ import { registerConfig } from './config.ts';
 import { registerDoctor } from './doctor.ts';
 import { registerExecutions } from './executions.ts';
 import { registerGrant } from './grant.ts';
+import { registerImages } from './images.ts';
 import { registerInit } from './init.ts';
 import { registerKey } from './key.ts';
+import { registerKv, registerKv } from './kv.ts';
 import { registerModels } from './models.ts';
 import { registerPlugin } from './plugin.ts';
 import { registerSecret } from './secret.ts';
@@ -29,6 +31,9 @@ export const commands: readonly RegisterCommand[] = [
   registerAudit,
   registerSecret,
   registerModels,
+  registerKv,
+  registerKv,
+  registerImages,
   registerConfig,
   registerDoctor,
   registerInit,

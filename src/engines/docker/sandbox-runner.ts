@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RunSandboxed, SandboxRequest, SandboxResult } from '../../capabilities/sandbox.ts';
 import type { Config } from '../../config/config-types.ts';
@@ -6,6 +7,7 @@ import { type CellContainer, startContainer } from './container.ts';
 import type { ContainerPlan } from './container-spec.ts';
 import { createDockerClient, describeDockerError } from './docker-client.ts';
 import { createImageBook, type ImageBook } from './image-book.ts';
+import { listAllowedImages } from './image-uses.ts';
 import { findInitFile } from './init-file.ts';
 import { runCommand } from './run-command.ts';
 import { nameOwner, sweepContainers } from './sweep.ts';
@@ -51,8 +53,8 @@ const graceMs = 1000;
 /** Makes a runner. Docker is not asked for anything before the first command. */
 export function createSandboxRunner({ dataDir, settings, env, onFault }: SandboxRunnerParts): SandboxRunner {
   const docker = createDockerClient({ socket: settings.socket, env });
-  const allowed = [...settings.images, ...Object.values(settings.commands)];
-  const images = createImageBook({ docker, allowed, pinFile: join(dataDir, 'docker-images.json') });
+  const pinFile = join(dataDir, 'docker-images.json');
+  const images = createImageBook({ docker, allowed: listAllowedImages(settings), pinFile });
   const owner = nameOwner(dataDir);
   const turnstile = createTurnstile({ most: settings.maxRunning, mostWaiting: settings.maxWaiting });
   const { perImage: perKind, total, idleMs } = settings.warm;
@@ -130,7 +132,8 @@ export function createSandboxRunner({ dataDir, settings, env, onFault }: Sandbox
     },
     kill: (id) => end([...running].filter((entry) => entry.id === id)),
     killAll: () => end([...running]),
-    sweep: async () => sweepContainers(await docker(), owner),
+    // A data directory without pins never ran a command: Docker need not be asked.
+    sweep: async () => (existsSync(pinFile) ? sweepContainers(await docker(), owner) : 0),
     settled: () => pool.settled(),
     close: async () => {
       isClosed = true;

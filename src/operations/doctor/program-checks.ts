@@ -1,9 +1,6 @@
 import { accessSync, constants } from 'node:fs';
-import { request } from 'node:http';
 import { delimiter, join } from 'node:path';
 import type { Finding } from '../contracts/daemon.ts';
-
-const dockerTimeoutMs = 1000;
 
 /** Does the compiler start? Its install script may have been blocked. */
 export async function checkEsbuild(): Promise<Finding> {
@@ -24,40 +21,6 @@ function brokenEsbuild(cause: string): Finding {
     message: `esbuild does not work: ${cause}.`,
     fix: 'Install again with its install script allowed: npm rebuild esbuild',
   };
-}
-
-/** Does Docker, or Podman in its place, answer? Nothing but native binaries needs it. */
-export async function checkDocker(): Promise<Finding> {
-  const socketPath = dockerSocket();
-  if (socketPath === undefined)
-    return { name: 'docker', status: 'info', message: 'DOCKER_HOST names no local socket; not asked.' };
-  const answers = await pingDocker(socketPath);
-  if (answers) return { name: 'docker', status: 'ok', message: `Docker answers at ${socketPath}.` };
-  return {
-    name: 'docker',
-    status: 'info',
-    message: 'Docker does not answer; only plugins that run native binaries need it.',
-    fix: 'Install it if you need it: apt-get install docker.io',
-  };
-}
-
-function dockerSocket(): string | undefined {
-  const host = process.env.DOCKER_HOST;
-  if (host === undefined) return '/var/run/docker.sock';
-  return host.startsWith('unix://') ? host.slice('unix://'.length) : undefined;
-}
-
-function pingDocker(socketPath: string): Promise<boolean> {
-  const { promise, resolve } = Promise.withResolvers<boolean>();
-  const ping = request({ socketPath, path: '/_ping', timeout: dockerTimeoutMs }, (response) => {
-    response.resume();
-    resolve(response.statusCode === 200);
-  });
-  ping.once('timeout', () => ping.destroy());
-  ping.once('error', () => resolve(false));
-  ping.once('close', () => resolve(false));
-  ping.end();
-  return promise;
 }
 
 /** Is Deno there? Only plugins that ask for that engine need it. */

@@ -1,8 +1,9 @@
 import type { Config } from '../../config/config-types.ts';
 import type { Finding } from '../contracts/daemon.ts';
 import { checkDataDir, checkPort } from './daemon-checks.ts';
+import { checkDocker, checkDockerImages } from './docker-checks.ts';
 import { checkDisk, checkNode, checkWatchLimit } from './machine-checks.ts';
-import { checkDeno, checkDocker, checkEsbuild } from './program-checks.ts';
+import { checkDeno, checkEsbuild } from './program-checks.ts';
 
 /** What is examined. `isServing` says that a daemon holds the port already. */
 export interface DoctorFacts {
@@ -20,6 +21,7 @@ const checks: readonly Check[] = [
   checkWatchLimit,
   checkEsbuild,
   checkDocker,
+  checkDockerImages,
   checkDeno,
 ];
 

@@ -1,0 +1,72 @@
+import { join } from 'node:path';
+import { createDockerClient, describeDockerError, findDockerSocket } from '../../engines/docker/docker-client.ts';
+import { createImageBook } from '../../engines/docker/image-book.ts';
+import { describeImageUses } from '../../engines/docker/image-uses.ts';
+import type { Finding } from '../contracts/daemon.ts';
+import type { DoctorFacts } from './run-doctor.ts';
+
+const deadlineMs = 3000;
+const name = 'docker';
+
+/** Does Docker, or Podman in its place, answer, and can it keep what a sandbox needs? Only native commands need it. */
+export async function checkDocker({ config }: DoctorFacts): Promise<Finding> {
+  const isNeeded = config.docker.builtins || Object.keys(config.docker.commands).length > 0;
+  try {
+    const place = { socket: config.docker.socket, env: process.env };
+    const docker = await createDockerClient(place)();
+    const info: unknown = await within(docker.info());
+    const lacking = findLacks(info);
+    const where = `Docker answers at ${findDockerSocket(place)}`;
+    if (lacking.length === 0) return { name, status: 'ok', message: `${where}.` };
+    return {
+      name,
+      status: isNeeded ? 'warn' : 'info',
+      message: `${where}, but it lacks what sandboxes need: ${lacking.join(', ')}.`,
+      fix: 'Switch these on in the kernel or in the settings of Docker; commands are refused without them.',
+    };
+  } catch (error) {
+    const { message, fix } = describeDockerError(error, 'only for native commands and plugins in containers');
+    return { name, status: isNeeded ? 'warn' : 'info', message, fix };
+  }
+}
+
+/** Are the images there that the config needs? */
+export async function checkDockerImages({ config }: DoctorFacts): Promise<Finding> {
+  const uses = describeImageUses(config.docker);
+  const needed = [...uses].filter(([, users]) => users.length > 0).map(([image]) => image);
+  if (needed.length === 0) return { name: 'images', status: 'ok', message: 'The config needs no image.' };
+  try {
+    const docker = createDockerClient({ socket: config.docker.socket, env: process.env });
+    const book = createImageBook({ docker, allowed: needed, pinFile: join(config.dataDir, 'docker-images.json') });
+    const states = await book.list();
+    const bad = states.filter(({ status }) => status !== 'present');
+    if (bad.length === 0)
+      return { name: 'images', status: 'ok', message: `All ${needed.length} images of the config are there.` };
+    const message = `${bad.map(({ name: image, status }) => `${image} is ${status}`).join(', ')}.`;
+    return { name: 'images', status: 'warn', message, fix: bad.map(({ fix }) => fix).join('; ') };
+  } catch {
+    return { name: 'images', status: 'info', message: 'Not asked: Docker does not answer.' };
+  }
+}
+
+/** A socket that takes the question and never answers is no engine. */
+function within<Answer>(asking: Promise<Answer>): Promise<Answer> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Error('it did not answer in time')), deadlineMs);
+  return Promise.race([asking, late]).finally(() => clearTimeout(timer));
+}
+
+function findLacks(info: unknown): string[] {
+  if (typeof info !== 'object' || info === null) return ['an answer that can be read'];
+  const facts = new Map<string, unknown>(Object.entries(info));
+  const flags = {
+    MemoryLimit: 'memory limits',
+    SwapLimit: 'swap limits',
+    PidsLimit: 'limits of processes',
+    CpuCfsQuota: 'cpu limits',
+  };
+  const lacking = Object.entries(flags).flatMap(([key, words]) => (facts.get(key) === false ? [words] : []));
+  const security = facts.get('SecurityOptions');
+  const hasSeccomp = Array.isArray(security) && security.some((option) => String(option).includes('seccomp'));
+  return hasSeccomp ? lacking : [...lacking, 'seccomp'];
+}

@@ -1,0 +1,18 @@
+import type { ImageState } from '../engines/docker/image-book.ts';
+import { describeImageUses } from '../engines/docker/image-uses.ts';
+import { imageContracts } from './contracts/images.ts';
+import { implement, type Operation } from './operation.ts';
+import type { OperationParts } from './parts.ts';
+
+/** What can be done with the images of native commands. */
+export function createImageOperations({ images, config }: OperationParts): Operation[] {
+  const uses = describeImageUses(config.docker);
+  const show = (state: ImageState) => ({ ...state, usedBy: [...(uses.get(state.name) ?? [])] });
+  return [
+    implement(imageContracts.list, async () => {
+      const items = (await images.list()).map(show);
+      return { items, total: items.length };
+    }),
+    implement(imageContracts.accept, async ({ name }) => show(await images.accept(name))),
+  ];
+}
