@@ -13,6 +13,8 @@ export interface ApprovalParts {
   readonly store: Pick<Store, 'approvals'>;
   readonly events: Pick<EventLog, 'publish'>;
   readonly limits: { readonly expireMs: number; readonly maxOpen: number; readonly maxOpenPerCaller: number };
+  /** Takes secrets out of what people are shown. */
+  readonly redact?: <Value>(value: Value) => Value;
   /** Epoch ms. */
   readonly now: () => number;
   /** Hears what failed where nobody waits for an answer. Must not throw. */
@@ -28,7 +30,7 @@ const retryMs = 1000;
 
 /** Opens the questions to people: those that were open when the daemon ended are open again. */
 export function createApprovals(parts: ApprovalParts): Approvals {
-  const { events, limits, now } = parts;
+  const { events, limits, now, redact = (value) => value } = parts;
   const { approvals: table } = parts.store;
   const open = createOpenQuestions(table.listOpen().map(readApproval));
   const waiters = new Map<string, Set<(approval: Approval) => void>>();
@@ -132,7 +134,10 @@ export function createApprovals(parts: ApprovalParts): Approvals {
     requireRoom(request);
     const createdAtMs = now();
     const id = `apr_${randomBytes(10).toString('hex')}`;
-    const row = toRow(request, { id, createdAtMs, expiresAtMs: createdAtMs + limits.expireMs });
+    const row = toRow(
+      { ...request, ...redact({ question: request.question, details: request.details }) },
+      { id, createdAtMs, expiresAtMs: createdAtMs + limits.expireMs },
+    );
     table.insert(row);
     const approval = readApproval(row);
     open.add(approval);

@@ -13,7 +13,14 @@ export interface ToldEvent {
 }
 
 /** Questions over a real store, with a clock that stands until it is moved. */
-export function openQuestions(options: { store?: Store; limits?: Partial<ApprovalParts['limits']>; now?: () => number } = {}) {
+export function openQuestions(
+  options: {
+    store?: Store;
+    limits?: Partial<ApprovalParts['limits']>;
+    now?: () => number;
+    redact?: ApprovalParts['redact'];
+  } = {},
+) {
   const store = options.store ?? temporaryStore();
   const clock = { ms: 1_000_000 };
   const told: ToldEvent[] = [];
@@ -21,6 +28,7 @@ export function openQuestions(options: { store?: Store; limits?: Partial<Approva
     store,
     events: { publish: (type, { caller = null, data }) => void told.push({ type, caller, data }) },
     limits: { expireMs: 60_000, maxOpen: 1000, maxOpenPerCaller: 100, ...options.limits },
+    ...(options.redact === undefined ? {} : { redact: options.redact }),
     now: options.now ?? (() => clock.ms),
     onFault: (error) => {
       throw error;

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { ApprovalParts } from '../../src/permissions/approvals.ts';
 import { ann, openQuestions, operator, question } from './approval-books.ts';
 
 const never = new AbortController().signal;
@@ -67,6 +68,16 @@ describe('ask', () => {
     expect(asked.details).toEqual({ omitted: expect.stringContaining('too large') });
     expect(told).toEqual([expect.objectContaining({ type: 'approval-request', caller: 'key_ann' })]);
     expect(JSON.stringify(told).length).toBeLessThan(3000);
+  });
+});
+
+describe('a secret', () => {
+  it('is in no question, no details and no event', () => {
+    const redact: ApprovalParts['redact'] = (value) => JSON.parse(JSON.stringify(value).replaceAll('hunter2', '[secret KEY]'));
+    const { approvals, told } = openQuestions({ redact });
+    const asked = approvals.ask(question({ question: 'Use hunter2?', details: { arguments: { key: 'hunter2' } } }));
+    expect(asked).toMatchObject({ question: 'Use [secret KEY]?', details: { arguments: { key: '[secret KEY]' } } });
+    expect(JSON.stringify([asked, told, approvals.list({ limit: 9 })])).not.toContain('hunter2');
   });
 });
 
