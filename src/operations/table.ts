@@ -7,7 +7,7 @@ import { createExecutionOperations } from './executions.ts';
 import { createGrantOperations } from './grants.ts';
 import { createImageOperations } from './images.ts';
 import { createKeyOperations } from './keys.ts';
-import { createKvOperations, createKvOperations } from './kv.ts';
+import { createKvOperations } from './kv.ts';
 import { createModelOperations } from './models.ts';
 import type { Operation } from './operation.ts';
 import type { OperationParts } from './parts.ts';
@@ -28,7 +28,6 @@ export function createOperations(parts: OperationParts): readonly Operation[] {
     ...createKeyOperations(parts),
     ...createSecretOperations(parts),
     ...createModelOperations(parts),
-    ...createKvOperations(parts),
     ...createKvOperations(parts),
     ...createImageOperations(parts),
     ...createEventOperations(parts),

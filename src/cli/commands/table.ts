@@ -9,7 +9,7 @@ import { registerGrant } from './grant.ts';
 import { registerImages } from './images.ts';
 import { registerInit } from './init.ts';
 import { registerKey } from './key.ts';
-import { registerKv, registerKv } from './kv.ts';
+import { registerKv } from './kv.ts';
 import { registerModels } from './models.ts';
 import { registerPlugin } from './plugin.ts';
 import { registerSecret } from './secret.ts';
@@ -31,7 +31,6 @@ export const commands: readonly RegisterCommand[] = [
   registerAudit,
   registerSecret,
   registerModels,
-  registerKv,
   registerKv,
   registerImages,
   registerConfig,
