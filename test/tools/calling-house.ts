@@ -42,6 +42,7 @@ export interface PublishOptions {
 
 export interface HouseOptions {
   readonly queue?: Partial<ToolCallerParts['config']['queue']>;
+  readonly idempotency?: ToolCallerParts['config']['idempotency'];
   readonly parts?: Partial<ToolCallerParts>;
   readonly enabled?: boolean;
   readonly engine?: Engine;
@@ -88,7 +89,7 @@ export async function openHouse(options: HouseOptions = {}): Promise<CallingHous
       limits: {},
       pluginLimits: {},
       executions: { keep: 100_000, keepRecordingsPerTool: 3, maxRecordingBytes: 1_000_000 },
-      idempotency: { keepMs: 3_600_000, sideEffectMs: 60_000 },
+      idempotency: options.idempotency ?? { keepMs: 3_600_000, sideEffectMs: 60_000 },
       workers,
     },
     registry,
