@@ -24,6 +24,15 @@ export function createKvTable(database: DatabaseSync): KvTable {
   const forgetUsage = database.prepare('delete from kv_usage where plugin = ? and owner = ?');
   const usage = database.prepare('select bytes from kv_usage where plugin = ? and owner = ?');
 
+  const page = database.prepare(
+    `select owner, key, value from kv where plugin = ?1 and (?2 is null or owner = ?2) and (owner, key) > (?3, ?4)
+     order by owner, key limit ?5`,
+  );
+  const owners = database.prepare('select owner, bytes from kv_usage where plugin = ? and bytes > 0 order by owner');
+  const removeBelow = database.prepare(
+    'delete from kv where plugin = ?1 and owner = ?2 and key >= ?3 and substr(key, 1, length(?3)) = ?3',
+  );
+
   return {
     get(plugin, owner, key) {
       const row = get.get(plugin, owner, key);
@@ -51,5 +60,12 @@ export function createKvTable(database: DatabaseSync): KvTable {
       const row = usage.get(plugin, owner);
       return row === undefined ? 0 : readNumber(row, 'bytes');
     },
+    *page(plugin, { owner, after, limit }) {
+      for (const row of page.iterate(plugin, owner ?? null, after?.owner ?? '', after?.key ?? '', limit)) {
+        yield { owner: readText(row, 'owner'), key: readText(row, 'key'), value: readText(row, 'value') };
+      }
+    },
+    owners: (plugin) => owners.all(plugin).map((row) => ({ owner: readText(row, 'owner'), bytes: readNumber(row, 'bytes') })),
+    deleteAll: (plugin, owner, prefix) => Number(writeNow(() => removeBelow.run(plugin, owner, prefix)).changes),
   };
 }

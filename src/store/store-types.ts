@@ -228,6 +228,23 @@ export interface KvTable {
   usedBytes(plugin: string, owner: string): number;
   /** Deletes what owners whose names begin so keep, in every plugin. */
   forgetOwners(prefix: string): void;
+  /** Entries of all owners, or of one, in order of owner and key, after the given one; read as they are asked for. */
+  page(
+    plugin: string,
+    query: { readonly owner?: string; readonly after?: { readonly owner: string; readonly key: string }; readonly limit: number },
+  ): Iterable<KvEntry>;
+  /** Who has values, and how many bytes. */
+  owners(plugin: string): { readonly owner: string; readonly bytes: number }[];
+  /** Deletes the keys of one owner that begin so; returns how many. */
+  deleteAll(plugin: string, owner: string, prefix: string): number;
+}
+
+/** One value with its owner. */
+export interface KvEntry {
+  readonly owner: string;
+  readonly key: string;
+  /** JSON text. */
+  readonly value: string;
 }
 
 /** What an operator granted to one plugin. `caller` and `session` are set for the scope `session`, `untilMs` for `until`. */
