@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -16,6 +16,10 @@ const guestDir = join(outDir, 'guest');
 rmSync(outDir, { recursive: true, force: true });
 compileSources();
 mkdirSync(guestDir, { recursive: true });
+for (const arch of ['x64', 'arm64']) {
+  const init = `engines/docker/init/hotcell-init-${arch}`;
+  cpSync(join(root, 'src', init), join(outDir, init));
+}
 writeFileSync(join(guestDir, 'prelude.json'), JSON.stringify(await bundlePrelude()));
 writeFileSync(join(guestDir, 'node-shims.json'), JSON.stringify(await bundleNodeShims()));
 for (const runtime of guestRuntimes) writeFileSync(join(guestDir, `runner-${runtime}.js`), await bundleGuestRunner(runtime));

@@ -149,6 +149,9 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
     engines,
     publish: registry,
     decideGrants: grants.decide,
+    needsGeneration: (id) => caller.needsGeneration(id),
+    // Before anything else may call: a shared cell belongs to the call that was in it.
+    onRestored: () => caller.resume(),
     onForgotten(pluginPath) {
       grants.forget(pluginPath);
       uses.forget(pluginPath);
@@ -180,6 +183,7 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
     secrets,
     sandbox: sandbox.run,
     models,
+    approvals,
     tools: createToolPort({ registry, nested: () => caller.nested }),
     logFault: (id, error) => logFault(error, id),
   });
@@ -191,6 +195,8 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
     store,
     events,
     capabilities,
+    approvals,
+    findServable: plugins.findServable,
     explainError: (error, generation) => tracer.explain(error, generation),
     readView: ({ manifest, granted }, use) =>
       buildBorderView({

@@ -1,10 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { Config } from '../config/config-types.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
+import type { Approvals } from '../permissions/approval-types.ts';
 import type { SecretBook } from '../secrets/secret-types.ts';
 import type { Store } from '../store/store-types.ts';
 import type { Capability, CapabilityAnswer, CapabilityRequest, CapabilityTable } from './capability.ts';
+import { createConfirm } from './confirm.ts';
 import { createFetch } from './fetch.ts';
+import { createMounts } from './files/mounts.ts';
 import { createFiles } from './files.ts';
 import { createKv } from './kv.ts';
 import { createTokenBudgets } from './llm/token-budget.ts';
@@ -29,6 +32,8 @@ export interface CapabilityParts {
   readonly models?: TextGenerator | undefined;
   /** Stands in for the clock that counts the days of budgets; epoch ms. */
   readonly now?: () => number;
+  /** Asks people, for `context.confirm`. */
+  readonly approvals?: Pick<Approvals, 'ask' | 'settled'> | undefined;
   /** Stands in for the resolver of the operating system. */
   readonly resolver?: Resolve;
   /** Hears of a fault of the daemon under the id that the guest was told. Must not throw. */
@@ -47,7 +52,7 @@ const mostBodyBytes = 16 * 1024 * 1024;
 export function createCapabilityTable(parts: CapabilityParts): CapabilityTable {
   const { config, store, logFault } = parts;
   const fetch = createFetch({ network: config.network, resolve: parts.resolver, secrets: parts.secrets });
-  const files = createFiles({ dataDir: config.dataDir, limits: config.files });
+  const files = createFiles({ dataDir: config.dataDir, limits: config.files, mounts: createMounts(config) });
   const budgets = createTokenBudgets({ table: store.modelUsage, now: parts.now ?? Date.now });
   const capabilities: readonly OpenCapability[] = [
     fetch,
@@ -55,6 +60,7 @@ export function createCapabilityTable(parts: CapabilityParts): CapabilityTable {
     createKv({ table: store.kv, limits: config.kv }),
     createRun({ sandbox: parts.sandbox, settings: config.docker, files, dial: fetch.dial }),
     ...(parts.tools === undefined ? [] : [createTools(parts.tools)]),
+    ...(parts.approvals === undefined ? [] : [createConfirm(parts.approvals)]),
     ...(parts.models === undefined ? [] : [createLlm({ generator: parts.models, budgets, redactor: parts.secrets?.redactor })]),
     namedRefusals,
   ];

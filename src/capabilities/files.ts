@@ -1,16 +1,19 @@
 import Type from 'typebox';
 import type { Config } from '../config/config-types.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
+import { mountOf } from '../permissions/path-grammar.ts';
 import type { Capability, CapabilityRequest, CapabilityResult, CapabilityTable, CapabilityUser } from './capability.ts';
 import { describeFileError } from './files/file-error.ts';
+import type { Mounts } from './files/mounts.ts';
 import { describeEntry, hasEntry, listFolder, readFile } from './files/reading.ts';
-import { admitName, admitPath } from './files/request.ts';
-import { createWorkspaces, type Workspaces } from './files/workspaces.ts';
+import { admitName, admitPath, type GrantedPath } from './files/request.ts';
+import { createWorkspaces, type Place, type Workspaces } from './files/workspaces.ts';
 import { appendFile, deleteEntry, makeFolder, writeFile } from './files/writing.ts';
 import { createPayloadReader } from './payload.ts';
 
 interface Parts {
   readonly workspaces: Workspaces;
+  readonly mounts: Mounts;
   readonly maxFileBytes: number;
 }
 
@@ -29,59 +32,65 @@ const readDeletePayload = createPayloadReader(Type.Object({ path, recursive: Typ
 const readPathPayload = createPayloadReader(Type.Object({ path }, strict));
 
 const answersByOperation: Readonly<Record<string, Answer>> = {
-  'files.read': async (request, user, { workspaces, maxFileBytes }) => {
+  'files.read': async (request, user, parts) => {
     const { path, as = 'text', offset, limit } = readReadPayload(request);
     const granted = admitName(path, 'read', user);
     const window = { ...(offset === undefined ? {} : { offset }), ...(limit === undefined ? {} : { limit }) };
-    return workspaces.read(user.caller, (workspace) => readFile(workspace, granted, { ...window, as, maxBytes: maxFileBytes }));
+    return placeOf(parts, granted, user).read((workspace) =>
+      readFile(workspace, granted, { ...window, as, maxBytes: parts.maxFileBytes }),
+    );
   },
-  'files.write': async (request, user, { workspaces, maxFileBytes }) => {
-    const { path, data } = readContent(request, maxFileBytes);
+  'files.write': async (request, user, parts) => {
+    const { path, data } = readContent(request, parts.maxFileBytes);
     const granted = admitName(path, 'write', user);
-    return workspaces.change(user.caller, (workspace) => writeFile(workspace, granted, data));
+    return placeOf(parts, granted, user).change((workspace) => writeFile(workspace, granted, data));
   },
-  'files.append': async (request, user, { workspaces, maxFileBytes }) => {
-    const { path, data } = readContent(request, maxFileBytes);
+  'files.append': async (request, user, parts) => {
+    const { path, data } = readContent(request, parts.maxFileBytes);
     const granted = admitName(path, 'write', user);
-    return workspaces.change(user.caller, (workspace) => appendFile(workspace, granted, { data, maxFileBytes }));
+    return placeOf(parts, granted, user).change((workspace) =>
+      appendFile(workspace, granted, { data, maxFileBytes: parts.maxFileBytes }),
+    );
   },
-  'files.list': async (request, user, { workspaces }) => {
+  'files.list': async (request, user, parts) => {
     const { path, ...page } = readListPayload(request);
     const granted = admitPath(path, 'read', user);
-    return workspaces.read(user.caller, (workspace) => listFolder(workspace, granted, page));
+    return placeOf(parts, granted, user).read((workspace) => listFolder(workspace, granted, page));
   },
-  'files.stat': async (request, user, { workspaces }) => {
+  'files.stat': async (request, user, parts) => {
     const granted = admitPath(readPathPayload(request).path, 'read', user);
-    return workspaces.read(user.caller, (workspace) => describeEntry(workspace, granted));
+    return placeOf(parts, granted, user).read((workspace) => describeEntry(workspace, granted));
   },
-  'files.exists': async (request, user, { workspaces }) => {
+  'files.exists': async (request, user, parts) => {
     const granted = admitPath(readPathPayload(request).path, 'read', user);
-    return workspaces.read(user.caller, (workspace) => hasEntry(workspace, granted));
+    return placeOf(parts, granted, user).read((workspace) => hasEntry(workspace, granted));
   },
-  'files.mkdir': async (request, user, { workspaces }) => {
+  'files.mkdir': async (request, user, parts) => {
     const granted = admitPath(readPathPayload(request).path, 'write', user);
-    return workspaces.change(user.caller, (workspace) => makeFolder(workspace, granted));
+    return placeOf(parts, granted, user).change((workspace) => makeFolder(workspace, granted));
   },
-  'files.delete': async (request, user, { workspaces }) => {
+  'files.delete': async (request, user, parts) => {
     const { path, recursive = false } = readDeletePayload(request);
     const granted = admitName(path, 'write', user);
-    return workspaces.change(user.caller, (workspace) => deleteEntry(workspace, granted, { recursive }));
+    return placeOf(parts, granted, user).change((workspace) => deleteEntry(workspace, granted, { recursive }));
   },
 };
 
 /**
- * `context.files`: the caller's workspace. `files.read {path, as?, offset?, limit?}` answers `{text, size}` or `{size}` with
- * bytes; `files.write` and `files.append {path, text?}` (or bytes) `{size}`; `files.list {path, after?, limit?}` `{items:
- * [{name, type}], next?}`; `files.stat` `{type, size, modifiedAtMs}`; `files.exists` and `files.delete {path, recursive?}` a
- * boolean; `files.mkdir` null.
+ * `context.files`: the caller's workspace, and the mounts of the config as `docs:/path`. `files.read {path, as?, offset?,
+ * limit?}` answers `{text, size}` or `{size}` with bytes; `files.write` and `files.append {path, text?}` (or bytes) `{size}`;
+ * `files.list {path, after?, limit?}` `{items: [{name, type}], next?}`; `files.stat` `{type, size, modifiedAtMs}`;
+ * `files.exists` and `files.delete {path, recursive?}` a boolean; `files.mkdir` null.
  */
 export function createFiles(options: {
   readonly dataDir: string;
   readonly limits: Config['files'];
+  readonly mounts: Mounts;
 }): Capability & Pick<CapabilityTable, 'workspace'> {
-  const { dataDir, limits } = options;
+  const { dataDir, limits, mounts } = options;
   const parts: Parts = {
     workspaces: createWorkspaces({ dataDir, quotaBytes: limits.workspaceQuotaBytes }),
+    mounts,
     maxFileBytes: limits.maxFileBytes,
   };
   return {
@@ -89,7 +98,8 @@ export function createFiles(options: {
     operations: Object.keys(answersByOperation),
     workspace: async (user) => {
       const { read = [], write = [] } = user.granted();
-      return { dir: await parts.workspaces.locate(user.caller), read, write };
+      const isHere = (path: string) => mountOf(path) === undefined;
+      return { dir: await parts.workspaces.locate(user.caller), read: read.filter(isHere), write: write.filter(isHere) };
     },
     answer: async (request, user, signal) => {
       const answer = answersByOperation[request.op];
@@ -102,6 +112,11 @@ export function createFiles(options: {
       }
     },
   };
+}
+
+/** Where a granted path lies: in the caller's workspace or in a mount. */
+function placeOf({ workspaces, mounts }: Parts, { mount }: GrantedPath, { caller }: CapabilityUser): Place {
+  return mount === undefined ? workspaces.of(caller) : mounts.find(mount);
 }
 
 /** What to write: bytes beside the payload, or text in it. */

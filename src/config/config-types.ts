@@ -13,6 +13,8 @@ export interface Config {
   readonly wasmDirs: readonly string[];
   /** Folders outside the plugin folders from which plugins may import. */
   readonly sharedDirs: readonly string[];
+  /** Folders that plugins may be granted by name, as in `read=docs:/`. */
+  readonly mounts: Readonly<Record<string, MountSetting>>;
   /** Permissions granted beforehand, by plugin name. */
   readonly grants: Readonly<Record<string, PermissionSet>>;
   /** Grants whatever is requested: for one's own machine. */
@@ -61,6 +63,12 @@ export interface Config {
   readonly docker: DockerSettings;
   readonly watch: { readonly polling: boolean };
   readonly log: { readonly level: 'debug' | 'info' | 'warn' | 'error' };
+}
+
+/** A folder that plugins may be granted; `write` also for changes. */
+export interface MountSetting {
+  readonly path: string;
+  readonly write?: boolean;
 }
 
 /** A secret as the config names it: `env` or `file`, `header` or `query`; read by src/secrets. */

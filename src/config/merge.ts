@@ -12,7 +12,7 @@ interface MergeContext {
 
 /** Makes the paths of one layer absolute. */
 export function resolvePaths(settings: Settings, baseDir: string): Settings {
-  const { dataDir, pluginDirs, skillDirs, wasmDirs, sharedDirs, secrets } = settings;
+  const { dataDir, pluginDirs, skillDirs, wasmDirs, sharedDirs, secrets, mounts } = settings;
   const toAbsolute = (path: string) => resolve(baseDir, path);
   return {
     ...settings,
@@ -21,8 +21,16 @@ export function resolvePaths(settings: Settings, baseDir: string): Settings {
     ...(skillDirs === undefined ? {} : { skillDirs: skillDirs.map(toAbsolute) }),
     ...(wasmDirs === undefined ? {} : { wasmDirs: wasmDirs.map(toAbsolute) }),
     ...(sharedDirs === undefined ? {} : { sharedDirs: sharedDirs.map(toAbsolute) }),
+    ...(mounts === undefined ? {} : { mounts: resolveMounts(mounts, toAbsolute) }),
     ...(secrets === undefined ? {} : { secrets: resolveFiles(secrets, toAbsolute) }),
   };
+}
+
+function resolveMounts(
+  mounts: NonNullable<Settings['mounts']>,
+  toAbsolute: (path: string) => string,
+): NonNullable<Settings['mounts']> {
+  return Object.fromEntries(Object.entries(mounts).map(([name, mount]) => [name, { ...mount, path: toAbsolute(mount.path) }]));
 }
 
 function resolveFiles(
@@ -49,6 +57,7 @@ export function mergeLayers(layers: readonly Settings[], { cwd, configFile, gran
     skillDirs: chosen.skillDirs ?? defaults.skillDirs.map(toAbsolute),
     wasmDirs: chosen.wasmDirs ?? defaults.wasmDirs.map(toAbsolute),
     sharedDirs: chosen.sharedDirs ?? defaults.sharedDirs,
+    mounts: chosen.mounts ?? {},
     grants,
     grantRequested: chosen.grantRequested ?? defaults.grantRequested,
     pluginAllowList: chosen.pluginAllowList ?? defaults.pluginAllowList,

@@ -84,6 +84,10 @@ export const settingsSchema = Type.Object(
     skillDirs: folders(defaults.skillDirs, 'Folders with skills.'),
     wasmDirs: folders(defaults.wasmDirs, 'Folders with Extism plugins.'),
     sharedDirs: folders(defaults.sharedDirs, 'Folders outside the plugin folders from which plugins may import.'),
+    mounts: named(
+      Type.Object({ path: Type.String({ minLength: 1 }), write: Type.Optional(Type.Boolean()) }, { additionalProperties: false }),
+      'Folders that plugins may be granted by name: `docs: { path: /srv/docs, write: false }` for `read=docs:/`.',
+    ),
     grants: named(Type.Unknown(), 'Permissions granted beforehand, by plugin name: `weather: { net: [api.example.com] }`.'),
     grantRequested: flag(defaults.grantRequested, "Grants whatever a plugin requests; only for one's own plugins."),
     pluginAllowList: names(

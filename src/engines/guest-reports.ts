@@ -57,7 +57,9 @@ export function explainThrown(
 /** Reads what a handler returned. */
 export function readReturned(
   text: string,
-): { readonly status: 'success'; readonly output: unknown; readonly outputJson: string } | { readonly status: 'error'; readonly error: GuestError } {
+):
+  | { readonly status: 'success'; readonly output: unknown; readonly outputJson: string }
+  | { readonly status: 'error'; readonly error: GuestError } {
   const invalid = (message: string) => ({ status: 'error', error: { code: 'output-invalid', message, frames: [] } }) as const;
   if (nestsDeeper(text, MAX_OUTPUT_DEPTH)) return invalid(`The output nests deeper than ${MAX_OUTPUT_DEPTH} levels.`);
   try {

@@ -1,6 +1,7 @@
 import type { PermissionSet } from '../config/permission-set.ts';
 import { isAddressLiteral } from './host-name.ts';
 import { globMatches, pathMatches, splitEntry } from './matching.ts';
+import { mountOf } from './path-grammar.ts';
 
 /** Answers, for one granted set, in about a microsecond whatever its size. */
 export interface Matchers {
@@ -73,11 +74,13 @@ function isBelow(domains: ReadonlyMap<string, ReadonlySet<number>>, host: string
 
 /** A path is allowed when it, or a folder above it, is in the set: one look-up a folder, however many prefixes there are. */
 function createPathMatcher(prefixes: readonly string[]): (path: string) => boolean {
-  const allowed = new Set(prefixes);
-  if (allowed.has('.')) return () => true;
-  if (allowed.size <= 2) return (path) => prefixes.some((prefix) => pathMatches(prefix, path));
+  if (prefixes.length === 1 && prefixes[0] === '.') return (path) => mountOf(path) === undefined;
+  if (prefixes.length <= 2) return (path) => prefixes.some((prefix) => pathMatches(prefix, path));
+  const allowed = new Set(prefixes.map((prefix) => prefix.replace(/\/$/, '')));
+  const isAllWorkspace = allowed.has('.');
   return (path) => {
-    for (let end = path.length; end > 0; end = path.lastIndexOf('/', end - 1)) {
+    if (isAllWorkspace && mountOf(path) === undefined) return true;
+    for (let end = path.endsWith('/') ? path.length - 1 : path.length; end > 0; end = path.lastIndexOf('/', end - 1)) {
       if (allowed.has(path.slice(0, end))) return true;
     }
     return false;

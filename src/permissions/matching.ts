@@ -1,4 +1,5 @@
 import { isAddressLiteral } from './host-name.ts';
+import { mountOf } from './path-grammar.ts';
 
 /**
  * True when a `net` entry allows a host on a port. An entry without a port allows every port; `*.example.com` allows
@@ -19,9 +20,13 @@ export function netEntryCovers(granted: string, requested: string): boolean {
   return wide.name === narrow.name || (wide.name.startsWith('*') && narrow.name.endsWith(wide.name.slice(1)));
 }
 
-/** True when `path` is `prefix` or lies in it; `.` is the whole workspace. Both as `parsePermissions` spells them. */
+/**
+ * True when `path` is `prefix` or lies in it; `.` is the whole workspace and `docs:/` a whole mount. Both as
+ * `parsePermissions` spells them.
+ */
 export function pathMatches(prefix: string, path: string): boolean {
-  return prefix === '.' || path === prefix || (path.startsWith(prefix) && path[prefix.length] === '/');
+  if (prefix === '.') return mountOf(path) === undefined;
+  return path === prefix || (path.startsWith(prefix) && (prefix.endsWith('/') || path[prefix.length] === '/'));
 }
 
 /**

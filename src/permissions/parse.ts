@@ -1,7 +1,7 @@
 import type { PermissionKey, PermissionSet } from '../config/permission-set.ts';
 import { suggestNearNames } from '../errors/near-names.ts';
 import { parseNetEntry } from './net-grammar.ts';
-import { parseRelativePath } from './path-grammar.ts';
+import { parsePlace } from './path-grammar.ts';
 
 /** What came of reading a permissions block. A refusal is a whole sentence and names the key at fault. */
 export type ParsedPermissions =
@@ -114,8 +114,8 @@ function parseList(key: ListKey, value: unknown, parseItem: (text: string) => It
 
 function parsePathEntry(text: string): Item {
   if (text.includes('*')) return { ok: false, reason: 'holds "*"; a folder covers everything in it' };
-  const parsed = parseRelativePath(text);
-  return parsed.ok ? { ok: true, entry: parsed.segments.join('/') || '.' } : parsed;
+  const parsed = parsePlace(text);
+  return parsed.ok ? { ok: true, entry: parsed.path } : parsed;
 }
 
 function parseEnvName(text: string): Item {

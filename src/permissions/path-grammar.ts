@@ -5,9 +5,46 @@ export type PathResult =
   | { readonly ok: true; readonly segments: readonly string[] }
   | { readonly ok: false; readonly reason: string };
 
+/** A path as grants and guests write it: in the workspace, or in a mount by its name: `docs:/sub`. */
+export type PlaceResult =
+  | {
+      readonly ok: true;
+      /** Absent for the workspace. */
+      readonly mount?: string;
+      readonly segments: readonly string[];
+      /** The one spelling: `.`, `data/x`, `docs:/`, `docs:/sub`. */
+      readonly path: string;
+    }
+  | { readonly ok: false; readonly reason: string };
+
 const longestPath = 1024;
+// Two characters at least: one is the letter of a drive.
+const mounted = /^([a-z][a-z0-9-]{1,31}):(?:\/|$)/;
 const deepestPath = 32;
 const longestNameBytes = 255;
+
+/** True for what can be the name of a mount. */
+export function isMountName(name: string): boolean {
+  return mounted.test(`${name}:/`);
+}
+
+/** The mount in which a path in its one spelling lies; undefined for the workspace. */
+export function mountOf(path: string): string | undefined {
+  return mounted.exec(path)?.[1];
+}
+
+/** Reads a path in the workspace or in a mount. The reason of a refusal ends a sentence about the path. */
+export function parsePlace(text: string): PlaceResult {
+  const mount = mountOf(text);
+  const parsed = parseRelativePath(mount === undefined ? text : text.slice(mount.length + 2) || '.');
+  if (!parsed.ok) return parsed;
+  const { segments } = parsed;
+  if (mount !== undefined) return { ok: true, mount, segments, path: `${mount}:/${segments.join('/')}` };
+  // It would read as a mount in its one spelling.
+  if (segments[0]?.endsWith(':'))
+    return { ok: false, reason: 'begins with a name that ends in ":"; write a mount as name:/path' };
+  return { ok: true, segments, path: segments.join('/') || '.' };
+}
 
 /**
  * Reads a relative path with `/` between names; `.` names and doubled slashes fall away. The reason of a refusal ends a

@@ -74,6 +74,11 @@ export function transition(now: Lifecycle, event: LifecycleEvent): Transition {
   }
 }
 
+/** False for a plugin that an operator or the daemon took out of service, or whose file is gone. */
+export function mayServe(state: PluginState): boolean {
+  return state !== 'disabled' && state !== 'quarantined' && state !== 'absent';
+}
+
 function stay(now: Lifecycle): Transition {
   return { next: now, effects: [] };
 }
@@ -84,7 +89,7 @@ function become(state: PluginState, serving: Lifecycle['serving'], effects: read
 
 /** States in which a late result of a build must not bring the plugin back. */
 function isSwitchedOff(now: Lifecycle): boolean {
-  return now.state === 'disabled' || now.state === 'quarantined' || now.state === 'absent';
+  return !mayServe(now.state);
 }
 
 function stateOfServing(serving: 'whole' | 'limited'): PluginState {

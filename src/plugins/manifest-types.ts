@@ -22,6 +22,8 @@ export interface ToolManifest {
   readonly flags: ToolFlags;
   readonly tags: readonly string[];
   readonly mode: 'on' | 'off' | 'auto';
+  /** Who uses it; `model` when absent. Of `both` a person lets every call begin, `person` is for admins only. */
+  readonly who?: 'model' | 'person' | 'both';
   readonly timeoutMs?: number;
   readonly retries: number;
   readonly idempotent: boolean;

@@ -5,6 +5,8 @@ import { refuseLoading } from './discovery/load-policy.ts';
 import { listRoots } from './discovery/plugin-roots.ts';
 import { createArchive } from './generations/archive.ts';
 import { createArtifactFiles, type TraceFiles } from './generations/artifact-files.ts';
+import { createLeasable, type Published } from './generations/published.ts';
+import { mayServe } from './lifecycle.ts';
 import type { Generation } from './plugin-types.ts';
 import { deleteSource, readEntryText, writeEntryText } from './supervisor/entry-text.ts';
 import { findPlugin } from './supervisor/find-plugin.ts';
@@ -32,6 +34,8 @@ export interface PluginSupervisorControls extends PluginSupervisor {
   noteKill(plugin: string, reason: string): void;
   /** Takes a plugin out of service until its content changes, or somebody reloads or enables it. */
   quarantine(name: string, reason: string): Promise<void>;
+  /** A kept generation, current or not, of a plugin that may serve now: for calls that began with it and waited since. */
+  findServable(generationId: string): Published | undefined;
   /** Source map and sources of a generation, for diagnostics; undefined when it is no longer kept. */
   readArtifacts(generationId: string): Promise<TraceFiles | undefined>;
 }
@@ -102,6 +106,11 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
     for (const unit of fleet.units.values()) if (unit.record.waiting?.because === 'duplicate') unit.poke();
   }
 
+  function findGeneration(id: string): Generation | undefined {
+    for (const { record } of fleet.units.values()) if (record.live?.generation.id === id) return record.live.generation;
+    return archive.find(id);
+  }
+
   async function rebuildCode(generation: Generation): Promise<string | Uint8Array | undefined> {
     const source = fleet.units.get(generation.pluginPath)?.record.source;
     const built = source && (await builder.compileOnly(source));
@@ -125,6 +134,7 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
     async start() {
       for (const root of roots) createRoot(root.path);
       const stale = restorePlugins({ ...parts, roots, fleet, archive, stage, judge });
+      parts.onRestored?.();
       watches = startWatches({ config, roots, fleet, users, events });
       await Promise.all(stale.map((unit) => unit.check('found at start')));
     },
@@ -187,9 +197,14 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
         return describeReload(unit.record, true, 0);
       });
     },
-    findGeneration(id) {
-      for (const { record } of fleet.units.values()) if (record.live?.generation.id === id) return record.live.generation;
-      return archive.find(id);
+    findGeneration,
+    findServable(id) {
+      const generation = findGeneration(id);
+      const record = generation && fleet.units.get(generation.pluginPath)?.record;
+      if (!generation || !record || !mayServe(record.lifecycle.state)) return undefined;
+      if (record.live?.generation === generation) return record.live.leasable.published;
+      const granted: Published['granted'] = (use) => decideGrants(generation, use).granted;
+      return createLeasable({ generation, granted, now, onDrained: () => {} }).published;
     },
     noteKill(plugin, reason) {
       const unit = fleet.units.get(plugin) ?? sortedUnits().find(({ record }) => nameOf(record) === plugin);

@@ -33,7 +33,8 @@ function listTexts(value: string, bytes: Buffer): string[] {
   const component = encodeURIComponent(value.toWellFormed());
   const form = new URLSearchParams({ '': value }).toString().slice(1);
   const json = JSON.stringify(value).slice(1, -1);
-  const asciiJson = json.replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  const asciiJson = json.replace(/[^ -~]/g, writeUnit);
+  const safeJson = json.replace(/[<>&]/g, writeUnit);
   const encoded = [
     component,
     form,
@@ -44,6 +45,9 @@ function listTexts(value: string, bytes: Buffer): string[] {
   const html = value.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
   return [
     value,
+    // Names of headers and hosts lose their case on the way.
+    value.toLowerCase(),
+    value.toUpperCase(),
     ...encoded,
     ...encoded.map(lowerEscapes),
     percent,
@@ -54,10 +58,18 @@ function listTexts(value: string, bytes: Buffer): string[] {
     json.replaceAll('/', '\\/'),
     asciiJson,
     asciiJson.replaceAll('/', '\\/'),
+    asciiJson.replace(/\\u[0-9a-f]{4}/g, (unit) => `\\u${unit.slice(2).toUpperCase()}`),
+    safeJson,
+    safeJson.replace(/[^ -~]/g, writeUnit),
     html,
     html.replaceAll("'", '&#39;'),
     html.replaceAll("'", '&#x27;'),
   ];
+}
+
+/** One unit of UTF-16 as JSON may write it. */
+function writeUnit(unit: string): string {
+  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
 function lowerEscapes(text: string): string {

@@ -1,8 +1,10 @@
 import type { Config } from '../config/config-types.ts';
 import { Deadline } from '../engines/deadline.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
+import type { Approvals } from '../permissions/approval-types.ts';
 import { ActiveCall } from './active-call.ts';
 import { decideAdmission, type Refusal } from './admission.ts';
+import { askForApproval } from './approval-gate.ts';
 import { readArguments, readSession } from './call-arguments.ts';
 import type { CallerLimits } from './caller-limits.ts';
 import { cellKeyOf } from './cell-key.ts';
@@ -33,6 +35,7 @@ export interface AcceptParts {
   readonly active: ReadonlyMap<string, ActiveCall>;
   /** Epoch ms. */
   readonly now: () => number;
+  readonly approvals: Pick<Approvals, 'ask'>;
 }
 
 /** Everything before the queue. */
@@ -56,6 +59,7 @@ export function createAcceptance(parts: AcceptParts): Acceptance {
       safeMode: config.safeMode,
       mode: entry.manifest.mode,
       flags: entry.manifest.flags,
+      who: entry.manifest.who,
       role: caller.role,
       isolation: entry.published.manifest.isolation,
       granted: entry.published.granted,
@@ -128,7 +132,9 @@ export function createAcceptance(parts: AcceptParts): Acceptance {
           leaveLimits();
           endLease();
         };
+        call.approval = askForApproval(call, parts.approvals);
       } catch (error) {
+        call.leave?.();
         if (key !== null) idempotency.release(keyUse);
         throw error;
       }

@@ -1,4 +1,5 @@
 import type { Deadline } from '../engines/deadline.ts';
+import type { Approval } from '../permissions/approval-types.ts';
 import type { ExecutionRecord } from './execution-records.ts';
 import type { QueuePlace } from './fair-queue.ts';
 import { createLogTail } from './log-tail.ts';
@@ -6,10 +7,13 @@ import type { PreparedTool } from './prepared-tool.ts';
 import type { CallAnswer, CallRequest, ToolEntry } from './tool-types.ts';
 
 /**
- * Where a call stands: in the queue, waiting for its shared cell, in its engine, out of it but not yet recorded, between
- * two attempts, or over.
+ * Where a call stands: waiting for a person's leave to begin, in the queue, waiting for its shared cell, in its engine, out
+ * of it but not yet recorded, between two attempts, or over.
  */
-export type CallPhase = 'queued' | 'cell-wait' | 'started' | 'ending' | 'back-off' | 'ended';
+export type CallPhase = 'approval' | 'queued' | 'cell-wait' | 'started' | 'ending' | 'back-off' | 'ended';
+
+/** What a call begins with. */
+export type ActiveCallFacts = Pick<ActiveCall, 'request' | 'entry' | 'tool' | 'record' | 'deadline' | 'cellKey'>;
 
 /** One accepted call. The dispatcher and the journey change it in place: thousands of them may wait. */
 export class ActiveCall {
@@ -38,11 +42,21 @@ export class ActiveCall {
   leave: (() => void) | undefined;
   /** Hears the caller's own signal. */
   onAbort: (() => void) | undefined;
+  /** What is asked of a person before the call may begin. */
+  approval: Approval | undefined;
+  /** The memory of a call that goes on after a restart, until it is in its engine. */
+  suspended: Uint8Array | undefined;
+  /** It is kept as it waits now: the end of the daemon does not end it. */
+  isParked = false;
+  /** It asked a person in the middle. */
+  hasAsked = false;
+  /** The daemon ends, and the call is left to the next one. */
+  isLeft = false;
   /** `performance.now()` of the first start. */
   startedAt = 0;
   readonly enteredAt = performance.now();
 
-  constructor(facts: Pick<ActiveCall, 'request' | 'entry' | 'tool' | 'record' | 'deadline' | 'cellKey'>) {
+  constructor(facts: ActiveCallFacts) {
     this.request = facts.request;
     this.entry = facts.entry;
     this.tool = facts.tool;

@@ -3,7 +3,7 @@ import type { PermissionSet } from '../config/permission-set.ts';
 import type { Isolation } from '../engines/engine.ts';
 import type { ErrorCode } from '../errors/catalog.ts';
 import { describeGrantCommand } from '../permissions/permission-words.ts';
-import type { ToolFlags } from '../plugins/manifest-types.ts';
+import type { ToolFlags, ToolManifest } from '../plugins/manifest-types.ts';
 
 /** What decides whether a call may enter. */
 export interface AdmissionFacts {
@@ -14,6 +14,7 @@ export interface AdmissionFacts {
   readonly safeMode: Config['safeMode'];
   readonly mode: 'on' | 'off' | 'auto';
   readonly flags: ToolFlags;
+  readonly who: ToolManifest['who'] | undefined;
   readonly role: 'admin' | 'caller';
   readonly isolation: Isolation;
   /** Asked for only where it matters. */
@@ -54,13 +55,12 @@ export function decideAdmission(facts: AdmissionFacts): Refusal | undefined {
   return refuseFullQueue(facts);
 }
 
-function refuseRole({ tool, flags }: AdmissionFacts): Refusal | undefined {
+function refuseRole({ tool, flags, who }: AdmissionFacts): Refusal | undefined {
   if (flags.isElevated) {
     return { code: 'forbidden', message: `The tool "${tool}" is marked isElevated: only an admin may call it.` };
   }
-  if (flags.isDangerous) {
-    const message = `The tool "${tool}" is marked isDangerous: a caller needs an approval, which only an admin goes without.`;
-    return { code: 'permission-denied', message, fix: 'Let an admin call it.' };
+  if (who === 'person') {
+    return { code: 'forbidden', message: `The tool "${tool}" is for people (who: "person"): only an admin may call it.` };
   }
   return undefined;
 }

@@ -1,11 +1,13 @@
 import type { Duplex } from 'node:stream';
 import type { CapabilityTable, CapabilityUser } from '../capabilities/capability.ts';
+import { confirmOperation } from '../capabilities/confirm.ts';
 import type { PermissionSet } from '../config/permission-set.ts';
 import type { BorderAnswer, BorderHost, BorderRequest, BorderView, BorderWorkspace, LogLine } from '../engines/border.ts';
 import type { EventLog } from '../events/event.ts';
 import type { GrantUse } from '../permissions/select-grants.ts';
 import type { Redactor } from '../secrets/secret-types.ts';
 import type { ActiveCall } from './active-call.ts';
+import type { DurableWaits } from './durable-waits.ts';
 import { redactAnswer, redactLine } from './redaction.ts';
 import type { PublishedGeneration } from './tool-types.ts';
 
@@ -30,6 +32,7 @@ export interface CallBorderParts {
   readonly readView: (published: PublishedGeneration, use: GrantUse) => BorderView;
   /** Notes a use or a refusal for the audit. Must not throw. */
   readonly noteUse?: ((published: PublishedGeneration, use: NotedUse) => void) | undefined;
+  readonly waits: DurableWaits;
   readonly setWaiting: (call: ActiveCall, isWaiting: boolean) => void;
   /** Hears what `onLog` of a request threw. Must not throw. */
   readonly onFault: (error: unknown, executionId: string) => void;
@@ -46,6 +49,12 @@ const refusals: ReadonlySet<string> = new Set([
 ]);
 const maxOpLength = 64;
 const maxRefusalLength = 200;
+
+const interrupted: BorderAnswer = {
+  ok: false,
+  code: 'interrupted',
+  message: 'The daemon stopped while the host did this; whether it took place is not known, and it is not done again.',
+};
 
 /** The host side of one attempt of one call. */
 export class CallBorder implements BorderHost {
@@ -71,12 +80,27 @@ export class CallBorder implements BorderHost {
     this.#open++;
     if (!this.#engineTellsWaiting) this.#setWaiting(true);
     try {
-      const answer = redactAnswer(await this.#parts.capabilities.answer(request, this.#user, signal), this.#parts.redactor);
+      const answer = redactAnswer(await this.#carryOut(request, this.#user, signal), this.#parts.redactor);
       if (!answer.ok && refusals.has(answer.code)) this.#noteRefusal(request.op, answer);
       return answer;
     } finally {
       this.#open--;
       if (!this.#engineTellsWaiting && this.#open === 0) this.#setWaiting(false);
+    }
+  }
+
+  async #carryOut(request: BorderRequest, user: CapabilityUser, signal: AbortSignal): Promise<BorderAnswer> {
+    const { waits, capabilities } = this.#parts;
+    if (request.op !== confirmOperation) {
+      if (request.again) return interrupted;
+      waits.beforeEffect(this.#call);
+      return capabilities.answer(request, user, signal);
+    }
+    try {
+      await waits.beforeQuestion(this.#call);
+      return await capabilities.answer(request, user, signal);
+    } finally {
+      waits.afterQuestion(this.#call);
     }
   }
 
@@ -95,22 +119,26 @@ export class CallBorder implements BorderHost {
 
   dial(to: { readonly host: string; readonly port: number }, signal: AbortSignal): Promise<Duplex> {
     this.#user ??= this.#createUser();
+    this.#parts.waits.beforeEffect(this.#call);
     return this.#parts.capabilities.dial(to, this.#user, signal);
   }
 
   workspace(): Promise<BorderWorkspace> {
     this.#user ??= this.#createUser();
+    this.#parts.waits.beforeEffect(this.#call);
     return this.#parts.capabilities.workspace(this.#user);
   }
 
   waiting(isWaiting: boolean): void {
     this.#engineTellsWaiting = true;
     this.#setWaiting(isWaiting);
+    if (isWaiting && !this.#isOver) this.#parts.waits.settled(this.#call);
   }
 
   /** The attempt is over: answers that come late change nothing any more. */
   end(): void {
     this.#isOver = true;
+    this.#parts.waits.endAttempt(this.#call);
     if (this.#user) this.#parts.capabilities.endCall(this.#call.record.id);
   }
 

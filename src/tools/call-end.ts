@@ -1,5 +1,6 @@
 import type { GuestError, RunOutcome } from '../engines/engine.ts';
 import { errorCatalog } from '../errors/catalog.ts';
+import { HotcellError } from '../errors/hotcell-error.ts';
 import type { ActiveCall, CallPhase } from './active-call.ts';
 import type { CallEnd } from './execution-records.ts';
 import type { ExecutionError, ExplainGuestError } from './tool-types.ts';
@@ -17,8 +18,12 @@ export function endSuccess(call: ActiveCall, outcome: RunOutcome & { status: 'su
 
 /** A call that was stopped before it started, or between two attempts. */
 export function endWaiting(status: 'cancelled' | 'timeout', phase: CallPhase): CallEnd {
-  const waitedFor = { 'cell-wait': 'the calls before it in its cell', 'back-off': 'its next attempt' } as const;
-  const what = phase === 'cell-wait' || phase === 'back-off' ? waitedFor[phase] : 'its turn';
+  const waitedFor = {
+    approval: 'a person to let it begin',
+    'cell-wait': 'the calls before it in its cell',
+    'back-off': 'its next attempt',
+  } as const;
+  const what = phase === 'approval' || phase === 'cell-wait' || phase === 'back-off' ? waitedFor[phase] : 'its turn';
   if (status === 'cancelled') {
     return endWithError(status, {
       code: 'cancelled',
@@ -34,7 +39,7 @@ export function endWaiting(status: 'cancelled' | 'timeout', phase: CallPhase): C
 }
 
 /** A failure without a place in the plugin's code. */
-function endWithError(status: Exclude<CallEnd['status'], 'success'>, error: GuestError): CallEnd {
+export function endWithError(status: Exclude<CallEnd['status'], 'success'>, error: GuestError): CallEnd {
   return { status, error: describeError(error) };
 }
 
@@ -64,4 +69,13 @@ function describeError(error: GuestError): ExecutionError {
     ...(frames.length > 0 && { frames }),
     fix: errorCatalog[code].fix,
   };
+}
+
+/** What a caller hears whose call waits for a person when the daemon ends. */
+export function leftToNextRun(executionId: string): HotcellError {
+  const message = `The daemon is stopping. The call ${executionId} waits for a person, and goes on when the daemon runs again.`;
+  return new HotcellError('shutting-down', message, {
+    facts: { executionId },
+    fix: `Start the daemon again, then: hotcell executions show ${executionId} --wait`,
+  });
 }

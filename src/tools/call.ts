@@ -3,26 +3,31 @@ import type { Config } from '../config/config-types.ts';
 import type { Recording } from '../engines/border.ts';
 import type { RunOutcome } from '../engines/engine.ts';
 import type { EventLog } from '../events/event.ts';
+import type { Approvals } from '../permissions/approval-types.ts';
 import type { Redactor } from '../secrets/secret-types.ts';
 import type { Store } from '../store/store-types.ts';
 import { createAcceptance } from './accept.ts';
 import { ActiveCall } from './active-call.ts';
+import { findLateRefusal } from './approval-gate.ts';
 import { CallBorder, type CallBorderParts } from './call-border.ts';
-import { endFailure, endSuccess, endWaiting } from './call-end.ts';
+import { endFailure, endSuccess, endWaiting, leftToNextRun } from './call-end.ts';
 import { createCallerLimits } from './caller-limits.ts';
-import { waitAtMost } from './deadline.ts';
+import { waitAtMost, waitForEnd } from './deadline.ts';
 import { createDispatcher } from './dispatcher.ts';
+import { createDurableWaits } from './durable-waits.ts';
 import { type Engines, findEngine, runInEngine } from './engine-run.ts';
 import { createExecutionIds } from './execution-id.ts';
 import { executionUnknown, maySee } from './execution-reader.ts';
 import { type CallEnd, createExecutionRecords } from './execution-records.ts';
 import { createIdempotency } from './idempotency.ts';
 import { createNestedCalls, type NestedCalls } from './nested-calls.ts';
+import { createPendingApprovals } from './pending-approvals.ts';
 import { createToolPreparer } from './prepared-tool.ts';
 import { createRecordingKeeper } from './recordings.ts';
 import { redactEnd } from './redaction.ts';
+import { resumeCalls } from './resume-calls.ts';
 import { decideRetry } from './retry.ts';
-import type { CallAnswer, CallRequest, ExplainGuestError } from './tool-types.ts';
+import type { CallAnswer, CallRequest, ExplainGuestError, PublishedGeneration } from './tool-types.ts';
 import type { ToolCaller, ToolRegistry } from './tools-api.ts';
 import { createTurns } from './turns.ts';
 import { createValidatorCache } from './validation/validator.ts';
@@ -39,6 +44,9 @@ export interface ToolCallerParts {
   readonly store: Store;
   readonly events: EventLog;
   readonly capabilities: Pick<CapabilityTable, 'answer' | 'dial' | 'workspace' | 'endCall'>;
+  readonly approvals: Pick<Approvals, 'ask' | 'settled' | 'withdrawOf' | 'waitingExecutions'>;
+  /** A kept generation, current or not, of a plugin that may serve now; for calls that waited for a person. */
+  readonly findServable?: (generationId: string) => PublishedGeneration | undefined;
   readonly explainError: ExplainGuestError;
   /** What `context.config.get` and `context.env.get` may answer now; called before every slice. Must not throw. */
   readonly readView: CallBorderParts['readView'];
@@ -57,6 +65,10 @@ export interface ToolCallerParts {
 export interface ToolCallerHandle extends ToolCaller {
   /** Calls that running calls make. */
   readonly nested: NestedCalls;
+  /** Goes on with the calls that waited for a person when the daemon ended; to be called once, when plugins are known again. */
+  resume(): void;
+  /** A call that waits for a person began with this generation. */
+  needsGeneration(generationId: string): boolean;
   readRecording(executionId: string): Promise<Recording | undefined>;
   /** Drains at once and writes the recordings that wait. */
   close(): Promise<void>;
@@ -67,7 +79,7 @@ const cancelGraceMs = 5_000;
 
 /** Creates the Call journey: resolve, admit, run, record. */
 export function createToolCaller(parts: ToolCallerParts): ToolCallerHandle {
-  const { config, registry, engines, store, events, now = Date.now, onFault = () => {} } = parts;
+  const { config, registry, engines, store, events, approvals, now = Date.now, onFault = () => {} } = parts;
   const records = createExecutionRecords({ store, events, keep: config.executions.keep, redactor: parts.redactor });
   const idempotency = createIdempotency({ store, keepMs: config.idempotency.keepMs, now });
   const recordings = createRecordingKeeper({
@@ -83,17 +95,37 @@ export function createToolCaller(parts: ToolCallerParts): ToolCallerHandle {
     start: (call) => void run(call),
     now,
   });
+  const waits = createDurableWaits({
+    store,
+    engines,
+    now,
+    onStored: (call) => {
+      if (isDraining) leaveToNextRun(call);
+    },
+    onFault,
+  });
+  const pendingApprovals = createPendingApprovals({
+    approvals,
+    store,
+    now,
+    findRefusal: (call) => findLateRefusal(call, acceptance.findRefusal, parts.findServable),
+    begin: (call) => dispatch(call),
+    end: (call, end) => finish(call, end, undefined),
+    onFault,
+  });
   const borderParts: CallBorderParts = {
     capabilities: parts.capabilities,
     events,
     readView: parts.readView,
     noteUse: parts.noteUse,
     redactor: parts.redactor,
+    waits,
     setWaiting: dispatcher.setWaiting,
     onFault,
   };
   let isDraining = false;
   const activeById = new Map<string, ActiveCall>();
+  const prepare = createToolPreparer(config, createValidatorCache());
   const acceptance = createAcceptance({
     config,
     registry,
@@ -101,7 +133,8 @@ export function createToolCaller(parts: ToolCallerParts): ToolCallerHandle {
     idempotency,
     limits: createCallerLimits({ now }),
     dispatcher,
-    prepare: createToolPreparer(config, createValidatorCache()),
+    prepare,
+    approvals,
     nextId: createExecutionIds(now),
     isDraining: () => isDraining,
     active: activeById,
@@ -117,6 +150,19 @@ export function createToolCaller(parts: ToolCallerParts): ToolCallerHandle {
       call.onAbort = () => void stop(call, 'cancelled');
       request.signal.addEventListener('abort', call.onAbort, { once: true });
     }
+    if (call.approval === undefined) dispatch(call);
+    else pendingApprovals.enter(call);
+  }
+
+  /** Takes in a call of the last run of the daemon. */
+  function takeIn(call: ActiveCall): void {
+    activeById.set(call.record.id, call);
+    call.answered.catch(() => {});
+    if (call.approval === undefined) dispatch(call);
+    else pendingApprovals.enter(call);
+  }
+
+  function dispatch(call: ActiveCall): void {
     dispatcher.enter(call);
     watchDeadline(call);
   }
@@ -131,12 +177,16 @@ export function createToolCaller(parts: ToolCallerParts): ToolCallerHandle {
   async function run(call: ActiveCall): Promise<void> {
     clearTimeout(call.timer);
     if (call.startedAt === 0) call.startedAt = performance.now();
-    records.start(call.record, now(), call.request.tag);
+    if (call.suspended === undefined) {
+      waits.beforeEffect(call);
+      records.start(call.record, now(), call.request.tag);
+    }
     const engine = findEngine(engines, call.entry);
     const border = new CallBorder(borderParts, call);
     const outcome = await runInEngine(engine, call, border, onFault);
     border.end();
     dispatcher.leaveEngine(call);
+    if (call.isLeft) return;
     if (outcome.status === 'success') {
       finish(call, endSuccess(call, outcome), outcome.recording);
       return;
@@ -158,6 +208,7 @@ export function createToolCaller(parts: ToolCallerParts): ToolCallerHandle {
     };
     const decision = decideRetry(facts);
     if (!decision.retry || call.controller.signal.aborted) return false;
+    waits.beforeEffect(call);
     call.phase = 'back-off';
     call.timer = setTimeout(() => {
       dispatcher.enterAgain(call);
@@ -172,7 +223,8 @@ export function createToolCaller(parts: ToolCallerParts): ToolCallerHandle {
       call.controller.abort();
       return true;
     }
-    if (call.phase !== 'back-off' && !dispatcher.withdraw(call)) return false;
+    const isHere = call.phase === 'back-off' || call.phase === 'approval';
+    if (!isHere && !dispatcher.withdraw(call)) return false;
     finish(call, endWaiting(status, call.phase), undefined);
     return true;
   }
@@ -181,12 +233,12 @@ export function createToolCaller(parts: ToolCallerParts): ToolCallerHandle {
   function finish(call: ActiveCall, reached: CallEnd, recording: Recording | undefined): void {
     const end = redactEnd(reached, parts.redactor);
     const { record, request } = call;
-    const hadCell = call.phase !== 'cell-wait';
+    const hadCell = call.phase !== 'cell-wait' && call.phase !== 'approval';
     const durationMs = Math.round((performance.now() - (call.startedAt || call.enteredAt)) * 1000) / 1000;
-    call.phase = 'ended';
-    clearTimeout(call.timer);
-    if (call.onAbort !== undefined) request.signal?.removeEventListener('abort', call.onAbort);
+    retire(call);
     records.end(record, end, durationMs, now());
+    if (call.isParked) store.parkedCalls.remove(record.id);
+    if (call.hasAsked || call.approval !== undefined) approvals.withdrawOf(record.id);
     if (recording !== undefined) {
       const { id: executionId, tool, createdAtMs } = record;
       const logs = call.log.lines();
@@ -195,8 +247,6 @@ export function createToolCaller(parts: ToolCallerParts): ToolCallerHandle {
     call.leave?.();
     if (request.caller.isAnonymous && call.cellKey !== '') findEngine(engines, call.entry).discard({ cellKey: call.cellKey });
     if (hadCell) dispatcher.leaveCell(call);
-    activeById.delete(record.id);
-    if (activeById.size === 0) whenIdle?.resolve();
     const { output, error, status } = end;
     const answer = {
       executionId: record.id,
@@ -208,12 +258,32 @@ export function createToolCaller(parts: ToolCallerParts): ToolCallerHandle {
     store.committedEnds().then(() => call.resolve(answer), call.reject);
   }
 
+  /** The call is no longer one of this daemon's. */
+  function retire(call: ActiveCall): void {
+    call.phase = 'ended';
+    clearTimeout(call.timer);
+    if (call.onAbort !== undefined) call.request.signal?.removeEventListener('abort', call.onAbort);
+    activeById.delete(call.record.id);
+    if (activeById.size === 0) whenIdle?.resolve();
+  }
+
+  /** A call that is kept goes on when the daemon runs again. */
+  function leaveToNextRun(call: ActiveCall): void {
+    call.isLeft = true;
+    retire(call);
+    call.controller.abort();
+    call.reject(leftToNextRun(call.record.id));
+  }
+
   async function drain(deadlineMs: number): Promise<void> {
     isDraining = true;
+    for (const call of [...activeById.values()]) {
+      if (call.isParked && (call.phase === 'approval' || waits.isAsking(call))) leaveToNextRun(call);
+    }
     if (activeById.size > 0) {
       whenIdle ??= Promise.withResolvers<void>();
       await waitAtMost(whenIdle.promise, deadlineMs);
-      for (const call of [...activeById.values()]) stop(call, 'cancelled');
+      for (const call of [...activeById.values()]) call.isParked ? leaveToNextRun(call) : stop(call, 'cancelled');
       if (activeById.size > 0) await waitAtMost(whenIdle.promise, cancelGraceMs);
     }
     await store.committed();
@@ -246,6 +316,15 @@ export function createToolCaller(parts: ToolCallerParts): ToolCallerHandle {
       const owner = call?.callerId ?? store.executions.get(executionId)?.caller;
       if (owner === undefined || !maySee(caller, owner)) throw executionUnknown(executionId);
       return call !== undefined && stop(call, 'cancelled');
+    },
+    resume() {
+      const findServable = parts.findServable ?? (() => undefined);
+      resumeCalls({ store, approvals, records, prepare, findServable, takeIn, now, onFault });
+    },
+    needsGeneration: (id) => [...activeById.values()].some(({ isParked, record }) => isParked && record.generation === id),
+    async ended(id, waitMs, signal) {
+      const call = activeById.get(id);
+      if (call !== undefined) await waitForEnd(call.answered, waitMs, signal);
     },
     load: () => ({ pending: dispatcher.pending(), running: dispatcher.running() }),
     drain,

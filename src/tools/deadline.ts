@@ -15,3 +15,17 @@ export async function waitAtMost(promise: Promise<void>, ms: number): Promise<vo
   await Promise.race([promise, timeIsUp]);
   clearTimeout(timer);
 }
+
+/** Waits until a promise settles either way, but not longer than `ms`, nor after the signal. */
+export async function waitForEnd(promise: Promise<unknown>, ms: number, signal: AbortSignal): Promise<void> {
+  const { promise: aborted, resolve } = Promise.withResolvers<void>();
+  if (signal.aborted) return;
+  const leave = () => resolve();
+  signal.addEventListener('abort', leave, { once: true });
+  const settled = promise.then(
+    () => {},
+    () => {},
+  );
+  await waitAtMost(Promise.race([settled, aborted]), ms);
+  signal.removeEventListener('abort', leave);
+}

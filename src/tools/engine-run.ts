@@ -1,6 +1,6 @@
 import type { Limits } from '../config/limits.ts';
 import type { BorderHost } from '../engines/border.ts';
-import type { Engine, EngineName, RunOutcome } from '../engines/engine.ts';
+import type { Engine, EngineName, RunOutcome, RunRequest } from '../engines/engine.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import type { ActiveCall } from './active-call.ts';
 import { chooseTimeoutMs } from './deadline.ts';
@@ -21,38 +21,48 @@ export function findEngine(engines: Engines, entry: ToolEntry): Engine {
   });
 }
 
-/** Runs one attempt. Never rejects: a fault of the engine is told to `onFault` and ends the call as `engine-failed`. */
+/** Runs one attempt, or goes on with a call of the last run of the daemon. Never rejects: a fault of the engine is told to `onFault` and ends the call as `engine-failed`. */
 export async function runInEngine(
   engine: Engine,
   call: ActiveCall,
   host: BorderHost,
   onFault: (error: unknown, executionId: string) => void,
 ): Promise<RunOutcome> {
+  const { suspended } = call;
+  const { signal } = call.controller;
+  try {
+    if (suspended === undefined) return await engine.run(describeRun(call), host, signal);
+    call.suspended = undefined;
+    if (engine.resume === undefined) throw new HotcellError('interrupted', 'The engine of the tool cannot go on with it.');
+    return await engine.resume(describeRun(call), suspended, host, signal);
+  } catch (error) {
+    if (error instanceof HotcellError && error.code === 'interrupted') return endAs(error);
+    onFault(error, call.record.id);
+    const message = `The sandbox failed; the log of the daemon says why under ${call.record.id}.`;
+    return endAs({ code: 'engine-failed', message });
+  }
+}
+
+function endAs({ code, message }: Pick<HotcellError, 'code' | 'message'>): RunOutcome {
+  return { status: 'error', error: { code, message, frames: [] }, usage: noUsage };
+}
+
+function describeRun(call: ActiveCall): RunRequest {
   const { record, entry } = call;
   const { generation, manifest } = entry.published;
-  try {
-    return await engine.run(
-      {
-        executionId: record.id,
-        program: generation.program,
-        handler: entry.manifest.handler,
-        argumentsJson: record.argumentsJson,
-        isolation: manifest.isolation,
-        cellKey: call.cellKey,
-        limits: limitsOf(call),
-        deadline: call.deadline,
-        caller: record.caller,
-        session: record.session,
-        handOver: manifest.hooks.onReload,
-      },
-      host,
-      call.controller.signal,
-    );
-  } catch (error) {
-    onFault(error, record.id);
-    const message = `The sandbox failed; the log of the daemon says why under ${record.id}.`;
-    return { status: 'error', error: { code: 'engine-failed', message, frames: [] }, usage: noUsage };
-  }
+  return {
+    executionId: record.id,
+    program: generation.program,
+    handler: entry.manifest.handler,
+    argumentsJson: record.argumentsJson,
+    isolation: manifest.isolation,
+    cellKey: call.cellKey,
+    limits: limitsOf(call),
+    deadline: call.deadline,
+    caller: record.caller,
+    session: record.session,
+    handOver: manifest.hooks.onReload,
+  };
 }
 
 /** The limits of the tool with the shorter time that the caller asked for, so that an engine names the one that ended the call. */

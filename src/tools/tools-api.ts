@@ -35,6 +35,11 @@ export interface ToolCaller {
   call(request: CallRequest): Promise<CallAnswer>;
   /** Cancels a pending or running execution; false when it had ended. Throws `execution-unknown`. */
   cancel(executionId: string, caller: Caller): boolean;
+  /**
+   * Resolves when an execution has ended and its record is committed, at the latest after `waitMs` or when `signal` aborts.
+   * Asks nobody's rights.
+   */
+  ended(executionId: string, waitMs: number, signal: AbortSignal): Promise<void>;
   /** The last lines that an execution logged, also of one that runs; empty once its recording is gone. Asks nobody's rights. */
   readLogs(executionId: string): Promise<readonly LogLine[]>;
   /** Calls that wait for a cell, and that run. */

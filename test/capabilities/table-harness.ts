@@ -15,6 +15,7 @@ import { createUser, type TestUser } from './capability-user.ts';
 export interface HarnessOptions {
   readonly files?: Partial<Config['files']>;
   readonly kv?: Partial<Config['kv']>;
+  readonly mounts?: Config['mounts'];
   readonly resolver?: Resolve;
 }
 
@@ -23,7 +24,12 @@ export function openTable(options: HarnessOptions = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'hotcell-capabilities-'));
   const dataDir = join(folder, 'data');
   const loaded = loadConfig({ flags: { data: dataDir }, env: {}, cwd: folder, parsePermissions });
-  const config: Config = { ...loaded, files: { ...loaded.files, ...options.files }, kv: { ...loaded.kv, ...options.kv } };
+  const config: Config = {
+    ...loaded,
+    files: { ...loaded.files, ...options.files },
+    kv: { ...loaded.kv, ...options.kv },
+    mounts: options.mounts ?? {},
+  };
   const store = openStore({ dataDir });
   const faults: { id: string; error: unknown }[] = [];
   const table = createCapabilityTable({

@@ -26,6 +26,9 @@ const teller = `export default {
         headers: { 'x-key': 'Key ' + key }, redirect: path === '/moved' ? 'manual' : 'follow',
       });
       const text = await response.text();
+      // Turned around nobody knows it again but this test: it tells what the guest really saw.
+      const seen = JSON.stringify([response.url, response.statusText, [...response.headers], text]);
+      told.push({ turned: [...seen].reverse().join('') });
       told.push({ path, url: response.url, statusText: response.statusText, headers: [...response.headers], text });
       context.log.info(text);
       context.progress(told.length, 9, text);

@@ -24,6 +24,10 @@ const forms: Readonly<Record<string, (text: string) => string>> = {
   'percent-encoded throughout': (text) => Buffer.from(text).toString('hex').replace(/../g, '%$&'),
   'in hex': (text) => Buffer.from(text).toString('hex'),
   'in upper hex': (text) => Buffer.from(text).toString('hex').toUpperCase(),
+  'JSON as Go writes it': (text) => JSON.stringify(text).replaceAll('&', '\\u0026'),
+  'JSON as .NET writes it': (text) =>
+    JSON.stringify(text).replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`),
+  'in lower case': (text) => text.toLowerCase(),
   'as HTML': (text) => text.replaceAll('&', '&amp;').replaceAll('"', '&quot;'),
 };
 

@@ -91,7 +91,8 @@ describe('keys', () => {
     secretHash: 'abc',
     createdAtMs: 1,
     lastUsedAtMs: null,
-    revokedAtMs: null, rulesJson: '{}',
+    revokedAtMs: null,
+    rulesJson: '{}',
   } as const;
 
   it('is found by its hash, touched to the minute and revoked once', () => {

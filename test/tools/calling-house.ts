@@ -8,6 +8,7 @@ import type { Engine } from '../../src/engines/engine.ts';
 import { createQuickJsEngine } from '../../src/engines/quickjs/engine.ts';
 import type { EventEnvelope, EventLog } from '../../src/events/event.ts';
 import { createEventLog } from '../../src/events/event-log.ts';
+import { createApprovals } from '../../src/permissions/approvals.ts';
 import type { PluginManifest, ToolManifest } from '../../src/plugins/manifest-types.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store-types.ts';
@@ -81,6 +82,13 @@ export async function openHouse(options: HouseOptions = {}): Promise<CallingHous
   const faults: unknown[] = [];
   const leases = { open: 0 };
   events.subscribe({}, (event) => seen.push(event));
+  const approvals = createApprovals({
+    store,
+    events,
+    limits: { expireMs: 60_000, maxOpen: 100, maxOpenPerCaller: 100 },
+    now: Date.now,
+    onFault: (error) => faults.push(error),
+  });
   const caller = createToolCaller({
     config: {
       tools: { enabled: options.enabled ?? true, maxDepth: 8 },
@@ -102,6 +110,7 @@ export async function openHouse(options: HouseOptions = {}): Promise<CallingHous
       workspace: async () => ({ dir: dataDir, read: [], write: [] }),
       endCall: () => {},
     },
+    approvals,
     explainError: async ({ code, message, frames }) => ({ code, message, frames, fix: 'Mend it.' }),
     readView: () => ({ config: {}, env: {}, denied: {} }),
     onFault: (error) => faults.push(error),
@@ -124,6 +133,7 @@ export async function openHouse(options: HouseOptions = {}): Promise<CallingHous
     },
     async close() {
       await caller.close();
+      approvals.close();
       if (options.engine === undefined) await engine.close();
       store.close();
       if (options.dataDir === undefined) rmSync(dataDir, { recursive: true, force: true });

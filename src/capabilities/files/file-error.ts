@@ -1,4 +1,5 @@
 import { HotcellError } from '../../errors/hotcell-error.ts';
+import { mountOf } from '../../permissions/path-grammar.ts';
 
 /** The code of a system error, such as ENOENT. */
 export function readErrorCode(error: unknown): string | undefined {
@@ -11,7 +12,7 @@ export function describeFileError(error: unknown, path: string): unknown {
   const shown = JSON.stringify(path);
   switch (readErrorCode(error)) {
     case 'ENOENT':
-      return fail(`There is no ${shown} in the workspace.`, error);
+      return fail(mountOf(path) === undefined ? `There is no ${shown} in the workspace.` : `There is no ${shown}.`, error);
     case 'ENOTDIR':
     case 'ELOOP':
     case 'ENXIO':

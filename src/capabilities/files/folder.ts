@@ -1,6 +1,7 @@
 import { constants, existsSync } from 'node:fs';
-import { type FileHandle, mkdir, open } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
+import { HotcellError } from '../../errors/hotcell-error.ts';
 
 /**
  * An open folder. What is done in it goes through the open handle, not through its path: moving the folder or putting a
@@ -20,6 +21,27 @@ const folderFlags = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOF
 export async function openRootFolder(path: string): Promise<Folder> {
   await mkdir(path, { recursive: true, mode: 0o700 });
   return wrap(await open(path, folderFlags), path);
+}
+
+/**
+ * Opens a folder that the operator named by its real path. It must still be that very path: a link that took the place of
+ * a folder above it since is refused.
+ */
+export async function openExistingRoot(realPath: string): Promise<Folder> {
+  const folder = wrap(await open(realPath, folderFlags), realPath);
+  try {
+    if ((await readPlace(folder, realPath)) !== realPath)
+      throw new HotcellError('file-refused', 'The folder of this mount is not where it was when the daemon started.');
+    return folder;
+  } catch (error) {
+    await folder[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+/** Where an open folder lies; where that cannot be asked, where its path leads. */
+function readPlace(folder: Folder, realPath: string): Promise<string> {
+  return canReachByHandle ? realpath(folder.pathTo('.')) : realpath(realPath);
 }
 
 /**

@@ -1,13 +1,15 @@
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { type Matchers, matchersOf } from '../../permissions/matchers.ts';
-import { parseRelativePath } from '../../permissions/path-grammar.ts';
+import { mountOf, parsePlace } from '../../permissions/path-grammar.ts';
 import type { CapabilityUser } from '../capability.ts';
 import { createDenial } from '../denial.ts';
 
 /** A path that was checked against the grammar and the grant. */
 export interface GrantedPath {
-  /** With `/` between names; `.` is the workspace. */
+  /** In its one spelling: `.`, `data/x`, `docs:/`, `docs:/x`. */
   readonly path: string;
+  /** The name of the mount; absent for the workspace. */
+  readonly mount?: string;
   readonly names: readonly string[];
 }
 
@@ -24,22 +26,26 @@ const allows: Readonly<Record<'read' | 'write', (matchers: Matchers, path: strin
 
 /** Checks a path of a guest. Throws `file-refused` or `permission-denied`. */
 export function admitPath(written: string, key: 'read' | 'write', user: CapabilityUser): GrantedPath {
-  const parsed = parseRelativePath(written);
+  const parsed = parsePlace(written);
   if (!parsed.ok) {
     const shown = JSON.stringify(written.slice(0, 120));
     throw new HotcellError('file-refused', `The path ${shown} ${parsed.reason}.`);
   }
-  const path = parsed.segments.join('/') || '.';
+  const { path, mount } = parsed;
   if (!allows[key](matchersOf(user.granted()), path))
     throw createDenial(user, { key, entry: path, tried: `${key} ${JSON.stringify(path)}` });
   user.noteUse(key, path, true);
-  return { path, names: parsed.segments };
+  return { path, names: parsed.segments, ...(mount === undefined ? {} : { mount }) };
 }
 
 /** The same for operations that need a file or folder in the workspace. */
 export function admitName(written: string, key: 'read' | 'write', user: CapabilityUser): GrantedName {
   const granted = admitPath(written, key, user);
   const name = granted.names.at(-1);
-  if (name === undefined) throw new HotcellError('file-failed', 'The workspace itself is a folder that stays.');
+  if (name === undefined)
+    throw new HotcellError(
+      'file-failed',
+      `${mountOf(granted.path) === undefined ? 'The workspace' : 'The mount'} itself is a folder that stays.`,
+    );
   return { ...granted, name, parents: granted.names.slice(0, -1) };
 }

@@ -1,25 +1,32 @@
-import { createHash, randomUUID } from 'node:crypto';
-import { mkdir, open, readdir, rm } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Folder, openRootFolder } from './folder.ts';
 import { createGate } from './gate.ts';
+import { createOwnStage, type Stage } from './staging.ts';
+import { createTurns } from './turns.ts';
 import { createUsage, type Usage } from './usage.ts';
 
-/** One caller's folder, open for the length of one operation. */
+/** One caller's folder or a mount, open for the length of one operation. */
 export interface Workspace {
   readonly root: Folder;
   /** Books bytes on the quota, see Usage. */
   book(bytes: number): Promise<void>;
-  /** Writes a new file beside the workspaces and returns its path: to be renamed into place. */
-  stage(data: Uint8Array): Promise<string>;
+  /** Writes a new file beside its place, to be renamed into it. */
+  readonly stage: Stage;
+}
+
+/** Where files lie. */
+export interface Place {
+  /** Runs one operation that changes nothing. */
+  read<Result>(use: (workspace: Workspace) => Promise<Result>): Promise<Result>;
+  /** Runs one operation that changes something, after those that began before it. */
+  change<Result>(use: (workspace: Workspace) => Promise<Result>): Promise<Result>;
 }
 
 /** The folders of all callers: `<data>/workspaces/<hash of the caller>`. */
 export interface Workspaces {
-  /** Runs one operation that changes nothing. */
-  read<Result>(caller: string, use: (workspace: Workspace) => Promise<Result>): Promise<Result>;
-  /** Runs one operation that changes something, after those that began before it. */
-  change<Result>(caller: string, use: (workspace: Workspace) => Promise<Result>): Promise<Result>;
+  of(caller: string): Place;
   /** The absolute path of a caller's folder, made if need be. */
   locate(caller: string): Promise<string>;
 }
@@ -50,9 +57,9 @@ const mostAtOnce = 64;
 export function createWorkspaces(options: { dataDir: string; quotaBytes: number; now?: () => number }): Workspaces {
   const folder = join(options.dataDir, 'workspaces');
   const usage = createUsage({ quotaBytes: options.quotaBytes, now: options.now ?? Date.now });
-  const stage = createStage(join(folder, '.incoming'));
+  const stage = createOwnStage(join(folder, '.incoming'));
   const pass = createGate(mostAtOnce);
-  const lastByWorkspace = new Map<string, Promise<unknown>>();
+  const turns = createTurns();
   const run = <Result>(name: string, use: (workspace: Workspace) => Promise<Result>): Promise<Result> =>
     pass(async () => {
       await using root = await openRootFolder(join(folder, name));
@@ -64,16 +71,9 @@ export function createWorkspaces(options: { dataDir: string; quotaBytes: number;
       await mkdir(path, { recursive: true, mode: 0o700 });
       return path;
     },
-    read: (caller, use) => run(nameWorkspace(caller), use),
-    change: (caller, use) => {
+    of: (caller) => {
       const name = nameWorkspace(caller);
-      const turn = (lastByWorkspace.get(name) ?? Promise.resolve()).then(() => run(name, use));
-      const settled = turn.then(noop, noop);
-      lastByWorkspace.set(name, settled);
-      void settled.then(() => {
-        if (lastByWorkspace.get(name) === settled) lastByWorkspace.delete(name);
-      });
-      return turn;
+      return { read: (use) => run(name, use), change: (use) => turns(name, () => run(name, use)) };
     },
   };
 }
@@ -81,30 +81,3 @@ export function createWorkspaces(options: { dataDir: string; quotaBytes: number;
 function bookFor(usage: Usage, name: string, root: Folder): Workspace['book'] {
   return (bytes) => usage.book(name, root, bytes);
 }
-
-/** Half-written files lie outside every workspace: no guest sees them, and what a crash left is swept at the first write. */
-function createStage(folder: string): Workspace['stage'] {
-  let ready: Promise<unknown> | undefined;
-  const sweep = async () => {
-    await rm(folder, { recursive: true, force: true });
-    await mkdir(folder, { recursive: true, mode: 0o700 });
-  };
-  return async (data) => {
-    ready ??= sweep().catch((error: unknown) => {
-      ready = undefined;
-      throw error;
-    });
-    await ready;
-    const path = join(folder, randomUUID());
-    try {
-      await using file = await open(path, 'wx', 0o600);
-      await file.writeFile(data);
-    } catch (error) {
-      await rm(path, { force: true });
-      throw error;
-    }
-    return path;
-  };
-}
-
-function noop(): void {}

@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { readdir, rename, rm, rmdir, unlink } from 'node:fs/promises';
+import { chmod, readdir, rename, rmdir, unlink } from 'node:fs/promises';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { isForbiddenSegment } from '../../permissions/forbidden-segments.ts';
 import type { CapabilityResult } from '../capability.ts';
@@ -20,11 +20,9 @@ export async function writeFile(
   const booked = data.length - (existing?.size ?? -entryBytes);
   await workspace.book(booked);
   try {
-    const staged = await workspace.stage(data);
-    await rename(staged, folder.pathTo(name)).catch(async (error: unknown) => {
-      await rm(staged, { force: true });
-      throw error;
-    });
+    await using staged = await workspace.stage(data);
+    if (existing !== undefined) await chmod(staged.path, existing.mode & 0o777);
+    await rename(staged.path, folder.pathTo(name));
   } catch (error) {
     await workspace.book(-booked);
     throw error;

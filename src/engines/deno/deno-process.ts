@@ -32,7 +32,7 @@ export interface DenoProcess {
 
 const startMs = 20_000;
 /** Blocks of 1 KiB that its data may take, whatever its limit says: a bound for what grows between two looks. */
-const dataBlocks = 1_000_000;
+const dataBlocks = 2_000_000;
 const maxLastWords = 4000;
 
 /** Starts a process: no environment, nothing inherited but the channel, bounds of the system around it. */

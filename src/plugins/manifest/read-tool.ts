@@ -31,6 +31,7 @@ export const toolKeys = [
   'isParallelSafe',
   'tags',
   'mode',
+  'who',
   'timeoutMs',
   'retries',
   'idempotent',
@@ -68,6 +69,7 @@ export function readTool(node: ManifestNode, context: ToolContext): ToolManifest
   const timeoutMs = inherit(node, context, 'timeoutMs', (from) =>
     readInteger(from, 'timeoutMs', { min: 1, max: context.limitTable.wallMs.max }),
   );
+  const who = inherit(node, context, 'who', (from) => readChoice(from, 'who', ['model', 'person', 'both'] as const));
   return {
     name: context.name,
     handler: context.handler,
@@ -79,6 +81,7 @@ export function readTool(node: ManifestNode, context: ToolContext): ToolManifest
     flags: readFlags(node, context),
     tags: inherit(node, context, 'tags', readTags) ?? [],
     mode: inherit(node, context, 'mode', (from) => readChoice(from, 'mode', ['on', 'off', 'auto'])) ?? 'on',
+    ...(who === undefined ? {} : { who }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
     ...readRetries(node, context),
     examples: readExamples(node),

@@ -33,6 +33,10 @@ export interface SupervisorParts {
   readonly publish: PublishPort;
   /** What of its request a generation is granted now, within a call when one is given; asked on every use of a permission. */
   readonly decideGrants: (generation: Generation, use?: GrantUse) => GrantDecision;
+  /** True while a call that waits for a person began with this generation: it is kept, and so are its cells. */
+  readonly needsGeneration?: (generationId: string) => boolean;
+  /** Told at the start, as soon as what the last run left serves again. Must not throw. */
+  readonly onRestored?: () => void;
   /** Told when a plugin is gone for good. Must not throw. */
   readonly onForgotten?: (pluginPath: string) => void;
   /** Names what makes bundles and manifests, such as the version of the daemon: kept builds of another one are made again. */

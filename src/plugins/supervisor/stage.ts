@@ -36,7 +36,8 @@ export interface Stage {
 }
 
 /** What the stage works with. */
-export interface StageParts extends Pick<SupervisorParts, 'config' | 'events' | 'engines' | 'publish' | 'decideGrants'> {
+export interface StageParts
+  extends Pick<SupervisorParts, 'config' | 'events' | 'engines' | 'publish' | 'decideGrants' | 'needsGeneration'> {
   readonly archive: GenerationArchive;
   readonly owners: ToolOwners;
   readonly rows: PluginRowWriter;
@@ -157,6 +158,7 @@ export function createStage(parts: StageParts): Stage {
   }
 
   function letGo(record: PluginRecord, outgoing: Generation): void {
+    if (parts.needsGeneration?.(outgoing.id)) return;
     const heir = record.live?.generation;
     // The same code may be current again after a rollback; its cells are still wanted then.
     if (heir?.program.key !== outgoing.program.key && !inheritance.expects(outgoing, heir)) discard(outgoing);
@@ -200,7 +202,11 @@ export function createStage(parts: StageParts): Stage {
   function keep(record: PluginRecord, generation: Generation): void {
     archive.save(generation);
     rows.schedule(record);
-    archive.prune(record.path, parts.config.generations.keep, (kept) => isNeeded(record, kept));
+    archive.prune(
+      record.path,
+      parts.config.generations.keep,
+      (kept) => isNeeded(record, kept) || parts.needsGeneration?.(kept.id) === true,
+    );
   }
 
   function fail(record: PluginRecord, diagnostic: Diagnostic, telling: Telling): void {

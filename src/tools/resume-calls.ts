@@ -1,0 +1,99 @@
+import { Deadline } from '../engines/deadline.ts';
+import { errorCatalog } from '../errors/catalog.ts';
+import { HotcellError } from '../errors/hotcell-error.ts';
+import type { Approvals } from '../permissions/approval-types.ts';
+import type { ExecutionRow, Store } from '../store/store-types.ts';
+import { ActiveCall } from './active-call.ts';
+import { askForApproval, hashArguments } from './approval-gate.ts';
+import { cellKeyOf } from './cell-key.ts';
+import type { CallEnd, ExecutionRecords } from './execution-records.ts';
+import { type ParkedFacts, readParked } from './parked-facts.ts';
+import type { PreparedTool } from './prepared-tool.ts';
+import type { PublishedGeneration, ToolEntry } from './tool-types.ts';
+
+/** What the calls of the last run are built again from. */
+export interface ResumeParts {
+  readonly store: Pick<Store, 'executions' | 'parkedCalls'>;
+  readonly approvals: Pick<Approvals, 'ask' | 'withdrawOf' | 'waitingExecutions'>;
+  readonly records: Pick<ExecutionRecords, 'end'>;
+  readonly prepare: (entry: ToolEntry) => PreparedTool;
+  /** A generation that may still serve, current or not. */
+  readonly findServable: (generationId: string) => PublishedGeneration | undefined;
+  /** Takes a call in where it was. Must not throw. */
+  readonly takeIn: (call: ActiveCall) => void;
+  readonly now: () => number;
+  readonly onFault: (error: unknown, executionId: string) => void;
+}
+
+/**
+ * Goes on with the calls that waited for a person when the daemon ended. Those whose plugin, tool or generation is gone end as
+ * `interrupted`, and questions that nobody waits for any more are withdrawn.
+ */
+export function resumeCalls(parts: ResumeParts): void {
+  const { store, approvals, onFault } = parts;
+  const resumed = new Set<string>();
+  for (const { executionId, factsJson } of store.parkedCalls.list()) {
+    const row = store.executions.get(executionId);
+    if (row === undefined || row.endedAtMs !== null) {
+      store.parkedCalls.remove(executionId);
+      continue;
+    }
+    try {
+      parts.takeIn(rebuildCall(parts, row, readParked(factsJson)));
+      resumed.add(executionId);
+    } catch (error) {
+      if (!(error instanceof HotcellError)) onFault(error, executionId);
+      endInterrupted(parts, row, error instanceof HotcellError ? error.message : 'its record could not be read');
+    }
+  }
+  for (const executionId of [...approvals.waitingExecutions()]) if (!resumed.has(executionId)) approvals.withdrawOf(executionId);
+}
+
+function rebuildCall(parts: ResumeParts, row: ExecutionRow, facts: ParkedFacts | undefined): ActiveCall {
+  if (facts === undefined) throw gone('what was kept of it cannot be read');
+  const published = parts.findServable(row.generation);
+  if (published === undefined) throw gone(`the generation of "${row.plugin}" that it began with is not there any more`);
+  const manifest = published.manifest.tools.find(({ name }) => name === row.tool);
+  if (manifest === undefined) throw gone(`the tool "${row.tool}" is not there any more`);
+  // Secrets are taken out of records: such a call cannot be built again.
+  if (facts.argumentsHash !== undefined && hashArguments(row.argumentsJson) !== facts.argumentsHash) {
+    throw gone('its arguments held a secret, which is not kept');
+  }
+  const { name: plugin } = published.manifest;
+  const entry: ToolEntry = { name: row.tool, version: row.version, source: 'plugin', plugin, manifest, published };
+  const call = new ActiveCall({
+    request: {
+      ref: `${row.tool}@${row.version}`,
+      arguments: JSON.parse(row.argumentsJson),
+      caller: facts.caller,
+      session: row.session,
+      ...(facts.timeoutMs !== undefined && { timeoutMs: facts.timeoutMs }),
+    },
+    entry,
+    tool: parts.prepare(entry),
+    record: { ...row },
+    deadline: new Deadline(parts.now() + facts.leftMs, parts.now),
+    cellKey: cellKeyOf(published, row.caller, row.session),
+  });
+  for (const line of facts.logs) call.log.add(line);
+  call.isParked = true;
+  if (facts.waitsFor === 'confirm') call.suspended = parts.store.parkedCalls.readBlob(row.id);
+  else call.approval = askForApproval(call, parts.approvals);
+  if (facts.waitsFor === 'confirm' && call.suspended === undefined) throw gone('its memory was not kept');
+  // It took time before the daemon ended, too.
+  call.startedAt = row.startedAtMs === null ? 0 : performance.now() - Math.max(0, parts.now() - row.startedAtMs);
+  call.leave = published.lease();
+  return call;
+}
+
+function endInterrupted({ records, store, approvals, now }: ResumeParts, row: ExecutionRow, reason: string): void {
+  const message = `The daemon stopped while this call waited for a person, and it cannot go on: ${reason}.`;
+  const end: CallEnd = { status: 'error', error: { code: 'interrupted', message, fix: errorCatalog.interrupted.fix } };
+  records.end({ ...row }, end, Math.max(0, now() - (row.startedAtMs ?? row.createdAtMs)), now());
+  store.parkedCalls.remove(row.id);
+  approvals.withdrawOf(row.id);
+}
+
+function gone(reason: string): HotcellError {
+  return new HotcellError('interrupted', reason);
+}
