@@ -206,6 +206,9 @@ describe('a granted secret', () => {
     // What the guest saw: placeholders before, labels after.
     expect(JSON.stringify(answer.output)).toContain('[secret HEADER_KEY] and [secret QUERY_KEY]');
     expect(JSON.stringify(answer.output).match(/\[secret QUERY_KEY\]/g)?.length).toBeGreaterThan(10);
+    const turned = JSON.stringify(answer.output).match(/(?<="turned":")(?:[^"\\]|\\.)*/g) ?? [];
+    const seen = turned.map((text) => [...String(JSON.parse(`"${text}"`))].reverse().join(''));
+    expect([seen.length, seen.flatMap(findTraces)]).toEqual([8, []]);
     expect(failed.error?.message).toContain('[secret HEADER_KEY]');
 
     const paths = ['/api/executions', `/api/executions/${answer.executionId}`, `/api/executions/${failed.executionId}`];
