@@ -44,6 +44,8 @@ export async function openDoor() {
     cwd,
     operations,
     events: parts.events,
+    keys: parts.keys,
+    approvals: parts.approvals,
     fetch: (path: string, init: RequestInit = {}) =>
       fetch(url + path, { ...init, headers: { authorization: `Bearer ${token}`, ...init.headers } }),
     /** The next event of a type about a tool. */
