@@ -1,6 +1,7 @@
 import { HotcellError } from '../errors/hotcell-error.ts';
 import type { KvEntry } from '../store/store-types.ts';
 import type { Caller } from '../tools/tool-types.ts';
+import { seesTool } from '../tools/visible-tools.ts';
 import { type KvEntryView, kvContracts } from './contracts/kv.ts';
 import { readKvCursor, writeKvCursor } from './kv-cursor.ts';
 import { implement, type Operation } from './operation.ts';
@@ -18,18 +19,30 @@ interface PageInput {
 }
 
 /** What can be done with the values of `context.kv`. */
-export function createKvOperations(parts: Pick<OperationParts, 'store' | 'plugins' | 'grants' | 'config'>): Operation[] {
-  const { plugins, grants, config } = parts;
+export function createKvOperations(
+  parts: Pick<OperationParts, 'store' | 'plugins' | 'grants' | 'config' | 'tools'>,
+): Operation[] {
+  const { plugins, grants, config, tools } = parts;
   const { kv } = parts.store;
 
   /** The name under which values are kept; those of a plugin that is gone can still be reached. */
-  function nameOf(plugin: string): string {
+  function nameOf(plugin: string, caller: Caller): string {
+    if (caller.role !== 'admin') return nameForCaller(plugin, caller);
     try {
       return plugins.get(plugin).name;
     } catch (error) {
       if (kv.owners(plugin).length > 0) return plugin;
       throw error;
     }
+  }
+
+  /** A caller hears of plugins whose tools it sees, and reaches what it has itself. */
+  function nameForCaller(plugin: string, caller: Caller): string {
+    const isSeen = tools.list().some((entry) => entry.plugin === plugin && seesTool(caller, entry));
+    if (isSeen || kv.usedBytes(plugin, caller.id) > 0) return plugin;
+    throw new HotcellError('plugin-unknown', `There is no plugin "${plugin.slice(0, 200)}" of which you have values.`, {
+      fix: 'See the property plugin of the tools: hotcell tool list --json.',
+    });
   }
 
   function quotaOf(plugin: string): number {
@@ -40,7 +53,7 @@ export function createKvOperations(parts: Pick<OperationParts, 'store' | 'plugin
   }
 
   function readPage(input: PageInput, caller: Caller): { plugin: string; entries: KvEntry[]; next?: string } {
-    const plugin = nameOf(input.plugin);
+    const plugin = nameOf(input.plugin, caller);
     const owner = caller.role === 'admin' ? input.caller : requireOwner(caller, input.caller);
     const limit = input.limit ?? defaultLimit;
     const after = input.cursor === undefined ? undefined : readKvCursor(input.cursor);
@@ -94,7 +107,7 @@ export function createKvOperations(parts: Pick<OperationParts, 'store' | 'plugin
       return { ...page, items: entries.map(({ owner, key, value }) => ({ caller: owner, key, value: readValue(value) })) };
     }),
     implement(kvContracts.import, ({ plugin: asked, caller: target, entries }, { caller }) => {
-      const plugin = nameOf(asked);
+      const plugin = nameOf(asked, caller);
       const quotaBytes = quotaOf(plugin);
       const owners = entries.map((entry) => requireOwner(caller, target ?? entry.caller));
       for (const [index, entry] of entries.entries()) write(plugin, owners[index] ?? caller.id, entry, quotaBytes, index);
@@ -104,7 +117,7 @@ export function createKvOperations(parts: Pick<OperationParts, 'store' | 'plugin
       if ((key === undefined) === (prefix === undefined)) {
         throw new HotcellError('body-invalid', 'Expected either key, or prefix for all keys that begin so ("" for all).');
       }
-      const plugin = nameOf(asked);
+      const plugin = nameOf(asked, caller);
       const owner = requireOwner(caller, target);
       const deleted = key === undefined ? kv.deleteAll(plugin, owner, prefix ?? '') : Number(kv.delete(plugin, owner, key));
       return { plugin, deleted };

@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
 import { dayOf, endOfDay } from '../capabilities/llm/token-budget.ts';
 import { defaultLlmTokens } from '../permissions/decision.ts';
+import type { Generation } from '../plugins/plugin-types.ts';
 import { modelContracts } from './contracts/models.ts';
 import { implement, type Operation } from './operation.ts';
 import type { OperationParts } from './parts.ts';
@@ -9,8 +10,17 @@ import type { OperationParts } from './parts.ts';
 export function createModelOperations(parts: Pick<OperationParts, 'models' | 'plugins' | 'grants' | 'store'>): Operation[] {
   const { models, plugins, grants, store } = parts;
 
-  function budgetOf(pluginPath: string): number | undefined {
-    const asking = plugins.asking(pluginPath);
+  /** Names and budgets of the plugins that are there, by the path under which tokens are counted. */
+  function describePlugins() {
+    return new Map(
+      plugins.list().flatMap(({ path }) => {
+        const asking = plugins.asking(path);
+        return asking === undefined ? [] : [[asking.pluginPath, asking] as const];
+      }),
+    );
+  }
+
+  function budgetOf(asking: Generation | undefined): number | undefined {
     const llm = asking === undefined ? undefined : grants.decide(asking).granted.llm;
     return llm === true ? defaultLlmTokens : llm;
   }
@@ -22,12 +32,13 @@ export function createModelOperations(parts: Pick<OperationParts, 'models' | 'pl
     }),
     implement(modelContracts.usage, ({ limit = 1000 }, { caller }) => {
       const day = dayOf(Date.now());
-      const nameByPath = new Map(plugins.list().map(({ path, name }) => [path, name]));
+      const askingByPath = describePlugins();
       const rows = store.modelUsage.list(day, { limit, ...(caller.role === 'admin' ? {} : { caller: caller.id }) });
-      const items = rows.map(({ pluginPath: path, caller: owner, tokens }) => {
-        const budget = nameByPath.has(path) ? budgetOf(path) : undefined;
-        const plugin = nameByPath.get(path) ?? basename(path);
-        return { plugin, path, caller: owner, tokens, ...(budget === undefined ? {} : { budget }) };
+      const items = rows.map(({ pluginPath, caller: owner, tokens }) => {
+        const asking = askingByPath.get(pluginPath);
+        const budget = budgetOf(asking);
+        const plugin = asking?.manifest.name ?? basename(pluginPath);
+        return { plugin, caller: owner, tokens, ...(budget === undefined ? {} : { budget }) };
       });
       return { items, total: items.length, resetsAtMs: endOfDay(day) };
     }),

@@ -81,7 +81,9 @@ export function checkNesting(
 
 function* listUses(active: ReadonlyMap<string, ActiveCall>) {
   for (const [id, { request, cellKey, phase }] of active) {
-    if (phase !== 'ended') yield { id, parent: request.parent?.executionId, cellKey, isWaiting: phase === 'cell-wait' };
+    // Whoever waits for a person will want its cell afterwards.
+    const isWaiting = phase === 'cell-wait' || phase === 'approval';
+    if (phase !== 'ended') yield { id, parent: request.parent?.executionId, cellKey, isWaiting };
   }
 }
 

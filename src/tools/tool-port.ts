@@ -1,9 +1,9 @@
 import type { ToolPort } from '../capabilities/tools.ts';
-import { matchersOf } from '../permissions/matchers.ts';
 import type { NestedCalls } from './nested-calls.ts';
 import { parseToolRef } from './tool-ref.ts';
 import type { Caller, ToolEntry } from './tool-types.ts';
 import type { ToolRegistry } from './tools-api.ts';
+import { seesTool } from './visible-tools.ts';
 
 /** Makes of the call journey what `context.tools` needs. `nested` is asked late: the journey is made after the capabilities. */
 export function createToolPort(parts: {
@@ -29,7 +29,7 @@ export function createToolPort(parts: {
   };
 }
 
-function isOpenTo({ name, manifest }: ToolEntry, { role, tools }: Caller): boolean {
-  if (manifest.mode === 'off' || (manifest.flags.isElevated && role !== 'admin')) return false;
-  return tools === undefined || matchersOf({ tools }).allowsTool(name);
+function isOpenTo(entry: ToolEntry, caller: Caller): boolean {
+  const { mode, flags } = entry.manifest;
+  return mode !== 'off' && (caller.role === 'admin' || !flags.isElevated) && seesTool(caller, entry);
 }

@@ -113,7 +113,15 @@ describe('kv operations', () => {
       await expect(invoke({ entries })).rejects.toMatchObject({ code: 'body-invalid' });
     }
     await expect(admin.invoke(kvContracts.delete, { plugin: 'keeper' })).rejects.toMatchObject({ code: 'body-invalid' });
-    await expect(admin.invoke(kvContracts.export, { plugin: 'kepper' })).rejects.toMatchObject({ code: 'plugin-unknown' });
+    await expect(admin.invoke(kvContracts.export, { plugin: 'kepper' })).rejects.toMatchObject({
+      code: 'plugin-unknown',
+      message: expect.stringContaining('Did you mean "keeper"?'),
+    });
+    const invented = { plugin: 'kepper', entries: [{ key: 'a', value: 1 }] };
+    await expect(ann.invoke(kvContracts.import, invented)).rejects.toMatchObject({
+      code: 'plugin-unknown',
+      message: 'There is no plugin "kepper" of which you have values.',
+    });
     for (const cursor of ['x', 'W10', Buffer.from('[1,2]').toString('base64url'), Buffer.from('["a"]').toString('base64url')]) {
       expect(() => readKvCursor(cursor)).toThrow('is none that a page before gave out');
     }

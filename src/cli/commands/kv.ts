@@ -81,7 +81,7 @@ export function registerKv(program: Command, session: CliSession): void {
         const lines = file === undefined ? (await io.readStdin()).split('\n') : readLines(resolve(io.cwd, file));
         const written = await importLines(client, { plugin, ...own(caller) }, lines);
         if (json) session.printJson({ plugin, written });
-        else session.print(`${style.green('✓')} ${written} values are written.\n`);
+        else session.print(`${style.green('✓')} written: ${written}\n`);
       });
     });
 
@@ -103,7 +103,7 @@ export function registerKv(program: Command, session: CliSession): void {
       return withDaemonOrAlone(session, flags, async (client) => {
         const answer = await client.invoke(kvContracts.delete, { plugin, ...own(caller), ...which });
         if (json) session.printJson(answer);
-        else session.print(`${answer.deleted} values are deleted.\n`);
+        else session.print(`deleted: ${answer.deleted}\n`);
       });
     });
 }

@@ -13,7 +13,6 @@ const modelView = Type.Object({
 
 const usageView = Type.Object({
   plugin: Type.String(),
-  path: Type.String(),
   caller: Type.String(),
   tokens: Type.Integer(),
   budget: Type.Optional(Type.Integer({ description: 'Tokens that the plugin is granted a day, for every caller.' })),
