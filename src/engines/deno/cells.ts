@@ -98,14 +98,16 @@ export class DenoCells {
   }
 
   /** A process with nothing in it. */
-  async process(files: FileFlags): Promise<DenoProcess> {
-    if (this.#isClosed) throw new Error('The engine is closed.');
-    const starting = this.#parts.start(files);
+  process(files: FileFlags): Promise<DenoProcess> {
+    if (this.#isClosed) return Promise.reject(new Error('The engine is closed.'));
+    // Stands among those that start until it stands among all: whoever closes must miss none in between.
+    const starting = this.#parts.start(files).then((process) => {
+      this.#all.add(process);
+      void process.exited.then(() => this.#all.delete(process));
+      return process;
+    });
     this.#starting.add(starting);
-    const process = await starting.finally(() => this.#starting.delete(starting));
-    this.#all.add(process);
-    void process.exited.then(() => this.#all.delete(process));
-    return process;
+    return starting.finally(() => this.#starting.delete(starting));
   }
 
   async close(): Promise<void> {

@@ -181,6 +181,15 @@ describe('processes of the engine', () => {
     await own.close();
   });
 
+  it('are gone too when it is closed while one starts', async () => {
+    const own = createDenoRig();
+    await own.run(handlerOf('return 1'));
+    // The process for the next call is on its way now.
+    await own.engine.close();
+    expect(processesOf(own.dataDir)).toEqual([]);
+    await own.close();
+  });
+
   it('that a crashed daemon left are ended by the next one, and no other process is', async () => {
     const own = createDenoRig();
     const left = spawn('sleep', ['100'], { detached: true, stdio: 'ignore' });
