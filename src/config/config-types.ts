@@ -89,12 +89,6 @@ export interface DockerSettings {
   readonly images: readonly string[];
   /** The image of each command that `context.run` may start. */
   readonly commands: Readonly<Record<string, string>>;
-  /** Offers `eval_code` and `execute_command` as tools. */
-  readonly builtins: boolean;
-  /** The image of each language of `eval_code` and of the shell of `execute_command`. */
-  readonly builtinImages: { readonly node: string; readonly python: string; readonly shell: string };
-  /** The image in which whole plugins with `engine: "docker"` run. */
-  readonly pluginImage: string;
   readonly memoryBytes: number;
   readonly pids: number;
   readonly scratchBytes: number;

@@ -150,15 +150,11 @@ function mergeSection<Section extends object>(base: Section, layers: readonly (P
 function mergeDocker(layers: readonly Settings['docker'][]): Config['docker'] {
   const base = defaults.docker;
   const flat = layers.map((layer = {}) => {
-    const { builtinImages: _images, warm: _warm, ...others } = layer;
+    const { warm: _warm, ...others } = layer;
     return others;
   });
   return {
     ...mergeSection<Config['docker']>(base, flat),
-    builtinImages: mergeSection<Config['docker']['builtinImages']>(
-      base.builtinImages,
-      layers.map((layer) => layer?.builtinImages),
-    ),
     warm: mergeSection<Config['docker']['warm']>(
       base.warm,
       layers.map((layer) => layer?.warm),

@@ -26,10 +26,6 @@ function names(value: readonly string[], description: string) {
   return Type.Optional(Type.Array(name, { maxItems: 1000, default: [...value], description }));
 }
 
-function image(value: string, description: string) {
-  return Type.Optional(Type.String({ minLength: 1, maxLength: 256, default: value, description }));
-}
-
 function section<Properties extends Record<string, TSchema>>(properties: Properties) {
   return Type.Optional(Type.Object(properties, { additionalProperties: false }));
 }
@@ -221,13 +217,6 @@ export const settingsSchema = Type.Object(
         Type.String({ minLength: 1, maxLength: 256 }),
         'The image of each command of `context.run`: `{ jq: "tools:1" }`.',
       ),
-      builtins: flag(defaults.docker.builtins, 'Offers the tools `eval_code` and `execute_command`.'),
-      builtinImages: section({
-        node: image(defaults.docker.builtinImages.node, 'Image of `eval_code` for JavaScript.'),
-        python: image(defaults.docker.builtinImages.python, 'Image of `eval_code` for Python.'),
-        shell: image(defaults.docker.builtinImages.shell, 'Image of `execute_command`.'),
-      }),
-      pluginImage: image(defaults.docker.pluginImage, 'Image of plugins with `engine: "docker"`; it must hold `node`.'),
       memoryBytes: whole(defaults.docker.memoryBytes, 16 * MIB, 64 * GIB, 'Memory of one container; no swap beyond it.'),
       pids: whole(defaults.docker.pids, 2, 10_000, 'Processes of one container.'),
       scratchBytes: whole(defaults.docker.scratchBytes, MIB, 16 * GIB, 'Size of `/tmp` and of `/workspace`, each.'),

@@ -1,4 +1,5 @@
 import type { Duplex } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type Docker from 'dockerode';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { type ContainerPlan, describeContainer } from './container-spec.ts';
@@ -28,6 +29,8 @@ export interface CellContainer {
 }
 
 const helloTimeoutMs = 20_000;
+const removeAgainMs = 100;
+const mostRemovals = 50;
 
 /**
  * Starts a container and checks it twice: what Docker says that it made, and what the kernel says to its first process.
@@ -101,16 +104,18 @@ function refuseRuntime(broken: readonly string[]): HotcellError {
 
 function createRemove(container: Docker.Container): () => Promise<void> {
   let removing: Promise<void> | undefined;
-  const remove = async (): Promise<void> => {
+  const remove = async (left: number): Promise<void> => {
     try {
       await container.remove({ force: true, v: true });
     } catch (error) {
-      // 404: it is gone; 409: somebody else removes it just now.
-      if (![404, 409].includes(readStatus(error) ?? 0)) throw error;
+      const status = readStatus(error);
+      // 409: somebody else removes it just now, or it ended while it was being killed. Only 404 says that it is gone.
+      if (status === 409 && left > 0) return sleep(removeAgainMs).then(() => remove(left - 1));
+      if (status !== 404) throw error;
     }
   };
   return () => {
-    removing ??= remove();
+    removing ??= remove(mostRemovals);
     removing.catch(() => {
       removing = undefined;
     });

@@ -4,18 +4,10 @@ import type { DockerSettings } from '../../config/config-types.ts';
 export function describeImageUses(settings: DockerSettings): ReadonlyMap<string, readonly string[]> {
   const uses = new Map<string, string[]>(listAllowedImages(settings).map((image) => [image, []]));
   for (const [command, image] of Object.entries(settings.commands)) uses.get(image)?.push(`context.run ${command}`);
-  if (settings.builtins) {
-    const { node, python, shell } = settings.builtinImages;
-    uses.get(node)?.push('eval_code (node)');
-    uses.get(python)?.push('eval_code (python)');
-    uses.get(shell)?.push('execute_command');
-  }
   return uses;
 }
 
 /** The allow list: what the config names, wherever it names it. */
 export function listAllowedImages(settings: DockerSettings): string[] {
-  const { node, python, shell } = settings.builtinImages;
-  const builtins = settings.builtins ? [node, python, shell] : [];
-  return [...new Set([...settings.images, ...Object.values(settings.commands), ...builtins, settings.pluginImage])];
+  return [...new Set([...settings.images, ...Object.values(settings.commands)])];
 }

@@ -40,10 +40,13 @@ export function createWarmPool({ start, perKind, total, idleMs, onFault }: WarmP
   const discard = (cell: CellContainer) => cell.remove().catch(onFault);
   const count = () => [...shelves.values()].reduce((sum, shelf) => sum + shelf.ready.length, 0);
 
+  const isWanted = (shelf: Shelf) => !isClosed && shelves.get(nameKind(shelf.plan)) === shelf;
+
   async function fill(shelf: Shelf): Promise<void> {
-    while (!isClosed && shelf.ready.length < perKind && count() < total) {
+    while (isWanted(shelf) && shelf.ready.length < perKind && count() < total) {
       const cell = await start(shelf.plan);
-      if (isClosed) return void (await discard(cell));
+      // The pool was closed or the kind given up meanwhile: nobody would ever find it again.
+      if (!isWanted(shelf)) return void (await discard(cell));
       cell.listen({
         onFrame: () => undefined,
         onDown: () => {
@@ -68,7 +71,7 @@ export function createWarmPool({ start, perKind, total, idleMs, onFault }: WarmP
   const sweeper = setInterval(
     () => {
       for (const [kind, shelf] of shelves) {
-        if (Date.now() - shelf.usedAtMs < idleMs) continue;
+        if (Date.now() - shelf.usedAtMs < idleMs || shelf.filling !== undefined) continue;
         shelves.delete(kind);
         for (const cell of shelf.ready.splice(0)) void discard(cell);
       }
@@ -79,7 +82,7 @@ export function createWarmPool({ start, perKind, total, idleMs, onFault }: WarmP
 
   return {
     take: async (plan) => {
-      const kind = JSON.stringify([plan.imageId, plan.size]);
+      const kind = nameKind(plan);
       const shelf = shelves.get(kind) ?? { plan, ready: [], usedAtMs: 0, filling: undefined };
       shelves.set(kind, shelf);
       shelf.usedAtMs = Date.now();
@@ -104,4 +107,9 @@ export function createWarmPool({ start, perKind, total, idleMs, onFault }: WarmP
       await Promise.all(waiting.flatMap((shelf) => shelf.ready.splice(0)).map(discard));
     },
   };
+}
+
+/** Containers of one kind can stand in for each other. */
+function nameKind(plan: ContainerPlan): string {
+  return JSON.stringify([plan.imageId, plan.size]);
 }
