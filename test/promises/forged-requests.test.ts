@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { Duplex } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { createFetch } from '../../src/capabilities/fetch.ts';
@@ -58,6 +59,26 @@ describe('a request to a place that is not granted', () => {
     stack.defer(() => twin.close());
     const socket = await twin.dial(splitPlace(place), createUser({ net: allowedBy }), signal);
     expect(await greet(socket)).toContain('hello');
+  });
+});
+
+describe('a bare connection', () => {
+  it('is closed with its call, and not opened for one that is over', async () => {
+    await using server = await hello();
+    await using stack = new AsyncDisposableStack();
+    const capability = createFetch({
+      network: { maxResponseBytes: 1000, timeoutMs: 1000, maxRedirects: 1 },
+      resolve: resolveNames(),
+    });
+    stack.defer(() => capability.close());
+    const controller = new AbortController();
+    const to = { host: '127.0.0.1', port: server.port };
+    const socket = await capability.dial(to, createUser({ net: ['127.0.0.1'] }), controller.signal);
+    const closed = once(socket, 'close');
+    controller.abort();
+    await closed;
+    const late = capability.dial(to, createUser({ net: ['127.0.0.1'] }), controller.signal);
+    expect((await refusalOf(late)).code).toBe('cancelled');
   });
 });
 

@@ -12,7 +12,8 @@ export interface DialTarget {
 
 /**
  * Opens a TCP connection to a granted place, through the network check: the address that was checked is the address that is
- * connected to. For guests with network clients of their own; what travels inside is theirs. Throws a HotcellError.
+ * connected to. Aborting `signal` closes it. For guests with network clients of their own; what travels inside is theirs. Throws
+ * a HotcellError.
  */
 export async function dialChecked(
   check: NetworkCheck,
@@ -30,8 +31,15 @@ export async function dialChecked(
   const deadline = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
   for (const address of addresses) {
     const socket = await tryAddress(address, target.port, deadline);
-    if (socket !== undefined) return socket;
+    if (socket === undefined) continue;
+    const close = (): void => void socket.destroy();
+    signal.addEventListener('abort', close, { once: true });
+    socket.once('close', () => signal.removeEventListener('abort', close));
+    if (signal.aborted) close();
+    return socket;
   }
+  if (signal.aborted)
+    throw new HotcellError('cancelled', `The connection to ${host}:${target.port} was cancelled with its call.`);
   throw new HotcellError('network-failed', `${host}:${target.port} does not answer.`);
 }
 
