@@ -4,7 +4,6 @@ import type { Capability } from './capability.ts';
 const fix = 'See docs/plugin-format.md for what the context offers.';
 
 const sentences: Readonly<Record<string, string>> = {
-  confirm: 'context.confirm is not part of this version: nobody can be asked.',
   skill: 'context.skill is not part of this version: skills are not read.',
 };
 

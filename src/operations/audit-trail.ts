@@ -42,7 +42,7 @@ export function createAuditTrail(parts: {
     store.audit.prune(keep);
   }
 
-  const decisions = { types: ['grant-change', 'approval-request', 'approval-answer', 'secret-change'] as const };
+  const decisions = { types: ['grant-change', 'approval-answer', 'secret-change'] as const };
   const end = parts.events.subscribe(decisions, ({ type, subject, data }) => {
     if (type === 'grant-change') {
       const detail = `${data.action} ${data.permissions} (${data.scope})`;
@@ -52,7 +52,8 @@ export function createAuditTrail(parts: {
       const detail = `${data.action} ${subject}: ${data.binding}`;
       note(decision({ by: data.by, permission: 'secret', detail, allowed: data.action === 'set' }));
     }
-    if (type === 'approval-answer') {
+    // What nobody needs to answer any more was not decided by anybody.
+    if (type === 'approval-answer' && data.status !== 'withdrawn') {
       const { by = '', execution = '', tool = '', status, kind } = data;
       const answer = decision({
         by,

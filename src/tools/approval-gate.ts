@@ -51,6 +51,7 @@ export function askForApproval(call: ActiveCall, approvals: Pick<Approvals, 'ask
     executionId,
     caller,
     session,
+    ...(request.tag !== undefined && { tag: request.tag }),
     reason,
     question: sayQuestion(reason, `${name}@${version}`),
     argumentsHash: hashArguments(record.argumentsJson),

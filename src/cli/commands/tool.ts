@@ -49,7 +49,13 @@ export function registerTool(program: Command, session: CliSession): void {
 }
 
 function renderTool(tool: ToolView, bold: (text: string) => string, dim: (text: string) => string): string {
-  const facts = [`mode ${tool.mode}`, `plugin ${tool.plugin}`, ...tool.flags, ...tool.tags.map((tag) => `#${tag}`)].join(', ');
+  const facts = [
+    `mode ${tool.mode}`,
+    `plugin ${tool.plugin}`,
+    ...tool.flags,
+    `${tool.loopBudget.followUps} rounds`,
+    ...tool.tags.map((tag) => `#${tag}`),
+  ].join(', ');
   const schema = tame(JSON.stringify(tool.input, null, 2));
   const output = tool.output === undefined ? '' : `\n${bold('Output')}\n${tame(JSON.stringify(tool.output, null, 2))}\n`;
   const call = `hotcell call ${tool.name} ${formatWords(sampleArguments(tool))}`.trimEnd();

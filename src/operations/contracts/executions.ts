@@ -72,9 +72,17 @@ export const executionContracts = {
   }),
   get: defineContract({
     name: 'executions.get',
-    summary: 'Shows one execution, with the last lines that it logged while its recording is kept.',
+    summary: 'Shows one execution, with the last lines that it logged while its recording is kept; waits for its end if asked to.',
     role: 'caller',
-    input: identified,
+    input: Type.Object(
+      {
+        id: Type.String({ minLength: 1, maxLength: 128 }),
+        waitMs: Type.Optional(
+          Type.Integer({ minimum: 0, maximum: 60_000, description: 'Answers when it has ended, at the latest after so long.' }),
+        ),
+      },
+      { additionalProperties: false },
+    ),
     output: execution,
     http: { method: 'GET', path: '/api/executions/:id' },
   }),
