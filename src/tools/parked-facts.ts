@@ -26,6 +26,7 @@ const storedFacts = Compile(
       role: Type.Enum(['admin', 'caller']),
       tools: Type.Optional(Type.Array(Type.String())),
       mayAnswer: Type.Optional(Type.Boolean()),
+      isAnonymous: Type.Optional(Type.Boolean()),
     }),
     timeoutMs: Type.Optional(Type.Number({ minimum: 1 })),
     leftMs: Type.Number({ minimum: 0 }),
@@ -39,10 +40,16 @@ const storedFacts = Compile(
 /** Describes a waiting call as it is kept. */
 export function describeParked(call: ActiveCall, waitsFor: ParkedFacts['waitsFor'], argumentsHash?: string): string {
   const { caller, timeoutMs } = call.request;
-  const { id, role, tools, mayAnswer } = caller;
+  const { id, role, tools, mayAnswer, isAnonymous } = caller;
   const facts: ParkedFacts = {
     waitsFor,
-    caller: { id, role, ...(tools && { tools }), ...(mayAnswer !== undefined && { mayAnswer }) },
+    caller: {
+      id,
+      role,
+      ...(tools && { tools }),
+      ...(mayAnswer !== undefined && { mayAnswer }),
+      ...(isAnonymous && { isAnonymous }),
+    },
     ...(timeoutMs !== undefined && { timeoutMs }),
     leftMs: call.deadline.leftMs(),
     ...(argumentsHash !== undefined && { argumentsHash }),
