@@ -75,7 +75,19 @@ export function openRunnerHouse(settings: Partial<DockerSettings> = {}): RunnerH
     },
     containers: async () => {
       const found = await docker.listContainers({ all: true, filters: { label: [`${ownerLabel}=${nameOwner(dataDir)}`] } });
-      return found.map(({ Id }) => Id);
+      // Docker's list can name a container that was removed while it ended: only what can be inspected exists.
+      const real = await Promise.all(
+        found.map(({ Id }) =>
+          docker
+            .getContainer(Id)
+            .inspect()
+            .then(
+              () => [Id],
+              () => [],
+            ),
+        ),
+      );
+      return real.flat();
     },
     close: async () => {
       await runner.close();
