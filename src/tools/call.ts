@@ -1,11 +1,5 @@
-import type { CapabilityTable } from '../capabilities/capability.ts';
-import type { Config } from '../config/config-types.ts';
 import type { Recording } from '../engines/border.ts';
 import type { RunOutcome } from '../engines/engine.ts';
-import type { EventLog } from '../events/event.ts';
-import type { Approvals } from '../permissions/approval-types.ts';
-import type { Redactor } from '../secrets/secret-types.ts';
-import type { Store } from '../store/store-types.ts';
 import { createAcceptance } from './accept.ts';
 import { ActiveCall } from './active-call.ts';
 import { findLateRefusal } from './approval-gate.ts';
@@ -15,64 +9,23 @@ import { createCallerLimits } from './caller-limits.ts';
 import { waitAtMost, waitForEnd } from './deadline.ts';
 import { createDispatcher } from './dispatcher.ts';
 import { createDurableWaits } from './durable-waits.ts';
-import { type Engines, findEngine, runInEngine } from './engine-run.ts';
+import { findEngine, runInEngine } from './engine-run.ts';
 import { createExecutionIds } from './execution-id.ts';
 import { executionUnknown, maySee } from './execution-reader.ts';
 import { type CallEnd, createExecutionRecords } from './execution-records.ts';
 import { createIdempotency } from './idempotency.ts';
-import { createNestedCalls, type NestedCalls } from './nested-calls.ts';
+import { createNestedCalls } from './nested-calls.ts';
 import { createPendingApprovals } from './pending-approvals.ts';
 import { createToolPreparer } from './prepared-tool.ts';
 import { createRecordingKeeper } from './recordings.ts';
 import { redactEnd } from './redaction.ts';
 import { resumeCalls } from './resume-calls.ts';
 import { decideRetry } from './retry.ts';
-import type { CallAnswer, CallRequest, ExplainGuestError, PublishedGeneration } from './tool-types.ts';
-import type { ToolCaller, ToolRegistry } from './tools-api.ts';
+import type { ToolCallerHandle, ToolCallerParts } from './tool-caller-parts.ts';
+import type { CallAnswer, CallRequest } from './tool-types.ts';
 import { createTurns } from './turns.ts';
 import { createValidatorCache } from './validation/validator.ts';
 import { seesTool } from './visible-tools.ts';
-
-/** What the call journey is made of. */
-export interface ToolCallerParts {
-  readonly config: Pick<
-    Config,
-    'tools' | 'safeMode' | 'queue' | 'limits' | 'pluginLimits' | 'executions' | 'idempotency' | 'workers'
-  >;
-  readonly registry: Pick<ToolRegistry, 'resolve'>;
-  readonly engines: Engines;
-  readonly store: Store;
-  readonly events: EventLog;
-  readonly capabilities: Pick<CapabilityTable, 'answer' | 'dial' | 'workspace' | 'endCall'>;
-  readonly approvals: Pick<Approvals, 'ask' | 'settled' | 'withdrawOf' | 'waitingExecutions'>;
-  /** A kept generation, current or not, of a plugin that may serve now; for calls that waited for a person. */
-  readonly findServable?: (generationId: string) => PublishedGeneration | undefined;
-  readonly explainError: ExplainGuestError;
-  /** What `context.config.get` and `context.env.get` may answer now; called before every slice. Must not throw. */
-  readonly readView: CallBorderParts['readView'];
-  readonly noteUse?: CallBorderParts['noteUse'];
-  /** Takes secrets out of what calls get, log, leave behind and answer. */
-  readonly redactor?: Redactor | undefined;
-  /** Epoch ms. */
-  readonly now?: () => number;
-  /** How many calls an engine gets at once, those that wait at the border not counted; two a worker and two by default. */
-  readonly runnableSlots?: number;
-  /** Hears of faults in the daemon itself, with the execution they are logged under. Must not throw. */
-  readonly onFault?: (error: unknown, executionId?: string) => void;
-}
-
-/** The call journey with what the composition root needs beside it. */
-export interface ToolCallerHandle extends ToolCaller {
-  /** Calls that running calls make. */
-  readonly nested: NestedCalls;
-  /** Goes on with the calls that waited for a person when the daemon ended; to be called once, when plugins are known again. */
-  resume(): void;
-  /** A call that waits for a person began with this generation. */
-  needsGeneration(generationId: string): boolean;
-  readRecording(executionId: string): Promise<Recording | undefined>;
-  /** Drains at once and writes the recordings that wait. */
-  close(): Promise<void>;
-}
 
 /** After what was left was cancelled, engines get this long to say so. */
 const cancelGraceMs = 5_000;
@@ -81,7 +34,13 @@ const cancelGraceMs = 5_000;
 export function createToolCaller(parts: ToolCallerParts): ToolCallerHandle {
   const { config, registry, engines, store, events, approvals, now = Date.now, onFault = () => {} } = parts;
   const records = createExecutionRecords({ store, events, keep: config.executions.keep, redactor: parts.redactor });
-  const idempotency = createIdempotency({ store, keepMs: config.idempotency.keepMs, now });
+  const idempotency = createIdempotency({
+    store,
+    keepMs: config.idempotency.keepMs,
+    findQuestion: (id, caller) =>
+      approvals.list({ caller, status: 'open', limit: 1000 }).find((each) => each.executionId === id)?.id,
+    now,
+  });
   const recordings = createRecordingKeeper({
     store,
     keepPerTool: config.executions.keepRecordingsPerTool,

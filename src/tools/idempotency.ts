@@ -39,8 +39,10 @@ export function createIdempotency(parts: {
   readonly store: Pick<Store, 'idempotency' | 'executions'>;
   readonly keepMs: number;
   readonly now: () => number;
+  /** The open question to a person that an execution of this caller waits for. */
+  readonly findQuestion?: (executionId: string, caller: string) => string | undefined;
 }): Idempotency {
-  const { store, keepMs, now } = parts;
+  const { store, keepMs, now, findQuestion = () => undefined } = parts;
   let claimsSincePrune = pruneEvery;
 
   return {
@@ -66,7 +68,7 @@ export function createIdempotency(parts: {
         store.idempotency.claim(wanted);
         return undefined;
       }
-      return answerEarlier(key, claim.argumentsHash === argumentsHash, row);
+      return answerEarlier(key, claim.argumentsHash === argumentsHash, row, findQuestion);
     },
     release: ({ caller, tool, key }) => store.idempotency.release(caller, tool, key),
   };
@@ -86,7 +88,12 @@ function hashArguments(value: unknown): string {
   }
 }
 
-function answerEarlier(key: string, hasSameArguments: boolean, row: ExecutionRow | undefined): CallAnswer {
+function answerEarlier(
+  key: string,
+  hasSameArguments: boolean,
+  row: ExecutionRow | undefined,
+  findQuestion: (executionId: string, caller: string) => string | undefined,
+): CallAnswer {
   if (!hasSameArguments) {
     throw new HotcellError('idempotency-mismatch', `The idempotency key "${key}" was used with other arguments before.`);
   }
@@ -96,8 +103,13 @@ function answerEarlier(key: string, hasSameArguments: boolean, row: ExecutionRow
     });
   }
   if (row.status === 'pending' || row.status === 'running') {
-    throw new HotcellError('idempotency-in-progress', `The call with the idempotency key "${key}" is still ${row.status}.`, {
-      facts: { executionId: row.id },
+    const { id: executionId, status } = row;
+    const approval = findQuestion(executionId, row.caller);
+    const waits = approval === undefined ? `is still ${status}` : `waits for a person to answer ${approval}`;
+    const message = `The call with the idempotency key "${key}" ${waits}: ${executionId}.`;
+    throw new HotcellError('idempotency-in-progress', message, {
+      facts: { executionId, ...(approval !== undefined && { approval }) },
+      fix: `Wait for its end: hotcell executions show ${executionId} --wait`,
     });
   }
   const { id: executionId, output, error, durationMs = 0 } = readExecution(row);

@@ -12,9 +12,10 @@ import { createApprovals } from '../../src/permissions/approvals.ts';
 import type { PluginManifest, ToolManifest } from '../../src/plugins/manifest-types.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store-types.ts';
-import { createToolCaller, type ToolCallerHandle, type ToolCallerParts } from '../../src/tools/call.ts';
+import { createToolCaller } from '../../src/tools/call.ts';
 import { createExecutionReader } from '../../src/tools/execution-reader.ts';
 import { createToolRegistry } from '../../src/tools/registry.ts';
+import type { ToolCallerHandle, ToolCallerParts } from '../../src/tools/tool-caller-parts.ts';
 import type { Caller, PublishedGeneration } from '../../src/tools/tool-types.ts';
 import type { ExecutionReader, ToolRegistry } from '../../src/tools/tools-api.ts';
 

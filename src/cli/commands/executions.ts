@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import type { Client } from '../../client/client.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { executionContracts } from '../../operations/contracts/executions.ts';
 import type { Execution, ExecutionStatus } from '../../tools/tool-types.ts';
@@ -16,6 +17,9 @@ interface ExecutionFlags extends ListFlags {
   readonly parent?: string;
   readonly limit?: string;
 }
+
+/** One question to the daemon waits at most so long: less than what proxies and clients cut. */
+const longestWaitMs = 25_000;
 
 const statuses: readonly ExecutionStatus[] = ['pending', 'running', 'success', 'error', 'timeout', 'cancelled'];
 
@@ -61,11 +65,12 @@ export function registerExecutions(program: Command, session: CliSession): void 
     .command('show')
     .description('show one call')
     .argument('<id>', 'its id')
+    .option('--wait', 'wait until it has ended')
     .option('--json', 'as JSON')
     .action((id: string, _options: unknown, command: Command) => {
-      const flags = command.optsWithGlobals<ListFlags>();
+      const flags = command.optsWithGlobals<ListFlags & { readonly wait?: boolean }>();
       return withDaemon(session, flags, async (client) => {
-        const execution = await client.invoke(executionContracts.get, { id });
+        const execution = await readExecution(client, id, flags.wait === true);
         if (flags.json) return session.printJson(execution);
         const took = execution.durationMs === undefined ? '' : ` in ${formatDuration(execution.durationMs)}`;
         session.print(`${style.bold(execution.id)}  ${execution.tool}@${execution.version}  ${execution.status}${took}\n`);
@@ -96,6 +101,14 @@ export function registerExecutions(program: Command, session: CliSession): void 
         else session.print(answer.cancelled ? `${style.green('✓')} ${id} is cancelled.\n` : `${id} had ended already.\n`);
       });
     });
+}
+
+/** With `wait` it asks until the call has ended: a person may be asked first, and take days. */
+async function readExecution(client: Client, id: string, wait: boolean): Promise<Execution> {
+  for (;;) {
+    const execution = await client.invoke(executionContracts.get, wait ? { id, waitMs: longestWaitMs } : { id });
+    if (!wait || execution.endedAtMs !== undefined) return execution;
+  }
 }
 
 function readStatus(text: string): ExecutionStatus {

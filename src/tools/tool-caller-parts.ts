@@ -1,0 +1,53 @@
+import type { CapabilityTable } from '../capabilities/capability.ts';
+import type { Config } from '../config/config-types.ts';
+import type { Recording } from '../engines/border.ts';
+import type { EventLog } from '../events/event.ts';
+import type { Approvals } from '../permissions/approval-types.ts';
+import type { Redactor } from '../secrets/secret-types.ts';
+import type { Store } from '../store/store-types.ts';
+import type { CallBorderParts } from './call-border.ts';
+import type { Engines } from './engine-run.ts';
+import type { NestedCalls } from './nested-calls.ts';
+import type { ExplainGuestError, PublishedGeneration } from './tool-types.ts';
+import type { ToolCaller, ToolRegistry } from './tools-api.ts';
+
+/** What the call journey is made of. */
+export interface ToolCallerParts {
+  readonly config: Pick<
+    Config,
+    'tools' | 'safeMode' | 'queue' | 'limits' | 'pluginLimits' | 'executions' | 'idempotency' | 'workers'
+  >;
+  readonly registry: Pick<ToolRegistry, 'resolve'>;
+  readonly engines: Engines;
+  readonly store: Store;
+  readonly events: EventLog;
+  readonly capabilities: Pick<CapabilityTable, 'answer' | 'dial' | 'workspace' | 'endCall'>;
+  readonly approvals: Pick<Approvals, 'ask' | 'settled' | 'list' | 'withdrawOf' | 'waitingExecutions'>;
+  /** A kept generation, current or not, of a plugin that may serve now; for calls that waited for a person. */
+  readonly findServable?: (generationId: string) => PublishedGeneration | undefined;
+  readonly explainError: ExplainGuestError;
+  /** What `context.config.get` and `context.env.get` may answer now; called before every slice. Must not throw. */
+  readonly readView: CallBorderParts['readView'];
+  readonly noteUse?: CallBorderParts['noteUse'];
+  /** Takes secrets out of what calls get, log, leave behind and answer. */
+  readonly redactor?: Redactor | undefined;
+  /** Epoch ms. */
+  readonly now?: () => number;
+  /** How many calls an engine gets at once, those that wait at the border not counted; two a worker and two by default. */
+  readonly runnableSlots?: number;
+  /** Hears of faults in the daemon itself, with the execution they are logged under. Must not throw. */
+  readonly onFault?: (error: unknown, executionId?: string) => void;
+}
+
+/** The call journey with what the composition root needs beside it. */
+export interface ToolCallerHandle extends ToolCaller {
+  /** Calls that running calls make. */
+  readonly nested: NestedCalls;
+  /** Goes on with the calls that waited for a person when the daemon ended; to be called once, when plugins are known again. */
+  resume(): void;
+  /** A call that waits for a person began with this generation. */
+  needsGeneration(generationId: string): boolean;
+  readRecording(executionId: string): Promise<Recording | undefined>;
+  /** Drains at once and writes the recordings that wait. */
+  close(): Promise<void>;
+}
