@@ -151,7 +151,7 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
     decideGrants: grants.decide,
     needsGeneration: (id) => caller.needsGeneration(id),
     // Before anything else may call: a shared cell belongs to the call that was in it.
-    onRestored: () => caller.resume(),
+    onRestored: () => caller.resume(false),
     onForgotten(pluginPath) {
       grants.forget(pluginPath);
       uses.forget(pluginPath);
@@ -265,6 +265,7 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
   // Last opened, first closed: what runs may end before the doors shut.
   closers.push(() => caller.drain(DRAIN_MS));
   await plugins.start();
+  caller.resume(true);
   const enginesInUse = new Set(registry.list().map(({ published }) => published.manifest.engine));
   for (const engine of Object.values<Engine>(engines)) if (enginesInUse.has(engine.name)) engine.warm?.();
   grantQuestions.refresh();

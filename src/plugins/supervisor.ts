@@ -35,7 +35,10 @@ export interface PluginSupervisorControls extends PluginSupervisor {
   /** Takes a plugin out of service until its content changes, or somebody reloads or enables it. */
   quarantine(name: string, reason: string): Promise<void>;
   /** A kept generation, current or not, of a plugin that may serve now: for calls that began with it and waited since. */
-  findServable(generationId: string): Published | undefined;
+  findServable(
+    generationId: string,
+    build?: { readonly pluginPath: string; readonly contentHash: string },
+  ): Published | undefined;
   /** Source map and sources of a generation, for diagnostics; undefined when it is no longer kept. */
   readArtifacts(generationId: string): Promise<TraceFiles | undefined>;
 }
@@ -109,6 +112,11 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
   function findGeneration(id: string): Generation | undefined {
     for (const { record } of fleet.units.values()) if (record.live?.generation.id === id) return record.live.generation;
     return archive.find(id);
+  }
+
+  function findSame(build: { readonly pluginPath: string; readonly contentHash: string } | undefined): Generation | undefined {
+    const live = build && fleet.units.get(build.pluginPath)?.record.live?.generation;
+    return live?.contentHash === build?.contentHash ? live : undefined;
   }
 
   async function rebuildCode(generation: Generation): Promise<string | Uint8Array | undefined> {
@@ -198,8 +206,8 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
       });
     },
     findGeneration,
-    findServable(id) {
-      const generation = findGeneration(id);
+    findServable(id, build) {
+      const generation = findGeneration(id) ?? findSame(build);
       const record = generation && fleet.units.get(generation.pluginPath)?.record;
       if (!generation || !record || !mayServe(record.lifecycle.state)) return undefined;
       if (record.live?.generation === generation) return record.live.leasable.published;

@@ -276,9 +276,10 @@ export function createToolCaller(parts: ToolCallerParts): ToolCallerHandle {
       if (owner === undefined || !maySee(caller, owner)) throw executionUnknown(executionId);
       return call !== undefined && stop(call, 'cancelled');
     },
-    resume() {
+    resume(isLast) {
       const findServable = parts.findServable ?? (() => undefined);
-      resumeCalls({ store, approvals, records, prepare, findServable, takeIn, now, onFault });
+      const isActive = (id: string): boolean => activeById.has(id);
+      resumeCalls({ store, approvals, records, prepare, findServable, isActive, isLast, takeIn, now, onFault });
     },
     needsGeneration: (id) => [...activeById.values()].some(({ isParked, record }) => isParked && record.generation === id),
     async ended(id, waitMs, signal) {

@@ -9,6 +9,8 @@ export interface ParkedFacts {
   /** `call`: it has not begun, a person lets it or not. `confirm`: it asked in the middle. */
   readonly waitsFor: 'call' | 'confirm';
   readonly caller: Caller;
+  /** Tells its build again where the daemon ended before the generation was kept. */
+  readonly build: { readonly pluginPath: string; readonly contentHash: string };
   readonly timeoutMs?: number;
   /** What was left of its time. */
   readonly leftMs: number;
@@ -28,6 +30,7 @@ const storedFacts = Compile(
       mayAnswer: Type.Optional(Type.Boolean()),
       isAnonymous: Type.Optional(Type.Boolean()),
     }),
+    build: Type.Object({ pluginPath: Type.String(), contentHash: Type.String() }),
     timeoutMs: Type.Optional(Type.Number({ minimum: 1 })),
     leftMs: Type.Number({ minimum: 0 }),
     argumentsHash: Type.Optional(Type.String()),
@@ -43,6 +46,7 @@ export function describeParked(call: ActiveCall, waitsFor: ParkedFacts['waitsFor
   const { id, role, tools, mayAnswer, isAnonymous } = caller;
   const facts: ParkedFacts = {
     waitsFor,
+    build: { pluginPath: call.pluginPath, contentHash: call.entry.published.generation.contentHash },
     caller: {
       id,
       role,

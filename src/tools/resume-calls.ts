@@ -11,14 +11,22 @@ import { type ParkedFacts, readParked } from './parked-facts.ts';
 import type { PreparedTool } from './prepared-tool.ts';
 import type { PublishedGeneration, ToolEntry } from './tool-types.ts';
 
+/**
+ * A generation that may still serve, current or not: by its id, or the current one of the same plugin with the same content.
+ */
+export type FindServable = (generationId: string, build?: ParkedFacts['build']) => PublishedGeneration | undefined;
+
 /** What the calls of the last run are built again from. */
 export interface ResumeParts {
   readonly store: Pick<Store, 'executions' | 'parkedCalls'>;
   readonly approvals: Pick<Approvals, 'ask' | 'withdrawOf' | 'waitingExecutions'>;
   readonly records: Pick<ExecutionRecords, 'end'>;
   readonly prepare: (entry: ToolEntry) => PreparedTool;
-  /** A generation that may still serve, current or not. */
-  readonly findServable: (generationId: string) => PublishedGeneration | undefined;
+  readonly findServable: FindServable;
+  /** Those that were taken in before. */
+  readonly isActive: (executionId: string) => boolean;
+  /** False while plugins are still built: what is not there yet may come. */
+  readonly isLast: boolean;
   /** Takes a call in where it was. Must not throw. */
   readonly takeIn: (call: ActiveCall) => void;
   readonly now: () => number;
@@ -30,28 +38,30 @@ export interface ResumeParts {
  * `interrupted`, and questions that nobody waits for any more are withdrawn.
  */
 export function resumeCalls(parts: ResumeParts): void {
-  const { store, approvals, onFault } = parts;
-  const resumed = new Set<string>();
+  const { store, approvals, onFault, isLast, isActive } = parts;
   for (const { executionId, factsJson } of store.parkedCalls.list()) {
+    if (isActive(executionId)) continue;
     const row = store.executions.get(executionId);
     if (row === undefined || row.endedAtMs !== null) {
       store.parkedCalls.remove(executionId);
       continue;
     }
+    const facts = readParked(factsJson);
+    if (!isLast && facts !== undefined && parts.findServable(row.generation, facts.build) === undefined) continue;
     try {
-      parts.takeIn(rebuildCall(parts, row, readParked(factsJson)));
-      resumed.add(executionId);
+      parts.takeIn(rebuildCall(parts, row, facts));
     } catch (error) {
       if (!(error instanceof HotcellError)) onFault(error, executionId);
       endInterrupted(parts, row, error instanceof HotcellError ? error.message : 'its record could not be read');
     }
   }
-  for (const executionId of [...approvals.waitingExecutions()]) if (!resumed.has(executionId)) approvals.withdrawOf(executionId);
+  if (!isLast) return;
+  for (const executionId of [...approvals.waitingExecutions()]) if (!isActive(executionId)) approvals.withdrawOf(executionId);
 }
 
 function rebuildCall(parts: ResumeParts, row: ExecutionRow, facts: ParkedFacts | undefined): ActiveCall {
   if (facts === undefined) throw gone('what was kept of it cannot be read');
-  const published = parts.findServable(row.generation);
+  const published = parts.findServable(row.generation, facts.build);
   if (published === undefined) throw gone(`the generation of "${row.plugin}" that it began with is not there any more`);
   const manifest = published.manifest.tools.find(({ name }) => name === row.tool);
   if (manifest === undefined) throw gone(`the tool "${row.tool}" is not there any more`);
@@ -77,6 +87,7 @@ function rebuildCall(parts: ResumeParts, row: ExecutionRow, facts: ParkedFacts |
   });
   for (const line of facts.logs) call.log.add(line);
   call.isParked = true;
+  call.hasAsked = true;
   if (facts.waitsFor === 'confirm') call.suspended = parts.store.parkedCalls.readBlob(row.id);
   else call.approval = askForApproval(call, parts.approvals);
   if (facts.waitsFor === 'confirm' && call.suspended === undefined) throw gone('its memory was not kept');

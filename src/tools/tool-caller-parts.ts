@@ -8,7 +8,8 @@ import type { Store } from '../store/store-types.ts';
 import type { CallBorderParts } from './call-border.ts';
 import type { Engines } from './engine-run.ts';
 import type { NestedCalls } from './nested-calls.ts';
-import type { ExplainGuestError, PublishedGeneration } from './tool-types.ts';
+import type { FindServable } from './resume-calls.ts';
+import type { ExplainGuestError } from './tool-types.ts';
 import type { ToolCaller, ToolRegistry } from './tools-api.ts';
 
 /** What the call journey is made of. */
@@ -24,7 +25,7 @@ export interface ToolCallerParts {
   readonly capabilities: Pick<CapabilityTable, 'answer' | 'dial' | 'workspace' | 'endCall'>;
   readonly approvals: Pick<Approvals, 'ask' | 'settled' | 'list' | 'withdrawOf' | 'waitingExecutions'>;
   /** A kept generation, current or not, of a plugin that may serve now; for calls that waited for a person. */
-  readonly findServable?: (generationId: string) => PublishedGeneration | undefined;
+  readonly findServable?: FindServable;
   readonly explainError: ExplainGuestError;
   /** What `context.config.get` and `context.env.get` may answer now; called before every slice. Must not throw. */
   readonly readView: CallBorderParts['readView'];
@@ -43,8 +44,11 @@ export interface ToolCallerParts {
 export interface ToolCallerHandle extends ToolCaller {
   /** Calls that running calls make. */
   readonly nested: NestedCalls;
-  /** Goes on with the calls that waited for a person when the daemon ended; to be called once, when plugins are known again. */
-  resume(): void;
+  /**
+   * Goes on with the calls that waited for a person when the daemon ended: once when the last run's plugins serve again, and a
+   * last time when all are built.
+   */
+  resume(isLast: boolean): void;
   /** A call that waits for a person began with this generation. */
   needsGeneration(generationId: string): boolean;
   readRecording(executionId: string): Promise<Recording | undefined>;

@@ -72,7 +72,8 @@ export const executionContracts = {
   }),
   get: defineContract({
     name: 'executions.get',
-    summary: 'Shows one execution, with the last lines that it logged while its recording is kept; waits for its end if asked to.',
+    summary:
+      'Shows one execution, with the last lines that it logged while its recording is kept; waits for its end if asked to.',
     role: 'caller',
     input: Type.Object(
       {
