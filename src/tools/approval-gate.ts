@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import type { PermissionSet } from '../config/permission-set.ts';
-import { HotcellError } from '../errors/hotcell-error.ts';
 import type { Approval, Approvals } from '../permissions/approval-types.ts';
 import { matchersOf } from '../permissions/matchers.ts';
 import type { ToolFlags, ToolManifest } from '../plugins/manifest-types.ts';
@@ -38,10 +37,6 @@ export function askForApproval(call: ActiveCall, approvals: Pick<Approvals, 'ask
   const granted = () => published.granted({ executionId, caller, session });
   const reason = decideApproval({ tool: name, flags: manifest.flags, who: manifest.who, granted });
   if (reason === undefined) return undefined;
-  if (request.caller.isAnonymous) {
-    const message = `A person must let each call of "${name}" begin, and nobody knows who you are.`;
-    throw new HotcellError('forbidden', message, { fix: 'Call it with a key: hotcell key create.' });
-  }
   return approvals.ask({
     kind: 'call',
     askKey: executionId,

@@ -1,4 +1,5 @@
 import { globMatches } from '../permissions/matching.ts';
+import type { ToolManifest } from '../plugins/manifest-types.ts';
 import type { Caller, ToolEntry } from './tool-types.ts';
 
 /** Whether a caller may know of tools with this name. Who has no list knows of all. */
@@ -20,6 +21,6 @@ function isForStrangers({ manifest, published }: ToolEntry): boolean {
   return !isDangerous && !isElevated && !asksPerson(manifest) && published.manifest.isolation !== 'plugin';
 }
 
-function asksPerson(manifest: object): boolean {
-  return 'who' in manifest && manifest.who !== 'model';
+function asksPerson({ who = 'model' }: ToolManifest): boolean {
+  return who !== 'model';
 }

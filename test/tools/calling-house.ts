@@ -8,6 +8,7 @@ import type { Engine } from '../../src/engines/engine.ts';
 import { createQuickJsEngine } from '../../src/engines/quickjs/engine.ts';
 import type { EventEnvelope, EventLog } from '../../src/events/event.ts';
 import { createEventLog } from '../../src/events/event-log.ts';
+import type { Approvals } from '../../src/permissions/approval-types.ts';
 import { createApprovals } from '../../src/permissions/approvals.ts';
 import type { PluginManifest, ToolManifest } from '../../src/plugins/manifest-types.ts';
 import { openStore } from '../../src/store/open.ts';
@@ -30,6 +31,7 @@ export interface CallingHouse {
   readonly seen: EventEnvelope[];
   readonly faults: unknown[];
   readonly leases: { open: number };
+  readonly approvals: Approvals;
   /** Publishes a plugin whose default export is written as JavaScript. */
   publish(name: string, plugin: string, options?: PublishOptions): Promise<PublishedGeneration>;
   close(): Promise<void>;
@@ -127,6 +129,7 @@ export async function openHouse(options: HouseOptions = {}): Promise<CallingHous
     seen,
     faults,
     leases,
+    approvals,
     async publish(name, plugin, publishOptions = {}) {
       const published = await makePublished(engine, leases, name, plugin, publishOptions);
       registry.publish(published.generation.pluginPath, published);
