@@ -1,9 +1,14 @@
-import { rmSync, writeFileSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { afterEach, describe, expect, it } from 'vitest';
 import { approvalContracts } from '../../src/operations/contracts/approvals.ts';
 import { executionContracts } from '../../src/operations/contracts/executions.ts';
 import { type DaemonProcess, makeDaemonFolder, removeDaemonFolder, startDaemonProcess } from './daemon-process.ts';
+
+const command = fileURLToPath(new URL('../../bin/hotcell.js', import.meta.url));
 
 /** Asks in the middle of a loop whose state lives in local variables alone. */
 const asker = (edition: number, isolation = 'call') => `
@@ -66,6 +71,15 @@ const approve = (running: DaemonProcess, id: string) =>
   running.client.invoke(approvalContracts.answer, { id, answer: 'approve', person: true });
 const waitForEnd = (running: DaemonProcess, id: string) => running.client.invoke(executionContracts.get, { id, waitMs: 20_000 });
 
+/** Deletes the base image and the images of all generations; returns how many there were. */
+function removeImages(dataDir: string): number {
+  const files = readdirSync(dataDir, { recursive: true, encoding: 'utf8' }).filter(
+    (file) => /^cache[/\\]base-/.test(file) || /image/.test(file),
+  );
+  for (const file of files) rmSync(join(dataDir, file), { recursive: true });
+  return files.length;
+}
+
 /** Starts a call whose connection dies with the daemon. */
 function callAndForget(running: DaemonProcess, ref: string, args: Record<string, unknown>): void {
   running.call(ref, args).catch(() => {});
@@ -90,17 +104,38 @@ describe('a call that waits for a person', () => {
     });
   });
 
-  it('finishes in the generation that it began in, though the plugin was edited and its images are gone', async () => {
+  it('finishes in the generation that it began in, though the plugin was edited and every image is gone', async () => {
     let running = await start({ 'asker.ts': asker(1) });
     callAndForget(running, 'asker', { questions: 1 });
     const question = await findQuestion(running);
     writeFileSync(join(running.folder, 'plugins', 'asker.ts'), asker(2));
     await expect
-      .poll(async () => (await running.client.invoke(executionContracts.get, { id: question.executionId })).status)
-      .toBe('running');
+      .poll(async () => (await running.call('asker', { questions: 0 })).output, { timeout: 10_000 })
+      .toMatchObject({ edition: 2 });
+    await running.kill();
+    expect(removeImages(join(running.folder, '.hotcell'))).toBeGreaterThan(1);
     running = await restart();
+    expect(await running.call('asker', { questions: 0 })).toMatchObject({ output: { edition: 2 } });
     await approve(running, question.id);
-    expect(await waitForEnd(running, question.executionId)).toMatchObject({ status: 'success', output: { edition: 1 } });
+    expect(await waitForEnd(running, question.executionId)).toMatchObject({
+      status: 'success',
+      output: { edition: 1, calls: 1, seen: ['1:true:true'] },
+    });
+  });
+
+  it('is left to the next daemon by one that is asked to stop, and shown by the command that waits for it', async () => {
+    let running = await start({ 'asker.ts': asker(1) });
+    const answer = running.call('asker', { questions: 1 });
+    const { id, executionId } = await findQuestion(running);
+    const refused = expect(answer).rejects.toMatchObject({ code: 'shutting-down', facts: { executionId } });
+    expect(await running.stop()).toBe(0);
+    await refused;
+    running = await restart();
+    const shown = promisify(execFile)(process.execPath, [command, 'executions', 'show', executionId, '--wait', '--json'], {
+      cwd: running.folder,
+    });
+    await approve(running, id);
+    expect(JSON.parse((await shown).stdout)).toMatchObject({ status: 'success', output: { seen: ['1:true:true'] } });
   });
 
   it('keeps the memory of its session', async () => {
