@@ -41,6 +41,8 @@ export interface ToolDefinition<Parameters = unknown> {
   readonly isParallelSafe?: boolean;
   readonly tags?: readonly string[];
   readonly mode?: 'on' | 'off' | 'auto';
+  /** `person`: for admins only. `both`: a person lets every call begin. */
+  readonly who?: 'model' | 'person' | 'both';
   readonly timeoutMs?: number;
   readonly retries?: number;
   readonly idempotent?: boolean;

@@ -14,7 +14,7 @@ export function readLoadResult(result: LoadEnd, request: LoadRequest, keepImage:
   if (result.type === 'lost') {
     return result.reason === 'died'
       ? fail('engine-failed', `The sandbox ended: ${result.detail}.`)
-      : fail('time-exceeded', 'Loading did not end within its limit.');
+      : fail('time-exceeded', `Loading took more than ${request.limits.cpuMs} ms.`);
   }
   const { end } = result;
   switch (end.kind) {
