@@ -1,0 +1,75 @@
+import { createCapabilityTable } from '../capabilities/capability-table.ts';
+import { buildBorderView } from '../capabilities/view.ts';
+import { readModelKey } from '../models/model-key.ts';
+import { createModels, type Models } from '../models/models.ts';
+import type { Tracer } from '../plugins/diagnostics/trace.ts';
+import type { PluginSupervisorControls } from '../plugins/supervisor.ts';
+import { createToolCaller } from '../tools/call.ts';
+import { createToolPort } from '../tools/tool-port.ts';
+import type { ToolRegistry } from '../tools/tools-api.ts';
+import type { Consents } from './consents.ts';
+import type { OpenEngines } from './engines.ts';
+import type { Foundation } from './foundation.ts';
+
+/** What a call passes through on its way. */
+export interface CallNeeds extends OpenEngines, Pick<Consents, 'approvals' | 'uses' | 'audit'> {
+  readonly registry: ToolRegistry;
+  readonly plugins: PluginSupervisorControls;
+  readonly tracer: Tracer;
+}
+
+/** Opens the capabilities and what calls tools with them. */
+export function openCalls(
+  foundation: Foundation,
+  needs: CallNeeds,
+): { readonly caller: ReturnType<typeof createToolCaller>; readonly models: Models } {
+  const { config, closers, store, events, secrets, logFault } = foundation;
+  const { engines, sandbox, registry, plugins, tracer, approvals, uses, audit } = needs;
+  const models = createModels({
+    settings: config.models,
+    readKey: (name, baseUrl) => readModelKey(name, baseUrl, { configured: config.env, secrets, processEnv: process.env }),
+  });
+  const capabilities = createCapabilityTable({
+    config,
+    store,
+    secrets,
+    sandbox: sandbox.run,
+    models,
+    approvals,
+    tools: createToolPort({ registry, nested: () => caller.nested }),
+    logFault: (id, error) => logFault(error, id),
+  });
+  closers.push(() => capabilities.close());
+  const caller = createToolCaller({
+    config,
+    registry,
+    engines,
+    store,
+    events,
+    capabilities,
+    approvals,
+    findServable: plugins.findServable,
+    explainError: (error, generation) => tracer.explain(error, generation),
+    readView: ({ manifest, granted }, use) =>
+      buildBorderView({
+        pluginName: manifest.name,
+        requested: manifest.permissions,
+        granted: granted(use),
+        config,
+        processEnv: process.env,
+        secrets,
+        executionId: use.executionId,
+      }),
+    noteUse({ generation }, { granted, permission, detail, allowed, isGiven, record }) {
+      if (allowed) uses.note(generation.pluginPath, granted, permission, detail);
+      const { id: executionId, caller: callerId, plugin, tool } = record;
+      const use = { executionId, caller: callerId, plugin, tool, permission, detail, allowed };
+      if (isGiven) audit.noteGiven(use);
+      else audit.note(use);
+    },
+    redactor: secrets.redactor,
+    onFault: (error, executionId) => logFault(error, executionId),
+  });
+  closers.push(() => caller.close());
+  return { caller, models };
+}

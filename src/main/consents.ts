@@ -1,0 +1,60 @@
+import { type AuditTrail, createAuditTrail } from '../operations/audit-trail.ts';
+import { createApprovals } from '../permissions/approvals.ts';
+import { isNothing } from '../permissions/decision.ts';
+import { createGrantQuestions, type GrantQuestions } from '../permissions/grant-questions.ts';
+import { createGrantBook, type GrantBook } from '../permissions/grants.ts';
+import { createPermissionUses, type PermissionUses } from '../permissions/uses.ts';
+import type { PluginSupervisorControls } from '../plugins/supervisor.ts';
+import type { Foundation } from './foundation.ts';
+
+/** What people allow, what they are asked, and what became of it. */
+export interface Consents {
+  readonly grants: GrantBook;
+  readonly approvals: ReturnType<typeof createApprovals>;
+  readonly grantQuestions: GrantQuestions;
+  readonly uses: PermissionUses;
+  readonly audit: AuditTrail;
+}
+
+/** Opens the books of grants, approvals and uses. `plugins` is asked for later, when there are plugins. */
+export function openConsents(foundation: Foundation, plugins: () => PluginSupervisorControls): Consents {
+  const { config, closers, store, events, logFault } = foundation;
+  const { redactor } = foundation.secrets;
+  const grants = createGrantBook({
+    store,
+    events,
+    presets: config.grants,
+    grantRequested: config.grantRequested,
+    now: Date.now,
+    onExpire: () => void plugins().refreshGrants().catch(logFault),
+    onFault: (error) => logFault(error),
+  });
+  closers.push(() => grants.close());
+  const approvals = createApprovals({
+    store,
+    events,
+    limits: config.approvals,
+    redact: redactor.value,
+    now: Date.now,
+    onFault: (error) => logFault(error),
+  });
+  closers.push(() => approvals.close());
+  const uses = createPermissionUses(store, Date.now);
+  const audit = createAuditTrail({ store, events, keep: config.audit.keep, now: Date.now, redactor });
+  closers.push(() => audit.close());
+  const grantQuestions = createGrantQuestions({
+    approvals,
+    grants,
+    listPlugins: () =>
+      plugins()
+        .list()
+        .flatMap(({ path, state, version, permissions }) => {
+          const asking = isNothing(permissions.pending) ? undefined : plugins().asking(path);
+          return asking === undefined ? [] : { asking, path, state, version };
+        }),
+    onFault: (error) => logFault(error),
+  });
+  closers.push(() => grantQuestions.close());
+  closers.push(events.subscribe({ types: ['plugin-change', 'plugin-removed', 'grant-change'] }, () => grantQuestions.poke()));
+  return { grants, approvals, grantQuestions, uses, audit };
+}

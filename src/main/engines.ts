@@ -1,0 +1,27 @@
+import { createDenoEngine } from '../engines/deno/deno-engine.ts';
+import { createSandboxRunner, type SandboxRunner } from '../engines/docker/sandbox-runner.ts';
+import type { Engine, EngineName } from '../engines/engine.ts';
+import { createExtismEngine } from '../engines/extism/extism-engine.ts';
+import { createQuickJsEngine } from '../engines/quickjs/engine.ts';
+import { forbiddenSegments } from '../permissions/forbidden-segments.ts';
+import type { Foundation } from './foundation.ts';
+
+/** Every engine by its name, and what runs native commands. */
+export interface OpenEngines {
+  readonly engines: Partial<Record<EngineName, Engine>>;
+  readonly sandbox: SandboxRunner;
+}
+
+/** Starts the engines. `onKill` hears of the program whose code did not stop when its time was over. */
+export async function openEngines(foundation: Foundation, onKill: (programKey: string) => void): Promise<OpenEngines> {
+  const { config, closers, logFault } = foundation;
+  const quickjs = await createQuickJsEngine({ dataDir: config.dataDir, workers: config.workers, onKill });
+  closers.push(() => quickjs.close());
+  const extism = createExtismEngine({ maxWorkers: config.workers.max });
+  closers.push(() => extism.close());
+  const deno = createDenoEngine({ dataDir: config.dataDir, forbiddenSegments });
+  closers.push(() => deno.close());
+  const sandbox = createSandboxRunner({ dataDir: config.dataDir, settings: config.docker, env: process.env, onFault: logFault });
+  closers.push(() => sandbox.close());
+  return { engines: { quickjs, extism, deno }, sandbox };
+}
