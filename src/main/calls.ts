@@ -23,7 +23,7 @@ export function openCalls(
   foundation: Foundation,
   needs: CallNeeds,
 ): { readonly caller: ReturnType<typeof createToolCaller>; readonly models: Models } {
-  const { config, closers, store, events, secrets, logFault } = foundation;
+  const { config, closers, store, events, secrets, resolver, logFault } = foundation;
   const { engines, sandbox, registry, plugins, tracer, approvals, uses, audit } = needs;
   const models = createModels({
     settings: config.models,
@@ -37,6 +37,7 @@ export function openCalls(
     models,
     approvals,
     tools: createToolPort({ registry, nested: () => caller.nested }),
+    ...(resolver === undefined ? {} : { resolver }),
     logFault: (id, error) => logFault(error, id),
   });
   closers.push(() => capabilities.close());

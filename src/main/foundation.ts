@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { Resolve } from '../capabilities/network/resolve.ts';
 import type { Config } from '../config/config-types.ts';
 import type { EventLog } from '../events/event.ts';
 import { createEventLog } from '../events/event-log.ts';
@@ -14,6 +15,7 @@ export interface Foundation {
   readonly config: Config;
   readonly version: string;
   readonly startedAtMs: number;
+  readonly resolver: Resolve | undefined;
   readonly log: Logger;
   readonly closers: Closers;
   readonly store: Store;
@@ -25,7 +27,7 @@ export interface Foundation {
 
 /** Opens the store, the secrets and the event log; calls that a crash cut off are ended first. */
 export function layFoundation(options: DaemonOptions, closers: Closers): Foundation {
-  const { config, version, log } = options;
+  const { config, version, log, resolver } = options;
   const startedAtMs = Date.now();
   const logFault = (error: unknown, id?: string) =>
     log.error({ err: error, ...(id === undefined ? {} : { id }) }, 'fault in the daemon');
@@ -43,5 +45,5 @@ export function layFoundation(options: DaemonOptions, closers: Closers): Foundat
   options.onRedaction?.(redactor.json);
   const events = createEventLog({ store, now: Date.now, redact: redactor.value, onSubscriberError: (error) => logFault(error) });
   if (options.onEvent) closers.push(events.subscribe({}, options.onEvent));
-  return { config, version, startedAtMs, log, closers, store, secrets, events, logFault };
+  return { config, version, startedAtMs, resolver, log, closers, store, secrets, events, logFault };
 }

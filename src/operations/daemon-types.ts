@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { Resolve } from '../capabilities/network/resolve.ts';
 import type { Config } from '../config/config-types.ts';
 import type { EventEnvelope } from '../events/event.ts';
 import type { Operation } from './operation.ts';
@@ -13,6 +14,8 @@ export interface DaemonOptions {
   /** Sees every event from the start on. Must not throw. */
   readonly onEvent?: (event: EventEnvelope) => void;
   readonly log: Logger;
+  /** Stands in for the resolver of the operating system, for whatever plugins reach. */
+  readonly resolver?: Resolve;
   /** Handed what takes secrets out of a line of JSON, before anything is logged that may hold one. */
   readonly onRedaction?: (redact: (json: string) => string) => void;
 }

@@ -6,7 +6,7 @@ import type { CliFlags } from '../../src/config/sources.ts';
 import type { EventEnvelope, EventType } from '../../src/events/event.ts';
 import { startDaemon } from '../../src/main.ts';
 import { toolContracts } from '../../src/operations/contracts/tools.ts';
-import type { Daemon } from '../../src/operations/daemon-types.ts';
+import type { Daemon, DaemonOptions } from '../../src/operations/daemon-types.ts';
 import { parsePermissions } from '../../src/permissions/parse.ts';
 import type { CallAnswer } from '../../src/tools/tool-types.ts';
 
@@ -27,7 +27,11 @@ export interface DaemonHouse {
 }
 
 /** Starts a daemon over a folder that `makeDaemonFolder` made. */
-export async function openDaemonHouse(folder: string, flags: CliFlags = {}): Promise<DaemonHouse> {
+export async function openDaemonHouse(
+  folder: string,
+  flags: CliFlags = {},
+  options: Pick<DaemonOptions, 'resolver'> = {},
+): Promise<DaemonHouse> {
   const config = loadConfig({ flags, env: {}, cwd: folder, parsePermissions });
   const events: EventEnvelope[] = [];
   const listeners = new Set<(event: EventEnvelope) => void>();
@@ -35,7 +39,8 @@ export async function openDaemonHouse(folder: string, flags: CliFlags = {}): Pro
     if (!event.type.startsWith('execution-')) events.push(event);
     for (const listener of listeners) listener(event);
   };
-  const daemon = await startDaemon({ config, version: '0.0.0', listen: true, onEvent, log: pino({ level: 'silent' }) });
+  const log = pino({ level: 'silent' });
+  const daemon = await startDaemon({ ...options, config, version: '0.0.0', listen: true, onEvent, log });
   const { url = '', token } = daemon;
   const client = createHttpClient({ url, token });
   return {
