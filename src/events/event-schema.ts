@@ -102,6 +102,12 @@ const eventValidator = Compile(
       'secret-change',
       Type.Object({ action: Type.Union([Type.Literal('set'), Type.Literal('removed')]), binding: text, by: text }),
     ),
+    defineEvent(
+      'hook-change',
+      Type.Object({ state: text, previousState: text, hash: text, reason: text, by: Type.Optional(text) }),
+    ),
+    defineEvent('hook-refusal', Type.Object({ tool: text, code: text, message: text })),
+    defineEvent('hook-problem', Type.Object({ message: text })),
     defineEvent('watch-problem', Type.Object({ path: text, message: text })),
     defineEvent('storage-problem', Type.Object({ path: text, message: text })),
   ]),

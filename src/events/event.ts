@@ -57,6 +57,10 @@ export interface EventDataByType {
     execution?: string;
   };
   'secret-change': { action: 'set' | 'removed'; binding: string; by: string };
+  'hook-change': { state: string; previousState: string; hash: string; reason: string; by?: string };
+  /** A hook stopped a call before it began; `code` is hook-refused or hook-failed. */
+  'hook-refusal': { tool: string; code: string; message: string };
+  'hook-problem': { message: string };
   'watch-problem': { path: string; message: string };
   'storage-problem': { path: string; message: string };
 }

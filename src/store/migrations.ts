@@ -224,6 +224,14 @@ const migrations: readonly string[] = [
     primary key (plugin_path, caller, day)
   ) strict, without rowid;
   `,
+  `
+  create table hook_approvals (
+    path text primary key not null,
+    content_hash text not null,
+    approved_by text not null,
+    approved_at integer not null
+  ) strict, without rowid;
+  `,
 ];
 
 /** Brings the database to the newest version, each step in one transaction. Refuses one that a newer Hotcell wrote. */

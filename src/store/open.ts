@@ -7,6 +7,7 @@ import { createEventTable } from './events.ts';
 import { createExecutionTable } from './executions.ts';
 import { createGenerationTable } from './generations.ts';
 import { createGrantTable } from './grants.ts';
+import { createHookApprovalTable } from './hook-approvals.ts';
 import { createIdempotencyTable } from './idempotency.ts';
 import { createIdleCheckpoint } from './idle-checkpoint.ts';
 import { createKeyTable } from './keys.ts';
@@ -103,6 +104,7 @@ function createStore(database: DatabaseSync, dataDir: string, onWriteError: (err
     approvals: createApprovalTable(database),
     parkedCalls: createParkedCallTable(database, queue),
     secrets: createSecretTable(database),
+    hookApprovals: createHookApprovalTable(database),
     committed: queue.committed,
     committedEnds: queue.committedEnds,
     flush: queue.flush,

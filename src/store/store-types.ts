@@ -19,6 +19,7 @@ export interface Store {
   readonly approvals: ApprovalTable;
   readonly parkedCalls: ParkedCallTable;
   readonly secrets: SecretTable;
+  readonly hookApprovals: HookApprovalTable;
   /**
    * Resolves when everything queued so far is committed; rejects with `storage-full` when the disk is full. Then the
    * writes stay queued and are tried again: whoever gives up on a call updates its row to `error`.
@@ -400,4 +401,21 @@ export interface ModelUsageTable {
   list(day: number, query: { readonly caller?: string; readonly limit: number }): (ModelUsageKey & { readonly tokens: number })[];
   /** Forgets earlier days. */
   prune(beforeDay: number): void;
+}
+
+/** The files of a hook that an operator approved, by their hash; see src/hooks. */
+export interface HookApprovalRow {
+  /** The real path of the hook's folder. */
+  readonly path: string;
+  readonly contentHash: string;
+  readonly approvedBy: string;
+  readonly approvedAtMs: number;
+}
+
+/** Approvals of hooks, one a folder; everything is written at once. */
+export interface HookApprovalTable {
+  list(): HookApprovalRow[];
+  put(row: HookApprovalRow): void;
+  /** False when there was none. */
+  remove(path: string): boolean;
 }

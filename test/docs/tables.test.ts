@@ -51,6 +51,9 @@ const dataOfEvents = {
   'approval-request': ['approval', 'kind', 'reason', 'question', 'tool', 'execution', 'expiresAtMs', 'tag'],
   'approval-answer': ['approval', 'kind', 'status', 'by', 'tool', 'execution'],
   'secret-change': ['action', 'binding', 'by'],
+  'hook-change': ['state', 'previousState', 'hash', 'reason', 'by'],
+  'hook-refusal': ['tool', 'code', 'message'],
+  'hook-problem': ['message'],
   'watch-problem': ['path', 'message'],
   'storage-problem': ['path', 'message'],
 } as const satisfies { readonly [Type in EventType]: ReadonlyArray<keyof EventDataByType[Type]> };

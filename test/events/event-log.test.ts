@@ -31,6 +31,9 @@ const samples: { [Type in EventType]: EventDataByType[Type] } = {
   },
   'approval-answer': { approval: 'apr_1', kind: 'confirm', status: 'approved', by: 'local', tool: 'mail', execution: 'exe_1' },
   'secret-change': { action: 'set', binding: 'the header x-key of requests to api.example.com', by: 'local' },
+  'hook-change': { state: 'active', previousState: 'new', hash: 'abc', reason: 'approved', by: 'local' },
+  'hook-refusal': { tool: 'a', code: 'hook-refused', message: 'no' },
+  'hook-problem': { message: 'm' },
   'watch-problem': { path: '/p', message: 'gone' },
 };
 const types = Object.keys(samples).filter((type): type is EventType => type in samples);

@@ -126,7 +126,8 @@ function createServiceView({ io }: CliSession, config: Config): StartView {
     redaction,
     log,
     onEvent({ type, subject, data }) {
-      const level = type === 'plugin-diagnostic' || type === 'watch-problem' ? 'warn' : quietEvents.has(type) ? 'debug' : 'info';
+      const level =
+        type === 'plugin-diagnostic' || /^(?:watch|hook)-problem$/.test(type) ? 'warn' : quietEvents.has(type) ? 'debug' : 'info';
       log[level]({ event: type, subject, ...data }, `${type} ${subject}`);
     },
     started: ({ url, version, tookMs, plugins, tools }) =>

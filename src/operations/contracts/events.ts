@@ -19,6 +19,9 @@ const eventTypeTable: Readonly<Record<EventType, true>> = {
   'approval-request': true,
   'approval-answer': true,
   'secret-change': true,
+  'hook-change': true,
+  'hook-refusal': true,
+  'hook-problem': true,
   'watch-problem': true,
   'storage-problem': true,
 };
