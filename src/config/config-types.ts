@@ -89,6 +89,8 @@ export interface DockerSettings {
   readonly images: readonly string[];
   /** The image of each command that `context.run` may start. */
   readonly commands: Readonly<Record<string, string>>;
+  /** The image in which plugins of the engine `docker` run; empty for none. */
+  readonly pluginImage: string;
   readonly memoryBytes: number;
   readonly pids: number;
   readonly scratchBytes: number;

@@ -33,6 +33,7 @@ export const defaultSettings = {
     socket: '',
     images: ['alpine:3.20', 'node:22-alpine', 'python:3.12-alpine'],
     commands: {},
+    pluginImage: '',
     memoryBytes: 256 * MIB,
     pids: 100,
     scratchBytes: 64 * MIB,

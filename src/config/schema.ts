@@ -217,6 +217,13 @@ export const settingsSchema = Type.Object(
         Type.String({ minLength: 1, maxLength: 256 }),
         'The image of each command of `context.run`: `{ jq: "tools:1" }`.',
       ),
+      pluginImage: Type.Optional(
+        Type.String({
+          maxLength: 256,
+          default: defaults.docker.pluginImage,
+          description: 'The image with Node 22 or later in which plugins of the engine docker run; empty for none.',
+        }),
+      ),
       memoryBytes: whole(defaults.docker.memoryBytes, 16 * MIB, 64 * GIB, 'Memory of one container; no swap beyond it.'),
       pids: whole(defaults.docker.pids, 2, 10_000, 'Processes of one container.'),
       scratchBytes: whole(defaults.docker.scratchBytes, MIB, 16 * GIB, 'Size of `/tmp` and of `/workspace`, each.'),
