@@ -14,6 +14,7 @@ import { createTokenBudgets } from './llm/token-budget.ts';
 import { createLlm, type TextGenerator } from './llm.ts';
 import { namedRefusals, refuseOperation } from './named-refusals.ts';
 import type { Resolve } from './network/resolve.ts';
+import { runNative } from './run/run-native.ts';
 import { createRun } from './run.ts';
 import type { RunSandboxed } from './sandbox.ts';
 import { createTools, type ToolPort } from './tools.ts';
@@ -80,6 +81,10 @@ export function createCapabilityTable(parts: CapabilityParts): CapabilityTable {
       }
     },
     dial: fetch.dial,
+    native: async (command, user, signal) => {
+      if (parts.sandbox === undefined) throw new HotcellError('not-supported', 'Containers are not part of this daemon.');
+      return runNative({ sandbox: parts.sandbox, settings: config.docker, files, dial: fetch.dial }, command, user, signal);
+    },
     workspace: files.workspace,
     endCall: fetch.endCall,
     close: async () => {

@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream';
 import type { PermissionSet } from '../config/permission-set.ts';
+import type { NativeCommand, NativeResult } from './run/native-types.ts';
 
 /** What a guest asks a capability for: an operation such as `kv.get`, a JSON text and raw bytes beside it. */
 export interface CapabilityRequest {
@@ -59,6 +60,8 @@ export interface CapabilityTable {
   dial(to: { readonly host: string; readonly port: number }, user: CapabilityUser, signal: AbortSignal): Promise<Duplex>;
   /** The user's workspace, made if need be, and what of it is granted. */
   workspace(user: CapabilityUser): Promise<{ dir: string; read: readonly string[]; write: readonly string[] }>;
+  /** Runs a command in a container for a tool of the daemon itself; no guest can ask for it. */
+  native(command: NativeCommand, user: CapabilityUser, signal: AbortSignal): Promise<NativeResult>;
   /** Gives back what a call that is over still holds, such as open responses. Must not throw. */
   endCall(executionId: string): void;
   close(): Promise<void>;

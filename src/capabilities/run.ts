@@ -6,7 +6,7 @@ import { matchersOf } from '../permissions/matchers.ts';
 import type { Capability, CapabilityRequest, CapabilityResult, CapabilityTable, CapabilityUser } from './capability.ts';
 import { createDenial } from './denial.ts';
 import { createPayloadReader } from './payload.ts';
-import { bringFiles, putBack } from './run/workspace-files.ts';
+import { runNative } from './run/run-native.ts';
 import type { RunSandboxed } from './sandbox.ts';
 
 /** What `context.run` needs of the daemon. */
@@ -66,35 +66,24 @@ async function answerRun(
   const { sandbox, settings, files } = parts;
   const image = chooseImage(command, options, settings);
   if (sandbox === undefined) throw new HotcellError('not-supported', 'context.run is not part of this daemon.');
-  const sent = await bringFiles(files, options.files ?? [], { user, signal, mostBytes: settings.scratchBytes });
   const stdin = request.body ?? (options.stdin === undefined ? undefined : Buffer.from(options.stdin));
-  const mayWrite = (user.granted().write ?? []).length > 0;
-  const mayDial = (user.granted().net ?? []).length > 0;
-  const result = await sandbox(
+  const { stdout, stderr, ...facts } = await runNative(
+    { sandbox, settings, files, dial: parts.dial },
     {
-      id: user.executionId,
       image,
       command,
       args,
-      files: sent,
+      paths: options.files ?? [],
       timeoutMs: Math.min(options.timeoutMs ?? settings.timeoutMs, settings.timeoutMs),
-      maxOutputBytes: settings.maxOutputBytes,
+      network: true,
       ...(stdin === undefined ? {} : { stdin }),
-      ...(mayWrite ? { collectBytes: settings.scratchBytes } : {}),
-      ...(mayDial ? { dial: (to, dialSignal) => parts.dial(to, user, dialSignal) } : {}),
     },
+    user,
     signal,
   );
-  const { written, left } = await putBack(files, result.files, { user, signal });
-  const facts = {
-    exitCode: result.exitCode,
-    stderr: decode(result.stderr),
-    truncated: result.truncated,
-    files: written,
-    left: [...left, ...result.refused],
-  };
-  if (options.as === 'bytes') return { payload: facts, body: result.stdout };
-  return { payload: { ...facts, stdout: decode(result.stdout) } };
+  const payload = { ...facts, stderr: decode(stderr) };
+  if (options.as === 'bytes') return { payload, body: stdout };
+  return { payload: { ...payload, stdout: decode(stdout) } };
 }
 
 function admitCommand(command: string, user: CapabilityUser): void {

@@ -26,6 +26,8 @@ export interface SandboxRequest {
   readonly maxOutputBytes: number;
   /** Processors, such as 0.1; one when nobody says. */
   readonly cpus?: number;
+  /** Hears what is kept of the output as it comes; the bytes are a view that is gone afterwards. Must not throw. */
+  readonly onOutput?: (stream: 'stdout' | 'stderr', bytes: Uint8Array) => void;
   /** Opens a connection where the caller may go; without it the command has no network at all. */
   readonly dial?: (to: { readonly host: string; readonly port: number }, signal: AbortSignal) => Promise<Duplex>;
 }

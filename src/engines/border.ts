@@ -1,4 +1,5 @@
 import type { Duplex } from 'node:stream';
+import type { CapabilityUser } from '../capabilities/capability.ts';
 
 /**
  * The border: everything that passes between a guest and the host. The guest has one import,
@@ -67,6 +68,8 @@ export interface BorderHost {
    * clients of their own. Rejects with a HotcellError whose message may cross to the guest.
    */
   dial?(to: { readonly host: string; readonly port: number }, signal: AbortSignal): Promise<Duplex>;
+  /** Who the call is for the capabilities: for tools of the daemon itself, which use them without a guest in between. */
+  user?(): CapabilityUser;
   /** The caller's workspace and what of it is granted: for engines that hand their guests files. */
   workspace?(): Promise<BorderWorkspace>;
 }

@@ -123,6 +123,12 @@ export class CallBorder implements BorderHost {
     return this.#parts.capabilities.dial(to, this.#user, signal);
   }
 
+  user(): CapabilityUser {
+    this.#user ??= this.#createUser();
+    this.#parts.waits.beforeEffect(this.#call);
+    return this.#user;
+  }
+
   workspace(): Promise<BorderWorkspace> {
     this.#user ??= this.#createUser();
     this.#parts.waits.beforeEffect(this.#call);

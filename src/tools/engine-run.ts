@@ -17,7 +17,9 @@ export function findEngine(engines: Engines, entry: ToolEntry): Engine {
   const engine = engines[name];
   if (engine !== undefined) return engine;
   throw new HotcellError('not-supported', `The tool "${entry.name}" needs the engine "${name}", which is not there.`, {
-    fix: `Use one of: ${Object.keys(engines).join(', ')}.`,
+    fix: `Use one of: ${Object.keys(engines)
+      .filter((each) => each !== 'hosted')
+      .join(', ')}.`,
   });
 }
 

@@ -99,7 +99,7 @@ export function createToolRegistry(options: { readonly onChange?: (change: Tools
 
 function makeEntry(manifest: ToolEntry['manifest'], published: PublishedGeneration): ToolEntry {
   const { name: plugin, version } = published.manifest;
-  return { name: manifest.name, version, source: 'plugin', plugin, manifest, published };
+  return { name: manifest.name, version, source: published.source ?? 'plugin', plugin, manifest, published };
 }
 
 function keyOf(entry: ToolEntry): string {

@@ -70,7 +70,8 @@ function rebuildCall(parts: ResumeParts, row: ExecutionRow, facts: ParkedFacts |
     throw gone('its arguments held a secret, which is not kept');
   }
   const { name: plugin } = published.manifest;
-  const entry: ToolEntry = { name: row.tool, version: row.version, source: 'plugin', plugin, manifest, published };
+  const { source = 'plugin' } = published;
+  const entry: ToolEntry = { name: row.tool, version: row.version, source, plugin, manifest, published };
   const call = new ActiveCall({
     request: {
       ref: `${row.tool}@${row.version}`,

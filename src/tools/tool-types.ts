@@ -30,6 +30,8 @@ export interface Caller extends CallerRules {
 
 /** A published generation as the registry holds it: calls take a lease, so that a drain knows when the last one ended. */
 export interface PublishedGeneration {
+  /** Where its tools come from; a plugin when nobody says. */
+  readonly source?: ToolEntry['source'];
   readonly generation: Generation;
   readonly manifest: PluginManifest;
   /** What is granted to it now, within a call when one is given. */

@@ -86,6 +86,7 @@ function watchRun(cell: CellContainer, request: SandboxRequest, egress: Egress |
     if (channel > stderrChannel || type === fromInit.accept) egress?.hear({ type, channel, payload });
     else if (type === fromInit.ack && payload.length >= 4) cell.link.acknowledge(channel, payload.readUInt32LE(0));
     else if (type === fromInit.data && output !== undefined) {
+      if (!output.isTruncated) request.onOutput?.(channel === stdoutChannel ? 'stdout' : 'stderr', payload);
       if (output.add(payload)) cell.link.sendNumber(toInit.ack, channel, payload.length);
       else fail(tooMuchOutput(request.maxOutputBytes));
     } else if (type === fromInit.failed) fail(describeFailure(request, channel, payload));
