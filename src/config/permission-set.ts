@@ -19,6 +19,11 @@ export interface PermissionSet {
    * operator gives it: a plugin that asks for it is not loaded.
    */
   readonly dangerous?: readonly string[];
+  /**
+   * Engines on which the plugin may run although it asks for a lower one, because its code wants what that does not have
+   * (`deno`, `docker`). Only an operator gives it; the daemon asks for it.
+   */
+  readonly engine?: readonly string[];
   /** Token budget for `context.llm`; `true` takes the default budget. */
   readonly llm?: number | true;
   /** Quota of `context.kv` in bytes; `shared` lets all callers see the same store. `true` takes the default quota. */

@@ -16,7 +16,7 @@ export interface GrantDecision {
 }
 
 type Kv = NonNullable<PermissionSet['kv']>;
-type ListKey = 'net' | 'read' | 'write' | 'env' | 'run' | 'tools' | 'dangerous';
+type ListKey = 'net' | 'read' | 'write' | 'env' | 'run' | 'tools' | 'dangerous' | 'engine';
 
 /** Tokens that `llm: true` stands for. */
 export const defaultLlmTokens = 100_000;
@@ -29,10 +29,11 @@ const coversByKey: Readonly<Record<ListKey, (granted: string, requested: string)
   run: (granted, requested) => granted === requested,
   tools: globMatches,
   dangerous: globMatches,
+  engine: (granted, requested) => granted === requested,
 };
 const nothing: PermissionSet = Object.freeze({});
 const lastByRequest = new WeakMap<PermissionSet, { readonly sources: GrantSources; readonly decision: GrantDecision }>();
-const listKeys: readonly ListKey[] = ['net', 'read', 'write', 'env', 'run', 'tools', 'dangerous'];
+const listKeys: readonly ListKey[] = ['net', 'read', 'write', 'env', 'run', 'tools', 'dangerous', 'engine'];
 
 /**
  * Decides what is granted of a request. A preset holds even for what was not asked for: an operator may allow a host that
@@ -43,10 +44,15 @@ export function decideGrants(requested: PermissionSet, sources: GrantSources): G
   const last = lastByRequest.get(requested);
   if (last !== undefined && last.sources.preset === sources.preset && last.sources.grantRequested === grantRequested)
     return last.decision;
-  const granted = grantRequested ? Object.freeze(joinPermissions(preset, requested)) : preset;
+  const granted = grantRequested ? Object.freeze(joinPermissions(preset, withoutEngine(requested))) : preset;
   const decision = Object.freeze({ granted, pending: Object.freeze(subtractPermissions(requested, granted)) });
   lastByRequest.set(requested, { sources: { preset: sources.preset, grantRequested }, decision });
   return decision;
+}
+
+/** The engine is what the daemon asks for, not the plugin: `escalation` of the config decides about it. */
+function withoutEngine({ engine: _engine, ...rest }: PermissionSet): PermissionSet {
+  return rest;
 }
 
 /** What of a request no grant covers. */

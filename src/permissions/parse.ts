@@ -12,7 +12,7 @@ type Item = { readonly ok: true; readonly entry: string } | { readonly ok: false
 type Value<Key extends PermissionKey> =
   | { readonly ok: true; readonly value: PermissionSet[Key] }
   | { readonly ok: false; readonly message: string };
-type ListKey = 'net' | 'read' | 'write' | 'env' | 'run' | 'tools' | 'dangerous';
+type ListKey = 'net' | 'read' | 'write' | 'env' | 'run' | 'tools' | 'dangerous' | 'engine';
 
 const mostEntries = 100;
 const longestEntry = 1100;
@@ -26,6 +26,7 @@ const examples: Readonly<Record<ListKey, string>> = {
   run: '["ffmpeg"]',
   tools: '["weather", "text_*"]',
   dangerous: '["shell"], or ["*"] for all of its tools',
+  engine: '["deno"] or ["docker"]',
 };
 
 const parsers: { readonly [Key in PermissionKey]: (value: unknown) => Value<Key> } = {
@@ -36,6 +37,7 @@ const parsers: { readonly [Key in PermissionKey]: (value: unknown) => Value<Key>
   run: (value) => parseList('run', value, parseCommand),
   tools: (value) => parseList('tools', value, parseToolGlob),
   dangerous: (value) => parseList('dangerous', value, parseToolGlob),
+  engine: (value) => parseList('engine', value, parseEngine),
   llm: parseLlm,
   kv: parseKv,
   sharedCell: parseSharedCell,
@@ -50,23 +52,28 @@ export const permissionKeys: readonly PermissionKey[] = [
   'run',
   'tools',
   'dangerous',
+  'engine',
   'llm',
   'kv',
   'sharedCell',
 ];
 
 /**
- * Reads the permissions block of a plugin: the same, but that nobody asks to be trusted with what is dangerous.
+ * Reads the permissions block of a plugin: the same, but that nobody asks to be trusted with what is dangerous, or to climb.
  */
 export function parseRequestedPermissions(value: unknown): ParsedPermissions {
-  if (!isRecord(value) || value.dangerous === undefined) return parsePermissions(value);
-  return {
-    ok: false,
-    key: 'dangerous',
-    message:
-      'permissions.dangerous cannot be asked for by a plugin: only the operator lets a dangerous tool run without an approval, with hotcell grant NAME dangerous=TOOL.',
-  };
+  const key = isRecord(value) ? operatorsKeys.find((each) => value[each] !== undefined) : undefined;
+  return key === undefined ? parsePermissions(value) : { ok: false, key, message: operatorsOnly[key] };
 }
+
+const operatorsKeys = ['dangerous', 'engine'] as const;
+
+const operatorsOnly: Readonly<Record<(typeof operatorsKeys)[number], string>> = {
+  dangerous:
+    'permissions.dangerous cannot be asked for by a plugin: only the operator lets a dangerous tool run without an approval, with hotcell grant NAME dangerous=TOOL.',
+  engine:
+    "permissions.engine cannot be asked for by a plugin: a plugin names its engine beside its permissions, as in engine: 'deno'.",
+};
 
 /**
  * Reads a permissions block of a manifest or of `grants` in the config. Hosts and paths come out in their one spelling,
@@ -132,6 +139,11 @@ function parseCommand(text: string): Item {
 function parseToolGlob(text: string): Item {
   if (/^[A-Za-z0-9_.*-]{1,128}$/.test(text)) return { ok: true, entry: text };
   return { ok: false, reason: 'is no tool name; write it as weather or text_*, without a version' };
+}
+
+function parseEngine(text: string): Item {
+  if (text === 'deno' || text === 'docker') return { ok: true, entry: text };
+  return { ok: false, reason: 'is no engine that a plugin could climb to; write deno or docker' };
 }
 
 function parseLlm(value: unknown): Value<'llm'> {

@@ -5,7 +5,7 @@ import { netEntryCovers, pathMatches } from './matching.ts';
 import { type ParsedPermissions, parsePermissions, permissionKeys } from './parse.ts';
 
 const mostWords = 200;
-const listKeys = ['net', 'read', 'write', 'env', 'run', 'tools', 'dangerous'] as const;
+const listKeys = ['net', 'read', 'write', 'env', 'run', 'tools', 'dangerous', 'engine'] as const;
 
 /**
  * Reads permissions as people write them in a command: `net=api.example.com read=notes llm=20000 kv kv=shared sharedCell`,

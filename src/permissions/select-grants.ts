@@ -44,7 +44,7 @@ export function holdsFor(grant: Grant, subject: GrantSubject, use: GrantUse | un
 
 /**
  * Everything that the grants that hold give to a build. An operator's own edit keeps them; a build of anybody else has
- * `env`, `run` and `dangerous` only from a grant that was given for that very content.
+ * `env`, `run`, `dangerous` and `engine` only from a grant that was given for that very content.
  */
 export function joinGrants(grants: readonly Grant[], subject: GrantSubject): PermissionSet {
   let joined: PermissionSet = {};
@@ -56,6 +56,7 @@ export function joinGrants(grants: readonly Grant[], subject: GrantSubject): Per
 }
 
 /** A set without what a build of an unknown hand must not have. */
-export function withoutSecrets({ env: _env, run: _run, dangerous: _dangerous, ...rest }: PermissionSet): PermissionSet {
+export function withoutSecrets(set: PermissionSet): PermissionSet {
+  const { env: _env, run: _run, dangerous: _dangerous, engine: _engine, ...rest } = set;
   return rest;
 }

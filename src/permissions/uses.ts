@@ -56,7 +56,7 @@ export function createPermissionUses(store: Pick<Store, 'permissionUses'>, now: 
   };
 }
 
-type ListKey = 'net' | 'read' | 'write' | 'env' | 'run' | 'tools';
+type ListKey = 'net' | 'read' | 'write' | 'env' | 'run' | 'tools' | 'engine';
 
 const matchersByKey: Readonly<Record<ListKey, (entry: string, detail: string) => boolean>> = {
   net(entry, detail) {
@@ -69,8 +69,9 @@ const matchersByKey: Readonly<Record<ListKey, (entry: string, detail: string) =>
   run: (entry, command) => entry === command,
   // A tool is noted as name or as name@version.
   tools: (glob, name) => globMatches(glob, name.split('@', 1)[0] ?? name),
+  engine: (entry, name) => entry === name,
 };
-const listKeys: readonly ListKey[] = ['net', 'read', 'write', 'env', 'run', 'tools'];
+const listKeys: readonly ListKey[] = ['net', 'read', 'write', 'env', 'run', 'tools', 'engine'];
 
 /** The granted entry behind a use, so that what a guest makes up cannot fill the table. */
 function findWord(granted: PermissionSet, permission: string, detail: string): string | undefined {

@@ -134,7 +134,7 @@ describe('parsePermissions', () => {
   it('never throws, and what it read reads as itself', () => {
     const list = fc.array(fc.oneof(fc.string(), fc.domain(), fc.ipV4(), fc.ipV6(), fc.webPath()), { maxLength: 4 });
     const block = fc.dictionary(
-      fc.constantFrom('net', 'read', 'write', 'env', 'run', 'tools', 'dangerous', 'llm', 'kv'),
+      fc.constantFrom('net', 'read', 'write', 'env', 'run', 'tools', 'dangerous', 'engine', 'llm', 'kv'),
       fc.oneof(list, fc.anything()),
     );
     fc.assert(

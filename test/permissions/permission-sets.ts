@@ -27,6 +27,7 @@ export const permissionSets = fc
       run: list(fc.constantFrom('ls', 'git')),
       tools: list(glob),
       dangerous: list(glob),
+      engine: list(fc.constantFrom('deno', 'docker')),
       llm: fc.oneof(fc.constant(true), fc.integer({ min: 1, max: 200_000 })),
       kv,
       sharedCell: fc.constant(true),

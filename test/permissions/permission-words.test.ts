@@ -57,7 +57,7 @@ describe('takeBack', () => {
       fc.property(permissionSets, permissionSets, (granted, revoked) => {
         const rest = takeBack(granted, revoked);
         expect(isNothing(subtractPermissions(rest, granted))).toBe(true);
-        for (const key of ['net', 'read', 'write', 'env', 'run', 'tools', 'dangerous'] as const) {
+        for (const key of ['net', 'read', 'write', 'env', 'run', 'tools', 'dangerous', 'engine'] as const) {
           for (const entry of revoked[key] ?? []) expect(isCovered({ [key]: [entry] }, rest)).toBe(false);
         }
         for (const key of ['llm', 'kv', 'sharedCell'] as const) if (revoked[key]) expect(rest[key]).toBeUndefined();

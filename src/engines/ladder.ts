@@ -1,0 +1,152 @@
+import type { EngineName, Isolation } from './engine.ts';
+
+/** What code wants that not every engine has. `builtin` is a name of Node's own modules, without `node:`. */
+export type EngineNeed =
+  | { readonly kind: 'builtin'; readonly name: string }
+  | { readonly kind: 'processes'; readonly name: string }
+  | { readonly kind: 'native-addon' };
+
+/** The engines of TypeScript and JavaScript, one above the other. A `.wasm` module has no other engine. */
+export type Rung = 'quickjs' | 'deno' | 'docker';
+
+/** What becomes of a plugin that one engine cannot run: only said, asked of a person, or done. */
+export type Escalation = 'never' | 'ask' | 'auto';
+
+/** Whether an engine may be used now: a sentence says why not, such as what to install. */
+export type Rungs = Readonly<Record<Rung, { readonly usable: true } | { readonly usable: false; readonly reason: string }>>;
+
+/** What to do. `reason` is for people: whole sentences without host paths and without words of the plugin. */
+export type LadderDecision =
+  | { readonly action: 'stay'; readonly reason: string }
+  | { readonly action: 'suggest' | 'ask' | 'move'; readonly engine: Rung; readonly reason: string };
+
+/** What is known of a plugin whose code wants what its engine does not have. */
+export interface BuildFacts {
+  readonly engine: EngineName;
+  readonly needs: readonly EngineNeed[];
+  readonly rungs: Rungs;
+  readonly escalation: Escalation;
+  /** Engines that a person let this plugin climb to. */
+  readonly approved: readonly string[];
+  /** False for code of a model, a caller or a repair. */
+  readonly isOperators: boolean;
+}
+
+/** Why a call ended before its handler returned. */
+export type Exhaustion = 'memory-limit' | 'cpu-limit' | 'time';
+
+/** What is known of a call that used up what it may have. */
+export interface RunFacts {
+  readonly ended: Exhaustion;
+  readonly engine: EngineName;
+  readonly rungs: Rungs;
+  readonly escalation: Escalation;
+  readonly isOperators: boolean;
+  readonly isIdempotent: boolean;
+  /** It asked the host for something that leaves a trace. */
+  readonly hasEffects: boolean;
+  readonly isolation: Isolation;
+  /** It was run again one rung up before. */
+  readonly hasMoved: boolean;
+  /** Time that its deadline leaves. */
+  readonly leftMs: number;
+}
+
+/** Lowest first. */
+const ladder: readonly Rung[] = ['quickjs', 'deno', 'docker'];
+const names: readonly string[] = ladder;
+
+const carries: Readonly<Record<Rung, ReadonlySet<EngineNeed['kind']>>> = {
+  quickjs: new Set(),
+  deno: new Set(['builtin']),
+  docker: new Set(['builtin', 'processes', 'native-addon']),
+};
+
+/** What a person lets happen who allows an engine. */
+const brings: Readonly<Record<Rung, string>> = {
+  quickjs: 'a sandbox in WebAssembly',
+  deno: "a process of its own with Node's built-ins, files only as granted, network only through the daemon",
+  docker: 'a container with programs and native code, without network',
+};
+
+/** Engines that compile JavaScript to machine code: the same call takes them less time, and often less memory. */
+const compiles: ReadonlySet<EngineName> = new Set(['deno', 'docker']);
+
+/** A second run that starts this close to the deadline would only be cut off. */
+const leastTimeMs = 250;
+
+/** Decides what becomes of a plugin whose code wants what its engine does not have: the lowest engine above that has it all. */
+export function decideBuild(facts: BuildFacts): LadderDecision {
+  const { engine, needs, rungs, escalation } = facts;
+  const wants = sayNeeds(needs);
+  const fitting = above(engine).filter((rung) => needs.every(({ kind }) => carries[rung].has(kind)));
+  const [lowest] = fitting;
+  if (needs.length === 0 || lowest === undefined) {
+    return { action: 'stay', reason: `${wants}, which no engine above "${engine}" has.` };
+  }
+  const usable = fitting.find((rung) => rungs[rung].usable);
+  if (usable === undefined) {
+    return {
+      action: 'suggest',
+      engine: lowest,
+      reason: `${wants}; the engine "${lowest}" would do. ${sayMissing(rungs, lowest)}`,
+    };
+  }
+  const reason = `${wants}, which the engine "${engine}" does not have; "${usable}" does: ${brings[usable]}.`;
+  if (escalation === 'never') return { action: 'suggest', engine: usable, reason };
+  const mayMove = facts.approved.includes(usable) || (escalation === 'auto' && facts.isOperators);
+  return { action: mayMove ? 'move' : 'ask', engine: usable, reason };
+}
+
+/** Decides whether a call that used up what it may have is run again one rung up, once; a suggestion is for its error. */
+export function decideRun(facts: RunFacts): LadderDecision {
+  const { engine, rungs, ended } = facts;
+  const stay = (reason: string): LadderDecision => ({ action: 'stay', reason });
+  if (ended === 'time') return stay('The time of the call ran out, which runs as fast on every engine.');
+  if (facts.hasMoved) return stay('The call was run again on another engine before.');
+  const next = above(engine).find((rung) => rungs[rung].usable);
+  if (next === undefined) return stay(`There is no engine above "${engine}" that may be used.`);
+  if (compiles.has(engine) || !compiles.has(next))
+    return stay(`The engine "${next}" runs the same code no better than "${engine}".`);
+  const gain = ended === 'cpu-limit' ? 'needs less time on the processor for the same work' : 'has more room for the same data';
+  const obstacle = findObstacle(facts);
+  if (obstacle !== undefined) return { action: 'suggest', engine: next, reason: `The engine "${next}" ${gain}; ${obstacle}.` };
+  return { action: 'move', engine: next, reason: `The call reached its ${limitNames[ended]}; the engine "${next}" ${gain}.` };
+}
+
+const limitNames: Readonly<Record<Exclude<Exhaustion, 'time'>, string>> = {
+  'memory-limit': 'limit of memory',
+  'cpu-limit': 'limit of processor time',
+};
+
+/** Why a call is not run again by itself although an engine above may do better. */
+function findObstacle({ escalation, isOperators, isIdempotent, hasEffects, isolation, leftMs }: RunFacts): string | undefined {
+  if (escalation !== 'auto') return `calls move by themselves only with escalation: auto, and it is ${escalation}`;
+  if (!isOperators) return 'calls of code that the operator did not write do not move by themselves';
+  if (!isIdempotent) return 'only calls of tools marked idempotent are run again';
+  if (hasEffects) return 'this call had effects already, so it was not run again';
+  if (isolation !== 'call') return `its cell belongs to the ${isolation}, so it was not run again elsewhere`;
+  if (leftMs < leastTimeMs) return 'no time was left to run it again';
+  return undefined;
+}
+
+function above(engine: EngineName): readonly Rung[] {
+  const rung = names.indexOf(engine);
+  return rung < 0 ? [] : ladder.slice(rung + 1);
+}
+
+function sayMissing(rungs: Rungs, engine: Rung): string {
+  const rung = rungs[engine];
+  return rung.usable ? '' : rung.reason;
+}
+
+const mostNamed = 5;
+
+/** The needs as the beginning of a sentence. */
+function sayNeeds(needs: readonly EngineNeed[]): string {
+  const names = [...new Set(needs.flatMap((need) => (need.kind === 'native-addon' ? [] : [`"node:${need.name}"`])))];
+  const shown = names.length > mostNamed ? [...names.slice(0, mostNamed), `${names.length - mostNamed} more`] : names;
+  const addon = needs.some(({ kind }) => kind === 'native-addon') ? ['a native add-on (.node)'] : [];
+  const all = [...shown, ...addon];
+  return all.length === 0 ? 'It asks for nothing' : `It imports ${all.join(' and ')}`;
+}
