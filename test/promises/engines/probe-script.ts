@@ -1,0 +1,81 @@
+/**
+ * The probe as a plugin in TypeScript: it does one step after the other and tells how each ended. `@@@` in a step stands
+ * for the value that the guest reads for HEADER_KEY.
+ */
+export function probePlugin(name: string, engine: string, rest: { isolation?: string; native?: boolean } = {}): string {
+  const { isolation = 'session', native = false } = rest;
+  return `export default {
+  name: '${name}', description: 'Does what it is told.', engine: '${engine}', isolation: '${isolation}',
+  permissions: { env: ['HEADER_KEY', 'PLAIN_SETTING'] },
+  parameters: { type: 'object' },
+  handler: async ({ steps }: any, context: any) => {
+    const answers: unknown[] = [];
+    for (const { op, payload = {}, body } of steps) {
+      try {
+        const filled = JSON.parse(JSON.stringify({ payload, body }).replaceAll('@@@', () => context.env.get('HEADER_KEY')));
+        answers.push({ ok: true, value: (await acts[op](filled.payload, context, filled.body)) ?? null });
+      } catch (error: any) {
+        answers.push({ ok: false, code: String(error?.code ?? error?.name), message: String(error?.message) });
+      }
+    }
+    return answers;
+  },
+};
+
+const acts: Record<string, any> = {
+  fetch: async ({ url, ...init }: any, context: any, body?: string) => {
+    const response = await context.fetch(url, body === undefined ? init : { ...init, body });
+    const { status, headers, redirected } = response;
+    return { status, headers: [...headers], redirected, url: response.url, text: await response.text() };
+  },
+  'env.get': ({ name }: any, context: any) => context.env.get(name),
+  'config.get': ({ name }: any, context: any) => context.config.get(name),
+  'kv.get': ({ key }: any, context: any) => context.kv.get(key),
+  'kv.set': ({ key, value }: any, context: any) => context.kv.set(key, value),
+  'kv.delete': ({ key }: any, context: any) => context.kv.delete(key),
+  'kv.list': (options: any, context: any) => context.kv.list(options),
+  'files.read': ({ path }: any, context: any) => context.files.read(path),
+  'files.write': ({ path, text }: any, context: any) => context.files.write(path, text),
+  'files.append': ({ path, text }: any, context: any) => context.files.append(path, text),
+  'files.list': ({ path }: any, context: any) => context.files.list(path),
+  'files.stat': ({ path }: any, context: any) => context.files.stat(path),
+  'files.exists': ({ path }: any, context: any) => context.files.exists(path),
+  'files.delete': ({ path }: any, context: any) => context.files.delete(path),
+  'files.mkdir': ({ path }: any, context: any) => context.files.mkdir(path),
+  'tools.call': (payload: any, context: any) => context.tools.call(payload.name, payload.arguments),
+  'tools.list': (_payload: any, context: any) => context.tools.list(),
+  'llm.generate': (payload: any, context: any) => context.llm.generate(payload),
+  run: ({ command, args, options }: any, context: any) => context.run(command, args, options),
+  log: ({ text }: any, context: any) => context.log.info(text),
+  fail: ({ text }: any) => { throw new Error(text); },${native ? nativeActs : ''}
+};
+`;
+}
+
+/** What only a guest with Node's modules can try. */
+const nativeActs = `
+  'native.connect': async ({ host, port }: any) => {
+    const { connect } = await import('node:net');
+    return new Promise((resolve, reject) => {
+      let text = '';
+      const socket = connect({ host, port });
+      socket.once('error', reject);
+      socket.on('data', (bytes: any) => { text += bytes; });
+      socket.once('close', () => resolve(text));
+      socket.write('GET / HTTP/1.1\\r\\nhost: x\\r\\nconnection: close\\r\\n\\r\\n');
+    });
+  },
+  'native.read': async ({ path }: any) => (await import('node:fs/promises')).readFile(path, 'utf8'),
+  'native.write': async ({ path, text }: any) => (await import('node:fs/promises')).writeFile(path, text),
+  'native.link': async ({ from, to, hard }: any) => {
+    const { link, symlink } = await import('node:fs/promises');
+    return hard ? link(from, to) : symlink(from, to);
+  },
+  'native.env': () => ({ ...(globalThis as any).process.env }),
+  'native.run': async ({ command, args }: any) => {
+    // The compiler refuses the import: what is tried here is the way around it.
+    const { spawnSync } = (globalThis as any).process.getBuiltinModule('node:child_process');
+    const { stdout, error } = spawnSync(command, args, { encoding: 'utf8' });
+    if (error) throw error;
+    return stdout;
+  },`;

@@ -1,0 +1,140 @@
+import { spawnSync } from 'node:child_process';
+import { findDeno } from '../../../src/engines/deno/find-deno.ts';
+import type { CallAnswer } from '../../../src/tools/tool-types.ts';
+import { testImages } from '../../engines/docker/docker-machine.ts';
+import { probeCommand } from './probe-command.ts';
+import { assembleProbe, probeManifest } from './probe-module.ts';
+import { probePlugin } from './probe-script.ts';
+
+/** One thing that a guest tries: an operation of the border, or `native.…`. `@@@` stands for the guest's HEADER_KEY. */
+export interface Step {
+  readonly op: string;
+  readonly payload?: object;
+  readonly body?: string;
+}
+
+/** How a step ended in the guest's eyes. */
+export type StepAnswer =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly code: string; readonly message: string };
+
+/** Calls a tool of the daemon, as whoever calls. */
+export type CallTool = (ref: string, args: Record<string, unknown>) => Promise<CallAnswer>;
+
+/** The parts of the machine that an engine may need. */
+export type Part = 'deno' | 'docker';
+
+/** A guest of one engine that does steps. */
+export interface Subject {
+  /** The engine, and by what its guest asks where there are more ways. */
+  readonly title: string;
+  /** The name of the plugin, which is what grants belong to. */
+  readonly plugin: string;
+  readonly needs?: Part;
+  /** Files of the plugins folder. */
+  files(): Promise<Readonly<Record<string, string | Uint8Array>>>;
+  /** Does the steps in one call, or in a call each where a guest takes one. */
+  ask(call: CallTool, steps: readonly Step[]): Promise<StepAnswer[]>;
+}
+
+const scriptSubject = (engine: string, rest: { needs?: Part; native?: boolean } = {}): Subject => {
+  const plugin = `probe_${engine}`;
+  return {
+    title: engine,
+    plugin,
+    ...(rest.needs === undefined ? {} : { needs: rest.needs }),
+    files: async () => ({ [`${plugin}.ts`]: probePlugin(plugin, engine, rest) }),
+    ask: async (call, steps) => readAnswers(await call(plugin, { steps })),
+  };
+};
+
+const moduleSubject = (plugin: string, way: 'hotcell_call' | 'http_request'): Subject => ({
+  title: `extism by ${way}`,
+  plugin,
+  files: async () => ({ [`${plugin}.wasm`]: await assembleProbe(), [`${plugin}.json`]: probeManifest(plugin) }),
+  async ask(call, steps) {
+    const answers: StepAnswer[] = [];
+    for (const step of steps) answers.push(await askModule(call, { plugin, way, step }));
+    return answers;
+  },
+});
+
+const commandSubject: Subject = {
+  title: 'a command in Docker',
+  plugin: 'probe_command',
+  needs: 'docker',
+  files: async () => ({ 'probe_command.ts': probeCommand('probe_command') }),
+  ask: async (call, steps) => readAnswers(await call('probe_command', { steps })),
+};
+
+/** Every engine once, by the capabilities of its context. */
+export const engineSubjects: readonly Subject[] = [
+  scriptSubject('quickjs'),
+  moduleSubject('probe_extism', 'hotcell_call'),
+  scriptSubject('deno', { needs: 'deno', native: true }),
+];
+
+/** Every way to the network. */
+export const networkSubjects: readonly Subject[] = [
+  ...engineSubjects,
+  moduleSubject('probe_http', 'http_request'),
+  commandSubject,
+];
+
+/** The parts that are on this machine. */
+const present: Readonly<Record<Part, boolean>> = {
+  deno: findDeno() !== undefined,
+  docker: spawnSync('docker', ['image', 'inspect', testImages.node], { stdio: 'ignore' }).status === 0,
+};
+
+/** Those whose part is there. A missing part is said, and fails where everything must run. */
+export function presentSubjects(subjects: readonly Subject[]): readonly Subject[] {
+  const missing = subjects.filter(({ needs }) => needs !== undefined && !present[needs]);
+  if (missing.length === 0) return subjects;
+  const sentence = `Not tested, because a part is missing: ${missing.map(({ title }) => title).join(', ')}. Get it: node scripts/prepare-tests.ts`;
+  if (process.env.CI === 'true') throw new Error(sentence);
+  console.warn(sentence);
+  return subjects.filter((subject) => !missing.includes(subject));
+}
+
+/** What the config needs for every subject. */
+export const subjectConfig = { docker: { images: [testImages.node], commands: { node: testImages.node } } };
+
+function readAnswers(answer: CallAnswer): StepAnswer[] {
+  if (answer.status === 'success' && Array.isArray(answer.output)) return answer.output;
+  throw new Error(`The probe itself ended as ${JSON.stringify(answer).slice(0, 1000)}`);
+}
+
+async function askModule(
+  call: CallTool,
+  { plugin, way, step }: { plugin: string; way: 'hotcell_call' | 'http_request'; step: Step },
+): Promise<StepAnswer> {
+  const { op, payload = {}, body } = step;
+  if (op === 'env.get' || op === 'config.get') return readCall(await call(`${plugin}_setting`, { ...payload }));
+  if (way === 'http_request') return readCall(await call(`${plugin}_http`, withHeaderObject(payload)));
+  const encoded = body === undefined ? {} : { body: Buffer.from(body).toString('base64') };
+  const answer = await call(`${plugin}_ask`, { op, payload, ...encoded });
+  return answer.status === 'success' ? readBorderAnswer(Object(answer.output)) : readCall(answer);
+}
+
+function readCall({ status, output, error }: CallAnswer): StepAnswer {
+  if (status === 'success') return { ok: true, value: output };
+  return { ok: false, code: String(error?.code), message: String(error?.message) };
+}
+
+function readBorderAnswer(answer: {
+  ok: boolean;
+  payload?: unknown;
+  body?: string;
+  code?: string;
+  message?: string;
+}): StepAnswer {
+  if (!answer.ok) return { ok: false, code: String(answer.code), message: String(answer.message) };
+  if (answer.body === undefined) return { ok: true, value: answer.payload };
+  return { ok: true, value: { ...Object(answer.payload), text: Buffer.from(answer.body, 'base64').toString() } };
+}
+
+function withHeaderObject(payload: object): Record<string, unknown> {
+  const { headers = [], ...rest }: { headers?: [string, string][] } = payload;
+  return { ...rest, headers: Object.fromEntries(headers) };
+}
