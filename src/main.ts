@@ -11,7 +11,9 @@ import type { Daemon, DaemonOptions } from './operations/daemon-types.ts';
 import { createKeyRing } from './operations/key-ring.ts';
 import { createStrangerCleaner } from './operations/strangers.ts';
 import { createOperations } from './operations/table.ts';
+import { createBuiltins } from './tools/builtins/builtins.ts';
 import { createExecutionReader } from './tools/execution-reader.ts';
+import { createHostedTools } from './tools/hosted/hosted-tools.ts';
 import { createToolRegistry } from './tools/registry.ts';
 
 /** How long calls may run on when the daemon stops. */
@@ -40,10 +42,17 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
     const owner = registry.list().find((entry) => entry.published.generation.program.key === programKey);
     if (owner) plugins.noteKill(owner.published.generation.pluginPath, 'its code did not stop when its time was over');
   });
-  const consents = openConsents(foundation, () => plugins);
+  const consents = openConsents(
+    foundation,
+    () => plugins,
+    () => hosted,
+  );
   const { grants, approvals, grantQuestions, uses, audit } = consents;
+  const hosted = createHostedTools({ registry, decide: grants.decide });
   const { plugins, tracer } = openPlugins(foundation, { engines, registry, grants, uses, caller: () => caller });
-  const { caller, models } = openCalls(foundation, { engines, sandbox, registry, plugins, tracer, approvals, uses, audit });
+  const calls = { engines, sandbox, registry, hosted, plugins, tracer, approvals, uses, audit };
+  const { caller, models, capabilities } = openCalls(foundation, calls);
+  for (const unit of createBuiltins({ config, native: capabilities.native })) hosted.put(unit);
 
   const strangers = createStrangerCleaner({ store, dataDir: config.dataDir, onFault: logFault });
   await strangers.forgetAll();
@@ -51,6 +60,7 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
   const parts = {
     config,
     plugins,
+    hosted,
     grants,
     approvals,
     grantQuestions,
@@ -90,7 +100,7 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
   closers.push(() => caller.drain(DRAIN_MS));
   await plugins.start();
   caller.resume(true);
-  const enginesInUse = new Set(registry.list().map(({ published }) => published.manifest.engine));
+  const enginesInUse = new Set(registry.list().flatMap(({ published }) => (published.engine ? [] : published.manifest.engine)));
   for (const engine of Object.values(engines)) if (enginesInUse.has(engine.name)) engine.warm?.();
   grantQuestions.refresh();
   void sandbox.sweep().catch((error: unknown) => log.debug({ err: error }, 'containers of an earlier run were not swept'));

@@ -1,3 +1,4 @@
+import type { BuiltinSettings } from './builtin-settings.ts';
 import type { Limits } from './limits.ts';
 import type { ModelSettings } from './model-settings.ts';
 import type { PermissionSet } from './permission-set.ts';
@@ -61,6 +62,10 @@ export interface Config {
   readonly http: { readonly allowedHosts: readonly string[] };
   /** Native commands in containers. */
   readonly docker: DockerSettings;
+  /** Tools of the daemon itself that run code; off where no image is named. */
+  readonly builtins: BuiltinSettings;
+  /** Images made for the scripts of one skill, by its name. */
+  readonly skills: { readonly images: Readonly<Record<string, string>> };
   readonly watch: { readonly polling: boolean };
   readonly log: { readonly level: 'debug' | 'info' | 'warn' | 'error' };
 }

@@ -43,6 +43,8 @@ export const defaultSettings = {
     maxWaiting: 1000,
     warm: { perImage: 1, total: 4, idleMs: 300_000 },
   },
+  builtins: { eval_code: {}, execute_command: '', who: { eval_code: 'both', execute_command: 'person' }, commandCpus: 0.1 },
+  skills: { images: {} },
   watch: { polling: false },
   log: { level: 'info' },
 } as const;

@@ -130,6 +130,11 @@ export function mergeLayers(layers: readonly Settings[], { cwd, configFile, gran
       layers.map((layer) => layer.http),
     ),
     docker: mergeDocker(layers.map((layer) => layer.docker)),
+    builtins: mergeBuiltins(layers.map((layer) => layer.builtins)),
+    skills: mergeSection<Config['skills']>(
+      defaults.skills,
+      layers.map((layer) => layer.skills),
+    ),
     watch: mergeSection<Config['watch']>(
       defaults.watch,
       layers.map((layer) => layer.watch),
@@ -144,6 +149,22 @@ export function mergeLayers(layers: readonly Settings[], { cwd, configFile, gran
 /** One section over its defaults, key by key. */
 function mergeSection<Section extends object>(base: Section, layers: readonly (Partial<Section> | undefined)[]): Section {
   return Object.assign({}, base, ...layers);
+}
+
+/** Who uses which is merged tool by tool. */
+function mergeBuiltins(layers: readonly Settings['builtins'][]): Config['builtins'] {
+  const merged = mergeSection<Omit<Config['builtins'], 'who'>>(
+    defaults.builtins,
+    layers.map((layer = {}) => {
+      const { who: _who, ...others } = layer;
+      return others;
+    }),
+  );
+  const who = mergeSection<Config['builtins']['who']>(
+    defaults.builtins.who,
+    layers.map((layer) => layer?.who),
+  );
+  return { ...merged, who };
 }
 
 /** The section with sections of its own. */

@@ -1,4 +1,5 @@
 import Type, { type Static, type TSchema } from 'typebox';
+import { builtinProperties } from './builtin-settings.ts';
 import { defaultSettings as defaults } from './defaults.ts';
 import { type LimitName, limitTable } from './limits.ts';
 import { modelProviderSchema } from './model-settings.ts';
@@ -236,6 +237,13 @@ export const settingsSchema = Type.Object(
         total: whole(defaults.docker.warm.total, 0, 256, 'Containers kept ready in all.'),
         idleMs: whole(defaults.docker.warm.idleMs, 1000, 24 * hourMs, 'An image not used for so long is not kept ready.'),
       }),
+    }),
+    builtins: section(builtinProperties),
+    skills: section({
+      images: named(
+        Type.String({ minLength: 1, maxLength: 256 }),
+        'Images made for one skill, by its name: its scripts run there; see `hotcell skill packages`.',
+      ),
     }),
     watch: section({ polling: flag(defaults.watch.polling, 'Polls instead of using the events of the file system.') }),
     log: section({

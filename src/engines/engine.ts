@@ -3,8 +3,8 @@ import type { ErrorCode } from '../errors/catalog.ts';
 import type { BorderHost, Recording } from './border.ts';
 import type { Deadline } from './deadline.ts';
 
-/** What runs a cell; `hosted` runs tools of the daemon itself, and no plugin can name it. */
-export type EngineName = 'quickjs' | 'extism' | 'deno' | 'docker' | 'hosted';
+/** What runs a cell. */
+export type EngineName = 'quickjs' | 'extism' | 'deno' | 'docker';
 
 /** How long a cell lives: one call, one session, or as long as the generation. */
 export type Isolation = 'call' | 'session' | 'plugin';

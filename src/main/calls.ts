@@ -5,6 +5,7 @@ import { createModels, type Models } from '../models/models.ts';
 import type { Tracer } from '../plugins/diagnostics/trace.ts';
 import type { PluginSupervisorControls } from '../plugins/supervisor.ts';
 import { createToolCaller } from '../tools/call.ts';
+import type { HostedTools } from '../tools/hosted/hosted-tools.ts';
 import { createToolPort } from '../tools/tool-port.ts';
 import type { ToolRegistry } from '../tools/tools-api.ts';
 import type { Consents } from './consents.ts';
@@ -14,6 +15,7 @@ import type { Foundation } from './foundation.ts';
 /** What a call passes through on its way. */
 export interface CallNeeds extends OpenEngines, Pick<Consents, 'approvals' | 'uses' | 'audit'> {
   readonly registry: ToolRegistry;
+  readonly hosted: HostedTools;
   readonly plugins: PluginSupervisorControls;
   readonly tracer: Tracer;
 }
@@ -22,9 +24,13 @@ export interface CallNeeds extends OpenEngines, Pick<Consents, 'approvals' | 'us
 export function openCalls(
   foundation: Foundation,
   needs: CallNeeds,
-): { readonly caller: ReturnType<typeof createToolCaller>; readonly models: Models } {
+): {
+  readonly caller: ReturnType<typeof createToolCaller>;
+  readonly models: Models;
+  readonly capabilities: ReturnType<typeof createCapabilityTable>;
+} {
   const { config, closers, store, events, secrets, resolver, logFault } = foundation;
-  const { engines, sandbox, registry, plugins, tracer, approvals, uses, audit } = needs;
+  const { engines, sandbox, registry, hosted, plugins, tracer, approvals, uses, audit } = needs;
   const models = createModels({
     settings: config.models,
     readKey: (name, baseUrl) => readModelKey(name, baseUrl, { configured: config.env, secrets, processEnv: process.env }),
@@ -49,7 +55,7 @@ export function openCalls(
     events,
     capabilities,
     approvals,
-    findServable: plugins.findServable,
+    findServable: (id, build) => hosted.findServable(id) ?? plugins.findServable(id, build),
     explainError: (error, generation) => tracer.explain(error, generation),
     readView: ({ manifest, granted }, use) =>
       buildBorderView({
@@ -72,5 +78,5 @@ export function openCalls(
     onFault: (error, executionId) => logFault(error, executionId),
   });
   closers.push(() => caller.close());
-  return { caller, models };
+  return { caller, models, capabilities };
 }

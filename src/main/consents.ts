@@ -5,6 +5,7 @@ import { createGrantQuestions, type GrantQuestions } from '../permissions/grant-
 import { createGrantBook, type GrantBook } from '../permissions/grants.ts';
 import { createPermissionUses, type PermissionUses } from '../permissions/uses.ts';
 import type { PluginSupervisorControls } from '../plugins/supervisor.ts';
+import type { HostedTools } from '../tools/hosted/hosted-tools.ts';
 import type { Foundation } from './foundation.ts';
 
 /** What people allow, what they are asked, and what became of it. */
@@ -16,8 +17,12 @@ export interface Consents {
   readonly audit: AuditTrail;
 }
 
-/** Opens the books of grants, approvals and uses. `plugins` is asked for later, when there are plugins. */
-export function openConsents(foundation: Foundation, plugins: () => PluginSupervisorControls): Consents {
+/** Opens the books of grants, approvals and uses. `plugins` and `hosted` are asked for later, when they are there. */
+export function openConsents(
+  foundation: Foundation,
+  plugins: () => PluginSupervisorControls,
+  hosted: () => HostedTools,
+): Consents {
   const { config, closers, store, events, logFault } = foundation;
   const { redactor } = foundation.secrets;
   const grants = createGrantBook({
@@ -45,13 +50,17 @@ export function openConsents(foundation: Foundation, plugins: () => PluginSuperv
   const grantQuestions = createGrantQuestions({
     approvals,
     grants,
-    listPlugins: () =>
-      plugins()
+    listPlugins: () => [
+      ...plugins()
         .list()
         .flatMap(({ path, state, version, permissions }) => {
           const asking = isNothing(permissions.pending) ? undefined : plugins().asking(path);
           return asking === undefined ? [] : { asking, path, state, version };
         }),
+      ...hosted()
+        .list()
+        .map((asking) => ({ asking, path: asking.manifest.name, state: 'ready', version: asking.manifest.version })),
+    ],
     onFault: (error) => logFault(error),
   });
   closers.push(() => grantQuestions.close());

@@ -1,4 +1,5 @@
 import { createDenoEngine } from '../engines/deno/deno-engine.ts';
+import { allowNamedImages } from '../engines/docker/image-uses.ts';
 import { createSandboxRunner, type SandboxRunner } from '../engines/docker/sandbox-runner.ts';
 import type { Engine, EngineName } from '../engines/engine.ts';
 import { createExtismEngine } from '../engines/extism/extism-engine.ts';
@@ -21,7 +22,12 @@ export async function openEngines(foundation: Foundation, onKill: (programKey: s
   closers.push(() => extism.close());
   const deno = createDenoEngine({ dataDir: config.dataDir, forbiddenSegments });
   closers.push(() => deno.close());
-  const sandbox = createSandboxRunner({ dataDir: config.dataDir, settings: config.docker, env: process.env, onFault: logFault });
+  const sandbox = createSandboxRunner({
+    dataDir: config.dataDir,
+    settings: allowNamedImages(config),
+    env: process.env,
+    onFault: logFault,
+  });
   closers.push(() => sandbox.close());
   return { engines: { quickjs, extism, deno }, sandbox };
 }

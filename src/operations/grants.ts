@@ -14,15 +14,17 @@ import type { OperationParts } from './parts.ts';
 const keptShown = 1000;
 
 /** What can be done with grants. */
-export function createGrantOperations({ plugins, grants }: OperationParts): Operation[] {
+export function createGrantOperations({ plugins, hosted, grants }: OperationParts): Operation[] {
   function findAsking(name: string): Generation {
-    const asking = plugins.asking(name);
+    const asking = hosted.find(name) ?? plugins.asking(name);
     if (asking !== undefined) return asking;
     const view = plugins.get(name);
     throw new HotcellError('plugin-not-ready', `Plugin "${view.name}" is ${view.state}: no build of it asks for anything.`);
   }
 
   function describeOutcome(name: string) {
+    const unit = hosted.find(name);
+    if (unit !== undefined) return { plugin: unit.manifest.name, state: 'ready' as const, ...grants.decide(unit) };
     const { name: plugin, state, permissions } = plugins.get(name);
     return { plugin, state, granted: permissions.granted, pending: permissions.pending };
   }

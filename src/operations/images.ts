@@ -6,7 +6,7 @@ import type { OperationParts } from './parts.ts';
 
 /** What can be done with the images of native commands. */
 export function createImageOperations({ images, config }: OperationParts): Operation[] {
-  const uses = describeImageUses(config.docker);
+  const uses = describeImageUses(config);
   const show = (state: ImageState) => ({ ...state, usedBy: [...(uses.get(state.name) ?? [])] });
   return [
     implement(imageContracts.list, async () => {

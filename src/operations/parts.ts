@@ -9,6 +9,7 @@ import type { PermissionUses } from '../permissions/uses.ts';
 import type { PluginSupervisor } from '../plugins/supervisor-types.ts';
 import type { SecretKeeper } from '../secrets/secret-types.ts';
 import type { Store } from '../store/store-types.ts';
+import type { HostedTools } from '../tools/hosted/hosted-tools.ts';
 import type { ExecutionReader, ToolCaller, ToolRegistry } from '../tools/tools-api.ts';
 import type { KeyRing } from './key-ring.ts';
 
@@ -16,6 +17,8 @@ import type { KeyRing } from './key-ring.ts';
 export interface OperationParts {
   readonly config: Config;
   readonly plugins: PluginSupervisor;
+  /** Tools that the daemon itself carries out: built-ins and scripts of skills. */
+  readonly hosted: HostedTools;
   readonly grants: GrantBook;
   readonly approvals: Approvals;
   readonly grantQuestions: GrantQuestions;

@@ -13,13 +13,12 @@ const noUsage = { cpuMs: 0, hostCalls: 0, logLines: 0 };
 
 /** The engine of a tool; throws `not-supported` when it is not there. */
 export function findEngine(engines: Engines, entry: ToolEntry): Engine {
-  const name = entry.published.manifest.engine;
-  const engine = engines[name];
+  const { manifest, engine: own } = entry.published;
+  const name = manifest.engine;
+  const engine = own ?? engines[name];
   if (engine !== undefined) return engine;
   throw new HotcellError('not-supported', `The tool "${entry.name}" needs the engine "${name}", which is not there.`, {
-    fix: `Use one of: ${Object.keys(engines)
-      .filter((each) => each !== 'hosted')
-      .join(', ')}.`,
+    fix: `Use one of: ${Object.keys(engines).join(', ')}.`,
   });
 }
 

@@ -1,6 +1,6 @@
 import type { PermissionSet } from '../config/permission-set.ts';
 import type { LogLine } from '../engines/border.ts';
-import type { GuestError, StackFrame } from '../engines/engine.ts';
+import type { Engine, GuestError, StackFrame } from '../engines/engine.ts';
 import type { ErrorCode } from '../errors/catalog.ts';
 import type { GrantUse } from '../permissions/select-grants.ts';
 import type { PluginManifest, ToolManifest } from '../plugins/manifest-types.ts';
@@ -32,6 +32,8 @@ export interface Caller extends CallerRules {
 export interface PublishedGeneration {
   /** Where its tools come from; a plugin when nobody says. */
   readonly source?: ToolEntry['source'];
+  /** Runs it in place of the engine that its manifest names. */
+  readonly engine?: Engine;
   readonly generation: Generation;
   readonly manifest: PluginManifest;
   /** What is granted to it now, within a call when one is given. */

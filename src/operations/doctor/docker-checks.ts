@@ -32,7 +32,7 @@ export async function checkDocker({ config }: DoctorFacts): Promise<Finding> {
 
 /** Are the images there that the config needs? */
 export async function checkDockerImages({ config }: DoctorFacts): Promise<Finding> {
-  const uses = describeImageUses(config.docker);
+  const uses = describeImageUses(config);
   const needed = [...uses].filter(([, users]) => users.length > 0).map(([image]) => image);
   if (needed.length === 0) return { name: 'images', status: 'ok', message: 'The config needs no image.' };
   try {

@@ -1,0 +1,77 @@
+import type { BorderHost } from '../../engines/border.ts';
+import { watchDeadline } from '../../engines/deadline.ts';
+import type { Engine, RunOutcome, RunRequest } from '../../engines/engine.ts';
+import type { ErrorCode } from '../../errors/catalog.ts';
+import { HotcellError } from '../../errors/hotcell-error.ts';
+import type { HostedTool } from './hosted-types.ts';
+import { createOutputLog } from './output-log.ts';
+
+/**
+ * The engine of tools that the daemon carries out itself: the same journey, limits and records as for any other, without a
+ * guest. `find` is asked as a call starts, so that what was taken back in the meantime does not run.
+ */
+export function createHostedEngine(find: (programKey: string, handler: string) => HostedTool | undefined): Engine {
+  return {
+    name: 'docker',
+    load: async () => ({ ok: false, error: { code: 'load-failed', message: 'Hosted tools are not loaded.', frames: [] } }),
+    run: (request, host, signal) => runHosted(find(request.program.key, request.handler), request, host, signal),
+    discard: () => undefined,
+    close: async () => undefined,
+  };
+}
+
+async function runHosted(
+  tool: HostedTool | undefined,
+  request: RunRequest,
+  host: BorderHost,
+  signal: AbortSignal,
+): Promise<RunOutcome> {
+  const user = host.user?.();
+  const startedAtMs = Date.now();
+  const ending = new AbortController();
+  const endWatch = watchDeadline(request.deadline, () => ending.abort());
+  const log = createOutputLog((line) => host.log(line), request.limits);
+  const end = () => ({
+    usage: { cpuMs: 0, hostCalls: 0, logLines: log.lines },
+    // There is no guest to run again; the recording keeps the log of the call.
+    recording: { seed: '', startedAtMs, crossings: [], complete: false },
+  });
+  const fail = (status: 'error' | 'timeout' | 'cancelled', code: ErrorCode, message: string): RunOutcome => ({
+    status,
+    error: { code, message, frames: [] },
+    ...end(),
+  });
+  if (tool === undefined || user === undefined) {
+    endWatch();
+    return fail('error', 'plugin-not-ready', 'The tool was taken back before the call could begin.');
+  }
+  // It waits for others and computes nothing here: other calls may have its slot.
+  host.waiting?.(true);
+  try {
+    const call = { user, signal: AbortSignal.any([signal, ending.signal]), onOutput: log.add };
+    const output: unknown = await tool.run(JSON.parse(request.argumentsJson), call);
+    log.end();
+    const outputJson = JSON.stringify(output) ?? 'null';
+    const { outputBytes } = request.limits;
+    if (Buffer.byteLength(outputJson) > outputBytes) {
+      return fail('error', 'output-exceeded', `The output has more than the ${outputBytes} bytes that are allowed.`);
+    }
+    return { status: 'success', output: output ?? null, outputJson, ...end() };
+  } catch (error) {
+    log.end();
+    if (signal.aborted) return fail('cancelled', 'cancelled', 'The call was cancelled.');
+    if (ending.signal.aborted) {
+      return fail('timeout', 'time-exceeded', `The call did not end within ${request.limits.wallMs} ms.`);
+    }
+    if (!(error instanceof HotcellError)) throw error;
+    const status = error.code === 'time-exceeded' ? 'timeout' : error.code === 'cancelled' ? 'cancelled' : 'error';
+    return fail(status, error.code, sayWithFix(error));
+  } finally {
+    endWatch();
+  }
+}
+
+/** The record of a call names the usual fix of a code; what this error says is closer. */
+function sayWithFix({ fix, message }: HotcellError): string {
+  return message.includes(fix) ? message : `${message} ${fix}`;
+}

@@ -1,0 +1,119 @@
+import type { GrantBook } from '../../permissions/grants.ts';
+import type { PluginManifest, ToolManifest } from '../../plugins/manifest-types.ts';
+import type { Generation } from '../../plugins/plugin-types.ts';
+import type { PublishedGeneration } from '../tool-types.ts';
+import type { ToolRegistry } from '../tools-api.ts';
+import { createHostedEngine } from './hosted-engine.ts';
+import type { HostedTool, HostedUnit } from './hosted-types.ts';
+
+/** Units of tools that the daemon carries out itself. */
+export interface HostedTools {
+  /** Puts a unit in place of the one with its path. Throws `tool-duplicate` and changes nothing when a tool is somebody else's. */
+  put(unit: HostedUnit): void;
+  /** Takes a unit out; harmless when there is none. */
+  remove(path: string): void;
+  /** The unit by its name or path, as people decide on what it asks for. */
+  find(name: string): Generation | undefined;
+  list(): readonly Generation[];
+  /** A unit that may serve now, by the id of its generation: for calls that waited for a person. */
+  findServable(generationId: string): PublishedGeneration | undefined;
+}
+
+const noFlags = {
+  isResearch: false,
+  isSideEffect: false,
+  isDeep: false,
+  isDangerous: false,
+  isElevated: false,
+  isParallelSafe: false,
+} as const;
+
+/** Creates the book of hosted units. */
+export function createHostedTools(parts: { readonly registry: ToolRegistry; readonly decide: GrantBook['decide'] }): HostedTools {
+  const unitsByPath = new Map<string, { readonly unit: HostedUnit; readonly published: PublishedGeneration }>();
+
+  function findTool(programKey: string, handler: string): HostedTool | undefined {
+    for (const { unit, published } of unitsByPath.values()) {
+      if (published.generation.program.key === programKey) return unit.tools.find(({ name }) => name === handler);
+    }
+    return undefined;
+  }
+
+  const engine = createHostedEngine(findTool);
+
+  return {
+    put(unit) {
+      const generation = describeGeneration(unit);
+      const published: PublishedGeneration = {
+        source: unit.source,
+        engine,
+        generation,
+        manifest: generation.manifest,
+        granted: (use) => parts.decide(generation, use).granted,
+        lease: () => () => undefined,
+      };
+      parts.registry.publish(unit.path, published);
+      unitsByPath.set(unit.path, { unit, published });
+    },
+    remove(path) {
+      parts.registry.withdraw(path);
+      unitsByPath.delete(path);
+    },
+    find(name) {
+      for (const { published } of unitsByPath.values()) {
+        const { generation } = published;
+        if (generation.pluginPath === name || generation.manifest.name === name) return generation;
+      }
+      return undefined;
+    },
+    list: () => [...unitsByPath.values()].map(({ published }) => published.generation),
+    findServable(id) {
+      return [...unitsByPath.values()].find(({ published }) => published.generation.id === id)?.published;
+    },
+  };
+}
+
+function describeGeneration(unit: HostedUnit): Generation {
+  const { path, name, version, description, permissions, contentHash, author } = unit;
+  const id = `${path}@${version}#${contentHash}`;
+  const manifest: PluginManifest = {
+    name,
+    version,
+    description,
+    engine: 'docker',
+    isolation: 'call',
+    limits: {},
+    permissions,
+    permissionsSource: 'declared',
+    tools: unit.tools.map(describeTool),
+    hooks: { onStart: false, onReload: false, healthcheck: false },
+    warnings: [],
+  };
+  const program = {
+    key: id,
+    label: name,
+    readCode: async () => '',
+    readImage: async () => undefined,
+    saveImage: () => undefined,
+  };
+  return { id, pluginPath: path, number: 1, author, contentHash, createdAtMs: 0, manifest, inputs: [], program };
+}
+
+function describeTool({ name, description, input, output, tags, who, timeoutMs }: HostedTool): ToolManifest {
+  return {
+    name,
+    handler: name,
+    description,
+    input,
+    inputSource: 'parameters',
+    ...(output === undefined ? {} : { output }),
+    flags: noFlags,
+    tags,
+    mode: 'on',
+    who,
+    timeoutMs,
+    retries: 0,
+    idempotent: false,
+    examples: [],
+  };
+}

@@ -1,0 +1,66 @@
+import type { Limits } from '../../config/limits.ts';
+import type { LogLine } from '../../engines/border.ts';
+
+/** Makes log lines of what a command writes. */
+export interface OutputLog {
+  add(stream: 'stdout' | 'stderr', bytes: Uint8Array): void;
+  /** Logs what has no end of line. */
+  end(): void;
+  /** Lines logged so far. */
+  readonly lines: number;
+}
+
+const longestLine = 4000;
+
+/** Makes the log of one call: standard error as `warn`, all else as `info`, within the limits of a log. */
+export function createOutputLog(
+  log: (line: LogLine) => void,
+  limits: Pick<Limits, 'logLines' | 'logBytes'>,
+  now: () => number = Date.now,
+): OutputLog {
+  const streams = { stdout: createStream('info'), stderr: createStream('warn') };
+  let lines = 0;
+  let bytes = 0;
+  let isFull = false;
+
+  function write(level: LogLine['level'], text: string): void {
+    if (isFull) return;
+    bytes += Buffer.byteLength(text);
+    isFull = lines >= limits.logLines || bytes > limits.logBytes;
+    lines++;
+    log({ level: isFull ? 'warn' : level, text: isFull ? 'The log is full; nothing more is logged.' : text, atMs: now() });
+  }
+
+  function createStream(level: LogLine['level']) {
+    const decoder = new TextDecoder();
+    let rest = '';
+    return {
+      add(text: string): void {
+        const parts = (rest + text).split('\n');
+        rest = parts.pop() ?? '';
+        for (const part of parts) write(level, part.replace(/\r$/, '').slice(0, longestLine));
+        // A line without end is logged in pieces: it is not kept until it has one.
+        for (; rest.length > longestLine; rest = rest.slice(longestLine)) write(level, rest.slice(0, longestLine));
+      },
+      decode: (chunk: Uint8Array) => decoder.decode(chunk, { stream: true }),
+      end(): void {
+        const last = rest + decoder.decode();
+        rest = '';
+        if (last !== '') write(level, last);
+      },
+    };
+  }
+
+  return {
+    add(stream, chunk) {
+      if (!isFull) streams[stream].add(streams[stream].decode(chunk));
+    },
+    end() {
+      streams.stdout.end();
+      streams.stderr.end();
+    },
+    get lines() {
+      return lines;
+    },
+  };
+}
