@@ -1,3 +1,4 @@
+import type { EngineNeed } from '../../engines/ladder.ts';
 import type { BuildInput, Diagnostic } from '../plugin-types.ts';
 
 /** What the compiler knows about the host. */
@@ -57,6 +58,8 @@ export type CompileResult =
       readonly inputs: readonly BuildInput[];
       /** Paths that imports looked for and did not find; one of them appearing is a reason for the next try. */
       readonly missing: readonly string[];
+      /** What alone kept it from being compiled for its target, when another engine may have that. */
+      readonly needs?: readonly EngineNeed[];
     };
 
 /** Bundles plugins with all they import, reading only what they may read. */

@@ -1,6 +1,7 @@
 import { lstatSync, realpathSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import type { Message } from 'esbuild';
+import type { EngineNeed } from '../../engines/ladder.ts';
 import type { BuildInput, Diagnostic } from '../plugin-types.ts';
 import { bundleOptions } from './bundle-options.ts';
 import { runBundle, stopBundler } from './bundle-service.ts';
@@ -13,6 +14,7 @@ import { describeWarning, diagnoseMessages, type MessageContext } from './messag
 import { findMissingFiles, suggestFiles } from './missing-imports.ts';
 import { createPathPolicy } from './path-policy.ts';
 import { readInput } from './read-input.ts';
+import { ImportRefusal } from './refusal.ts';
 import { readTypeImports } from './type-imports.ts';
 
 const wallMs = 10_000;
@@ -76,7 +78,9 @@ async function compilePlugin(request: CompileRequest, options: CompilerOptions):
   if (outcome.kind === 'overwhelmed') return fail(overwhelmed(entryName, outcome.reason), ledger.inputs());
   if (outcome.kind === 'failed') {
     const { errors } = outcome.failure;
-    return fail(diagnoseMessages(errors, context), ledger.inputs(), findMissingFiles(errors, rootDir, policy));
+    const failure = fail(diagnoseMessages(errors, context), ledger.inputs(), findMissingFiles(errors, rootDir, policy));
+    const needs = findNeeds(errors);
+    return needs === undefined ? failure : { ...failure, needs };
   }
   readTypeImports(ledger, policy);
   return {
@@ -91,7 +95,15 @@ async function compilePlugin(request: CompileRequest, options: CompilerOptions):
   };
 }
 
-function fail(diagnostic: Diagnostic, inputs: readonly BuildInput[], missing: readonly string[] = []): CompileResult {
+/** What an engine must have to compile it; undefined when something else is wrong with it, too. */
+function findNeeds(errors: readonly Message[]): EngineNeed[] | undefined {
+  const needs = errors.flatMap(({ detail }) => (detail instanceof ImportRefusal ? (detail.need ?? []) : []));
+  return needs.length > 0 && needs.length === errors.length ? needs : undefined;
+}
+
+type CompileFailure = Extract<CompileResult, { ok: false }>;
+
+function fail(diagnostic: Diagnostic, inputs: readonly BuildInput[], missing: readonly string[] = []): CompileFailure {
   return { ok: false, diagnostic, inputs, missing };
 }
 

@@ -6,7 +6,16 @@ import { failureText } from './entry-check.ts';
 import type { InputLedger } from './input-ledger.ts';
 import type { PathPolicy } from './path-policy.ts';
 import { ImportRefusal } from './refusal.ts';
-import { clip, guardedSpecifiers, nativeAddon, needsDocker, outside, readSpecifier } from './specifiers.ts';
+import {
+  clip,
+  guardedSpecifiers,
+  nativeAddon,
+  needOf,
+  needsDocker,
+  needsProcesses,
+  outside,
+  readSpecifier,
+} from './specifiers.ts';
 
 /** What the guard of one build works with. */
 export interface GuardOptions {
@@ -75,6 +84,7 @@ function resolveBuiltin(name: string, args: OnResolveArgs, options: GuardOptions
     'builtin-refused',
     `Import of "${clip(args.path)}" is refused: the sandbox has no Node built-in "${clip(name)}".`,
     instead ?? `Do without it: the sandbox has ${[...options.builtins.keys()].join(', ') || 'the web API only'}.`,
+    needOf(name),
   );
   // Packages often require a built-in that they use only under Node; it throws when they really reach for it.
   const isOptional = args.kind === 'require-call' || args.kind === 'dynamic-import';
@@ -91,8 +101,6 @@ function resolveForProcess(name: string, args: OnResolveArgs, { target, policy }
   }
   return { path: `node:${name}`, external: true };
 }
-
-const needsProcesses: ReadonlySet<string> = new Set(['child_process', 'cluster']);
 
 /** Reads one file for a build, or says why it may not be read. */
 export function loadFile(path: string, options: GuardOptions): OnLoadResult {
@@ -127,6 +135,10 @@ function realPathOf(path: string): string | undefined {
   }
 }
 
+/** The name tells the daemon that the engine is at fault, so that another one can be suggested. */
 function throwing(message: string): string {
-  return `throw new Error(${JSON.stringify(message)});\n`;
+  return `throw Object.assign(new Error(${JSON.stringify(message)}), { name: ${JSON.stringify(builtinRefusal)} });\n`;
 }
+
+/** Name of the error of a built-in that a package reached for only when it ran. */
+export const builtinRefusal = 'BuiltinRefused';

@@ -1,4 +1,5 @@
 import { builtinModules } from 'node:module';
+import type { EngineNeed } from '../../engines/ladder.ts';
 import { ImportRefusal } from './refusal.ts';
 
 const nodeBuiltins: ReadonlySet<string> = new Set(builtinModules);
@@ -57,6 +58,7 @@ export function nativeAddon(specifier: string): ImportRefusal {
     'import-refused',
     `Import of "${clip(specifier)}" is refused: native add-ons (.node) do not run in the sandbox; they need the docker engine.`,
     'Use a package in plain JavaScript; the docker engine is for native code.',
+    { kind: 'native-addon' },
   );
 }
 
@@ -66,8 +68,18 @@ export function needsDocker(specifier: string): ImportRefusal {
     'builtin-refused',
     `Import of "${clip(specifier)}" is refused: no program is started outside of a container.`,
     "Use context.run(command, args) with the permission run, or write engine: 'docker' for the whole plugin.",
+    needOf(specifier.replace(/^node:/, '')),
   );
 }
+
+/** What an engine must have for a built-in of Node; undefined for a name that Node does not have either. */
+export function needOf(name: string): EngineNeed | undefined {
+  if (!nodeBuiltins.has(name) && !nodeBuiltins.has(`node:${name}`)) return undefined;
+  return { kind: needsProcesses.has(name) ? 'processes' : 'builtin', name };
+}
+
+/** Built-ins that start other programs. */
+export const needsProcesses: ReadonlySet<string> = new Set(['child_process', 'cluster']);
 
 /** Shortens what a plugin wrote, so that a diagnostic stays readable. */
 export function clip(text: string): string {
