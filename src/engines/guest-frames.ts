@@ -17,6 +17,9 @@ export interface FrameBounds {
   readonly bodyBytes: number;
 }
 
+/** So many bytes of a connection may be under way in one direction, before the other side said that it took some. */
+export const streamWindowBytes = 256 * 1024;
+
 const prefixBytes = 12;
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 import type { BorderView } from './border.ts';
-import { createFrameReader, type Frame, type FrameBounds } from './guest-frames.ts';
+import { createFrameReader, type Frame, type FrameBounds, streamWindowBytes } from './guest-frames.ts';
 
 /**
  * What the daemon and a guest that is a process (Deno, Node in a container) say to each other, as headers of frames. The
@@ -32,7 +32,17 @@ export type HostMessage =
       readonly logLines: number;
     }
   /** PAYLOAD of the answer, or `{code, message}` when it is not ok; bytes as the body. A changed view comes along. */
-  | { readonly t: 'answer'; readonly id: number; readonly ok: boolean; readonly view?: BorderView };
+  | { readonly t: 'answer'; readonly id: number; readonly ok: boolean; readonly view?: BorderView }
+  /** The connection that the guest dialled is open. */
+  | { readonly t: 'opened'; readonly id: number }
+  /** BODY came over it; `end` says that no more will come. */
+  | { readonly t: 'data' | 'end'; readonly id: number }
+  /** So much of what the guest sent was passed on: it may send as much again. */
+  | { readonly t: 'ack'; readonly id: number; readonly bytes: number }
+  /** It is over, or was never opened: then REASON is `{code, message}`. */
+  | { readonly t: 'close'; readonly id: number };
+
+const streamId = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
 
 const guestMessages = Type.Union([
   /** The runner is there and waits. */
@@ -55,6 +65,19 @@ const guestMessages = Type.Union([
   Type.Object({ t: Type.Literal('return') }),
   /** TEXT: `{name?, message, stack?, code?}`. */
   Type.Object({ t: Type.Literal('throw') }),
+  /** Opens a connection; numbers of connections grow. */
+  Type.Object({
+    t: Type.Literal('dial'),
+    id: streamId,
+    host: Type.String({ minLength: 1, maxLength: 255 }),
+    port: Type.Integer({ minimum: 0, maximum: 65_535 }),
+  }),
+  /** BODY for a connection, no more than `streamWindowBytes` before the daemon says `ack`. */
+  Type.Object({ t: Type.Literal('data'), id: streamId }),
+  /** The guest writes no more, or wants no more of it. */
+  Type.Object({ t: Type.Union([Type.Literal('end'), Type.Literal('close')]), id: streamId }),
+  /** So many bytes of a connection were read. */
+  Type.Object({ t: Type.Literal('ack'), id: streamId, bytes: Type.Integer({ minimum: 1, maximum: streamWindowBytes }) }),
 ]);
 
 /** The header of a frame from the guest. */
@@ -66,6 +89,12 @@ export interface GuestMessage {
   readonly text: string;
   readonly body?: Uint8Array;
 }
+
+/** What a guest sent that no honest one does; its process is to be ended. */
+export class GuestMisbehaved extends Error {}
+
+/** Sends one frame to the guest. */
+export type SendToGuest = (message: HostMessage, text?: string, body?: Uint8Array) => void;
 
 /** Reads what a guest sends. */
 export interface GuestReader {

@@ -4,8 +4,8 @@ import type { Limits } from '../config/limits.ts';
 import type { BorderHost } from './border.ts';
 import type { RunRequest } from './engine.ts';
 import { encodeFrame } from './guest-frames.ts';
-import { createGuestReader, type HostMessage } from './guest-protocol.ts';
-import { type GuestEnd, GuestMisbehaved, GuestTurn } from './guest-turn.ts';
+import { createGuestReader, GuestMisbehaved, type HostMessage } from './guest-protocol.ts';
+import { type GuestEnd, GuestTurn } from './guest-turn.ts';
 
 /** Why a guest is gone: the channel ended, or what came over it was no message of an honest guest. */
 export interface GuestLoss {
@@ -95,6 +95,7 @@ export class GuestSession {
   #begin(turn: GuestTurn, message: HostMessage, text: string): Promise<TurnResult> {
     if (this.#current) throw new Error('A guest process runs one call at a time.');
     if (this.#loss) return Promise.resolve({ turn, lost: this.#loss });
+    this.#idleMessages = 0;
     return new Promise((resolve) => {
       this.#current = { turn, settle: resolve };
       this.#send(message, text);

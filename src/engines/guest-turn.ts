@@ -1,20 +1,15 @@
 import type { Limits } from '../config/limits.ts';
 import type { BorderAnswer, BorderCrossing, BorderHost, BorderView, LogLine, Recording } from './border.ts';
 import type { RunUsage } from './engine.ts';
-import type { GuestMessage, HostMessage } from './guest-protocol.ts';
+import { type GuestMessage, GuestMisbehaved, type SendToGuest } from './guest-protocol.ts';
 import { readProgress, readThrown, type ThrownReport } from './guest-reports.ts';
+import { GuestStreams, isStreamMessage } from './guest-streams.ts';
 import { pendingBytesOf } from './quickjs/slice-budget.ts';
 
 /** How the guest says that it is done. */
 export type GuestEnd =
   | { readonly kind: 'loaded' | 'return'; readonly text: string }
   | { readonly kind: 'throw'; readonly report: ThrownReport };
-
-/** What a guest sent that no honest one does; its process is to be ended. */
-export class GuestMisbehaved extends Error {}
-
-/** Sends one frame to the guest. */
-export type SendToGuest = (message: HostMessage, text?: string, body?: Uint8Array) => void;
 
 const maxLogText = 16_384;
 const maxReportChars = 128 * 1024;
@@ -36,6 +31,7 @@ export class GuestTurn {
   readonly #limits: Limits;
   readonly #host: BorderHost | undefined;
   readonly #send: SendToGuest;
+  readonly #streams: GuestStreams;
   readonly #open = new Map<number, OpenQuestion>();
   readonly #crossings: BorderCrossing[] = [];
   readonly #startedAtMs = Date.now();
@@ -58,6 +54,7 @@ export class GuestTurn {
     this.#host = parts.host;
     this.#send = parts.send;
     this.#seed = (parts.seed ?? []).join(',');
+    this.#streams = new GuestStreams({ dial: parts.host?.dial?.bind(parts.host), send: parts.send });
   }
 
   /** What the guest may read at the start. */
@@ -70,6 +67,8 @@ export class GuestTurn {
   /** Takes one message; returns the end when it is one. Throws GuestMisbehaved. */
   take({ header, text, body }: GuestMessage): GuestEnd | undefined {
     const { hostCalls, logLines } = this.#limits;
+    // What goes over an open connection is bounded by its window.
+    if (isStreamMessage(header) && this.#streams.take(header, body)) return undefined;
     if (++this.#messages > 2 * (hostCalls + logLines) + spareMessages) throw new GuestMisbehaved('it sent too many messages');
     switch (header.t) {
       case 'ask':
@@ -92,7 +91,14 @@ export class GuestTurn {
       case 'loaded':
       case 'return':
         return this.#readOutput(header.t, text);
+      case 'dial':
+        this.#dial(header);
+        return undefined;
       case 'ready':
+      case 'data':
+      case 'end':
+      case 'ack':
+      case 'close':
         return undefined;
     }
   }
@@ -117,6 +123,7 @@ export class GuestTurn {
     const left = [...this.#open.values()];
     this.#open.clear();
     for (const { controller } of left) controller.abort();
+    this.#streams.close();
     return [...new Set(left.map(({ op }) => op))];
   }
 
@@ -147,6 +154,14 @@ export class GuestTurn {
       (answer) => this.#settle(id, op, payload, answer),
       () => this.#settle(id, op, payload, { ok: false, code: 'internal', message: 'The host could not answer.' }),
     );
+  }
+
+  /** A connection counts as a host call, and what goes over it is not recorded. */
+  #dial({ id, host, port }: { readonly id: number; readonly host: string; readonly port: number }): void {
+    const tooMany = this.#streams.count() >= this.#limits.pendingHostCalls;
+    const refusal = this.#refuse('dial', host.length) ?? (tooMany ? tooManyConnections(this.#limits) : undefined);
+    this.#isComplete = false;
+    this.#streams.dial(id, { host, port }, refusal);
   }
 
   #refuse(op: string, bytes: number): Extract<BorderAnswer, { ok: false }> | undefined {
@@ -214,6 +229,11 @@ export class GuestTurn {
     if (this.#recordingBytes > maxRecordingBytes) this.#isComplete = false;
     else this.#crossings.push(crossing);
   }
+}
+
+function tooManyConnections({ pendingHostCalls }: Limits): Extract<BorderAnswer, { ok: false }> {
+  const message = `At most ${pendingHostCalls} connections are open at once (limits.pendingHostCalls). Close some first.`;
+  return { ok: false, code: 'pending-host-calls-exceeded', message };
 }
 
 function readLine(text: string): { level: LogLine['level']; message: string } {

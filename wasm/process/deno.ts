@@ -3,7 +3,9 @@ import './host.ts';
 import { createRequire } from 'node:module';
 import { Socket } from 'node:net';
 import process from 'node:process';
+import { replaceDenoConnections } from './deno-connections.ts';
 import { reportError, startGuest } from './runner.ts';
+import { replaceSockets } from './sockets.ts';
 
 const channel = new Socket({ fd: 3, readable: true, writable: true });
 const take = startGuest({
@@ -18,6 +20,8 @@ const take = startGuest({
   },
 });
 channel.on('data', take);
+replaceSockets();
+replaceDenoConnections();
 // Without the daemon there is nothing to do: this also ends what a crashed daemon left behind.
 channel.on('close', () => process.exit(0));
 

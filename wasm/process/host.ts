@@ -36,8 +36,13 @@ export function setLoading(loading: boolean): void {
 }
 
 /** Sends one message. */
-export function send(header: object, text?: string, body?: ArrayBuffer): void {
-  write(encodeFrame(header, text, body === undefined ? undefined : new Uint8Array(body)));
+export function send(header: object, text?: string, body?: ArrayBuffer | Uint8Array): void {
+  write(encodeFrame(header, text, body instanceof ArrayBuffer ? new Uint8Array(body) : body));
+}
+
+/** Throws while the plugin loads. */
+export function mayDial(): void {
+  if (isLoading) throw unavailable('The network');
 }
 
 // Messages without an answer, and how many of each are left. The daemon counts too, and ends a guest that sends more.
@@ -55,8 +60,7 @@ const told: Record<string, number> = {
   else if (op === 'cancel') send({ t: op, id: Number(payload) });
   else if (op === 'config.get' || op === 'env.get') return readView(op, payload);
   else if (id === 0) throw refusal('not-supported', `"${op}" is not known.`);
-  else if (isLoading)
-    throw refusal('not-supported', `"${op}" is not available while the plugin loads. Use it in the handler or in onStart.`);
+  else if (isLoading) throw unavailable(`"${op}"`);
   else send({ t: 'ask', id, op }, payload, body);
   return undefined;
 };
@@ -73,6 +77,10 @@ function readView(op: string, key: string): string | undefined {
   const value = fromConfig ?? (Object.hasOwn(view.env, key) ? view.env[key] : undefined);
   if (value === undefined && Object.hasOwn(view.denied, key)) throw refusal('permission-denied', String(view.denied[key]));
   return value === undefined ? undefined : JSON.stringify(value);
+}
+
+function unavailable(what: string): Error {
+  return refusal('not-supported', `${what} is not available while the plugin loads. Use it in the handler or in onStart.`);
 }
 
 function refusal(code: string, message: string): Error {

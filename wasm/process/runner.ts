@@ -8,6 +8,7 @@ import { defineGlobal } from '../guest/web/define.ts';
 import { reportError } from '../guest/web/report-error.ts';
 import { fetch } from './fetch.ts';
 import { connectHost, limitTelling, send, setLoading, setView } from './host.ts';
+import { endStreams, takeStreamMessage } from './host-stream.ts';
 
 /** What differs between runtimes. */
 export interface Runtime {
@@ -47,6 +48,7 @@ export function startGuest(runtime: Runtime): (chunk: Uint8Array) => void {
       case 'call':
         setLoading(false);
         endCall();
+        endStreams();
         setView(message.view);
         limitTelling(message.logLines);
         if (message.hook === undefined) enter(text, JSON.stringify(message.facts));
@@ -55,6 +57,9 @@ export function startGuest(runtime: Runtime): (chunk: Uint8Array) => void {
       case 'answer':
         if (message.view) setView(message.view);
         settle(message.id, message.ok, text, body?.buffer as ArrayBuffer | undefined);
+        return;
+      default:
+        takeStreamMessage(message, text, body);
     }
   }
 }

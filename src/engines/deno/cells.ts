@@ -3,18 +3,18 @@ import { type FileFlags, keyOfFlags } from './deno-flags.ts';
 import type { DenoProcess } from './deno-process.ts';
 
 /** A process with a plugin in it. */
-export interface DenoCell {
-  readonly process: DenoProcess;
+export interface DenoCell<Process extends DenoProcess = DenoProcess> {
+  readonly process: Process;
   readonly programKey: string;
   readonly flagsKey: string;
   isBusy: boolean;
 }
 
 /** What the cells are made with. */
-export interface CellParts {
-  readonly start: (files: FileFlags) => Promise<DenoProcess>;
+export interface CellParts<Process extends DenoProcess> {
+  readonly start: (files: FileFlags) => Promise<Process>;
   /** Evaluates a program in a fresh process; rejects when that did not work. */
-  readonly loadInto: (process: DenoProcess, program: Program) => Promise<void>;
+  readonly loadInto: (process: Process, program: Program) => Promise<void>;
   /** Kept cells, and cells in waiting, at most. */
   readonly maxKept: number;
   readonly maxReady: number;
@@ -24,20 +24,20 @@ export interface CellParts {
  * The cells of the engine. A kept cell serves its cell key alone. A cell in waiting has evaluated its program, and no call
  * has run in it: it serves exactly one.
  */
-export class DenoCells {
-  readonly #parts: CellParts;
-  readonly #kept = new Map<string, DenoCell>();
-  readonly #all = new Set<DenoProcess>();
-  readonly #starting = new Set<Promise<DenoProcess>>();
-  #ready: DenoCell[] = [];
+export class DenoCells<Process extends DenoProcess = DenoProcess> {
+  readonly #parts: CellParts<Process>;
+  readonly #kept = new Map<string, DenoCell<Process>>();
+  readonly #all = new Set<Process>();
+  readonly #starting = new Set<Promise<Process>>();
+  #ready: DenoCell<Process>[] = [];
   #isPreparing = false;
   #isClosed = false;
 
-  constructor(parts: CellParts) {
+  constructor(parts: CellParts<Process>) {
     this.#parts = parts;
   }
 
-  findKept(cellKey: string): DenoCell | undefined {
+  findKept(cellKey: string): DenoCell<Process> | undefined {
     const cell = this.#kept.get(cellKey);
     if (!cell || cell.process.isAlive()) return cell;
     this.#kept.delete(cellKey);
@@ -45,7 +45,7 @@ export class DenoCells {
   }
 
   /** Keeps a cell under its key; of those that nothing runs in, the one unused for longest makes room. */
-  keep(cellKey: string, cell: DenoCell): void {
+  keep(cellKey: string, cell: DenoCell<Process>): void {
     this.#kept.delete(cellKey);
     this.#kept.set(cellKey, cell);
     for (const [key, other] of [...this.#kept]) {
@@ -61,7 +61,7 @@ export class DenoCells {
   }
 
   /** A cell in which no call has run: one in waiting, else a new one. One that comes after the signal is ended. */
-  async fresh(program: Program, files: FileFlags, signal: AbortSignal): Promise<DenoCell> {
+  async fresh(program: Program, files: FileFlags, signal: AbortSignal): Promise<DenoCell<Process>> {
     const flagsKey = keyOfFlags(files);
     const ready = this.#ready.find((cell) => cell.programKey === program.key && cell.flagsKey === flagsKey);
     this.#ready = this.#ready.filter((cell) => cell !== ready);
@@ -85,7 +85,7 @@ export class DenoCells {
   }
 
   /** Takes a cell in which no call has run; the oldest of those that wait makes room. */
-  offer(cell: DenoCell): void {
+  offer(cell: DenoCell<Process>): void {
     this.#ready.push(cell);
     const surplus = this.#ready.splice(0, Math.max(0, this.#ready.length - this.#parts.maxReady));
     for (const { process } of surplus) process.kill();
@@ -98,7 +98,7 @@ export class DenoCells {
   }
 
   /** A process with nothing in it. */
-  process(files: FileFlags): Promise<DenoProcess> {
+  process(files: FileFlags): Promise<Process> {
     if (this.#isClosed) return Promise.reject(new Error('The engine is closed.'));
     // Stands among those that start until it stands among all: whoever closes must miss none in between.
     const starting = this.#parts.start(files).then((process) => {
@@ -118,7 +118,7 @@ export class DenoCells {
     await Promise.all(processes.map(({ exited }) => exited));
   }
 
-  async #make(program: Program, files: FileFlags): Promise<DenoCell> {
+  async #make(program: Program, files: FileFlags): Promise<DenoCell<Process>> {
     const process = await this.process(files);
     try {
       await this.#parts.loadInto(process, program);

@@ -173,7 +173,7 @@ class DenoEngine implements Engine {
     this.#setup.catch(() => {
       this.#setup = undefined;
     });
-    return startDenoProcess({ ...(await this.#setup), files, heapMb, proxyPort: undefined, proxyUrl: undefined });
+    return startDenoProcess({ ...(await this.#setup), files, heapMb });
   }
 
   async #setUp(): Promise<Setup> {

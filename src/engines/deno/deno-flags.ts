@@ -14,8 +14,6 @@ export interface DenoStart {
   /** The guest's runner: the main module, which Deno loads without a permission. */
   readonly runner: string;
   readonly files: FileFlags;
-  /** Port of the daemon's egress proxy on 127.0.0.1, the one place that the process may connect to. */
-  readonly proxyPort: number | undefined;
   /** Upper bound of the JavaScript heap. */
   readonly heapMb: number;
 }
@@ -42,7 +40,7 @@ export function keyOfFlags({ cwd, read, write }: FileFlags): string {
 }
 
 /** The arguments of `deno`: everything is denied but what stands here, and nothing is ever asked of a terminal. */
-export function denoArguments({ runner, files, proxyPort, heapMb }: DenoStart): string[] {
+export function denoArguments({ runner, files, heapMb }: DenoStart): string[] {
   const list = (flag: string, paths: readonly string[]) => (paths.length === 0 ? [] : [`--${flag}=${paths.join(',')}`]);
   return [
     'run',
@@ -56,16 +54,17 @@ export function denoArguments({ runner, files, proxyPort, heapMb }: DenoStart): 
     '--no-check',
     '--no-code-cache',
     '--node-modules-dir=none',
+    '--deny-net',
     '--deny-env',
     '--deny-run',
     '--deny-ffi',
-    '--deny-sys',
     '--deny-import',
+    // The list of the usual certificate authorities, which TLS is checked with; nothing else of the machine.
+    '--allow-sys=ca',
     ...list('allow-read', files.read),
     ...list('allow-write', files.write),
     ...(files.read.length > 0 ? list('deny-read', files.deny) : []),
     ...(files.write.length > 0 ? list('deny-write', files.deny) : []),
-    proxyPort === undefined ? '--deny-net' : `--allow-net=127.0.0.1:${proxyPort}`,
     `--v8-flags=--max-old-space-size=${heapMb}`,
     runner,
   ];

@@ -12,7 +12,6 @@ export interface SpawnParts extends DenoStart {
   readonly binary: string;
   /** Where a process without files of its own stands; empty. */
   readonly emptyDir: string;
-  readonly proxyUrl: string | undefined;
   readonly book: ProcessBook;
 }
 
@@ -87,20 +86,16 @@ export async function startDenoProcess(parts: SpawnParts): Promise<DenoProcess> 
 }
 
 function spawnBounded(parts: SpawnParts): ChildProcess {
-  const { binary, files, emptyDir, proxyUrl } = parts;
+  const { binary, files, emptyDir } = parts;
   // A shell sets the bounds of the system and is replaced by Deno; what is no bound of this system is passed over.
   const script = `ulimit -c 0; ulimit -d ${dataBlocks} 2>/dev/null; exec "$0" "$@"`;
   return spawn('/bin/sh', ['-c', script, binary, ...denoArguments(parts)], {
     cwd: files.cwd ?? emptyDir,
     // A folder that cannot be: what Deno keeps between runs (storage, caches) would pass from one caller to the next.
-    env: { DENO_DIR: `${parts.runner}/none`, NO_COLOR: '1', DENO_NO_UPDATE_CHECK: '1', ...proxyVariables(proxyUrl) },
+    env: { DENO_DIR: `${parts.runner}/none`, NO_COLOR: '1', DENO_NO_UPDATE_CHECK: '1' },
     stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
     detached: true,
   });
-}
-
-function proxyVariables(url: string | undefined): Record<string, string> {
-  return url === undefined ? {} : { HTTP_PROXY: url, HTTPS_PROXY: url };
 }
 
 function readOutput(stream: Readable | null, onLine: (text: string) => void, onFlood: () => void): void {

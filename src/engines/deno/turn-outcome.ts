@@ -1,7 +1,7 @@
 import type { Limits } from '../../config/limits.ts';
 import type { GuestError, LoadResult, RunOutcome } from '../engine.ts';
 import type { EndReason } from '../extism/call-end.ts';
-import { explainThrown, readReturned } from '../guest-reports.ts';
+import { explainThrown, guestModule, readReturned } from '../guest-reports.ts';
 import type { TurnResult } from '../guest-session.ts';
 import { nestsDeeper } from '../json-nesting.ts';
 import { memoryExceeded } from '../quickjs/guest-errors.ts';
@@ -45,8 +45,8 @@ export function describeLoad(facts: TurnFacts): LoadResult {
   }
 }
 
-/** A plugin in a process is known by the address that its module was imported from. */
-const isBundle = (file: string): boolean => file.startsWith('blob:');
+/** A plugin in a process is known by the address that its module was imported from: a blob's in Deno, a file's in Node. */
+const isBundle = (file: string): boolean => file.startsWith('blob:') || file === `file://${guestModule}`;
 
 type Failure = { readonly status: 'error' | 'timeout' | 'cancelled'; readonly error: GuestError };
 
