@@ -10,6 +10,9 @@ export interface ThrownReport {
   readonly code?: string;
 }
 
+/** Where a bundle lies in a container while Node imports it: the name that it has in a stack. */
+export const guestModule = '/tmp/plugin.mjs';
+
 const maxMessage = 4001;
 const maxStack = 8001;
 const maxName = 101;

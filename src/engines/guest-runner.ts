@@ -6,7 +6,7 @@ import { build } from 'esbuild';
 import { keepFile } from './quickjs/cache-file.ts';
 
 /** The runtimes that have a runner: a file of that name in `wasm/process`. */
-export const guestRuntimes = ['deno'] as const;
+export const guestRuntimes = ['deno', 'node'] as const;
 
 /** A runtime that runs plugins in a process of its own. */
 export type GuestRuntime = (typeof guestRuntimes)[number];

@@ -1,4 +1,5 @@
 import { createDenoEngine } from '../engines/deno/deno-engine.ts';
+import { createDockerEngine } from '../engines/docker/engine/docker-engine.ts';
 import { allowNamedImages } from '../engines/docker/image-uses.ts';
 import { createSandboxRunner, type SandboxRunner } from '../engines/docker/sandbox-runner.ts';
 import type { Engine, EngineName } from '../engines/engine.ts';
@@ -29,5 +30,7 @@ export async function openEngines(foundation: Foundation, onKill: (programKey: s
     onFault: logFault,
   });
   closers.push(() => sandbox.close());
-  return { engines: { quickjs, extism, deno }, sandbox };
+  const docker = createDockerEngine({ dataDir: config.dataDir, settings: config.docker, sandbox });
+  closers.push(() => docker.close());
+  return { engines: { quickjs, extism, deno, docker }, sandbox };
 }

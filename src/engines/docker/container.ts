@@ -6,6 +6,7 @@ import { type ContainerPlan, describeContainer } from './container-spec.ts';
 import { describeDockerError, readStatus } from './docker-client.ts';
 import { type Frame, fromInit } from './frames.ts';
 import { createInitLink, type InitLink } from './init-link.ts';
+import { openUsageMeter, type UsageMeter } from './usage-meter.ts';
 import { findIgnoredFlags, findWeakSpots } from './verify.ts';
 
 /** Who hears what the first process of a container says. */
@@ -22,8 +23,10 @@ export interface CellContainer {
   readonly id: string;
   readonly link: InitLink;
   listen(listener: FrameListener): void;
-  /** Why it ended by itself, in a sentence that is true: asked once the line is down. */
-  explainEnd(): Promise<HotcellError>;
+  /** Why it ended by itself, in a sentence that is true: asked once the line is down. `what` ran in it. */
+  explainEnd(what?: string): Promise<HotcellError>;
+  /** Rejects when the container is gone. */
+  openMeter(): Promise<UsageMeter>;
   /** Kills and removes it with everything in it. Asking again is harmless; rejects when Docker does not do it. */
   remove(): Promise<void>;
 }
@@ -86,7 +89,8 @@ async function openCell(
       listener = next;
       if (link.isDown) next.onDown();
     },
-    explainEnd: () => explainEnd(container),
+    explainEnd: (what = 'the command') => explainEnd(container, what),
+    openMeter: () => openUsageMeter(container),
     remove: async () => {
       link.close();
       await remove();
@@ -123,14 +127,14 @@ function createRemove(container: Docker.Container): () => Promise<void> {
   };
 }
 
-async function explainEnd(container: Docker.Container): Promise<HotcellError> {
+async function explainEnd(container: Docker.Container, what: string): Promise<HotcellError> {
   try {
     const { State: state } = await container.inspect();
-    if (state.OOMKilled) return new HotcellError('memory-exceeded', 'The command used all the memory of its container.');
-    return fail(`The container was ended from outside while the command ran (exit code ${state.ExitCode}).`);
+    if (state.OOMKilled) return new HotcellError('memory-exceeded', `All the memory of the container was used by ${what}.`);
+    return fail(`The container was ended from outside while ${what} ran (exit code ${state.ExitCode}).`);
   } catch (error) {
-    if (readStatus(error) === 404) return fail('The container was removed from outside while the command ran.');
-    return fail('Docker stopped or was restarted while the command ran; the command is lost.');
+    if (readStatus(error) === 404) return fail(`The container was removed from outside while ${what} ran.`);
+    return fail(`Docker stopped or was restarted while ${what} ran; it is lost.`);
   }
 }
 

@@ -20,6 +20,8 @@ export interface SandboxRunner {
   readonly images: ImageBook;
   /** Starts a container that the caller talks to and removes itself; it counts as a run of `id`. */
   open(request: Pick<SandboxRequest, 'id' | 'image' | 'cpus'>, signal: AbortSignal): Promise<OpenedCell>;
+  /** The same for a container that is kept: it waits for no turn, and whoever asks bounds how many there are. */
+  hold(request: Pick<SandboxRequest, 'id' | 'image' | 'cpus'>, signal: AbortSignal): Promise<OpenedCell>;
   /** Kills the runs of an id; answers how many there were. */
   kill(id: string): Promise<number>;
   killAll(): Promise<number>;
@@ -68,9 +70,11 @@ export function createSandboxRunner({ dataDir, settings, env, onFault }: Sandbox
     return { imageId, size: { cpus, memoryBytes, pids, scratchBytes }, initFile: findInitFile(), owner };
   }
 
-  async function open({ id, image, cpus = 1 }: Parameters<SandboxRunner['open']>[0], signal: AbortSignal) {
+  type OpenRequest = Parameters<SandboxRunner['open']>[0];
+
+  async function open({ id, image, cpus = 1 }: OpenRequest, signal: AbortSignal, isHeld = false): Promise<OpenedCell> {
     if (isClosed) throw new HotcellError('shutting-down', 'The daemon stops; no command is started any more.');
-    const leave = await turnstile.enter(signal);
+    const leave = isHeld ? () => undefined : await turnstile.enter(signal);
     try {
       const resolved = await images.resolve(image);
       const cell = await pool.take(plan(resolved.id, cpus)).catch((error: unknown) => {
@@ -102,6 +106,15 @@ export function createSandboxRunner({ dataDir, settings, env, onFault }: Sandbox
     }
   }
 
+  async function openTracked(request: OpenRequest, signal: AbortSignal, isHeld = false): Promise<OpenedCell> {
+    const ending = new AbortController();
+    const opened = await open(request, AbortSignal.any([signal, ending.signal]), isHeld);
+    const { promise: over, resolve } = Promise.withResolvers<void>();
+    ending.signal.addEventListener('abort', () => opened.cell.link.close(), { once: true });
+    track(request.id, over, ending);
+    return { ...opened, done: () => opened.done().finally(resolve) };
+  }
+
   function track(id: string, over: Promise<unknown>, ending = new AbortController()): void {
     const entry = { id, ending, over };
     running.add(entry);
@@ -122,14 +135,8 @@ export function createSandboxRunner({ dataDir, settings, env, onFault }: Sandbox
       track(request.id, over, ending);
       return over;
     },
-    open: async (request, signal) => {
-      const ending = new AbortController();
-      const opened = await open(request, AbortSignal.any([signal, ending.signal]));
-      const { promise: over, resolve } = Promise.withResolvers<void>();
-      ending.signal.addEventListener('abort', () => opened.cell.link.close(), { once: true });
-      track(request.id, over, ending);
-      return { ...opened, done: () => opened.done().finally(resolve) };
-    },
+    open: (request, signal) => openTracked(request, signal),
+    hold: (request, signal) => openTracked(request, signal, true),
     kill: (id) => end([...running].filter((entry) => entry.id === id)),
     killAll: () => end([...running]),
     // A data directory without pins never ran a command: Docker need not be asked.

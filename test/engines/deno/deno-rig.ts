@@ -48,50 +48,55 @@ const emptyView: BorderView = { config: {}, env: {}, denied: {} };
 export function createDenoRig(options: Partial<DenoEngineOptions> = {}): DenoRig {
   const dataDir = realpathSync(mkdtempSync(join(tmpdir(), 'hotcell-deno-')));
   const engine = createDenoEngine({ dataDir, forbiddenSegments: ['.env', 'secrets'], ...options });
-  let count = 0;
   return {
     engine,
     dataDir,
-    async run(plugin, tried = {}) {
-      const logs: LogLine[] = [];
-      const asked: BorderRequest[] = [];
-      const host: BorderHost = {
-        answer: (request, signal) => {
-          asked.push(request);
-          return (
-            tried.answer?.(request, signal) ?? Promise.resolve({ ok: false, code: 'permission-denied', message: 'Not granted.' })
-          );
-        },
-        view: tried.view ?? (() => emptyView),
-        log: (line) => logs.push(line),
-        progress: () => undefined,
-        ...(tried.workspace ? { workspace: tried.workspace } : {}),
-        ...(tried.dial ? { dial: tried.dial } : {}),
-      };
-      const limits = resolveLimits(tried.limits);
-      const outcome = await engine.run(
-        {
-          executionId: `exe_${++count}`,
-          program: programOf(plugin, tried.key),
-          handler: tried.handler ?? 'default',
-          argumentsJson: JSON.stringify(tried.args ?? {}),
-          isolation: tried.isolation ?? 'call',
-          cellKey: tried.cellKey ?? '',
-          limits,
-          deadline: new Deadline(Date.now() + limits.wallMs),
-          caller: 'tester',
-          session: 'session-1',
-          ...(tried.handOver === undefined ? {} : { handOver: tried.handOver }),
-        },
-        host,
-        tried.signal ?? new AbortController().signal,
-      );
-      return { ...outcome, logs, asked };
-    },
+    run: createTrier(engine),
     async close() {
       await engine.close();
       rmSync(dataDir, { recursive: true, force: true });
     },
+  };
+}
+
+/** Runs the handlers of plugin objects, written as source, with what a test says. */
+export function createTrier(engine: Engine): DenoRig['run'] {
+  let count = 0;
+  return async (plugin, tried = {}) => {
+    const logs: LogLine[] = [];
+    const asked: BorderRequest[] = [];
+    const host: BorderHost = {
+      answer: (request, signal) => {
+        asked.push(request);
+        return (
+          tried.answer?.(request, signal) ?? Promise.resolve({ ok: false, code: 'permission-denied', message: 'Not granted.' })
+        );
+      },
+      view: tried.view ?? (() => emptyView),
+      log: (line) => logs.push(line),
+      progress: () => undefined,
+      ...(tried.workspace ? { workspace: tried.workspace } : {}),
+      ...(tried.dial ? { dial: tried.dial } : {}),
+    };
+    const limits = resolveLimits(tried.limits);
+    const outcome = await engine.run(
+      {
+        executionId: `exe_${++count}`,
+        program: programOf(plugin, tried.key),
+        handler: tried.handler ?? 'default',
+        argumentsJson: JSON.stringify(tried.args ?? {}),
+        isolation: tried.isolation ?? 'call',
+        cellKey: tried.cellKey ?? '',
+        limits,
+        deadline: new Deadline(Date.now() + limits.wallMs),
+        caller: 'tester',
+        session: 'session-1',
+        ...(tried.handOver === undefined ? {} : { handOver: tried.handOver }),
+      },
+      host,
+      tried.signal ?? new AbortController().signal,
+    );
+    return { ...outcome, logs, asked };
   };
 }
 

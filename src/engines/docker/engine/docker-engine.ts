@@ -1,0 +1,211 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import type { DockerSettings } from '../../../config/config-types.ts';
+import { defaultLimits } from '../../../config/limits.ts';
+import { HotcellError } from '../../../errors/hotcell-error.ts';
+import type { BorderHost } from '../../border.ts';
+import { createCrashCount } from '../../deno/back-off.ts';
+import { type DenoCell, DenoCells } from '../../deno/cells.ts';
+import { keyOfFlags, noFiles } from '../../deno/deno-flags.ts';
+import { LoadFailed, loadInto } from '../../deno/load-turn.ts';
+import { createSlots } from '../../deno/slots.ts';
+import { guardTurn } from '../../deno/turn-guard.ts';
+import { describeCall, describeLoad, type TurnFacts } from '../../deno/turn-outcome.ts';
+import type { Engine, LoadRequest, LoadResult, Program, RunOutcome, RunRequest } from '../../engine.ts';
+import { type CallEnd, createCallEnd } from '../../extism/call-end.ts';
+import { describeEarlyEnd } from '../../extism/run-outcome.ts';
+import { provideGuestRunner } from '../../guest-runner.ts';
+import type { GuestCall } from '../../guest-session.ts';
+import type { SandboxRunner } from '../sandbox-runner.ts';
+import { type GuestContainer, startGuestContainer } from './guest-container.ts';
+
+/** What the engine works with. */
+export interface DockerEngineParts {
+  readonly dataDir: string;
+  readonly settings: DockerSettings;
+  /** Starts containers; it must be closed after the engine. */
+  readonly sandbox: Pick<SandboxRunner, 'hold'>;
+  /** Containers kept for a session or a plugin, and containers that wait for the next call with their plugin; at most. */
+  readonly maxKept?: number;
+  readonly maxReady?: number;
+}
+
+type Cell = DenoCell<GuestContainer>;
+
+const MIB = 1024 * 1024;
+/** What Node needs beside its heap. */
+const spareMb = 96;
+const leastHeapMb = 32;
+
+/**
+ * Makes the engine that runs plugins with Node in hardened containers, one container a cell. Nothing of this machine is in
+ * them; what a plugin asks of the daemon goes over the standard streams of its container.
+ */
+export function createDockerEngine(parts: DockerEngineParts): Engine {
+  return new DockerEngine(parts);
+}
+
+class DockerEngine implements Engine {
+  readonly name = 'docker';
+  readonly #parts: DockerEngineParts;
+  readonly #closing = new AbortController();
+  readonly #crashes = createCrashCount();
+  readonly #slots: ReturnType<typeof createSlots>;
+  readonly #cells: DenoCells<GuestContainer>;
+  #runner: Promise<string> | undefined;
+
+  constructor(parts: DockerEngineParts) {
+    this.#parts = parts;
+    const { maxRunning, warm } = parts.settings;
+    this.#slots = createSlots(maxRunning);
+    this.#cells = new DenoCells({
+      start: () => this.#start(),
+      loadInto: (container, program) => this.#loadProgram(container, program),
+      maxKept: parts.maxKept ?? 8,
+      maxReady: parts.maxReady ?? Math.min(2, warm.total),
+    });
+  }
+
+  async load(request: LoadRequest): Promise<LoadResult> {
+    const container = await this.#cells.process(noFiles);
+    const result = describeLoad(await loadIntoContainer(container, request));
+    // Nothing but the load has run in it: it is ready for the first call after the save.
+    if (result.ok)
+      this.#cells.offer({ process: container, programKey: request.key, flagsKey: keyOfFlags(noFiles), isBusy: false });
+    else container.kill();
+    return result;
+  }
+
+  async run(request: RunRequest, host: BorderHost, signal: AbortSignal): Promise<RunOutcome> {
+    const callEnd = createCallEnd(request.deadline, [signal, this.#closing.signal]);
+    let leave: (() => void) | undefined;
+    try {
+      leave = await this.#slots.enter(callEnd.signal);
+      await callEnd.race(delay(this.#crashes.waitMs(request.program.key)));
+      const cell = await this.#takeCell({ request, host }, request, callEnd);
+      try {
+        return await this.#turn(cell, { request, host }, callEnd);
+      } finally {
+        if (request.isolation === 'call') {
+          cell.process.kill();
+          this.#cells.prepare(request.program, noFiles);
+        }
+      }
+    } catch (error) {
+      const reason = callEnd.reason();
+      if (reason) return describeEarlyEnd(reason);
+      if (error instanceof LoadFailed) return describeCall({ ...error.facts, limits: request.limits });
+      if (error instanceof HotcellError) return refuse(error);
+      throw error;
+    } finally {
+      leave?.();
+      callEnd.close();
+    }
+  }
+
+  discard(target: { readonly cellKey?: string; readonly programKey?: string }): void {
+    if (target.cellKey !== undefined) this.#cells.dropKept(target.cellKey);
+    if (target.programKey !== undefined) this.#cells.dropProgram(target.programKey);
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#cells.close();
+  }
+
+  /** The kept cell of a call that shares one, else a fresh one, to which an older cell hands its state. */
+  async #takeCell(call: GuestCall, request: RunRequest, callEnd: CallEnd): Promise<Cell> {
+    const { program, isolation, cellKey } = request;
+    const makeFresh = () => callEnd.race(this.#cells.fresh(program, noFiles, callEnd.signal));
+    if (isolation === 'call') return makeFresh();
+    const old = this.#cells.findKept(cellKey);
+    if (old?.programKey === program.key) {
+      this.#cells.keep(cellKey, old);
+      return old;
+    }
+    const given = old && request.handOver ? await this.#turn(old, withState(call, ''), callEnd) : undefined;
+    this.#cells.dropKept(cellKey);
+    const cell = await makeFresh();
+    this.#cells.keep(cellKey, cell);
+    if (given?.status === 'success') await this.#turn(cell, withState(call, JSON.stringify(given.output ?? null)), callEnd);
+    return cell;
+  }
+
+  async #turn(cell: Cell, call: GuestCall, callEnd: CallEnd): Promise<RunOutcome> {
+    const { process: container, programKey } = cell;
+    const { limits } = call.request;
+    const guard = guardTurn(container, limits, callEnd);
+    cell.isBusy = true;
+    container.allowDial(call.host.dial?.bind(call.host));
+    const onTurn: GuestCall['onTurn'] = (turn) => {
+      container.turn = turn;
+    };
+    const result = await container.session.call({ ...call, onTurn });
+    const fault = result.lost ? await container.fault : {};
+    container.turn = undefined;
+    container.allowDial(undefined);
+    cell.isBusy = false;
+    const cpuMs = guard.close();
+    const left = result.turn.close();
+    const stopped = guard.stopped() ?? (fault.isMemory ? 'memory' : undefined);
+    if (result.end) this.#crashes.recovered(programKey);
+    else if (!stopped) this.#crashes.crashed(programKey);
+    if (result.end?.kind === 'return') noteAbandoned(call.host, left);
+    const outcome = describeCall({ result, stopped, limits, lastWords: container.lastWords(), cpuMs });
+    const isKnown = fault.error && !stopped && outcome.status === 'error';
+    return isKnown && fault.error ? { ...outcome, ...refuse(fault.error), usage: outcome.usage } : outcome;
+  }
+
+  async #loadProgram(container: GuestContainer, program: Program): Promise<void> {
+    const { key, label } = program;
+    const facts = await loadIntoContainer(container, { key, label, code: await program.readCode(), limits: defaultLimits });
+    if (facts.result.end?.kind === 'loaded') return;
+    if (facts.result.lost) this.#crashes.crashed(key);
+    throw new LoadFailed(facts);
+  }
+
+  async #start(): Promise<GuestContainer> {
+    const { settings, sandbox, dataDir } = this.#parts;
+    const image = settings.pluginImage;
+    if (image === '') throw noImage();
+    this.#runner ??= provideGuestRunner(resolve(dataDir), 'node').then((file) => readFile(file, 'utf8'));
+    const runner = await this.#runner;
+    const opened = await sandbox.hold({ id: 'plugin-cell', image }, this.#closing.signal);
+    const heapMb = Math.max(leastHeapMb, Math.floor(settings.memoryBytes / MIB) - spareMb);
+    return startGuestContainer({ opened, image, runner, heapMb });
+  }
+}
+
+async function loadIntoContainer(container: GuestContainer, { code, label, limits }: LoadRequest): Promise<TurnFacts> {
+  const facts = await loadInto(container, code, label, limits);
+  const { isMemory } = facts.result.lost ? await container.fault : {};
+  return isMemory ? { ...facts, stopped: facts.stopped ?? 'memory' } : facts;
+}
+
+function noImage(): HotcellError {
+  return new HotcellError('image-missing', 'The engine "docker" needs an image with Node, and the config names none.', {
+    fix: 'Set docker.pluginImage to an image of this machine with Node 22 or later, such as node:22-alpine, and restart.',
+  });
+}
+
+/** The call could not run, for a reason that the operator can mend. */
+function refuse({ code, message, fix }: HotcellError) {
+  const usage = { cpuMs: 0, hostCalls: 0, logLines: 0 };
+  return { status: 'error', error: { code, message: `${message} ${fix}`.trim(), frames: [] }, usage } as const;
+}
+
+/** A call of the hook that hands state over. */
+function withState(call: GuestCall, argumentJson: string): GuestCall {
+  return { ...call, hook: { name: 'onReload', argumentJson } };
+}
+
+function delay(ms: number): Promise<void> {
+  return ms === 0 ? Promise.resolve() : new Promise((resolved) => setTimeout(resolved, ms));
+}
+
+function noteAbandoned(host: BorderHost, operations: readonly string[]): void {
+  if (operations.length === 0) return;
+  const named = operations.slice(0, 5).map((op) => `context.${op}`);
+  const text = `The handler returned before these host calls were done, so they may not have happened: ${named.join(', ')}. Await them.`;
+  host.log({ level: 'warn', text, atMs: Date.now() });
+}

@@ -1,0 +1,143 @@
+import { constants } from 'node:os';
+import { HotcellError } from '../../../errors/hotcell-error.ts';
+import type { BorderHost } from '../../border.ts';
+import type { DenoProcess } from '../../deno/deno-process.ts';
+import { splitLines } from '../../deno/output-lines.ts';
+import { guestModule } from '../../guest-reports.ts';
+import { GuestSession } from '../../guest-session.ts';
+import { encodeExec } from '../exec-payload.ts';
+import { toInit } from '../frames.ts';
+import type { OpenedCell } from '../sandbox-runner.ts';
+import type { ContainerUsage } from '../usage-meter.ts';
+import { listenToGuest } from './guest-line.ts';
+
+/** What the engine starts a guest from. */
+export interface GuestStart {
+  readonly opened: OpenedCell;
+  /** The image by its name, for what goes wrong. */
+  readonly image: string;
+  /** The text of the guest's runner. */
+  readonly runner: string;
+  /** Upper bound of the JavaScript heap. */
+  readonly heapMb: number;
+}
+
+/** Why a guest ended by itself; empty when nothing but its end is known. */
+export interface GuestFault {
+  readonly isMemory?: true;
+  readonly error?: HotcellError;
+}
+
+/** Node in a container: a guest like a process of this machine. */
+export interface GuestContainer extends DenoProcess {
+  /** Whose network its clients have, while a call runs in it. */
+  allowDial(dial: BorderHost['dial'] | undefined): void;
+  /** Resolves when the guest is over and it is known why. */
+  readonly fault: Promise<GuestFault>;
+}
+
+const port = 3128;
+const startMs = 20_000;
+/** A guest whose channel closed has so long to end, and to say its last words. */
+const lastWordsMs = 1000;
+const maxLastWords = 4000;
+const stdinChannel = 1;
+
+/** Starts the runner in a container that ran nothing before. Throws a HotcellError, and leaves nothing behind then. */
+export async function startGuestContainer({ opened, image, runner, heapMb }: GuestStart): Promise<GuestContainer> {
+  const { cell, done } = opened;
+  const fault = Promise.withResolvers<GuestFault>();
+  const exited = Promise.withResolvers<void>();
+  let words = '';
+  let base: ContainerUsage = { cpuMs: 0, rssBytes: 0 };
+  let session: GuestSession | undefined;
+  let isOver = false;
+
+  const end = (why: GuestFault): void => {
+    if (isOver) return;
+    isOver = true;
+    fault.resolve(why);
+    session?.lose({ kind: 'ended', reason: 'it was ended' });
+    cell.link.close();
+    void done().finally(exited.resolve);
+  };
+  const tell = (level: 'info' | 'warn') => (text: string) => {
+    if (level === 'warn') words = `${words}${text}\n`.slice(-maxLastWords);
+    guest.turn?.log({ level, text, atMs: Date.now() });
+  };
+  const outputs = { stdout: splitLines(tell('info'), () => end({})), stderr: splitLines(tell('warn'), () => end({})) };
+  const line = listenToGuest(cell, {
+    onOutput: (stream, bytes) => outputs[stream](bytes),
+    onExit: ({ oomKills }) => end(oomKills > 0 || /out of memory/i.test(words) ? { isMemory: true } : {}),
+    onFailed: (errno) => end({ error: explainStart(errno, image) }),
+    // Docker is asked before the container is removed: afterwards it would only say that it was.
+    onDown: () => void (isOver || cell.explainEnd('the plugin').then((error) => end({ error }))),
+  });
+  const guest: GuestContainer = {
+    get session() {
+      if (session === undefined) throw new Error('The guest has no channel yet.');
+      return session;
+    },
+    turn: undefined,
+    isAlive: () => !isOver,
+    usage: () => subtract(meter?.(), base),
+    lastWords: () => words,
+    kill: () => end({}),
+    exited: exited.promise,
+    fault: fault.promise,
+    allowDial: line.allowDial,
+  };
+  const failed = fault.promise.then(({ error }) => Promise.reject(error ?? explainEarlyEnd(words, image)));
+  failed.catch(() => undefined);
+  const timer = setTimeout(() => end({ error: explainEarlyEnd('It did not start in time.', image) }), startMs);
+  let meter: (() => ContainerUsage | undefined) | undefined;
+  try {
+    cell.link.sendNumber(toInit.listen, 0, port);
+    cell.link.send(toInit.exec, 0, encodeExec(describeGuest(opened.imageEnv, heapMb)));
+    cell.link.write(stdinChannel, Buffer.from(runner));
+    cell.link.endWriting(stdinChannel);
+    const [channel, opener] = await Promise.race([Promise.all([line.channel, cell.openMeter()]), failed]);
+    meter = opener;
+    session = new GuestSession(channel, ({ kind }) => {
+      if (kind === 'misbehaved') end({});
+      else setTimeout(() => end({}), lastWordsMs).unref();
+    });
+    await Promise.race([session.ready, failed]);
+    base = meter() ?? base;
+    return guest;
+  } catch (error) {
+    end({});
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function describeGuest(imageEnv: Readonly<Record<string, string>>, heapMb: number) {
+  const proxy = `http://127.0.0.1:${port}`;
+  const names = ['http_proxy', 'https_proxy', 'HTTP_PROXY', 'HTTPS_PROXY', 'all_proxy', 'ALL_PROXY'];
+  const proxies = Object.fromEntries(names.map((name) => [name, proxy]));
+  const usual = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' };
+  // NODE_USE_ENV_PROXY: newer versions of Node then use the proxy in their own clients too.
+  const env = { ...usual, ...imageEnv, HOME: '/tmp', TMPDIR: '/tmp', ...proxies, NODE_USE_ENV_PROXY: '1', NO_COLOR: '1' };
+  const args = [`--max-old-space-size=${heapMb}`, '--input-type=module', '-', String(port), guestModule];
+  return { folder: '/workspace', command: 'node', args, env };
+}
+
+function explainStart(errno: number, image: string): HotcellError {
+  const isMissing = errno === constants.errno.ENOENT || errno === constants.errno.EACCES;
+  const why = isMissing ? 'has no program "node"' : `could not start "node" (error ${errno})`;
+  return new HotcellError('engine-failed', `The image ${image} ${why}.`, { fix: imageFix });
+}
+
+function explainEarlyEnd(words: string, image: string): HotcellError {
+  const said = words.trim().split('\n').slice(0, 3).join(' ').slice(0, 500);
+  const message = `Node of the image ${image} ended before the plugin could be loaded${said === '' ? '.' : `: ${said}`}`;
+  return new HotcellError('engine-failed', message, { fix: imageFix });
+}
+
+const imageFix = 'Name an image with Node 22 or later in docker.pluginImage of the config.';
+
+function subtract(now: ContainerUsage | undefined, base: ContainerUsage): ContainerUsage | undefined {
+  return now && { cpuMs: now.cpuMs - base.cpuMs, rssBytes: Math.max(0, now.rssBytes - base.rssBytes) };
+}
