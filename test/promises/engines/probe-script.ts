@@ -46,6 +46,8 @@ const acts: Record<string, any> = {
   'tools.list': (_payload: any, context: any) => context.tools.list(),
   'llm.generate': (payload: any, context: any) => context.llm.generate(payload),
   run: ({ command, args, options }: any, context: any) => context.run(command, args, options),
+  skill: ({ name }: any, context: any) => context.skill(name),
+  'agent.pushTask': (_payload: any, context: any) => context.agent.pushTask('x'),
   log: ({ text }: any, context: any) => context.log.info(text),
   fail: ({ text }: any) => { throw new Error(text); },${native ? nativeActs : ''}
 };

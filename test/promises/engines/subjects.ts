@@ -97,8 +97,19 @@ export function presentSubjects(subjects: readonly Subject[]): readonly Subject[
   return subjects.filter((subject) => !missing.includes(subject));
 }
 
+/** True where the part is on this machine. */
+export function isPresent(part: Part | undefined): boolean {
+  return part === undefined || present[part];
+}
+
 /** What the config needs for every subject. */
-export const subjectConfig = { docker: { images: [testImages.node], commands: { node: testImages.node } } };
+export const subjectConfig = {
+  docker: {
+    images: [testImages.node, testImages.box],
+    commands: { node: testImages.node, echo: testImages.box, cat: testImages.box },
+    pluginImage: testImages.node,
+  },
+};
 
 function readAnswers(answer: CallAnswer): StepAnswer[] {
   if (answer.status === 'success' && Array.isArray(answer.output)) return answer.output;
