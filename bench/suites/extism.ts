@@ -14,7 +14,7 @@ const file = (name: string) => readFileSync(new URL(`../../wasm/${name}`, import
 const bytes = file('count-vowels.wasm');
 const input = JSON.stringify({ text: 'The quick brown fox jumps over the lazy dog' });
 const code = embedSidecar('count-vowels.wasm', bytes, { file: 'count-vowels.json', text: file('count-vowels.json').toString() });
-const engine = createExtismEngine({ maxWorkers: 1, keepWarm: 1 });
+const engine = createExtismEngine({ maxWorkers: 2 });
 const limits = resolveLimits();
 const never = new AbortController().signal;
 const host = {

@@ -7,12 +7,14 @@ export interface BoundedLog {
   count(): number;
 }
 
+// Making one costs more than a short call; it keeps nothing between lines.
+const decoder = new TextDecoder();
+
 /** A log of at most `logLines` lines and `logBytes` bytes of UTF-8; what is beyond is dropped. */
 export function createBoundedLog(
   bounds: { readonly logLines: number; readonly logBytes: number },
   send: (line: LogLine) => void,
 ): BoundedLog {
-  const decoder = new TextDecoder();
   let lines = 0;
   let bytesLeft = bounds.logBytes;
   let isFull = false;

@@ -64,7 +64,9 @@ export function createExtismEngine(options: ExtismEngineOptions = {}): Engine {
   };
 
   const runCall = async (request: RunRequest, host: BorderHost, callEnd: CallEnd): Promise<RunOutcome> => {
-    const compiled = await callEnd.race(findModule(modules, request));
+    const compiled =
+      modules.peek(request.program.key, request.limits.memoryBytes) ?? (await callEnd.race(findModule(modules, request)));
+    checkIsolation(request.isolation);
     const prepared = prepareCall(compiled, request, host);
     const worker = await pool.acquire(callEnd.signal);
     const call = { ...prepared, ...chooseModule(worker, compiled.key, compiled.module) };
@@ -124,8 +126,7 @@ export function createExtismEngine(options: ExtismEngineOptions = {}): Engine {
   };
 }
 
-function findModule(modules: ModuleCache, { program, limits, isolation }: RunRequest): Promise<CompiledModule> {
-  checkIsolation(isolation);
+function findModule(modules: ModuleCache, { program, limits }: RunRequest): Promise<CompiledModule> {
   return modules.get(program.key, limits.memoryBytes, async () => toBytes(await program.readCode()));
 }
 

@@ -4,12 +4,11 @@ import { GuestFault } from './guest-fault.ts';
 import type { HostCaller } from './host-channel.ts';
 import { type HttpAnswer, requestOverHost } from './http-request.ts';
 
-/** What the host functions of one call work on. */
+/** What the host functions of one call work on; read when a function is called, not before. */
 export interface HostState {
   readonly log: BoundedLog;
   readonly config: Readonly<Record<string, string>>;
   readonly denied: Readonly<Record<string, string>>;
-  readonly blocks: BlockBudget;
   readonly host: HostCaller;
   /** Takes the output of the call. */
   readonly onOutput: (bytes: Uint8Array) => void;
@@ -28,8 +27,7 @@ const infoLogLevel = 1;
  * without end, a log without limit; and its output is a whole block, whatever length the guest gave. `load`, `store`, `input`,
  * `error_set` and `free` stay the SDK's.
  */
-export function createHostFunctions(state: HostState): Record<string, HostFunction> {
-  const { blocks } = state;
+export function createHostFunctions(state: HostState, blocks: BlockBudget): Record<string, HostFunction> {
   let http: HttpAnswer | undefined;
   const variables = createVariables();
   const writeLog =

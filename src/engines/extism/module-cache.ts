@@ -18,6 +18,8 @@ export interface CompiledModule {
 export interface ModuleCache {
   /** Compiles at most once at a time; a failure is not kept. Rejects with GuestFault or HotcellError. */
   get(programKey: string, memoryBytes: number, readBytes: () => Promise<Uint8Array>): Promise<CompiledModule>;
+  /** The module when it is compiled already: a call of it need not wait at all. */
+  peek(programKey: string, memoryBytes: number): CompiledModule | undefined;
   delete(programKey: string): void;
 }
 
@@ -25,24 +27,44 @@ const maxModules = 64;
 const maxModuleBytes = 32 * 1024 * 1024;
 const compileMs = 20_000;
 
+/** A compilation; `ready` once it succeeded. */
+interface Entry {
+  readonly programKey: string;
+  readonly compiled: Promise<CompiledModule>;
+  ready?: CompiledModule;
+}
+
 /** Compiles in workers, since compiling a hostile module may take long. */
 export function createModuleCache(pool: WorkerPool): ModuleCache {
-  const entries = new Map<string, { readonly programKey: string; readonly compiled: Promise<CompiledModule> }>();
+  const entries = new Map<string, Entry>();
   return {
     get(programKey, memoryBytes, readBytes) {
       const key = `${memoryBytes}:${programKey}`;
       const known = entries.get(key);
       // Setting it again makes it the youngest: a Map keeps the order of insertion.
       entries.delete(key);
-      const entry = known ?? { programKey, compiled: readBytes().then((bytes) => compile(pool, bytes, memoryBytes)) };
+      const entry: Entry = known ?? { programKey, compiled: readBytes().then((bytes) => compile(pool, bytes, memoryBytes)) };
       entries.set(key, entry);
       if (known) return known.compiled;
       const oldest = entries.keys().next().value;
       if (entries.size > maxModules && oldest !== undefined) entries.delete(oldest);
-      entry.compiled.catch(() => {
-        if (entries.get(key) === entry) entries.delete(key);
-      });
+      entry.compiled.then(
+        (compiled) => {
+          entry.ready = compiled;
+        },
+        () => {
+          if (entries.get(key) === entry) entries.delete(key);
+        },
+      );
       return entry.compiled;
+    },
+    peek(programKey, memoryBytes) {
+      const key = `${memoryBytes}:${programKey}`;
+      const entry = entries.get(key);
+      if (!entry?.ready) return undefined;
+      entries.delete(key);
+      entries.set(key, entry);
+      return entry.ready;
     },
     delete(programKey) {
       for (const [key, entry] of entries) if (entry.programKey === programKey) entries.delete(key);

@@ -18,9 +18,12 @@ const mostRequestBytes = 16 * 1024 * 1024;
  * `{"ok": false, "code", "message"}` out. `kv_get(key)` (0 when there is none), `kv_set(key, json)`, `kv_delete(key)` and
  * `tools_call(name, arguments)` are short forms, in which a refusal ends the call.
  */
-export function createUserFunctions(host: HostCaller, blocks: BlockBudget): Record<(typeof userFunctions)[number], HostFunction> {
+export function createUserFunctions(
+  state: { readonly host: HostCaller },
+  blocks: BlockBudget,
+): Record<(typeof userFunctions)[number], HostFunction> {
   const request = (op: string, payload: unknown): unknown => {
-    const answer = host.ask(op, JSON.stringify(payload));
+    const answer = state.host.ask(op, JSON.stringify(payload));
     if (!answer.ok) throw GuestFault.fromRefusal(answer);
     return JSON.parse(answer.payload);
   };
@@ -28,7 +31,7 @@ export function createUserFunctions(host: HostCaller, blocks: BlockBudget): Reco
   return {
     hotcell_call: (context, address = 0n) => {
       const { op, payload, body } = readCall(readText(context, address));
-      return storeText(context, JSON.stringify(describeAnswer(host.ask(op, payload, body))));
+      return storeText(context, JSON.stringify(describeAnswer(state.host.ask(op, payload, body))));
     },
     kv_get: (context, address = 0n) => {
       const value = request('kv.get', { key: readText(context, address) });

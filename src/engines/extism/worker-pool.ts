@@ -9,7 +9,15 @@ export interface PoolWorker {
   readonly moduleKeys: Set<string>;
   /** What its thread had spent when its last task ended, in ms. */
   spentMs: number;
+  /** Whom the task that runs tells what the worker says; set for as long as it runs. */
+  hear?: ((said: WorkerSaid) => void) | undefined;
 }
+
+/** What comes from a worker: a message, or its end. */
+export type WorkerSaid =
+  | { readonly type: 'message'; readonly message: unknown }
+  | { readonly type: 'error'; readonly error: unknown }
+  | { readonly type: 'exit' };
 
 /** Worker threads, each for one task at a time. */
 export interface WorkerPool {
@@ -17,7 +25,7 @@ export interface WorkerPool {
   acquire(signal: AbortSignal): Promise<PoolWorker>;
   /** Gives a worker back; one that is not fit for another task is ended and its place is free at once. */
   release(worker: PoolWorker, isFit: boolean): void;
-  /** Starts a worker when there is none, so that the next task finds one. */
+  /** Starts the workers that are kept warm, so that the next tasks find one. */
   warm(): void;
   /** Ends every worker; tasks that still run see their worker exit. */
   close(): Promise<void>;
@@ -56,10 +64,11 @@ export function createWorkerPool(options: { readonly maxWorkers: number; readonl
       },
     };
     live.add(started);
-    worker.setMaxListeners(20);
-    // Without a listener a crash would bring down the daemon; the task that ran sees it too.
-    worker.on('error', () => undefined);
+    worker.on('message', (message: unknown) => started.hear?.({ type: 'message', message }));
+    // Without a listener a crash would bring down the daemon.
+    worker.on('error', (error: unknown) => started.hear?.({ type: 'error', error }));
     worker.once('exit', () => {
+      started.hear?.({ type: 'exit' });
       port1.close();
       live.delete(started);
       const index = idle.indexOf(started);
@@ -70,7 +79,8 @@ export function createWorkerPool(options: { readonly maxWorkers: number; readonl
     return started;
   };
 
-  const take = (): PoolWorker | undefined => idle.pop() ?? (live.size < options.maxWorkers ? start() : undefined);
+  // The one that rests longest has had the time to get ready for its next call.
+  const take = (): PoolWorker | undefined => idle.shift() ?? (live.size < options.maxWorkers ? start() : undefined);
 
   return {
     async acquire(signal) {
@@ -91,7 +101,7 @@ export function createWorkerPool(options: { readonly maxWorkers: number; readonl
       }
     },
     warm() {
-      if (live.size === 0 && !isClosed && options.keepWarm > 0) idle.push(start());
+      while (live.size < options.keepWarm && !isClosed) idle.push(start());
     },
     async close() {
       isClosed = true;

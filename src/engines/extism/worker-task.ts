@@ -31,48 +31,38 @@ export type TaskEnd =
 export function runTask(pooled: PoolWorker, task: WorkerTask, bounds: TaskBounds, host: TaskHost | undefined): Promise<TaskEnd> {
   const { worker, answer } = pooled;
   return new Promise((resolve) => {
-    const timers = new Set<NodeJS.Timeout>();
+    let timer: NodeJS.Timeout | undefined;
     let hasEnded = false;
-    const after = (ms: number, act: () => unknown): void => {
-      if (hasEnded) return;
-      const timer = setTimeout(
-        () => {
-          timers.delete(timer);
-          act();
-        },
-        Math.max(0, ms),
-      );
-      timers.add(timer);
-    };
     const end = (result: TaskEnd): void => {
+      if (hasEnded) return;
       hasEnded = true;
       if (result.type === 'report' && 'usage' in result.report) pooled.spentMs = result.report.usage.threadCpuMs;
-      for (const timer of timers) clearTimeout(timer);
+      clearTimeout(timer);
       bounds.signal.removeEventListener('abort', onAbort);
-      worker.off('message', onMessage).off('error', onError).off('exit', onExit);
+      pooled.hear = undefined;
       worker.unref();
       resolve(result);
     };
     const onAbort = (): void => end({ type: 'aborted' });
-    const onExit = (): void => end({ type: 'died', code: 'exit' });
-    const onError = (error: unknown): void => end({ type: 'died', code: readCode(error) });
-    const onMessage = (message: unknown): void => {
+    const watchProcessor = async (): Promise<void> => {
+      const leftMs = bounds.cpuMs - ((await readProcessorMs(worker)) - spentBeforeMs);
+      if (leftMs <= 0) end({ type: 'cpu' });
+      else if (!hasEnded) timer = setTimeout(watchProcessor, leftMs);
+    };
+
+    const spentBeforeMs = pooled.spentMs;
+    worker.ref();
+    pooled.hear = (said) => {
+      if (said.type === 'error') return end({ type: 'died', code: readCode(said.error) });
+      if (said.type === 'exit') return end({ type: 'died', code: 'exit' });
+      const { message } = said;
       if (!isWorkerReport(message)) return;
       if (message.type === 'log') host?.onLog(message.line);
       else if (message.type === 'ask') void host?.onAsk(message, bounds.signal).then(answer);
       else end({ type: 'report', report: message });
     };
-    const watchProcessor = async (): Promise<void> => {
-      const leftMs = bounds.cpuMs - ((await readProcessorMs(worker)) - spentBeforeMs);
-      if (leftMs <= 0) end({ type: 'cpu' });
-      else after(leftMs, watchProcessor);
-    };
-
-    const spentBeforeMs = pooled.spentMs;
-    worker.ref();
-    worker.on('message', onMessage).on('error', onError).on('exit', onExit);
     bounds.signal.addEventListener('abort', onAbort, { once: true });
-    after(bounds.cpuMs, watchProcessor);
+    timer = setTimeout(watchProcessor, bounds.cpuMs);
     worker.postMessage(task);
     if (bounds.signal.aborted) onAbort();
   });
