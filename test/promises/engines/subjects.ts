@@ -72,6 +72,7 @@ export const engineSubjects: readonly Subject[] = [
   scriptSubject('quickjs'),
   moduleSubject('probe_extism', 'hotcell_call'),
   scriptSubject('deno', { needs: 'deno', native: true }),
+  scriptSubject('docker', { needs: 'docker', native: true }),
 ];
 
 /** Every way to the network. */
