@@ -2,7 +2,8 @@ import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type Docker from 'dockerode';
 import { HotcellError } from '../../errors/hotcell-error.ts';
-import { type ContainerPlan, describeContainer } from './container-spec.ts';
+import { attachStreams } from './attach-streams.ts';
+import { type ContainerIdentity, type ContainerPlan, type ContainerRuntime, describeContainer } from './container-spec.ts';
 import { describeDockerError, readStatus } from './docker-client.ts';
 import { type Frame, fromInit } from './frames.ts';
 import { createInitLink, type InitLink } from './init-link.ts';
@@ -39,17 +40,16 @@ const mostRemovals = 50;
  * Starts a container and checks it twice: what Docker says that it made, and what the kernel says to its first process.
  * Throws `engine-failed` for a runtime that does not keep a flag, and leaves nothing behind when it fails.
  */
-export async function startContainer(docker: Docker, plan: ContainerPlan): Promise<CellContainer> {
-  const container = await docker.createContainer(describeContainer(plan)).catch((error: unknown) => {
+export async function startContainer(docker: Docker, plan: ContainerPlan, identity: ContainerIdentity): Promise<CellContainer> {
+  const container = await docker.createContainer(describeContainer(plan, identity)).catch((error: unknown) => {
     throw readStatus(error) === 404
       ? new HotcellError('image-missing', 'The image of the command is not on this machine any more.', { cause: error })
       : describeDockerError(error, 'to start a command');
   });
   const remove = createRemove(container);
   try {
-    const stream = await container.attach({ stream: true, stdin: true, stdout: true, stderr: true, hijack: true });
-    const cell = await openCell(container, stream as Duplex, plan, remove);
-    return cell;
+    const stream = await attachStreams(docker, container.id);
+    return await openCell(container, stream, { plan, runtime: identity.runtime, remove });
   } catch (error) {
     await remove().catch(() => undefined);
     throw describeDockerError(error, 'to start a command');
@@ -59,8 +59,7 @@ export async function startContainer(docker: Docker, plan: ContainerPlan): Promi
 async function openCell(
   container: Docker.Container,
   stream: Duplex,
-  plan: ContainerPlan,
-  remove: () => Promise<void>,
+  { plan, runtime, remove }: { plan: ContainerPlan; runtime: ContainerRuntime; remove: () => Promise<void> },
 ): Promise<CellContainer> {
   const { promise: hello, resolve, reject } = Promise.withResolvers<string>();
   const noHello = () => reject(new HotcellError('engine-failed', 'The container ended before its first process could speak.'));
@@ -76,7 +75,7 @@ async function openCell(
   const timer = setTimeout(noHello, helloTimeoutMs);
   try {
     const [, made, said] = await Promise.all([container.start(), container.inspect(), hello]);
-    const broken = [...new Set([...findIgnoredFlags(made, plan), ...findWeakSpots(said)])];
+    const broken = [...new Set([...findIgnoredFlags(made, plan, runtime), ...findWeakSpots(said)])];
     if (broken.length > 0) throw refuseRuntime(broken);
   } finally {
     clearTimeout(timer);

@@ -3,14 +3,15 @@ import { join } from 'node:path';
 import type { RunSandboxed, SandboxRequest, SandboxResult } from '../../capabilities/sandbox.ts';
 import type { Config } from '../../config/config-types.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
-import { type CellContainer, startContainer } from './container.ts';
+import type { CellContainer } from './container.ts';
 import type { ContainerPlan } from './container-spec.ts';
+import { createContainers } from './containers.ts';
 import { createDockerClient, describeDockerError } from './docker-client.ts';
 import { createImageBook, type ImageBook } from './image-book.ts';
 import { listAllowedImages } from './image-uses.ts';
 import { findInitFile } from './init-file.ts';
 import { runCommand } from './run-command.ts';
-import { nameOwner, sweepContainers } from './sweep.ts';
+import { nameOwner } from './sweep.ts';
 import { createTurnstile } from './turnstile.ts';
 import { createWarmPool } from './warm-pool.ts';
 
@@ -25,7 +26,7 @@ export interface SandboxRunner {
   /** Kills the runs of an id; answers how many there were. */
   kill(id: string): Promise<number>;
   killAll(): Promise<number>;
-  /** Removes what a crashed daemon left; answers how many containers that were. */
+  /** Removes containers of this data directory that are in nobody's hands, as a crashed daemon leaves them; answers how many. */
   sweep(): Promise<number>;
   /** Resolves when no container is being made ready. */
   settled(): Promise<void>;
@@ -60,8 +61,8 @@ export function createSandboxRunner({ dataDir, settings, env, onFault }: Sandbox
   const owner = nameOwner(dataDir);
   const turnstile = createTurnstile({ most: settings.maxRunning, mostWaiting: settings.maxWaiting });
   const { perImage: perKind, total, idleMs } = settings.warm;
-  const start = async (plan: ContainerPlan) => startContainer(await docker(), plan);
-  const pool = createWarmPool({ start, perKind, total, idleMs, onFault });
+  const containers = createContainers({ docker, owner });
+  const pool = createWarmPool({ start: containers.start, perKind, total, idleMs, onFault });
   const running = new Set<{ readonly id: string; readonly ending: AbortController; over: Promise<unknown> }>();
   let isClosed = false;
 
@@ -140,7 +141,7 @@ export function createSandboxRunner({ dataDir, settings, env, onFault }: Sandbox
     kill: (id) => end([...running].filter((entry) => entry.id === id)),
     killAll: () => end([...running]),
     // A data directory without pins never ran a command: Docker need not be asked.
-    sweep: async () => (existsSync(pinFile) ? sweepContainers(await docker(), owner) : 0),
+    sweep: async () => (existsSync(pinFile) ? containers.sweep() : 0),
     settled: () => pool.settled(),
     close: async () => {
       isClosed = true;
@@ -148,6 +149,7 @@ export function createSandboxRunner({ dataDir, settings, env, onFault }: Sandbox
       await pool.close();
       // What ended above is being removed now.
       await end([...running]);
+      await containers.close().catch(onFault);
     },
   };
 }

@@ -8,9 +8,14 @@ export function nameOwner(dataDir: string): string {
   return createHash('sha256').update(dataDir).digest('hex').slice(0, 16);
 }
 
-/** Removes the containers that a daemon with this data directory left behind when it crashed; answers how many. */
-export async function sweepContainers(docker: Docker, owner: string): Promise<number> {
-  const left = await docker.listContainers({ all: true, filters: { label: [`${ownerLabel}=${owner}`] } });
+/** Removes the containers with the label of this data directory, but for those in somebody's hands; answers how many. */
+export async function sweepContainers(
+  docker: Docker,
+  owner: string,
+  isInHand: (name: string) => boolean = () => false,
+): Promise<number> {
+  const found = await docker.listContainers({ all: true, filters: { label: [`${ownerLabel}=${owner}`] } });
+  const left = found.filter(({ Names: names }) => !names.some((name) => isInHand(name.replace(/^\//, ''))));
   await Promise.all(
     left.map(async ({ Id }) => {
       try {

@@ -1,11 +1,15 @@
 import type { ContainerInspectInfo } from 'dockerode';
-import { type ContainerPlan, initTarget, sandboxUser } from './container-spec.ts';
+import { type ContainerPlan, type ContainerRuntime, initTarget, sandboxUser } from './container-spec.ts';
 
 /**
  * Compares what Docker says it made with what was asked for: the names of the flags that did not hold. A runtime that takes
  * a flag and drops it must not be used.
  */
-export function findIgnoredFlags(made: ContainerInspectInfo, plan: ContainerPlan): string[] {
+export function findIgnoredFlags(
+  made: ContainerInspectInfo,
+  plan: ContainerPlan,
+  runtime: ContainerRuntime = 'docker',
+): string[] {
   const { HostConfig: host, Config: config, NetworkSettings: network } = made;
   const { size } = plan;
   const security: readonly string[] = host.SecurityOpt ?? [];
@@ -24,8 +28,12 @@ export function findIgnoredFlags(made: ContainerInspectInfo, plan: ContainerPlan
     'memory limit': host.Memory === size.memoryBytes && host.MemorySwap === size.memoryBytes && host.OomKillDisable !== true,
     'read-only root': host.ReadonlyRootfs === true,
     'not privileged': host.Privileged === false && (host.Devices ?? []).length === 0,
-    'private ipc': host.IpcMode === 'none' || host.IpcMode === 'private',
+    // Podman says `shareable` of every namespace of a container's own, also of one without shared memory.
+    'private ipc': ['none', 'private', ...(runtime === 'podman' ? ['shareable'] : [])].includes(host.IpcMode ?? ''),
     'own namespaces': host.PidMode !== 'host' && host.UTSMode !== 'host' && host.UsernsMode !== 'host',
+    'no logs on disk': host.LogConfig?.Type === 'none',
+    'no restart': ['', 'no'].includes(host.RestartPolicy?.Name ?? ''),
+    'limit of open files': (host.Ulimits ?? []).some(({ Name, Hard }) => /nofile$/i.test(Name ?? '') && Hard === 1024),
     mounts: mounts.length === 1 && mounts[0]?.Destination === initTarget && mounts[0].RW === false,
   };
   return Object.entries(checks).flatMap(([name, holds]) => (holds ? [] : [name]));

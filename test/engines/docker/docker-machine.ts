@@ -42,9 +42,11 @@ export interface RunnerHouse {
   close(): Promise<void>;
 }
 
-/** Opens one. `settings` goes over the defaults of the config. */
-export function openRunnerHouse(settings: Partial<DockerSettings> = {}): RunnerHouse {
-  const dataDir = mkdtempSync(join(tmpdir(), 'hotcell-docker-'));
+/** Opens one. `settings` goes over the defaults of the config; `dataDir` is that of another house, for its successor. */
+export function openRunnerHouse(
+  settings: Partial<DockerSettings> = {},
+  dataDir = mkdtempSync(join(tmpdir(), 'hotcell-docker-')),
+): RunnerHouse {
   const faults: unknown[] = [];
   const runner = createSandboxRunner({
     dataDir,
