@@ -77,7 +77,7 @@ const guestMessages = Type.Union([
   /** The guest writes no more, or wants no more of it. */
   Type.Object({ t: Type.Union([Type.Literal('end'), Type.Literal('close')]), id: streamId }),
   /** So many bytes of a connection were read. */
-  Type.Object({ t: Type.Literal('ack'), id: streamId, bytes: Type.Integer({ minimum: 1, maximum: streamWindowBytes }) }),
+  Type.Object({ t: Type.Literal('ack'), id: streamId, bytes: Type.Integer({ minimum: 1, maximum: 2 * streamWindowBytes }) }),
 ]);
 
 /** The header of a frame from the guest. */

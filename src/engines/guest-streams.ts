@@ -70,10 +70,10 @@ export class GuestStreams {
     return true;
   }
 
-  /** Ends all of them. */
+  /** Ends all of them. The guest does the same by itself, at the latest when its next call begins. */
   close(): void {
     this.#isOver = true;
-    for (const stream of [...this.#streams.values()]) stream.close();
+    for (const stream of [...this.#streams.values()]) stream.drop();
   }
 }
 
@@ -137,12 +137,17 @@ class GuestStream {
   }
 
   close(failure?: Failure): void {
-    if (this.#isOver) return;
+    if (this.drop()) sendClose(this.#send, this.#id, failure);
+  }
+
+  /** Ends it without a word; false when it was over. */
+  drop(): boolean {
+    if (this.#isOver) return false;
     this.#isOver = true;
     this.#onGone();
     this.#dialling.abort();
     this.#socket?.destroy();
-    sendClose(this.#send, this.#id, failure);
+    return true;
   }
 }
 

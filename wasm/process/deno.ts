@@ -3,9 +3,11 @@ import './host.ts';
 import { createRequire } from 'node:module';
 import { Socket } from 'node:net';
 import process from 'node:process';
+import { defineGlobal } from '../guest/web/define.ts';
 import { replaceDenoConnections } from './deno-connections.ts';
 import { reportError, startGuest } from './runner.ts';
 import { replaceSockets } from './sockets.ts';
+import { WebSocket } from './web-socket.ts';
 
 const channel = new Socket({ fd: 3, readable: true, writable: true });
 const take = startGuest({
@@ -22,6 +24,7 @@ const take = startGuest({
 channel.on('data', take);
 replaceSockets();
 replaceDenoConnections();
+defineGlobal('WebSocket', WebSocket);
 // Without the daemon there is nothing to do: this also ends what a crashed daemon left behind.
 channel.on('close', () => process.exit(0));
 

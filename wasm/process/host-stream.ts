@@ -24,7 +24,7 @@ export function takeStreamMessage(message: StreamMessage, text: string, body: Ui
 
 /** Ends every connection: the call that made them is over. */
 export function endStreams(): void {
-  for (const stream of [...streams.values()]) stream.take({ t: 'close', id: 0 }, '', undefined);
+  for (const stream of [...streams.values()]) stream.destroy();
 }
 
 /** Emits `connect` when it is open; an error carries the host's `code`. */
@@ -72,6 +72,7 @@ export class HostStream extends Duplex {
   }
 
   override _write(chunk: Uint8Array, _encoding: string, done: Done): void {
+    if (this.#isOver) return void done(closed());
     this.#writing = { bytes: chunk, done };
     this.#flush();
   }
@@ -82,6 +83,7 @@ export class HostStream extends Duplex {
 
   /** All that was written must have left before the end is told: closing would cut it off. */
   override _final(done: Done): void {
+    if (this.#isOver) return void done();
     this.#ending = done;
     this.#flush();
   }
@@ -116,7 +118,7 @@ export class HostStream extends Duplex {
     const done = this.#writing?.done ?? this.#ending;
     this.#writing = undefined;
     this.#ending = undefined;
-    if (done) done(Object.assign(new Error('The connection was closed.'), { code: 'EPIPE' }));
+    if (done) done(closed());
     else this.end();
   }
 
@@ -136,6 +138,10 @@ export class HostStream extends Duplex {
     send({ t: 'end', id: this.#id });
     done();
   }
+}
+
+function closed(): Error {
+  return Object.assign(new Error('The connection was closed.'), { code: 'EPIPE' });
 }
 
 function readFailure(text: string): Error {

@@ -7,7 +7,7 @@ import { HostStream, type Place } from './host-stream.ts';
 interface Options extends Record<string, unknown> {
   readonly host?: string;
   readonly port?: number | string;
-  readonly path?: string;
+  readonly path?: string | null;
   readonly socket?: Duplex;
   readonly timeout?: number;
 }
@@ -26,7 +26,7 @@ export function replaceSockets(): void {
   prototype.connect = function (this: OpenSocket, ...args: Arguments) {
     const { options, listener } = readArguments(args);
     // TLS must never become plain: a TLS socket that was made without its stream goes to the runtime, which refuses.
-    if (options.path !== undefined || this instanceof tls.TLSSocket) return nativeConnect.apply(this, [...args]);
+    if (options.path || this instanceof tls.TLSSocket) return nativeConnect.apply(this, [...args]);
     if (listener) this.once('connect', listener);
     relay(this, readPlace(options));
     return this;
@@ -37,7 +37,7 @@ export function replaceSockets(): void {
 /** `tls.connect` over a connection of the daemon. */
 export function connectTls(...args: Arguments): tls.TLSSocket {
   const { options, listener } = readArguments(args);
-  if (options.path !== undefined) return nativeTlsConnect(options, listener);
+  if (options.path) return nativeTlsConnect(options, listener);
   const place = readPlace(options);
   const socket = options.socket instanceof net.Socket ? viewOf(options.socket) : (options.socket ?? new HostStream(place));
   const secure = nativeTlsConnect({ ...options, host: place.host, port: place.port, socket }, listener);
@@ -74,7 +74,8 @@ function relay(socket: OpenSocket, place: Place): void {
     peer.write(chunk, encoding, done);
   });
   define('_writev', null);
-  define('_final', (done: Done) => void peer.end(done));
+  // A connection that the other side closed is at its end already.
+  define('_final', (done: Done) => void (peer.writableEnded || peer.destroyed ? done() : peer.end(done)));
   define('_destroy', (error: Error | null, done: Done) => {
     peer.destroy();
     nativeDestroy.call(socket, error, done);
