@@ -1,0 +1,64 @@
+import matter from 'gray-matter';
+import { parseDocument } from 'yaml';
+
+/** What a SKILL.md says above its text. The reason of a refusal is a whole sentence. */
+export type FrontMatter =
+  | { readonly ok: true; readonly data: Readonly<Record<string, unknown>>; readonly body: string }
+  | { readonly ok: false; readonly reason: string };
+
+const mostChars = 64 * 1024;
+const mostAliases = 100;
+const opening = /^---(?!-)[ \t]*([^\r\n]*)/;
+
+/**
+ * Reads the front matter of a skill: YAML 1.2 and nothing else. A file may name another language for it (`---js`), which
+ * gray-matter would evaluate; that is refused before gray-matter sees it, and gray-matter has no such engine either.
+ */
+export function readFrontMatter(written: string): FrontMatter {
+  const text = written.replace(/^\uFEFF/, '');
+  const first = opening.exec(text);
+  if (first === null) return { ok: true, data: {}, body: text };
+  const language = (first[1] ?? '').trim().toLowerCase();
+  if (language !== '' && language !== 'yaml' && language !== 'yml') {
+    return refuse(`Its front matter is written in ${JSON.stringify(language.slice(0, 40))}; only YAML is read.`);
+  }
+  try {
+    const { data, content } = matter(text, { language: 'yaml', engines });
+    return { ok: true, data, body: content };
+  } catch (error) {
+    return refuse(`Its front matter cannot be read: ${describe(error)}`);
+  }
+}
+
+function refuseLanguage(): never {
+  throw new RangeError('only YAML is read.');
+}
+
+/** Those that gray-matter brings itself would run code, or read an old YAML. */
+const engines = {
+  yaml: { parse: parseYaml },
+  javascript: { parse: refuseLanguage },
+  json: { parse: refuseLanguage },
+  coffee: { parse: refuseLanguage },
+};
+
+function parseYaml(text: string): object {
+  if (text.length > mostChars) throw new RangeError(`it has ${text.length} characters; at most ${mostChars} are read.`);
+  const document = parseDocument(text, { version: '1.2', schema: 'core', prettyErrors: false, logLevel: 'error' });
+  const [problem] = document.errors;
+  if (problem !== undefined) throw problem;
+  const value: unknown = document.toJS({ maxAliasCount: mostAliases });
+  if (value === null || value === undefined) return {};
+  if (typeof value === 'object' && !Array.isArray(value)) return value;
+  throw new RangeError('it must be a map of keys and values.');
+}
+
+function refuse(reason: string): FrontMatter {
+  return { ok: false, reason };
+}
+
+function describe(error: unknown): string {
+  const [line = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
+  const bounded = line.slice(0, 200);
+  return bounded.endsWith('.') ? bounded : `${bounded}.`;
+}

@@ -1,0 +1,104 @@
+import type { Config } from '../config/config-types.ts';
+import { HotcellError } from '../errors/hotcell-error.ts';
+import { findNearNames } from '../errors/near-names.ts';
+import type { GrantBook } from '../permissions/grants.ts';
+import type { NativeToolParts } from '../tools/builtins/run-builtin.ts';
+import type { HostedTools } from '../tools/hosted/hosted-tools.ts';
+import { type FoundSkills, findSkills } from './discover.ts';
+import { readSkill, type ScriptImages } from './read-skill.ts';
+import { describeScriptTools, describeSkillUnit } from './script-tools.ts';
+import type { Skill } from './skill-types.ts';
+
+/** What the book is made of. */
+export interface SkillBookParts {
+  readonly config: Pick<Config, 'skillDirs' | 'docker' | 'skills' | 'safeMode'>;
+  readonly native: NativeToolParts['native'];
+  readonly hosted: HostedTools;
+  readonly grants: Pick<GrantBook, 'decide' | 'forget'>;
+  /** Told when what skills ask for may have changed. Must not throw. */
+  readonly onChange: () => void;
+  /** Must not throw. */
+  readonly onFault: (error: unknown) => void;
+}
+
+/** The skills of the skill folders, and the tools that their approved scripts are. */
+export interface SkillBook {
+  /** Looks at the folders again and brings the tools in line. Looks at once do it together. */
+  refresh(): Promise<FoundSkills>;
+  /** Brings the tools in line with what is granted now. */
+  regrant(): void;
+  /** One skill, after a look. Throws `skill-unknown` with near names. */
+  get(name: string): Promise<Skill>;
+}
+
+const none: FoundSkills = { skills: [], problems: [] };
+
+/** Creates the book; nothing is read before the first look. */
+export function createSkillBook(parts: SkillBookParts): SkillBook {
+  const { config, hosted, grants } = parts;
+  const images: ScriptImages = { commands: config.docker.commands, images: config.skills.images };
+  const scriptParts = {
+    native: parts.native,
+    timeoutMs: config.docker.timeoutMs,
+    read: (dir: string) => readSkill(dir, images),
+  };
+  let found = none;
+  let looking: Promise<FoundSkills> | undefined;
+  let published = new Map<string, string>();
+
+  async function look(): Promise<FoundSkills> {
+    found = await findSkills(config.skillDirs, images);
+    publish();
+    return found;
+  }
+
+  /** In safe mode nothing here runs code. */
+  function publish(): void {
+    const skills = config.safeMode === 'off' ? found.skills : [];
+    const next = new Map<string, string>();
+    for (const skill of skills) {
+      const unit = describeSkillUnit(skill);
+      const { path, contentHash, author, permissions, name } = unit;
+      const asking = { pluginPath: path, contentHash, author, manifest: { name, permissions } };
+      const tools = describeScriptTools(skill, grants.decide(asking).granted, scriptParts);
+      const state = JSON.stringify([contentHash, unit.version, permissions, tools.map((tool) => tool.name)]);
+      try {
+        if (published.get(path) !== state) hosted.put({ ...unit, tools });
+        next.set(path, state);
+      } catch (error) {
+        // A tool of that name exists already: the skill stays without tools, and all others have theirs.
+        parts.onFault(error);
+      }
+    }
+    for (const path of published.keys()) {
+      if (next.has(path)) continue;
+      hosted.remove(path);
+      if (config.safeMode === 'off') grants.forget(path);
+    }
+    published = next;
+    parts.onChange();
+  }
+
+  function refresh(): Promise<FoundSkills> {
+    looking ??= look().finally(() => {
+      looking = undefined;
+    });
+    return looking;
+  }
+
+  return {
+    refresh,
+    regrant: publish,
+    async get(name) {
+      const { skills } = await refresh();
+      const skill = skills.find(({ manifest }) => manifest.name === name);
+      if (skill !== undefined) return skill;
+      const near = findNearNames(
+        name,
+        skills.map(({ manifest }) => manifest.name),
+      );
+      const meant = near.length === 0 ? '' : ` Did you mean ${near.map((each) => `"${each}"`).join(' or ')}?`;
+      throw new HotcellError('skill-unknown', `There is no skill "${name.slice(0, 80)}".${meant}`);
+    },
+  };
+}
