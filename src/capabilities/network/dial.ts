@@ -1,4 +1,4 @@
-import { connect, type Socket } from 'node:net';
+import { connect, isIPv6, type Socket } from 'node:net';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { normalizeHost } from '../../permissions/host-name.ts';
 import type { CapabilityUser } from '../capability.ts';
@@ -21,7 +21,8 @@ export async function dialChecked(
   options: { readonly user: CapabilityUser; readonly signal: AbortSignal; readonly timeoutMs: number },
 ): Promise<Socket> {
   const { user, signal, timeoutMs } = options;
-  const host = normalizeHost(target.host);
+  // Network clients name an IPv6 address without the brackets of a URL.
+  const host = normalizeHost(isIPv6(target.host) ? `[${target.host}]` : target.host);
   const isPort = Number.isInteger(target.port) && target.port > 0 && target.port < 65_536;
   const url = host === undefined || !isPort ? null : URL.parse(`http://${host}:${target.port}/`);
   if (host === undefined || url === null) {
