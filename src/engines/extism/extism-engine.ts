@@ -1,6 +1,6 @@
 import { type Limits, resolveLimits } from '../../config/limits.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
-import type { BorderHost } from '../border.ts';
+import type { BorderAnswer, BorderHost } from '../border.ts';
 import { Deadline, watchDeadline } from '../deadline.ts';
 import type { Engine, GuestError, LoadRequest, RunOutcome, RunRequest } from '../engine.ts';
 import { createRecorder } from '../recorder.ts';
@@ -12,13 +12,15 @@ import { describeEarlyEnd, describeTaskEnd, readOutput } from './run-outcome.ts'
 import { callExport, describeExport, describeServlet, readServletAnswer, writeServletCall } from './servlet.ts';
 import { readEmbeddedSidecar, type Sidecar } from './sidecar.ts';
 import { type CallBounds, keptModules, type ModuleCall } from './worker-messages.ts';
-import { createWorkerPool, type PoolWorker } from './worker-pool.ts';
+import { createWorkerPool, type PoolWorker, type WorkerPool } from './worker-pool.ts';
 import { runTask } from './worker-task.ts';
 
 /** How many threads run WebAssembly calls at once, and how many idle ones stay ready. */
 export interface ExtismEngineOptions {
   readonly maxWorkers?: number;
   readonly keepWarm?: number;
+  /** Threads that may sleep at once because their module waits for another tool; default 64. */
+  readonly maxAsleep?: number;
 }
 
 const slowDescribe = new GuestFault('time-exceeded', 'The export describe did not answer within its time.');
@@ -30,7 +32,8 @@ const noUsage = { cpuMs: 0, hostCalls: 0, logLines: 0 };
  * Program code is what `embedSidecar` returns.
  */
 export function createExtismEngine(options: ExtismEngineOptions = {}): Engine {
-  const pool = createWorkerPool({ maxWorkers: options.maxWorkers ?? 4, keepWarm: options.keepWarm ?? 2 });
+  const { maxWorkers = 4, keepWarm = 2, maxAsleep = 64 } = options;
+  const pool = createWorkerPool({ maxWorkers, keepWarm, maxAsleep });
   // Compilation has a worker of its own, so that calls which use up all others do not hold up a reload.
   const compilers = createWorkerPool({ maxWorkers: 1, keepWarm: 1 });
   const modules = createModuleCache(compilers);
@@ -75,7 +78,7 @@ export function createExtismEngine(options: ExtismEngineOptions = {}): Engine {
     const end = await runTask(worker, { type: 'run', call }, bounds, {
       onLog: (line) => host.log(line),
       onAsk: async ({ id, op, payload, body }, ended) => {
-        const answer = await host.answer({ id, op, payload, ...(body && { body }) }, ended);
+        const answer = await askAsleep(pool, worker, op, () => host.answer({ id, op, payload, ...(body && { body }) }, ended));
         recorder.add({ id, op, payload, answer });
         return answer;
       },
@@ -128,6 +131,23 @@ export function createExtismEngine(options: ExtismEngineOptions = {}): Engine {
 
 function findModule(modules: ModuleCache, { program, limits }: RunRequest): Promise<CompiledModule> {
   return modules.get(program.key, limits.memoryBytes, async () => toBytes(await program.readCode()));
+}
+
+/** A tool that is called may be a module too, and needs a thread: the one that waits for it gives up its place. */
+async function askAsleep(
+  pool: WorkerPool,
+  worker: PoolWorker,
+  op: string,
+  ask: () => Promise<BorderAnswer>,
+): Promise<BorderAnswer> {
+  if (op !== 'tools.call') return ask();
+  const wake = pool.sleep(worker);
+  if (!wake) return { ok: false, code: 'queue-full', message: 'Too many modules wait for other tools at the moment.' };
+  try {
+    return await ask();
+  } finally {
+    wake();
+  }
 }
 
 /** Copying a module to another thread costs more than a call: a worker gets each once. */
