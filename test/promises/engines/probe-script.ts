@@ -67,6 +67,22 @@ const nativeActs = `
       socket.write('GET / HTTP/1.1\\r\\nhost: x\\r\\nconnection: close\\r\\n\\r\\n');
     });
   },
+  'native.proxy': async ({ url }: any) => {
+    const { connect } = await import('node:net');
+    const { hostname, port } = new URL((globalThis as any).process.env.http_proxy);
+    const target = /^[ -~]+$/.test(url) ? url : new URL(url).href;
+    const text: string = await new Promise((resolve, reject) => {
+      let text = '';
+      const socket = connect({ host: hostname, port: Number(port) });
+      socket.once('error', reject);
+      socket.on('data', (bytes: any) => { text += bytes; });
+      socket.once('close', () => resolve(text));
+      socket.write('GET ' + target + ' HTTP/1.1\\r\\nHost: x\\r\\nConnection: close\\r\\n\\r\\n');
+    });
+    const status = text.split(' ')[1];
+    if (status !== '200') throw Object.assign(new Error(text), { code: 'HTTP ' + status });
+    return text;
+  },
   'native.read': async ({ path }: any) => (await import('node:fs/promises')).readFile(path, 'utf8'),
   'native.write': async ({ path, text }: any) => (await import('node:fs/promises')).writeFile(path, text),
   'native.link': async ({ from, to, hard }: any) => {

@@ -33,6 +33,8 @@ export interface Subject {
   readonly needs?: Part;
   /** Files of the plugins folder. */
   files(): Promise<Readonly<Record<string, string | Uint8Array>>>;
+  /** Refusals come as the status of an HTTP proxy. */
+  readonly byProxy?: true;
   /** Does the steps in one call, or in a call each where a guest takes one. */
   ask(call: CallTool, steps: readonly Step[]): Promise<StepAnswer[]>;
 }
@@ -45,6 +47,21 @@ const scriptSubject = (engine: string, rest: { needs?: Part; native?: boolean } 
     ...(rest.needs === undefined ? {} : { needs: rest.needs }),
     files: async () => ({ [`${plugin}.ts`]: probePlugin(plugin, engine, rest) }),
     ask: async (call, steps) => readAnswers(await call(plugin, { steps })),
+  };
+};
+
+/** The same plugin, whose requests go by a network client of its own. */
+const nativeSubject = (engine: string, rest: { needs: Part; title: string; op: string; byProxy?: true }): Subject => {
+  const { op, ...facts } = rest;
+  const subject = scriptSubject(engine, { needs: rest.needs, native: true });
+  return {
+    ...subject,
+    ...facts,
+    ask: (call, steps) =>
+      subject.ask(
+        call,
+        steps.map((step) => (step.op === 'fetch' ? { op, payload: toConnection(step.payload) } : step)),
+      ),
   };
 };
 
@@ -63,6 +80,7 @@ const commandSubject: Subject = {
   title: 'a command in Docker',
   plugin: 'probe_command',
   needs: 'docker',
+  byProxy: true,
   files: async () => ({ 'probe_command.ts': probeCommand('probe_command') }),
   ask: async (call, steps) => readAnswers(await call('probe_command', { steps })),
 };
@@ -79,6 +97,8 @@ export const engineSubjects: readonly Subject[] = [
 export const networkSubjects: readonly Subject[] = [
   ...engineSubjects,
   moduleSubject('probe_http', 'http_request'),
+  nativeSubject('deno', { needs: 'deno', title: 'deno by node:net', op: 'native.connect' }),
+  nativeSubject('docker', { needs: 'docker', title: 'docker by its proxy', op: 'native.proxy', byProxy: true }),
   commandSubject,
 ];
 
@@ -149,4 +169,16 @@ function readBorderAnswer(answer: {
 function withHeaderObject(payload: object): Record<string, unknown> {
   const { headers = [], ...rest }: { headers?: [string, string][] } = payload;
   return { ...rest, headers: Object.fromEntries(headers) };
+}
+
+/** Host and port as a URL names them, for clients that take these. */
+function toConnection(payload: object = {}): object {
+  const { url = '' }: { url?: string } = payload;
+  const place = url.replace(/^http:\/\/([^/]*).*$/, '$1');
+  const colon = place.lastIndexOf(':');
+  const host = place
+    .slice(0, colon)
+    .replace(/^\[(.*)\]$/, '$1')
+    .replace('%25', '%');
+  return { url, host, port: Number(place.slice(colon + 1)) };
 }
