@@ -98,6 +98,8 @@ async function keepExports(file: string): Promise<Uint8Array> {
     'memory',
     '_initialize',
     'wasm_malloc',
+    'wasm_free',
+    'qjs_free_value',
     'qjs_init',
     'qjs_eval',
     'qjs_get_global',
@@ -110,6 +112,7 @@ async function keepExports(file: string): Promise<Uint8Array> {
     'qjs_is_job_pending',
     'qjs_execute_pending_job',
     'qjs_run_gc',
+    'qjs_set_max_stack_size',
   ]);
   for (let index = module.getNumExports() - 1; index >= 0; index--) {
     const { name } = binaryen.getExportInfo(module.getExportByIndex(index));

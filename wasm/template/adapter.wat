@@ -42,7 +42,6 @@
   (import "extism:host/env" "log_error" (func $log_error (param i64)))
   (import "extism:host/env" "http_request" (func $http_request (param i64 i64) (result i64)))
   (import "extism:host/env" "http_status_code" (func $http_status_code (result i32)))
-  (import "extism:host/env" "http_headers" (func $http_headers (result i64)))
   (import "wasi_snapshot_preview1" "random_get" (func $random_get (param i32 i32) (result i32)))
 
   ;; What a build writes: handles of the two JavaScript functions, the pages of memory, the bytes of the image.
@@ -95,7 +94,6 @@
     (block $decode
     (block $encode
     (block $random
-    (block $http_headers
     (block $http_status
     (block $http
     (block $log
@@ -105,7 +103,7 @@
     (block $fail
     (block $output
     (block $input
-      (br_table $input $output $fail $config $var_get $var_set $log $http $http_status $http_headers $random $encode $decode $unknown
+      (br_table $input $output $fail $config $var_get $var_set $log $http $http_status $random $encode $decode $unknown
         (i32.trunc_sat_f64_u (call $number_of (i32.load (local.get $arguments))))))
     (return (call $read_input)))
     (call $send_output (local.get $first))
@@ -122,7 +120,6 @@
       (call $block_buffer
         (call $http_request (call $text_block (local.get $first)) (call $buffer_block (local.get $second))))))
     (return (call $new_number (f64.convert_i32_s (call $http_status_code)))))
-    (return (call $block_text (call $http_headers))))
     (return (call $draw_random (i32.trunc_sat_f64_u (call $number_of (local.get $first))))))
     (return (call $encode_text (local.get $first))))
     (return (call $decode_bytes (local.get $first))))
