@@ -6,6 +6,8 @@ import { type Closers, closeAll } from './main/closers.ts';
 import { openConsents } from './main/consents.ts';
 import { openEngines } from './main/engines.ts';
 import { layFoundation } from './main/foundation.ts';
+import { openHooks } from './main/hooks.ts';
+import { readLadder } from './main/ladder.ts';
 import { openPlugins } from './main/plugins.ts';
 import type { Daemon, DaemonOptions } from './operations/daemon-types.ts';
 import { createKeyRing } from './operations/key-ring.ts';
@@ -42,6 +44,7 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
     const owner = registry.list().find((entry) => entry.published.generation.program.key === programKey);
     if (owner) plugins.noteKill(owner.published.generation.pluginPath, 'its code did not stop when its time was over');
   });
+  const ladder = readLadder(config, { engines });
   const consents = openConsents(
     foundation,
     () => plugins,
@@ -49,9 +52,10 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
   );
   const { grants, approvals, grantQuestions, uses, audit } = consents;
   const hosted = createHostedTools({ registry, decide: grants.decide });
-  const { plugins, tracer } = openPlugins(foundation, { engines, registry, grants, uses, caller: () => caller });
+  const { plugins, tracer } = openPlugins(foundation, { engines, registry, ladder, grants, uses, caller: () => caller });
   const calls = { engines, sandbox, registry, hosted, plugins, tracer, approvals, uses, audit };
-  const { caller, models, capabilities } = openCalls(foundation, calls);
+  const { caller, models, capabilities, journey } = openCalls(foundation, { ...calls, beforeCall: () => hooks.beforeCall });
+  const hooks = openHooks(foundation, { engines, sandbox, journey });
   for (const unit of createBuiltins({ config, native: capabilities.native })) hosted.put(unit);
 
   const strangers = createStrangerCleaner({ store, dataDir: config.dataDir, onFault: logFault });
@@ -75,6 +79,7 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
     secrets,
     models,
     images: sandbox.images,
+    hooks: hooks.book,
     version,
     startedAtMs,
   };
@@ -98,6 +103,8 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
   closers.push(() => plugins.close());
   // Last opened, first closed: what runs may end before the doors shut.
   closers.push(() => caller.drain(DRAIN_MS));
+  // Before anything can be called: what watches over calls must see the first one.
+  await hooks.start();
   await plugins.start();
   caller.resume(true);
   const enginesInUse = new Set(registry.list().flatMap(({ published }) => (published.engine ? [] : published.manifest.engine)));

@@ -53,6 +53,12 @@ export interface Config {
     readonly ratePerMinute: number;
     readonly maxConcurrent: number;
   };
+  /** What becomes of a plugin that its engine cannot run. */
+  readonly escalation: Escalation;
+  /** The same by file name of the plugin, with or without its ending: what a plugin calls itself decides nothing. */
+  readonly pluginEscalation: Readonly<Record<string, Escalation>>;
+  /** Engines on which plugins may run. */
+  readonly engines: { readonly allow: readonly PluginEngine[] };
   readonly audit: { readonly keep: number };
   readonly approvals: { readonly expireMs: number; readonly maxOpen: number; readonly maxOpenPerCaller: number };
   readonly network: { readonly maxResponseBytes: number; readonly timeoutMs: number; readonly maxRedirects: number };
@@ -66,9 +72,16 @@ export interface Config {
   readonly builtins: BuiltinSettings;
   /** Images made for the scripts of one skill, by its name. */
   readonly skills: { readonly images: Readonly<Record<string, string>> };
+  readonly hooks: { readonly enabled: boolean };
   readonly watch: { readonly polling: boolean };
   readonly log: { readonly level: 'debug' | 'info' | 'warn' | 'error' };
 }
+
+/** Only said, asked of a person, or done. */
+export type Escalation = 'never' | 'ask' | 'auto';
+
+/** An engine that can be allowed or not. */
+export type PluginEngine = 'quickjs' | 'extism' | 'deno' | 'docker';
 
 /** A folder that plugins may be granted; `write` also for changes. */
 export interface MountSetting {

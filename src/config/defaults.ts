@@ -23,6 +23,9 @@ export const defaultSettings = {
   idempotency: { keepMs: 24 * 3_600_000, sideEffectMs: 60_000 },
   callers: { ratePerMinute: 0, maxConcurrent: 0 },
   anonymous: { enabled: false, tools: [], ratePerMinute: 60, maxConcurrent: 16 },
+  escalation: 'ask',
+  pluginEscalation: {},
+  engines: { allow: ['quickjs', 'extism', 'deno', 'docker'] },
   audit: { keep: 100_000 },
   approvals: { expireMs: 7 * 24 * 3_600_000, maxOpen: 1000, maxOpenPerCaller: 100 },
   network: { maxResponseBytes: 10 * MIB, timeoutMs: 30_000, maxRedirects: 5 },
@@ -45,6 +48,7 @@ export const defaultSettings = {
   },
   builtins: { eval_code: {}, execute_command: '', who: { eval_code: 'both', execute_command: 'person' }, commandCpus: 0.1 },
   skills: { images: {} },
+  hooks: { enabled: true },
   watch: { polling: false },
   log: { level: 'info' },
 } as const;

@@ -105,6 +105,12 @@ export function mergeLayers(layers: readonly Settings[], { cwd, configFile, gran
       defaults.anonymous,
       layers.map((layer) => layer.anonymous),
     ),
+    escalation: chosen.escalation ?? defaults.escalation,
+    pluginEscalation: chosen.pluginEscalation ?? defaults.pluginEscalation,
+    engines: mergeSection<Config['engines']>(
+      defaults.engines,
+      layers.map((layer) => layer.engines),
+    ),
     audit: mergeSection<Config['audit']>(
       defaults.audit,
       layers.map((layer) => layer.audit),
@@ -134,6 +140,10 @@ export function mergeLayers(layers: readonly Settings[], { cwd, configFile, gran
     skills: mergeSection<Config['skills']>(
       defaults.skills,
       layers.map((layer) => layer.skills),
+    ),
+    hooks: mergeSection<Config['hooks']>(
+      defaults.hooks,
+      layers.map((layer) => layer.hooks),
     ),
     watch: mergeSection<Config['watch']>(
       defaults.watch,

@@ -67,6 +67,8 @@ const secret = Type.Object(
   { additionalProperties: false },
 );
 
+const escalations = ['never', 'ask', 'auto'] as const;
+
 /** The one schema of the configuration: the file, the environment and the flags are all checked against it. */
 export const settingsSchema = Type.Object(
   {
@@ -177,6 +179,23 @@ export const settingsSchema = Type.Object(
       ratePerMinute: whole(defaults.anonymous.ratePerMinute, 1, 1_000_000, 'Their requests a minute from one address.'),
       maxConcurrent: whole(defaults.anonymous.maxConcurrent, 1, 100_000, 'Their calls under way, all together.'),
     }),
+    escalation: Type.Optional(
+      Type.Enum(escalations, {
+        default: defaults.escalation,
+        description:
+          'A plugin that wants what its engine lacks: `never` moves up, waits for a person (`ask`), or moves by itself (`auto`).',
+      }),
+    ),
+    pluginEscalation: named(Type.Enum(escalations), 'The same by file name of the plugin, with or without its ending.'),
+    engines: section({
+      allow: Type.Optional(
+        Type.Array(Type.Enum(['quickjs', 'extism', 'deno', 'docker']), {
+          maxItems: 4,
+          default: [...defaults.engines.allow],
+          description: 'Engines on which plugins may run.',
+        }),
+      ),
+    }),
     audit: section({ keep: whole(defaults.audit.keep, 100, 10_000_000, 'Rows of the audit that are kept.') }),
     approvals: section({
       expireMs: whole(defaults.approvals.expireMs, 1000, 365 * 24 * hourMs, 'How long a question to a person stays open.'),
@@ -245,6 +264,7 @@ export const settingsSchema = Type.Object(
         'Images made for one skill, by its name: its scripts run there; see `hotcell skill packages`.',
       ),
     }),
+    hooks: section({ enabled: flag(defaults.hooks.enabled, 'Runs approved hooks; false switches all of them off.') }),
     watch: section({ polling: flag(defaults.watch.polling, 'Polls instead of using the events of the file system.') }),
     log: section({
       level: Type.Optional(

@@ -4,8 +4,10 @@ import { readModelKey } from '../models/model-key.ts';
 import { createModels, type Models } from '../models/models.ts';
 import type { Tracer } from '../plugins/diagnostics/trace.ts';
 import type { PluginSupervisorControls } from '../plugins/supervisor.ts';
+import type { BeforeCall } from '../tools/before-call.ts';
 import { createToolCaller } from '../tools/call.ts';
 import type { HostedTools } from '../tools/hosted/hosted-tools.ts';
+import type { ToolCallerParts } from '../tools/tool-caller-parts.ts';
 import { createToolPort } from '../tools/tool-port.ts';
 import type { ToolRegistry } from '../tools/tools-api.ts';
 import type { Consents } from './consents.ts';
@@ -18,7 +20,15 @@ export interface CallNeeds extends OpenEngines, Pick<Consents, 'approvals' | 'us
   readonly hosted: HostedTools;
   readonly plugins: PluginSupervisorControls;
   readonly tracer: Tracer;
+  /** The hooks; asked for with the first call. */
+  readonly beforeCall: () => BeforeCall;
 }
+
+/** What every call journey of the daemon shares. */
+export type Journey = Pick<
+  ToolCallerParts,
+  'store' | 'events' | 'capabilities' | 'approvals' | 'readView' | 'noteUse' | 'redactor' | 'onFault'
+>;
 
 /** Opens the capabilities and what calls tools with them. */
 export function openCalls(
@@ -28,9 +38,10 @@ export function openCalls(
   readonly caller: ReturnType<typeof createToolCaller>;
   readonly models: Models;
   readonly capabilities: ReturnType<typeof createCapabilityTable>;
+  readonly journey: Journey;
 } {
   const { config, closers, store, events, secrets, resolver, logFault } = foundation;
-  const { engines, sandbox, registry, hosted, plugins, tracer, approvals, uses, audit } = needs;
+  const { engines, sandbox, registry, hosted, plugins, tracer, approvals, uses, audit, beforeCall } = needs;
   const models = createModels({
     settings: config.models,
     readKey: (name, baseUrl) => readModelKey(name, baseUrl, { configured: config.env, secrets, processEnv: process.env }),
@@ -47,16 +58,11 @@ export function openCalls(
     logFault: (id, error) => logFault(error, id),
   });
   closers.push(() => capabilities.close());
-  const caller = createToolCaller({
-    config,
-    registry,
-    engines,
+  const journey: Journey = {
     store,
     events,
     capabilities,
     approvals,
-    findServable: (id, build) => hosted.findServable(id) ?? plugins.findServable(id, build),
-    explainError: (error, generation) => tracer.explain(error, generation),
     readView: ({ manifest, granted }, use) =>
       buildBorderView({
         pluginName: manifest.name,
@@ -76,7 +82,16 @@ export function openCalls(
     },
     redactor: secrets.redactor,
     onFault: (error, executionId) => logFault(error, executionId),
+  };
+  const caller = createToolCaller({
+    ...journey,
+    config,
+    registry,
+    engines,
+    beforeCall: { wants: (entry) => beforeCall().wants(entry), ask: (question) => beforeCall().ask(question) },
+    findServable: (id, build) => hosted.findServable(id) ?? plugins.findServable(id, build),
+    explainError: (error, generation) => tracer.explain(error, generation),
   });
   closers.push(() => caller.close());
-  return { caller, models, capabilities };
+  return { caller, models, capabilities, journey };
 }

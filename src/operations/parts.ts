@@ -1,6 +1,7 @@
 import type { Config } from '../config/config-types.ts';
 import type { ImageBook } from '../engines/docker/image-book.ts';
 import type { EventLog } from '../events/event.ts';
+import type { HookBook } from '../hooks/hook-book.ts';
 import type { Models } from '../models/models.ts';
 import type { Approvals } from '../permissions/approval-types.ts';
 import type { GrantQuestions } from '../permissions/grant-questions.ts';
@@ -35,6 +36,7 @@ export interface OperationParts {
   readonly models: Models;
   /** The images in which native commands run. */
   readonly images: ImageBook;
+  readonly hooks: HookBook;
   readonly version: string;
   readonly startedAtMs: number;
 }

@@ -5,6 +5,7 @@ import { createDoctorOperations } from './doctor.ts';
 import { createEventOperations } from './events.ts';
 import { createExecutionOperations } from './executions.ts';
 import { createGrantOperations } from './grants.ts';
+import { createHookOperations } from './hooks.ts';
 import { createImageOperations } from './images.ts';
 import { createKeyOperations } from './keys.ts';
 import { createKvOperations } from './kv.ts';
@@ -30,6 +31,7 @@ export function createOperations(parts: OperationParts): readonly Operation[] {
     ...createModelOperations(parts),
     ...createKvOperations(parts),
     ...createImageOperations(parts),
+    ...createHookOperations(parts),
     ...createEventOperations(parts),
     ...createAuditOperations(parts),
     ...createConfigOperations(parts),

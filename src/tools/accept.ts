@@ -5,7 +5,8 @@ import type { Approvals } from '../permissions/approval-types.ts';
 import { ActiveCall } from './active-call.ts';
 import { decideAdmission, type Refusal } from './admission.ts';
 import { askForApproval } from './approval-gate.ts';
-import { readArguments, readSession } from './call-arguments.ts';
+import type { BeforeCall } from './before-call.ts';
+import { type CallArguments, readArguments, readSession } from './call-arguments.ts';
 import type { CallerLimits } from './caller-limits.ts';
 import { cellKeyOf } from './cell-key.ts';
 import { chooseTimeoutMs } from './deadline.ts';
@@ -36,14 +37,25 @@ export interface AcceptParts {
   /** Epoch ms. */
   readonly now: () => number;
   readonly approvals: Pick<Approvals, 'ask'>;
+  /** Asked before a call enters. */
+  readonly beforeCall?: BeforeCall | undefined;
 }
 
 /** Everything before the queue. */
 export interface Acceptance {
-  /** Throws the refusal, which leaves nothing behind. Returns the answer of an earlier execution, if there is one. */
-  accept(request: CallRequest): ActiveCall | CallAnswer;
+  /**
+   * Throws the refusal, which leaves nothing behind. Returns the answer of an earlier execution, if there is one. A promise only
+   * where somebody wants to be asked about the call first.
+   */
+  accept(request: CallRequest): ActiveCall | CallAnswer | Promise<ActiveCall | CallAnswer>;
   /** Why this caller may not call this tool just now. */
   findRefusal(entry: ToolEntry, request: CallRequest): Refusal | undefined;
+}
+
+interface Examined extends CallArguments {
+  readonly entry: ToolEntry;
+  readonly tool: PreparedTool;
+  readonly session: string;
 }
 
 /** Creates the acceptance of calls: resolve, admit, validate. */
@@ -70,75 +82,98 @@ export function createAcceptance(parts: AcceptParts): Acceptance {
     });
   }
 
-  function admit(entry: ToolEntry, request: CallRequest): void {
+  /** Everything that can be said against a call before anything is done for it. */
+  function examine(request: CallRequest, isAdmitted: boolean): Examined {
+    const entry = registry.resolve(request.ref, (each) => seesTool(request.caller, each));
     const refusal = findRefusal(entry, request);
     if (refusal !== undefined) {
       throw new HotcellError(refusal.code, refusal.message, refusal.fix === undefined ? {} : { fix: refusal.fix });
     }
-    parts.limits.admit(request);
+    if (!isAdmitted) parts.limits.admit(request);
+    if (request.signal?.aborted === true) throw new HotcellError('cancelled', 'The call was cancelled before it began.');
+    findEngine(parts.engines, entry);
+    const tool = parts.prepare(entry);
+    const session = readSession(request);
+    checkNesting(entry, request, { session, maxDepth: config.tools.maxDepth, active: parts.active });
+    return { entry, tool, session, ...readArguments(request.arguments, entry, tool) };
+  }
+
+  /** Much may have changed while it was asked, so the call is examined again; it was taken from the rate already. */
+  async function ask(beforeCall: BeforeCall, request: CallRequest, examined: Examined): Promise<ActiveCall | CallAnswer> {
+    const { entry, tool, session, value } = examined;
+    const { caller, parent, signal } = request;
+    const check = (args: unknown): void => void readArguments(args, entry, tool);
+    const question = { entry, arguments: value, caller, session, parent: parent?.executionId, signal, check };
+    // It counts as under way in the meantime.
+    const leaveLimits = parts.limits.enter(request);
+    let args: unknown;
+    try {
+      args = await beforeCall.ask(question);
+    } finally {
+      leaveLimits();
+    }
+    const asked = { ...request, arguments: args };
+    return enter(asked, examine(asked, true));
+  }
+
+  function enter(request: CallRequest, { entry, tool, session, value, json }: Examined): ActiveCall | CallAnswer {
+    const createdAtMs = now();
+    const { published, name, version, plugin } = entry;
+    const { id: caller } = request.caller;
+    const idempotencyKey = request.idempotencyKey ?? null;
+    const id = parts.nextId();
+    const { sideEffectMs } = config.idempotency;
+    const effectKey = idempotencyKey === null && sideEffectMs > 0 ? sideEffectKeyOf(entry, { session, arguments: value }) : null;
+    const key = idempotencyKey ?? effectKey;
+    const within = effectKey === null ? {} : { withinMs: sideEffectMs };
+    const keyUse = { caller, tool: name, key: key ?? '', arguments: value, executionId: id, ...within };
+    const earlier = key === null ? undefined : idempotency.claim(keyUse);
+    if (earlier !== undefined) return earlier;
+    const generation = published.generation.id;
+    const facts = {
+      id,
+      tool: name,
+      version,
+      plugin,
+      generation,
+      caller,
+      session,
+      argumentsJson: json,
+      createdAtMs,
+      idempotencyKey,
+      parent: request.parent?.executionId ?? null,
+    };
+    const above = request.parent === undefined ? undefined : parts.active.get(request.parent.executionId);
+    const call = new ActiveCall({
+      request,
+      entry,
+      tool,
+      record: createRecord(facts),
+      deadline: new Deadline(createdAtMs + chooseTimeoutMs(request.timeoutMs, tool.limits.wallMs), now, above?.deadline),
+      cellKey: cellKeyOf(published, caller, session),
+    });
+    try {
+      const endLease = published.lease();
+      const leaveLimits = parts.limits.enter(request);
+      call.leave = () => {
+        leaveLimits();
+        endLease();
+      };
+      call.approval = askForApproval(call, parts.approvals);
+    } catch (error) {
+      call.leave?.();
+      if (key !== null) idempotency.release(keyUse);
+      throw error;
+    }
+    return call;
   }
 
   return {
     findRefusal,
     accept(request) {
-      const entry = registry.resolve(request.ref, (each) => seesTool(request.caller, each));
-      admit(entry, request);
-      if (request.signal?.aborted === true) throw new HotcellError('cancelled', 'The call was cancelled before it began.');
-      findEngine(parts.engines, entry);
-      const tool = parts.prepare(entry);
-      const session = readSession(request);
-      checkNesting(entry, request, { session, maxDepth: config.tools.maxDepth, active: parts.active });
-      const { value, json } = readArguments(request.arguments, entry, tool);
-      const createdAtMs = now();
-      const { published, name, version, plugin } = entry;
-      const { id: caller } = request.caller;
-      const idempotencyKey = request.idempotencyKey ?? null;
-      const id = parts.nextId();
-      const { sideEffectMs } = config.idempotency;
-      const effectKey =
-        idempotencyKey === null && sideEffectMs > 0 ? sideEffectKeyOf(entry, { session, arguments: value }) : null;
-      const key = idempotencyKey ?? effectKey;
-      const within = effectKey === null ? {} : { withinMs: sideEffectMs };
-      const keyUse = { caller, tool: name, key: key ?? '', arguments: value, executionId: id, ...within };
-      const earlier = key === null ? undefined : idempotency.claim(keyUse);
-      if (earlier !== undefined) return earlier;
-      const generation = published.generation.id;
-      const facts = {
-        id,
-        tool: name,
-        version,
-        plugin,
-        generation,
-        caller,
-        session,
-        argumentsJson: json,
-        createdAtMs,
-        idempotencyKey,
-        parent: request.parent?.executionId ?? null,
-      };
-      const above = request.parent === undefined ? undefined : parts.active.get(request.parent.executionId);
-      const call = new ActiveCall({
-        request,
-        entry,
-        tool,
-        record: createRecord(facts),
-        deadline: new Deadline(createdAtMs + chooseTimeoutMs(request.timeoutMs, tool.limits.wallMs), now, above?.deadline),
-        cellKey: cellKeyOf(published, caller, session),
-      });
-      try {
-        const endLease = published.lease();
-        const leaveLimits = parts.limits.enter(request);
-        call.leave = () => {
-          leaveLimits();
-          endLease();
-        };
-        call.approval = askForApproval(call, parts.approvals);
-      } catch (error) {
-        call.leave?.();
-        if (key !== null) idempotency.release(keyUse);
-        throw error;
-      }
-      return call;
+      const examined = examine(request, false);
+      const { beforeCall } = parts;
+      return beforeCall?.wants(examined.entry) ? ask(beforeCall, request, examined) : enter(request, examined);
     },
   };
 }

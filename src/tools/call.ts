@@ -94,6 +94,7 @@ export function createToolCaller(parts: ToolCallerParts): ToolCallerHandle {
     dispatcher,
     prepare,
     approvals,
+    beforeCall: parts.beforeCall,
     nextId: createExecutionIds(now),
     isDraining: () => isDraining,
     active: activeById,
@@ -261,7 +262,8 @@ export function createToolCaller(parts: ToolCallerParts): ToolCallerHandle {
   }
 
   async function begin(request: CallRequest): Promise<CallAnswer> {
-    const accepted = acceptance.accept(request);
+    const taken = acceptance.accept(request);
+    const accepted = taken instanceof Promise ? await taken : taken;
     if (!(accepted instanceof ActiveCall)) return accepted;
     enter(accepted);
     return accepted.answered;

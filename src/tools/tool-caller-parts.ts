@@ -5,6 +5,7 @@ import type { EventLog } from '../events/event.ts';
 import type { Approvals } from '../permissions/approval-types.ts';
 import type { Redactor } from '../secrets/secret-types.ts';
 import type { Store } from '../store/store-types.ts';
+import type { BeforeCall } from './before-call.ts';
 import type { CallBorderParts } from './call-border.ts';
 import type { Engines } from './engine-run.ts';
 import type { NestedCalls } from './nested-calls.ts';
@@ -26,6 +27,8 @@ export interface ToolCallerParts {
   readonly approvals: Pick<Approvals, 'ask' | 'settled' | 'list' | 'withdrawOf' | 'waitingExecutions'>;
   /** A kept generation, current or not, of a plugin that may serve now; for calls that waited for a person. */
   readonly findServable?: FindServable;
+  /** Asked before a call enters: the hooks. */
+  readonly beforeCall?: BeforeCall | undefined;
   readonly explainError: ExplainGuestError;
   /** What `context.config.get` and `context.env.get` may answer now; called before every slice. Must not throw. */
   readonly readView: CallBorderParts['readView'];

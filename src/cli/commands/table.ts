@@ -6,6 +6,7 @@ import { registerConfig } from './config.ts';
 import { registerDoctor } from './doctor.ts';
 import { registerExecutions } from './executions.ts';
 import { registerGrant } from './grant.ts';
+import { registerHook } from './hook.ts';
 import { registerImages } from './images.ts';
 import { registerInit } from './init.ts';
 import { registerKey } from './key.ts';
@@ -33,6 +34,7 @@ export const commands: readonly RegisterCommand[] = [
   registerModels,
   registerKv,
   registerImages,
+  registerHook,
   registerConfig,
   registerDoctor,
   registerInit,

@@ -1,0 +1,125 @@
+import type { EventEnvelope, EventLog } from '../events/event.ts';
+import type { Execution } from '../tools/tool-types.ts';
+import type { HearingHook, HookBook } from './hook-book.ts';
+import { isHookTool } from './hook-entry.ts';
+import { heardEventTypes, hookEventOf } from './hook-events.ts';
+import type { RunHook } from './hook-runner.ts';
+import { createLanes } from './lanes.ts';
+
+/** Tells hooks what happened. They cannot change it, and nobody waits for them. */
+export interface EventHooks {
+  /** Waits for what is told already, at most so long, and ends what is left. */
+  close(mostMs: number): Promise<void>;
+}
+
+const defaultTimeoutMs = 30_000;
+const mostWaiting = 1000;
+/** An event with more than this is told without arguments and output. */
+const mostChars = 8 * 1024 * 1024;
+/** Of a reload what it came to is told, not every step on the way. */
+const settledStates: ReadonlySet<string> = new Set(['ready', 'degraded', 'failed', 'pending-grant', 'disabled', 'quarantined']);
+
+/** Subscribes the hooks of a book to the daemon's events. */
+export function createEventHooks(parts: {
+  readonly book: Pick<HookBook, 'isHeard' | 'findHearing'>;
+  readonly run: RunHook;
+  readonly events: EventLog;
+  /** The record of a call that ended, committed; undefined when it is gone. */
+  readonly readExecution: (id: string) => Promise<Execution | undefined>;
+  readonly onFault: (error: unknown) => void;
+}): EventHooks {
+  const { book, run, events, onFault } = parts;
+  const lanes = createLanes(mostWaiting);
+  const ending = new AbortController();
+  const overflowing = new Set<string>();
+
+  async function tellOne(hook: HearingHook, event: EventEnvelope, describe: () => Promise<object | undefined>): Promise<void> {
+    try {
+      const context = ending.signal.aborted || !hook.isCurrent() ? undefined : await describe();
+      if (context === undefined) return;
+      const { event: name, type, action } = hook.subscription;
+      const session = 'session' in context && typeof context.session === 'string' ? context.session : undefined;
+      await run({
+        entry: await hook.entry,
+        event: { event: name, type, action, sessionKey: session ?? '', timestamp: event.at, context },
+        timeoutMs: hook.manifest.timeoutMs ?? defaultTimeoutMs,
+        session,
+        executionId: event.type === 'execution-end' ? event.subject : undefined,
+        signal: ending.signal,
+      });
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      events.publish('hook-problem', { subject: hook.name, data: { message: `It was not told of ${event.type}: ${reason}` } });
+    }
+  }
+
+  function tellAll(event: EventEnvelope): void {
+    const name = hookEventOf(event.type);
+    if (name === undefined || !book.isHeard(name) || !isForHooks(event)) return;
+    const tool = event.type === 'execution-end' ? event.data.tool : undefined;
+    let described: Promise<object | undefined> | undefined;
+    const describe = (): Promise<object | undefined> => {
+      described ??= describeEvent(event, parts.readExecution);
+      return described;
+    };
+    for (const hook of book.findHearing(name, tool)) {
+      if (lanes.push(hook.name, () => tellOne(hook, event, describe))) overflowing.delete(hook.name);
+      else if (!overflowing.has(hook.name)) {
+        overflowing.add(hook.name);
+        const message = `It is too slow: ${mostWaiting} events wait for it, and newer ones are not told until it caught up.`;
+        events.publish('hook-problem', { subject: hook.name, data: { message } });
+      }
+    }
+  }
+
+  const unsubscribe = events.subscribe({ types: heardEventTypes }, (event) => {
+    try {
+      tellAll(event);
+    } catch (error) {
+      onFault(error);
+    }
+  });
+
+  return {
+    async close(mostMs) {
+      await lanes.settled(mostMs);
+      unsubscribe();
+      ending.abort();
+      await lanes.settled(1000);
+    },
+  };
+}
+
+/** Runs of hooks are calls too: a hook that heard of them would trigger itself. */
+function isForHooks(event: EventEnvelope): boolean {
+  if (event.type === 'execution-end') return !isHookTool(event.data.tool);
+  return event.type !== 'plugin-change' || settledStates.has(event.data.state);
+}
+
+/** What a handler finds in `event.context`: no path of this machine. */
+async function describeEvent(
+  event: EventEnvelope,
+  readExecution: (id: string) => Promise<Execution | undefined>,
+): Promise<object | undefined> {
+  switch (event.type) {
+    case 'daemon-start':
+    case 'daemon-stop':
+      return event.data;
+    case 'plugin-change': {
+      const { path: _path, ...data } = event.data;
+      return { plugin: event.subject, ...data };
+    }
+    case 'execution-end': {
+      const { tool, version, status, durationMs } = event.data;
+      const facts = { executionId: event.subject, tool, version, caller: event.caller, status, durationMs };
+      const execution = await readExecution(event.subject);
+      if (execution === undefined) return facts;
+      const { plugin, session, parent, error } = execution;
+      const known = { ...facts, plugin, session, ...(parent === undefined ? {} : { parent }), ...(error ? { error } : {}) };
+      const whole = { ...known, arguments: execution.arguments, output: execution.output };
+      return JSON.stringify(whole).length > mostChars ? { ...known, isCut: true } : whole;
+    }
+    default:
+      return undefined;
+  }
+}

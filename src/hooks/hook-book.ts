@@ -1,0 +1,236 @@
+import type { PermissionSet } from '../config/permission-set.ts';
+import { HotcellError } from '../errors/hotcell-error.ts';
+import { suggestNearNames } from '../errors/near-names.ts';
+import type { EventLog } from '../events/event.ts';
+import { globMatches } from '../permissions/matching.ts';
+import type { Store } from '../store/store-types.ts';
+import type { ToolEntry } from '../tools/tool-types.ts';
+import type { BuiltHook } from './build-hook.ts';
+import { discoverHooks, type HookRoots } from './discover.ts';
+import { createHookEntry } from './hook-entry.ts';
+import type { HookEvent, Subscription } from './hook-events.ts';
+import { type HookBuild, HookRecord } from './hook-record.ts';
+import type { HookFiles, HookManifest, HookPlace, HookView } from './hook-types.ts';
+
+/** What the book is made of. */
+export interface HookBookParts {
+  readonly roots: HookRoots;
+  readonly store: Pick<Store, 'hookApprovals'>;
+  readonly events: Pick<EventLog, 'publish'>;
+  /** False: hooks are listed and approved, and none is built or run. */
+  readonly isOn: boolean;
+  readonly build: (hook: {
+    readonly place: HookPlace;
+    readonly files: HookFiles;
+    readonly manifest: HookManifest;
+  }) => Promise<BuiltHook>;
+  /** Told that a build is over. Must not throw. */
+  readonly onDiscard: (built: BuiltHook) => void;
+  /** Epoch ms. */
+  readonly now: () => number;
+  readonly onFault: (error: unknown) => void;
+}
+
+/** An approved hook that hears an event. */
+export interface HearingHook {
+  readonly name: string;
+  readonly manifest: HookManifest;
+  readonly subscription: Subscription;
+  /** Rejects with a HotcellError when what was approved cannot run. */
+  readonly entry: Promise<ToolEntry>;
+  /** Looks at the files: false once they are no longer those that were approved. */
+  isCurrent(): boolean;
+}
+
+/** Knows the hooks, who approved them, and those that hear an event. */
+export interface HookBook {
+  readonly isOn: boolean;
+  /** Looks at all folders; resolves when what is approved was built, or could not be. */
+  refresh(): Promise<void>;
+  list(): HookView[];
+  /** Throws `hook-unknown`. */
+  get(name: string): HookView;
+  /** Approves exactly these files. Throws `hook-unknown`, `hook-invalid`, or `conflict` when they are others by now. */
+  approve(name: string, contentHash: string, by: string): Promise<HookView>;
+  /** Takes an approval back; false when there was none. Throws `hook-unknown`. */
+  revoke(name: string, by: string): boolean;
+  /** True when an approved hook wants to hear of the event; looks at no file. */
+  isHeard(event: HookEvent, tool?: string): boolean;
+  /** The approved hooks that hear an event, in order of their names; what is not as it was approved is left out. */
+  findHearing(event: HookEvent, tool?: string): HearingHook[];
+}
+
+const nothing: PermissionSet = Object.freeze({});
+
+/** Opens the book. Nothing is read before the first refresh. */
+export function createHookBook(parts: HookBookParts): HookBook {
+  const { events, now } = parts;
+  const { hookApprovals: table } = parts.store;
+  const records = new Map<string, HookRecord>();
+  /** Of approved hooks, so that a call that none of them wants costs next to nothing. */
+  let approved: readonly HookManifest[] = [];
+
+  function require(name: string): HookRecord {
+    const record = records.get(name);
+    if (record !== undefined) return record;
+    const near = suggestNearNames(name, records.keys());
+    throw new HotcellError('hook-unknown', `There is no hook ${JSON.stringify(name.slice(0, 130))}.${near}`);
+  }
+
+  /** Brings build, news and the index of events in line with files and approval. */
+  function settle(record: HookRecord, reason: string, by?: string): void {
+    const isWanted = parts.isOn && record.isApproved;
+    if (!isWanted) endBuild(record);
+    else if (record.build === undefined) record.build = startBuild(record);
+    tell(record, reason, by);
+    listHeard();
+  }
+
+  function listHeard(): void {
+    if (!parts.isOn) return;
+    approved = [...records.values()].flatMap(({ isApproved, manifest }) =>
+      isApproved && manifest !== undefined ? [manifest] : [],
+    );
+  }
+
+  function tell(record: HookRecord, reason: string, by: string | undefined): void {
+    const { state, files, told, place } = record;
+    if (told.state === state && told.hash === files.contentHash) return;
+    const data = { state, previousState: told.state, hash: files.contentHash, reason, ...(by === undefined ? {} : { by }) };
+    record.told = { state, hash: files.contentHash };
+    events.publish('hook-change', { subject: place.name, data });
+  }
+
+  function endBuild(record: HookRecord): void {
+    const { build } = record;
+    if (build === undefined) return;
+    record.build = undefined;
+    build.isLive = false;
+    build.discard();
+  }
+
+  function startBuild(record: HookRecord): HookBuild {
+    const { place, files, manifest } = record;
+    if (manifest === undefined) throw new Error(`the hook ${place.name} is approved and has no manifest`);
+    const build: HookBuild = {
+      isLive: true,
+      entry: parts.build({ place, files, manifest }).then((built) => {
+        build.discard = () => parts.onDiscard(built);
+        if (!build.isLive) build.discard();
+        const granted = () => (build.isLive ? manifest.permissions : nothing);
+        return createHookEntry({ place, files, manifest, built, granted, nowMs: now() });
+      }),
+      discard: () => {},
+    };
+    build.entry.catch((error: unknown) => {
+      if (!(error instanceof HotcellError)) parts.onFault(error);
+      build.failure = error instanceof HotcellError ? `${error.message} ${error.fix}` : 'The daemon failed; its log says why.';
+      if (build.isLive) tell(record, build.failure, undefined);
+    });
+    return build;
+  }
+
+  function look(record: HookRecord): void {
+    if (!record.look()) return;
+    // Another content is another hook: nothing of the old one runs any more.
+    endBuild(record);
+    settle(record, record.told.state === 'absent' ? 'found' : 'its files changed');
+  }
+
+  function discover(): void {
+    const places = discoverHooks(parts.roots);
+    const approvals = new Map(table.list().map((row) => [row.path, row]));
+    for (const place of places) {
+      const known = records.get(place.name);
+      if (known?.place.dir !== place.dir) {
+        if (known !== undefined) endBuild(known);
+        records.set(place.name, new HookRecord(place, approvals.get(place.dir)));
+      }
+    }
+    const names = new Set(places.map(({ name }) => name));
+    for (const [name, record] of records) if (!names.has(name)) forget(name, record);
+  }
+
+  /** What is gone and comes back is a new hook. */
+  function forget(name: string, record: HookRecord): void {
+    records.delete(name);
+    endBuild(record);
+    if (record.approval !== undefined) table.remove(record.place.dir);
+    listHeard();
+    const { state: previousState, hash } = record.told;
+    events.publish('hook-change', {
+      subject: name,
+      data: { state: 'absent', previousState, hash, reason: 'its folder is gone' },
+    });
+  }
+
+  function hear(record: HookRecord, subscription: Subscription): HearingHook | undefined {
+    const { build, manifest, place } = record;
+    if (build === undefined || manifest === undefined) return undefined;
+    const isCurrent = (): boolean => {
+      look(record);
+      return build.isLive;
+    };
+    return isCurrent() ? { name: place.name, manifest, subscription, entry: build.entry, isCurrent } : undefined;
+  }
+
+  return {
+    isOn: parts.isOn,
+    async refresh() {
+      discover();
+      for (const record of records.values()) {
+        look(record);
+        settle(record, record.told.state === 'absent' ? 'found' : 'looked at again');
+      }
+      await Promise.allSettled([...records.values()].map(({ build }) => build?.entry));
+    },
+    list: () => [...records.values()].map((record) => record.view()).sort((a, b) => (a.name < b.name ? -1 : 1)),
+    get: (name) => require(name).view(),
+    async approve(name, contentHash, by) {
+      discover();
+      const record = require(name);
+      look(record);
+      if (record.problem !== undefined)
+        throw new HotcellError('hook-invalid', `The hook "${name}" is not valid: ${record.problem}`);
+      if (record.files.contentHash !== contentHash) {
+        const message = `The files of the hook "${name}" are not those that are to be approved: their hash is ${record.files.contentHash}.`;
+        throw new HotcellError('conflict', message, { fix: `Look at them again: hotcell hook show ${name}` });
+      }
+      const row = { path: record.place.dir, contentHash, approvedBy: by, approvedAtMs: now() };
+      table.put(row);
+      record.approval = row;
+      // Approved again is tried again: what it lacked may be there by now.
+      if (record.build?.failure !== undefined) endBuild(record);
+      settle(record, 'approved', by);
+      await record.build?.entry.catch(() => {});
+      return record.view();
+    },
+    revoke(name, by) {
+      const record = require(name);
+      const wasApproved = table.remove(record.place.dir);
+      record.approval = undefined;
+      settle(record, 'revoked', by);
+      return wasApproved;
+    },
+    isHeard: (event, tool) => approved.some((manifest) => hearsEvent(manifest, event) && hearsTool(manifest, tool)),
+    findHearing(event, tool) {
+      const found: HearingHook[] = [];
+      for (const record of records.values()) {
+        const { manifest } = record;
+        const subscription = manifest?.events.find((each) => each.event === event);
+        if (manifest === undefined || subscription === undefined || !hearsTool(manifest, tool)) continue;
+        const hook = hear(record, subscription);
+        if (hook !== undefined) found.push(hook);
+      }
+      return found.sort((one, other) => (one.name < other.name ? -1 : 1));
+    },
+  };
+}
+
+function hearsEvent({ events }: HookManifest, event: HookEvent): boolean {
+  return events.some((each) => each.event === event);
+}
+
+function hearsTool({ tools }: HookManifest, tool: string | undefined): boolean {
+  return tool === undefined || tools.length === 0 || tools.some((glob) => globMatches(glob, tool));
+}

@@ -1,0 +1,101 @@
+import type { Config } from '../config/config-types.ts';
+import type { EventLog } from '../events/event.ts';
+import { createTracer } from '../plugins/diagnostics/trace.ts';
+import { createFolderWatch, type FolderWatch } from '../plugins/watch/folder-watch.ts';
+import type { Store } from '../store/store-types.ts';
+import type { BeforeCall } from '../tools/before-call.ts';
+import type { Execution, ExplainGuestError } from '../tools/tool-types.ts';
+import { createBeforeCall } from './before-call.ts';
+import { type BuiltHook, buildHook, type HookBuilderParts } from './build-hook.ts';
+import type { HookRoots } from './discover.ts';
+import { createEventHooks } from './event-hooks.ts';
+import { createHookBook, type HookBook } from './hook-book.ts';
+import type { RunHook } from './hook-runner.ts';
+
+/** What hooks are made of. */
+export interface HookParts {
+  readonly config: Pick<Config, 'hooks' | 'safe' | 'watch'>;
+  readonly roots: HookRoots;
+  readonly store: Pick<Store, 'hookApprovals'>;
+  readonly events: EventLog;
+  readonly builder: HookBuilderParts;
+  readonly run: RunHook;
+  readonly readExecution: (id: string) => Promise<Execution | undefined>;
+  readonly now: () => number;
+  /** Must not throw. */
+  readonly onFault: (error: unknown) => void;
+}
+
+/** The hooks of a daemon. */
+export interface Hooks {
+  readonly book: HookBook;
+  readonly beforeCall: BeforeCall;
+  readonly explainError: ExplainGuestError;
+  /** Reads and builds them, and watches their folders from then on. */
+  start(): Promise<void>;
+  /** Ends the watch and waits a moment for what is told already. */
+  close(): Promise<void>;
+}
+
+/** A burst of changes becomes one look. */
+const settleMs = 100;
+const closeMs = 5000;
+
+/** Creates the hooks. Nothing is read before the start. */
+export function createHooks(parts: HookParts): Hooks {
+  const { config, events, run, now, onFault } = parts;
+  const artifactsById = new Map<string, BuiltHook['artifacts']>();
+  const book = createHookBook({
+    roots: parts.roots,
+    store: parts.store,
+    events,
+    isOn: config.hooks.enabled && !config.safe,
+    build: async (hook) => {
+      const built = await buildHook(parts.builder, hook);
+      artifactsById.set(built.program.key, built.artifacts);
+      return built;
+    },
+    onDiscard({ engine, program }) {
+      artifactsById.delete(program.key);
+      const { quickjs, deno, shell } = parts.builder.engines;
+      const owner = engine === 'docker' ? shell : engine === 'deno' ? deno : quickjs;
+      owner.discard({ programKey: program.key });
+    },
+    now,
+    onFault,
+  });
+  const tracer = createTracer({ readArtifacts: async (key) => artifactsById.get(key) });
+  const eventHooks = createEventHooks({ book, run, events, readExecution: parts.readExecution, onFault });
+  let watch: FolderWatch | undefined;
+  let timer: NodeJS.Timeout | undefined;
+
+  function poke(): void {
+    timer ??= setTimeout(() => {
+      timer = undefined;
+      void book.refresh().catch(onFault);
+    }, settleMs).unref();
+  }
+
+  return {
+    book,
+    beforeCall: createBeforeCall({ book, run, events, now }),
+    explainError: (error, { program }) => tracer.explain(error, { id: program.key }),
+    async start() {
+      await book.refresh();
+      if (!book.isOn) return;
+      const { dataHooks, skillDirs } = parts.roots;
+      watch = createFolderWatch({
+        folders: [dataHooks, ...skillDirs],
+        polling: config.watch.polling,
+        onHint: poke,
+        onProblem: (path, message) => events.publish('watch-problem', { subject: path, data: { path, message } }),
+        onReady: poke,
+      });
+    },
+    async close() {
+      clearTimeout(timer);
+      await watch?.close();
+      await eventHooks.close(closeMs);
+    },
+  };
+}

@@ -1,0 +1,70 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { nodeBuiltins, refusedBuiltins } from '../engines/quickjs/node-builtins.ts';
+import { createHookRunner, withoutCallsAndQuestions, withoutSuspending } from '../hooks/hook-runner.ts';
+import { createHooks, type Hooks } from '../hooks/hooks.ts';
+import { createShellEngine } from '../hooks/shell-engine.ts';
+import { createCompiler } from '../plugins/compile/compile.ts';
+import { createToolCaller } from '../tools/call.ts';
+import { createExecutionReader } from '../tools/execution-reader.ts';
+import type { Journey } from './calls.ts';
+import type { OpenEngines } from './engines.ts';
+import type { Foundation } from './foundation.ts';
+
+/** Runs of hooks that may wait, all together. */
+const maxPending = 2000;
+
+/** Opens the hooks, with a call journey of their own. They are told nothing before they are started. */
+export function openHooks(foundation: Foundation, needs: OpenEngines & { readonly journey: Journey }): Hooks {
+  const { config, closers, store, events, logFault } = foundation;
+  const { engines, sandbox, journey } = needs;
+  const { quickjs, deno } = engines;
+  if (quickjs === undefined || deno === undefined) throw new Error('hooks need the engines quickjs and deno');
+  // What a hook imports lies in its own folder: shared folders are not part of what was approved.
+  const compiler = createCompiler({ sharedDirs: [], builtins: nodeBuiltins, refusedBuiltins });
+  closers.push(() => compiler.close());
+  const shell = createShellEngine(sandbox.run, config.docker.maxOutputBytes);
+  closers.push(() => shell.close());
+
+  const runner = createHookRunner(() => caller);
+  const caller = createToolCaller({
+    ...journey,
+    config: {
+      ...config,
+      // Switching off tools does not switch off who watches over them.
+      tools: { ...config.tools, enabled: true },
+      queue: { ...config.queue, maxPending, maxPendingPerCaller: maxPending },
+    },
+    registry: runner.registry,
+    engines: withoutSuspending({ quickjs, deno, docker: shell }),
+    capabilities: withoutCallsAndQuestions(journey.capabilities),
+    explainError: (error, generation) => hooks.explainError(error, generation),
+  });
+  closers.push(() => caller.close());
+
+  const dataHooks = join(config.dataDir, 'hooks');
+  mkdirSync(dataHooks, { recursive: true, mode: 0o700 });
+  const executions = createExecutionReader({ store });
+  const hooks = createHooks({
+    config,
+    roots: { dataHooks, skillDirs: config.skillDirs },
+    store,
+    events,
+    builder: {
+      compiler,
+      engines: { quickjs, deno, shell },
+      stagingDir: join(config.dataDir, 'hook-builds'),
+      shellImage: config.docker.commands.sh ?? config.docker.images[0],
+      limits: config.limits,
+    },
+    run: runner.run,
+    async readExecution(id) {
+      await store.committed();
+      return store.executions.get(id) === undefined ? undefined : executions.get(id, { id: 'hooks', role: 'admin' });
+    },
+    now: Date.now,
+    onFault: (error) => logFault(error),
+  });
+  closers.push(() => hooks.close());
+  return hooks;
+}
