@@ -45,9 +45,13 @@ export function removeDaemonFolder(folder: string): void {
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 }
 
-/** Starts a daemon over a folder and waits until it listens and every plugin has a state. */
-export async function startDaemonProcess(folder: string): Promise<DaemonProcess> {
-  const child = spawn(process.execPath, [command, 'start', '--json'], { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
+/** Starts a daemon over a folder and waits until it listens and every plugin has a state. `env` goes over that of the test. */
+export async function startDaemonProcess(folder: string, env: NodeJS.ProcessEnv = {}): Promise<DaemonProcess> {
+  const child = spawn(process.execPath, [command, 'start', '--json'], {
+    cwd: folder,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, ...env },
+  });
   const output = collect(child);
   const url = await waitForUrl(child, output);
   const token = readFileSync(join(folder, '.hotcell', 'token'), 'utf8').trim();

@@ -44,7 +44,7 @@ export async function startContainer(docker: Docker, plan: ContainerPlan, identi
   const container = await docker.createContainer(describeContainer(plan, identity)).catch((error: unknown) => {
     throw readStatus(error) === 404
       ? new HotcellError('image-missing', 'The image of the command is not on this machine any more.', { cause: error })
-      : describeDockerError(error, 'to start a command');
+      : describeDockerError(error, 'to start a container');
   });
   const remove = createRemove(container);
   try {
@@ -52,7 +52,7 @@ export async function startContainer(docker: Docker, plan: ContainerPlan, identi
     return await openCell(container, stream, { plan, runtime: identity.runtime, remove });
   } catch (error) {
     await remove().catch(() => undefined);
-    throw describeDockerError(error, 'to start a command');
+    throw describeDockerError(error, 'to start a container');
   }
 }
 

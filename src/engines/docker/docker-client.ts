@@ -10,6 +10,9 @@ export interface DockerPlace {
   readonly env: NodeJS.ProcessEnv;
 }
 
+/** An engine that takes a question and says nothing for so long is given up. */
+const silenceMs = 120_000;
+
 const installFix = 'Install and start it: apt-get install docker.io (or podman), or set docker.socket in the config.';
 
 /**
@@ -36,13 +39,14 @@ export function findDockerSocket({ socket, env }: DockerPlace): string {
 
 /** Opens the engine lazily: its library is loaded with the first use, so a daemon that needs no Docker does not pay for it. */
 export function createDockerClient(place: DockerPlace): () => Promise<Docker> {
-  let opened: Promise<Docker> | undefined;
-  return () => {
-    opened ??= import('dockerode').then(({ default: Client }) => new Client({ socketPath: findDockerSocket(place) }));
-    opened.catch(() => {
-      opened = undefined;
-    });
-    return opened;
+  const clientsBySocket = new Map<string, Docker>();
+  return async () => {
+    const { default: Client } = await import('dockerode');
+    // Looked for again each time: Docker or Podman may have come since.
+    const socketPath = findDockerSocket(place);
+    const client = clientsBySocket.get(socketPath) ?? new Client({ socketPath, timeout: silenceMs });
+    clientsBySocket.set(socketPath, client);
+    return client;
   };
 }
 

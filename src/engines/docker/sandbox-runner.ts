@@ -52,6 +52,7 @@ export interface SandboxRunnerParts {
 }
 
 const graceMs = 1000;
+const stopMs = 15_000;
 
 /** Makes a runner. Docker is not asked for anything before the first command. */
 export function createSandboxRunner({ dataDir, settings, env, onFault }: SandboxRunnerParts): SandboxRunner {
@@ -77,8 +78,11 @@ export function createSandboxRunner({ dataDir, settings, env, onFault }: Sandbox
     if (isClosed) throw new HotcellError('shutting-down', 'The daemon stops; no command is started any more.');
     const leave = isHeld ? () => undefined : await turnstile.enter(signal);
     try {
-      const resolved = await images.resolve(image);
-      const cell = await pool.take(plan(resolved.id, cpus)).catch((error: unknown) => {
+      const resolved = await orAborted(images.resolve(image), signal, id);
+      const coming = pool.take(plan(resolved.id, cpus));
+      const cell = await orAborted(coming, signal, id).catch((error: unknown) => {
+        // Nobody waits for it any more when it comes after all.
+        if (signal.aborted) coming.then((late) => late.remove()).catch(onFault);
         throw describeDockerError(error, `to run a command in ${image}`);
       });
       const done = async () => {
@@ -87,7 +91,7 @@ export function createSandboxRunner({ dataDir, settings, env, onFault }: Sandbox
       };
       if (isClosed || signal.aborted) {
         await done();
-        throw new HotcellError('cancelled', `The call ${id} ended before its command could start.`);
+        throw endedEarly(id);
       }
       return { cell, imageEnv: resolved.env, done };
     } catch (error) {
@@ -145,11 +149,39 @@ export function createSandboxRunner({ dataDir, settings, env, onFault }: Sandbox
     settled: () => pool.settled(),
     close: async () => {
       isClosed = true;
-      await end([...running]);
-      await pool.close();
-      // What ended above is being removed now.
-      await end([...running]);
-      await containers.close().catch(onFault);
+      const tidy = async (): Promise<void> => {
+        await end([...running]);
+        await pool.close();
+        // What ended above is being removed now.
+        await end([...running]);
+        await containers.close();
+      };
+      await withinStop(tidy()).catch(onFault);
     },
   };
+}
+
+/** The answer, or `cancelled` as soon as the call is: Docker may take its time, or never answer. */
+async function orAborted<Answer>(asking: Promise<Answer>, signal: AbortSignal, id: string): Promise<Answer> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const give = () => reject(endedEarly(id));
+  signal.addEventListener('abort', give, { once: true });
+  if (signal.aborted) give();
+  try {
+    return await Promise.race([asking, aborted]);
+  } finally {
+    signal.removeEventListener('abort', give);
+  }
+}
+
+function endedEarly(id: string): HotcellError {
+  return new HotcellError('cancelled', `The call ${id} ended before its command could start.`);
+}
+
+/** A Docker that does not answer holds up no stop; the next start sweeps. */
+function withinStop(tidying: Promise<void>): Promise<void> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const sentence = 'Docker did not remove the containers in time; the next start does.';
+  const timer = setTimeout(() => reject(new HotcellError('engine-failed', sentence)), stopMs);
+  return Promise.race([tidying, late]).finally(() => clearTimeout(timer));
 }

@@ -20,11 +20,14 @@ export const testImages = {
   node: 'hotcell-test/node:2',
 } as const;
 
-const isReady = spawnSync('docker', ['image', 'inspect', ...Object.values(testImages)], { stdio: 'ignore' }).status === 0;
-if (!isReady) console.warn('Docker or its test images are missing: tests are skipped. Get them: node scripts/prepare-tests.ts');
+/** Whether Docker and the images of the tests are there. */
+export const isDockerReady =
+  spawnSync('docker', ['image', 'inspect', ...Object.values(testImages)], { stdio: 'ignore' }).status === 0;
+if (!isDockerReady)
+  console.warn('Docker or its test images are missing: tests are skipped. Get them: node scripts/prepare-tests.ts');
 
 /** `describe` where there is a Docker Engine with the test images. */
-export const describeDocker = describe.skipIf(!isReady);
+export const describeDocker = describe.skipIf(!isDockerReady);
 
 /** A runner over a data directory of its own, and a view on what Docker holds of it. */
 export interface RunnerHouse {
