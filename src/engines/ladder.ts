@@ -1,3 +1,4 @@
+import type { Escalation } from '../config/config-types.ts';
 import type { EngineName, Isolation } from './engine.ts';
 
 /** What code wants that not every engine has. `builtin` is a name of Node's own modules, without `node:`. */
@@ -9,16 +10,15 @@ export type EngineNeed =
 /** The engines of TypeScript and JavaScript, one above the other. A `.wasm` module has no other engine. */
 export type Rung = 'quickjs' | 'deno' | 'docker';
 
-/** What becomes of a plugin that one engine cannot run: only said, asked of a person, or done. */
-export type Escalation = 'never' | 'ask' | 'auto';
-
 /** Whether an engine may be used now: a sentence says why not, such as what to install. */
 export type Rungs = Readonly<Record<Rung, { readonly usable: true } | { readonly usable: false; readonly reason: string }>>;
 
 /** What to do. `reason` is for people: whole sentences without host paths and without words of the plugin. */
 export type LadderDecision =
   | { readonly action: 'stay'; readonly reason: string }
-  | { readonly action: 'suggest' | 'ask' | 'move'; readonly engine: Rung; readonly reason: string };
+  | { readonly action: 'ask' | 'move'; readonly engine: Rung; readonly reason: string }
+  /** `isThere` is false when the engine would do, but may not or cannot be used now. */
+  | { readonly action: 'suggest'; readonly engine: Rung; readonly isThere: boolean; readonly reason: string };
 
 /** What is known of a plugin whose code wants what its engine does not have. */
 export interface BuildFacts {
@@ -89,11 +89,12 @@ export function decideBuild(facts: BuildFacts): LadderDecision {
     return {
       action: 'suggest',
       engine: lowest,
+      isThere: false,
       reason: `${wants}; the engine "${lowest}" would do. ${sayMissing(rungs, lowest)}`,
     };
   }
   const reason = `${wants}, which the engine "${engine}" does not have; "${usable}" does: ${brings[usable]}.`;
-  if (escalation === 'never') return { action: 'suggest', engine: usable, reason };
+  if (escalation === 'never') return { action: 'suggest', engine: usable, isThere: true, reason };
   const mayMove = facts.approved.includes(usable) || (escalation === 'auto' && facts.isOperators);
   return { action: mayMove ? 'move' : 'ask', engine: usable, reason };
 }
@@ -110,7 +111,8 @@ export function decideRun(facts: RunFacts): LadderDecision {
     return stay(`The engine "${next}" runs the same code no better than "${engine}".`);
   const gain = ended === 'cpu-limit' ? 'needs less time on the processor for the same work' : 'has more room for the same data';
   const obstacle = findObstacle(facts);
-  if (obstacle !== undefined) return { action: 'suggest', engine: next, reason: `The engine "${next}" ${gain}; ${obstacle}.` };
+  if (obstacle !== undefined)
+    return { action: 'suggest', engine: next, isThere: true, reason: `The engine "${next}" ${gain}; ${obstacle}.` };
   return { action: 'move', engine: next, reason: `The call reached its ${limitNames[ended]}; the engine "${next}" ${gain}.` };
 }
 

@@ -99,6 +99,17 @@ const eventValidator = Compile(
       }),
     ),
     defineEvent(
+      'engine-change',
+      Type.Object({
+        from: text,
+        to: text,
+        reason: text,
+        path: Type.Optional(text),
+        tool: Type.Optional(text),
+        execution: Type.Optional(text),
+      }),
+    ),
+    defineEvent(
       'secret-change',
       Type.Object({ action: Type.Union([Type.Literal('set'), Type.Literal('removed')]), binding: text, by: text }),
     ),

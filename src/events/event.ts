@@ -56,6 +56,8 @@ export interface EventDataByType {
     tool?: string;
     execution?: string;
   };
+  /** A plugin, or one call of it, runs on a higher engine than the one it asks for. */
+  'engine-change': { from: string; to: string; reason: string; path?: string; tool?: string; execution?: string };
   'secret-change': { action: 'set' | 'removed'; binding: string; by: string };
   'hook-change': { state: string; previousState: string; hash: string; reason: string; by?: string };
   /** A hook stopped a call before it began; `code` is hook-refused or hook-failed. */

@@ -55,7 +55,7 @@ export function openConsents(
         .list()
         .flatMap(({ path, state, version, permissions }) => {
           const asking = isNothing(permissions.pending) ? undefined : plugins().asking(path);
-          return asking === undefined ? [] : { asking, path, state, version };
+          return asking === undefined ? [] : { asking, path, state, version, reason: asking.reason };
         }),
       ...hosted()
         .list()

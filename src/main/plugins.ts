@@ -1,6 +1,7 @@
 import { limitTable, resolveLimits } from '../config/limits.ts';
 import { embedSidecar } from '../engines/extism/sidecar.ts';
 import { nodeBuiltins, refusedBuiltins } from '../engines/quickjs/node-builtins.ts';
+import { isNothing } from '../permissions/decision.ts';
 import { createCompiler } from '../plugins/compile/compile.ts';
 import { explainLoadError } from '../plugins/diagnostics/load-diagnostic.ts';
 import { createTracer, type Tracer } from '../plugins/diagnostics/trace.ts';
@@ -14,10 +15,12 @@ import { addSchemaWarnings } from '../tools/validation/schema-warnings.ts';
 import type { Consents } from './consents.ts';
 import type { OpenEngines } from './engines.ts';
 import type { Foundation } from './foundation.ts';
+import type { Ladder } from './ladder.ts';
 
 /** Everything that plugins are built and kept with. `caller` is asked for later, when there are calls. */
 export interface PluginNeeds extends Pick<OpenEngines, 'engines'>, Pick<Consents, 'grants' | 'uses'> {
   readonly registry: ToolRegistry;
+  readonly ladder: Ladder;
   readonly caller: () => ReturnType<typeof createToolCaller>;
 }
 
@@ -27,7 +30,7 @@ export function openPlugins(
   needs: PluginNeeds,
 ): { readonly plugins: PluginSupervisorControls; readonly tracer: Tracer } {
   const { config, closers, store, events, logFault } = foundation;
-  const { engines, registry, grants, uses, caller } = needs;
+  const { engines, registry, ladder, grants, uses, caller } = needs;
   const compiler = createCompiler({ sharedDirs: config.sharedDirs, builtins: nodeBuiltins, refusedBuiltins });
   closers.push(() => compiler.close());
   const schemaReader = createSchemaReader();
@@ -49,6 +52,12 @@ export function openPlugins(
     embedSidecar,
     explainLoadError,
     limits: resolveLimits(config.limits),
+    refuseEngine: ladder.refuseEngine,
+    climb: {
+      rungs: ladder.rungs,
+      escalationOf: ladder.escalationOf,
+      isAllowed: (asking) => isNothing(grants.decide(asking).pending),
+    },
   });
   const plugins = createSupervisor({
     config,
@@ -65,7 +74,7 @@ export function openPlugins(
       grants.forget(pluginPath);
       uses.forget(pluginPath);
     },
-    builtBy: foundation.version,
+    builtBy: `${foundation.version} ${ladder.fingerprint}`,
     onFault: (error) => logFault(error),
   });
   return { plugins, tracer };

@@ -42,11 +42,22 @@ export function createAuditTrail(parts: {
     store.audit.prune(keep);
   }
 
-  const decisions = { types: ['grant-change', 'approval-answer', 'secret-change'] as const };
-  const end = parts.events.subscribe(decisions, ({ type, subject, data }) => {
+  const decisions = { types: ['grant-change', 'approval-answer', 'engine-change', 'secret-change'] as const };
+  const end = parts.events.subscribe(decisions, ({ type, subject, data, caller }) => {
     if (type === 'grant-change') {
       const detail = `${data.action} ${data.permissions} (${data.scope})`;
       note(decision({ by: data.by, plugin: subject, permission: 'grant', detail, allowed: data.action === 'granted' }));
+    }
+    if (type === 'engine-change') {
+      const { from, to, reason, tool = '', execution = '' } = data;
+      const moved = decision({
+        by: caller ?? 'daemon',
+        plugin: subject,
+        permission: 'engine',
+        detail: `${from} to ${to}: ${reason}`,
+        allowed: true,
+      });
+      note({ ...moved, executionId: execution, tool });
     }
     if (type === 'secret-change') {
       const detail = `${data.action} ${subject}: ${data.binding}`;

@@ -2,10 +2,10 @@ import type { Static } from 'typebox';
 import type { PermissionSet } from '../config/permission-set.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import { describePermissions, isNothing } from '../permissions/decision.ts';
+import type { Asking } from '../permissions/grants.ts';
 import { type ParsedPermissions, parsePermissions } from '../permissions/parse.ts';
 import { parsePermissionWords } from '../permissions/permission-words.ts';
 import type { Grant } from '../permissions/select-grants.ts';
-import type { Generation } from '../plugins/plugin-types.ts';
 import { type GrantView, grantContracts } from './contracts/grants.ts';
 import { readScope } from './grant-scope.ts';
 import { implement, type Operation } from './operation.ts';
@@ -15,7 +15,7 @@ const keptShown = 1000;
 
 /** What can be done with grants. */
 export function createGrantOperations({ plugins, hosted, grants }: OperationParts): Operation[] {
-  function findAsking(name: string): Generation {
+  function findAsking(name: string): Asking {
     const asking = hosted.find(name) ?? plugins.asking(name);
     if (asking !== undefined) return asking;
     const view = plugins.get(name);

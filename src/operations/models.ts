@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { dayOf, endOfDay } from '../capabilities/llm/token-budget.ts';
 import { defaultLlmTokens } from '../permissions/decision.ts';
-import type { Generation } from '../plugins/plugin-types.ts';
+import type { Asking } from '../permissions/grants.ts';
 import { modelContracts } from './contracts/models.ts';
 import { implement, type Operation } from './operation.ts';
 import type { OperationParts } from './parts.ts';
@@ -20,7 +20,7 @@ export function createModelOperations(parts: Pick<OperationParts, 'models' | 'pl
     );
   }
 
-  function budgetOf(asking: Generation | undefined): number | undefined {
+  function budgetOf(asking: Asking | undefined): number | undefined {
     const llm = asking === undefined ? undefined : grants.decide(asking).granted.llm;
     return llm === true ? defaultLlmTokens : llm;
   }

@@ -14,6 +14,8 @@ export interface AskingPlugin {
   /** Its path as people read it. */
   readonly path: string;
   readonly version: string;
+  /** Why it needs another engine; the daemon's own words. */
+  readonly reason?: string | undefined;
 }
 
 /** What the questions are made of. */
@@ -123,7 +125,10 @@ export function createGrantQuestions(parts: GrantQuestionParts): GrantQuestions 
   };
 }
 
-function describeRequest({ asking, state, path, version }: AskingPlugin, pending: PermissionSet): ApprovalRequest | undefined {
+function describeRequest(
+  { asking, state, path, version, reason }: AskingPlugin,
+  pending: PermissionSet,
+): ApprovalRequest | undefined {
   const words = describePermissions(pending);
   if (isNothing(pending) || !askingStates.has(state) || words.length > longestWords) return undefined;
   const { pluginPath, contentHash, author, manifest } = asking;
@@ -133,7 +138,7 @@ function describeRequest({ asking, state, path, version }: AskingPlugin, pending
     pluginPath,
     plugin: manifest.name,
     reason: 'permissions',
-    question: `The plugin "${manifest.name}" asks for: ${words}`,
+    question: `The plugin "${manifest.name}" asks for: ${words}${reason === undefined ? '' : `. ${reason}`}`,
     argumentsHash: hashRequest(asking, pending),
     details: { path, version, author, permissions: words, contentHash },
   };

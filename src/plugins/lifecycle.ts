@@ -14,6 +14,8 @@ export type LifecycleEvent =
   | { readonly type: 'built'; readonly pending: boolean }
   /** The content does not build, load or fit beside the others. */
   | { readonly type: 'failed' }
+  /** The content is not built before a person lets it have another engine. */
+  | { readonly type: 'held' }
   /** The content is again that of the published generation. */
   | { readonly type: 'reverted' }
   /** Another plugin took the names of its tools. */
@@ -53,6 +55,8 @@ export function transition(now: Lifecycle, event: LifecycleEvent): Transition {
     case 'failed':
       if (isSwitchedOff(now)) return stay(now);
       return now.serving === 'nothing' ? become('failed', 'nothing', []) : become('degraded', now.serving, []);
+    case 'held':
+      return isSwitchedOff(now) ? stay(now) : become('pending-grant', now.serving, []);
     case 'reverted':
       return now.serving === 'nothing' ? stay(now) : become(stateOfServing(now.serving), now.serving, []);
     case 'displaced':

@@ -40,12 +40,22 @@ export interface ToolFlags {
   readonly isParallelSafe: boolean;
 }
 
+/** Why a plugin does not run on the engine that it asks for. */
+export interface ClimbedFrom {
+  readonly from: EngineName;
+  readonly reason: string;
+  /** A person let it, and may take that back; otherwise the config did (`escalation: auto`). */
+  readonly isGranted?: boolean;
+}
+
 /** A plugin's default export, read as data and checked. */
 export interface PluginManifest {
   readonly name: string;
   readonly version: string;
   readonly description: string;
   readonly engine: EngineName;
+  /** It runs on a higher engine than the one it asks for. */
+  readonly climbed?: ClimbedFrom;
   readonly isolation: Isolation;
   readonly limits: Partial<Limits>;
   readonly permissions: PermissionSet;

@@ -1,5 +1,5 @@
 import type { PermissionSet } from '../config/permission-set.ts';
-import type { Program } from '../engines/engine.ts';
+import type { EngineName, Program } from '../engines/engine.ts';
 import type { ErrorCode } from '../errors/catalog.ts';
 import type { PluginManifest } from './manifest-types.ts';
 
@@ -52,6 +52,8 @@ export interface PluginView {
   readonly description: string;
   readonly state: PluginState;
   readonly engine: string;
+  /** It runs on a higher engine than the one it asks for. */
+  readonly climbed?: { readonly from: EngineName; readonly reason: string };
   readonly isolation: string;
   /** Number of the current generation; absent when nothing serves. */
   readonly generation?: number;

@@ -1,3 +1,4 @@
+import type { Asking } from '../permissions/grants.ts';
 import type { Author, Diagnostic, Generation, PluginView } from './plugin-types.ts';
 
 /** The truth about one explicit reload. */
@@ -39,8 +40,8 @@ export interface PluginSupervisor {
   list(): PluginView[];
   /** By name, `name@version` or path relative to a plugin folder; throws `plugin-unknown` with near names. */
   get(name: string): PluginView;
-  /** The generation whose permissions people decide on; undefined when none was built. */
-  asking(name: string): Generation | undefined;
+  /** The build whose permissions people decide on, with why it wants another engine; undefined when there is none. */
+  asking(name: string): (Asking & { readonly reason?: string }) | undefined;
   /** Brings states in line with what is granted, after that has changed. */
   refreshGrants(): Promise<void>;
   why(name: string): TransitionRecord[];

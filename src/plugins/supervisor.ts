@@ -121,17 +121,24 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
 
   async function rebuildCode(generation: Generation): Promise<string | Uint8Array | undefined> {
     const source = fleet.units.get(generation.pluginPath)?.record.source;
-    const built = source && (await builder.compileOnly(source));
+    const built = source && (await builder.compileOnly(source, generation.manifest.engine));
     return built?.contentHash === generation.contentHash ? built.code : undefined;
   }
 
   const find = (name: string) => findPlugin([...fleet.units.values()], name);
-  const view = (record: PluginRecord) => viewPlugin(record, (generation) => decideGrants(generation));
+  const view = (record: PluginRecord) => viewPlugin(record, (asking) => decideGrants(asking));
   const sortedUnits = () => [...fleet.units.values()].sort((a, b) => (a.record.path < b.record.path ? -1 : 1));
 
   async function reload(unit: PluginUnit, reason: string) {
     kills.clear(unit.record.path);
     return unit.reload(reason);
+  }
+
+  /** Builds what waited for an engine as soon as it may have it. */
+  async function grantWish(unit: PluginUnit): Promise<void> {
+    const { wish } = unit.record;
+    if (wish === undefined || Object.keys(decideGrants(wish).pending).length > 0) return;
+    await unit.reload('its engine was allowed', wish.author);
   }
 
   async function quarantine(unit: PluginUnit, reason: string): Promise<void> {
@@ -224,6 +231,7 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
     async refreshGrants() {
       const telling = { reason: 'grants changed' };
       await Promise.all(sortedUnits().map((unit) => unit.run(() => stage.regrant(unit.record, telling))));
+      await Promise.all(sortedUnits().map(grantWish));
     },
     readArtifacts: (generationId) => archive.readTrace(generationId),
     async close() {

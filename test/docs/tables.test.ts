@@ -50,6 +50,7 @@ const dataOfEvents = {
   'grant-change': ['action', 'grant', 'permissions', 'scope', 'by'],
   'approval-request': ['approval', 'kind', 'reason', 'question', 'tool', 'execution', 'expiresAtMs', 'tag'],
   'approval-answer': ['approval', 'kind', 'status', 'by', 'tool', 'execution'],
+  'engine-change': ['from', 'to', 'reason', 'path', 'tool', 'execution'],
   'secret-change': ['action', 'binding', 'by'],
   'hook-change': ['state', 'previousState', 'hash', 'reason', 'by'],
   'hook-refusal': ['tool', 'code', 'message'],

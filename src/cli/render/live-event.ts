@@ -31,6 +31,11 @@ export function renderLiveEvent(event: EventEnvelope, style: Style): string {
       const { action, permissions, by } = event.data;
       return `${time} ${style.dim('·')} ${subject} ${action}: ${tame(permissions)} ${style.dim(`by ${tame(by)}`)}\n`;
     }
+    case 'engine-change': {
+      const { from, to, reason, tool } = event.data;
+      const what = tool === undefined ? subject : `${subject} ${tame(tool)}`;
+      return `${time} ${style.yellow('↑')} ${what} runs on ${tame(to)} instead of ${tame(from)} ${style.dim(tame(reason))}\n`;
+    }
     case 'approval-request': {
       const { kind, question, approval, tool } = event.data;
       const asks = quoteQuestion({ question, saidBy: kind === 'confirm' ? 'plugin' : 'hotcell' });
@@ -43,11 +48,23 @@ export function renderLiveEvent(event: EventEnvelope, style: Style): string {
     }
     case 'plugin-removed':
       return `${time} ${style.dim('-')} ${subject} removed: ${tame(event.data.reason)}\n`;
+    case 'hook-change':
+      return renderHookChange(event, `${time} ${style.dim('·')} hook ${subject}`, style);
+    case 'hook-refusal':
+    case 'hook-problem':
+      return `${time} ${style.yellow('!')} hook ${subject} ${tame(event.data.message)}\n`;
     case 'watch-problem':
       return `${time} ${style.yellow('!')} ${tame(event.data.message)}\n`;
     default:
       return '';
   }
+}
+
+function renderHookChange(event: Extract<EventEnvelope, { type: 'hook-change' }>, head: string, style: Style): string {
+  const { state, reason } = event.data;
+  const isWaiting = state === 'new' || state === 'changed';
+  const next = isWaiting ? `  ${style.dim('Look at it:')} hotcell hook approve ${tame(event.subject)}` : '';
+  return `${head} ${state} ${style.dim(tame(reason))}${next}\n`;
 }
 
 function describeNeed(plugin: string, pending: string | undefined): string {

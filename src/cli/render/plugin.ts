@@ -34,6 +34,7 @@ export function renderPlugin(plugin: PluginView, style: Style): string {
     ['state', paintState(plugin.state, style)],
     ['generation', plugin.generation === undefined ? 'none serves' : `${plugin.generation} by ${plugin.author ?? 'operator'}`],
     ['engine', `${plugin.engine}, isolation ${plugin.isolation}`],
+    ['instead of', plugin.climbed && `${plugin.climbed.from}: ${tame(plugin.climbed.reason)}`],
     ['path', tame(plugin.path)],
     ['tools', plugin.tools.join(', ') || 'none'],
     ['loaded', plugin.loadedAtMs === undefined ? undefined : formatTime(plugin.loadedAtMs)],

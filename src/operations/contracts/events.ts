@@ -18,6 +18,7 @@ const eventTypeTable: Readonly<Record<EventType, true>> = {
   'grant-change': true,
   'approval-request': true,
   'approval-answer': true,
+  'engine-change': true,
   'secret-change': true,
   'hook-change': true,
   'hook-refusal': true,

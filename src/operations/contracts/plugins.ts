@@ -42,6 +42,12 @@ const pluginView = Type.Unsafe<PluginView>(
     description: Type.String(),
     state: Type.String(),
     engine: Type.String(),
+    climbed: Type.Optional(
+      Type.Object(
+        { from: Type.String(), reason: Type.String() },
+        { description: 'It runs on a higher engine than the one it asks for.' },
+      ),
+    ),
     isolation: Type.String(),
     generation: Type.Optional(Type.Integer()),
     tools: Type.Array(Type.String()),

@@ -20,12 +20,14 @@ export function readSchemas(files: readonly SchemaFile[], entryPath: string): Sc
   const modules = files.flatMap((file) => (/\.d\.[cm]?ts$|\.json$/.test(file.path) ? [] : (graph.get(file.path) ?? [])));
   const sourceUrl = findSourceUrl(entry.text);
   const engine = plugin && findLiteral(graph, plugin, 'engine');
+  const name = plugin && findLiteral(graph, plugin, 'name');
   return {
     handlers: Object.fromEntries(handlers.map((handler) => [handler.key, inferHandler(graph, handler)])),
     permissions: inferPermissions(modules),
     positions: plugin?.kind === 'object' ? findPositions(graph, plugin.found, entry) : {},
     ...(sourceUrl === undefined ? {} : { sourceUrl }),
     ...(engine === undefined ? {} : { engine }),
+    ...(name === undefined ? {} : { name }),
     warnings: [],
   };
 }

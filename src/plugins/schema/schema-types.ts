@@ -33,6 +33,8 @@ export interface SchemaReadResult {
   readonly positions: Readonly<Record<string, SourcePosition>>;
   /** The literal `engine` of the plugin object, for which the code must be built. */
   readonly engine?: string;
+  /** The literal `name` of the plugin object. */
+  readonly name?: string;
   /** The entry that `positions` are about. */
   readonly entry?: SchemaFile;
   /** The address in a leading `// @source: URL` comment. */

@@ -2,19 +2,23 @@ import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { Limits } from '../../config/limits.ts';
 import type { Engine, EngineName, GuestError, LoadResult } from '../../engines/engine.ts';
+import type { EngineNeed } from '../../engines/ladder.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
-import type { Compiler, CompileTarget } from '../compile/compile-types.ts';
+import type { Compiler } from '../compile/compile-types.ts';
+import { builtinRefusal } from '../compile/guard-plugin.ts';
 import { hashInputs } from '../compile/input-ledger.ts';
 import { readInput as readPluginText } from '../compile/read-input.ts';
+import { needOf } from '../compile/specifiers.ts';
 import { sidecarExtensions } from '../discovery/entry-names.ts';
 import type { PluginSource } from '../discovery/plugin-source.ts';
 import { type Artifacts, hashBytes } from '../generations/artifact-files.ts';
 import { programKey } from '../generations/program.ts';
-import type { PluginManifest } from '../manifest-types.ts';
+import type { ClimbedFrom, PluginManifest } from '../manifest-types.ts';
 import type { BuildInput, Diagnostic } from '../plugin-types.ts';
 import type { SchemaReader, SchemaReadResult } from '../schema/schema-types.ts';
 import { readInput } from '../watch/signature.ts';
 import type { BuildOutcome, PluginBuilder } from './builder-types.ts';
+import { type ClimbParts, climb } from './climb.ts';
 
 /** What the manifest is read from. */
 export interface ManifestQuestion {
@@ -39,6 +43,10 @@ export interface BuilderParts {
   readonly explainLoadError: (error: GuestError, artifacts: Artifacts) => Promise<Diagnostic>;
   /** Limits of a trial load. */
   readonly limits: Limits;
+  /** Why no plugin may run on an engine; undefined when it may. */
+  readonly refuseEngine?: (engine: EngineName) => string | undefined;
+  /** Decides about plugins that their engine cannot run; without it they only fail. */
+  readonly climb?: ClimbParts;
 }
 
 /** One compiled plugin, before anything of it ran. */
@@ -51,45 +59,94 @@ interface Compiled {
   readonly warnings: readonly string[];
 }
 
+type Built = Extract<BuildOutcome, { ok: true }>;
+type NotCompiled = Extract<BuildOutcome, { ok: false }> & { readonly needs?: readonly EngineNeed[] };
+
 const maxModuleBytes = 64 * 1024 * 1024;
 const maxSidecarBytes = 1024 * 1024;
 
 /** Creates the builder: compile, evaluate with no capability, read the manifest. */
 export function createBuilder(parts: BuilderParts): PluginBuilder {
-  async function compile(source: PluginSource, signal?: AbortSignal): Promise<Compiled | Extract<BuildOutcome, { ok: false }>> {
-    if (source.kind === 'wasm') return compileModule(parts, source);
+  async function compile(source: PluginSource, engine: EngineName, signal?: AbortSignal): Promise<Compiled | NotCompiled> {
+    if (engine === 'extism') return compileModule(parts, source);
     const { entry, pluginDir, root } = source;
-    const target = await findTarget(parts, source);
-    const result = await parts.compiler.compile({ entry, rootDir: root.path, pluginDir, target, ...(signal ? { signal } : {}) });
+    const request = { entry, rootDir: root.path, pluginDir, target: engine, ...(signal ? { signal } : {}) };
+    const result = await parts.compiler.compile(request);
     if (!result.ok) return result;
     const { code, sourceMap, sources, contentHash, inputs, warnings } = result;
-    return { ok: true, engine: target, contentHash, inputs, warnings, artifacts: { code, sourceMap, sources } };
+    return { ok: true, engine, contentHash, inputs, warnings, artifacts: { code, sourceMap, sources } };
+  }
+
+  const readText = (source: PluginSource, { artifacts }: Compiled) =>
+    parts.schemaReader.read(artifacts.sources, relativeEntry(artifacts, source));
+
+  /** Evaluates what was compiled and reads its manifest; `needs` says what the engine did not have. */
+  async function finish(source: PluginSource, compiled: Compiled, climbed?: ClimbedFrom): Promise<Built | NotCompiled> {
+    const { engine, inputs, artifacts, contentHash } = compiled;
+    const fail = (diagnostic: Diagnostic): NotCompiled => ({ ok: false, diagnostic, inputs, missing: [] });
+    const [loaded, inferred] = await Promise.all([
+      load(parts, source, compiled),
+      engine !== 'extism' ? readText(source, compiled) : undefined,
+    ]);
+    if (!loaded.ok) {
+      if ('diagnostic' in loaded) return fail(loaded.diagnostic);
+      const needs = findRefusedBuiltin(loaded.error);
+      return { ...fail(await parts.explainLoadError(loaded.error, artifacts)), ...(needs ? { needs } : {}) };
+    }
+    const read = parts.readManifest({ exported: loaded.exported, fileName: source.name, ...(inferred ? { inferred } : {}) });
+    if (!read.ok) return fail(read.diagnostic);
+    if (read.manifest.engine !== (climbed?.from ?? engine))
+      return fail(describeWrongEngine(source, read.manifest.engine, engine));
+    const warnings = [...compiled.warnings, ...loaded.warnings, ...read.manifest.warnings];
+    const image = loaded.image ? { image: loaded.image } : {};
+    const manifest = climbed ? moveUp(read.manifest, engine, climbed) : read.manifest;
+    return { ok: true, contentHash, inputs, manifest: { ...manifest, warnings }, artifacts: { ...artifacts, ...image } };
   }
 
   return {
-    async build(source, signal) {
-      const compiled = await compile(source, signal);
-      if (!compiled.ok) return compiled;
-      const { engine, inputs, artifacts, contentHash } = compiled;
-      const fail = (diagnostic: Diagnostic): BuildOutcome => ({ ok: false, diagnostic, inputs, missing: [] });
-      const [loaded, inferred] = await Promise.all([
-        load(parts, source, compiled),
-        engine !== 'extism' ? parts.schemaReader.read(artifacts.sources, relativeEntry(artifacts, source)) : undefined,
-      ]);
-      if (!loaded.ok)
-        return fail('diagnostic' in loaded ? loaded.diagnostic : await parts.explainLoadError(loaded.error, artifacts));
-      const read = parts.readManifest({ exported: loaded.exported, fileName: source.name, ...(inferred ? { inferred } : {}) });
-      if (!read.ok) return fail(read.diagnostic);
-      if (read.manifest.engine !== engine) return fail(describeWrongEngine(source, read.manifest.engine, engine));
-      const warnings = [...compiled.warnings, ...loaded.warnings, ...read.manifest.warnings];
-      const image = loaded.image ? { image: loaded.image } : {};
-      return { ok: true, contentHash, inputs, manifest: { ...read.manifest, warnings }, artifacts: { ...artifacts, ...image } };
+    async build(source, signal, author = 'operator') {
+      const engine = await findTarget(parts, source);
+      const refusal = parts.refuseEngine?.(engine);
+      if (refusal !== undefined) return refuseEngine(source, engine, refusal);
+      const compiled = await compile(source, engine, signal);
+      const outcome = compiled.ok ? await finish(source, compiled) : compiled;
+      if (outcome.ok) return outcome;
+      const { needs, ...failed } = outcome;
+      if (needs === undefined || parts.climb === undefined) return failed;
+      return climb<Compiled>(parts.climb, {
+        source,
+        author,
+        engine,
+        needs,
+        failed,
+        compile: (rung) => compile(source, rung, signal),
+        readName: async (other) => (await readText(source, other)).name,
+        finish: (other, climbed) => finish(source, other, climbed),
+      });
     },
-    async compileOnly(source) {
-      const compiled = await compile(source);
+    async compileOnly(source, engine) {
+      const compiled = await compile(source, engine);
       return compiled.ok ? { contentHash: compiled.contentHash, code: compiled.artifacts.code } : undefined;
     },
   };
+}
+
+/** What a build for a higher engine says of itself; the permission that a person gave can be taken back at any time. */
+function moveUp(manifest: PluginManifest, engine: EngineName, climbed: ClimbedFrom): PluginManifest {
+  const { permissions } = manifest;
+  return { ...manifest, engine, climbed, permissions: climbed.isGranted ? { ...permissions, engine: [engine] } : permissions };
+}
+
+/** The built-in that a package reached for only when it ran. The words are the guard's own; a plugin that forges them gains nothing. */
+function findRefusedBuiltin({ name, message }: GuestError): readonly EngineNeed[] | undefined {
+  const need = name === builtinRefusal ? needOf(/has no Node built-in "([^"]+)"/.exec(message)?.[1] ?? '') : undefined;
+  return need && [need];
+}
+
+function refuseEngine(source: PluginSource, engine: EngineName, message: string): BuildOutcome {
+  const inputs = [readInput(source.realEntry)].filter((input) => input !== undefined);
+  const fix = `Add "${engine}" to engines.allow in the config, or write the plugin for another engine.`;
+  return { ok: false, diagnostic: { code: 'engine-refused', message, file: source.name, fix }, inputs, missing: [] };
 }
 
 async function load(
@@ -117,10 +174,7 @@ function relativeEntry(artifacts: Artifacts, source: PluginSource): string {
   return artifacts.sources.some(({ path }) => path === named) ? named : (artifacts.sources[0]?.path ?? named);
 }
 
-async function compileModule(
-  parts: BuilderParts,
-  source: PluginSource,
-): Promise<Compiled | Extract<BuildOutcome, { ok: false }>> {
+async function compileModule(parts: BuilderParts, source: PluginSource): Promise<Compiled | NotCompiled> {
   const sidecarPath = source.sidecar;
   const stem = source.path.slice(0, -'.wasm'.length);
   const missing = sidecarPath ? [] : sidecarExtensions.map((extension) => stem + extension);
@@ -144,7 +198,8 @@ async function compileModule(
 }
 
 /** The engine must be known before any code runs, so it is read off the text, and only where the text speaks of one. */
-async function findTarget(parts: BuilderParts, source: PluginSource): Promise<CompileTarget> {
+async function findTarget(parts: BuilderParts, source: PluginSource): Promise<EngineName> {
+  if (source.kind === 'wasm') return 'extism';
   const read = readPluginText(source.realEntry);
   if (typeof read === 'string' || !/\bengine\b/.test(read.text)) return 'quickjs';
   const path = basename(source.entry);

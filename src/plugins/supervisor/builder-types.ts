@@ -1,7 +1,9 @@
+import type { EngineName } from '../../engines/engine.ts';
+import type { Asking } from '../../permissions/grants.ts';
 import type { PluginSource } from '../discovery/plugin-source.ts';
 import type { Artifacts } from '../generations/artifact-files.ts';
 import type { PluginManifest } from '../manifest-types.ts';
-import type { BuildInput, Diagnostic } from '../plugin-types.ts';
+import type { Author, BuildInput, Diagnostic } from '../plugin-types.ts';
 
 /** What a build came to. `inputs` and `missing` are there on failure too: a change of either is worth another try. */
 export type BuildOutcome =
@@ -18,12 +20,19 @@ export type BuildOutcome =
       readonly inputs: readonly BuildInput[];
       /** Files that were looked for and not found. */
       readonly missing: readonly string[];
+      /** It would build for a higher engine, if a person let it. */
+      readonly wish?: Wish;
     };
+
+/** A build that asks for a higher engine, and why. */
+export interface Wish extends Asking {
+  readonly reason: string;
+}
 
 /** Compiles a plugin, evaluates it with no capability and reads its manifest. */
 export interface PluginBuilder {
   /** Rejects only when the signal aborts or a part of the daemon is at fault. */
-  build(source: PluginSource, signal: AbortSignal): Promise<BuildOutcome>;
-  /** Compiles alone, for code that the disk has lost. */
-  compileOnly(source: PluginSource): Promise<{ contentHash: string; code: string | Uint8Array } | undefined>;
+  build(source: PluginSource, signal: AbortSignal, author?: Author): Promise<BuildOutcome>;
+  /** Compiles alone, for code that the disk has lost or that another engine is to run; undefined when it does not compile. */
+  compileOnly(source: PluginSource, engine: EngineName): Promise<{ contentHash: string; code: string | Uint8Array } | undefined>;
 }

@@ -86,14 +86,14 @@ export function createJudge(parts: {
     const started = startSeen(source);
     const kept = findKept(record, started);
     if (kept) return chooseKept(record, kept, started, options);
-    const outcome = await parts.slots.run(() => build(source, options.signal));
+    const outcome = await parts.slots.run(() => build(source, options.signal, options.author));
     if (!record.enabled || options.signal.aborted) return nothing;
     return take(record, outcome, started, options);
   }
 
-  async function build(source: PluginSource, signal: AbortSignal): Promise<BuildOutcome> {
+  async function build(source: PluginSource, signal: AbortSignal, author: Author): Promise<BuildOutcome> {
     try {
-      return await builder.build(source, signal);
+      return await builder.build(source, signal, author);
     } catch (error) {
       if (!signal.aborted) parts.onFault(error);
       return { ok: false, diagnostic: describeFault(source), inputs: [], missing: [] };
@@ -116,7 +116,9 @@ export function createJudge(parts: {
     }
     if (!options.isExplicit) return true;
     return (
-      record.pinnedAwayFrom === undefined && (record.lifecycle.state === 'ready' || record.lifecycle.state === 'pending-grant')
+      record.pinnedAwayFrom === undefined &&
+      record.wish === undefined &&
+      (record.lifecycle.state === 'ready' || record.lifecycle.state === 'pending-grant')
     );
   }
 
@@ -167,6 +169,7 @@ export function createJudge(parts: {
   function revert(record: PluginRecord, options: LookOptions): Verdict {
     const before = record.lifecycle.state;
     record.diagnostic = undefined;
+    record.wish = undefined;
     record.waiting = undefined;
     stage.change(record, { type: 'reverted' }, options);
     return { kind: 'done', changed: record.lifecycle.state !== before };

@@ -2,11 +2,11 @@ import type { Config } from '../../config/config-types.ts';
 import type { PermissionSet } from '../../config/permission-set.ts';
 import type { Engine, EngineName } from '../../engines/engine.ts';
 import type { EventLog } from '../../events/event.ts';
+import type { Asking } from '../../permissions/grants.ts';
 import type { GrantUse } from '../../permissions/select-grants.ts';
 import type { Store } from '../../store/store-types.ts';
 import type { LoadPolicy } from '../discovery/load-policy.ts';
 import type { Published } from '../generations/published.ts';
-import type { Generation } from '../plugin-types.ts';
 import type { PluginBuilder } from './builder-types.ts';
 
 /** Where published generations go: the registry of tools. */
@@ -32,7 +32,7 @@ export interface SupervisorParts {
   readonly engines: Partial<Record<EngineName, Pick<Engine, 'discard'>>>;
   readonly publish: PublishPort;
   /** What of its request a generation is granted now, within a call when one is given; asked on every use of a permission. */
-  readonly decideGrants: (generation: Generation, use?: GrantUse) => GrantDecision;
+  readonly decideGrants: (asking: Asking, use?: GrantUse) => GrantDecision;
   /** True while a call that waits for a person began with this generation: it is kept, and so are its cells. */
   readonly needsGeneration?: (generationId: string) => boolean;
   /** Told at the start, as soon as what the last run left serves again. Must not throw. */

@@ -5,6 +5,7 @@ import { absent, type Lifecycle } from '../lifecycle.ts';
 import type { Diagnostic, Generation } from '../plugin-types.ts';
 import type { TransitionRecord } from '../supervisor-types.ts';
 import type { Seen } from '../watch/seen.ts';
+import type { Wish } from './builder-types.ts';
 import type { Pin } from './pin.ts';
 
 /** A published generation. */
@@ -29,6 +30,8 @@ export interface PluginRecord {
   chosen: Generation | undefined;
   live: Live | undefined;
   waiting: Waiting | undefined;
+  /** What lies on the disk is not built before a person lets it have another engine. */
+  wish: Wish | undefined;
   seen: Seen | undefined;
   diagnostic: Diagnostic | undefined;
   /** What a rollback turned away from; it holds until a file of it is written again. */
@@ -50,6 +53,7 @@ export function createRecord(source: PluginSource): PluginRecord {
     chosen: undefined,
     live: undefined,
     waiting: undefined,
+    wish: undefined,
     seen: undefined,
     diagnostic: undefined,
     pinnedAwayFrom: undefined,
@@ -61,7 +65,7 @@ export function createRecord(source: PluginSource): PluginRecord {
 
 /** The name of a plugin as far as it is known. */
 export function nameOf(record: PluginRecord): string {
-  const manifest = (record.live?.generation ?? record.chosen ?? record.waiting?.generation)?.manifest;
+  const manifest = (record.live?.generation ?? record.chosen ?? record.waiting?.generation ?? record.wish)?.manifest;
   return manifest?.name ?? nameFromFile(record.source.name);
 }
 

@@ -6,6 +6,7 @@ import type { GenerationArchive } from '../generations/archive.ts';
 import { createLeasable } from '../generations/published.ts';
 import { type LifecycleEffect, type LifecycleEvent, transition } from '../lifecycle.ts';
 import type { Diagnostic, Generation } from '../plugin-types.ts';
+import type { Wish } from './builder-types.ts';
 import { createInheritance } from './inheritance.ts';
 import type { SupervisorParts } from './parts.ts';
 import { addTransition, nameOf, type PluginRecord } from './plugin-record.ts';
@@ -27,8 +28,8 @@ export interface Stage {
   change(record: PluginRecord, event: LifecycleEvent, telling: Telling): readonly LifecycleEffect[];
   /** Publishes a built generation, or keeps it waiting for a grant or for a tool name. */
   offer(record: PluginRecord, generation: Generation, telling: Telling): void;
-  /** Notes a failure that counts. */
-  fail(record: PluginRecord, diagnostic: Diagnostic, telling: Telling): void;
+  /** Notes a failure that counts; with a wish the plugin waits for a person. */
+  fail(record: PluginRecord, diagnostic: Diagnostic, telling: Telling, wish?: Wish): void;
   /** Decides the grants of a plugin again. */
   regrant(record: PluginRecord, telling: Telling): void;
   /** Whether a generation that waited for a tool name may be offered again. */
@@ -86,8 +87,16 @@ export function createStage(parts: StageParts): Stage {
     });
   }
 
-  function describePending({ waiting, live }: PluginRecord): string {
-    const asking = waiting?.because === 'grant' ? waiting.generation : live?.generation;
+  /** Moved by the config alone: nobody was asked, so it is told. */
+  function tellClimb(record: PluginRecord, { manifest }: Generation): void {
+    if (manifest.climbed === undefined) return;
+    const { from, reason } = manifest.climbed;
+    const data = { path: shownPath(record), from, to: manifest.engine, reason };
+    parts.events.publish('engine-change', { subject: nameOf(record), data });
+  }
+
+  function describePending({ waiting, live, wish }: PluginRecord): string {
+    const asking = wish ?? (waiting?.because === 'grant' ? waiting.generation : live?.generation);
     return asking === undefined ? '' : describePermissions(decideGrants(asking).pending);
   }
 
@@ -125,8 +134,10 @@ export function createStage(parts: StageParts): Stage {
     }
     record.lifecycle = next;
     record.diagnostic = undefined;
+    record.wish = undefined;
     keep(record, generation);
     tell(record, from, telling);
+    if (!telling.isQuiet) tellClimb(record, generation);
   }
 
   function publish(record: PluginRecord, generation: Generation): Diagnostic | undefined {
@@ -209,9 +220,10 @@ export function createStage(parts: StageParts): Stage {
     );
   }
 
-  function fail(record: PluginRecord, diagnostic: Diagnostic, telling: Telling): void {
+  function fail(record: PluginRecord, diagnostic: Diagnostic, telling: Telling, wish?: Wish): void {
     record.diagnostic = diagnostic;
-    change(record, { type: 'failed' }, { ...telling, reason: diagnostic.message });
+    record.wish = wish;
+    change(record, { type: wish ? 'held' : 'failed' }, { ...telling, reason: diagnostic.message });
     rows.schedule(record);
     tellDiagnostic(record, diagnostic);
   }
@@ -227,7 +239,8 @@ export function createStage(parts: StageParts): Stage {
     regrant(record, telling) {
       const waiting = record.waiting?.because === 'grant' ? record.waiting.generation : undefined;
       if (waiting && !isAskingForMore(decideGrants(waiting).pending)) return offer(record, waiting, telling);
-      if (!record.live) return;
+      // What it waits for is not built yet: the unit looks again when it may be.
+      if (!record.live || record.wish) return;
       const pending = isAskingForMore(decideGrants(record.live.generation).pending);
       change(record, { type: 'regranted', pending, isHolding: waiting !== undefined }, telling);
     },

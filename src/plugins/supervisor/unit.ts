@@ -144,7 +144,8 @@ export function createPluginUnit(parts: UnitParts): PluginUnit {
       record.waiting = undefined;
       // The folder holds something else now than what a rollback turned away from.
       record.pinnedAwayFrom = undefined;
-      stage.fail(record, verdict.outcome.diagnostic, { reason, durationMs });
+      const { diagnostic, wish } = verdict.outcome;
+      stage.fail(record, diagnostic, { reason, durationMs }, wish);
     }
     return { changed: true };
   }
@@ -209,7 +210,7 @@ export function describeReload(record: PluginRecord, changed: boolean, durationM
   const { state } = record.lifecycle;
   return {
     name: nameOf(record),
-    ok: state === 'ready' || state === 'pending-grant',
+    ok: state === 'ready' || (state === 'pending-grant' && record.wish === undefined),
     changed,
     state,
     durationMs,

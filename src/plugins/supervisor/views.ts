@@ -1,3 +1,4 @@
+import type { Asking } from '../../permissions/grants.ts';
 import { nameFromFile } from '../discovery/entry-names.ts';
 import type { Generation, PluginView } from '../plugin-types.ts';
 import type { GenerationView } from '../supervisor-types.ts';
@@ -6,7 +7,7 @@ import { nameOf, type PluginRecord } from './plugin-record.ts';
 import { shownPath } from './stage.ts';
 
 /** A plugin as every door shows it. */
-export function viewPlugin(record: PluginRecord, decideGrants: (generation: Generation) => GrantDecision): PluginView {
+export function viewPlugin(record: PluginRecord, decideGrants: (asking: Asking) => GrantDecision): PluginView {
   const { live, waiting, diagnostic, loadedAtMs, lastReloadMs } = record;
   const asking = findAsking(record);
   const manifest = (live?.generation ?? record.chosen ?? waiting?.generation)?.manifest;
@@ -17,6 +18,7 @@ export function viewPlugin(record: PluginRecord, decideGrants: (generation: Gene
     path: shownPath(record),
     description: manifest?.description ?? '',
     state: record.lifecycle.state,
+    ...(manifest?.climbed ? { climbed: { from: manifest.climbed.from, reason: manifest.climbed.reason } } : {}),
     engine: manifest?.engine ?? (record.source.kind === 'wasm' ? 'extism' : 'quickjs'),
     isolation: manifest?.isolation ?? 'call',
     ...(live ? viewLive(live.generation) : {}),
@@ -24,7 +26,7 @@ export function viewPlugin(record: PluginRecord, decideGrants: (generation: Gene
     ...(diagnostic ? { diagnostic } : {}),
     warnings: manifest?.warnings ?? [],
     permissions: {
-      source: asking?.manifest.permissionsSource ?? 'declared',
+      source: findAskingGeneration(record)?.manifest.permissionsSource ?? 'declared',
       requested: asking?.manifest.permissions ?? {},
       granted: decision?.granted ?? {},
       pending: decision?.pending ?? {},
@@ -35,8 +37,12 @@ export function viewPlugin(record: PluginRecord, decideGrants: (generation: Gene
   };
 }
 
-/** The generation whose permissions people decide on: the one that waits for a grant, else the one that serves. */
-export function findAsking({ live, waiting, chosen }: PluginRecord): Generation | undefined {
+/** What people decide on: the build that wants another engine, else the generation that waits for a grant, else the one that serves. */
+export function findAsking(record: PluginRecord): Asking | undefined {
+  return record.wish ?? findAskingGeneration(record);
+}
+
+function findAskingGeneration({ live, waiting, chosen }: PluginRecord): Generation | undefined {
   return waiting?.because === 'grant' ? waiting.generation : (live?.generation ?? chosen ?? waiting?.generation);
 }
 

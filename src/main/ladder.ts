@@ -1,0 +1,90 @@
+import type { Config, Escalation } from '../config/config-types.ts';
+import { findDeno, requireDeno } from '../engines/deno/find-deno.ts';
+import { createDockerClient, describeDockerError } from '../engines/docker/docker-client.ts';
+import type { EngineName } from '../engines/engine.ts';
+import type { Rung, Rungs } from '../engines/ladder.ts';
+import { HotcellError } from '../errors/hotcell-error.ts';
+import { nameFromFile } from '../plugins/discovery/entry-names.ts';
+import type { OpenEngines } from './engines.ts';
+
+/** What of the operator's config and of this machine decides which engine runs a plugin. */
+export interface Ladder {
+  rungs(): Promise<Rungs>;
+  escalationOf(fileName: string): Escalation;
+  /** Why no plugin may run on an engine. */
+  refuseEngine(engine: EngineName): string | undefined;
+  /** Another text when other engines are allowed: builds that were made under other rules are made again. */
+  readonly fingerprint: string;
+}
+
+/** A socket that takes the question and never answers is no engine. */
+const answerMs = 3_000;
+const usable = { usable: true } as const;
+
+/** Reads the ladder off the config; what is on this machine is looked up each time. */
+export function readLadder(
+  config: Pick<Config, 'escalation' | 'pluginEscalation' | 'engines' | 'docker'>,
+  { engines }: Pick<OpenEngines, 'engines'>,
+): Ladder {
+  const { escalation, pluginEscalation } = config;
+  const { allow } = config.engines;
+
+  function refuseEngine(engine: EngineName): string | undefined {
+    if (allow.some((each) => each === engine)) return undefined;
+    return `The config does not allow the engine "${engine}" (engines.allow).`;
+  }
+
+  async function findMissing(rung: Rung): Promise<string | undefined> {
+    const refusal = refuseEngine(rung);
+    if (refusal !== undefined) return refusal;
+    if (engines[rung] === undefined) return `The engine "${rung}" is not part of this daemon.`;
+    if (rung === 'deno') return findDeno() === undefined ? describeFailure(requireDeno) : undefined;
+    return rung === 'docker' ? findMissingDocker(config.docker) : undefined;
+  }
+
+  async function describeRung(rung: Rung): Promise<Rungs[Rung]> {
+    const reason = await findMissing(rung);
+    return reason === undefined ? usable : { usable: false, reason };
+  }
+
+  return {
+    async rungs() {
+      const [quickjs, deno, docker] = await Promise.all([describeRung('quickjs'), describeRung('deno'), describeRung('docker')]);
+      return { quickjs, deno, docker };
+    },
+    escalationOf(fileName) {
+      const named = [fileName, nameFromFile(fileName)].find((name) => Object.hasOwn(pluginEscalation, name));
+      return (named === undefined ? undefined : pluginEscalation[named]) ?? escalation;
+    },
+    refuseEngine,
+    fingerprint: JSON.stringify([escalation, Object.entries(pluginEscalation).sort(), [...allow].sort()]),
+  };
+}
+
+async function findMissingDocker({ socket, pluginImage }: Config['docker']): Promise<string | undefined> {
+  if (pluginImage === '') {
+    return 'No image for plugins is named: set docker.pluginImage in the config to one with Node 22 or later, then reload the plugin.';
+  }
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(new Error('it did not answer in time')), answerMs);
+  try {
+    const docker = createDockerClient({ socket, env: process.env })();
+    await Promise.race([docker.then((client) => client.ping()), late.promise]);
+    return undefined;
+  } catch (error) {
+    const { message, fix } = describeDockerError(error, 'for plugins in containers');
+    const reason = `${message} ${fix}`;
+    return reason;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function describeFailure(attempt: () => unknown): string | undefined {
+  try {
+    attempt();
+    return undefined;
+  } catch (error) {
+    return error instanceof HotcellError ? `${error.message} ${error.fix}` : 'It cannot be started.';
+  }
+}

@@ -1,0 +1,89 @@
+import type { Escalation } from '../../config/config-types.ts';
+import type { EngineName } from '../../engines/engine.ts';
+import { decideBuild, type EngineNeed, type LadderDecision, type Rung, type Rungs } from '../../engines/ladder.ts';
+import type { Asking } from '../../permissions/grants.ts';
+import { describeGrantCommand } from '../../permissions/permission-words.ts';
+import { nameFromFile } from '../discovery/entry-names.ts';
+import type { PluginSource } from '../discovery/plugin-source.ts';
+import type { ClimbedFrom } from '../manifest-types.ts';
+import type { Author } from '../plugin-types.ts';
+import type { BuildOutcome } from './builder-types.ts';
+
+/** What decides whether a plugin may run on a higher engine than the one it asks for. */
+export interface ClimbParts {
+  /** Which engines may be used now. */
+  readonly rungs: () => Promise<Rungs>;
+  /** What the operator's config says for a file; the plugin has no say in it. */
+  readonly escalationOf: (fileName: string) => Escalation;
+  /** Whether a person let this build have the engine that it asks for. */
+  readonly isAllowed: (asking: Asking) => boolean;
+}
+
+type Failed = Extract<BuildOutcome, { ok: false }>;
+
+/** A build that failed for nothing but its engine. */
+export interface Climber<Compiled> {
+  readonly source: PluginSource;
+  readonly author: Author;
+  readonly engine: EngineName;
+  readonly needs: readonly EngineNeed[];
+  readonly failed: Failed;
+  /** Compiles for another engine; nothing of the plugin runs. */
+  readonly compile: (engine: Rung) => Promise<(Compiled & { readonly ok: true; readonly contentHash: string }) | Failed>;
+  /** The name that the plugin gives itself, read off its text. */
+  readonly readName: (compiled: Compiled) => Promise<string | undefined>;
+  /** Loads what was compiled and makes the build of it. */
+  readonly finish: (compiled: Compiled, climbed: ClimbedFrom) => Promise<BuildOutcome>;
+}
+
+/**
+ * What becomes of a plugin that its engine cannot run: it stays failed, with the engine that would do in its diagnostic; it
+ * waits for a person; or it is built for a higher engine. Its code runs there only once that is decided.
+ */
+export async function climb<Compiled>(parts: ClimbParts, climber: Climber<Compiled>): Promise<BuildOutcome> {
+  const { source, author, engine, needs, failed } = climber;
+  const escalation = parts.escalationOf(source.name);
+  const facts = { engine, needs, rungs: await parts.rungs(), escalation, isOperators: author === 'operator' };
+  const decision = decideBuild({ ...facts, approved: [] });
+  if (decision.action === 'stay' || decision.action === 'suggest') return advise(failed, decision);
+  const compiled = await climber.compile(decision.engine);
+  if (!compiled.ok)
+    return advise(failed, { action: 'stay', reason: `"${decision.engine}" has it, but: ${compiled.diagnostic.message}` });
+  const climbed = { from: engine, reason: decision.reason };
+  if (decision.action === 'move') return climber.finish(compiled, climbed);
+  const name = readPluginName(await climber.readName(compiled)) ?? nameFromFile(source.name);
+  const wish: Asking = {
+    pluginPath: source.path,
+    contentHash: compiled.contentHash,
+    author,
+    manifest: { name, permissions: { engine: [decision.engine] } },
+  };
+  const isAllowed = parts.isAllowed(wish);
+  const { action } = decideBuild({ ...facts, approved: isAllowed ? [decision.engine] : [] });
+  if (action === 'move') return climber.finish(compiled, { ...climbed, isGranted: true });
+  return { ...failed, diagnostic: describeWish(failed, wish, decision), wish: { ...wish, reason: decision.reason } };
+}
+
+function advise(failed: Failed, decision: LadderDecision): Failed {
+  const { diagnostic } = failed;
+  const { reason } = decision;
+  const how =
+    decision.action === 'suggest' && decision.isThere
+      ? ` Write engine: '${decision.engine}' in the plugin, or let it move there: see escalation in the config.`
+      : '';
+  return { ...failed, diagnostic: { ...diagnostic, fix: `${diagnostic.fix} ${reason}${how}` } };
+}
+
+function describeWish({ diagnostic }: Failed, { manifest }: Asking, { reason }: LadderDecision): Failed['diagnostic'] {
+  const command = describeGrantCommand(manifest.name, manifest.permissions);
+  return {
+    ...diagnostic,
+    code: 'engine-pending',
+    message: `The plugin waits for a person to let it have another engine. ${reason}`,
+    fix: `Allow it with: ${command}, or answer the question: hotcell approve. Or do without: ${diagnostic.fix}`,
+  };
+}
+
+function readPluginName(name: string | undefined): string | undefined {
+  return name !== undefined && /^[a-zA-Z0-9_-]{1,64}$/.test(name) ? name : undefined;
+}

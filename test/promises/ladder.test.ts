@@ -1,0 +1,239 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { stringify } from 'yaml';
+import type { Settings } from '../../src/config/schema.ts';
+import { approvalContracts } from '../../src/operations/contracts/approvals.ts';
+import { auditContracts } from '../../src/operations/contracts/audit.ts';
+import { executionContracts } from '../../src/operations/contracts/executions.ts';
+import { grantContracts } from '../../src/operations/contracts/grants.ts';
+import { pluginContracts } from '../../src/operations/contracts/plugins.ts';
+import { type DaemonHouse, openDaemonHouse } from './daemon-house.ts';
+
+const open: DaemonHouse[] = [];
+const folders: string[] = [];
+
+afterEach(async () => {
+  for (const house of open.splice(0)) await house.close();
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+});
+
+const reader = (name: string, extra = '') => `
+import { sep, basename } from 'node:path';
+import { existsSync } from 'node:fs';
+${extra}
+export default {
+  name: '${name}',
+  description: 'Uses files.',
+  handler: () => ({ sep, isFunction: typeof existsSync, where: typeof Deno }),
+};`;
+const starter = `
+import { spawn } from 'node:child_process';
+export default { name: 'starter', description: 'Starts programs.', handler: () => typeof spawn };`;
+
+function makeFolder(plugins: Readonly<Record<string, string>>, settings: Settings = {}): string {
+  const folder = mkdtempSync(join(tmpdir(), 'hotcell-ladder-'));
+  folders.push(folder);
+  mkdirSync(join(folder, 'plugins'));
+  for (const [file, text] of Object.entries(plugins)) writeFileSync(join(folder, 'plugins', file), text);
+  configure(folder, settings);
+  return folder;
+}
+
+function configure(folder: string, settings: Settings): void {
+  writeFileSync(join(folder, 'hotcell.config.yaml'), stringify({ port: 0, ...settings }));
+}
+
+async function start(folder: string): Promise<DaemonHouse> {
+  const house = await openDaemonHouse(folder);
+  open.push(house);
+  return house;
+}
+
+async function stop(house: DaemonHouse): Promise<void> {
+  open.splice(open.indexOf(house), 1);
+  await house.close();
+}
+
+const show = (house: DaemonHouse, name: string) => house.client.invoke(pluginContracts.get, { name });
+
+async function findQuestion(house: DaemonHouse) {
+  await house.event('approval-request', () => true);
+  const { items } = await house.client.invoke(approvalContracts.list, {});
+  const [question] = items;
+  if (question === undefined) throw new Error('nothing is asked');
+  return question;
+}
+
+describe('escalation: never', () => {
+  it('leaves the plugin failed and names the engine that would do', async () => {
+    const house = await start(makeFolder({ 'reader.ts': reader('reader') }, { escalation: 'never' }));
+    const view = await show(house, 'reader');
+    expect(view).toMatchObject({ state: 'failed', diagnostic: { code: 'builtin-refused', file: 'reader.ts', line: 3 } });
+    expect(view.diagnostic?.fix).toContain("Write engine: 'deno' in the plugin");
+    expect((await house.client.invoke(approvalContracts.list, {})).items).toEqual([]);
+  });
+
+  it('holds for one plugin by its file, whatever it calls itself', async () => {
+    const settings: Settings = { escalation: 'auto', pluginEscalation: { 'reader.ts': 'never' } };
+    const house = await start(makeFolder({ 'reader.ts': reader('other'), 'free.ts': reader('reader') }, settings));
+    expect((await show(house, 'reader.ts')).state).toBe('failed');
+    expect(await show(house, 'free.ts')).toMatchObject({ state: 'ready', engine: 'deno' });
+  });
+});
+
+describe('escalation: ask', () => {
+  it('waits for a person, then serves on the engine above, over edits and a restart, until that is taken back', async () => {
+    const folder = makeFolder({ 'reader.ts': reader('reader') });
+    const first = await start(folder);
+    expect(await show(first, 'reader')).toMatchObject({
+      state: 'pending-grant',
+      tools: [],
+      diagnostic: { code: 'engine-pending', file: 'reader.ts', line: 3 },
+      permissions: { requested: { engine: ['deno'] }, pending: { engine: ['deno'] } },
+    });
+    await expect(first.call('reader')).rejects.toMatchObject({ code: 'tool-unknown' });
+    const question = await findQuestion(first);
+    expect(question).toMatchObject({ kind: 'grant', saidBy: 'hotcell', details: { permissions: 'engine=deno' } });
+    expect(question.question).toContain('It imports "node:fs", which the engine "quickjs" does not have; "deno" does: a process');
+    await first.client.invoke(approvalContracts.answer, { id: question.id, answer: 'approve' });
+    expect(await show(first, 'reader')).toMatchObject({
+      state: 'ready',
+      engine: 'deno',
+      climbed: { from: 'quickjs' },
+      permissions: { granted: { engine: ['deno'] }, pending: {} },
+    });
+    const answer = await first.call('reader');
+    expect(answer).toMatchObject({ status: 'success', output: { sep: '/', isFunction: 'function', where: 'object' } });
+    expect(await first.client.invoke(executionContracts.get, { id: answer.executionId })).toMatchObject({ engine: 'deno' });
+
+    writeFileSync(join(folder, 'plugins', 'reader.ts'), reader('reader', '// an edit'));
+    await first.client.invoke(pluginContracts.reload, { name: 'reader' });
+    expect(await show(first, 'reader')).toMatchObject({ state: 'ready', engine: 'deno', generation: 2 });
+    await stop(first);
+
+    const second = await start(folder);
+    expect(await second.call('reader')).toMatchObject({ status: 'success' });
+    await second.client.invoke(grantContracts.revoke, { plugin: 'reader', permissions: ['engine=deno'] });
+    expect(await show(second, 'reader')).toMatchObject({
+      state: 'pending-grant',
+      permissions: { pending: { engine: ['deno'] } },
+    });
+    await expect(second.call('reader')).rejects.toMatchObject({
+      code: 'permission-denied',
+      fix: 'Allow it with: hotcell grant reader engine=deno',
+    });
+    await second.client.invoke(grantContracts.create, { plugin: 'reader', requested: true });
+    expect(await second.call('reader')).toMatchObject({ status: 'success' });
+  });
+
+  it('keeps the older generation serving while the newer one waits', async () => {
+    const folder = makeFolder({ 'reader.ts': `export default { name: 'reader', description: 'x', handler: () => 'old' };` });
+    const house = await start(folder);
+    writeFileSync(join(folder, 'plugins', 'reader.ts'), reader('reader'));
+    await expect(house.client.invoke(pluginContracts.reload, { name: 'reader' })).rejects.toMatchObject({
+      code: 'reload-failed',
+      facts: { ok: false, state: 'pending-grant', diagnostic: { code: 'engine-pending' } },
+    });
+    expect(await show(house, 'reader')).toMatchObject({ state: 'pending-grant', engine: 'quickjs', generation: 1 });
+    expect(await house.call('reader')).toMatchObject({ output: 'old' });
+    writeFileSync(
+      join(folder, 'plugins', 'reader.ts'),
+      `export default { name: 'reader', description: 'x', handler: () => 'new' };`,
+    );
+    await house.client.invoke(pluginContracts.reload, { name: 'reader' });
+    expect(await show(house, 'reader')).toMatchObject({ state: 'ready', permissions: { pending: {} } });
+    expect(await house.call('reader')).toMatchObject({ output: 'new' });
+    await house.event('approval-answer', ({ data }) => data.status === 'withdrawn');
+  });
+
+  it('stays down when a person says no, also after a restart, until an operator grants it', async () => {
+    const folder = makeFolder({ 'reader.ts': reader('reader') });
+    const first = await start(folder);
+    const { id } = await findQuestion(first);
+    await first.client.invoke(approvalContracts.answer, { id, answer: 'deny' });
+    await expect(first.call('reader')).rejects.toMatchObject({ code: 'tool-unknown' });
+    await stop(first);
+    const second = await start(folder);
+    expect((await show(second, 'reader')).state).toBe('pending-grant');
+    expect((await second.client.invoke(approvalContracts.list, {})).items).toEqual([]);
+    await second.client.invoke(grantContracts.create, { plugin: 'reader', permissions: { engine: ['deno'] } });
+    expect(await second.call('reader')).toMatchObject({ status: 'success' });
+  });
+
+  it('is not answered by grantRequested, and is by a grant of the config', async () => {
+    const plugins = { 'reader.ts': reader('reader'), 'known.ts': reader('known') };
+    const house = await start(makeFolder(plugins, { grantRequested: true, grants: { known: { engine: ['deno'] } } }));
+    expect((await show(house, 'reader')).state).toBe('pending-grant');
+    expect(await show(house, 'known')).toMatchObject({ state: 'ready', engine: 'deno' });
+  });
+
+  it('does not give one file what was allowed to another', async () => {
+    const folder = makeFolder({ 'reader.ts': reader('reader') });
+    const house = await start(folder);
+    await house.client.invoke(approvalContracts.answer, { id: (await findQuestion(house)).id, answer: 'approve' });
+    writeFileSync(join(folder, 'plugins', 'copy.ts'), reader('reader').replace('description', "version: '2.0.0', description"));
+    await house.event('plugin-change', ({ data }) => data.path.endsWith('copy.ts') && data.state === 'pending-grant');
+    expect((await show(house, 'copy.ts')).tools).toEqual([]);
+  });
+
+  it('refuses a plugin that asks for the permission itself', async () => {
+    const text = `export default { name: 'sly', description: 'x', permissions: { engine: ['docker'] }, handler: () => 1 };`;
+    const house = await start(makeFolder({ 'sly.ts': text }));
+    expect(await show(house, 'sly')).toMatchObject({ state: 'failed', diagnostic: { code: 'permissions-invalid' } });
+  });
+});
+
+describe('escalation: auto', () => {
+  it('moves by itself, and tells so', async () => {
+    const house = await start(makeFolder({ 'reader.ts': reader('reader') }, { escalation: 'auto' }));
+    expect(await show(house, 'reader')).toMatchObject({ state: 'ready', engine: 'deno', permissions: { requested: {} } });
+    await house.event(
+      'engine-change',
+      ({ data, subject }) => subject === 'reader' && data.from === 'quickjs' && data.to === 'deno',
+    );
+    const { items } = await house.client.invoke(auditContracts.list, { plugin: 'reader' });
+    expect(items).toMatchObject([{ permission: 'engine', caller: 'daemon', allowed: true }]);
+    expect(await house.call('reader')).toMatchObject({ status: 'success' });
+  });
+
+  it('is undone by the config of the next start', async () => {
+    const folder = makeFolder({ 'reader.ts': reader('reader') }, { escalation: 'auto' });
+    await stop(await start(folder));
+    configure(folder, { escalation: 'never' });
+    const house = await start(folder);
+    expect((await show(house, 'reader')).state).toBe('failed');
+  });
+
+  it('moves what only reaches for a built-in when it is loaded', async () => {
+    const folder = makeFolder({});
+    const home = join(folder, 'plugins', 'lazy');
+    mkdirSync(join(home, 'node_modules', 'dep'), { recursive: true });
+    writeFileSync(join(home, 'node_modules', 'dep', 'package.json'), '{"name":"dep","main":"index.js"}');
+    writeFileSync(join(home, 'node_modules', 'dep', 'index.js'), `module.exports = typeof require('fs').statSync;`);
+    const text = `import kind from 'dep'; export default { name: 'lazy', description: 'x', handler: () => kind };`;
+    writeFileSync(join(home, 'index.ts'), text);
+    const house = await start(folder);
+    expect((await show(house, 'lazy')).state).toBe('pending-grant');
+  });
+});
+
+describe('engines that are not there', () => {
+  it('is named with what to install, and nobody is asked', async () => {
+    const house = await start(makeFolder({ 'starter.ts': starter }, { escalation: 'auto' }));
+    const { state, diagnostic } = await show(house, 'starter');
+    expect({ state, code: diagnostic?.code }).toEqual({ state: 'failed', code: 'builtin-refused' });
+    expect(diagnostic?.fix).toMatch(/It imports "node:child_process"; the engine "docker" would do\. .*docker/);
+  });
+
+  it('counts what the config forbids as not there, whatever a plugin asks for', async () => {
+    const plugins = {
+      'reader.ts': reader('reader'),
+      'wants.ts': `export default { name: 'wants', description: 'x', engine: 'deno', handler: () => 1 };`,
+    };
+    const house = await start(makeFolder(plugins, { escalation: 'auto', engines: { allow: ['quickjs'] } }));
+    expect((await show(house, 'reader')).diagnostic?.fix).toContain('The config does not allow the engine "deno"');
+    expect(await show(house, 'wants')).toMatchObject({ state: 'failed', diagnostic: { code: 'engine-refused' } });
+  });
+});
