@@ -1,5 +1,6 @@
 import { registerApprove } from './approve.ts';
 import { registerAudit } from './audit.ts';
+import { registerBuild } from './build.ts';
 import { registerCall } from './call.ts';
 import type { RegisterCommand } from './command.ts';
 import { registerConfig } from './config.ts';
@@ -14,6 +15,7 @@ import { registerKv } from './kv.ts';
 import { registerModels } from './models.ts';
 import { registerPlugin } from './plugin.ts';
 import { registerSecret } from './secret.ts';
+import { registerSkill } from './skill.ts';
 import { registerStart } from './start.ts';
 import { registerTool } from './tool.ts';
 import { registerWhy } from './why.ts';
@@ -33,7 +35,9 @@ export const commands: readonly RegisterCommand[] = [
   registerSecret,
   registerModels,
   registerKv,
+  registerBuild,
   registerImages,
+  registerSkill,
   registerHook,
   registerConfig,
   registerDoctor,

@@ -1,0 +1,158 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join, resolve } from 'node:path';
+import type { Config } from '../config/config-types.ts';
+import { limitTable, resolveLimits } from '../config/limits.ts';
+import type { Engine, EngineName } from '../engines/engine.ts';
+import { buildModule } from '../engines/extism/build/build-module.ts';
+import type { BuiltTool } from '../engines/extism/build/freeze.ts';
+import { embedSidecar } from '../engines/extism/sidecar.ts';
+import { createQuickJsEngine } from '../engines/quickjs/engine.ts';
+import { nodeBuiltins, refusedBuiltins } from '../engines/quickjs/node-builtins.ts';
+import { loadPrelude } from '../engines/quickjs/prelude.ts';
+import { HotcellError } from '../errors/hotcell-error.ts';
+import { createCompiler } from '../plugins/compile/compile.ts';
+import { explainLoadError } from '../plugins/diagnostics/load-diagnostic.ts';
+import { findSource, type PluginSource } from '../plugins/discovery/plugin-source.ts';
+import { readManifest } from '../plugins/manifest/read-manifest.ts';
+import { listUnusablePermissions, writeSidecar } from '../plugins/manifest/write-sidecar.ts';
+import type { PluginManifest } from '../plugins/manifest-types.ts';
+import type { Diagnostic } from '../plugins/plugin-types.ts';
+import { createSchemaReader } from '../plugins/schema/schema-reader.ts';
+import { createBuilder } from '../plugins/supervisor/build.ts';
+import type { BuildOutcome } from '../plugins/supervisor/builder-types.ts';
+import { addSchemaWarnings } from '../tools/validation/schema-warnings.ts';
+
+/** A built module, or why there is none. */
+export type ModuleOutcome =
+  | {
+      readonly ok: true;
+      readonly name: string;
+      readonly module: Uint8Array;
+      readonly exports: readonly string[];
+      readonly warnings: readonly string[];
+    }
+  | { readonly ok: false; readonly diagnostic: Diagnostic };
+
+/** Names that the module itself needs, or that hosts call by themselves. */
+const reservedExports = ['describe', 'call', 'memory', '_start', '_initialize', 'hs_init', '__wasm_call_ctors'];
+const defaultMemoryBytes = 64 * 1024 * 1024;
+const otherEngine: Pick<Engine, 'load'> = {
+  load: async () => {
+    throw new HotcellError(
+      'not-supported',
+      'Only a plugin of the engine quickjs can become a module; this one asks for another.',
+      {
+        fix: 'Leave engine out, and what only that engine has.',
+      },
+    );
+  },
+};
+
+/**
+ * Builds the plugin at a path into an Extism module, by the same steps as a reload: compile, load with no capability, read
+ * the manifest; then its memory is frozen. Nothing stays behind. Rejects with `not-found` where no plugin is, or with the
+ * reason of the signal.
+ */
+export async function buildPluginModule(path: string, config: Config, signal: AbortSignal): Promise<ModuleOutcome> {
+  const source = findPlugin(path);
+  const dataDir = mkdtempSync(join(tmpdir(), 'hotcell-build-'));
+  const closers: (() => Promise<void>)[] = [];
+  try {
+    const outcome = await buildOnce(source, { config, dataDir, closers }, signal);
+    if (!outcome.ok) return outcome;
+    return await freeze(source, outcome, { config, dataDir, signal });
+  } finally {
+    for (const close of closers.reverse()) await close();
+    rmSync(dataDir, { recursive: true, force: true });
+  }
+}
+
+function findPlugin(path: string): PluginSource {
+  const folder = dirname(resolve(path));
+  const source = findSource({ path: folder, kind: 'plugins', label: basename(folder) }, basename(path));
+  if (source && source.kind !== 'wasm') return source;
+  throw new HotcellError('not-found', `Expected a plugin in TypeScript or JavaScript at ${path}, and found none.`, {
+    fix: 'Name a .ts or .js file, or a folder with an index.ts.',
+  });
+}
+
+async function buildOnce(
+  source: PluginSource,
+  { config, dataDir, closers }: { config: Config; dataDir: string; closers: (() => Promise<void>)[] },
+  signal: AbortSignal,
+): Promise<BuildOutcome> {
+  const quickjs = await createQuickJsEngine({ dataDir, workers: { ...config.workers, max: 1 } });
+  closers.push(() => quickjs.close());
+  const compiler = createCompiler({ sharedDirs: config.sharedDirs, builtins: nodeBuiltins, refusedBuiltins });
+  closers.push(() => compiler.close());
+  const schemaReader = createSchemaReader();
+  closers.push(() => schemaReader.close());
+  const engines: Partial<Record<EngineName, Pick<Engine, 'load'>>> = { quickjs, deno: otherEngine, docker: otherEngine };
+  const builder = createBuilder({
+    compiler,
+    schemaReader,
+    engines,
+    readManifest: (question) => {
+      const read = readManifest({ ...question, limitTable });
+      return read.ok ? { ok: true, manifest: addSchemaWarnings(read.manifest) } : read;
+    },
+    embedSidecar,
+    explainLoadError,
+    limits: resolveLimits(config.limits),
+  });
+  return builder.build(source, signal);
+}
+
+async function freeze(
+  source: PluginSource,
+  { manifest, artifacts }: Extract<BuildOutcome, { ok: true }>,
+  { config, dataDir, signal }: { config: Config; dataDir: string; signal: AbortSignal },
+): Promise<ModuleOutcome> {
+  if (manifest.isolation !== 'call') return { ok: false, diagnostic: refuseIsolation(source, manifest) };
+  const { code, sourceMap = '{}' } = artifacts;
+  const limits = resolveLimits(config.limits);
+  const result = await buildModule(
+    {
+      code: typeof code === 'string' ? code : '',
+      sourceMap,
+      fileBase: basename(source.name).replace(/\.[mc]?[jt]s$/, ''),
+      tools: manifest.tools.map(describeTool),
+      sidecar: JSON.stringify(writeSidecar(manifest, exportOf)),
+      memoryBytes: manifest.limits.memoryBytes ?? defaultMemoryBytes,
+    },
+    { prelude: await loadPrelude(dataDir), bounds: { wallMs: limits.wallMs, signal } },
+  );
+  if (!result.ok) {
+    const message = `The plugin loads in a daemon, and not as a module: ${result.message}`;
+    const fix = 'Do less when the module is loaded: what needs a daemon belongs into the handler.';
+    return { ok: false, diagnostic: { code: 'load-failed', message, file: source.name, fix } };
+  }
+  const exports = ['describe', 'call', ...manifest.tools.map(({ name }) => exportOf(name))];
+  const warnings = [...manifest.warnings, ...listUnusablePermissions(manifest).map(warnOfPermission)];
+  return { ok: true, name: manifest.name, module: result.module, exports, warnings };
+}
+
+function describeTool(tool: PluginManifest['tools'][number]): BuiltTool {
+  const { name, handler, description, input, output, examples } = tool;
+  return { name, handler, exportName: exportOf(name), description, input, ...(output && { output }), examples };
+}
+
+/** No tool has a dot in its name, so the second form is nobody's. */
+function exportOf(tool: string): string {
+  return reservedExports.includes(tool) ? `tool.${tool}` : tool;
+}
+
+function refuseIsolation(source: PluginSource, { isolation }: PluginManifest): Diagnostic {
+  const message = `The plugin asks for isolation "${isolation}", and every call of a module begins with the same memory.`;
+  return {
+    code: 'not-supported',
+    message,
+    file: source.name,
+    fix: 'Leave isolation out, and keep what must last in context.kv.',
+  };
+}
+
+function warnOfPermission(name: string): string {
+  return `The permission "${name}" means nothing to a module: what needs it is refused when it is called.`;
+}
