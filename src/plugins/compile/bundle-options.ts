@@ -34,13 +34,16 @@ export function bundleOptions(target: BundleTarget): BuildOptions & { write: fal
     sourcesContent: false,
     // The host's tsconfig.json neither changes nor breaks a plugin.
     tsconfigRaw: '{}',
-    define: { 'process.env.NODE_ENV': '"production"' },
+    define: { 'process.env.NODE_ENV': '"production"', ...(isScript ? {} : fileNames) },
     logLevel: 'silent',
     logLimit: 50,
     legalComments: 'none',
     charset: 'utf8',
   };
 }
+
+// Packages look beside themselves for files; in a bundle nothing is there, but they load.
+const fileNames = { __filename: '"/plugin/index.js"', __dirname: '"/plugin"' };
 
 function entryOf({ entry, commonJs }: BundleTarget): Pick<BuildOptions, 'entryPoints' | 'stdin'> {
   if (!commonJs) return { entryPoints: [entry] };

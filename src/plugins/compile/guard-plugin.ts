@@ -2,6 +2,7 @@ import { realpathSync } from 'node:fs';
 import { extname, resolve } from 'node:path';
 import type { Loader, OnLoadResult, OnResolveArgs, OnResolveResult, Plugin } from 'esbuild';
 import type { CompileTarget } from './compile-types.ts';
+import { forwardBuiltin, isReplaced } from './deno-builtins.ts';
 import { failureText } from './entry-check.ts';
 import type { InputLedger } from './input-ledger.ts';
 import type { PathPolicy } from './path-policy.ts';
@@ -54,6 +55,10 @@ export function createGuardPlugin(options: GuardOptions): Plugin {
         contents: (await options.builtins.get(args.path)?.()) ?? '',
         loader: 'js',
       }));
+      build.onLoad({ filter: /.*/, namespace: 'replaced' }, ({ path }) => ({
+        contents: isReplaced(path) ? forwardBuiltin(path) : '',
+        loader: 'js',
+      }));
       build.onLoad({ filter: /.*/, namespace: 'refused' }, (args) => ({ contents: throwing(args.path), loader: 'js' }));
       build.onLoad({ filter: /.*/, namespace: 'hotcell' }, () => ({ contents: hotcellModule, loader: 'js' }));
     },
@@ -99,6 +104,9 @@ function resolveForProcess(name: string, args: OnResolveArgs, { target, policy }
   if (target === 'deno' && needsProcesses.has(name) && policy.ownerOf(args.importer) === 'plugin') {
     return { errors: [needsDocker(args.path).toMessage()] };
   }
+  // What `require` returns is the module object itself.
+  const isNamed = args.kind !== 'require-call' && args.namespace !== 'replaced';
+  if (target === 'deno' && isNamed && isReplaced(name)) return { path: name, namespace: 'replaced', sideEffects: false };
   return { path: `node:${name}`, external: true };
 }
 

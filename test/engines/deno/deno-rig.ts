@@ -105,7 +105,7 @@ export function programOf(plugin: string, key = plugin): Program {
   return {
     key,
     label: 'tried.ts',
-    readCode: async () => (plugin.includes('export default') ? plugin : `export default ${plugin};`),
+    readCode: async () => (/\bexport (default|\{)/.test(plugin) ? plugin : `export default ${plugin};`),
     readImage: async () => undefined,
     saveImage: () => undefined,
   };
