@@ -7,13 +7,13 @@ import { openConsents } from './main/consents.ts';
 import { openEngines } from './main/engines.ts';
 import { layFoundation } from './main/foundation.ts';
 import { openHooks } from './main/hooks.ts';
+import { openHosted } from './main/hosted.ts';
 import { readLadder } from './main/ladder.ts';
 import { openPlugins } from './main/plugins.ts';
 import type { Daemon, DaemonOptions } from './operations/daemon-types.ts';
 import { createKeyRing } from './operations/key-ring.ts';
 import { createStrangerCleaner } from './operations/strangers.ts';
 import { createOperations } from './operations/table.ts';
-import { createBuiltins } from './tools/builtins/builtins.ts';
 import { createExecutionReader } from './tools/execution-reader.ts';
 import { createHostedTools } from './tools/hosted/hosted-tools.ts';
 import { createToolRegistry } from './tools/registry.ts';
@@ -56,7 +56,7 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
   const calls = { engines, sandbox, registry, hosted, plugins, tracer, approvals, uses, audit };
   const { caller, models, capabilities, journey } = openCalls(foundation, { ...calls, beforeCall: () => hooks.beforeCall });
   const hooks = openHooks(foundation, { engines, sandbox, journey });
-  for (const unit of createBuiltins({ config, native: capabilities.native })) hosted.put(unit);
+  const { skills } = openHosted(foundation, { hosted, native: capabilities.native, grants, grantQuestions });
 
   const strangers = createStrangerCleaner({ store, dataDir: config.dataDir, onFault: logFault });
   await strangers.forgetAll();
@@ -65,6 +65,7 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
     config,
     plugins,
     hosted,
+    skills,
     grants,
     approvals,
     grantQuestions,
@@ -105,6 +106,7 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
   closers.push(() => caller.drain(DRAIN_MS));
   // Before anything can be called: what watches over calls must see the first one.
   await hooks.start();
+  await skills.refresh();
   await plugins.start();
   caller.resume(true);
   const enginesInUse = new Set(registry.list().flatMap(({ published }) => (published.engine ? [] : published.manifest.engine)));

@@ -9,6 +9,7 @@ import type { GrantBook } from '../permissions/grants.ts';
 import type { PermissionUses } from '../permissions/uses.ts';
 import type { PluginSupervisor } from '../plugins/supervisor-types.ts';
 import type { SecretKeeper } from '../secrets/secret-types.ts';
+import type { SkillBook } from '../skills/skill-book.ts';
 import type { Store } from '../store/store-types.ts';
 import type { HostedTools } from '../tools/hosted/hosted-tools.ts';
 import type { ExecutionReader, ToolCaller, ToolRegistry } from '../tools/tools-api.ts';
@@ -20,6 +21,7 @@ export interface OperationParts {
   readonly plugins: PluginSupervisor;
   /** Tools that the daemon itself carries out: built-ins and scripts of skills. */
   readonly hosted: HostedTools;
+  readonly skills: SkillBook;
   readonly grants: GrantBook;
   readonly approvals: Approvals;
   readonly grantQuestions: GrantQuestions;

@@ -15,6 +15,7 @@ import type { OperationParts } from './parts.ts';
 import { createPluginOperations } from './plugins.ts';
 import { redactErrors } from './redact-errors.ts';
 import { createSecretOperations } from './secrets.ts';
+import { createSkillOperations } from './skills.ts';
 import { createStatusOperations } from './status.ts';
 import { createToolOperations } from './tools.ts';
 
@@ -31,6 +32,7 @@ export function createOperations(parts: OperationParts): readonly Operation[] {
     ...createModelOperations(parts),
     ...createKvOperations(parts),
     ...createImageOperations(parts),
+    ...createSkillOperations(parts),
     ...createHookOperations(parts),
     ...createEventOperations(parts),
     ...createAuditOperations(parts),
