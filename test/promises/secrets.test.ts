@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { secretContracts } from '../../src/operations/contracts/secrets.ts';
 import { decodeRecording } from '../../src/tools/recording-codec.ts';
 import { type DaemonProcess, makeDaemonFolder, removeDaemonFolder, startDaemonProcess } from './daemon-process.ts';
+import { findTraces as findTracesOf } from './secret-traces.ts';
 
 const headerValue = 's3cr+t/v4lue&of=the~header?9';
 const queryValue = 'qu3ry "välue" of/the+config';
@@ -122,31 +123,7 @@ function readSecrets(request: IncomingMessage): { header: string; query: string 
   return { header: String(request.headers['x-key']).replace('Key ', ''), query: searchParams.get('key') ?? '' };
 }
 
-/** The bytes for which everything is searched: as they are, in base64 at every offset, URL-encoded, in hex. */
-const traces = values.flatMap((value) => [
-  ...[
-    value,
-    encodeURIComponent(value),
-    new URLSearchParams({ '': value }).toString().slice(1),
-    JSON.stringify(value).slice(1, -1),
-  ],
-  ...['', '\0', '\0\0'].map((pad) =>
-    Buffer.from(pad + value)
-      .toString('base64')
-      .slice(4, -4),
-  ),
-  ...['', '\0', '\0\0'].map((pad) =>
-    Buffer.from(pad + value)
-      .toString('base64url')
-      .slice(4, -4),
-  ),
-  Buffer.from(value).toString('hex'),
-]);
-
-function findTraces(haystack: string | Uint8Array): string[] {
-  const bytes = Buffer.from(haystack);
-  return traces.filter((trace) => bytes.includes(trace));
-}
+const findTraces = (haystack: string | Uint8Array) => findTracesOf(values, haystack);
 
 describe('the search of this test', () => {
   it.each(values)('finds %s in every form', (value) => {

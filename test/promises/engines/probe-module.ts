@@ -1,12 +1,12 @@
 import { assemble } from '../../engines/extism/wat-program.ts';
 
 /** The tools of the probe as a module; each passes its arguments on to one host function and answers what that answers. */
-export const probeTools = ['ask', 'http', 'setting'] as const;
+export const probeTools = ['ask', 'http', 'ask_turned', 'http_turned', 'setting'] as const;
 
 /**
  * The probe as a WebAssembly module. `ask` hands its arguments `{op, payload, body?}` to `hotcell_call`, `http` its own
- * `{url, method?, headers?}` to `http_request`, `setting` the name in `{"name":"…"}` to `config_get`. `@@@` in the first two
- * stands for the value of HEADER_KEY.
+ * `{url, method?, headers?}` to `http_request`, `setting` the name in `{"name":"…"}` to `config_get`; those that
+ * end in `turned` answer the same from the last byte to the first. `@@@` stands for the value of HEADER_KEY.
  */
 export function assembleProbe(): Promise<Uint8Array> {
   return assemble(`(module
@@ -71,8 +71,22 @@ export function assembleProbe(): Promise<Uint8Array> {
     (call $output_set (local.get $block) (call $length (local.get $block)))
     (i32.const 0))
 
+  ;; The bytes of a block from the last to the first, so that nobody knows again what stands in it.
+  (func $turned (param $from i64) (result i64) (local $block i64) (local $i i64) (local $size i64)
+    (local.set $size (call $length (local.get $from)))
+    (local.set $block (call $alloc (local.get $size)))
+    (block $done (loop $next
+      (br_if $done (i64.ge_u (local.get $i) (local.get $size)))
+      (call $store (i64.add (local.get $block) (local.get $i))
+        (call $load (i64.sub (i64.add (local.get $from) (local.get $size)) (i64.add (local.get $i) (i64.const 1)))))
+      (local.set $i (i64.add (local.get $i) (i64.const 1)))
+      (br $next)))
+    (local.get $block))
+
   (func (export "ask") (result i32) (call $say (call $hotcell_call (call $filled))))
   (func (export "http") (result i32) (call $say (call $http_request (call $filled) (i64.const 0))))
+  (func (export "ask_turned") (result i32) (call $say (call $turned (call $hotcell_call (call $filled)))))
+  (func (export "http_turned") (result i32) (call $say (call $turned (call $http_request (call $filled) (i64.const 0)))))
   ;; The name is what stands between {"name":" and "}.
   (func (export "setting") (result i32) (local $block i64) (local $i i64) (local $size i64) (local $value i64)
     (local.set $size (i64.sub (call $input_length) (i64.const 11)))

@@ -28,6 +28,11 @@ const acts: Record<string, any> = {
     const { status, headers, redirected } = response;
     return { status, headers: [...headers], redirected, url: response.url, text: await response.text() };
   },
+  // Everything that the guest saw, turned around so that nobody knows it again.
+  'fetch.turned': async (payload: any, context: any) => {
+    const seen = JSON.stringify(await acts.fetch(payload, context));
+    return [...seen].reverse().join('');
+  },
   'env.get': ({ name }: any, context: any) => context.env.get(name),
   'config.get': ({ name }: any, context: any) => context.config.get(name),
   'kv.get': ({ key }: any, context: any) => context.kv.get(key),
@@ -49,47 +54,52 @@ const acts: Record<string, any> = {
   skill: ({ name }: any, context: any) => context.skill(name),
   'agent.pushTask': (_payload: any, context: any) => context.agent.pushTask('x'),
   log: ({ text }: any, context: any) => context.log.info(text),
+  progress: ({ text }: any, context: any) => context.progress(1, 2, text),
   fail: ({ text }: any) => { throw new Error(text); },${native ? nativeActs : ''}
 };
-`;
+${native ? nativeClient : ''}`;
 }
+
+/** How a guest with Node's modules speaks HTTP over a connection of its own. */
+const nativeClient = `
+const variables = () => (globalThis as any).process.env;
+const request = (target: string) => ['GET ' + target + ' HTTP/1.1', 'Host: x', 'Connection: close'];
+async function speak(host: string, port: unknown, lines: string[]): Promise<string> {
+  const { connect } = await import('node:net');
+  return new Promise((resolve, reject) => {
+    let text = '';
+    const socket = connect({ host, port: Number(port) });
+    socket.once('error', reject);
+    socket.on('data', (bytes: any) => { text += bytes; });
+    socket.once('close', () => resolve(text));
+    socket.write(lines.join('\\r\\n') + '\\r\\n\\r\\n');
+  });
+}
+`;
 
 /** What only a guest with Node's modules can try. */
 const nativeActs = `
-  'native.connect': async ({ host, port }: any) => {
-    const { connect } = await import('node:net');
-    return new Promise((resolve, reject) => {
-      let text = '';
-      const socket = connect({ host, port });
-      socket.once('error', reject);
-      socket.on('data', (bytes: any) => { text += bytes; });
-      socket.once('close', () => resolve(text));
-      socket.write('GET / HTTP/1.1\\r\\nhost: x\\r\\nconnection: close\\r\\n\\r\\n');
-    });
-  },
+  'native.connect': async ({ host, port }: any) => speak(host, port, request('/')),
   'native.proxy': async ({ url }: any) => {
-    const { connect } = await import('node:net');
-    const { hostname, port } = new URL((globalThis as any).process.env.http_proxy);
-    const target = /^[ -~]+$/.test(url) ? url : new URL(url).href;
-    const text: string = await new Promise((resolve, reject) => {
-      let text = '';
-      const socket = connect({ host: hostname, port: Number(port) });
-      socket.once('error', reject);
-      socket.on('data', (bytes: any) => { text += bytes; });
-      socket.once('close', () => resolve(text));
-      socket.write('GET ' + target + ' HTTP/1.1\\r\\nHost: x\\r\\nConnection: close\\r\\n\\r\\n');
-    });
+    const { hostname, port } = new URL(variables().http_proxy);
+    // Letters beyond ASCII cannot stand in a request: whoever asks a proxy writes them as the domain system does.
+    const text = await speak(hostname, port, request(/^[ -~]+$/.test(url) ? url : new URL(url).href));
     const status = text.split(' ')[1];
     if (status !== '200') throw Object.assign(new Error(text), { code: 'HTTP ' + status });
     return text;
   },
+  'native.send': async ({ url, header }: any) => {
+    const { hostname, port } = new URL(variables().http_proxy ?? url);
+    return speak(hostname, port, [...request(url), header]);
+  },
+  'context.fetch': (payload: any, context: any) => acts.fetch(payload, context),
   'native.read': async ({ path }: any) => (await import('node:fs/promises')).readFile(path, 'utf8'),
   'native.write': async ({ path, text }: any) => (await import('node:fs/promises')).writeFile(path, text),
   'native.link': async ({ from, to, hard }: any) => {
     const { link, symlink } = await import('node:fs/promises');
     return hard ? link(from, to) : symlink(from, to);
   },
-  'native.env': () => ({ ...(globalThis as any).process.env }),
+  'native.env': () => ({ ...variables() }),
   'native.run': async ({ command, args }: any) => {
     // The compiler refuses the import: what is tried here is the way around it.
     const { spawnSync } = (globalThis as any).process.getBuiltinModule('node:child_process');

@@ -6,7 +6,10 @@ import { probeCommand } from './probe-command.ts';
 import { assembleProbe, probeManifest } from './probe-module.ts';
 import { probePlugin } from './probe-script.ts';
 
-/** One thing that a guest tries: an operation of the border, or `native.…`. `@@@` stands for the guest's HEADER_KEY. */
+/**
+ * One thing that a guest tries: an operation of the border, or `native.…`, or `fetch.turned`, which answers the bytes that
+ * the guest saw from the last to the first. `@@@` stands for the guest's HEADER_KEY.
+ */
 export interface Step {
   readonly op: string;
   readonly payload?: object;
@@ -143,7 +146,9 @@ async function askModule(
 ): Promise<StepAnswer> {
   const { op, payload = {}, body } = step;
   if (op === 'env.get' || op === 'config.get') return readCall(await call(`${plugin}_setting`, { ...payload }));
-  if (way === 'http_request') return readCall(await call(`${plugin}_http`, withHeaderObject(payload)));
+  const turned = op.endsWith('.turned') ? '_turned' : '';
+  if (way === 'http_request') return readCall(await call(`${plugin}_http${turned}`, withHeaderObject(payload)));
+  if (turned !== '') return readCall(await call(`${plugin}_ask_turned`, { op: op.replace('.turned', ''), payload }));
   const encoded = body === undefined ? {} : { body: Buffer.from(body).toString('base64') };
   const answer = await call(`${plugin}_ask`, { op, payload, ...encoded });
   return answer.status === 'success' ? readBorderAnswer(Object(answer.output)) : readCall(answer);
