@@ -19,12 +19,12 @@ interface RowFilter extends ExecutionFilter {
 export function createExecutionTable(database: DatabaseSync, queue: WriteQueue): ExecutionTable {
   const insert = database.prepare(
     `insert into executions (id, tool, version, plugin, generation, caller, session, status, created_at, started_at,
-       ended_at, duration_ms, attempts, idempotency_key, arguments, output, error, parent)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       ended_at, duration_ms, attempts, idempotency_key, arguments, output, error, parent, engine)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const update = database.prepare(
-    `update executions set status = ?, started_at = ?, ended_at = ?, duration_ms = ?, attempts = ?, output = ?, error = ?
-     where id = ?`,
+    `update executions set status = ?, started_at = ?, ended_at = ?, duration_ms = ?, attempts = ?, output = ?, error = ?,
+       engine = ? where id = ?`,
   );
   const get = database.prepare('select * from executions where id = ?');
   const interrupt = database.prepare(
@@ -68,6 +68,7 @@ export function createExecutionTable(database: DatabaseSync, queue: WriteQueue):
       row.outputJson,
       row.errorJson,
       row.parent,
+      row.engine,
     );
   }
 
@@ -80,6 +81,7 @@ export function createExecutionTable(database: DatabaseSync, queue: WriteQueue):
       row.attempts,
       row.outputJson,
       row.errorJson,
+      row.engine,
       row.id,
     );
     if (changes === 0) writeNew(row);
@@ -165,5 +167,6 @@ function readExecution(row: SqlRow): ExecutionRow {
     attempts: readNumber(row, 'attempts'),
     idempotencyKey: readTextOrNull(row, 'idempotency_key'),
     parent: readTextOrNull(row, 'parent'),
+    engine: readTextOrNull(row, 'engine'),
   };
 }

@@ -157,6 +157,7 @@ const migrations: readonly string[] = [
   `,
   `
   alter table executions add column parent text;
+  alter table executions add column engine text;
   create index executions_by_parent on executions (parent, id) where parent is not null;
   alter table keys add column rules text not null default '{}';
 

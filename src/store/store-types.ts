@@ -54,6 +54,8 @@ export interface ExecutionRow {
   readonly idempotencyKey: string | null;
   /** The call that made this one through `context.tools.call`. */
   readonly parent: string | null;
+  /** What ran it, the last attempt of several; null in rows of older versions. */
+  readonly engine: string | null;
 }
 
 /** Which executions: those that fit every value. */

@@ -74,6 +74,7 @@ export function createAcceptance(parts: AcceptParts): Acceptance {
       who: entry.manifest.who,
       role: caller.role,
       isolation: entry.published.manifest.isolation,
+      needsEngine: entry.published.manifest.permissions.engine,
       granted: entry.published.granted,
       pending: dispatcher.pending(),
       pendingOfCaller: dispatcher.pendingOf(caller.id),
@@ -142,6 +143,7 @@ export function createAcceptance(parts: AcceptParts): Acceptance {
       createdAtMs,
       idempotencyKey,
       parent: request.parent?.executionId ?? null,
+      engine: published.engine?.name ?? published.manifest.engine,
     };
     const above = request.parent === undefined ? undefined : parts.active.get(request.parent.executionId);
     const call = new ActiveCall({

@@ -17,6 +17,8 @@ export interface AdmissionFacts {
   readonly who: ToolManifest['who'] | undefined;
   readonly role: 'admin' | 'caller';
   readonly isolation: Isolation;
+  /** Engines that a person must let the plugin have, because it asks for a lower one. */
+  readonly needsEngine: PermissionSet['engine'];
   /** Asked for only where it matters. */
   readonly granted: () => PermissionSet;
   readonly pending: number;
@@ -52,7 +54,17 @@ export function decideAdmission(facts: AdmissionFacts): Refusal | undefined {
       fix: `Allow it with: ${describeGrantCommand(plugin, { sharedCell: true })}`,
     };
   }
-  return refuseFullQueue(facts);
+  return refuseEngine(facts) ?? refuseFullQueue(facts);
+}
+
+function refuseEngine({ tool, plugin, needsEngine, granted }: AdmissionFacts): Refusal | undefined {
+  const missing = needsEngine?.filter((engine) => granted().engine?.includes(engine) !== true);
+  if (missing === undefined || missing.length === 0) return undefined;
+  return {
+    code: 'permission-denied',
+    message: `"${tool}" needs the engine "${missing.join('", "')}", which "${plugin}" may not have any more.`,
+    fix: `Allow it with: ${describeGrantCommand(plugin, { engine: missing })}`,
+  };
 }
 
 function refuseRole({ tool, flags, who }: AdmissionFacts): Refusal | undefined {

@@ -113,6 +113,9 @@ export class CallBorder implements BorderHost {
       if (published.manifest.isolation === 'plugin') {
         this.#note({ permission: 'sharedCell', detail: '', allowed: true, isGiven: true });
       }
+      for (const engine of published.manifest.permissions.engine ?? []) {
+        this.#note({ permission: 'engine', detail: engine, allowed: true, isGiven: true });
+      }
     }
     return view;
   }

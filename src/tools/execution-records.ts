@@ -95,6 +95,7 @@ export function createRecord(facts: Omit<ExecutionRecord, 'status' | EndColumn |
     attempts: 0,
     idempotencyKey: facts.idempotencyKey,
     parent: facts.parent,
+    engine: facts.engine,
   };
 }
 

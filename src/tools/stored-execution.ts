@@ -45,6 +45,7 @@ export function readExecution(row: ExecutionRow): Execution {
     attempts: row.attempts,
     ...(row.idempotencyKey !== null && { idempotencyKey: row.idempotencyKey }),
     ...(row.parent !== null && { parent: row.parent }),
+    ...(row.engine !== null && { engine: row.engine }),
   };
 }
 

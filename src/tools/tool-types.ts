@@ -86,6 +86,8 @@ export interface Execution {
   readonly idempotencyKey?: string;
   /** The execution that made this call through `context.tools.call`. */
   readonly parent?: string;
+  /** What ran it; of several attempts the last. Absent in records of older versions. */
+  readonly engine?: string;
   /** The last lines that it logged, where one execution is read: kept as long as its recording. */
   readonly logs?: readonly LogLine[];
 }
@@ -118,6 +120,8 @@ export interface CallAnswer {
   readonly output?: unknown;
   readonly error?: ExecutionError;
   readonly durationMs: number;
+  /** It was run again on a higher engine after it had used up what it may have on the one that it asks for. */
+  readonly climbed?: { readonly from: string; readonly to: string; readonly reason: string };
   /** True when an earlier execution with the same idempotency key answered. */
   readonly replayed?: boolean;
 }

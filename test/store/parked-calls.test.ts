@@ -35,6 +35,7 @@ const execution = (id: string): ExecutionRow => ({
   attempts: 1,
   idempotencyKey: null,
   parent: null,
+  engine: 'quickjs',
 });
 
 const parked = (executionId: string, blob: Uint8Array | null = Buffer.from('memory')) => ({

@@ -21,6 +21,7 @@ export function pendingRow(id: string, other: Partial<ExecutionRow> = {}): Execu
     attempts: 0,
     idempotencyKey: null,
     parent: null,
+    engine: 'quickjs',
     ...other,
   };
 }

@@ -79,6 +79,7 @@ export function registerExecutions(program: Command, session: CliSession): void 
             tame(`called by ${execution.caller} in session ${execution.session}, ${formatTime(execution.createdAtMs)}\n`),
           ),
         );
+        if (execution.engine !== undefined) session.print(style.dim(`run by ${execution.engine}\n`));
         if (execution.parent !== undefined) session.print(style.dim(`called by the call ${execution.parent}\n`));
         session.print(`\n${style.bold('Arguments')}\n${tame(JSON.stringify(execution.arguments, null, 2))}\n`);
         if (execution.output !== undefined)

@@ -45,6 +45,7 @@ const execution = Type.Unsafe<Execution>(
     attempts: Type.Integer(),
     idempotencyKey: Type.Optional(Type.String()),
     parent: Type.Optional(Type.String({ description: 'The execution that made this call through context.tools.call.' })),
+    engine: Type.Optional(Type.String({ description: 'What ran it; of several attempts the last.' })),
     logs: Type.Optional(Type.Array(Type.Object({ level: Type.String(), text: Type.String(), atMs: Type.Number() }))),
   }),
 );
