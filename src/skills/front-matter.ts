@@ -42,7 +42,9 @@ const engines = {
   coffee: { parse: refuseLanguage },
 };
 
-function parseYaml(text: string): object {
+function parseYaml(written: string): object {
+  // gray-matter leaves half a line end of Windows behind.
+  const text = written.replace(/\r$/, '');
   if (text.length > mostChars) throw new RangeError(`it has ${text.length} characters; at most ${mostChars} are read.`);
   const document = parseDocument(text, { version: '1.2', schema: 'core', prettyErrors: false, logLevel: 'error' });
   const [problem] = document.errors;
