@@ -12,6 +12,7 @@ import { followPage } from './page-run.ts';
 const ownTests: Readonly<Record<string, { languages: readonly string[]; test: string }>> = {
   'docs/configuration.md': { languages: ['yaml'], test: 'test/config/docs.test.ts' },
   'docs/permissions.md': { languages: ['yaml'], test: 'test/permissions/documentation.test.ts' },
+  'docs/docker.md': { languages: ['ts'], test: 'test/engines/docker/engine/documentation.test.ts' },
   'docs/plugin-format.md': { languages: ['ts', 'js', 'json'], test: 'test/docs/plugin-format.test.ts' },
 };
 const runnable = ['sh', 'console'];

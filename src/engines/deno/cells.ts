@@ -91,6 +91,11 @@ export class DenoCells<Process extends DenoProcess = DenoProcess> {
     for (const { process } of surplus) process.kill();
   }
 
+  /** Ends the cells in waiting; kept ones stay. */
+  dropReady(): void {
+    for (const { process } of this.#ready.splice(0)) process.kill();
+  }
+
   dropProgram(programKey: string): void {
     for (const [key, cell] of [...this.#kept]) if (cell.programKey === programKey) this.dropKept(key);
     for (const cell of this.#ready) if (cell.programKey === programKey) cell.process.kill();

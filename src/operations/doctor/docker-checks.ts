@@ -10,7 +10,7 @@ const name = 'docker';
 
 /** Does Docker, or Podman in its place, answer, and can it keep what a sandbox needs? Only native commands need it. */
 export async function checkDocker({ config }: DoctorFacts): Promise<Finding> {
-  const isNeeded = Object.keys(config.docker.commands).length > 0;
+  const isNeeded = Object.keys(config.docker.commands).length > 0 || config.docker.pluginImage !== '';
   try {
     const place = { socket: config.docker.socket, env: process.env };
     const docker = await createDockerClient(place)();

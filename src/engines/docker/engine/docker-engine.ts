@@ -53,6 +53,7 @@ class DockerEngine implements Engine {
   readonly #slots: ReturnType<typeof createSlots>;
   readonly #cells: DenoCells<GuestContainer>;
   #runner: Promise<string> | undefined;
+  #idle: NodeJS.Timeout | undefined;
 
   constructor(parts: DockerEngineParts) {
     this.#parts = parts;
@@ -73,6 +74,7 @@ class DockerEngine implements Engine {
     if (result.ok)
       this.#cells.offer({ process: container, programKey: request.key, flagsKey: keyOfFlags(noFiles), isBusy: false });
     else container.kill();
+    this.#restWhenIdle();
     return result;
   }
 
@@ -89,6 +91,7 @@ class DockerEngine implements Engine {
         if (request.isolation === 'call') {
           cell.process.kill();
           this.#cells.prepare(request.program, noFiles);
+          this.#restWhenIdle();
         }
       }
     } catch (error) {
@@ -110,6 +113,7 @@ class DockerEngine implements Engine {
 
   async close(): Promise<void> {
     this.#closing.abort();
+    clearTimeout(this.#idle);
     await this.#cells.close();
   }
 
@@ -162,6 +166,13 @@ class DockerEngine implements Engine {
     if (facts.result.end?.kind === 'loaded') return;
     if (facts.result.lost) this.#crashes.crashed(key);
     throw new LoadFailed(facts);
+  }
+
+  /** Containers that wait for a call cost memory: after a while without one there are none. */
+  #restWhenIdle(): void {
+    clearTimeout(this.#idle);
+    this.#idle = setTimeout(() => this.#cells.dropReady(), this.#parts.settings.warm.idleMs);
+    this.#idle.unref();
   }
 
   async #start(): Promise<GuestContainer> {

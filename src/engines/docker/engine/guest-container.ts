@@ -8,7 +8,7 @@ import { GuestSession } from '../../guest-session.ts';
 import { encodeExec } from '../exec-payload.ts';
 import { toInit } from '../frames.ts';
 import type { OpenedCell } from '../sandbox-runner.ts';
-import type { ContainerUsage } from '../usage-meter.ts';
+import type { ContainerUsage, UsageMeter } from '../usage-meter.ts';
 import { listenToGuest } from './guest-line.ts';
 
 /** What the engine starts a guest from. */
@@ -49,6 +49,7 @@ export async function startGuestContainer({ opened, image, runner, heapMb }: Gue
   const fault = Promise.withResolvers<GuestFault>();
   const exited = Promise.withResolvers<void>();
   let words = '';
+  let meter: UsageMeter | undefined;
   let base: ContainerUsage = { cpuMs: 0, rssBytes: 0 };
   let session: GuestSession | undefined;
   let isOver = false;
@@ -87,10 +88,11 @@ export async function startGuestContainer({ opened, image, runner, heapMb }: Gue
     fault: fault.promise,
     allowDial: line.allowDial,
   };
-  const failed = fault.promise.then(({ error }) => Promise.reject(error ?? explainEarlyEnd(words, image)));
+  const failed = fault.promise.then(({ error, isMemory }) =>
+    Promise.reject(error ?? explainEarlyEnd(isMemory ? 'it needs more memory than docker.memoryBytes' : words, image)),
+  );
   failed.catch(() => undefined);
   const timer = setTimeout(() => end({ error: explainEarlyEnd('It did not start in time.', image) }), startMs);
-  let meter: (() => ContainerUsage | undefined) | undefined;
   try {
     cell.link.sendNumber(toInit.listen, 0, port);
     cell.link.send(toInit.exec, 0, encodeExec(describeGuest(opened.imageEnv, heapMb)));
