@@ -8,10 +8,13 @@ import { dirname, join } from 'node:path';
 const images: Readonly<Record<string, readonly string[]>> = {
   'hotcell-test/box:2': [],
   'hotcell-test/tools:2': ['jq'],
+  'hotcell-test/media:1': ['gm'],
   // The system's own: one from a version manager does not lie where its files are looked for.
   'hotcell-test/python:2': ['/usr/bin/python3'],
   'hotcell-test/node:2': [process.execPath],
 };
+/** Where a program has another name than its package. */
+const packages: Readonly<Record<string, string>> = { gm: 'graphicsmagick', '/usr/bin/python3': 'python3' };
 const applets = 'sh cat ls sleep yes dd echo env id touch ln mkdir mkfifo nc true false kill ps grep head sort wc'.split(' ');
 
 /** Makes the images that are not there yet. Answers what is missing. */
@@ -21,7 +24,8 @@ export function buildTestImages(): string | undefined {
   for (const [image, programs] of Object.entries(images)) {
     if (spawnSync('docker', ['image', 'inspect', image], { stdio: 'ignore' }).status === 0) continue;
     const missing = programs.find((program) => findProgram(program) === undefined);
-    if (missing !== undefined) return `The image ${image} needs a program: apt-get install ${missing}`;
+    if (missing !== undefined)
+      return `The image ${image} needs the program ${missing}: apt-get install ${packages[missing] ?? missing}`;
     const root = mkdtempSync(join(tmpdir(), 'hotcell-image-'));
     try {
       addBusybox(root, busybox);

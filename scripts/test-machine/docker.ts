@@ -19,6 +19,7 @@ export async function prepareDocker(): Promise<string | undefined> {
   }
   const wanted = [...(hasProgram('busybox') ? [] : ['busybox-static']), ...(hasProgram('jq') ? [] : ['jq'])];
   if (!hasProgram('/usr/bin/python3')) wanted.push('python3');
+  if (!hasProgram('gm')) wanted.push('graphicsmagick');
   if (wanted.length > 0 && process.getuid?.() === 0) install(wanted);
   return buildTestImages();
 }

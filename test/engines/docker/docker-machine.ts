@@ -16,6 +16,7 @@ import { HotcellError } from '../../../src/errors/hotcell-error.ts';
 export const testImages = {
   box: 'hotcell-test/box:2',
   tools: 'hotcell-test/tools:2',
+  media: 'hotcell-test/media:1',
   python: 'hotcell-test/python:2',
   node: 'hotcell-test/node:2',
 } as const;
