@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import { Compile } from 'typebox/compile';
+import { cleanUntrustedText } from '../permissions/untrusted-text.ts';
 
 /** What a hook says about a call that is about to begin. */
 export type Verdict =
@@ -37,11 +38,7 @@ export function readVerdict(output: unknown): Verdict | undefined {
   return changed === undefined ? { kind: 'pass' } : { kind: 'change', arguments: changed };
 }
 
-/** One line without control characters, which a terminal would obey. */
+/** One line that hides nothing: a model and a terminal read it. */
 function bound(text: string): string {
-  const line = text
-    .replace(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ')
-    .trim()
-    .slice(0, longestReason);
-  return line === '' ? 'it gave no reason.' : line;
+  return cleanUntrustedText(text, longestReason) || 'it gave no reason.';
 }

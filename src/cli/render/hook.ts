@@ -1,7 +1,10 @@
 import type { HookAnswer } from '../../operations/contracts/hooks.ts';
+import { cleanUntrustedText } from '../../permissions/untrusted-text.ts';
 import { formatTime } from './plugin.ts';
-import { type Style, tame } from './style.ts';
+import type { Style } from './style.ts';
 import { renderTable } from './table.ts';
+
+const longestRow = 8000;
 
 /** Hooks as a table. */
 export function renderHooks(hooks: readonly HookAnswer[], style: Style, width: number | undefined): string {
@@ -9,7 +12,7 @@ export function renderHooks(hooks: readonly HookAnswer[], style: Style, width: n
     { head: 'HOOK', text: (row: HookAnswer) => row.name, paint: style.bold },
     { head: 'STATE', text: (row: HookAnswer) => row.state },
     { head: 'EVENTS', text: (row: HookAnswer) => row.events.join(' ') || '-' },
-    { head: 'ABOUT', text: (row: HookAnswer) => row.problem ?? row.description },
+    { head: 'ABOUT', text: (row: HookAnswer) => cleanUntrustedText(row.problem ?? row.description) },
   ];
   return renderTable(hooks, columns, width);
 }
@@ -31,6 +34,6 @@ export function renderHook(hook: HookAnswer, style: Style): string {
     ['approved', approval && `${formatTime(approval.atMs)} by ${approval.by}, for ${approval.contentHash.slice(0, 12)}…`],
   ];
   const known = rows.flatMap(([name, text]) => (text === undefined || text === '' ? [] : [[name, text] as const]));
-  const lines = known.map(([name, text]) => `  ${style.dim(name.padEnd(8))}  ${tame(text)}\n`);
-  return `${style.bold(tame(hook.name))}\n${lines.join('')}`;
+  const lines = known.map(([name, text]) => `  ${style.dim(name.padEnd(8))}  ${cleanUntrustedText(text, longestRow)}\n`);
+  return `${style.bold(hook.name)}\n${lines.join('')}`;
 }

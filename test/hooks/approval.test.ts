@@ -1,0 +1,118 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
+import { HotcellError } from '../../src/errors/hotcell-error.ts';
+import { beforeHook, type HookHouse, openHookHouse } from './hook-house.ts';
+
+const veto = beforeHook("return { veto: 'no' };");
+
+describe('createHookBook', () => {
+  let house: HookHouse;
+  afterEach(() => house.close());
+
+  async function isAsked(): Promise<boolean> {
+    const answer = await house.call('echo', { text: 'x' }).catch((error: unknown) => error);
+    return answer instanceof HotcellError && answer.code === 'hook-refused';
+  }
+
+  it('runs nothing that was only put there', async () => {
+    house = await openHookHouse({ guard: veto });
+    expect(house.parts.hooks.get('guard')).toMatchObject({ state: 'new', origin: 'data' });
+    expect(await isAsked()).toBe(false);
+    expect(house.runs('guard')).toEqual([]);
+  });
+
+  it('runs what was approved, over restarts too, until it is revoked', async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'hotcell-hooks-'));
+    onTestFinished(() => rmSync(dataDir, { recursive: true, force: true }));
+    house = await openHookHouse({ guard: veto }, { dataDir });
+    expect(await house.approve('guard')).toMatchObject({ state: 'active', approval: { by: 'local' } });
+    expect(await isAsked()).toBe(true);
+    await house.close();
+    house = await openHookHouse({}, { dataDir });
+    expect(await isAsked()).toBe(true);
+    expect([house.parts.hooks.revoke('guard', 'ann'), house.parts.hooks.revoke('guard', 'ann')]).toEqual([true, false]);
+    expect(await isAsked()).toBe(false);
+    const { data } = await house.event('hook-change', ({ data }) => data.reason === 'revoked');
+    expect(data).toMatchObject({ state: 'new', previousState: 'active', by: 'ann' });
+  });
+
+  it.each([
+    ['the handler', { 'handler.ts': 'export default () => ({ veto: "something else" });' }],
+    ['HOOK.md', { 'HOOK.md': `${veto['HOOK.md']}\n` }],
+    ['a file beside them', { 'lib/words.ts': 'export const words = [];' }],
+  ])('stops running at the very next call when %s changed, and runs again once approved or put back', async (_what, change) => {
+    house = await openHookHouse({ guard: veto });
+    await house.approve('guard');
+    house.write('guard', change);
+    expect(await isAsked()).toBe(false);
+    expect(house.parts.hooks.get('guard')).toMatchObject({ state: 'changed' });
+    await house.event('hook-change', ({ data }) => data.state === 'changed' && data.previousState === 'active');
+    if ('lib/words.ts' in change) house.remove('guard/lib');
+    else house.write('guard', veto);
+    await house.parts.hooks.refresh();
+    expect(await isAsked()).toBe(true);
+    house.write('guard', change);
+    await house.approve('guard');
+    expect(await isAsked()).toBe(true);
+  });
+
+  it('notices an edit by itself, and an edit that changes no content is none', async () => {
+    house = await openHookHouse({ guard: veto });
+    await house.approve('guard');
+    house.write('guard', veto);
+    expect(await isAsked()).toBe(true);
+    house.write('guard', { 'notes.txt': 'new' });
+    await house.event('hook-change', ({ data }) => data.state === 'changed');
+    house.write('later', veto);
+    await house.event('hook-change', ({ subject, data }) => subject === 'later' && data.state === 'new');
+  });
+
+  it('approves only the files that somebody saw', async () => {
+    house = await openHookHouse({ guard: veto });
+    await house.parts.hooks.refresh();
+    const { contentHash } = house.parts.hooks.get('guard');
+    house.write('guard', beforeHook("return { veto: 'worse' };"));
+    await expect(house.parts.hooks.approve('guard', contentHash, 'local')).rejects.toMatchObject({ code: 'conflict' });
+    await expect(house.parts.hooks.approve('gaurd', contentHash, 'local')).rejects.toMatchObject({
+      code: 'hook-unknown',
+      message: expect.stringContaining('Did you mean "guard"?'),
+    });
+    expect(await isAsked()).toBe(false);
+  });
+
+  it('forgets an approval with the folder: the same files that come back are new', async () => {
+    house = await openHookHouse({ guard: veto });
+    await house.approve('guard');
+    house.remove('guard');
+    await house.parts.hooks.refresh();
+    expect([house.parts.hooks.list(), house.parts.store.hookApprovals.list()]).toEqual([[], []]);
+    house.write('guard', veto);
+    await house.parts.hooks.refresh();
+    expect(house.parts.hooks.get('guard').state).toBe('new');
+    expect(await isAsked()).toBe(false);
+  });
+
+  it('does not carry an approval to a copy or another name', async () => {
+    house = await openHookHouse({ guard: veto });
+    await house.approve('guard');
+    house.write('copy', veto);
+    await house.parts.hooks.refresh();
+    expect(house.parts.hooks.list().map(({ name, state }) => [name, state])).toEqual([
+      ['copy', 'new'],
+      ['guard', 'active'],
+    ]);
+  });
+
+  it.each([
+    ['safe mode', { safeMode: 'all' as const }],
+    ['hooks.enabled', { hooks: { enabled: false } }],
+  ])('runs none when %s says so, and still lists and approves', async (_what, settings) => {
+    house = await openHookHouse({ guard: veto }, { settings });
+    expect(house.parts.hooks.isOn).toBe(false);
+    expect(await house.approve('guard')).toMatchObject({ approval: { by: 'local' } });
+    expect(house.parts.hooks.isHeard('tool:before')).toBe(false);
+    expect(house.parts.hooks.findHearing('tool:before')).toEqual([]);
+  });
+});
