@@ -3,8 +3,8 @@ import { defaultSettings } from './defaults.ts';
 
 /** Tools of the daemon itself that run code in containers. */
 export interface BuiltinSettings {
-  /** The image of each language. */
-  readonly eval_code: { readonly node?: string; readonly python?: string };
+  /** The image of each language; empty where it is off. */
+  readonly eval_code: { readonly node: string; readonly python: string };
   /** Empty switches it off. */
   readonly execute_command: string;
   readonly who: { readonly eval_code: ToolUsers; readonly execute_command: ToolUsers };
@@ -14,38 +14,37 @@ export interface BuiltinSettings {
 /** Who uses a tool: of `both` a person lets every call begin, `person` is for admins only. */
 export type ToolUsers = 'model' | 'person' | 'both';
 
-const image = Type.String({ minLength: 1, maxLength: 256 });
-const who = Type.Optional(Type.Enum(['model', 'person', 'both']));
 const strict = { additionalProperties: false };
 const defaults = defaultSettings.builtins;
+
+function image(description: string) {
+  return Type.Optional(Type.String({ maxLength: 256, default: '', description }));
+}
+
+function who(value: ToolUsers, tool: string) {
+  const description = `Who calls \`${tool}\`: \`person\` admins only, \`both\` when a person lets the call begin.`;
+  return Type.Optional(Type.Enum(['model', 'person', 'both'], { default: value, description }));
+}
 
 /** The section `builtins` of the config. */
 export const builtinProperties = {
   eval_code: Type.Optional(
     Type.Object(
-      { node: Type.Optional(image), python: Type.Optional(image) },
       {
-        ...strict,
-        default: { ...defaults.eval_code },
-        description: 'Turns the tool `eval_code` on: the image of each language, `{ node: "node:22-alpine" }`.',
+        node: image('Image for JavaScript in the tool `eval_code`; without one it does not know the language.'),
+        python: image('Image for Python in the tool `eval_code`; without any image there is no such tool.'),
       },
+      strict,
     ),
   ),
-  execute_command: Type.Optional(
-    Type.String({
-      maxLength: 256,
-      default: defaults.execute_command,
-      description: 'Turns the tool `execute_command` on: the image in which commands run.',
-    }),
-  ),
+  execute_command: image('Image for the commands of the tool `execute_command`; without one there is no such tool.'),
   who: Type.Optional(
     Type.Object(
-      { eval_code: who, execute_command: who },
       {
-        ...strict,
-        default: { ...defaults.who },
-        description: 'Who calls a built-in: `model`, `person` (admins only), `both` (a person lets every call begin).',
+        eval_code: who(defaults.who.eval_code, 'eval_code'),
+        execute_command: who(defaults.who.execute_command, 'execute_command'),
       },
+      strict,
     ),
   ),
   commandCpus: Type.Optional(

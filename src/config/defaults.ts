@@ -46,7 +46,12 @@ export const defaultSettings = {
     maxWaiting: 1000,
     warm: { perImage: 1, total: 4, idleMs: 300_000 },
   },
-  builtins: { eval_code: {}, execute_command: '', who: { eval_code: 'both', execute_command: 'person' }, commandCpus: 0.1 },
+  builtins: {
+    eval_code: { node: '', python: '' },
+    execute_command: '',
+    who: { eval_code: 'both', execute_command: 'person' },
+    commandCpus: 0.1,
+  },
   skills: { images: {} },
   hooks: { enabled: true },
   watch: { polling: false },

@@ -161,20 +161,24 @@ function mergeSection<Section extends object>(base: Section, layers: readonly (P
   return Object.assign({}, base, ...layers);
 }
 
-/** Who uses which is merged tool by tool. */
+/** Languages and who uses which are merged one by one. */
 function mergeBuiltins(layers: readonly Settings['builtins'][]): Config['builtins'] {
-  const merged = mergeSection<Omit<Config['builtins'], 'who'>>(
-    defaults.builtins,
-    layers.map((layer = {}) => {
-      const { who: _who, ...others } = layer;
-      return others;
-    }),
-  );
-  const who = mergeSection<Config['builtins']['who']>(
-    defaults.builtins.who,
-    layers.map((layer) => layer?.who),
-  );
-  return { ...merged, who };
+  const base = defaults.builtins;
+  const flat = layers.map((layer = {}) => {
+    const { who: _who, eval_code: _languages, ...others } = layer;
+    return others;
+  });
+  return {
+    ...mergeSection<Pick<Config['builtins'], 'execute_command' | 'commandCpus'>>(base, flat),
+    eval_code: mergeSection<Config['builtins']['eval_code']>(
+      base.eval_code,
+      layers.map((layer) => layer?.eval_code),
+    ),
+    who: mergeSection<Config['builtins']['who']>(
+      base.who,
+      layers.map((layer) => layer?.who),
+    ),
+  };
 }
 
 /** The section with sections of its own. */

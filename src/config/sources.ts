@@ -1,4 +1,5 @@
 import { delimiter } from 'node:path';
+import { defaultSettings } from './defaults.ts';
 
 /** What the command line may choose, as it was written. */
 export interface CliFlags {
@@ -39,6 +40,9 @@ export const environmentTable: readonly EnvironmentRow[] = [
   { name: 'HOTCELL_LOG_LEVEL', path: ['log', 'level'], read: asText },
   { name: 'SKILLS_MAX_FILE_BYTES', path: ['files', 'maxFileBytes'], read: asNumber },
   { name: 'SKILLS_MAX_HTTP_RESPONSE_BYTES', path: ['network', 'maxResponseBytes'], read: asNumber },
+  { name: 'SKILLS_MAX_SANDBOX_OUTPUT_CHARS', path: ['docker', 'maxOutputBytes'], read: asNumber },
+  { name: 'SKILLS_SANDBOX_TIMEOUT_MS', path: ['docker', 'timeoutMs'], read: asNumber },
+  { name: 'SKILLS_ALLOWED_SANDBOX_IMAGES', path: ['docker', 'images'], read: asMoreImages },
 ];
 
 /** Reads the settings that environment variables make. */
@@ -49,7 +53,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv, cwd: string): SettingSou
     const text = env[name];
     if (text === undefined || text === '') continue;
     const [key, inner] = path;
-    value[key] = inner === undefined ? read(text) : { [inner]: read(text) };
+    value[key] = inner === undefined ? read(text) : Object.assign({}, value[key], { [inner]: read(text) });
     nameByPath.set(path.join('.'), name);
   }
   return {
@@ -95,6 +99,12 @@ function asText(text: string): string {
 /** What is not a decimal number stays text, so that the check can quote it. */
 function asNumber(text: string): unknown {
   return /^\d{1,15}$/.test(text.trim()) ? Number(text) : text;
+}
+
+/** The usual ones stay allowed. */
+function asMoreImages(text: string): string[] {
+  const named = text.split(',').map((name) => name.trim());
+  return [...new Set([...defaultSettings.docker.images, ...named.filter((name) => name !== '')])];
 }
 
 function asPaths(text: string): string[] {

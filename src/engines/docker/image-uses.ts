@@ -28,7 +28,7 @@ function listNamedImages({ builtins, skills }: ImageSettings): { readonly image:
   const { eval_code: languages, execute_command: image } = builtins;
   return [
     ...Object.entries(languages).map(([language, image]) => ({ image, use: `eval_code ${language}` })),
-    ...(image === '' ? [] : [{ image, use: 'execute_command' }]),
+    { image, use: 'execute_command' },
     ...Object.entries(skills.images).map(([skill, image]) => ({ image, use: `scripts of the skill ${skill}` })),
-  ];
+  ].filter(({ image }) => image !== '');
 }

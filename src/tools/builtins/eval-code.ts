@@ -18,7 +18,7 @@ const longestCode = 100_000;
 
 /** `eval_code`: runs code in a container of its own; undefined when no language has an image. */
 export function createEvalCode(settings: BuiltinSettings, parts: NativeToolParts): HostedTool | undefined {
-  const languages = (['node', 'python'] as const).filter((language) => settings.eval_code[language] !== undefined);
+  const languages = (['node', 'python'] as const).filter((language) => settings.eval_code[language] !== '');
   if (languages.length === 0) return undefined;
   const input = Type.Object(
     {
@@ -39,7 +39,7 @@ export function createEvalCode(settings: BuiltinSettings, parts: NativeToolParts
     run: (args, call) => {
       const { language, code, ...rest } = Value.Parse(input, args);
       const { command, args: before } = programs[language];
-      return runForTool(parts, rest, { image: settings.eval_code[language] ?? '', command, args: [...before, code] }, call);
+      return runForTool(parts, rest, { image: settings.eval_code[language], command, args: [...before, code] }, call);
     },
   };
 }
