@@ -6,8 +6,11 @@ import { explainFailure, GuestFault } from './guest-fault.ts';
 import { type AnswerEnd, createHostCaller, type HostCaller } from './host-channel.ts';
 import { limitHostObjects } from './host-object-limit.ts';
 import { createInstances, type FreshInstance } from './instances.ts';
-import { limitMemory, pageBytes } from './memory-limit.ts';
+import { limitMemory } from './memory-limit.ts';
 import type { ModuleCall, WorkerReport, WorkerTask } from './worker-messages.ts';
+
+// Allocators ask for more than they need: one that could not grow leaves about so much free below the limit.
+const usualGrowthBytes = 1024 * 1024;
 
 // The worker's side: compiles modules and runs calls, one task at a time. The host ends it when time is up.
 const answers: AnswerEnd = workerData;
@@ -58,7 +61,7 @@ async function runCall(call: ModuleCall): Promise<void> {
     });
     report({ type: 'returned', output, usage: usage() });
   } catch (error) {
-    const memoryIsFull = (instance?.memoryBytes() ?? 0) + pageBytes > call.bounds.memoryBytes;
+    const memoryIsFull = (instance?.memoryBytes() ?? 0) + usualGrowthBytes > call.bounds.memoryBytes;
     report({ type: 'failed', error: explainFailure(error, { memoryIsFull }), usage: usage() });
   }
   instances.prepare(call);
