@@ -25,7 +25,7 @@ export interface EngineHouse {
 
 /** What a house is opened with. */
 export interface EngineHouseOptions {
-  readonly subjects: readonly Subject[];
+  readonly subjects: readonly Pick<Subject, 'plugin' | 'files'>[];
   /** More plugins by file. */
   readonly plugins?: Readonly<Record<string, string>>;
   readonly config?: Readonly<Record<string, unknown>>;
@@ -71,7 +71,7 @@ export async function openEngineHouse(options: EngineHouseOptions): Promise<Engi
 }
 
 /** A probe that does not load would fail every test in other words than its own. */
-async function expectServable(house: DaemonHouse, subjects: readonly Subject[]): Promise<void> {
+async function expectServable(house: DaemonHouse, subjects: readonly Pick<Subject, 'plugin'>[]): Promise<void> {
   for (const { plugin } of subjects) {
     const { state, diagnostic } = await house.client.invoke(pluginContracts.get, { name: plugin });
     if (state !== 'ready' && state !== 'pending-grant') throw new Error(`${plugin} is ${state}: ${JSON.stringify(diagnostic)}`);

@@ -112,13 +112,21 @@ const present: Readonly<Record<Part, boolean>> = {
 };
 
 /** Those whose part is there. A missing part is said, and fails where everything must run. */
-export function presentSubjects(subjects: readonly Subject[]): readonly Subject[] {
-  const missing = subjects.filter(({ needs }) => needs !== undefined && !present[needs]);
-  if (missing.length === 0) return subjects;
-  const sentence = `Not tested, because a part is missing: ${missing.map(({ title }) => title).join(', ')}. Get it: node scripts/prepare-tests.ts`;
+export function presentParts<Each extends { readonly needs?: Part }>(
+  all: readonly Each[],
+  nameOf: (each: Each) => string,
+): readonly Each[] {
+  const missing = all.filter(({ needs }) => !isPresent(needs));
+  if (missing.length === 0) return all;
+  const sentence = `Not tested, because a part is missing: ${missing.map(nameOf).join(', ')}. Get it: node scripts/prepare-tests.ts`;
   if (process.env.CI === 'true') throw new Error(sentence);
   console.warn(sentence);
-  return subjects.filter((subject) => !missing.includes(subject));
+  return all.filter((each) => !missing.includes(each));
+}
+
+/** The same for subjects. */
+export function presentSubjects(subjects: readonly Subject[]): readonly Subject[] {
+  return presentParts(subjects, ({ title }) => title);
 }
 
 /** True where the part is on this machine. */
