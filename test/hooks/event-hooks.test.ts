@@ -127,7 +127,7 @@ describe('createEventHooks', () => {
     await house.call('echo', { text: 'x' });
     await told('deno');
     const [run] = house.runs('deno');
-    expect(run?.status).toBe('success');
+    expect([run?.status, run?.error]).toEqual(['success', undefined]);
     const lines = await house.until(
       () => run && house.events.find(({ type, subject }) => type === 'execution-log' && subject === run.id),
       'its log',
