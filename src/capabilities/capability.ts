@@ -59,7 +59,14 @@ export interface CapabilityTable {
   /** Connects to where the user may go, through the one network check. Rejects with a HotcellError. */
   dial(to: { readonly host: string; readonly port: number }, user: CapabilityUser, signal: AbortSignal): Promise<Duplex>;
   /** The user's workspace, made if need be, and what of it is granted. */
-  workspace(user: CapabilityUser): Promise<{ dir: string; read: readonly string[]; write: readonly string[] }>;
+  workspace(user: CapabilityUser): Promise<{
+    readonly dir: string;
+    readonly read: readonly string[];
+    readonly write: readonly string[];
+    /** In bytes: of the whole workspace, and of one file. */
+    readonly quotaBytes?: number;
+    readonly maxFileBytes?: number;
+  }>;
   /** Runs a command in a container for a tool of the daemon itself; no guest can ask for it. */
   native(command: NativeCommand, user: CapabilityUser, signal: AbortSignal): Promise<NativeResult>;
   /** Gives back what a call that is over still holds, such as open responses. Must not throw. */

@@ -99,7 +99,13 @@ export function createFiles(options: {
     workspace: async (user) => {
       const { read = [], write = [] } = user.granted();
       const isHere = (path: string) => mountOf(path) === undefined;
-      return { dir: await parts.workspaces.locate(user.caller), read: read.filter(isHere), write: write.filter(isHere) };
+      return {
+        dir: await parts.workspaces.locate(user.caller),
+        read: read.filter(isHere),
+        write: write.filter(isHere),
+        quotaBytes: limits.workspaceQuotaBytes,
+        maxFileBytes: limits.maxFileBytes,
+      };
     },
     answer: async (request, user, signal) => {
       const answer = answersByOperation[request.op];

@@ -79,6 +79,9 @@ export interface BorderWorkspace {
   readonly dir: string;
   readonly read: readonly string[];
   readonly write: readonly string[];
+  /** What it may hold, and the largest file in it, in bytes; for engines whose guests write by themselves. */
+  readonly quotaBytes?: number;
+  readonly maxFileBytes?: number;
 }
 
 /** Values that `context.config.get` and `context.env.get` answer at once. A key in `denied` answers with a refusal. */

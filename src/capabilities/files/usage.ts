@@ -7,6 +7,8 @@ import { type Folder, openFolder } from './folder.ts';
 export interface Usage {
   /** Books bytes before they are written, or gives them back with a negative number. Throws `quota-exceeded`. */
   book(workspace: string, root: Folder, bytes: number): Promise<void>;
+  /** Somebody else may change the workspace: it is measured again. */
+  forget(workspace: string): void;
 }
 
 /** What a file or folder counts beside its bytes, so that empty ones are not free. */
@@ -30,6 +32,7 @@ export function createUsage(options: { readonly quotaBytes: number; readonly now
     return measured;
   };
   return {
+    forget: (workspace) => void measuredByWorkspace.delete(workspace),
     book: async (workspace, root, bytes) => {
       let measured = measuredByWorkspace.get(workspace) ?? (await measure(workspace, root));
       // Others may have tidied up: an operator, or a program in a container.

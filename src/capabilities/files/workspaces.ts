@@ -27,7 +27,7 @@ export interface Place {
 /** The folders of all callers: `<data>/workspaces/<hash of the caller>`. */
 export interface Workspaces {
   of(caller: string): Place;
-  /** The absolute path of a caller's folder, made if need be. */
+  /** The absolute path of a caller's folder, made if need be; whoever asks for it may change what is in it. */
   locate(caller: string): Promise<string>;
 }
 
@@ -69,6 +69,7 @@ export function createWorkspaces(options: { dataDir: string; quotaBytes: number;
     locate: async (caller) => {
       const path = join(folder, nameWorkspace(caller));
       await mkdir(path, { recursive: true, mode: 0o700 });
+      usage.forget(nameWorkspace(caller));
       return path;
     },
     of: (caller) => {

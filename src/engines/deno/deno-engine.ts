@@ -12,8 +12,9 @@ import { type DenoCell, DenoCells } from './cells.ts';
 import { type FileFlags, keyOfFlags, noFiles } from './deno-flags.ts';
 import { type DenoProcess, startDenoProcess } from './deno-process.ts';
 import { requireDeno } from './find-deno.ts';
-import { readFileFlags, watchGrants } from './grant-watch.ts';
+import { readFileFlags, watchFiles } from './grant-watch.ts';
 import { LoadFailed, loadInto } from './load-turn.ts';
+import { findParentDeath } from './parent-death.ts';
 import { openProcessBook, type ProcessBook } from './process-book.ts';
 import { createSlots } from './slots.ts';
 import { guardTurn } from './turn-guard.ts';
@@ -38,6 +39,7 @@ interface Setup {
   readonly runner: string;
   readonly emptyDir: string;
   readonly book: ProcessBook;
+  readonly withParent: readonly string[];
 }
 
 const heapMb = limitTable.memoryBytes.max / 1024 / 1024 + 64;
@@ -85,7 +87,8 @@ class DenoEngine implements Engine {
     try {
       leave = await this.#slots.enter(callEnd.signal);
       await callEnd.race(delay(this.#crashes.waitMs(request.program.key)));
-      const files = await callEnd.race(readFileFlags(host, this.#options.forbiddenSegments));
+      const { files, notes } = await callEnd.race(readFileFlags(host, this.#options.forbiddenSegments));
+      for (const text of notes) host.log({ level: 'warn', text, atMs: Date.now() });
       const cell = await this.#takeCell({ request, host }, request, files, callEnd);
       return await this.#runIn(cell, { request, host }, request, files, callEnd);
     } catch (error) {
@@ -129,11 +132,11 @@ class DenoEngine implements Engine {
   }
 
   async #runIn(cell: DenoCell, call: GuestCall, request: RunRequest, files: FileFlags, callEnd: CallEnd): Promise<RunOutcome> {
-    const grants = watchGrants(call.host, files, this.#options.forbiddenSegments);
+    const watch = watchFiles(call.host, files);
     try {
-      return await this.#turn(cell, call, callEnd, grants.revoked);
+      return await this.#turn(cell, call, callEnd, watch.stop);
     } finally {
-      grants.close();
+      watch.close();
       if (request.isolation === 'call') {
         cell.process.kill();
         this.#cells.prepare(request.program, files);
@@ -141,10 +144,10 @@ class DenoEngine implements Engine {
     }
   }
 
-  async #turn(cell: DenoCell, call: GuestCall, callEnd: CallEnd, revoked?: AbortSignal): Promise<RunOutcome> {
+  async #turn(cell: DenoCell, call: GuestCall, callEnd: CallEnd, stop?: AbortSignal): Promise<RunOutcome> {
     const { process, programKey } = cell;
     const { limits } = call.request;
-    const guard = guardTurn(process, limits, callEnd, revoked);
+    const guard = guardTurn(process, limits, callEnd, stop);
     cell.isBusy = true;
     const onTurn: GuestCall['onTurn'] = (turn) => {
       process.turn = turn;
@@ -183,7 +186,7 @@ class DenoEngine implements Engine {
     const emptyDir = join(folder, 'empty');
     mkdirSync(emptyDir, { recursive: true, mode: 0o700 });
     const book = openProcessBook(join(folder, 'processes'));
-    return { binary, runner: await provideGuestRunner(dataDir, 'deno'), emptyDir, book };
+    return { binary, runner: await provideGuestRunner(dataDir, 'deno'), emptyDir, book, withParent: findParentDeath() };
   }
 }
 

@@ -1,12 +1,16 @@
 import { join, resolve, sep } from 'node:path';
 import type { BorderWorkspace } from '../border.ts';
+import type { WorkspaceScan } from './workspace-scan.ts';
 
-/** Files of the caller that a process may touch by itself; absolute real paths. */
+/** Files of the caller that a process may touch by itself; absolute paths. What is denied wins. */
 export interface FileFlags {
   readonly cwd: string | undefined;
   readonly read: readonly string[];
   readonly write: readonly string[];
-  readonly deny: readonly string[];
+  readonly denyRead: readonly string[];
+  readonly denyWrite: readonly string[];
+  /** The largest file that it may write, in bytes. */
+  readonly maxFileBytes?: number;
 }
 
 /** What a process is started with. */
@@ -19,24 +23,35 @@ export interface DenoStart {
 }
 
 /** No file at all. */
-export const noFiles: FileFlags = { cwd: undefined, read: [], write: [], deny: [] };
+export const noFiles: FileFlags = { cwd: undefined, read: [], write: [], denyRead: [], denyWrite: [] };
 
-/** The granted paths of a workspace as Deno's flags; what leads out of it, or cannot be said in a flag, is left out. */
-export function fileFlagsOf(workspace: BorderWorkspace | undefined, forbidden: readonly string[]): FileFlags {
-  if (!workspace || workspace.read.length + workspace.write.length === 0) return noFiles;
-  const { dir } = workspace;
-  const inside = (paths: readonly string[]) => [...new Set(paths.flatMap((path) => pathIn(dir, path) ?? []))].sort();
-  return {
-    cwd: dir,
-    read: inside(workspace.read),
-    write: inside(workspace.write),
-    deny: forbidden.map((name) => join(dir, name)),
-  };
+/** More than the system takes as one argument is not said in a flag. */
+const mostFlagChars = 100_000;
+
+/**
+ * The granted paths of a workspace as Deno's flags, but for what must not be opened. What leads out of the workspace, or cannot be
+ * said in a flag, is left out; undefined when what is barred cannot be said.
+ */
+export function fileFlagsOf(
+  { dir, read, write, maxFileBytes }: BorderWorkspace,
+  forbidden: readonly string[],
+  { barred, above }: Pick<WorkspaceScan, 'barred' | 'above'>,
+): FileFlags | undefined {
+  const inside = (paths: readonly string[], denied: readonly string[]) =>
+    [...new Set(paths.flatMap((path) => pathIn(dir, path) ?? []))]
+      .filter((path) => !denied.some((each) => path === each || path.startsWith(each + sep)))
+      .sort();
+  const denyRead = [...forbidden.map((name) => join(dir, name)), ...barred];
+  const denyWrite = [...denyRead, ...above];
+  const isSayable = denyWrite.every((path) => !path.includes(',')) && denyWrite.join().length < mostFlagChars;
+  if (!isSayable) return undefined;
+  const size = maxFileBytes === undefined ? {} : { maxFileBytes };
+  return { cwd: dir, read: inside(read, denyRead), write: inside(write, denyWrite), denyRead, denyWrite, ...size };
 }
 
 /** The same for equal flags: processes with equal keys are interchangeable. */
-export function keyOfFlags({ cwd, read, write }: FileFlags): string {
-  return JSON.stringify([cwd ?? '', read, write]);
+export function keyOfFlags({ cwd, read, write, denyRead, denyWrite }: FileFlags): string {
+  return JSON.stringify([cwd ?? '', read, write, denyRead, denyWrite]);
 }
 
 /** The arguments of `deno`: everything is denied but what stands here, and nothing is ever asked of a terminal. */
@@ -63,8 +78,8 @@ export function denoArguments({ runner, files, heapMb }: DenoStart): string[] {
     '--allow-sys=ca',
     ...list('allow-read', files.read),
     ...list('allow-write', files.write),
-    ...(files.read.length > 0 ? list('deny-read', files.deny) : []),
-    ...(files.write.length > 0 ? list('deny-write', files.deny) : []),
+    ...(files.read.length > 0 ? list('deny-read', files.denyRead) : []),
+    ...(files.write.length > 0 ? list('deny-write', files.denyWrite) : []),
     `--v8-flags=--max-old-space-size=${heapMb}`,
     runner,
   ];

@@ -13,6 +13,8 @@ export interface SpawnParts extends DenoStart {
   /** Where a process without files of its own stands; empty. */
   readonly emptyDir: string;
   readonly book: ProcessBook;
+  /** The command, as words, that starts another one and has it end with the daemon; empty where there is none. */
+  readonly withParent: readonly string[];
 }
 
 /** One Deno process. */
@@ -32,6 +34,8 @@ export interface DenoProcess {
 const startMs = 20_000;
 /** Blocks of 1 KiB that its data may take, whatever its limit says: a bound for what grows between two looks. */
 const dataBlocks = 2_000_000;
+/** What `ulimit -f` counts in. */
+const fileBlockBytes = 512;
 const maxLastWords = 4000;
 
 /** Starts a process: no environment, nothing inherited but the channel, bounds of the system around it. */
@@ -88,8 +92,11 @@ export async function startDenoProcess(parts: SpawnParts): Promise<DenoProcess> 
 function spawnBounded(parts: SpawnParts): ChildProcess {
   const { binary, files, emptyDir } = parts;
   // A shell sets the bounds of the system and is replaced by Deno; what is no bound of this system is passed over.
-  const script = `ulimit -c 0; ulimit -d ${dataBlocks} 2>/dev/null; exec "$0" "$@"`;
-  return spawn('/bin/sh', ['-c', script, binary, ...denoArguments(parts)], {
+  const size =
+    files.maxFileBytes === undefined ? '' : `ulimit -f ${Math.ceil(files.maxFileBytes / fileBlockBytes)}; trap '' XFSZ; `;
+  const script = `ulimit -c 0; ulimit -d ${dataBlocks} 2>/dev/null; ${size}exec "$0" "$@"`;
+  const [first = binary, ...others] = [...parts.withParent, binary, ...denoArguments(parts)];
+  return spawn('/bin/sh', ['-c', script, first, ...others], {
     cwd: files.cwd ?? emptyDir,
     // A folder that cannot be: what Deno keeps between runs (storage, caches) would pass from one caller to the next.
     env: { DENO_DIR: `${parts.runner}/none`, NO_COLOR: '1', DENO_NO_UPDATE_CHECK: '1' },

@@ -1,6 +1,7 @@
 import type { Limits } from '../../config/limits.ts';
 import type { CallEnd } from '../extism/call-end.ts';
 import type { DenoProcess } from './deno-process.ts';
+import { reasonOf } from './grant-watch.ts';
 import type { StopReason } from './turn-outcome.ts';
 import { watchUsage } from './usage-watch.ts';
 
@@ -13,23 +14,25 @@ export interface TurnGuard {
 }
 
 /** Ends the process when its call is over before it returned, passes a limit, or loses the files that it was started with. */
-export function guardTurn(process: DenoProcess, limits: Limits, callEnd: CallEnd, revoked?: AbortSignal): TurnGuard {
+export function guardTurn(process: DenoProcess, limits: Limits, callEnd: CallEnd, files?: AbortSignal): TurnGuard {
   let stopped: StopReason | undefined;
   const stop = (reason: StopReason): void => {
     stopped ??= reason;
     process.kill();
   };
   const endEarly = (): void => stop(callEnd.reason() ?? 'cancelled');
-  const revoke = (): void => stop('revoked');
+  const takeFiles = (): void => {
+    if (files) stop(reasonOf(files));
+  };
   const watch = watchUsage(process, limits, stop);
   callEnd.signal.addEventListener('abort', endEarly, { once: true });
-  revoked?.addEventListener('abort', revoke, { once: true });
+  files?.addEventListener('abort', takeFiles, { once: true });
   if (callEnd.signal.aborted) endEarly();
   return {
     stopped: () => stopped,
     close() {
       callEnd.signal.removeEventListener('abort', endEarly);
-      revoked?.removeEventListener('abort', revoke);
+      files?.removeEventListener('abort', takeFiles);
       return watch.stop();
     },
   };

@@ -5,10 +5,11 @@ import { explainThrown, guestModule, readReturned } from '../guest-reports.ts';
 import type { TurnResult } from '../guest-session.ts';
 import { nestsDeeper } from '../json-nesting.ts';
 import { memoryExceeded } from '../quickjs/guest-errors.ts';
+import type { FileStop } from './grant-watch.ts';
 import type { Overrun } from './usage-watch.ts';
 
 /** Why the daemon ended a process in the middle. */
-export type StopReason = EndReason | Overrun | 'revoked';
+export type StopReason = EndReason | Overrun | FileStop;
 
 /** What a turn came to, and what is known about its process. */
 export interface TurnFacts {
@@ -73,6 +74,8 @@ function describeStop(stopped: StopReason, limits: Limits): Failure {
       return fail('timeout', 'time-exceeded', `The call used more than its ${limits.cpuMs} ms of processor time.`);
     case 'memory':
       return fail('error', 'memory-exceeded', memoryExceeded(limits.memoryBytes));
+    case 'quota':
+      return fail('error', 'quota-exceeded', 'The call wrote more than the workspace may hold (files.workspaceQuotaBytes).');
     case 'revoked':
       return fail('error', 'permission-denied', 'The permission for files was revoked while the call ran.');
   }
