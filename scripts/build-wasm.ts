@@ -3,8 +3,10 @@ import { chmodSync, readdirSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import createWabt from 'wabt';
+import { buildTemplate } from './build-template.ts';
 
-// Builds every source of wasm/extism into a plugin in wasm, which is checked in: a clean clone runs without this step.
+// Builds every source of wasm/extism into a plugin in wasm, and the runtime of built plugins. What they become is checked in: a
+// clean clone runs without this step.
 const sourceFolder = fileURLToPath(new URL('../wasm/extism/', import.meta.url));
 const pluginFolder = fileURLToPath(new URL('../wasm/', import.meta.url));
 const assemblyScript = 'assemblyscript@0.28.20';
@@ -51,4 +53,6 @@ if (import.meta.main) {
     await buildModule(each, pluginFolder + each.target);
     console.log(each.target);
   }
+  await buildTemplate(fileURLToPath(new URL('../wasm/template/runtime.wasm', import.meta.url)));
+  console.log('template/runtime.wasm');
 }

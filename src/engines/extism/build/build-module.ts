@@ -21,8 +21,8 @@ export async function buildModule(
   request: FreezeRequest,
   { prelude, bounds }: { readonly prelude: Prelude; readonly bounds: BuildBounds },
 ): Promise<FreezeResult> {
-  bounds.signal?.throwIfAborted();
   const parts: ModuleParts = { runtime: new Uint8Array(readRuntime()), portable: await loadPortableCode(), prelude };
+  bounds.signal?.throwIfAborted();
   const worker = new Worker(workerFile, { workerData: { request, parts }, resourceLimits, env: {}, argv: [], stdin: false });
   const ended = Promise.withResolvers<FreezeResult>();
   worker.once('message', (result: FreezeResult) => ended.resolve(result));

@@ -63,7 +63,7 @@ export async function freezePlugin(request: FreezeRequest, parts: ModuleParts): 
   session.evaluate(parts.portable.main, 'host.js');
   session.evaluate(parts.prelude.code, 'prelude.js');
   session.evaluate(`__hotcellModule.prepare(${JSON.stringify(writeSetup(request, parts))})`, 'build.js');
-  session.startClock();
+  session.startWorld();
   const failure = loadPlugin(session, request);
   if (failure) return failure;
   const globals = {

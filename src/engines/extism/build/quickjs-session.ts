@@ -23,20 +23,25 @@ export interface QuickJsSession {
   defineHostFunction(name: string): void;
   collectGarbage(): void;
   memory(): Uint8Array;
-  /** Until now the clock stood still, so that the same sources make the same bytes. */
-  startClock(): void;
+  /** Until now the clock stood still and chance was none, so that the same sources make the same bytes. */
+  startWorld(): void;
 }
 
 /** How deep calls may nest; more would overflow the stack of a host's own thread first, which no plugin can catch. */
 const stackBytes = 256 * 1024;
-const epochMs = Date.UTC(2020, 0, 1);
+interface World {
+  readonly now: () => number;
+  readonly fill: (bytes: Uint8Array) => void;
+}
+
+const stillWorld: World = { now: () => Date.UTC(2020, 0, 1), fill: (bytes) => void bytes.fill(0x5a) };
 
 /** Starts QuickJS in an instance of the runtime. */
 export async function openQuickJs(runtime: Uint8Array<ArrayBuffer>): Promise<QuickJsSession> {
-  let now = () => epochMs;
+  let world = stillWorld;
   const imports = createImports(
     () => readMemory(),
-    () => now(),
+    () => world,
   );
   const instance = new WebAssembly.Instance(await WebAssembly.compile(runtime), imports);
   const readMemory = () => new Uint8Array(memoryOf(instance).buffer);
@@ -95,8 +100,8 @@ export async function openQuickJs(runtime: Uint8Array<ArrayBuffer>): Promise<Qui
       }),
     collectGarbage: () => void call('qjs_run_gc'),
     memory: readMemory,
-    startClock() {
-      now = Date.now;
+    startWorld() {
+      world = { now: Date.now, fill: (bytes) => void randomFillSync(bytes) };
     },
   };
 }
@@ -107,7 +112,7 @@ function memoryOf({ exports: { memory } }: WebAssembly.Instance): WebAssembly.Me
 }
 
 /** A clock and randomness; the functions of an Extism host are there, and nothing may use them yet. */
-function createImports(memory: () => Uint8Array<ArrayBuffer>, now: () => number): WebAssembly.Imports {
+function createImports(memory: () => Uint8Array<ArrayBuffer>, world: () => World): WebAssembly.Imports {
   const notYet = () => {
     throw new Error('The plugin used its host while it was built.');
   };
@@ -115,11 +120,11 @@ function createImports(memory: () => Uint8Array<ArrayBuffer>, now: () => number)
     [extismNamespace]: Object.fromEntries(extismFunctions.map((name) => [name, notYet])),
     [wasiNamespace]: {
       clock_time_get(_clock: number, _precision: bigint, address: number) {
-        new DataView(memory().buffer).setBigUint64(address, BigInt(Math.trunc(now())) * 1_000_000n, true);
+        new DataView(memory().buffer).setBigUint64(address, BigInt(Math.trunc(world().now())) * 1_000_000n, true);
         return 0;
       },
       random_get(address: number, bytes: number) {
-        randomFillSync(memory(), address, bytes);
+        world().fill(memory().subarray(address, address + bytes));
         return 0;
       },
       fd_close: () => 8,

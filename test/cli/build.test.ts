@@ -1,0 +1,88 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startExampleDaemon } from '../example-daemon.ts';
+import { brokenPlugin, echoPlugin, openTerminal, type Terminal } from './terminal.ts';
+
+let terminal: Terminal;
+beforeAll(() => {
+  terminal = openTerminal({
+    'plugins/echo.ts': echoPlugin,
+    'plugins/broken.ts': brokenPlugin,
+    'plugins/thrower.ts':
+      'const nothing: any = undefined;\nexport default { description: "x", handler: () => nothing.a, name: nothing.name };\n',
+    'hotcell.config.yaml': 'limits:\n  cpuMs: 1000\n',
+    'slow/endless.ts': 'for (;;) {}\nexport default { description: "x", handler: () => 1 };\n',
+    'plugins/shared.ts': 'export default { description: "x", isolation: "session", handler: () => 1 };\n',
+    'plugins/native.ts': 'export default { description: "x", engine: "deno", handler: () => 1 };\n',
+    'plugins/reader.ts':
+      'export default { description: "x", permissions: { read: ["."], kv: true }, handler: (_: object, context: any) => context.files.read("a") };\n',
+  });
+});
+afterAll(() => terminal.close());
+
+describe('hotcell build', () => {
+  it('writes a module where it is told, without a daemon and without leaving anything else', async () => {
+    const said = await terminal.run(['build', 'plugins/echo.ts', '-o', 'out.wasm']);
+    expect(said).toMatchObject({ code: 0, err: '' });
+    expect(said.out).toMatch(/^✓ out\.wasm \(\d\.\d MiB\) exports describe, call, echo\n$/);
+    expect(WebAssembly.validate(new Uint8Array(readFileSync(join(terminal.cwd, 'out.wasm'))))).toBe(true);
+    expect(existsSync(join(terminal.cwd, '.hotcell'))).toBe(false);
+  });
+
+  it('takes the name of the plugin where no file is given, and answers JSON', async () => {
+    const { code, out } = await terminal.run(['build', 'plugins/echo.ts', '--json']);
+    const file = join(terminal.cwd, 'echo.wasm');
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({
+      ok: true,
+      file,
+      exports: ['describe', 'call', 'echo'],
+      bytes: readFileSync(file).length,
+    });
+  });
+
+  it('says which permissions mean nothing to a module', async () => {
+    const { code, err } = await terminal.run(['build', 'plugins/reader.ts']);
+    expect(code).toBe(0);
+    expect(err).toContain('The permission "read" means nothing to a module');
+    expect(err).not.toContain('"kv"');
+  });
+
+  it('tells what is wrong with a plugin as a reload does', async () => {
+    const daemon = await startExampleDaemon({ grantRequested: true, plugins: [join(terminal.cwd, 'plugins')] });
+    const reloaded = daemon.plugins.list();
+    await daemon.close();
+    for (const name of ['broken', 'thrower']) {
+      const { code, out } = await terminal.run(['build', `plugins/${name}.ts`, '--json', '-o', 'none.wasm']);
+      expect(code).toBe(1);
+      const { diagnostic } = JSON.parse(out);
+      expect(diagnostic).toMatchObject({ line: expect.any(Number), codeFrame: expect.any(String) });
+      expect(diagnostic).toEqual(reloaded.find(({ path }) => path.endsWith(`${name}.ts`))?.diagnostic);
+      expect(existsSync(join(terminal.cwd, 'none.wasm'))).toBe(false);
+      const shown = await terminal.run(['build', `plugins/${name}.ts`]);
+      expect(shown.err).toMatch(new RegExp(`^✗ .*${name}\\.ts:\\d+:\\d+\n`));
+    }
+  });
+
+  it('ends when the plugin does not', async () => {
+    const { code, err } = await terminal.run(['build', 'slow/endless.ts']);
+    expect(code).toBe(1);
+    expect(err).toContain('Loading took more than 1000 ms.');
+  });
+
+  it.each([
+    ['shared', 'isolation "session"'],
+    ['native', 'Only a plugin of the engine quickjs can become a module'],
+  ])('refuses what a module cannot be: %s', async (name, reason) => {
+    const { code, err } = await terminal.run(['build', `plugins/${name}.ts`]);
+    expect(code).toBe(1);
+    expect(err).toContain(reason);
+  });
+
+  it('says where it looked for a plugin', async () => {
+    const { code, err } = await terminal.run(['build', 'plugins/nowhere.ts']);
+    expect(code).toBe(1);
+    expect(err).toContain('nowhere.ts');
+  });
+});
