@@ -53,7 +53,7 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
   const { grants, approvals, grantQuestions, uses, audit } = consents;
   const hosted = createHostedTools({ registry, decide: grants.decide });
   const { plugins, tracer } = openPlugins(foundation, { engines, registry, ladder, grants, uses, caller: () => caller });
-  const calls = { engines, sandbox, registry, hosted, plugins, tracer, approvals, uses, audit };
+  const calls = { engines, sandbox, registry, hosted, ladder, plugins, tracer, approvals, uses, audit };
   const { caller, models, capabilities, journey } = openCalls(foundation, { ...calls, beforeCall: () => hooks.beforeCall });
   const hooks = openHooks(foundation, { engines, sandbox, journey });
   const { skills } = openHosted(foundation, { hosted, native: capabilities.native, grants, grantQuestions });

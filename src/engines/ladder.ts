@@ -32,12 +32,12 @@ export interface BuildFacts {
   readonly isOperators: boolean;
 }
 
-/** Why a call ended before its handler returned. */
-export type Exhaustion = 'memory-limit' | 'cpu-limit' | 'time';
+/** Why a call ended that another engine might have ended well. */
+export type RunTrouble = 'memory-limit' | 'cpu-limit' | 'time' | EngineNeed;
 
-/** What is known of a call that used up what it may have. */
+/** What is known of a call that used up what it may have, or reached for what its engine does not have. */
 export interface RunFacts {
-  readonly ended: Exhaustion;
+  readonly trouble: RunTrouble;
   readonly engine: EngineName;
   readonly rungs: Rungs;
   readonly escalation: Escalation;
@@ -99,27 +99,34 @@ export function decideBuild(facts: BuildFacts): LadderDecision {
   return { action: mayMove ? 'move' : 'ask', engine: usable, reason };
 }
 
-/** Decides whether a call that used up what it may have is run again one rung up, once; a suggestion is for its error. */
+/** Decides whether a call is run again one rung up, once; a suggestion is for the error of the call. */
 export function decideRun(facts: RunFacts): LadderDecision {
-  const { engine, rungs, ended } = facts;
+  const { engine, rungs, trouble } = facts;
   const stay = (reason: string): LadderDecision => ({ action: 'stay', reason });
-  if (ended === 'time') return stay('The time of the call ran out, which runs as fast on every engine.');
+  if (trouble === 'time') return stay('The time of the call ran out, which runs as fast on every engine.');
   if (facts.hasMoved) return stay('The call was run again on another engine before.');
-  const next = above(engine).find((rung) => rungs[rung].usable);
-  if (next === undefined) return stay(`There is no engine above "${engine}" that may be used.`);
-  if (compiles.has(engine) || !compiles.has(next))
-    return stay(`The engine "${next}" runs the same code no better than "${engine}".`);
-  const gain = ended === 'cpu-limit' ? 'needs less time on the processor for the same work' : 'has more room for the same data';
+  const next = above(engine).find((rung) => rungs[rung].usable && isBetter(rung, engine, trouble));
+  if (next === undefined) return stay(`No engine above "${engine}" that may be used would do better.`);
+  const gain = sayGain(next, trouble);
   const obstacle = findObstacle(facts);
-  if (obstacle !== undefined)
-    return { action: 'suggest', engine: next, isThere: true, reason: `The engine "${next}" ${gain}; ${obstacle}.` };
-  return { action: 'move', engine: next, reason: `The call reached its ${limitNames[ended]}; the engine "${next}" ${gain}.` };
+  if (obstacle !== undefined) return { action: 'suggest', engine: next, isThere: true, reason: `${gain}; ${obstacle}.` };
+  return { action: 'move', engine: next, reason: `The call ${sayTrouble(trouble)}. ${gain}.` };
 }
 
-const limitNames: Readonly<Record<Exclude<Exhaustion, 'time'>, string>> = {
-  'memory-limit': 'limit of memory',
-  'cpu-limit': 'limit of processor time',
-};
+function isBetter(rung: Rung, engine: EngineName, trouble: Exclude<RunTrouble, 'time'>): boolean {
+  return typeof trouble === 'object' ? carries[rung].has(trouble.kind) : compiles.has(rung) && !compiles.has(engine);
+}
+
+function sayTrouble(trouble: Exclude<RunTrouble, 'time'>): string {
+  if (typeof trouble === 'object') return `asked for ${nameNeed(trouble)}`;
+  return trouble === 'cpu-limit' ? 'reached its limit of processor time' : 'reached its limit of memory';
+}
+
+function sayGain(rung: Rung, trouble: Exclude<RunTrouble, 'time'>): string {
+  if (typeof trouble === 'object') return `The engine "${rung}" has ${nameNeed(trouble)}`;
+  const gain = trouble === 'cpu-limit' ? 'needs less time on the processor for the same work' : 'has more room for the same data';
+  return `The engine "${rung}" ${gain}`;
+}
 
 /** Why a call is not run again by itself although an engine above may do better. */
 function findObstacle({ escalation, isOperators, isIdempotent, hasEffects, isolation, leftMs }: RunFacts): string | undefined {
@@ -146,9 +153,11 @@ const mostNamed = 5;
 
 /** The needs as the beginning of a sentence. */
 function sayNeeds(needs: readonly EngineNeed[]): string {
-  const names = [...new Set(needs.flatMap((need) => (need.kind === 'native-addon' ? [] : [`"node:${need.name}"`])))];
-  const shown = names.length > mostNamed ? [...names.slice(0, mostNamed), `${names.length - mostNamed} more`] : names;
-  const addon = needs.some(({ kind }) => kind === 'native-addon') ? ['a native add-on (.node)'] : [];
-  const all = [...shown, ...addon];
-  return all.length === 0 ? 'It asks for nothing' : `It imports ${all.join(' and ')}`;
+  const all = [...new Set(needs.map(nameNeed))];
+  const shown = all.length > mostNamed ? [...all.slice(0, mostNamed), `${all.length - mostNamed} more`] : all;
+  return shown.length === 0 ? 'It asks for nothing' : `It imports ${shown.join(' and ')}`;
+}
+
+function nameNeed(need: EngineNeed): string {
+  return need.kind === 'native-addon' ? 'a native add-on (.node)' : `"node:${need.name}"`;
 }

@@ -1,7 +1,9 @@
+import { basename } from 'node:path';
 import { createCapabilityTable } from '../capabilities/capability-table.ts';
 import { buildBorderView } from '../capabilities/view.ts';
 import { readModelKey } from '../models/model-key.ts';
 import { createModels, type Models } from '../models/models.ts';
+import { findRefusedBuiltin } from '../plugins/compile/refused-builtin.ts';
 import type { Tracer } from '../plugins/diagnostics/trace.ts';
 import type { PluginSupervisorControls } from '../plugins/supervisor.ts';
 import type { BeforeCall } from '../tools/before-call.ts';
@@ -13,11 +15,13 @@ import type { ToolRegistry } from '../tools/tools-api.ts';
 import type { Consents } from './consents.ts';
 import type { OpenEngines } from './engines.ts';
 import type { Foundation } from './foundation.ts';
+import type { Ladder } from './ladder.ts';
 
 /** What a call passes through on its way. */
 export interface CallNeeds extends OpenEngines, Pick<Consents, 'approvals' | 'uses' | 'audit'> {
   readonly registry: ToolRegistry;
   readonly hosted: HostedTools;
+  readonly ladder: Ladder;
   readonly plugins: PluginSupervisorControls;
   readonly tracer: Tracer;
   /** The hooks; asked for with the first call. */
@@ -41,7 +45,7 @@ export function openCalls(
   readonly journey: Journey;
 } {
   const { config, closers, store, events, secrets, resolver, logFault } = foundation;
-  const { engines, sandbox, registry, hosted, plugins, tracer, approvals, uses, audit, beforeCall } = needs;
+  const { engines, sandbox, registry, hosted, ladder, plugins, tracer, approvals, uses, audit, beforeCall } = needs;
   const models = createModels({
     settings: config.models,
     readKey: (name, baseUrl) => readModelKey(name, baseUrl, { configured: config.env, secrets, processEnv: process.env }),
@@ -90,6 +94,16 @@ export function openCalls(
     engines,
     beforeCall: { wants: (entry) => beforeCall().wants(entry), ask: (question) => beforeCall().ask(question) },
     findServable: (id, build) => hosted.findServable(id) ?? plugins.findServable(id, build),
+    ladder: {
+      rungs: ladder.rungs,
+      escalationOf: (pluginPath) => ladder.escalationOf(basename(pluginPath)),
+      findNeed: findRefusedBuiltin,
+      async build(generation, rung) {
+        const engine = engines[rung];
+        const built = engine && (await plugins.buildForRung(generation, rung));
+        return engine && built && { engine, generation: built };
+      },
+    },
     explainError: (error, generation) => tracer.explain(error, generation),
   });
   closers.push(() => caller.close());

@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Rung } from '../engines/ladder.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import { refuseLoading } from './discovery/load-policy.ts';
 import { listRoots } from './discovery/plugin-roots.ts';
@@ -18,6 +19,7 @@ import { nameOf, type PluginRecord } from './supervisor/plugin-record.ts';
 import { createPluginRowWriter } from './supervisor/plugin-rows.ts';
 import { restorePlugins } from './supervisor/restore.ts';
 import { rollBack } from './supervisor/roll-back.ts';
+import { createRungBuilds } from './supervisor/rung-builds.ts';
 import { createSlots } from './supervisor/slots.ts';
 import { createStage, shownPath } from './supervisor/stage.ts';
 import { createToolOwners } from './supervisor/tool-owners.ts';
@@ -39,6 +41,8 @@ export interface PluginSupervisorControls extends PluginSupervisor {
     generationId: string,
     build?: { readonly pluginPath: string; readonly contentHash: string },
   ): Published | undefined;
+  /** The content of a generation for a higher engine; undefined when it cannot be had. */
+  buildForRung(generation: Generation, rung: Rung): Promise<Generation | undefined>;
   /** Source map and sources of a generation, for diagnostics; undefined when it is no longer kept. */
   readArtifacts(generationId: string): Promise<TraceFiles | undefined>;
 }
@@ -67,8 +71,14 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
     rebuildCode,
     onProblem: tellStorage,
   });
+  const rungBuilds = createRungBuilds({
+    builder,
+    engines: parts.engines,
+    findSource: (path) => fleet.units.get(path)?.record.source,
+  });
   const stage = createStage({
     ...parts,
+    onDiscard: rungBuilds.forget,
     archive,
     owners,
     rows,
@@ -122,7 +132,7 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
   async function rebuildCode(generation: Generation): Promise<string | Uint8Array | undefined> {
     const source = fleet.units.get(generation.pluginPath)?.record.source;
     const built = source && (await builder.compileOnly(source, generation.manifest.engine));
-    return built?.contentHash === generation.contentHash ? built.code : undefined;
+    return built?.contentHash === generation.contentHash ? built.artifacts.code : undefined;
   }
 
   const find = (name: string) => findPlugin([...fleet.units.values()], name);
@@ -233,7 +243,8 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
       await Promise.all(sortedUnits().map((unit) => unit.run(() => stage.regrant(unit.record, telling))));
       await Promise.all(sortedUnits().map(grantWish));
     },
-    readArtifacts: (generationId) => archive.readTrace(generationId),
+    buildForRung: rungBuilds.build,
+    readArtifacts: async (generationId) => rungBuilds.readTrace(generationId) ?? (await archive.readTrace(generationId)),
     async close() {
       await watches?.close();
       await Promise.all([...fleet.units.values()].map((unit) => unit.close()));

@@ -1,5 +1,7 @@
 import type { Deadline } from '../engines/deadline.ts';
+import type { Engine } from '../engines/engine.ts';
 import type { Approval } from '../permissions/approval-types.ts';
+import type { Generation } from '../plugins/plugin-types.ts';
 import type { ExecutionRecord } from './execution-records.ts';
 import type { QueuePlace } from './fair-queue.ts';
 import { createLogTail } from './log-tail.ts';
@@ -50,6 +52,18 @@ export class ActiveCall {
   isParked = false;
   /** It asked a person in the middle. */
   hasAsked = false;
+  /** It asked the host for something that leaves a trace. */
+  hasEffects = false;
+  /** It was run again on a higher engine, from a build of the same content for that. */
+  climbed:
+    | {
+        readonly engine: Engine;
+        readonly generation: Generation;
+        readonly from: string;
+        readonly to: string;
+        readonly reason: string;
+      }
+    | undefined;
   /** The daemon ends, and the call is left to the next one. */
   isLeft = false;
   /** `performance.now()` of the first start. */

@@ -47,6 +47,15 @@ const refusals: ReadonlySet<string> = new Set([
   'call-cycle',
   'not-supported',
 ]);
+/** What is asked without leaving a trace: a call that asked for nothing else may be run again from its start. */
+const readingOperations: ReadonlySet<string> = new Set([
+  'kv.get',
+  'kv.list',
+  'files.read',
+  'files.list',
+  'files.stat',
+  'tools.list',
+]);
 const maxOpLength = 64;
 const maxRefusalLength = 200;
 
@@ -91,6 +100,7 @@ export class CallBorder implements BorderHost {
 
   async #carryOut(request: BorderRequest, user: CapabilityUser, signal: AbortSignal): Promise<BorderAnswer> {
     const { waits, capabilities } = this.#parts;
+    if (!readingOperations.has(request.op)) this.#call.hasEffects = true;
     if (request.op !== confirmOperation) {
       if (request.again) return interrupted;
       waits.beforeEffect(this.#call);
@@ -121,6 +131,7 @@ export class CallBorder implements BorderHost {
   }
 
   dial(to: { readonly host: string; readonly port: number }, signal: AbortSignal): Promise<Duplex> {
+    this.#call.hasEffects = true;
     this.#user ??= this.#createUser();
     this.#parts.waits.beforeEffect(this.#call);
     return this.#parts.capabilities.dial(to, this.#user, signal);
@@ -133,6 +144,7 @@ export class CallBorder implements BorderHost {
   }
 
   workspace(): Promise<BorderWorkspace> {
+    this.#call.hasEffects = true;
     this.#user ??= this.#createUser();
     this.#parts.waits.beforeEffect(this.#call);
     return this.#parts.capabilities.workspace(this.#user);

@@ -3,7 +3,7 @@ import { errorCatalog } from '../errors/catalog.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import type { ActiveCall, CallPhase } from './active-call.ts';
 import type { CallEnd } from './execution-records.ts';
-import type { ExecutionError, ExplainGuestError } from './tool-types.ts';
+import type { CallAnswer, ExecutionError, ExplainGuestError } from './tool-types.ts';
 import { sayIssue } from './validation/schema-issue.ts';
 
 /** What a success becomes: its output, or an error when the output is not what the tool declares. */
@@ -53,11 +53,22 @@ export async function endFailure(
   const { status, error } = outcome;
   if (error.frames.length === 0) return endWithError(status, error);
   try {
-    return { status, error: await explain(error, call.entry.published.generation) };
+    return { status, error: await explain(error, call.climbed?.generation ?? call.entry.published.generation) };
   } catch (fault) {
     onFault(fault, call.record.id);
     return endWithError(status, { ...error, frames: [] });
   }
+}
+
+/** The same failure, with a sentence on what might help in its next step. */
+export function addAdvice(end: CallEnd, advice: string): CallEnd {
+  const { error } = end;
+  return error === undefined ? end : { ...end, error: { ...error, fix: `${error.fix} ${advice}` } };
+}
+
+/** What an answer says of a call that was run again on a higher engine. */
+export function describeClimb({ from, to, reason }: NonNullable<ActiveCall['climbed']>): NonNullable<CallAnswer['climbed']> {
+  return { from, to, reason };
 }
 
 function describeError(error: GuestError): ExecutionError {

@@ -1,26 +1,25 @@
 import type { Recording } from '../engines/border.ts';
-import type { RunOutcome } from '../engines/engine.ts';
 import { createAcceptance } from './accept.ts';
 import { ActiveCall } from './active-call.ts';
 import { findLateRefusal } from './approval-gate.ts';
 import { CallBorder, type CallBorderParts } from './call-border.ts';
-import { endFailure, endSuccess, endWaiting, leftToNextRun } from './call-end.ts';
+import { addAdvice, describeClimb, endFailure, endSuccess, endWaiting, leftToNextRun } from './call-end.ts';
 import { createCallerLimits } from './caller-limits.ts';
 import { waitAtMost, waitForEnd } from './deadline.ts';
 import { createDispatcher } from './dispatcher.ts';
 import { createDurableWaits } from './durable-waits.ts';
-import { findEngine, runInEngine } from './engine-run.ts';
+import { engineOf, findEngine, runInEngine } from './engine-run.ts';
 import { createExecutionIds } from './execution-id.ts';
 import { executionUnknown, maySee } from './execution-reader.ts';
 import { type CallEnd, createExecutionRecords } from './execution-records.ts';
 import { createIdempotency } from './idempotency.ts';
 import { createNestedCalls } from './nested-calls.ts';
+import { createNextAttempt } from './next-attempt.ts';
 import { createPendingApprovals } from './pending-approvals.ts';
 import { createToolPreparer } from './prepared-tool.ts';
 import { createRecordingKeeper } from './recordings.ts';
 import { redactEnd } from './redaction.ts';
 import { resumeCalls } from './resume-calls.ts';
-import { decideRetry } from './retry.ts';
 import type { ToolCallerHandle, ToolCallerParts } from './tool-caller-parts.ts';
 import type { CallAnswer, CallRequest } from './tool-types.ts';
 import { createTurns } from './turns.ts';
@@ -100,6 +99,18 @@ export function createToolCaller(parts: ToolCallerParts): ToolCallerHandle {
     active: activeById,
     now,
   });
+  const nextAttempt = createNextAttempt({
+    ladder: parts.ladder,
+    events,
+    now,
+    beforeEffect: waits.beforeEffect,
+    enterAgain(call) {
+      dispatcher.enterAgain(call);
+      watchDeadline(call);
+    },
+    stop: (call) => void stop(call, 'timeout'),
+    onFault,
+  });
   let whenIdle: PromiseWithResolvers<void> | undefined;
 
   function enter(call: ActiveCall): void {
@@ -141,7 +152,7 @@ export function createToolCaller(parts: ToolCallerParts): ToolCallerHandle {
       waits.beforeEffect(call);
       records.start(call.record, now(), call.request.tag);
     }
-    const engine = findEngine(engines, call.entry);
+    const engine = engineOf(engines, call);
     const border = new CallBorder(borderParts, call);
     const outcome = await runInEngine(engine, call, border, onFault);
     border.end();
@@ -151,30 +162,10 @@ export function createToolCaller(parts: ToolCallerParts): ToolCallerHandle {
       finish(call, endSuccess(call, outcome), outcome.recording);
       return;
     }
-    if (!tryAgain(call, outcome)) finish(call, await endFailure(call, outcome, parts.explainError, onFault), outcome.recording);
-  }
-
-  function tryAgain(call: ActiveCall, { status, error }: Exclude<RunOutcome, { status: 'success' }>): boolean {
-    const { retries, idempotent } = call.entry.manifest;
-    const attempt = call.record.attempts;
-    const facts = {
-      status,
-      code: error.code,
-      attempt,
-      retries,
-      isIdempotent: idempotent,
-      nowMs: now(),
-      deadlineMs: call.deadline.atMs,
-    };
-    const decision = decideRetry(facts);
-    if (!decision.retry || call.controller.signal.aborted) return false;
-    waits.beforeEffect(call);
-    call.phase = 'back-off';
-    call.timer = setTimeout(() => {
-      dispatcher.enterAgain(call);
-      watchDeadline(call);
-    }, decision.delayMs);
-    return true;
+    const next = await nextAttempt.arrange(call, outcome);
+    if (next.goesOn) return;
+    const end = await endFailure(call, outcome, parts.explainError, onFault);
+    finish(call, next.advice === undefined ? end : addAdvice(end, next.advice), outcome.recording);
   }
 
   /** Ends a call from outside; false when it had ended. */
@@ -214,6 +205,7 @@ export function createToolCaller(parts: ToolCallerParts): ToolCallerHandle {
       ...(output !== undefined && { output }),
       ...(error !== undefined && { error }),
       durationMs,
+      ...(call.climbed !== undefined && { climbed: describeClimb(call.climbed) }),
     };
     store.committedEnds().then(() => call.resolve(answer), call.reject);
   }

@@ -1,6 +1,6 @@
 import type { Store } from '../store/store-types.ts';
 import type { ActiveCall } from './active-call.ts';
-import { type Engines, findEngine } from './engine-run.ts';
+import { type Engines, engineOf } from './engine-run.ts';
 import { describeParked } from './parked-facts.ts';
 
 /** Keeps calls that ask a person in the middle, so that they survive the end of the daemon. */
@@ -70,7 +70,7 @@ export function createDurableWaits(parts: {
     // As of now: what the call logs or does later is not in the picture of its memory either.
     const factsJson = describeParked(call, 'confirm');
     try {
-      const blob = await findEngine(engines, call.entry).suspend?.(id);
+      const blob = await engineOf(engines, call).suspend?.(id);
       if (blob === undefined || wait.effects !== effects || call.phase !== 'started') return false;
       if (blob.length > maxBlobBytes) return true;
       wait.storedAtMs = now();
@@ -100,7 +100,7 @@ export function createDurableWaits(parts: {
       wait.questions++;
       call.hasAsked = true;
       // What a call within a call waits for is of no use once the call above it is gone.
-      const cannot = findEngine(engines, call.entry).suspend === undefined || call.request.parent !== undefined;
+      const cannot = engineOf(engines, call).suspend === undefined || call.request.parent !== undefined;
       if (!cannot && !call.request.caller.isAnonymous) await new Promise<void>((resolve) => wait.waiting.push(resolve));
     },
     afterQuestion(call) {

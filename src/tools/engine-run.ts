@@ -22,6 +22,11 @@ export function findEngine(engines: Engines, entry: ToolEntry): Engine {
   });
 }
 
+/** The engine that runs the next attempt of a call. */
+export function engineOf(engines: Engines, call: ActiveCall): Engine {
+  return call.climbed?.engine ?? findEngine(engines, call.entry);
+}
+
 /** Runs one attempt, or goes on with a call of the last run of the daemon. Never rejects: a fault of the engine is told to `onFault` and ends the call as `engine-failed`. */
 export async function runInEngine(
   engine: Engine,
@@ -53,7 +58,7 @@ function describeRun(call: ActiveCall): RunRequest {
   const { generation, manifest } = entry.published;
   return {
     executionId: record.id,
-    program: generation.program,
+    program: (call.climbed?.generation ?? generation).program,
     handler: entry.manifest.handler,
     argumentsJson: record.argumentsJson,
     isolation: manifest.isolation,

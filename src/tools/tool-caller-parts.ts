@@ -9,6 +9,7 @@ import type { BeforeCall } from './before-call.ts';
 import type { CallBorderParts } from './call-border.ts';
 import type { Engines } from './engine-run.ts';
 import type { NestedCalls } from './nested-calls.ts';
+import type { RunLadder } from './next-attempt.ts';
 import type { FindServable } from './resume-calls.ts';
 import type { ExplainGuestError } from './tool-types.ts';
 import type { ToolCaller, ToolRegistry } from './tools-api.ts';
@@ -29,6 +30,8 @@ export interface ToolCallerParts {
   readonly findServable?: FindServable;
   /** Asked before a call enters: the hooks. */
   readonly beforeCall?: BeforeCall | undefined;
+  /** Runs calls again on a higher engine; without it none is. */
+  readonly ladder?: RunLadder | undefined;
   readonly explainError: ExplainGuestError;
   /** What `context.config.get` and `context.env.get` may answer now; called before every slice. Must not throw. */
   readonly readView: CallBorderParts['readView'];

@@ -33,7 +33,7 @@ const build: BuildFacts = {
   isOperators: true,
 };
 const run: RunFacts = {
-  ended: 'cpu-limit',
+  trouble: 'cpu-limit',
   engine: 'quickjs',
   rungs: all,
   escalation: 'auto',
@@ -99,8 +99,8 @@ describe('decideBuild', () => {
 describe('decideRun', () => {
   it.each<[string, Partial<RunFacts>, string]>([
     ['runs again one rung up when the processor time is over', {}, 'move deno'],
-    ['runs again one rung up when the memory is over', { ended: 'memory-limit' }, 'move deno'],
-    ['does not when the time is over', { ended: 'time' }, 'stay'],
+    ['runs again one rung up when the memory is over', { trouble: 'memory-limit' }, 'move deno'],
+    ['does not when the time is over', { trouble: 'time' }, 'stay'],
     ['does so once', { hasMoved: true }, 'stay'],
     ['suggests under ask', { escalation: 'ask' }, 'suggest deno'],
     ['suggests under never', { escalation: 'never' }, 'suggest deno'],
@@ -113,6 +113,9 @@ describe('decideRun', () => {
     ['stays where there is no other engine', { rungs: rungsWith('quickjs') }, 'stay'],
     ['stays where the engine above is no faster', { engine: 'deno' }, 'stay'],
     ['has no rung above a WebAssembly module', { engine: 'extism' }, 'stay'],
+    ['runs again where a built-in is there that it reached for', { trouble: files }, 'move deno'],
+    ['passes by an engine that does not have it either', { trouble: programs }, 'move docker'],
+    ['climbs from Deno for programs, too', { trouble: programs, engine: 'deno' }, 'move docker'],
   ])('%s', (_what, facts, expected) => {
     expect(short(decideRun({ ...run, ...facts }))).toBe(expected);
   });
@@ -154,7 +157,7 @@ const arbitraryBuild: fc.Arbitrary<BuildFacts> = fc.record({
 });
 
 const arbitraryRun: fc.Arbitrary<RunFacts> = fc.record({
-  ended: fc.constantFrom('memory-limit' as const, 'cpu-limit' as const, 'time' as const),
+  trouble: fc.oneof(fc.constantFrom('memory-limit' as const, 'cpu-limit' as const, 'time' as const), arbitraryNeed),
   engine,
   rungs: arbitraryRungs,
   escalation,

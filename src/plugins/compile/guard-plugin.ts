@@ -7,6 +7,7 @@ import { failureText } from './entry-check.ts';
 import type { InputLedger } from './input-ledger.ts';
 import type { PathPolicy } from './path-policy.ts';
 import { ImportRefusal } from './refusal.ts';
+import { throwRefusal } from './refused-builtin.ts';
 import {
   clip,
   guardedSpecifiers,
@@ -59,7 +60,7 @@ export function createGuardPlugin(options: GuardOptions): Plugin {
         contents: isReplaced(path) ? forwardBuiltin(path) : '',
         loader: 'js',
       }));
-      build.onLoad({ filter: /.*/, namespace: 'refused' }, (args) => ({ contents: throwing(args.path), loader: 'js' }));
+      build.onLoad({ filter: /.*/, namespace: 'refused' }, (args) => ({ contents: throwRefusal(args.path), loader: 'js' }));
       build.onLoad({ filter: /.*/, namespace: 'hotcell' }, () => ({ contents: hotcellModule, loader: 'js' }));
     },
   };
@@ -142,11 +143,3 @@ function realPathOf(path: string): string | undefined {
     return undefined;
   }
 }
-
-/** The name tells the daemon that the engine is at fault, so that another one can be suggested. */
-function throwing(message: string): string {
-  return `throw Object.assign(new Error(${JSON.stringify(message)}), { name: ${JSON.stringify(builtinRefusal)} });\n`;
-}
-
-/** Name of the error of a built-in that a package reached for only when it ran. */
-export const builtinRefusal = 'BuiltinRefused';

@@ -5,10 +5,9 @@ import type { Engine, EngineName, GuestError, LoadResult } from '../../engines/e
 import type { EngineNeed } from '../../engines/ladder.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import type { Compiler } from '../compile/compile-types.ts';
-import { builtinRefusal } from '../compile/guard-plugin.ts';
 import { hashInputs } from '../compile/input-ledger.ts';
 import { readInput as readPluginText } from '../compile/read-input.ts';
-import { needOf } from '../compile/specifiers.ts';
+import { findRefusedBuiltin } from '../compile/refused-builtin.ts';
 import { sidecarExtensions } from '../discovery/entry-names.ts';
 import type { PluginSource } from '../discovery/plugin-source.ts';
 import { type Artifacts, hashBytes } from '../generations/artifact-files.ts';
@@ -90,8 +89,8 @@ export function createBuilder(parts: BuilderParts): PluginBuilder {
     ]);
     if (!loaded.ok) {
       if ('diagnostic' in loaded) return fail(loaded.diagnostic);
-      const needs = findRefusedBuiltin(loaded.error);
-      return { ...fail(await parts.explainLoadError(loaded.error, artifacts)), ...(needs ? { needs } : {}) };
+      const need = findRefusedBuiltin(loaded.error);
+      return { ...fail(await parts.explainLoadError(loaded.error, artifacts)), ...(need ? { needs: [need] } : {}) };
     }
     const read = parts.readManifest({ exported: loaded.exported, fileName: source.name, ...(inferred ? { inferred } : {}) });
     if (!read.ok) return fail(read.diagnostic);
@@ -126,7 +125,7 @@ export function createBuilder(parts: BuilderParts): PluginBuilder {
     },
     async compileOnly(source, engine) {
       const compiled = await compile(source, engine);
-      return compiled.ok ? { contentHash: compiled.contentHash, code: compiled.artifacts.code } : undefined;
+      return compiled.ok ? { contentHash: compiled.contentHash, artifacts: compiled.artifacts } : undefined;
     },
   };
 }
@@ -135,12 +134,6 @@ export function createBuilder(parts: BuilderParts): PluginBuilder {
 function moveUp(manifest: PluginManifest, engine: EngineName, climbed: ClimbedFrom): PluginManifest {
   const { permissions } = manifest;
   return { ...manifest, engine, climbed, permissions: climbed.isGranted ? { ...permissions, engine: [engine] } : permissions };
-}
-
-/** The built-in that a package reached for only when it ran. The words are the guard's own; a plugin that forges them gains nothing. */
-function findRefusedBuiltin({ name, message }: GuestError): readonly EngineNeed[] | undefined {
-  const need = name === builtinRefusal ? needOf(/has no Node built-in "([^"]+)"/.exec(message)?.[1] ?? '') : undefined;
-  return need && [need];
 }
 
 function refuseEngine(source: PluginSource, engine: EngineName, message: string): BuildOutcome {

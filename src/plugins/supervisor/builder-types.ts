@@ -34,5 +34,5 @@ export interface PluginBuilder {
   /** Rejects only when the signal aborts or a part of the daemon is at fault. */
   build(source: PluginSource, signal: AbortSignal, author?: Author): Promise<BuildOutcome>;
   /** Compiles alone, for code that the disk has lost or that another engine is to run; undefined when it does not compile. */
-  compileOnly(source: PluginSource, engine: EngineName): Promise<{ contentHash: string; code: string | Uint8Array } | undefined>;
+  compileOnly(source: PluginSource, engine: EngineName): Promise<{ contentHash: string; artifacts: Artifacts } | undefined>;
 }

@@ -45,6 +45,8 @@ export interface StageParts
   readonly news: ToolsNews;
   readonly now: () => number;
   readonly findRecord: (pluginPath: string) => PluginRecord | undefined;
+  /** Told when the cells of a generation are forgotten. */
+  readonly onDiscard: (generation: Generation) => void;
   /** Told when tool names became free. Must not throw. */
   readonly onNamesFree: () => void;
   readonly onFault: (error: unknown) => void;
@@ -176,8 +178,10 @@ export function createStage(parts: StageParts): Stage {
     for (const lapsed of inheritance.takeLapsed(record.path, heir)) discard(lapsed);
   }
 
-  function discard({ program, manifest }: Generation): void {
+  function discard(generation: Generation): void {
+    const { program, manifest } = generation;
     try {
+      parts.onDiscard(generation);
       parts.engines[manifest.engine]?.discard({ programKey: program.key });
     } catch (error) {
       parts.onFault(error);

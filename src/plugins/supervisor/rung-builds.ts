@@ -1,0 +1,82 @@
+import type { Engine, EngineName } from '../../engines/engine.ts';
+import type { Rung } from '../../engines/ladder.ts';
+import type { PluginSource } from '../discovery/plugin-source.ts';
+import { type Artifacts, hashBytes, type TraceFiles } from '../generations/artifact-files.ts';
+import { programKey } from '../generations/program.ts';
+import type { Generation } from '../plugin-types.ts';
+import type { PluginBuilder } from './builder-types.ts';
+
+/** Builds of generations for a higher engine than their own, made when a call is run again there. */
+export interface RungBuilds {
+  /** The same content for another engine; undefined when the disk holds other content by now, or it does not compile for that. */
+  build(generation: Generation, rung: Rung): Promise<Generation | undefined>;
+  /** Source map and sources of such a build. */
+  readTrace(id: string): TraceFiles | undefined;
+  /** Forgets what was built of a generation. */
+  forget(generation: Pick<Generation, 'id'>): void;
+}
+
+interface RungBuild {
+  readonly generation: Generation;
+  readonly artifacts: Artifacts;
+}
+
+const mostKept = 32;
+
+/** Creates the builder of rungs; what it makes lives in memory alone. */
+export function createRungBuilds(parts: {
+  readonly builder: Pick<PluginBuilder, 'compileOnly'>;
+  readonly engines: Partial<Record<EngineName, Pick<Engine, 'discard'>>>;
+  readonly findSource: (pluginPath: string) => PluginSource | undefined;
+}): RungBuilds {
+  const buildsById = new Map<string, RungBuild>();
+
+  async function make(generation: Generation, rung: Rung, id: string): Promise<RungBuild | undefined> {
+    const source = parts.findSource(generation.pluginPath);
+    const compiled = source && (await parts.builder.compileOnly(source, rung));
+    if (compiled?.contentHash !== generation.contentHash) return undefined;
+    const { artifacts } = compiled;
+    const { pluginPath, manifest, program } = generation;
+    const key = programKey(rung, pluginPath, hashBytes(artifacts.code));
+    const { label } = program;
+    return {
+      artifacts,
+      generation: {
+        ...generation,
+        id,
+        manifest: { ...manifest, engine: rung },
+        program: {
+          key,
+          label,
+          readCode: async () => artifacts.code,
+          readImage: async () => undefined,
+          saveImage: () => undefined,
+        },
+      },
+    };
+  }
+
+  function drop(id: string): void {
+    const built = buildsById.get(id);
+    if (!built || !buildsById.delete(id)) return;
+    const { manifest, program } = built.generation;
+    parts.engines[manifest.engine]?.discard({ programKey: program.key });
+  }
+
+  return {
+    async build(generation, rung) {
+      const id = `${generation.id}~${rung}`;
+      const built = buildsById.get(id) ?? (await make(generation, rung, id));
+      if (!built) return undefined;
+      buildsById.delete(id);
+      buildsById.set(id, built);
+      const [oldest] = buildsById.keys();
+      if (buildsById.size > mostKept && oldest !== undefined) drop(oldest);
+      return built.generation;
+    },
+    readTrace: (id) => buildsById.get(id)?.artifacts,
+    forget({ id }) {
+      for (const rungId of [...buildsById.keys()]) if (rungId.startsWith(`${id}~`)) drop(rungId);
+    },
+  };
+}
