@@ -8,7 +8,6 @@ import { createCrashCount } from '../../deno/back-off.ts';
 import { type DenoCell, DenoCells } from '../../deno/cells.ts';
 import { keyOfFlags, noFiles } from '../../deno/deno-flags.ts';
 import { LoadFailed, loadInto } from '../../deno/load-turn.ts';
-import { createSlots } from '../../deno/slots.ts';
 import { guardTurn } from '../../deno/turn-guard.ts';
 import { describeCall, describeLoad, type TurnFacts } from '../../deno/turn-outcome.ts';
 import type { Engine, LoadRequest, LoadResult, Program, RunOutcome, RunRequest } from '../../engine.ts';
@@ -18,6 +17,7 @@ import { provideGuestRunner } from '../../guest-runner.ts';
 import type { GuestCall } from '../../guest-session.ts';
 import type { SandboxRunner } from '../sandbox-runner.ts';
 import { type GuestContainer, startGuestContainer } from './guest-container.ts';
+import { createPlaces, type Place, type Places, steppingAside } from './places.ts';
 
 /** What the engine works with. */
 export interface DockerEngineParts {
@@ -50,7 +50,7 @@ class DockerEngine implements Engine {
   readonly #parts: DockerEngineParts;
   readonly #closing = new AbortController();
   readonly #crashes = createCrashCount();
-  readonly #slots: ReturnType<typeof createSlots>;
+  readonly #places: Places;
   readonly #cells: DenoCells<GuestContainer>;
   #runner: Promise<string> | undefined;
   #idle: NodeJS.Timeout | undefined;
@@ -58,7 +58,7 @@ class DockerEngine implements Engine {
   constructor(parts: DockerEngineParts) {
     this.#parts = parts;
     const { maxRunning, warm } = parts.settings;
-    this.#slots = createSlots(maxRunning);
+    this.#places = createPlaces({ most: maxRunning, mostAside: maxRunning });
     this.#cells = new DenoCells({
       start: () => this.#start(),
       loadInto: (container, program) => this.#loadProgram(container, program),
@@ -80,13 +80,14 @@ class DockerEngine implements Engine {
 
   async run(request: RunRequest, host: BorderHost, signal: AbortSignal): Promise<RunOutcome> {
     const callEnd = createCallEnd(request.deadline, [signal, this.#closing.signal]);
-    let leave: (() => void) | undefined;
+    let place: Place | undefined;
     try {
-      leave = await this.#slots.enter(callEnd.signal);
+      place = await this.#places.enter(callEnd.signal);
       await callEnd.race(delay(this.#crashes.waitMs(request.program.key)));
-      const cell = await this.#takeCell({ request, host }, request, callEnd);
+      const call = { request, host: steppingAside(host, place) };
+      const cell = await this.#takeCell(call, request, callEnd);
       try {
-        return await this.#turn(cell, { request, host }, callEnd);
+        return await this.#turn(cell, call, callEnd);
       } finally {
         if (request.isolation === 'call') {
           cell.process.kill();
@@ -101,7 +102,7 @@ class DockerEngine implements Engine {
       if (error instanceof HotcellError) return refuse(error);
       throw error;
     } finally {
-      leave?.();
+      place?.leave();
       callEnd.close();
     }
   }
@@ -140,7 +141,7 @@ class DockerEngine implements Engine {
     const { limits } = call.request;
     const guard = guardTurn(container, limits, callEnd);
     cell.isBusy = true;
-    container.allowDial(call.host.dial?.bind(call.host));
+    container.allowDial(call.host.dial);
     const onTurn: GuestCall['onTurn'] = (turn) => {
       container.turn = turn;
     };

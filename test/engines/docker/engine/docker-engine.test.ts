@@ -191,6 +191,28 @@ describeDocker('createDockerEngine.run', () => {
     ]);
   });
 
+  it('lets calls that wait for each other through, however few may run at once', async () => {
+    const narrow = createDockerRig({ maxRunning: 1 });
+    const inner = handlerOf("return 'inner'");
+    const outer = handlerOf("return context.tools.call('inner', {})");
+    const callInner = async () => {
+      const { status } = await narrow.run(inner);
+      return { ok: true, payload: JSON.stringify({ status, output: 'inner' }) } as const;
+    };
+    expect(await narrow.run(outer, { answer: callInner })).toMatchObject({ status: 'success' });
+    const deeper = handlerOf("return context.tools.call('outer', {}).then(String, (error) => error.code)");
+    const refused: unknown[] = [];
+    await narrow.run(outer, {
+      answer: async () => {
+        const below = await narrow.run(deeper, { answer: callInner });
+        refused.push(below.status === 'success' && below.output);
+        return { ok: true, payload: '{"status":"success","output":1}' };
+      },
+    });
+    expect(refused).toEqual(['queue-full']);
+    await narrow.close();
+  });
+
   it('has a container with the plugin in it ready when the next call comes', async () => {
     const plugin = handlerOf(
       "const { readFileSync } = await import('node:fs'); return /containers\\/([0-9a-f]{64})/.exec(readFileSync('/proc/self/mountinfo', 'utf8'))[1]",
