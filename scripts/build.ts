@@ -3,6 +3,7 @@ import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { bundlePortableCode } from '../src/engines/extism/build/portable-code.ts';
 import { bundleGuestRunner, guestRuntimes } from '../src/engines/guest-runner.ts';
 import { bundleNodeShims } from '../src/engines/quickjs/node-builtins.ts';
 import { bundlePrelude } from '../src/engines/quickjs/prelude.ts';
@@ -21,6 +22,8 @@ for (const arch of ['x64', 'arm64']) {
   cpSync(join(root, 'src', init), join(outDir, init));
 }
 writeFileSync(join(guestDir, 'prelude.json'), JSON.stringify(await bundlePrelude()));
+writeFileSync(join(guestDir, 'portable.json'), JSON.stringify(await bundlePortableCode()));
+cpSync(join(root, 'wasm/template/runtime.wasm'), join(guestDir, 'portable-runtime.wasm'));
 writeFileSync(join(guestDir, 'node-shims.json'), JSON.stringify(await bundleNodeShims()));
 for (const runtime of guestRuntimes) writeFileSync(join(guestDir, `runner-${runtime}.js`), await bundleGuestRunner(runtime));
 

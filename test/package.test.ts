@@ -6,6 +6,7 @@ import { delimiter, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { createPlugin } from '@extism/extism';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const run = promisify(execFile);
@@ -99,6 +100,17 @@ describe('the published package', () => {
       status: 'success',
       output: { text: 'Hello Ada', host: 'example.com', hash: createHash('sha256').update('Ada').digest('hex').slice(0, 8) },
     });
+  });
+
+  it('builds a plugin into a module that the plain SDK runs', async () => {
+    const { stdout } = await run(process.execPath, [bin, 'build', 'plugins/greet.ts', '-o', 'greet.wasm'], { cwd: folder, env });
+    expect(stdout).toContain('exports describe, call, greet');
+    const plugin = await createPlugin(
+      { wasm: [{ data: new Uint8Array(readFileSync(join(folder, 'greet.wasm'))) }] },
+      { useWasi: true },
+    );
+    expect((await plugin.call('greet', '{"name":"Ada"}'))?.json()).toMatchObject({ text: 'Hello Ada', host: 'example.com' });
+    await plugin.close();
   });
 
   it('types a plugin for its author', async () => {

@@ -72,7 +72,6 @@ beforeAll(async () => {
   sdk = await openInSdk(module, {
     config: { greeting: 'hello', KEY: 'secret' },
     logger: Object.assign({}, console, logger),
-    logLevel: 'info',
   });
 });
 
