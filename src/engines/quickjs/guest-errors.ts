@@ -8,7 +8,17 @@ const MAX_FRAMES = 20;
 const MAX_LINE = 500;
 
 /** Refusals of the host that a handler may let through: they keep their code. */
-const refusalCodes: ReadonlySet<string> = new Set(['permission-denied', 'not-supported', 'rate-limited']);
+const refusalCodes: ReadonlySet<string> = new Set([
+  'permission-denied',
+  'not-supported',
+  'rate-limited',
+  'payload-too-large',
+  'docker-missing',
+  'image-refused',
+  'image-missing',
+  'image-changed',
+  'command-missing',
+]);
 
 /** What plugins written for Node look for, and what is there instead. */
 const insteadOf: ReadonlyMap<string, string> = new Map([
