@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { defaultLimits, limitTable } from '../../config/limits.ts';
+import { HotcellError } from '../../errors/hotcell-error.ts';
 import type { BorderHost } from '../border.ts';
 import type { Engine, LoadRequest, LoadResult, Program, RunOutcome, RunRequest } from '../engine.ts';
 import { type CallEnd, createCallEnd } from '../extism/call-end.ts';
@@ -18,7 +19,7 @@ import { findParentDeath } from './parent-death.ts';
 import { openProcessBook, type ProcessBook } from './process-book.ts';
 import { createSlots } from './slots.ts';
 import { guardTurn } from './turn-guard.ts';
-import { describeCall, describeLoad } from './turn-outcome.ts';
+import { describeCall, describeLoad, describeMissing } from './turn-outcome.ts';
 
 /** What the engine works with. */
 export interface DenoEngineOptions {
@@ -94,6 +95,7 @@ class DenoEngine implements Engine {
     } catch (error) {
       const reason = callEnd.reason();
       if (reason) return describeEarlyEnd(reason);
+      if (error instanceof HotcellError) return describeMissing(error);
       if (error instanceof LoadFailed) return describeCall({ ...error.facts, limits: request.limits });
       throw error;
     } finally {

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { Duplex, type Readable } from 'node:stream';
+import { HotcellError } from '../../errors/hotcell-error.ts';
 import { type GuestLoss, GuestSession } from '../guest-session.ts';
 import type { GuestTurn } from '../guest-turn.ts';
 import { type DenoStart, denoArguments } from './deno-flags.ts';
@@ -82,6 +83,10 @@ export async function startDenoProcess(parts: SpawnParts): Promise<DenoProcess> 
   const timer = setTimeout(kill, startMs);
   try {
     await session.ready;
+  } catch {
+    throw new HotcellError('engine-failed', 'Deno ended before it could run the plugin.', {
+      fix: 'Run hotcell doctor: it says which Deno is used, and whether it starts.',
+    });
   } finally {
     clearTimeout(timer);
   }

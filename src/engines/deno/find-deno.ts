@@ -13,15 +13,20 @@ const packages: Readonly<Record<string, string>> = {
 
 /** What the binary is looked for with. */
 export interface DenoPlaces {
-  readonly env: { readonly PATH?: string | undefined };
+  readonly env: { readonly PATH?: string | undefined; readonly HOTCELL_DENO?: string | undefined };
   readonly platform: string;
   readonly arch: string;
 }
 
-/** The path of the Deno binary: of the npm package `deno` beside Hotcell, else on PATH. Undefined when there is none. */
+/**
+ * The path of the Deno binary: what HOTCELL_DENO names, and no other; else that of the npm package `deno` beside Hotcell, else one on
+ * PATH. Undefined when there is none.
+ */
 export function findDeno(
   places: DenoPlaces = { env: process.env, platform: process.platform, arch: process.arch },
 ): string | undefined {
+  const chosen = places.env.HOTCELL_DENO;
+  if (chosen) return isExecutable(chosen) && !isScript(chosen) ? chosen : undefined;
   return findPackaged(places) ?? findOnPath(places.env.PATH ?? '');
 }
 
@@ -30,7 +35,7 @@ export function requireDeno(places?: DenoPlaces): string {
   const path = findDeno(places);
   if (path !== undefined) return path;
   throw new HotcellError('engine-missing', 'The engine "deno" needs Deno 2, which is not on this machine.', {
-    fix: 'Install it beside Hotcell (npm install deno), or put deno on the PATH of the daemon; then reload the plugin.',
+    fix: 'Install it beside Hotcell (npm install deno), put deno on the PATH of the daemon, or name the binary in HOTCELL_DENO; then reload the plugin.',
   });
 }
 

@@ -1,4 +1,5 @@
 import type { Limits } from '../../config/limits.ts';
+import type { HotcellError } from '../../errors/hotcell-error.ts';
 import type { GuestError, LoadResult, RunOutcome } from '../engine.ts';
 import type { EndReason } from '../extism/call-end.ts';
 import { explainThrown, guestModule, readReturned } from '../guest-reports.ts';
@@ -44,6 +45,12 @@ export function describeLoad(facts: TurnFacts): LoadResult {
   } catch {
     return failLoad('What the plugin exports could not be read as data.');
   }
+}
+
+/** The outcome of a call for which no process could be had: it says what to do. */
+export function describeMissing({ code, message, fix }: HotcellError): RunOutcome {
+  const usage = { cpuMs: 0, hostCalls: 0, logLines: 0 };
+  return { ...fail('error', code, `${message} ${fix}`), usage };
 }
 
 /** A plugin in a process is known by the address that its module was imported from: a blob's in Deno, a file's in Node. */

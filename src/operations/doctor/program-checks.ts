@@ -1,6 +1,9 @@
-import { accessSync, constants } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { findDeno } from '../../engines/deno/find-deno.ts';
 import type { Finding } from '../contracts/daemon.ts';
+
+const startMs = 5000;
 
 /** Does the compiler start? Its install script may have been blocked. */
 export async function checkEsbuild(): Promise<Finding> {
@@ -23,28 +26,27 @@ function brokenEsbuild(cause: string): Finding {
   };
 }
 
-/** Is Deno there? Only plugins that ask for that engine need it. */
-export function checkDeno(): Finding {
-  const file = findProgram('deno');
-  if (file !== undefined) return { name: 'deno', status: 'ok', message: `Deno is at ${file}.` };
-  return {
-    name: 'deno',
-    status: 'info',
-    message: 'Deno is not installed; only plugins that ask for the engine "deno" need it.',
-    fix: 'Install it if you need it: npm install deno',
-  };
-}
-
-function findProgram(name: string): string | undefined {
-  const folders = (process.env.PATH ?? '').split(delimiter).filter((folder) => folder !== '');
-  return folders.map((folder) => join(folder, name)).find(isExecutable);
-}
-
-function isExecutable(file: string): boolean {
+/** Is Deno there, and does it start? Only plugins that ask for that engine need it. */
+export async function checkDeno(env: NodeJS.ProcessEnv = process.env): Promise<Finding> {
+  const file = findDeno({ env, platform: process.platform, arch: process.arch });
+  if (file === undefined) {
+    return {
+      name: 'deno',
+      status: 'info',
+      message: 'Deno is not installed; only plugins that ask for the engine "deno" need it.',
+      fix: 'Install it if you need it (npm install deno), or name its binary in HOTCELL_DENO.',
+    };
+  }
   try {
-    accessSync(file, constants.X_OK);
-    return true;
+    const { stdout } = await promisify(execFile)(file, ['--version'], { env: {}, timeout: startMs });
+    const [version = 'Deno'] = stdout.replace(/^deno/, 'Deno').split(' (');
+    return { name: 'deno', status: 'ok', message: `${version} is at ${file}.` };
   } catch {
-    return false;
+    return {
+      name: 'deno',
+      status: 'warn',
+      message: `Deno is at ${file}, but does not start.`,
+      fix: 'Install one for this machine and name it in HOTCELL_DENO.',
+    };
   }
 }

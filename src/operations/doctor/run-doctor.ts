@@ -22,7 +22,7 @@ const checks: readonly Check[] = [
   checkEsbuild,
   checkDocker,
   checkDockerImages,
-  checkDeno,
+  () => checkDeno(),
 ];
 
 /** Runs every check. `ok` is false when one of them says that Hotcell cannot work. */
