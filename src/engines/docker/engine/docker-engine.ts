@@ -141,6 +141,7 @@ class DockerEngine implements Engine {
     const { limits } = call.request;
     const guard = guardTurn(container, limits, callEnd);
     cell.isBusy = true;
+    container.setIdle(false);
     container.allowDial(call.host.dial);
     const onTurn: GuestCall['onTurn'] = (turn) => {
       container.turn = turn;
@@ -151,6 +152,7 @@ class DockerEngine implements Engine {
     container.allowDial(undefined);
     cell.isBusy = false;
     const cpuMs = guard.close();
+    container.setIdle(true);
     const left = result.turn.close();
     const stopped = guard.stopped() ?? (fault.isMemory ? 'memory' : undefined);
     if (result.end) this.#crashes.recovered(programKey);
@@ -190,6 +192,7 @@ class DockerEngine implements Engine {
 
 async function loadIntoContainer(container: GuestContainer, { code, label, limits }: LoadRequest): Promise<TurnFacts> {
   const facts = await loadInto(container, code, label, limits);
+  container.setIdle(true);
   const { isMemory } = facts.result.lost ? await container.fault : {};
   return isMemory ? { ...facts, stopped: facts.stopped ?? 'memory' } : facts;
 }

@@ -10,6 +10,7 @@ import { toInit } from '../frames.ts';
 import type { OpenedCell } from '../sandbox-runner.ts';
 import type { ContainerUsage, UsageMeter } from '../usage-meter.ts';
 import { listenToGuest } from './guest-line.ts';
+import { type IdleWatch, watchIdle } from './idle-watch.ts';
 
 /** What the engine starts a guest from. */
 export interface GuestStart {
@@ -29,7 +30,7 @@ export interface GuestFault {
 }
 
 /** Node in a container: a guest like a process of this machine. */
-export interface GuestContainer extends DenoProcess {
+export interface GuestContainer extends DenoProcess, IdleWatch {
   /** Whose network its clients have, while a call runs in it. */
   allowDial(dial: BorderHost['dial'] | undefined): void;
   /** Resolves when the guest is over and it is known why. */
@@ -57,11 +58,14 @@ export async function startGuestContainer({ opened, image, runner, heapMb }: Gue
   const end = (why: GuestFault): void => {
     if (isOver) return;
     isOver = true;
+    idle.setIdle(false);
     fault.resolve(why);
     session?.lose({ kind: 'ended', reason: 'it was ended' });
     cell.link.close();
     void done().finally(exited.resolve);
   };
+  const usage = () => subtract(meter?.(), base);
+  const idle = watchIdle(usage, () => end({}));
   const tell = (level: 'info' | 'warn') => (text: string) => {
     if (level === 'warn') words = `${words}${text}\n`.slice(-maxLastWords);
     guest.turn?.log({ level, text, atMs: Date.now() });
@@ -81,7 +85,8 @@ export async function startGuestContainer({ opened, image, runner, heapMb }: Gue
     },
     turn: undefined,
     isAlive: () => !isOver,
-    usage: () => subtract(meter?.(), base),
+    usage,
+    setIdle: (isIdle) => idle.setIdle(isIdle && !isOver),
     lastWords: () => words,
     kill: () => end({}),
     exited: exited.promise,
