@@ -45,9 +45,16 @@ export function removeDaemonFolder(folder: string): void {
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 }
 
-/** Starts a daemon over a folder and waits until it listens and every plugin has a state. `env` goes over that of the test. */
-export async function startDaemonProcess(folder: string, env: NodeJS.ProcessEnv = {}): Promise<DaemonProcess> {
-  const child = spawn(process.execPath, [command, 'start', '--json'], {
+/**
+ * Starts a daemon over a folder and waits until it listens and every plugin has a state. `env` goes over that of the test;
+ * `program` is the command of another installation.
+ */
+export async function startDaemonProcess(
+  folder: string,
+  env: NodeJS.ProcessEnv = {},
+  program: string = command,
+): Promise<DaemonProcess> {
+  const child = spawn(process.execPath, [program, 'start', '--json'], {
     cwd: folder,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, ...env },
