@@ -55,7 +55,7 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
   const { plugins, tracer } = openPlugins(foundation, { engines, registry, ladder, grants, uses, caller: () => caller });
   const calls = { engines, sandbox, registry, hosted, ladder, plugins, tracer, approvals, uses, audit };
   const { caller, models, capabilities, journey } = openCalls(foundation, { ...calls, beforeCall: () => hooks.beforeCall });
-  const hooks = openHooks(foundation, { engines, sandbox, journey });
+  const hooks = openHooks(foundation, { engines, sandbox, approvals, journey });
   const { skills } = openHosted(foundation, { hosted, native: capabilities.native, grants, grantQuestions });
 
   const strangers = createStrangerCleaner({ store, dataDir: config.dataDir, onFault: logFault });

@@ -2,13 +2,15 @@ import type { PermissionSet } from '../config/permission-set.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import { suggestNearNames } from '../errors/near-names.ts';
 import type { EventLog } from '../events/event.ts';
+import type { Approval } from '../permissions/approval-types.ts';
 import { globMatches } from '../permissions/matching.ts';
 import type { Store } from '../store/store-types.ts';
 import type { ToolEntry } from '../tools/tool-types.ts';
 import type { BuiltHook } from './build-hook.ts';
 import { discoverHooks, type HookRoots } from './discover.ts';
-import { createHookEntry } from './hook-entry.ts';
+import { createHookEntry, nameOfTool } from './hook-entry.ts';
 import type { HookEvent, Subscription } from './hook-events.ts';
+import type { HookQuestions } from './hook-questions.ts';
 import { type HookBuild, HookRecord } from './hook-record.ts';
 import type { HookFiles, HookManifest, HookPlace, HookView } from './hook-types.ts';
 
@@ -19,6 +21,7 @@ export interface HookBookParts {
   readonly events: Pick<EventLog, 'publish'>;
   /** False: hooks are listed and approved, and none is built or run. */
   readonly isOn: boolean;
+  readonly questions: HookQuestions;
   readonly build: (hook: {
     readonly place: HookPlace;
     readonly files: HookFiles;
@@ -52,6 +55,9 @@ export interface HookBook {
   get(name: string): HookView;
   /** Approves exactly these files. Throws `hook-unknown`, `hook-invalid`, or `conflict` when they are others by now. */
   approve(name: string, contentHash: string, by: string): Promise<HookView>;
+  /** The same for the question whether a hook may run. Throws `conflict` when something else is asked by now. */
+  approveAsked(approval: Approval, by: string): Promise<HookView>;
+  requireAsked(approval: Approval): void;
   /** Takes an approval back; false when there was none. Throws `hook-unknown`. */
   revoke(name: string, by: string): boolean;
   /** True when an approved hook wants to hear of the event; looks at no file. */
@@ -83,11 +89,12 @@ export function createHookBook(parts: HookBookParts): HookBook {
     if (!isWanted) endBuild(record);
     else if (record.build === undefined) record.build = startBuild(record);
     tell(record, reason, by);
-    listHeard();
   }
 
-  function listHeard(): void {
+  /** What calls and people are asked follows from where the hooks stand. */
+  function follow(): void {
     if (!parts.isOn) return;
+    parts.questions.follow([...records.values()]);
     approved = [...records.values()].flatMap(({ isApproved, manifest }) =>
       isApproved && manifest !== undefined ? [manifest] : [],
     );
@@ -130,11 +137,13 @@ export function createHookBook(parts: HookBookParts): HookBook {
     return build;
   }
 
-  function look(record: HookRecord): void {
-    if (!record.look()) return;
+  /** True when the files are others than before. */
+  function look(record: HookRecord): boolean {
+    if (!record.look()) return false;
     // Another content is another hook: nothing of the old one runs any more.
     endBuild(record);
     settle(record, record.told.state === 'absent' ? 'found' : 'its files changed');
+    return true;
   }
 
   function discover(): void {
@@ -156,7 +165,6 @@ export function createHookBook(parts: HookBookParts): HookBook {
     records.delete(name);
     endBuild(record);
     if (record.approval !== undefined) table.remove(record.place.dir);
-    listHeard();
     const { state: previousState, hash } = record.told;
     events.publish('hook-change', {
       subject: name,
@@ -164,11 +172,38 @@ export function createHookBook(parts: HookBookParts): HookBook {
     });
   }
 
+  /** The hook, when it is valid and still has the files of this hash. */
+  function requireFiles(name: string, contentHash: string): HookRecord {
+    discover();
+    const record = require(name);
+    look(record);
+    follow();
+    if (record.problem !== undefined)
+      throw new HotcellError('hook-invalid', `The hook "${name}" is not valid: ${record.problem}`);
+    if (record.files.contentHash === contentHash) return record;
+    const message = `The files of the hook "${name}" are not those that are to be approved: their hash is ${record.files.contentHash}.`;
+    throw new HotcellError('conflict', message, { fix: `Look at them again: hotcell hook show ${name}` });
+  }
+
+  async function approve(name: string, contentHash: string, by: string): Promise<HookView> {
+    const record = requireFiles(name, contentHash);
+    const row = { path: record.place.dir, contentHash, approvedBy: by, approvedAtMs: now() };
+    table.put(row);
+    record.approval = row;
+    parts.questions.answered(record, by);
+    // Approved again is tried again: what it lacked may be there by now.
+    if (record.build?.failure !== undefined) endBuild(record);
+    settle(record, 'approved', by);
+    follow();
+    await record.build?.entry.catch(() => {});
+    return record.view();
+  }
+
   function hear(record: HookRecord, subscription: Subscription): HearingHook | undefined {
     const { build, manifest, place } = record;
     if (build === undefined || manifest === undefined) return undefined;
     const isCurrent = (): boolean => {
-      look(record);
+      if (look(record)) follow();
       return build.isLive;
     };
     return isCurrent() ? { name: place.name, manifest, subscription, entry: build.entry, isCurrent } : undefined;
@@ -182,34 +217,20 @@ export function createHookBook(parts: HookBookParts): HookBook {
         look(record);
         settle(record, record.told.state === 'absent' ? 'found' : 'looked at again');
       }
+      follow();
       await Promise.allSettled([...records.values()].map(({ build }) => build?.entry));
     },
     list: () => [...records.values()].map((record) => record.view()).sort((a, b) => (a.name < b.name ? -1 : 1)),
     get: (name) => require(name).view(),
-    async approve(name, contentHash, by) {
-      discover();
-      const record = require(name);
-      look(record);
-      if (record.problem !== undefined)
-        throw new HotcellError('hook-invalid', `The hook "${name}" is not valid: ${record.problem}`);
-      if (record.files.contentHash !== contentHash) {
-        const message = `The files of the hook "${name}" are not those that are to be approved: their hash is ${record.files.contentHash}.`;
-        throw new HotcellError('conflict', message, { fix: `Look at them again: hotcell hook show ${name}` });
-      }
-      const row = { path: record.place.dir, contentHash, approvedBy: by, approvedAtMs: now() };
-      table.put(row);
-      record.approval = row;
-      // Approved again is tried again: what it lacked may be there by now.
-      if (record.build?.failure !== undefined) endBuild(record);
-      settle(record, 'approved', by);
-      await record.build?.entry.catch(() => {});
-      return record.view();
-    },
+    approve,
+    approveAsked: ({ plugin, argumentsHash }, by) => approve(nameOfTool(plugin), argumentsHash, by),
+    requireAsked: ({ plugin, argumentsHash }) => void requireFiles(nameOfTool(plugin), argumentsHash),
     revoke(name, by) {
       const record = require(name);
       const wasApproved = table.remove(record.place.dir);
       record.approval = undefined;
       settle(record, 'revoked', by);
+      follow();
       return wasApproved;
     },
     isHeard: (event, tool) => approved.some((manifest) => hearsEvent(manifest, event) && hearsTool(manifest, tool)),

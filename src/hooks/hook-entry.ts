@@ -13,6 +13,11 @@ export function toolNameOf(hookName: string): string {
   return `${prefix}${hookName}`;
 }
 
+/** The hook whose runs are recorded under a name. */
+export function nameOfTool(tool: string): string {
+  return tool.slice(prefix.length);
+}
+
 /** True for the name of a record of a hook. */
 export function isHookTool(tool: string): boolean {
   return tool.startsWith(prefix);

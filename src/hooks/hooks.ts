@@ -1,5 +1,6 @@
 import type { Config } from '../config/config-types.ts';
 import type { EventLog } from '../events/event.ts';
+import type { Approvals } from '../permissions/approval-types.ts';
 import { createTracer } from '../plugins/diagnostics/trace.ts';
 import { createFolderWatch, type FolderWatch } from '../plugins/watch/folder-watch.ts';
 import type { Store } from '../store/store-types.ts';
@@ -10,6 +11,7 @@ import { type BuiltHook, buildHook, type HookBuilderParts } from './build-hook.t
 import type { HookRoots } from './discover.ts';
 import { createEventHooks } from './event-hooks.ts';
 import { createHookBook, type HookBook } from './hook-book.ts';
+import { createHookQuestions } from './hook-questions.ts';
 import type { RunHook } from './hook-runner.ts';
 
 /** What hooks are made of. */
@@ -18,6 +20,7 @@ export interface HookParts {
   readonly roots: HookRoots;
   readonly store: Pick<Store, 'hookApprovals'>;
   readonly events: EventLog;
+  readonly approvals: Pick<Approvals, 'ask' | 'answer' | 'withdraw' | 'list'>;
   readonly builder: HookBuilderParts;
   readonly run: RunHook;
   readonly readExecution: (id: string) => Promise<Execution | undefined>;
@@ -50,6 +53,7 @@ export function createHooks(parts: HookParts): Hooks {
     store: parts.store,
     events,
     isOn: config.hooks.enabled && !config.safe,
+    questions: createHookQuestions({ approvals: parts.approvals, onFault }),
     build: async (hook) => {
       const built = await buildHook(parts.builder, hook);
       artifactsById.set(built.program.key, built.artifacts);

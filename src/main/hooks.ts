@@ -8,6 +8,7 @@ import { createCompiler } from '../plugins/compile/compile.ts';
 import { createToolCaller } from '../tools/call.ts';
 import { createExecutionReader } from '../tools/execution-reader.ts';
 import type { Journey } from './calls.ts';
+import type { Consents } from './consents.ts';
 import type { OpenEngines } from './engines.ts';
 import type { Foundation } from './foundation.ts';
 
@@ -15,9 +16,12 @@ import type { Foundation } from './foundation.ts';
 const maxPending = 2000;
 
 /** Opens the hooks, with a call journey of their own. They are told nothing before they are started. */
-export function openHooks(foundation: Foundation, needs: OpenEngines & { readonly journey: Journey }): Hooks {
+export function openHooks(
+  foundation: Foundation,
+  needs: OpenEngines & Pick<Consents, 'approvals'> & { readonly journey: Journey },
+): Hooks {
   const { config, closers, store, events, logFault } = foundation;
-  const { engines, sandbox, journey } = needs;
+  const { engines, sandbox, approvals, journey } = needs;
   const { quickjs, deno } = engines;
   if (quickjs === undefined || deno === undefined) throw new Error('hooks need the engines quickjs and deno');
   // What a hook imports lies in its own folder: shared folders are not part of what was approved.
@@ -50,6 +54,7 @@ export function openHooks(foundation: Foundation, needs: OpenEngines & { readonl
     roots: { dataHooks, skillDirs: config.skillDirs },
     store,
     events,
+    approvals,
     builder: {
       compiler,
       engines: { quickjs, deno, shell },

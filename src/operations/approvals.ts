@@ -11,7 +11,7 @@ import type { OperationParts } from './parts.ts';
 const defaultPageSize = 100;
 
 /** What can be done with questions to people. */
-export function createApprovalOperations({ approvals, grantQuestions, plugins }: OperationParts): Operation[] {
+export function createApprovalOperations({ approvals, grantQuestions, plugins, hooks }: OperationParts): Operation[] {
   /** Somebody else's question does not exist for a caller. */
   function find(id: string, caller: Caller): Approval {
     const approval = approvals.get(id);
@@ -35,7 +35,11 @@ export function createApprovalOperations({ approvals, grantQuestions, plugins }:
       const isApproved = input.answer === 'approve';
       if (approval.kind !== 'grant' || !isApproved) {
         refuseScope(input, approval);
-        return viewApproval(approvals.answer(input.id, isApproved ? 'approved' : 'denied', by), caller);
+        const isHook = approval.kind === 'hook' && isApproved;
+        if (isHook && approval.status === 'open') hooks.requireAsked(approval);
+        const answered = approvals.answer(input.id, isApproved ? 'approved' : 'denied', by);
+        if (isHook) await hooks.approveAsked(answered, caller.id);
+        return viewApproval(answered, caller);
       }
       const scope = readScope(input, caller.id);
       // Looked at before the answer is written: what is not asked any more is not answered either.

@@ -3,8 +3,8 @@ import { readNumber, readNumberOrNull, readText, readTextOrNull, readWord, type 
 import { writeNow } from './sqlite-error.ts';
 import type { ApprovalRow, ApprovalTable } from './store-types.ts';
 
-const kinds = ['grant', 'call', 'confirm'] as const;
-const reasons = ['permissions', 'dangerous', 'hybrid', 'confirm'] as const;
+const kinds = ['grant', 'call', 'confirm', 'hook'] as const;
+const reasons = ['permissions', 'dangerous', 'hybrid', 'confirm', 'hook'] as const;
 const statuses = ['open', 'approved', 'denied', 'expired', 'withdrawn'] as const;
 
 /** Creates the table of questions to people. */

@@ -226,6 +226,35 @@ const migrations: readonly string[] = [
   ) strict, without rowid;
   `,
   `
+  create table approvals_with_hooks (
+    id text primary key not null,
+    kind text not null check (kind in ('grant', 'call', 'confirm', 'hook')),
+    ask_key text not null,
+    plugin_path text not null,
+    plugin text not null,
+    tool text,
+    execution_id text,
+    caller text,
+    session text,
+    reason text not null,
+    question text not null,
+    arguments_hash text not null,
+    details text not null,
+    status text not null check (status in ('open', 'approved', 'denied', 'expired', 'withdrawn')),
+    created_at integer not null,
+    expires_at integer not null,
+    answered_at integer,
+    answered_by text,
+    check ((status = 'open') = (answered_at is null))
+  ) strict;
+  insert into approvals_with_hooks select * from approvals order by rowid;
+  drop table approvals;
+  alter table approvals_with_hooks rename to approvals;
+  create unique index approvals_by_key on approvals (ask_key)
+    where status <> 'withdrawn' and (kind <> 'grant' or status in ('open', 'denied'));
+  create index approvals_open on approvals (expires_at) where status = 'open';
+  create index approvals_by_execution on approvals (execution_id) where execution_id is not null;
+
   create table hook_approvals (
     path text primary key not null,
     content_hash text not null,

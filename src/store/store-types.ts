@@ -323,7 +323,7 @@ export interface PermissionUseTable {
 /** A question to a person; see src/permissions/approval-types.ts. */
 export interface ApprovalRow {
   readonly id: string;
-  readonly kind: 'grant' | 'call' | 'confirm';
+  readonly kind: 'grant' | 'call' | 'confirm' | 'hook';
   readonly askKey: string;
   readonly pluginPath: string;
   readonly plugin: string;
@@ -331,7 +331,7 @@ export interface ApprovalRow {
   readonly executionId: string | null;
   readonly caller: string | null;
   readonly session: string | null;
-  readonly reason: 'permissions' | 'dangerous' | 'hybrid' | 'confirm';
+  readonly reason: 'permissions' | 'dangerous' | 'hybrid' | 'confirm' | 'hook';
   readonly question: string;
   readonly argumentsHash: string;
   readonly detailsJson: string;

@@ -9,6 +9,7 @@ const reasons: Readonly<Record<ApprovalView['reason'], string>> = {
   dangerous: 'the tool is marked isDangerous',
   hybrid: 'the tool asks a person before every call',
   confirm: 'the plugin asks while it runs',
+  hook: 'no hook runs before somebody approved its files',
 };
 
 /** Open questions as a table, and how they are answered. */

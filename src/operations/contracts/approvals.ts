@@ -13,14 +13,20 @@ const id = Type.String({ minLength: 1, maxLength: 128 });
 
 const approvalView = Type.Object({
   id: Type.String(),
-  kind: Type.Union([Type.Literal('grant'), Type.Literal('call'), Type.Literal('confirm')]),
+  kind: Type.Union([Type.Literal('grant'), Type.Literal('call'), Type.Literal('confirm'), Type.Literal('hook')]),
   status,
   plugin: Type.String(),
   tool: Type.Optional(Type.String()),
   executionId: Type.Optional(Type.String()),
   caller: Type.Optional(Type.String({ description: 'Who caused it.' })),
   session: Type.Optional(Type.String()),
-  reason: Type.Union([Type.Literal('permissions'), Type.Literal('dangerous'), Type.Literal('hybrid'), Type.Literal('confirm')]),
+  reason: Type.Union([
+    Type.Literal('permissions'),
+    Type.Literal('dangerous'),
+    Type.Literal('hybrid'),
+    Type.Literal('confirm'),
+    Type.Literal('hook'),
+  ]),
   question: Type.String(),
   saidBy: Type.Union([Type.Literal('plugin'), Type.Literal('hotcell')], {
     description: 'Whose words the question is: those of a plugin may say anything.',

@@ -1,0 +1,98 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
+import { approvalContracts } from '../../src/operations/contracts/approvals.ts';
+import type { Caller } from '../../src/tools/tool-types.ts';
+import { beforeHook, type HookHouse, openHookHouse } from './hook-house.ts';
+
+const veto = beforeHook("return { veto: 'no' };", 'permissions: { kv: true }');
+const operator: Caller = { id: 'local', role: 'admin' };
+
+describe('createHookQuestions', () => {
+  let house: HookHouse;
+  afterEach(() => house.close());
+
+  const open = () => house.parts.approvals.list({ status: 'open', limit: 100 });
+
+  async function answer(id: string, said: 'approve' | 'deny', caller = operator, more: object = {}): Promise<unknown> {
+    const operation = house.daemon.operations.find(({ name }) => name === approvalContracts.answer.name);
+    return operation?.handle({ id, answer: said, ...more }, { caller, signal: new AbortController().signal });
+  }
+
+  it('asks about every hook that could run, once, with what a person needs to judge', async () => {
+    house = await openHookHouse({ guard: veto, broken: { 'HOOK.md': 'x' } });
+    await house.parts.hooks.refresh();
+    expect(open()).toMatchObject([
+      {
+        kind: 'hook',
+        plugin: 'hook:guard',
+        question: 'May the hook "guard" run with the files that it has now?',
+        details: { events: 'tool:before', permissions: 'kv', files: 'HOOK.md, handler.ts', engine: 'quickjs' },
+      },
+    ]);
+  });
+
+  it('lets the hook run that was approved so, and asks nobody any more, also not after it was revoked', async () => {
+    house = await openHookHouse({ guard: veto });
+    const [question] = open();
+    await answer(question?.id ?? '', 'approve');
+    expect(house.parts.hooks.get('guard')).toMatchObject({ state: 'active', approval: { by: 'local' } });
+    expect(await house.refusal({ text: 'x' })).toMatchObject({ code: 'hook-refused' });
+    house.parts.hooks.revoke('guard', 'local');
+    await house.parts.hooks.refresh();
+    expect([open(), house.parts.hooks.get('guard').state]).toEqual([[], 'new']);
+  });
+
+  it('is answered by an approval by name, too', async () => {
+    house = await openHookHouse({ guard: veto });
+    await house.approve('guard');
+    expect(open()).toEqual([]);
+    expect(house.parts.approvals.list({ status: 'approved', limit: 1 })).toMatchObject([{ answeredBy: 'local' }]);
+  });
+
+  it('asks anew about other files, and takes the question about the old ones back', async () => {
+    house = await openHookHouse({ guard: veto });
+    const [before] = open();
+    await house.approve('guard');
+    house.write('guard', { 'more.txt': 'x' });
+    await house.parts.hooks.refresh();
+    const [after] = open();
+    expect(after).toMatchObject({ question: expect.stringContaining('not those that were approved') });
+    house.write('guard', { 'more.txt': 'y' });
+    await expect(answer(after?.id ?? '', 'approve')).rejects.toMatchObject({ code: 'conflict' });
+    expect(house.parts.hooks.get('guard').state).toBe('changed');
+    expect([before?.id === after?.id, house.parts.approvals.get(after?.id ?? '')?.status]).toEqual([false, 'withdrawn']);
+    house.remove('guard');
+    await house.parts.hooks.refresh();
+    expect(open()).toEqual([]);
+  });
+
+  it('stays denied over restarts, and the question that nobody answered stays the same', async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'hotcell-hooks-'));
+    onTestFinished(() => rmSync(dataDir, { recursive: true, force: true }));
+    house = await openHookHouse({ a: veto, b: veto }, { dataDir });
+    const [b, a] = open();
+    await answer(a?.id ?? '', 'deny');
+    await house.close();
+    house = await openHookHouse({}, { dataDir });
+    expect(open().map(({ id }) => id)).toEqual([b?.id]);
+    expect(house.parts.hooks.list().map(({ state }) => state)).toEqual(['new', 'new']);
+  });
+
+  it('is nobody else’s business, and has no scope', async () => {
+    house = await openHookHouse({ guard: veto });
+    const { id = '' } = open()[0] ?? {};
+    await expect(answer(id, 'approve', { id: 'ann', role: 'caller', mayAnswer: true })).rejects.toMatchObject({
+      code: 'approval-unknown',
+    });
+    await expect(answer(id, 'approve', operator, { scope: 'once' })).rejects.toMatchObject({ code: 'body-invalid' });
+    expect(house.parts.hooks.get('guard').state).toBe('new');
+  });
+
+  it('asks nothing while hooks are switched off', async () => {
+    house = await openHookHouse({ guard: veto }, { settings: { hooks: { enabled: false } } });
+    await house.parts.hooks.refresh();
+    expect(open()).toEqual([]);
+  });
+});
