@@ -9,6 +9,7 @@ import { auditContracts } from '../../src/operations/contracts/audit.ts';
 import { executionContracts } from '../../src/operations/contracts/executions.ts';
 import { grantContracts } from '../../src/operations/contracts/grants.ts';
 import { pluginContracts } from '../../src/operations/contracts/plugins.ts';
+import { describeDocker, testImages } from '../engines/docker/docker-machine.ts';
 import { type DaemonHouse, openDaemonHouse } from './daemon-house.ts';
 
 const open: DaemonHouse[] = [];
@@ -224,7 +225,25 @@ describe('engines that are not there', () => {
     const house = await start(makeFolder({ 'starter.ts': starter }, { escalation: 'auto' }));
     const { state, diagnostic } = await show(house, 'starter');
     expect({ state, code: diagnostic?.code }).toEqual({ state: 'failed', code: 'builtin-refused' });
-    expect(diagnostic?.fix).toMatch(/It imports "node:child_process"; the engine "docker" would do\. .*docker/);
+    expect(diagnostic?.fix).toContain(
+      'It imports "node:child_process"; the engine "docker" would do. No image for plugins is named',
+    );
+    expect((await house.client.invoke(approvalContracts.list, {})).items).toEqual([]);
+  });
+
+  it('names what to install when Docker does not answer', async () => {
+    const docker = { pluginImage: 'node:22', socket: join(tmpdir(), 'nobody-listens.sock') };
+    const house = await start(makeFolder({ 'starter.ts': starter }, { escalation: 'auto', docker }));
+    expect((await show(house, 'starter')).diagnostic?.fix).toContain('the engine "docker" would do. Docker does not answer');
+  });
+
+  it('stays failed for a native add-on, which no engine takes from a plugin', async () => {
+    const folder = makeFolder({ 'addon.ts': `export default require('./x.node');` }, { escalation: 'auto' });
+    writeFileSync(join(folder, 'plugins', 'x.node'), 'x');
+    const house = await start(folder);
+    const { state, diagnostic } = await show(house, 'addon');
+    expect({ state, code: diagnostic?.code }).toEqual({ state: 'failed', code: 'import-refused' });
+    expect(diagnostic?.fix).toContain("write engine: 'docker'");
   });
 
   it('counts what the config forbids as not there, whatever a plugin asks for', async () => {
@@ -235,5 +254,28 @@ describe('engines that are not there', () => {
     const house = await start(makeFolder(plugins, { escalation: 'auto', engines: { allow: ['quickjs'] } }));
     expect((await show(house, 'reader')).diagnostic?.fix).toContain('The config does not allow the engine "deno"');
     expect(await show(house, 'wants')).toMatchObject({ state: 'failed', diagnostic: { code: 'engine-refused' } });
+  });
+});
+
+describeDocker('a plugin that starts programs', () => {
+  const settings: Settings = { docker: { pluginImage: testImages.node } };
+  const runs = starter.replace(
+    'typeof spawn',
+    "new Promise((end) => spawn('node', ['-v']).stdout.on('data', (text) => end(String(text))))",
+  );
+
+  it('waits for a person, then runs in a container', async () => {
+    const house = await start(makeFolder({ 'starter.ts': runs }, settings));
+    const { id, question } = await findQuestion(house);
+    expect(question).toContain('"docker" does: a container');
+    await house.client.invoke(approvalContracts.answer, { id, answer: 'approve' });
+    expect(await show(house, 'starter')).toMatchObject({ state: 'ready', engine: 'docker', climbed: { from: 'quickjs' } });
+    expect(await house.call('starter')).toMatchObject({ status: 'success', output: expect.stringMatching(/^v\d+/) });
+  });
+
+  it('moves from Deno by itself under auto', async () => {
+    const text = runs.replace("name: 'starter',", "name: 'starter', engine: 'deno',");
+    const house = await start(makeFolder({ 'starter.ts': text }, { ...settings, escalation: 'auto' }));
+    expect(await show(house, 'starter')).toMatchObject({ state: 'ready', engine: 'docker', climbed: { from: 'deno' } });
   });
 });

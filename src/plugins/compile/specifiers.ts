@@ -56,8 +56,8 @@ export function outside(specifier: string): ImportRefusal {
 export function nativeAddon(specifier: string): ImportRefusal {
   return new ImportRefusal(
     'import-refused',
-    `Import of "${clip(specifier)}" is refused: native add-ons (.node) do not run in the sandbox; they need the docker engine.`,
-    'Use a package in plain JavaScript; the docker engine is for native code.',
+    `Import of "${clip(specifier)}" is refused: a native add-on (.node) is not taken from a plugin.`,
+    "Use a package in plain JavaScript. Or put it into the image of docker.pluginImage, write engine: 'docker', and take it from there with globalThis.require.",
     { kind: 'native-addon' },
   );
 }

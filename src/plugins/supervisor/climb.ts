@@ -45,7 +45,8 @@ export async function climb<Compiled>(parts: ClimbParts, climber: Climber<Compil
   const escalation = parts.escalationOf(source.name);
   const facts = { engine, needs, rungs: await parts.rungs(), escalation, isOperators: author === 'operator' };
   const decision = decideBuild({ ...facts, approved: [] });
-  if (decision.action === 'stay' || decision.action === 'suggest') return advise(failed, decision);
+  if (decision.action === 'stay') return failed;
+  if (decision.action === 'suggest') return advise(failed, decision);
   const compiled = await climber.compile(decision.engine);
   if (!compiled.ok)
     return advise(failed, { action: 'stay', reason: `"${decision.engine}" has it, but: ${compiled.diagnostic.message}` });
