@@ -10,9 +10,11 @@ import { followPage } from './page-run.ts';
 
 /** Pages with a test of their own for blocks of a kind. */
 const ownTests: Readonly<Record<string, { languages: readonly string[]; test: string }>> = {
+  'docs/hooks.md': { languages: ['yaml'], test: 'test/hooks/documentation.test.ts' },
   'docs/configuration.md': { languages: ['yaml'], test: 'test/config/docs.test.ts' },
   'docs/permissions.md': { languages: ['yaml'], test: 'test/permissions/documentation.test.ts' },
   'docs/docker.md': { languages: ['ts'], test: 'test/engines/docker/engine/documentation.test.ts' },
+  'docs/build.md': { languages: ['js'], test: 'test/engines/extism/build/documentation.test.ts' },
   'docs/plugin-format.md': { languages: ['ts', 'js', 'json'], test: 'test/docs/plugin-format.test.ts' },
 };
 const runnable = ['sh', 'console'];
