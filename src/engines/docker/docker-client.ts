@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { Agent } from 'node:http';
 import { join } from 'node:path';
 import type Docker from 'dockerode';
 import { HotcellError } from '../../errors/hotcell-error.ts';
@@ -37,14 +38,18 @@ export function findDockerSocket({ socket, env }: DockerPlace): string {
   return usual.find((path) => existsSync(path)) ?? '/var/run/docker.sock';
 }
 
-/** Opens the engine lazily: its library is loaded with the first use, so a daemon that needs no Docker does not pay for it. */
-export function createDockerClient(place: DockerPlace): () => Promise<Docker> {
+/**
+ * Opens the engine lazily: its library is loaded with the first use, so a daemon that needs no Docker does not pay for it.
+ * Whoever gives an `agent` can end all that is still asked by destroying it.
+ */
+export function createDockerClient(place: DockerPlace, agent = new Agent()): () => Promise<Docker> {
   const clientsBySocket = new Map<string, Docker>();
   return async () => {
     const { default: Client } = await import('dockerode');
     // Looked for again each time: Docker or Podman may have come since.
     const socketPath = findDockerSocket(place);
-    const client = clientsBySocket.get(socketPath) ?? new Client({ socketPath, timeout: silenceMs });
+    const options = { socketPath, timeout: silenceMs, agent };
+    const client = clientsBySocket.get(socketPath) ?? new Client(options);
     clientsBySocket.set(socketPath, client);
     return client;
   };

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { Agent } from 'node:http';
 import { join } from 'node:path';
 import type { RunSandboxed, SandboxRequest, SandboxResult } from '../../capabilities/sandbox.ts';
 import type { Config } from '../../config/config-types.ts';
@@ -56,7 +57,8 @@ const stopMs = 15_000;
 
 /** Makes a runner. Docker is not asked for anything before the first command. */
 export function createSandboxRunner({ dataDir, settings, env, onFault }: SandboxRunnerParts): SandboxRunner {
-  const docker = createDockerClient({ socket: settings.socket, env });
+  const agent = new Agent();
+  const docker = createDockerClient({ socket: settings.socket, env }, agent);
   const pinFile = join(dataDir, 'docker-images.json');
   const images = createImageBook({ docker, allowed: listAllowedImages(settings), pinFile });
   const owner = nameOwner(dataDir);
@@ -157,6 +159,8 @@ export function createSandboxRunner({ dataDir, settings, env, onFault }: Sandbox
         await containers.close();
       };
       await withinStop(tidy()).catch(onFault);
+      // Whatever is asked still would keep the process alive.
+      agent.destroy();
     },
   };
 }
