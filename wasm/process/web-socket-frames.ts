@@ -1,6 +1,5 @@
 /** Frames of RFC 6455, as a client writes and reads them. */
 import { Buffer } from 'node:buffer';
-import { randomBytes } from 'node:crypto';
 
 /** What a frame is. */
 export const opcodes = { continuation: 0, text: 1, binary: 2, close: 8, ping: 9, pong: 10 } as const;
@@ -33,7 +32,7 @@ export function encodeMessage(opcode: number, payload: Uint8Array): Buffer {
   frame[1] = 0x80 | (lengthBytes === 0 ? length : lengthBytes === 2 ? 126 : 127);
   if (lengthBytes === 2) frame.writeUInt16BE(length, 2);
   if (lengthBytes === 8) frame.writeBigUInt64BE(BigInt(length), 2);
-  const mask = randomBytes(4);
+  const mask = Buffer.from(crypto.getRandomValues(new Uint8Array(4)));
   const maskAt = 2 + lengthBytes;
   mask.copy(frame, maskAt);
   for (let at = 0; at < length; at++) frame[maskAt + 4 + at] = (payload[at] ?? 0) ^ (mask[at & 3] ?? 0);

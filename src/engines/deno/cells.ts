@@ -10,6 +10,14 @@ export interface DenoCell<Process extends DenoProcess = DenoProcess> {
   isBusy: boolean;
 }
 
+/** A cell on its way; a call may claim it before it is there. */
+interface Preparing<Process extends DenoProcess> {
+  readonly programKey: string;
+  readonly flagsKey: string;
+  readonly cell: Promise<DenoCell<Process>>;
+  isClaimed: boolean;
+}
+
 /** What the cells are made with. */
 export interface CellParts<Process extends DenoProcess> {
   readonly start: (files: FileFlags) => Promise<Process>;
@@ -30,7 +38,7 @@ export class DenoCells<Process extends DenoProcess = DenoProcess> {
   readonly #all = new Set<Process>();
   readonly #starting = new Set<Promise<Process>>();
   #ready: DenoCell<Process>[] = [];
-  #isPreparing = false;
+  #preparing: Preparing<Process> | undefined;
   #isClosed = false;
 
   constructor(parts: CellParts<Process>) {
@@ -65,22 +73,36 @@ export class DenoCells<Process extends DenoProcess = DenoProcess> {
     const flagsKey = keyOfFlags(files);
     const ready = this.#ready.find((cell) => cell.programKey === program.key && cell.flagsKey === flagsKey);
     this.#ready = this.#ready.filter((cell) => cell !== ready);
-    const cell = ready?.process.isAlive() ? ready : await this.#make(program, files);
+    const cell = ready?.process.isAlive() ? ready : await this.#claim(program, flagsKey, files);
     if (signal.aborted) cell.process.kill();
     return cell;
+  }
+
+  /** The cell that is just being made for the next call, when it is of the same kind; else a new one. */
+  async #claim(program: Program, flagsKey: string, files: FileFlags): Promise<DenoCell<Process>> {
+    const preparing = this.#preparing;
+    if (preparing?.programKey !== program.key || preparing.flagsKey !== flagsKey) return this.#make(program, files);
+    this.#preparing = undefined;
+    preparing.isClaimed = true;
+    const cell = await preparing.cell.catch(() => undefined);
+    return cell?.process.isAlive() ? cell : this.#make(program, files);
   }
 
   /** Makes a cell for the next call of a program, in the background. What fails here fails again in the call, with a reason. */
   prepare(program: Program, files: FileFlags): void {
     const flagsKey = keyOfFlags(files);
     const isThere = this.#ready.some((cell) => cell.programKey === program.key && cell.flagsKey === flagsKey);
-    if (this.#isClosed || this.#isPreparing || isThere) return;
-    this.#isPreparing = true;
-    this.#make(program, files)
-      .then((cell) => this.offer(cell))
+    if (this.#isClosed || this.#preparing || isThere) return;
+    const cell = this.#make(program, files);
+    const preparing: Preparing<Process> = { programKey: program.key, flagsKey, cell, isClaimed: false };
+    this.#preparing = preparing;
+    cell
+      .then((made) => {
+        if (!preparing.isClaimed) this.offer(made);
+      })
       .catch(() => undefined)
       .finally(() => {
-        this.#isPreparing = false;
+        if (this.#preparing === preparing) this.#preparing = undefined;
       });
   }
 
