@@ -13,6 +13,7 @@ const codesByError: Partial<Record<ErrorCode, number>> = {
   forbidden: exitCodes.denied,
   'permission-denied': exitCodes.denied,
   'approval-denied': exitCodes.denied,
+  'hook-refused': exitCodes.denied,
   'network-refused': exitCodes.denied,
   'file-refused': exitCodes.denied,
 };
