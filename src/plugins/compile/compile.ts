@@ -9,6 +9,7 @@ import { createCommonJsPlugin, looksLikeCommonJs } from './commonjs.ts';
 import type { CompileRequest, CompileResult, Compiler, CompilerOptions } from './compile-types.ts';
 import { checkEntry } from './entry-check.ts';
 import { createGuardPlugin, loadFile } from './guard-plugin.ts';
+import { createImagePackagesPlugin } from './image-packages.ts';
 import { createInputLedger, hashInputs, type InputLedger } from './input-ledger.ts';
 import { describeWarning, diagnoseMessages, type MessageContext } from './message-diagnostic.ts';
 import { findMissingFiles, suggestFiles } from './missing-imports.ts';
@@ -73,7 +74,12 @@ async function compilePlugin(request: CompileRequest, options: CompilerOptions):
   const guardOptions = { ...options, policy, ledger, showPath, target };
   const commonJs = looksLikeCommonJs(entry.realPath, read.text) ? { text: read.text, name: showPath(entry.realPath) } : undefined;
   const load = (path: string) => loadFile(path, guardOptions);
-  const plugins = [createGuardPlugin(guardOptions), ...(commonJs ? [createCommonJsPlugin({ policy, showPath, load })] : [])];
+  const fromImage = target === 'docker' ? [createImagePackagesPlugin()] : [];
+  const plugins = [
+    createGuardPlugin(guardOptions),
+    ...fromImage,
+    ...(commonJs ? [createCommonJsPlugin({ policy, showPath, load })] : []),
+  ];
   const outcome = await runBundle(bundleOptions({ entry: entry.realPath, rootDir, plugins, commonJs, target }), wallMs);
   if (outcome.kind === 'overwhelmed') return fail(overwhelmed(entryName, outcome.reason), ledger.inputs());
   if (outcome.kind === 'failed') {

@@ -4,6 +4,7 @@ import type { Loader, OnLoadResult, OnResolveArgs, OnResolveResult, Plugin } fro
 import type { CompileTarget } from './compile-types.ts';
 import { forwardBuiltin, isReplaced } from './deno-builtins.ts';
 import { failureText } from './entry-check.ts';
+import { loadImageAddon, resolveImageAddon } from './image-packages.ts';
 import type { InputLedger } from './input-ledger.ts';
 import type { PathPolicy } from './path-policy.ts';
 import { ImportRefusal } from './refusal.ts';
@@ -67,6 +68,7 @@ export function createGuardPlugin(options: GuardOptions): Plugin {
 }
 
 function resolveGuarded(args: OnResolveArgs, options: GuardOptions): OnResolveResult | undefined {
+  if (options.target === 'docker' && args.path.endsWith('.node')) return resolveImageAddon(args, options.policy);
   const meaning = readSpecifier(args.path);
   switch (meaning.kind) {
     case 'hotcell':
@@ -115,7 +117,10 @@ function resolveForProcess(name: string, args: OnResolveArgs, { target, policy }
 export function loadFile(path: string, options: GuardOptions): OnLoadResult {
   const shown = options.showPath(path);
   const loader = loaders.get(extname(path));
-  if (extname(path) === '.node') return { errors: [nativeAddon(shown).toMessage()] };
+  if (extname(path) === '.node') {
+    const fromImage = options.target === 'docker' ? loadImageAddon(path) : undefined;
+    return fromImage ?? { errors: [nativeAddon(shown).toMessage()] };
+  }
   const realPath = realPathOf(path);
   const owner = realPath === undefined ? undefined : options.policy.ownerOf(realPath);
   if (realPath === undefined || owner === undefined) return { errors: [outside(shown).toMessage()] };

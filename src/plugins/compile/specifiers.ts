@@ -57,7 +57,7 @@ export function nativeAddon(specifier: string): ImportRefusal {
   return new ImportRefusal(
     'import-refused',
     `Import of "${clip(specifier)}" is refused: a native add-on (.node) is not taken from a plugin.`,
-    "Use a package in plain JavaScript. Or put it into the image of docker.pluginImage, write engine: 'docker', and take it from there with globalThis.require.",
+    "Use a package in plain JavaScript. Or put its package into /node_modules of the image docker.pluginImage, and write engine: 'docker'.",
     { kind: 'native-addon' },
   );
 }
