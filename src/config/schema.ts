@@ -183,7 +183,7 @@ export const settingsSchema = Type.Object(
       Type.Enum(escalations, {
         default: defaults.escalation,
         description:
-          'A plugin that wants what its engine lacks: `never` moves up, waits for a person (`ask`), or moves by itself (`auto`).',
+          'A plugin that wants what its engine lacks is `never` moved to another, is after a person was asked (`ask`), or by itself (`auto`).',
       }),
     ),
     pluginEscalation: named(Type.Enum(escalations), 'The same by file name of the plugin, with or without its ending.'),

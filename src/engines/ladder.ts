@@ -59,15 +59,14 @@ const names: readonly string[] = ladder;
 const carries: Readonly<Record<Rung, ReadonlySet<EngineNeed['kind']>>> = {
   quickjs: new Set(),
   deno: new Set(['builtin']),
-  // A native add-on has to lie in the image: none is taken from a plugin.
-  docker: new Set(['builtin', 'processes']),
+  docker: new Set(['builtin', 'processes', 'native-addon']),
 };
 
 /** What a person lets happen who allows an engine. */
 const brings: Readonly<Record<Rung, string>> = {
   quickjs: 'a sandbox in WebAssembly',
   deno: "a process of its own with Node's built-ins, files only as granted, network only through the daemon",
-  docker: 'a container with the programs of its image, network only through the daemon',
+  docker: 'a container with the programs and packages of its image, network only through the daemon',
 };
 
 /** Engines that compile JavaScript to machine code: the same call takes them less time, and often less memory. */

@@ -53,9 +53,11 @@ export function openConsents(
     listPlugins: () => [
       ...plugins()
         .list()
-        .flatMap(({ path, state, version, permissions }) => {
+        .flatMap(({ path, state, version, permissions, climbed }) => {
           const asking = isNothing(permissions.pending) ? undefined : plugins().asking(path);
-          return asking === undefined ? [] : { asking, path, state, version, reason: asking.reason };
+          return asking === undefined
+            ? []
+            : { asking, path, state, version, reason: asking.reason ?? (permissions.pending.engine && climbed?.reason) };
         }),
       ...hosted()
         .list()

@@ -43,7 +43,7 @@ export function createAuditTrail(parts: {
   }
 
   const decisions = { types: ['grant-change', 'approval-answer', 'engine-change', 'secret-change'] as const };
-  const end = parts.events.subscribe(decisions, ({ type, subject, data, caller }) => {
+  const end = parts.events.subscribe(decisions, ({ type, subject, data }) => {
     if (type === 'grant-change') {
       const detail = `${data.action} ${data.permissions} (${data.scope})`;
       note(decision({ by: data.by, plugin: subject, permission: 'grant', detail, allowed: data.action === 'granted' }));
@@ -51,7 +51,7 @@ export function createAuditTrail(parts: {
     if (type === 'engine-change') {
       const { from, to, reason, tool = '', execution = '' } = data;
       const moved = decision({
-        by: caller ?? 'daemon',
+        by: 'daemon',
         plugin: subject,
         permission: 'engine',
         detail: `${from} to ${to}: ${reason}`,

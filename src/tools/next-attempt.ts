@@ -89,9 +89,9 @@ export function createNextAttempt(parts: {
     const { engine: to, reason } = decision;
     call.climbed = { ...built, from: manifest.engine, to, reason };
     call.record.engine = to;
-    const { id: execution, caller, tool } = call.record;
+    const { id: execution, tool } = call.record;
     const data = { from: manifest.engine, to, reason, tool, execution };
-    parts.events.publish('engine-change', { caller, subject: call.entry.plugin, data });
+    parts.events.publish('engine-change', { subject: call.entry.plugin, data });
     enterAgain(call);
     return goesOn;
   }

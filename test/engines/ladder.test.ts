@@ -57,9 +57,9 @@ describe('decideBuild', () => {
     ['never wins over what a person let once', { escalation: 'never', approved: ['deno'] }, 'suggest deno'],
     ['does not take the leave for one engine for another', { approved: ['docker'] }, 'ask deno'],
     ['goes to containers for programs', { needs: [programs] }, 'ask docker'],
-    ['has no engine that takes a native add-on from a plugin', { needs: [addon], escalation: 'auto' }, 'stay'],
-    ['takes the engine that has all of it', { needs: [files, programs] }, 'ask docker'],
-    ['stays when one thing is nowhere', { needs: [files, addon] }, 'stay'],
+    ['goes to containers for native add-ons', { needs: [addon], escalation: 'auto' }, 'move docker'],
+    ['takes the engine that has all of it', { needs: [files, addon] }, 'ask docker'],
+    ['stays where one thing is nowhere', { needs: [programs, addon], engine: 'docker' }, 'stay'],
     ['climbs from Deno, too', { engine: 'deno', needs: [programs] }, 'ask docker'],
     ['takes the next engine that is there', { rungs: rungsWith('quickjs', 'docker') }, 'ask docker'],
     ['names the engine to install when none is there', { rungs: rungsWith('quickjs'), escalation: 'auto' }, 'suggest deno'],
@@ -73,8 +73,8 @@ describe('decideBuild', () => {
   });
 
   it('says what is wanted, what the engine brings, and what is missing', () => {
-    expect(decideBuild({ ...build, needs: [files, programs] }).reason).toBe(
-      'It imports "node:fs" and "node:child_process", which the engine "quickjs" does not have; "docker" does: a container with the programs of its image, network only through the daemon.',
+    expect(decideBuild({ ...build, needs: [files, programs, addon] }).reason).toBe(
+      'It imports "node:fs" and "node:child_process" and a native add-on (.node), which the engine "quickjs" does not have; "docker" does: a container with the programs and packages of its image, network only through the daemon.',
     );
     expect(decideBuild({ ...build, rungs: rungsWith('quickjs') }).reason).toContain('Install deno first.');
   });

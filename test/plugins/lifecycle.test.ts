@@ -6,6 +6,7 @@ const events: fc.Arbitrary<LifecycleEvent> = fc.oneof(
   fc.constantFrom<LifecycleEvent>(
     { type: 'found' },
     { type: 'failed' },
+    { type: 'held' },
     { type: 'reverted' },
     { type: 'displaced' },
     { type: 'vanished' },
@@ -37,6 +38,13 @@ describe('transition', () => {
     const degraded = follow([{ type: 'found' }, { type: 'built', pending: false }, { type: 'found' }, { type: 'failed' }]);
     expect(degraded).toEqual({ state: 'degraded', serving: 'whole' });
     expect(transition(degraded, { type: 'reverted' }).next.state).toBe('ready');
+  });
+
+  it('holds what waits for an engine, with the last good generation serving where there is one', () => {
+    expect(follow([{ type: 'found' }, { type: 'held' }])).toEqual({ state: 'pending-grant', serving: 'nothing' });
+    const ready = follow([{ type: 'found' }, { type: 'built', pending: false }]);
+    expect(transition(ready, { type: 'held' })).toEqual({ next: { state: 'pending-grant', serving: 'whole' }, effects: [] });
+    expect(follow([{ type: 'disabled' }, { type: 'held' }]).state).toBe('disabled');
   });
 
   it('publishes what waits for a grant only where nothing better serves', () => {

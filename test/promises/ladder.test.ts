@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -67,6 +67,17 @@ async function findQuestion(house: DaemonHouse) {
   return question;
 }
 
+describe('docs/engines.md', () => {
+  it('shows a plugin that waits under ask and serves under auto', async () => {
+    const page = readFileSync(join(import.meta.dirname, '../../docs/engines.md'), 'utf8');
+    const [, text = ''] = /^```ts\n([\s\S]*?)^```/m.exec(page) ?? [];
+    const asking = await start(makeFolder({ 'pack.ts': text }));
+    expect((await show(asking, 'pack')).state).toBe('pending-grant');
+    const moving = await start(makeFolder({ 'pack.ts': text }, { escalation: 'auto' }));
+    expect(await moving.call('pack', { text: 'a'.repeat(30) })).toMatchObject({ output: { bytes: 23 } });
+  });
+});
+
 describe('escalation: never', () => {
   it('leaves the plugin failed and names the engine that would do', async () => {
     const house = await start(makeFolder({ 'reader.ts': reader('reader') }, { escalation: 'never' }));
@@ -125,6 +136,7 @@ describe('escalation: ask', () => {
       code: 'permission-denied',
       fix: 'Allow it with: hotcell grant reader engine=deno',
     });
+    expect((await findQuestion(second)).question).toContain('It imports "node:fs"');
     await second.client.invoke(grantContracts.create, { plugin: 'reader', requested: true });
     expect(await second.call('reader')).toMatchObject({ status: 'success' });
   });

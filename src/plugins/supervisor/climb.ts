@@ -48,8 +48,8 @@ export async function climb<Compiled>(parts: ClimbParts, climber: Climber<Compil
   if (decision.action === 'stay') return failed;
   if (decision.action === 'suggest') return advise(failed, decision);
   const compiled = await climber.compile(decision.engine);
-  if (!compiled.ok)
-    return advise(failed, { action: 'stay', reason: `"${decision.engine}" has it, but: ${compiled.diagnostic.message}` });
+  // Another engine would not help: what is wrong there is wrong with the plugin.
+  if (!compiled.ok) return failed;
   const climbed = { from: engine, reason: decision.reason };
   if (decision.action === 'move') return climber.finish(compiled, climbed);
   const name = readPluginName(await climber.readName(compiled)) ?? nameFromFile(source.name);
