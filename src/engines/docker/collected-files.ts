@@ -30,7 +30,9 @@ export function collectFiles(maxBytes: number): FileCollection {
       const kind = String.fromCharCode(payload.readUInt8(0));
       const isChanged = payload.readUInt8(1) === 1;
       const path = payload.subarray(10).toString('utf8');
-      const isUsable = parseRelativePath(path).ok && Buffer.from(path).equals(payload.subarray(10));
+      const parsed = parseRelativePath(path);
+      // In the one way to write it, and as text.
+      const isUsable = parsed.ok && parsed.segments.join('/') === path && Buffer.from(path).equals(payload.subarray(10));
       if (kind === 'd' && isUsable) return;
       if (kind !== 'f' || !isUsable) {
         if (refused.length < mostRefusedNames) refused.push(path.slice(0, 200).replaceAll(/[^\x20-\x7e]/g, '?'));

@@ -89,6 +89,25 @@ describeDocker('a hostile command', () => {
     expect(text(stderr).match(/(?:Permission denied|can't create|Operation not permitted)/g)?.length).toBeGreaterThanOrEqual(3);
   });
 
+  it('cannot speak for its first process, look into it or end it by force', async () => {
+    const script =
+      'echo x > /proc/1/fd/1; cat /proc/1/mem; ls /proc/1/fd; cat /proc/1/environ; kill -9 1; kill -STOP 1; kill -SEGV 1; echo still here';
+    const { stdout, stderr, exitCode } = await house.sh(script);
+    expect([text(stdout), exitCode]).toEqual(['still here\n', 0]);
+    expect(text(stderr).match(/Permission denied/g)?.length).toBeGreaterThanOrEqual(3);
+    // The twin: the same way leads to a process of its own.
+    const own = await house.sh('sleep 5 & echo x > /proc/$!/fd/1; kill -9 $!; echo done');
+    expect(text(own.stdout)).toBe('x\ndone\n');
+  });
+
+  it('that ends its first process politely ends itself alone', async () => {
+    const error = await house.fail(house.sh('kill -TERM 1; sleep 100'));
+    expect([error.code, error.message]).toEqual([
+      'engine-failed',
+      'The container was ended from outside while the command ran (exit code 0).',
+    ]);
+  });
+
   it('has no rights, no new ones, a filter of system calls and no host in sight', async () => {
     const { stdout } = await house.sh(
       'grep -E "^(Uid|Gid|Cap|NoNewPrivs|Seccomp:)" /proc/self/status; ls /proc/sys/kernel/hostname; mkdir /tmp/m; busybox mount -t tmpfs x /tmp/m 2>&1; busybox unshare -U true 2>&1; busybox chroot / true 2>&1; busybox mknod /tmp/n c 1 3 2>&1',
