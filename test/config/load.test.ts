@@ -67,6 +67,32 @@ describe('loadConfig', () => {
     });
   });
 
+  it('reads the sandbox variables, several of one section', () => {
+    const config = load(
+      {},
+      {
+        SKILLS_MAX_SANDBOX_OUTPUT_CHARS: '5',
+        SKILLS_SANDBOX_TIMEOUT_MS: '10000',
+        SKILLS_ALLOWED_SANDBOX_IMAGES: 'org/sandbox:1, node:22-alpine,',
+      },
+    );
+    expect(config.docker).toMatchObject({
+      maxOutputBytes: 5,
+      timeoutMs: 10_000,
+      images: ['alpine:3.20', 'node:22-alpine', 'python:3.12-alpine', 'org/sandbox:1'],
+    });
+  });
+
+  it('merges the built-ins language by language', () => {
+    writeFileSync(join(cwd, 'hotcell.config.yaml'), 'builtins: { eval_code: { node: "n:1" }, who: { eval_code: model } }\n');
+    expect(load({}, {}).builtins).toEqual({
+      eval_code: { node: 'n:1', python: '' },
+      execute_command: '',
+      who: { eval_code: 'model', execute_command: 'person' },
+      commandCpus: 0.1,
+    });
+  });
+
   it('reads paths of a file from the folder of the file, and paths of flags from the working directory', () => {
     mkdirSync(join(cwd, 'etc'));
     writeFileSync(join(cwd, 'etc', 'other.yml'), 'pluginDirs: [mine]\ndataDir: ../data\n');

@@ -69,7 +69,7 @@ function makeClone(): string {
   for (const name of ['bin', 'package.json']) symlinkSync(join(repository, name), join(folder, name));
   // The one package that an example plugin imports; a link would lead out of the folders that plugins may read.
   cpSync(join(repository, 'node_modules/zod'), join(folder, 'node_modules/zod'), { recursive: true });
-  for (const name of ['plugins', 'wasm']) cpSync(join(repository, name), join(folder, name), { recursive: true });
+  for (const name of ['plugins', 'skills', 'wasm']) cpSync(join(repository, name), join(folder, name), { recursive: true });
   mkdirSync(join(folder, '.commands'));
   symlinkSync(join(repository, 'bin/hotcell.js'), join(folder, '.commands/hotcell'));
   return folder;
