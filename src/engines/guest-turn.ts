@@ -19,6 +19,13 @@ const crossingBytes = 100;
 /** Messages beside questions, log lines and progress: cancels and the end. */
 const spareMessages = 1000;
 const maxReturnSpare = 64 * 1024;
+/** Each may hold two windows of bytes in the daemon. */
+const mostConnections = 64;
+const tooManyConnections = {
+  ok: false,
+  code: 'pending-host-calls-exceeded',
+  message: `Too many connections are open at once (at most ${mostConnections}, or limits.pendingHostCalls). Close some first.`,
+} as const;
 
 interface OpenQuestion {
   readonly op: string;
@@ -158,8 +165,8 @@ export class GuestTurn {
 
   /** A connection counts as a host call, and what goes over it is not recorded. */
   #dial({ id, host, port }: { readonly id: number; readonly host: string; readonly port: number }): void {
-    const tooMany = this.#streams.count() >= this.#limits.pendingHostCalls;
-    const refusal = this.#refuse('dial', host.length) ?? (tooMany ? tooManyConnections(this.#limits) : undefined);
+    const tooMany = this.#streams.count() >= Math.min(this.#limits.pendingHostCalls, mostConnections);
+    const refusal = this.#refuse('dial', host.length) ?? (tooMany ? tooManyConnections : undefined);
     this.#isComplete = false;
     this.#streams.dial(id, { host, port }, refusal);
   }
@@ -229,11 +236,6 @@ export class GuestTurn {
     if (this.#recordingBytes > maxRecordingBytes) this.#isComplete = false;
     else this.#crossings.push(crossing);
   }
-}
-
-function tooManyConnections({ pendingHostCalls }: Limits): Extract<BorderAnswer, { ok: false }> {
-  const message = `At most ${pendingHostCalls} connections are open at once (limits.pendingHostCalls). Close some first.`;
-  return { ok: false, code: 'pending-host-calls-exceeded', message };
 }
 
 function readLine(text: string): { level: LogLine['level']; message: string } {

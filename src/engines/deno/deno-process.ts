@@ -35,6 +35,8 @@ export interface DenoProcess {
 const startMs = 20_000;
 /** Blocks of 1 KiB that its data may take, whatever its limit says: a bound for what grows between two looks. */
 const dataBlocks = 2_000_000;
+/** No permission of Deno's guards the graphics of the machine; this is the name of no driver. */
+const noGraphics = { DENO_WEBGPU_BACKEND: 'none' };
 /** What `ulimit -f` counts in. */
 const fileBlockBytes = 512;
 const maxLastWords = 4000;
@@ -104,7 +106,7 @@ function spawnBounded(parts: SpawnParts): ChildProcess {
   return spawn('/bin/sh', ['-c', script, first, ...others], {
     cwd: files.cwd ?? emptyDir,
     // A folder that cannot be: what Deno keeps between runs (storage, caches) would pass from one caller to the next.
-    env: { DENO_DIR: `${parts.runner}/none`, NO_COLOR: '1', DENO_NO_UPDATE_CHECK: '1' },
+    env: { DENO_DIR: `${parts.runner}/none`, NO_COLOR: '1', DENO_NO_UPDATE_CHECK: '1', ...noGraphics },
     stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
     detached: true,
   });
