@@ -15,7 +15,7 @@ import { createCompiler } from '../plugins/compile/compile.ts';
 import { explainLoadError } from '../plugins/diagnostics/load-diagnostic.ts';
 import { findSource, type PluginSource } from '../plugins/discovery/plugin-source.ts';
 import { readManifest } from '../plugins/manifest/read-manifest.ts';
-import { listUnusablePermissions, writeSidecar } from '../plugins/manifest/write-sidecar.ts';
+import { listDaemonPermissions, writeSidecar } from '../plugins/manifest/write-sidecar.ts';
 import type { PluginManifest } from '../plugins/manifest-types.ts';
 import type { Diagnostic } from '../plugins/plugin-types.ts';
 import { createSchemaReader } from '../plugins/schema/schema-reader.ts';
@@ -129,7 +129,7 @@ async function freeze(
     return { ok: false, diagnostic: { code: 'load-failed', message, file: source.name, fix } };
   }
   const exports = ['describe', 'call', ...manifest.tools.map(({ name }) => exportOf(name))];
-  const warnings = [...manifest.warnings, ...listUnusablePermissions(manifest).map(warnOfPermission)];
+  const warnings = [...manifest.warnings, ...listDaemonPermissions(manifest).map(warnOfPermission)];
   return { ok: true, name: manifest.name, module: result.module, exports, warnings };
 }
 
@@ -154,5 +154,5 @@ function refuseIsolation(source: PluginSource, { isolation }: PluginManifest): D
 }
 
 function warnOfPermission(name: string): string {
-  return `The permission "${name}" means nothing to a module: what needs it is refused when it is called.`;
+  return `What needs the permission "${name}" works in a daemon only: elsewhere it is refused when it is called.`;
 }

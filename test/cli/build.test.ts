@@ -43,10 +43,10 @@ describe('hotcell build', () => {
     });
   });
 
-  it('says which permissions mean nothing to a module', async () => {
+  it('says which permissions mean nothing outside a daemon', async () => {
     const { code, err } = await terminal.run(['build', 'plugins/reader.ts']);
     expect(code).toBe(0);
-    expect(err).toContain('The permission "read" means nothing to a module');
+    expect(err).toContain('What needs the permission "read" works in a daemon only');
     expect(err).not.toContain('"kv"');
   });
 

@@ -1,5 +1,7 @@
 import { type ErrorCode, errorCatalog } from '../../errors/catalog.ts';
 import type { GuestError, StackFrame } from '../engine.ts';
+import { toGuestError } from '../quickjs/guest-errors.ts';
+import type { ThrowReport } from '../quickjs/protocol.ts';
 
 const maxMessageLength = 4000;
 const maxFrames = 20;
@@ -28,13 +30,20 @@ function isErrorCode(code: string): code is ErrorCode {
   return Object.hasOwn(errorCatalog, code);
 }
 
-/** What a failed call says in facts: a fault of a host function, an error that the guest set, or a trap. */
-export function explainFailure(thrown: unknown, facts: { readonly memoryIsFull: boolean }): GuestError {
+/**
+ * What a failed call says in facts: a fault of a host function, an error that the guest set, or a trap. `thrown` is what a built
+ * module said of the error that it set.
+ */
+export function explainFailure(
+  thrown: unknown,
+  facts: { readonly memoryIsFull: boolean; readonly thrown?: ThrowReport },
+): GuestError {
   if (thrown instanceof GuestFault) return { code: thrown.code, message: bound(thrown.message), frames: readFrames(thrown) };
   if (!(thrown instanceof Error))
     return { code: 'handler-threw', message: 'The module threw an exception of its own.', frames: [] };
   const frames = readFrames(thrown);
   if (thrown.message.startsWith(sdkPrefix)) {
+    if (facts.thrown) return toGuestError(facts.thrown, 'handler-threw');
     return { code: 'handler-threw', message: bound(thrown.message.slice(sdkPrefix.length)), frames };
   }
   if (thrown instanceof RangeError && thrown.message.includes('call stack')) {

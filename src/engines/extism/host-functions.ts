@@ -1,5 +1,7 @@
 import type { CallContext } from '@extism/extism';
+import type { ThrowReport } from '../quickjs/protocol.ts';
 import type { BoundedLog } from './bounded-log.ts';
+import { answerDaemonCall, daemonCallPrefix, mostCallBytes, readThrown } from './daemon-call.ts';
 import { GuestFault } from './guest-fault.ts';
 import type { HostCaller } from './host-channel.ts';
 import { type HttpAnswer, requestOverHost } from './http-request.ts';
@@ -12,6 +14,8 @@ export interface HostState {
   readonly host: HostCaller;
   /** Takes the output of the call. */
   readonly onOutput: (bytes: Uint8Array) => void;
+  /** Hears what a built module says of the error that it is about to end with. */
+  readonly onThrow: (report: ThrowReport) => void;
 }
 
 /** A function that the guest imports; addresses and sizes come as 64-bit numbers. */
@@ -51,6 +55,12 @@ export function createHostFunctions(state: HostState, blocks: BlockBudget): Reco
       return value === undefined ? 0n : blocks.store(context, new TextEncoder().encode(value));
     },
     var_get: (context, address = 0n) => {
+      const request = readDaemonCall(context, address);
+      if (request !== undefined) {
+        const thrown = readThrown(request);
+        if (thrown) state.onThrow(thrown);
+        return thrown ? 0n : blocks.store(context, new TextEncoder().encode(answerDaemonCall(state.host, request)));
+      }
       const value = variables.get(readName(context, address));
       return value ? blocks.store(context, value) : 0n;
     },
@@ -140,6 +150,17 @@ function createVariables() {
       values.set(name, value);
     },
   };
+}
+
+/** What a variable's name asks the daemon; undefined for every other name. */
+function readDaemonCall(context: CallContext, address: bigint): string | undefined {
+  const bytes = context.read(address)?.bytes();
+  if (!bytes || bytes.length < daemonCallPrefix.length) return undefined;
+  const name = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (!name.subarray(0, daemonCallPrefix.length).equals(Buffer.from(daemonCallPrefix))) return undefined;
+  if (name.length > mostCallBytes)
+    throw new GuestFault('arguments-invalid', `A call of the daemon has at most ${mostCallBytes} bytes.`);
+  return name.toString('utf8', daemonCallPrefix.length);
 }
 
 function readName(context: CallContext, address: bigint): string {

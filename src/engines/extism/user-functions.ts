@@ -1,5 +1,5 @@
 import type { CallContext } from '@extism/extism';
-import type { BorderAnswer } from '../border.ts';
+import { answerDaemonCall, mostCallBytes } from './daemon-call.ts';
 import { GuestFault } from './guest-fault.ts';
 import type { HostCaller } from './host-channel.ts';
 import type { BlockBudget, HostFunction } from './host-functions.ts';
@@ -9,8 +9,6 @@ export const userNamespace = 'extism:host/user';
 
 /** What a module may import from it. */
 export const userFunctions = ['hotcell_call', 'kv_get', 'kv_set', 'kv_delete', 'tools_call'] as const;
-
-const mostRequestBytes = 16 * 1024 * 1024;
 
 /**
  * Host functions beyond Extism's own; every argument and result is a block of UTF-8 text.
@@ -29,10 +27,7 @@ export function createUserFunctions(
   };
   const storeText = (context: CallContext, text: string): bigint => blocks.store(context, new TextEncoder().encode(text));
   return {
-    hotcell_call: (context, address = 0n) => {
-      const { op, payload, body } = readCall(readText(context, address));
-      return storeText(context, JSON.stringify(describeAnswer(state.host.ask(op, payload, body))));
-    },
+    hotcell_call: (context, address = 0n) => storeText(context, answerDaemonCall(state.host, readText(context, address))),
     kv_get: (context, address = 0n) => {
       const value = request('kv.get', { key: readText(context, address) });
       return value === null ? 0n : storeText(context, JSON.stringify(value));
@@ -55,26 +50,9 @@ export function createUserFunctions(
   };
 }
 
-function describeAnswer(answer: BorderAnswer): unknown {
-  if (!answer.ok) return answer;
-  const payload: unknown = answer.payload === '' ? null : JSON.parse(answer.payload);
-  return { ok: true, payload, ...(answer.body && { body: Buffer.from(answer.body).toString('base64') }) };
-}
-
-function readCall(text: string): { op: string; payload: string; body?: Uint8Array } {
-  const value = parseJson(text);
-  const op = typeof value === 'object' && value !== null && 'op' in value ? value.op : undefined;
-  if (typeof value !== 'object' || value === null || typeof op !== 'string' || op === '') {
-    throw malformed('{"op": "kv.get", "payload": {…}, "body"?: base64}');
-  }
-  const body = 'body' in value && typeof value.body === 'string' ? Buffer.from(value.body, 'base64') : undefined;
-  const payload = 'payload' in value ? value.payload : null;
-  return { op, payload: JSON.stringify(payload), ...(body && { body }) };
-}
-
 function readText(context: CallContext, address: bigint): string {
   const block = address === 0n ? null : context.read(address);
-  if (!block || block.bytes().length > mostRequestBytes) throw malformed(`a block of at most ${mostRequestBytes} bytes`);
+  if (!block || block.bytes().length > mostCallBytes) throw malformed(`a block of at most ${mostCallBytes} bytes`);
   return block.text();
 }
 

@@ -1,9 +1,11 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import type { GuestError } from '../engine.ts';
-import { type BoundedLog, createBoundedLog } from './bounded-log.ts';
+import type { ThrowReport } from '../quickjs/protocol.ts';
+import { createBoundedLog } from './bounded-log.ts';
 import { explainFailure, GuestFault } from './guest-fault.ts';
-import { type AnswerEnd, createHostCaller, type HostCaller } from './host-channel.ts';
+import { type AnswerEnd, createHostCaller } from './host-channel.ts';
+import type { HostState } from './host-functions.ts';
 import { limitHostObjects } from './host-object-limit.ts';
 import { createInstances, type FreshInstance } from './instances.ts';
 import { limitMemory } from './memory-limit.ts';
@@ -55,14 +57,18 @@ async function runCall(call: ModuleCall): Promise<void> {
     return { cpuMs: threadCpuMs - beforeMs, threadCpuMs, logLines: log.count(), hostCalls: host.count() };
   };
   let instance: FreshInstance | undefined;
+  let thrown: ThrowReport | undefined;
+  const onThrow = (report: ThrowReport) => {
+    thrown = report;
+  };
   try {
-    const output = await callExport(call, { log, host }, (taken) => {
+    const output = await callExport(call, { log, host, onThrow }, (taken) => {
       instance = taken;
     });
     report({ type: 'returned', output, usage: usage() });
   } catch (error) {
     const memoryIsFull = (instance?.memoryBytes() ?? 0) + usualGrowthBytes > call.bounds.memoryBytes;
-    report({ type: 'failed', error: explainFailure(error, { memoryIsFull }), usage: usage() });
+    report({ type: 'failed', error: explainFailure(error, { memoryIsFull, ...(thrown && { thrown }) }), usage: usage() });
   }
   instances.prepare(call);
   await instance?.close();
@@ -75,7 +81,7 @@ function readThreadMs(): number {
 
 async function callExport(
   call: ModuleCall,
-  { log, host }: { log: BoundedLog; host: HostCaller },
+  { log, host, onThrow }: Pick<HostState, 'log' | 'host' | 'onThrow'>,
   onInstance: (instance: FreshInstance) => void,
 ): Promise<string> {
   const { config, denied, bounds } = call;
@@ -87,6 +93,7 @@ async function callExport(
     host,
     config,
     denied,
+    onThrow,
     onOutput: (bytes) => {
       output = Uint8Array.from(bytes);
     },

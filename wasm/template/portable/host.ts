@@ -2,6 +2,7 @@
  * The host that wasm/guest expects, inside the module itself: what the daemon answers over the border is answered here,
  * by the functions of any Extism host or by plain code, and what needs a daemon is refused by name.
  */
+import { askDaemon, type DaemonAnswer } from './daemon.ts';
 import { sendRequest } from './fetch.ts';
 import { extism } from './host-calls.ts';
 import { kvAnswers } from './kv.ts';
@@ -77,13 +78,21 @@ function answerNow(op: string, payload: string, body: ArrayBuffer | undefined): 
 
 /** Everything but a timer is done at once: a module waits for its host. */
 function answerLater(op: string, id: number, payload: string, body: ArrayBuffer | undefined): void {
+  if (op === 'timer') {
+    addTimer(id, payload);
+    return;
+  }
+  const answer = askDaemon(op, payload, body) ?? answerAlone(op, payload, body);
+  if (answer.ok) settle(id, true, answer.payload, answer.body);
+  else settle(id, false, JSON.stringify({ code: answer.code, message: answer.message }));
+}
+
+/** What needs no daemon. */
+function answerAlone(op: string, payload: string, body: ArrayBuffer | undefined): DaemonAnswer {
   const kv = Object.hasOwn(kvAnswers, op) ? kvAnswers[op] : undefined;
-  if (op === 'timer') addTimer(id, payload);
-  else if (kv) settle(id, true, JSON.stringify(kv(payload)));
-  else if (op === 'fetch') {
-    const answer = sendRequest(payload, body);
-    settle(id, true, answer.payload, answer.body);
-  } else throw refuseOperation(op);
+  if (kv) return { ok: true, payload: JSON.stringify(kv(payload)) };
+  if (op === 'fetch') return { ok: true, ...sendRequest(payload, body) };
+  throw refuseOperation(op);
 }
 
 function writeLog(payload: string): void {

@@ -2,6 +2,7 @@
  * The JavaScript half of a built module. The build evaluates this file, then the prelude of wasm/guest, then the plugin,
  * and freezes the memory; in the module the adapter calls `enter` once and `leave` until it says that the call is over.
  */
+import { tellThrown } from './daemon.ts';
 import { connectGuest, endLoading, host, readEnd } from './host.ts';
 import { extism } from './host-calls.ts';
 import { loadPart, provideParts } from './parts.ts';
@@ -126,11 +127,14 @@ function isJson(text: string): boolean {
   }
 }
 
+/** The error as text, with the places in the plugin's own files. */
 function describeThrown(payload: string): string {
   const { name = 'Error', message = '', stack = '', code, isObject } = parse(payload);
-  const head = !isObject || name === 'Error' ? String(message) : `${name}: ${message}`;
   const lines = setup ? traceStack(String(stack), setup.positions) : [];
-  return [code === undefined || head.includes(code) ? head : `${head} (${code})`, ...lines].join('\n');
+  const withPlaces = (head: string) => [head, ...lines].join('\n');
+  tellThrown({ ...(isObject && { name, code }), message: withPlaces(String(message)) });
+  const head = !isObject || name === 'Error' ? String(message) : `${name}: ${message}`;
+  return withPlaces(code === undefined || head.includes(code) ? head : `${head} (${code})`);
 }
 
 scope.host = host;

@@ -1,4 +1,5 @@
 /** Text and bytes without a host's own coders: what wasm/guest/web asks for by `text.*`, `base64.*` and `bytes.*`. */
+import { readBase64, writeBase64 } from './base64.ts';
 import { extism } from './host-calls.ts';
 import { refuse } from './refusal.ts';
 import { decodeUtf8, isUtf8 } from './utf8.ts';
@@ -14,7 +15,6 @@ const labels: Readonly<Record<string, string>> = {
   'utf-16le': 'utf-16le',
   'utf-16be': 'utf-16be',
 };
-const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 
 /** The answers by operation; what is asked and answered is as in the daemon. */
 export const textAnswers: Readonly<Record<string, (payload: string, body: Uint8Array) => Answer>> = {
@@ -122,32 +122,6 @@ function toLatin1(bytes: Uint8Array): string {
   let text = '';
   for (let at = 0; at < bytes.length; at += 4096) text += String.fromCharCode(...bytes.subarray(at, at + 4096));
   return text;
-}
-
-function writeBase64(bytes: Uint8Array): string {
-  let text = '';
-  for (let at = 0; at < bytes.length; at += 3) {
-    const word = ((bytes[at] ?? 0) << 16) | ((bytes[at + 1] ?? 0) << 8) | (bytes[at + 2] ?? 0);
-    const digits = [18, 12, 6, 0].map((shift) => alphabet[(word >> shift) & 63]).join('');
-    text += at + 3 <= bytes.length ? digits : digits.slice(0, bytes.length - at + 1).padEnd(4, '=');
-  }
-  return text;
-}
-
-/** Digits alone, without padding. */
-function readBase64(digits: string): Uint8Array {
-  const bytes = new Uint8Array(Math.floor((digits.length * 3) / 4));
-  let word = 0;
-  let held = 0;
-  let at = 0;
-  for (const digit of digits) {
-    word = ((word << 6) | alphabet.indexOf(digit)) & 0xffffff;
-    held += 6;
-    if (held < 8) continue;
-    held -= 8;
-    bytes[at++] = (word >> held) & 255;
-  }
-  return bytes;
 }
 
 function exact(bytes: Uint8Array): ArrayBuffer {

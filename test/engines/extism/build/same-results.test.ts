@@ -19,14 +19,26 @@ const names = [
   'unit-convert.ts',
 ];
 const picky = `export default {
-  name: 'picky', description: 'Fails, and says how.', isDangerous: false, tags: ['odd'], timeoutMs: 2000,
-  permissions: { net: ['api.example.com'], env: ['PICKY_KEY'], read: ['.'] },
+  name: 'picky', description: 'Does what a daemon alone can do, and fails.', tags: ['odd'], timeoutMs: 5000,
+  permissions: { net: ['api.example.com'], env: ['PICKY_KEY'], read: ['.'], write: ['.'], kv: true, tools: ['text_stats'] },
   examples: [{ args: { how: 'text' }, expect: '17' }],
-  handler: async ({ how }: { how: 'text' | 'nothing' | 'throws' | 'denied' | 'files' }, context: any) => {
+  handler: async ({ how }: { how: string }, context: any) => {
     if (how === 'throws') throw new RangeError('out of range');
     if (how === 'denied') return (await context.fetch('https://other.example.com/')).status;
-    if (how === 'files') return context.files.read('a.txt');
-    return how === 'text' ? '17' : undefined;
+    if (how === 'caught') return context.fetch('https://other.example.com/').catch((error: any) => [error.name, error.code]);
+    if (how === 'missing') return context.files.read('missing.txt');
+    if (how === 'files') {
+      await context.files.write('a/b.bin', new Uint8Array([1, 2, 255]));
+      return [...(await context.files.readBytes('a/b.bin'))];
+    }
+    if (how === 'kv') {
+      const before = await context.kv.get('count');
+      await context.kv.set('count', (before ?? 0) + 1);
+      return { before, list: await context.kv.list() };
+    }
+    if (how === 'tools') return context.tools.call('text_stats', { text: 'two words' });
+    if (how === 'nothing') return undefined;
+    return '17';
   },
 };
 `;
@@ -34,6 +46,7 @@ const picky = `export default {
 type ExampleDaemon = Awaited<ReturnType<typeof startExampleDaemon>>;
 
 const folder = mkdtempSync(join(tmpdir(), 'hotcell-same-'));
+const sources = mkdtempSync(join(tmpdir(), 'hotcell-source-'));
 const modules = new Map<string, SdkModule>();
 let fromSource: ExampleDaemon;
 let fromModules: ExampleDaemon;
@@ -44,15 +57,16 @@ beforeAll(async () => {
     writeFileSync(join(folder, `${name.replace(/\.\w+$/, '')}.wasm`), module);
     modules.set(name, await openInSdk(module));
   }
+  writeFileSync(join(sources, 'picky.ts'), picky);
   writeFileSync(join(folder, 'picky.wasm'), moduleOf(await buildText('picky.ts', picky)));
-  fromSource = await startExampleDaemon({ grantRequested: true });
+  fromSource = await startExampleDaemon({ grantRequested: true, plugins: [pluginDir, sources] });
   fromModules = await startExampleDaemon({ grantRequested: true, plugins: [folder] });
 }, 120_000);
 afterAll(async () => {
   for (const { plugin } of modules.values()) await plugin.close();
   await fromModules?.close();
   await fromSource?.close();
-  rmSync(folder, { recursive: true, force: true });
+  for (const each of [folder, sources]) rmSync(each, { recursive: true, force: true });
 });
 
 describe('a plugin that was built', () => {
@@ -81,31 +95,33 @@ describe('a module that was dropped into a daemon', () => {
     expect(view).toMatchObject({
       engine: 'extism',
       state: 'ready',
-      permissions: { requested: { net: ['api.example.com'], env: ['PICKY_KEY'] } },
+      permissions: { requested: { net: ['api.example.com'], env: ['PICKY_KEY'], kv: true } },
     });
     expect(fromModules.tools.resolve('picky').manifest).toMatchObject({
-      timeoutMs: 2000,
+      timeoutMs: 5000,
       tags: ['odd'],
       input: { required: ['how'] },
       examples: [{ expect: '17' }],
     });
   });
 
-  it('keeps text text, and nothing null', async () => {
-    expect(await fromModules.call('picky', { how: 'text' })).toMatchObject({ output: '17' });
-    expect(await fromModules.call('picky', { how: 'nothing' })).toMatchObject({ status: 'success', output: null });
+  it.each(['text', 'nothing', 'files', 'kv', 'kv', 'tools', 'caught'])('gives what its source gives: %s', async (how) => {
+    const wanted = await fromSource.call('picky', { how });
+    expect(wanted.status).toBe('success');
+    expect(await fromModules.call('picky', { how })).toMatchObject({ status: 'success', output: wanted.output });
   });
 
-  it('fails with the error of its handler, and is refused what was not granted', async () => {
-    const thrown = await fromModules.call('picky', { how: 'throws' });
-    expect(thrown).toMatchObject({ status: 'error', error: { code: 'handler-threw' } });
-    expect(thrown.error?.message).toMatch(/^RangeError: out of range\n {4}at handler \(picky\.ts:6:\d+\)/);
-    expect(await fromModules.call('picky', { how: 'denied' })).toMatchObject({
+  it.each(['throws', 'denied', 'missing'])('fails as its source fails, with the place in the file: %s', async (how) => {
+    const wanted = await fromSource.call('picky', { how });
+    const { status, error } = await fromModules.call('picky', { how });
+    expect({ status, code: error?.code, name: error?.name }).toEqual({
       status: 'error',
-      error: { code: 'permission-denied' },
+      code: wanted.error?.code,
+      name: wanted.error?.name,
     });
-    expect((await fromModules.call('picky', { how: 'files' })).error?.message).toContain(
-      'context.files.read is not part of a built module',
-    );
+    expect(error?.message.split('\n')[0]).toBe(wanted.error?.message);
+    const places = (wanted.error?.frames ?? []).map(({ file, line }) => `${file}:${line}:`);
+    for (const place of places) expect(error?.message).toContain(place);
+    expect(places.length > 0).toBe(how !== 'denied');
   });
 });
