@@ -5,6 +5,7 @@
 import type { ArgumentsOf } from './plugins/arguments-of.ts';
 import type { PluginContext } from './plugins/plugin-context.ts';
 
+export type { HookAnswer, HookContexts, HookHandler, HookTold } from './hooks/handler-types.ts';
 export type { ArgumentsOf } from './plugins/arguments-of.ts';
 export type {
   FileEntry,

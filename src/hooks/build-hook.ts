@@ -17,6 +17,8 @@ export interface HookBuilderParts {
   readonly stagingDir: string;
   /** The image of scripts whose HOOK.md names none; absent when the config names none. */
   readonly shellImage: string | undefined;
+  /** Whether the config lets anything run in an image. */
+  readonly isImageAllowed: (image: string) => boolean;
   readonly limits: Partial<Limits>;
 }
 
@@ -46,6 +48,11 @@ export async function buildHook(
   if (image === undefined) {
     throw new HotcellError('image-missing', `No image is named for ${manifest.handler}.`, {
       fix: 'Write image: NAME into HOOK.md, or name one in docker.commands.sh of the config.',
+    });
+  }
+  if (!parts.isImageAllowed(image)) {
+    throw new HotcellError('image-refused', `The image ${JSON.stringify(image)} of ${manifest.handler} is not allowed.`, {
+      fix: 'Add it to docker.images in the config, or name another one in HOOK.md.',
     });
   }
   parts.engines.shell.put(key, {

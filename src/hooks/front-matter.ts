@@ -9,6 +9,9 @@ export interface FrontMatter {
   readonly body: string;
 }
 
+/** gray-matter looks for comments in a time that grows with the square of blank lines: 64 000 of them take seconds. */
+const mostChars = 8 * 1024;
+
 /**
  * Splits the front matter of a Markdown file from its text. Only YAML 1.2 between bare `---` lines is read: a word behind the
  * dashes would choose another language, one of which is evaluated as JavaScript. Throws `hook-invalid`.
@@ -27,7 +30,14 @@ export function readFrontMatter(text: string, fileName: string): FrontMatter {
     );
   }
   const plain = `---${clean.slice(first.length)}`;
-  if (!/\n---[ \t]*(?:\n|$)/.test(plain)) {
+  const end = plain.search(/\n---[ \t]*(?:\n|$)/);
+  if (end > mostChars) {
+    throw new HotcellError(
+      'hook-invalid',
+      `The front matter of ${fileName} has ${end} characters; at most ${mostChars} are read.`,
+    );
+  }
+  if (end === -1) {
     throw new HotcellError(
       'hook-invalid',
       `The front matter of ${fileName} has no end: a second line of three dashes is missing.`,

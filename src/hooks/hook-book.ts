@@ -62,7 +62,7 @@ export interface HookBook {
   revoke(name: string, by: string): boolean;
   /** True when an approved hook wants to hear of the event; looks at no file. */
   isHeard(event: HookEvent, tool?: string): boolean;
-  /** The approved hooks that hear an event, in order of their names; what is not as it was approved is left out. */
+  /** The approved hooks that hear an event, in order of their names. Ask each whether it is current right before it runs. */
   findHearing(event: HookEvent, tool?: string): HearingHook[];
 }
 
@@ -87,8 +87,9 @@ export function createHookBook(parts: HookBookParts): HookBook {
   function settle(record: HookRecord, reason: string, by?: string): void {
     const isWanted = parts.isOn && record.isApproved;
     if (!isWanted) endBuild(record);
-    else if (record.build === undefined) record.build = startBuild(record);
-    tell(record, reason, by);
+    else if (record.build === undefined) record.build = startBuild(record, reason, by);
+    // What came of a build is told once it is known.
+    if (record.build?.isSettled !== false) tell(record, reason, by);
   }
 
   /** What calls and people are asked follows from where the hooks stand. */
@@ -116,11 +117,12 @@ export function createHookBook(parts: HookBookParts): HookBook {
     build.discard();
   }
 
-  function startBuild(record: HookRecord): HookBuild {
+  function startBuild(record: HookRecord, reason: string, by: string | undefined): HookBuild {
     const { place, files, manifest } = record;
     if (manifest === undefined) throw new Error(`the hook ${place.name} is approved and has no manifest`);
     const build: HookBuild = {
       isLive: true,
+      isSettled: false,
       entry: parts.build({ place, files, manifest }).then((built) => {
         build.discard = () => parts.onDiscard(built);
         if (!build.isLive) build.discard();
@@ -129,11 +131,18 @@ export function createHookBook(parts: HookBookParts): HookBook {
       }),
       discard: () => {},
     };
-    build.entry.catch((error: unknown) => {
-      if (!(error instanceof HotcellError)) parts.onFault(error);
-      build.failure = error instanceof HotcellError ? `${error.message} ${error.fix}` : 'The daemon failed; its log says why.';
-      if (build.isLive) tell(record, build.failure, undefined);
-    });
+    const settled = (news: string): void => {
+      build.isSettled = true;
+      if (build.isLive) tell(record, news, by);
+    };
+    build.entry.then(
+      () => settled(reason),
+      (error: unknown) => {
+        if (!(error instanceof HotcellError)) parts.onFault(error);
+        build.failure = error instanceof HotcellError ? `${error.message} ${error.fix}` : 'The daemon failed; its log says why.';
+        settled(build.failure);
+      },
+    );
     return build;
   }
 
@@ -206,7 +215,7 @@ export function createHookBook(parts: HookBookParts): HookBook {
       if (look(record)) follow();
       return build.isLive;
     };
-    return isCurrent() ? { name: place.name, manifest, subscription, entry: build.entry, isCurrent } : undefined;
+    return { name: place.name, manifest, subscription, entry: build.entry, isCurrent };
   }
 
   return {

@@ -9,6 +9,7 @@ import { decideHookState } from './state.ts';
 /** What came of building an approved hook. It is over as soon as the hook changes or is revoked. */
 export interface HookBuild {
   isLive: boolean;
+  isSettled: boolean;
   readonly entry: Promise<ToolEntry>;
   /** Why it cannot run, once that is known. */
   failure?: string;

@@ -1,5 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { limitTable } from '../config/limits.ts';
+import { allowNamedImages, listAllowedImages } from '../engines/docker/image-uses.ts';
 import { nodeBuiltins, refusedBuiltins } from '../engines/quickjs/node-builtins.ts';
 import { createHookRunner, withoutCallsAndQuestions, withoutSuspending } from '../hooks/hook-runner.ts';
 import { createHooks, type Hooks } from '../hooks/hooks.ts';
@@ -38,6 +40,8 @@ export function openHooks(
       // Switching off tools does not switch off who watches over them.
       tools: { ...config.tools, enabled: true },
       queue: { ...config.queue, maxPending, maxPendingPerCaller: maxPending },
+      // What a call may take, the event about it must be able to tell.
+      limits: { ...config.limits, argumentBytes: limitTable.argumentBytes.max },
     },
     registry: runner.registry,
     engines: withoutSuspending({ quickjs, deno, docker: shell }),
@@ -48,6 +52,7 @@ export function openHooks(
 
   const dataHooks = join(config.dataDir, 'hooks');
   mkdirSync(dataHooks, { recursive: true, mode: 0o700 });
+  const allowedImages = listAllowedImages(allowNamedImages(config));
   const executions = createExecutionReader({ store });
   const hooks = createHooks({
     config,
@@ -60,6 +65,7 @@ export function openHooks(
       engines: { quickjs, deno, shell },
       stagingDir: join(config.dataDir, 'hook-builds'),
       shellImage: config.docker.commands.sh ?? config.docker.images[0],
+      isImageAllowed: (image) => allowedImages.includes(image),
       limits: config.limits,
     },
     run: runner.run,

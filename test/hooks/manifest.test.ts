@@ -95,6 +95,8 @@ metadata:
   it.each([
     ['no front matter', '# Hook\n', 'three dashes'],
     ['an empty file', '', 'three dashes'],
+    ['blank lines without end', `---\nevents: [tool]${'\n'.repeat(100_000)}---\n`, 'at most 8192 are read'],
+    ['folds of lists', `---\nevents: ${'['.repeat(8000)}\n---\n`, 'cannot be read'],
     ['no end', '---\nevents: ["tool:before"]\n', 'has no end'],
     ['a list', '---\n- a\n- b\n---\n', 'mapping'],
     ['YAML that is none', '---\nevents: [a\n---\n', 'cannot be read'],

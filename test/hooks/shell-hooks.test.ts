@@ -72,12 +72,19 @@ describeDocker('createShellEngine', () => {
     ['broken JSON', 'printf \'{"arguments": \'', '', 'failed (output-invalid)'],
     ['JSON that is no answer', 'printf \'{"vetoed": 1}\'', '', 'neither a veto nor arguments'],
     ['too little time', 'sleep 60', '', 'did not answer within 3000 ms'],
-    ['an image that is not allowed', 'exit 0', 'image: somebody/else:1', 'failed (image-refused)'],
   ])('stops the call with %s', async (what, text, matter, said) => {
     const files = script('["tool:before"]', `${text}\n`, matter);
     const slow = { ...files, 'HOOK.md': files['HOOK.md']?.replace('30000', said.includes('3000 ms') ? '3000' : '30000') ?? '' };
     const refusal = await withHook(what.replaceAll(' ', '-'), slow, () => house.refusal({ text: 'x' }));
     expect(refusal).toMatchObject({ code: 'hook-failed', message: expect.stringContaining(said) });
+  });
+
+  it('cannot run in an image that the config does not allow', async () => {
+    house.write('foreign', script('["tool:before"]', 'exit 0\n', 'image: somebody/else:1'));
+    expect(await house.approve('foreign')).toMatchObject({ state: 'failed', problem: expect.stringContaining('not allowed') });
+    const refusal = await house.refusal({ text: 'x' });
+    house.remove('foreign');
+    expect(refusal).toMatchObject({ code: 'hook-failed', message: expect.stringContaining('cannot run (image-refused)') });
   });
 
   it('gives the environment that was approved, and no other', async () => {

@@ -62,9 +62,10 @@ export function renderLiveEvent(event: EventEnvelope, style: Style): string {
 
 function renderHookChange(event: Extract<EventEnvelope, { type: 'hook-change' }>, head: string, style: Style): string {
   const { state, reason } = event.data;
-  const isWaiting = state === 'new' || state === 'changed';
-  const next = isWaiting ? `  ${style.dim('Look at it:')} hotcell hook approve ${tame(event.subject)}` : '';
-  return `${head} ${state} ${style.dim(tame(reason))}${next}\n`;
+  // The question whether it may run follows by itself.
+  if (state === 'new') return '';
+  const paint = state === 'active' ? style.green : style.yellow;
+  return `${head} ${paint(state)} ${style.dim(tame(reason))}\n`;
 }
 
 function describeNeed(plugin: string, pending: string | undefined): string {
