@@ -7,7 +7,7 @@ import { HotcellError } from '../../src/errors/hotcell-error.ts';
 
 /** Connections over a server of memory: what the guest writes arrives in `heard`, what `speak` writes goes to the guest. */
 function open(options: { readonly slow?: boolean; readonly fail?: Error } = {}) {
-  const sent: (HostMessage & { readonly text: string; readonly bytes: number })[] = [];
+  const sent: (HostMessage & { readonly text: string; readonly size: number })[] = [];
   const heard: Buffer[] = [];
   const speak = new PassThrough({ highWaterMark: 2 * streamWindowBytes });
   const signals: AbortSignal[] = [];
@@ -25,7 +25,7 @@ function open(options: { readonly slow?: boolean; readonly fail?: Error } = {}) 
       if (options.fail) throw options.fail;
       return socket;
     },
-    send: (message, text = '', body) => sent.push({ ...message, text, bytes: body?.byteLength ?? 0 }),
+    send: (message, text = '', body) => sent.push({ ...message, text, size: body?.byteLength ?? 0 }),
   });
   const settled = () => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
   return { streams, sent, heard, speak, socket, signals, settled, kinds: () => sent.map(({ t }) => t) };
@@ -46,7 +46,7 @@ describe('GuestStreams', () => {
     expect(sent).toMatchObject([
       { t: 'opened', id: 1 },
       { t: 'ack', id: 1, bytes: 2 },
-      { t: 'data', id: 1, bytes: 3 },
+      { t: 'data', id: 1, size: 3 },
     ]);
   });
 
@@ -56,10 +56,11 @@ describe('GuestStreams', () => {
     streams.dial(1, place);
     streams.dial(2, place, { code: 'host-calls-exceeded', message: 'Too many.' });
     await settled();
-    expect(sent.map(({ id, text }) => [id, JSON.parse(text).code, JSON.parse(text).message])).toEqual([
-      [2, 'host-calls-exceeded', 'Too many.'],
-      [1, 'permission-denied', 'No. Ask.'],
+    expect(sent.map(({ text }) => JSON.parse(text))).toEqual([
+      { code: 'host-calls-exceeded', message: 'Too many.' },
+      { code: 'permission-denied', message: 'No. Ask.' },
     ]);
+    expect(sent).toMatchObject([{ id: 2 }, { id: 1 }]);
     expect(streams.count()).toBe(0);
   });
 
