@@ -8,6 +8,7 @@ export type FrontMatter =
 
 const mostChars = 64 * 1024;
 const mostAliases = 100;
+const mostBlankLines = 100;
 const opening = /^---(?!-)[ \t]*([^\r\n]*)/;
 
 /**
@@ -22,12 +23,28 @@ export function readFrontMatter(written: string): FrontMatter {
   if (language !== '' && language !== 'yaml' && language !== 'yml') {
     return refuse(`Its front matter is written in ${JSON.stringify(language.slice(0, 40))}; only YAML is read.`);
   }
+  const end = text.indexOf('\n---', 3);
+  if (end < 0) return refuse('Its front matter has no end: a second line of three dashes is missing.');
+  if (end > mostChars) return refuse(`Its front matter has ${end} characters; at most ${mostChars} are read.`);
+  if (hasLongGap(text.slice(0, end))) {
+    return refuse(`Its front matter has more than ${mostBlankLines} blank lines in a row.`);
+  }
   try {
     const { data, content } = matter(text, { language: 'yaml', engines });
     return { ok: true, data, body: content };
   } catch (error) {
     return refuse(`Its front matter cannot be read: ${describe(error)}`);
   }
+}
+
+/** gray-matter looks for comments in a time that grows with the square of such a gap. */
+function hasLongGap(text: string): boolean {
+  let blank = 0;
+  for (const line of text.split(/[\n\r\u2028\u2029]/)) {
+    blank = line.trim() === '' ? blank + 1 : 0;
+    if (blank > 2 * mostBlankLines) return true;
+  }
+  return false;
 }
 
 function refuseLanguage(): never {
@@ -45,7 +62,6 @@ const engines = {
 function parseYaml(written: string): object {
   // gray-matter leaves half a line end of Windows behind.
   const text = written.replace(/\r$/, '');
-  if (text.length > mostChars) throw new RangeError(`it has ${text.length} characters; at most ${mostChars} are read.`);
   const document = parseDocument(text, { version: '1.2', schema: 'core', prettyErrors: false, logLevel: 'error' });
   const [problem] = document.errors;
   if (problem !== undefined) throw problem;

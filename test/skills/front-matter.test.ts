@@ -44,6 +44,8 @@ describe('readFrontMatter', () => {
       'a bomb of aliases',
       `---\na: &a [x]\n${'bcdefgh'.replace(/./g, (c) => `${c}: &${c} [${`*${String.fromCharCode(c.charCodeAt(0) - 1)},`.repeat(9)}]\n`)}---\n`,
     ],
+    ['front matter of which the comments would be looked for for ever', `---\na: b${'\n'.repeat(60_000)}---\n`],
+    ['front matter that is too long', `---\n${'a: b\n'.repeat(40_000)}---\n`],
     ['front matter without end', `---\n${'a: b\n'.repeat(40_000)}`],
     ['what is nested too deeply', `---\na: ${'['.repeat(30_000)}\n---\n`],
   ])('refuses %s with a whole sentence', (_what, text) => {
