@@ -137,6 +137,22 @@ describeDocker('eval_code', () => {
     expect(error.code).toBe('arguments-invalid');
   });
 
+  it('keeps so much of the output, and secrets of the operator out of it', async () => {
+    const long = await daemon.call('eval_code', { language: 'node', code: 'console.log("x".repeat(200_000))' });
+    expect(long.output).toMatchObject({ truncated: true, stdout: 'x'.repeat(100_000) });
+    await daemon.parts.secrets.set({
+      name: 'KEY',
+      value: 'sesame-open-1234',
+      hosts: ['api.example.com'],
+      header: 'authorization',
+    });
+    const lines: string[] = [];
+    const code = 'console.log(["sesame", "open", "1234"].join("-"))';
+    const answer = await daemon.call('eval_code', { language: 'node', code }, { onLog: ({ text }) => lines.push(text) });
+    expect(JSON.stringify([answer, lines])).not.toContain('sesame-open-1234');
+    expect(answer.status).toBe('success');
+  });
+
   it('gives a grant made while it runs to the next call', async () => {
     const asking = daemon.parts.hosted.find('builtin:eval_code');
     if (asking === undefined) throw new Error('it is on');
