@@ -1,4 +1,6 @@
 import { join } from 'node:path';
+import Type from 'typebox';
+import Value from 'typebox/value';
 import { createDockerClient, describeDockerError, findDockerSocket } from '../../engines/docker/docker-client.ts';
 import { createImageBook } from '../../engines/docker/image-book.ts';
 import { describeImageUses } from '../../engines/docker/image-uses.ts';
@@ -14,9 +16,9 @@ export async function checkDocker({ config }: DoctorFacts): Promise<Finding> {
   try {
     const place = { socket: config.docker.socket, env: process.env };
     const docker = await createDockerClient(place)();
-    const info: unknown = await within(docker.info());
+    const [info, version]: unknown[] = await within(Promise.all([docker.info(), docker.version()]));
     const lacking = findLacks(info);
-    const where = `Docker answers at ${findDockerSocket(place)}`;
+    const where = `${nameEngine(version)} answers at ${findDockerSocket(place)}`;
     if (lacking.length === 0) return { name, status: 'ok', message: `${where}.` };
     return {
       name,
@@ -54,6 +56,15 @@ function within<Answer>(asking: Promise<Answer>): Promise<Answer> {
   const { promise: late, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => reject(new Error('it did not answer in time')), deadlineMs);
   return Promise.race([asking, late]).finally(() => clearTimeout(timer));
+}
+
+const versionSchema = Type.Object({ Version: Type.String(), Components: Type.Array(Type.Object({ Name: Type.String() })) });
+
+/** `Docker 20.10.24`, `Podman 4.3.1`. */
+function nameEngine(answer: unknown): string {
+  if (!Value.Check(versionSchema, answer)) return 'Docker';
+  const isPodman = answer.Components.some(({ Name }) => Name.startsWith('Podman'));
+  return `${isPodman ? 'Podman' : 'Docker'} ${answer.Version.slice(0, 40)}`;
 }
 
 function findLacks(info: unknown): string[] {
