@@ -31,6 +31,8 @@ export interface BuiltHook {
 }
 
 const entryName = 'hotcell-hook-entry.ts';
+/** A hook has no shared folders and no packages: they would not be part of what was approved. */
+const ownFolderFix = 'Copy what it needs into the folder of the hook.';
 const noArtifacts: TraceArtifacts = { sources: [] };
 
 /**
@@ -110,12 +112,12 @@ async function bundle(
     if (!built.ok) {
       const { code, message, file, line, fix } = built.diagnostic;
       const place = file === undefined ? '' : `${file}${line === undefined ? '' : `:${line}`}: `;
-      throw new HotcellError(code, `${place}${message}`, { fix });
+      throw new HotcellError(code, `${place}${message}`, { fix: code === 'import-refused' ? ownFolderFix : fix });
     }
     const outside = built.inputs.find(({ path }) => !path.startsWith(`${folder}/`));
     if (outside !== undefined) {
       const message = 'The handler imports a file outside its folder, which the approval of its files would not cover.';
-      throw new HotcellError('import-refused', message, { fix: 'Copy what it needs into the folder of the hook.' });
+      throw new HotcellError('import-refused', message, { fix: ownFolderFix });
     }
     return { code: built.code, artifacts: { sourceMap: built.sourceMap, sources: built.sources } };
   } finally {

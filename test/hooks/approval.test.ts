@@ -58,6 +58,28 @@ describe('createHookBook', () => {
     expect(await isAsked()).toBe(true);
   });
 
+  it('does not run what was edited while the daemon was not there', async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'hotcell-hooks-'));
+    onTestFinished(() => rmSync(dataDir, { recursive: true, force: true }));
+    house = await openHookHouse({ guard: veto }, { dataDir });
+    await house.approve('guard');
+    await house.close();
+    house = await openHookHouse({ guard: beforeHook("return { veto: 'worse' };") }, { dataDir });
+    expect(house.parts.hooks.get('guard').state).toBe('changed');
+    expect(await isAsked()).toBe(false);
+  });
+
+  it('takes what was granted from a run under way when it is revoked', async () => {
+    const forever = "for (;;) { await context.kv.set('n', 1); await new Promise((resolve) => setTimeout(resolve, 10)); }";
+    house = await openHookHouse({ busy: beforeHook(forever, 'permissions: { kv: true }\ntimeoutMs: 30000') });
+    await house.approve('busy');
+    const refused = house.refusal({ text: 'x' });
+    await house.event('permission-use', ({ data }) => data.tool === 'hook:busy' && data.allowed);
+    house.parts.hooks.revoke('busy', 'local');
+    expect(await refused).toMatchObject({ code: 'hook-failed' });
+    expect(house.runs('busy')[0]?.error).toMatchObject({ code: 'permission-denied' });
+  });
+
   it('notices an edit by itself, and an edit that changes no content is none', async () => {
     house = await openHookHouse({ guard: veto });
     await house.approve('guard');

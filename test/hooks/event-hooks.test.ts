@@ -84,6 +84,20 @@ describe('createEventHooks', () => {
     expect([house.runs('a-audit').length, house.runs('b-audit').length]).toEqual([4, 8]);
   });
 
+  it('leaves out what a hook is too slow for, and says so once', async () => {
+    await open({
+      stuck: {
+        'HOOK.md': hookText('events: ["tool:after"]\ntimeoutMs: 60000'),
+        'handler.ts': 'export default async () => { await new Promise((resolve) => setTimeout(resolve, 600_000)); };',
+      },
+    });
+    await Promise.all(Array.from({ length: 1010 }, (_, count) => house.call('echo', { text: String(count) })));
+    const problem = await house.event('hook-problem');
+    expect(problem).toMatchObject({ subject: 'stuck', data: { message: expect.stringContaining('too slow') } });
+    expect(house.events.filter(({ type }) => type === 'hook-problem')).toHaveLength(1);
+    house.parts.hooks.revoke('stuck', 'local');
+  });
+
   it('tells of the start and the end of the daemon, and waits for who is told of the end', async () => {
     await open({ life: tellingHook(['gateway:startup', 'daemon:stop'], 'permissions: { kv: true }') });
     const { dataDir } = house;
