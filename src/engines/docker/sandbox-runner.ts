@@ -24,6 +24,8 @@ export interface SandboxRunner {
   open(request: Pick<SandboxRequest, 'id' | 'image' | 'cpus'>, signal: AbortSignal): Promise<OpenedCell>;
   /** The same for a container that is kept: it waits for no turn, and whoever asks bounds how many there are. */
   hold(request: Pick<SandboxRequest, 'id' | 'image' | 'cpus'>, signal: AbortSignal): Promise<OpenedCell>;
+  /** What runs now, or waits for its container: the oldest first. */
+  listRuns(): readonly SandboxRun[];
   /** Kills the runs of an id; answers how many there were. */
   kill(id: string): Promise<number>;
   killAll(): Promise<number>;
@@ -35,12 +37,26 @@ export interface SandboxRunner {
   close(): Promise<void>;
 }
 
+/** One run, of a command or of a plugin that is kept in a container. */
+export interface SandboxRun {
+  readonly id: string;
+  readonly image: string;
+  readonly command?: string;
+  readonly startedAtMs: number;
+}
+
 /** A container and what its image sets. */
 export interface OpenedCell {
   readonly cell: CellContainer;
   readonly imageEnv: Readonly<Record<string, string>>;
   /** Removes the container. */
   readonly done: () => Promise<void>;
+}
+
+interface RunEntry {
+  readonly run: SandboxRun;
+  readonly ending: AbortController;
+  readonly over: Promise<unknown>;
 }
 
 /** What a runner is made with. */
@@ -66,12 +82,20 @@ export function createSandboxRunner({ dataDir, settings, env, onFault }: Sandbox
   const { perImage: perKind, total, idleMs } = settings.warm;
   const containers = createContainers({ docker, owner });
   const pool = createWarmPool({ start: containers.start, perKind, total, idleMs, onFault });
-  const running = new Set<{ readonly id: string; readonly ending: AbortController; over: Promise<unknown> }>();
+  const running = new Set<RunEntry>();
+  const removals = new Set<Promise<unknown>>();
+  const tidying = new Set<Promise<unknown>>();
   let isClosed = false;
 
   function plan(imageId: string, cpus: number): ContainerPlan {
     const { memoryBytes, pids, scratchBytes } = settings;
     return { imageId, size: { cpus, memoryBytes, pids, scratchBytes }, initFile: findInitFile(), owner };
+  }
+
+  /** What is removed while nobody waits for it, but a stop. */
+  function tidyLater(removal: Promise<unknown>): void {
+    tidying.add(removal);
+    void removal.finally(() => tidying.delete(removal));
   }
 
   type OpenRequest = Parameters<SandboxRunner['open']>[0];
@@ -84,7 +108,7 @@ export function createSandboxRunner({ dataDir, settings, env, onFault }: Sandbox
       const coming = pool.take(plan(resolved.id, cpus));
       const cell = await orAborted(coming, signal, id).catch((error: unknown) => {
         // Nobody waits for it any more when it comes after all.
-        if (signal.aborted) coming.then((late) => late.remove()).catch(onFault);
+        if (signal.aborted) tidyLater(coming.then((late) => late.remove()).catch(onFault));
         throw describeDockerError(error, `to run a command in ${image}`);
       });
       const done = async () => {
@@ -109,7 +133,9 @@ export function createSandboxRunner({ dataDir, settings, env, onFault }: Sandbox
     } finally {
       // The answer does not wait for Docker to tidy up, but a stop of the daemon does.
       cell.link.close();
-      track(request.id, done());
+      const removal = done();
+      removals.add(removal);
+      void removal.finally(() => removals.delete(removal));
     }
   }
 
@@ -118,18 +144,19 @@ export function createSandboxRunner({ dataDir, settings, env, onFault }: Sandbox
     const opened = await open(request, AbortSignal.any([signal, ending.signal]), isHeld);
     const { promise: over, resolve } = Promise.withResolvers<void>();
     ending.signal.addEventListener('abort', () => opened.cell.link.close(), { once: true });
-    track(request.id, over, ending);
+    track(request, over, ending);
     return { ...opened, done: () => opened.done().finally(resolve) };
   }
 
-  function track(id: string, over: Promise<unknown>, ending = new AbortController()): void {
-    const entry = { id, ending, over };
+  function track({ id, image, command }: OpenRequest & { command?: string }, over: Promise<unknown>, ending: AbortController) {
+    const run = { id, image, ...(command === undefined ? {} : { command }), startedAtMs: Date.now() };
+    const entry = { run, ending, over };
     running.add(entry);
     void over.catch(() => undefined).finally(() => running.delete(entry));
   }
 
-  async function end(entries: readonly { ending: AbortController; over: Promise<unknown> }[]): Promise<number> {
-    for (const { ending } of entries) ending.abort();
+  async function end(entries: readonly RunEntry[], reason?: HotcellError): Promise<number> {
+    for (const { ending } of entries) ending.abort(reason);
     await Promise.allSettled(entries.map(({ over }) => over));
     return entries.length;
   }
@@ -138,14 +165,22 @@ export function createSandboxRunner({ dataDir, settings, env, onFault }: Sandbox
     images,
     run: (request, signal) => {
       const ending = new AbortController();
-      const over = runOne(request, AbortSignal.any([signal, ending.signal]));
-      track(request.id, over, ending);
+      const over = runOne(request, AbortSignal.any([signal, ending.signal])).catch((error: unknown) => {
+        const { reason }: { reason: unknown } = ending.signal;
+        throw reason instanceof HotcellError ? reason : error;
+      });
+      track(request, over, ending);
       return over;
     },
     open: (request, signal) => openTracked(request, signal),
     hold: (request, signal) => openTracked(request, signal, true),
-    kill: (id) => end([...running].filter((entry) => entry.id === id)),
-    killAll: () => end([...running]),
+    listRuns: () => [...running].map(({ run }) => run),
+    kill: (id) =>
+      end(
+        [...running].filter(({ run }) => run.id === id),
+        killed(),
+      ),
+    killAll: () => end([...running], killed()),
     // A data directory without pins never ran a command: Docker need not be asked.
     sweep: async () => (existsSync(pinFile) ? containers.sweep() : 0),
     settled: () => pool.settled(),
@@ -156,6 +191,7 @@ export function createSandboxRunner({ dataDir, settings, env, onFault }: Sandbox
         await pool.close();
         // What ended above is being removed now.
         await end([...running]);
+        await Promise.all(tidying);
         await containers.close();
       };
       await withinStop(tidy()).catch(onFault);
@@ -176,6 +212,10 @@ async function orAborted<Answer>(asking: Promise<Answer>, signal: AbortSignal, i
   } finally {
     signal.removeEventListener('abort', give);
   }
+}
+
+function killed(): HotcellError {
+  return new HotcellError('cancelled', 'An operator ended what ran in the container.');
 }
 
 function endedEarly(id: string): HotcellError {

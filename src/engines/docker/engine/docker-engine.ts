@@ -18,6 +18,7 @@ import type { GuestCall } from '../../guest-session.ts';
 import type { SandboxRunner } from '../sandbox-runner.ts';
 import { type GuestContainer, startGuestContainer } from './guest-container.ts';
 import { createPlaces, type Place, type Places, steppingAside } from './places.ts';
+import { createSpare, type Spare } from './spare.ts';
 
 /** What the engine works with. */
 export interface DockerEngineParts {
@@ -52,6 +53,7 @@ class DockerEngine implements Engine {
   readonly #crashes = createCrashCount();
   readonly #places: Places;
   readonly #cells: DenoCells<GuestContainer>;
+  readonly #spare: Spare;
   #runner: Promise<string> | undefined;
   #idle: NodeJS.Timeout | undefined;
 
@@ -59,8 +61,9 @@ class DockerEngine implements Engine {
     this.#parts = parts;
     const { maxRunning, warm } = parts.settings;
     this.#places = createPlaces({ most: maxRunning, mostAside: maxRunning });
+    this.#spare = createSpare(() => this.#start(), warm.total > 0);
     this.#cells = new DenoCells({
-      start: () => this.#start(),
+      start: () => this.#spare.take(),
       loadInto: (container, program) => this.#loadProgram(container, program),
       maxKept: parts.maxKept ?? 8,
       maxReady: parts.maxReady ?? Math.min(2, warm.total),
@@ -91,7 +94,7 @@ class DockerEngine implements Engine {
       } finally {
         if (request.isolation === 'call') {
           cell.process.kill();
-          this.#cells.prepare(request.program, noFiles);
+          if (this.#parts.settings.warm.total > 0) this.#cells.prepare(request.program, noFiles);
           this.#restWhenIdle();
         }
       }
@@ -107,6 +110,12 @@ class DockerEngine implements Engine {
     }
   }
 
+  warm(): void {
+    if (this.#parts.settings.pluginImage === '') return;
+    this.#spare.prepare();
+    this.#restWhenIdle();
+  }
+
   discard(target: { readonly cellKey?: string; readonly programKey?: string }): void {
     if (target.cellKey !== undefined) this.#cells.dropKept(target.cellKey);
     if (target.programKey !== undefined) this.#cells.dropProgram(target.programKey);
@@ -115,7 +124,7 @@ class DockerEngine implements Engine {
   async close(): Promise<void> {
     this.#closing.abort();
     clearTimeout(this.#idle);
-    await this.#cells.close();
+    await Promise.all([this.#spare.close(), this.#cells.close()]);
   }
 
   /** The kept cell of a call that shares one, else a fresh one, to which an older cell hands its state. */
@@ -174,7 +183,10 @@ class DockerEngine implements Engine {
   /** Containers that wait for a call cost memory: after a while without one there are none. */
   #restWhenIdle(): void {
     clearTimeout(this.#idle);
-    this.#idle = setTimeout(() => this.#cells.dropReady(), this.#parts.settings.warm.idleMs);
+    this.#idle = setTimeout(() => {
+      this.#cells.dropReady();
+      this.#spare.drop();
+    }, this.#parts.settings.warm.idleMs);
     this.#idle.unref();
   }
 

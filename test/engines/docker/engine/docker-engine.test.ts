@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { resolveLimits } from '../../../../src/config/limits.ts';
 import { handlerOf } from '../../deno/deno-rig.ts';
-import { describeDocker, eventually } from '../docker-machine.ts';
+import { describeDocker } from '../docker-machine.ts';
 import { createDockerRig, type DockerRig } from './engine-rig.ts';
 
 let rig: DockerRig;
@@ -211,21 +211,5 @@ describeDocker('createDockerEngine.run', () => {
     });
     expect(refused).toEqual(['queue-full']);
     await narrow.close();
-  });
-
-  it('has a container with the plugin in it ready when the next call comes', async () => {
-    const plugin = handlerOf(
-      "const { readFileSync } = await import('node:fs'); return /containers\\/([0-9a-f]{64})/.exec(readFileSync('/proc/self/mountinfo', 'utf8'))[1]",
-    );
-    const first = await rig.run(plugin, { key: 'warm' });
-    const used = first.status === 'success' && String(first.output);
-    const ready = await eventually(
-      () => rig.house.containers(),
-      (ids) => !ids.includes(String(used)) && rig.house.faults.length === 0,
-    );
-    await rig.house.runner.settled();
-    const second = await rig.run(plugin, { key: 'warm' });
-    expect(second.status === 'success' && second.output).not.toBe(used);
-    expect(ready.length).toBeGreaterThan(0);
   });
 });
