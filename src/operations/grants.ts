@@ -7,7 +7,7 @@ import { type ParsedPermissions, parsePermissions } from '../permissions/parse.t
 import { parsePermissionWords } from '../permissions/permission-words.ts';
 import type { Grant } from '../permissions/select-grants.ts';
 import { type GrantView, grantContracts } from './contracts/grants.ts';
-import { readScope } from './grant-scope.ts';
+import { readScope, requireLastingScope } from './grant-scope.ts';
 import { implement, type Operation } from './operation.ts';
 import type { OperationParts } from './parts.ts';
 
@@ -40,10 +40,12 @@ export function createGrantOperations({ plugins, hosted, grants }: OperationPart
         .filter(({ status }) => all || status === 'in-force');
       return { items, total: items.length };
     }),
+    implement(grantContracts.standing, ({ plugin }) => describeOutcome(plugin)),
     implement(grantContracts.create, async (input, { caller }) => {
       const asking = findAsking(input.plugin);
       const permissions = readWanted(input, grants.decide(asking).pending, asking.manifest.name);
       const scope = readScope(input, caller.id);
+      requireLastingScope(permissions, scope);
       const grant = grants.create({ asking, permissions, scope, grantedBy: caller.id });
       await plugins.refreshGrants();
       return { grant: viewGrant(grant, Date.now()), ...describeOutcome(asking.pluginPath) };

@@ -2,7 +2,6 @@ import type { Command } from 'commander';
 import type { Static } from 'typebox';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { grantContracts } from '../../operations/contracts/grants.ts';
-import { pluginContracts } from '../../operations/contracts/plugins.ts';
 import { isNothing } from '../../permissions/decision.ts';
 import { describeGrantCommand, parsePermissionWords } from '../../permissions/permission-words.ts';
 import { formatPermissions, formatTime, paintState } from '../render/plugin.ts';
@@ -40,7 +39,7 @@ export function registerGrant(program: Command, session: CliSession): void {
       const flags = command.optsWithGlobals<GrantFlags>();
       const scope = readScope(flags);
       return withDaemon(session, flags, async (client) => {
-        const { name, permissions } = await client.invoke(pluginContracts.get, { name: plugin });
+        const { plugin: name, ...permissions } = await client.invoke(grantContracts.standing, { plugin });
         if (words.length > 0 === (flags.requested === true)) throw refuseUse(name, permissions.pending);
         if (flags.requested === true && flags.json !== true) showDifference(permissions);
         const wanted = flags.requested === true ? { requested: true } : { permissions: { ...readWords(words) } };

@@ -3,7 +3,11 @@ import type { PermissionSet } from '../../config/permission-set.ts';
 import { defineContract } from '../operation.ts';
 import { listOf } from './paging.ts';
 
-const pluginName = Type.String({ minLength: 1, maxLength: 512, description: 'Name, name@version, or path in its folder.' });
+const pluginName = Type.String({
+  minLength: 1,
+  maxLength: 512,
+  description: 'Name, name@version, or path in its folder; builtin:TOOL; skill:NAME.',
+});
 const name = Type.String({ minLength: 1, maxLength: 256 });
 const permissionSet = Type.Unsafe<PermissionSet>(Type.Object({}));
 const scope = Type.Union([Type.Literal('once'), Type.Literal('session'), Type.Literal('until'), Type.Literal('always')]);
@@ -50,6 +54,14 @@ export const grantContracts = {
     ),
     output: listOf(grantView),
     http: { method: 'GET', path: '/api/grants' },
+  }),
+  standing: defineContract({
+    name: 'grants.standing',
+    summary: 'Says what a plugin, a built-in or a skill is granted now, and what it asks for beyond that.',
+    role: 'admin',
+    input: Type.Object({ plugin: pluginName }, { additionalProperties: false }),
+    output: Type.Object(outcome),
+    http: { method: 'GET', path: '/api/grants/standing' },
   }),
   create: defineContract({
     name: 'grants.create',

@@ -1,4 +1,5 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -135,6 +136,29 @@ describeDocker('eval_code', () => {
   it('knows only the languages that have an image', async () => {
     const error = await refusal(daemon.call('eval_code', { language: 'ruby', code: '1' }));
     expect(error.code).toBe('arguments-invalid');
+  });
+
+  it('reaches a granted host when it asks for the network, and nothing when it does not', async () => {
+    const server = createServer((_request, response) => response.end('from outside'));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const address = server.address();
+    const host = `127.0.0.1:${typeof address === 'object' ? address?.port : 0}`;
+    const asking = daemon.parts.hosted.find('builtin:eval_code');
+    if (asking === undefined) throw new Error('it is on');
+    const code = `import urllib.request; print(urllib.request.urlopen('http://${host}/').read().decode())`;
+    const run = (network: boolean) => daemon.call('eval_code', { language: 'python', code, network });
+    const grant = (net: string) =>
+      daemon.parts.grants.create({ asking, permissions: { net: [net] }, scope: { scope: 'always' }, grantedBy: 'local' });
+    try {
+      grant('api.example.com');
+      expect((await run(true)).output).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('403') });
+      grant(host);
+      expect((await run(true)).output).toMatchObject({ exitCode: 0, stdout: 'from outside\n' });
+      expect((await run(false)).output).toMatchObject({ exitCode: 1, stdout: '' });
+    } finally {
+      daemon.parts.grants.revoke({ pluginPath: asking.pluginPath }, 'local');
+      server.close();
+    }
   });
 
   it('keeps so much of the output, and secrets of the operator out of it', async () => {
