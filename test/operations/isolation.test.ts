@@ -27,6 +27,7 @@ const attempts: Readonly<Record<string, (ann: Ann) => object>> = {
   'kv.export': ({ caller }) => ({ plugin: 'keeps', caller: caller.id }),
   'kv.import': ({ caller }) => ({ plugin: 'keeps', caller: caller.id, entries: [{ key: 'a', value: 'overwritten' }] }),
   'kv.delete': ({ caller }) => ({ plugin: 'keeps', caller: caller.id }),
+  'skills.run': () => ({ name: 'echo', script: 'echo', session: 'diary' }),
   'tickets.create': () => ({}),
 };
 
