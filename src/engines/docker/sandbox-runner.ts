@@ -84,7 +84,6 @@ export function createSandboxRunner({ dataDir, settings, env, onFault }: Sandbox
   const pool = createWarmPool({ start: containers.start, perKind, total, idleMs, onFault });
   const running = new Set<RunEntry>();
   const removals = new Set<Promise<unknown>>();
-  const tidying = new Set<Promise<unknown>>();
   let isClosed = false;
 
   function plan(imageId: string, cpus: number): ContainerPlan {
@@ -93,9 +92,9 @@ export function createSandboxRunner({ dataDir, settings, env, onFault }: Sandbox
   }
 
   /** What is removed while nobody waits for it, but a stop. */
-  function tidyLater(removal: Promise<unknown>): void {
-    tidying.add(removal);
-    void removal.finally(() => tidying.delete(removal));
+  function removeLater(removal: Promise<unknown>): void {
+    removals.add(removal);
+    void removal.finally(() => removals.delete(removal));
   }
 
   type OpenRequest = Parameters<SandboxRunner['open']>[0];
@@ -108,7 +107,7 @@ export function createSandboxRunner({ dataDir, settings, env, onFault }: Sandbox
       const coming = pool.take(plan(resolved.id, cpus));
       const cell = await orAborted(coming, signal, id).catch((error: unknown) => {
         // Nobody waits for it any more when it comes after all.
-        if (signal.aborted) tidyLater(coming.then((late) => late.remove()).catch(onFault));
+        if (signal.aborted) removeLater(coming.then((late) => late.remove()).catch(onFault));
         throw describeDockerError(error, `to run a command in ${image}`);
       });
       const done = async () => {
@@ -133,9 +132,7 @@ export function createSandboxRunner({ dataDir, settings, env, onFault }: Sandbox
     } finally {
       // The answer does not wait for Docker to tidy up, but a stop of the daemon does.
       cell.link.close();
-      const removal = done();
-      removals.add(removal);
-      void removal.finally(() => removals.delete(removal));
+      removeLater(done());
     }
   }
 
@@ -190,8 +187,7 @@ export function createSandboxRunner({ dataDir, settings, env, onFault }: Sandbox
         await end([...running]);
         await pool.close();
         // What ended above is being removed now.
-        await end([...running]);
-        await Promise.all(tidying);
+        await Promise.all(removals);
         await containers.close();
       };
       await withinStop(tidy()).catch(onFault);
