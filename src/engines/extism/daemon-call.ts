@@ -2,6 +2,7 @@ import type { BorderAnswer } from '../border.ts';
 import type { ThrowReport } from '../quickjs/protocol.ts';
 import { GuestFault } from './guest-fault.ts';
 import type { HostCaller } from './host-channel.ts';
+import type { CallFacts } from './worker-messages.ts';
 
 /**
  * Variables whose names begin so are questions to the daemon, and their values the answers: a module that is to run in every
@@ -12,19 +13,40 @@ export const daemonCallPrefix = 'hotcell_call:';
 /** The longest question, in bytes. */
 export const mostCallBytes = 16 * 1024 * 1024;
 
+/** What the questions of one call are answered from. */
+export interface AnswerState {
+  readonly host: HostCaller;
+  readonly denied: Readonly<Record<string, string>>;
+  readonly facts: CallFacts;
+  /** Hears what the module says of the error that it is about to end with. */
+  readonly onThrow: (report: ThrowReport) => void;
+}
+
 /**
  * Answers `{"op", "payload", "body"?}` (body base64) with `{"ok": true, "payload", "body"?}` or `{"ok": false, "code", "message"}`, both
  * JSON. Throws `arguments-invalid`, and `host-calls-exceeded`.
  */
 export function answerDaemonCall(host: HostCaller, request: string): string {
-  const { op, payload, body } = readCall(parseJson(request));
+  return askHost(host, readCall(parseJson(request)));
+}
+
+/**
+ * The same for a built module, which may ask two things more: `facts` answers who calls and what settings there are, `throw
+ * {name, code, message}` tells the error that it ends with, and has no answer.
+ */
+export function answerBuiltModule(state: AnswerState, request: string): string | undefined {
+  const call = readCall(parseJson(request));
+  if (call.op === 'facts') return JSON.stringify({ ok: true, payload: { ...state.facts, denied: state.denied } });
+  if (call.op !== 'throw') return askHost(state.host, call);
+  state.onThrow(readThrown(call.payload));
+  return undefined;
+}
+
+function askHost(host: HostCaller, { op, payload, body }: Call): string {
   return JSON.stringify(describeAnswer(host.ask(op, JSON.stringify(payload), body)));
 }
 
-/** What a built module says of the error that it ends with: `{"op": "throw", "payload": {name, code, message}}`; else undefined. */
-export function readThrown(request: string): ThrowReport | undefined {
-  const { op, payload } = readCall(parseJson(request));
-  if (op !== 'throw') return undefined;
+function readThrown(payload: unknown): ThrowReport {
   const text = (name: string): string | undefined => {
     const value: unknown = typeof payload === 'object' && payload !== null ? Reflect.get(payload, name) : undefined;
     return typeof value === 'string' ? value.slice(0, 4000) : undefined;
@@ -39,7 +61,13 @@ function describeAnswer(answer: BorderAnswer): unknown {
   return { ok: true, payload, ...(answer.body && { body: Buffer.from(answer.body).toString('base64') }) };
 }
 
-function readCall(value: unknown): { op: string; payload: unknown; body?: Uint8Array } {
+interface Call {
+  readonly op: string;
+  readonly payload: unknown;
+  readonly body?: Uint8Array;
+}
+
+function readCall(value: unknown): Call {
   const op = typeof value === 'object' && value !== null && 'op' in value ? value.op : undefined;
   if (typeof value !== 'object' || value === null || typeof op !== 'string' || op === '') {
     throw new GuestFault('arguments-invalid', 'hotcell_call expects {"op": "kv.get", "payload": {…}, "body"?: base64}.');

@@ -53,6 +53,7 @@ export function createExtismEngine(options: ExtismEngineOptions = {}): Engine {
         input: '',
         config: sidecar.config,
         denied: {},
+        facts: { executionId: '', caller: '', session: '', settings: {} },
         bounds,
       };
       const end = await runTask(worker, { type: 'run', call }, { cpuMs: limits.cpuMs, signal: timer.signal }, undefined);
@@ -178,7 +179,7 @@ function readServletOutcome(outcome: RunOutcome): RunOutcome {
 }
 
 function prepareCall(compiled: CompiledModule, request: RunRequest, host: BorderHost): Omit<ModuleCall, 'module' | 'moduleKey'> {
-  const { limits, handler, argumentsJson } = request;
+  const { limits, handler, argumentsJson, executionId, caller, session } = request;
   const { isServlet, exportByHandler } = compiled.sidecar;
   const exportName = isServlet ? callExport : exportByHandler.get(handler);
   if (exportName === undefined) {
@@ -190,6 +191,7 @@ function prepareCall(compiled: CompiledModule, request: RunRequest, host: Border
     input: isServlet ? writeServletCall(handler, argumentsJson) : argumentsJson,
     config: { ...compiled.sidecar.config, ...toTexts(view.config), ...view.env },
     denied: view.denied,
+    facts: { executionId, caller, session, settings: withoutTexts(view.config) },
     bounds: boundsOf(limits),
   };
 }
@@ -206,6 +208,10 @@ function toTexts(values: Readonly<Record<string, unknown>>): Record<string, stri
   return Object.fromEntries(
     Object.entries(values).map(([key, value]) => [key, typeof value === 'string' ? value : (JSON.stringify(value) ?? '')]),
   );
+}
+
+function withoutTexts(values: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => typeof value !== 'string'));
 }
 
 function toBytes(code: string | Uint8Array): Uint8Array {

@@ -1,16 +1,18 @@
 import type { CallContext } from '@extism/extism';
 import type { ThrowReport } from '../quickjs/protocol.ts';
 import type { BoundedLog } from './bounded-log.ts';
-import { answerDaemonCall, daemonCallPrefix, mostCallBytes, readThrown } from './daemon-call.ts';
+import { answerBuiltModule, daemonCallPrefix, mostCallBytes } from './daemon-call.ts';
 import { GuestFault } from './guest-fault.ts';
 import type { HostCaller } from './host-channel.ts';
 import { type HttpAnswer, requestOverHost } from './http-request.ts';
+import type { CallFacts } from './worker-messages.ts';
 
 /** What the host functions of one call work on; read when a function is called, not before. */
 export interface HostState {
   readonly log: BoundedLog;
   readonly config: Readonly<Record<string, string>>;
   readonly denied: Readonly<Record<string, string>>;
+  readonly facts: CallFacts;
   readonly host: HostCaller;
   /** Takes the output of the call. */
   readonly onOutput: (bytes: Uint8Array) => void;
@@ -57,9 +59,8 @@ export function createHostFunctions(state: HostState, blocks: BlockBudget): Reco
     var_get: (context, address = 0n) => {
       const request = readDaemonCall(context, address);
       if (request !== undefined) {
-        const thrown = readThrown(request);
-        if (thrown) state.onThrow(thrown);
-        return thrown ? 0n : blocks.store(context, new TextEncoder().encode(answerDaemonCall(state.host, request)));
+        const answer = answerBuiltModule(state, request);
+        return answer === undefined ? 0n : blocks.store(context, new TextEncoder().encode(answer));
       }
       const value = variables.get(readName(context, address));
       return value ? blocks.store(context, value) : 0n;

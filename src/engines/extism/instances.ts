@@ -153,6 +153,9 @@ function readLate(slot: { readonly state?: HostState }): HostState {
     get onOutput() {
       return read().onOutput;
     },
+    get facts() {
+      return read().facts;
+    },
     get onThrow() {
       return read().onThrow;
     },

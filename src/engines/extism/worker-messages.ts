@@ -18,7 +18,17 @@ export interface ModuleCall {
   readonly config: Readonly<Record<string, string>>;
   /** Names whose use is refused, with the sentence. */
   readonly denied: Readonly<Record<string, string>>;
+  readonly facts: CallFacts;
   readonly bounds: CallBounds;
+}
+
+/** What a built module may know of its call. */
+export interface CallFacts {
+  readonly executionId: string;
+  readonly caller: string;
+  readonly session: string;
+  /** Values of the config that are no text; `config` has them as JSON. */
+  readonly settings: Readonly<Record<string, unknown>>;
 }
 
 /** The part of the limits that the worker itself keeps; time is the host's. */

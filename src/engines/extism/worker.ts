@@ -84,7 +84,7 @@ async function callExport(
   { log, host, onThrow }: Pick<HostState, 'log' | 'host' | 'onThrow'>,
   onInstance: (instance: FreshInstance) => void,
 ): Promise<string> {
-  const { config, denied, bounds } = call;
+  const { config, denied, facts, bounds } = call;
   let output = new Uint8Array();
   const instance = await instances.take(call);
   onInstance(instance);
@@ -93,6 +93,7 @@ async function callExport(
     host,
     config,
     denied,
+    facts,
     onThrow,
     onOutput: (bytes) => {
       output = Uint8Array.from(bytes);

@@ -13,7 +13,24 @@ export type DaemonAnswer =
   | { readonly ok: true; readonly payload: string; readonly body?: ArrayBuffer }
   | { readonly ok: false; readonly code: string; readonly message: string };
 
+/** What a daemon says of a call. */
+export interface CallFacts {
+  readonly executionId: string;
+  readonly caller: string;
+  readonly session: string;
+  /** Settings that are no text. */
+  readonly settings: Readonly<Record<string, unknown>>;
+  /** Settings that were not granted, with the sentence that says so. */
+  readonly denied: Readonly<Record<string, string>>;
+}
+
 let isAlone = false;
+
+/** What there is to know of a call; outside a daemon next to nothing. */
+export function readFacts(): CallFacts {
+  const answer = askDaemon('facts', 'null', undefined);
+  return answer?.ok ? parse(answer.payload) : { executionId: '', caller: 'local', session: 'local', settings: {}, denied: {} };
+}
 
 /** Asks the daemon; undefined in every other host. `payload` is JSON text. */
 export function askDaemon(op: string, payload: string, body: ArrayBuffer | undefined): DaemonAnswer | undefined {

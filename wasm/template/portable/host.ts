@@ -2,7 +2,7 @@
  * The host that wasm/guest expects, inside the module itself: what the daemon answers over the border is answered here,
  * by the functions of any Extism host or by plain code, and what needs a daemon is refused by name.
  */
-import { askDaemon, type DaemonAnswer } from './daemon.ts';
+import { askDaemon, type CallFacts, type DaemonAnswer } from './daemon.ts';
 import { sendRequest } from './fetch.ts';
 import { extism } from './host-calls.ts';
 import { kvAnswers } from './kv.ts';
@@ -30,12 +30,13 @@ const answersNow: Readonly<Record<string, (payload: string, body: Uint8Array) =>
   clock: () => String(now()),
   module: (name) => lazyModules[name],
   'intl.value': formatValue,
-  'config.get': (key) => asJson(extism.config(key)),
-  'env.get': (key) => asJson(extism.config(key)),
+  'config.get': (key) => (Object.hasOwn(facts.settings, key) ? JSON.stringify(facts.settings[key]) : readText(key)),
+  'env.get': readText,
 };
 
 let lazyModules: Readonly<Record<string, string>> = {};
 let settle: Settle = () => {};
+let facts: Pick<CallFacts, 'settings' | 'denied'> = { settings: {}, denied: {} };
 let isLoading = true;
 let end: End | undefined;
 
@@ -45,7 +46,8 @@ export function connectGuest(guest: { lazyModules: Readonly<Record<string, strin
 }
 
 /** From here on the plugin may use its context. */
-export function endLoading(): void {
+export function startCall(known: Pick<CallFacts, 'settings' | 'denied'>): void {
+  facts = known;
   isLoading = false;
   end = undefined;
 }
@@ -100,6 +102,10 @@ function writeLog(payload: string): void {
   if (!isLoading) extism.log(level, text);
 }
 
-function asJson(value: string | undefined): string | undefined {
+/** A setting that was not granted must not be asked for: the daemon would end the call. */
+function readText(key: string): string | undefined {
+  const refusal = Object.hasOwn(facts.denied, key) ? facts.denied[key] : undefined;
+  if (refusal !== undefined) throw refuse('permission-denied', refusal);
+  const value = extism.config(key);
   return value === undefined ? undefined : JSON.stringify(value);
 }

@@ -2,8 +2,8 @@
  * The JavaScript half of a built module. The build evaluates this file, then the prelude of wasm/guest, then the plugin,
  * and freezes the memory; in the module the adapter calls `enter` once and `leave` until it says that the call is over.
  */
-import { tellThrown } from './daemon.ts';
-import { connectGuest, endLoading, host, readEnd } from './host.ts';
+import { readFacts, tellThrown } from './daemon.ts';
+import { connectGuest, host, readEnd, startCall } from './host.ts';
 import { extism } from './host-calls.ts';
 import { loadPart, provideParts } from './parts.ts';
 import { takeNextTimer } from './timers.ts';
@@ -62,9 +62,10 @@ function readLoad(): string {
 }
 
 function enter(index: number): void {
-  endLoading();
   isDescribed = index === describeEntry;
   if (isDescribed) return;
+  const { executionId, caller, session, ...settings } = readFacts();
+  startCall(settings);
   const input = extism.readInput();
   const { tool, argumentsJson } =
     index === callEntry ? readServletCall(input) : { tool: setup?.tools[index - 2], argumentsJson: input };
@@ -72,7 +73,10 @@ function enter(index: number): void {
   if (!tool) throw new TypeError(`There is no such tool; there are ${setup?.tools.map(({ name }) => name).join(', ')}.`);
   const whole = argumentsJson.trim() === '' ? '{}' : argumentsJson;
   if (!isJson(whole)) throw new TypeError('Expected the arguments of the tool as JSON, and got other text.');
-  guest?.enter(whole, stringify(describeCall(tool.handler)));
+  guest?.enter(
+    whole,
+    stringify({ handler: tool.handler, executionId, caller, session, outputBytes: Number.MAX_SAFE_INTEGER, seed: drawSeed() }),
+  );
 }
 
 /** 0: the output is written, 1: an error is, 2: a timer was due and its jobs are to be run. */
@@ -103,9 +107,8 @@ function readServletCall(input: string) {
   return { tool: setup?.tools.find(({ name }) => name === params?.name), argumentsJson: stringify(params?.arguments ?? {}) };
 }
 
-function describeCall(handler: string) {
-  const seed = [...new Uint32Array(extism.random(12))];
-  return { handler, executionId: '', caller: 'local', session: 'local', outputBytes: Number.MAX_SAFE_INTEGER, seed };
+function drawSeed(): number[] {
+  return [...new Uint32Array(extism.random(12))];
 }
 
 /** Text stays text, unless it would read as JSON: who parses the output where it parses gets the same value. */
