@@ -51,6 +51,15 @@ const acts: Record<string, any> = {
   'tools.list': (_payload: any, context: any) => context.tools.list(),
   'llm.generate': (payload: any, context: any) => context.llm.generate(payload),
   run: ({ command, args, options }: any, context: any) => context.run(command, args, options),
+  confirm: ({ question }: any, context: any) => context.confirm(question),
+  'bulk.write': ({ path, size }: any, context: any) =>
+    context.files.write(path, Uint8Array.from({ length: size }, (_each, index) => (index * 31) & 255)),
+  'bulk.read': async ({ path }: any, context: any) => {
+    const bytes = await context.files.readBytes(path);
+    let sum = 0;
+    for (const byte of bytes) sum = (sum + byte) % 1_000_003;
+    return { size: bytes.length, sum };
+  },
   skill: ({ name }: any, context: any) => context.skill(name),
   'agent.pushTask': (_payload: any, context: any) => context.agent.pushTask('x'),
   log: ({ text }: any, context: any) => context.log.info(text),
