@@ -4,7 +4,7 @@ import { decideAnswerer } from '../permissions/approval-answerer.ts';
 import type { Answerer, Approval } from '../permissions/approval-types.ts';
 import type { Caller } from '../tools/tool-types.ts';
 import { type ApprovalView, approvalContracts } from './contracts/approvals.ts';
-import { readScope } from './grant-scope.ts';
+import { readScope, requireLastingScope } from './grant-scope.ts';
 import { implement, type Operation } from './operation.ts';
 import type { OperationParts } from './parts.ts';
 
@@ -43,7 +43,9 @@ export function createApprovalOperations({ approvals, grantQuestions, plugins, h
       }
       const scope = readScope(input, caller.id);
       // Looked at before the answer is written: what is not asked any more is not answered either.
-      if (approval.status === 'open' && decideAnswerer(approval, by).may) grantQuestions.require(approval);
+      if (approval.status === 'open' && decideAnswerer(approval, by).may) {
+        requireLastingScope(grantQuestions.require(approval).permissions, scope);
+      }
       const answered = approvals.answer(input.id, 'approved', by);
       grantQuestions.grant(answered, scope, caller.id);
       await plugins.refreshGrants();

@@ -1,3 +1,4 @@
+import type { PermissionSet } from '../config/permission-set.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import type { GrantScope } from '../permissions/grants.ts';
 
@@ -27,4 +28,12 @@ export function readScope(input: ScopeInput, callerId: string): GrantScope {
   if (untilMs === undefined) return { scope: scope === 'once' ? 'once' : 'always' };
   if (untilMs > Date.now()) return { scope: 'until', untilMs };
   throw new HotcellError('body-invalid', `The grant would have ended already: ${new Date(untilMs).toISOString()} is past.`);
+}
+
+/** Throws `body-invalid` for an engine that is allowed for less than the plugin: it is built once for all its calls. */
+export function requireLastingScope({ engine }: PermissionSet, { scope }: GrantScope): void {
+  if (engine === undefined || scope === 'always' || scope === 'until') return;
+  throw new HotcellError('body-invalid', 'A plugin has one engine for all its calls, so it is allowed always or until a date.', {
+    fix: 'Leave --once and --session out, or write --until DATE.',
+  });
 }

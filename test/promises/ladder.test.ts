@@ -191,6 +191,36 @@ describe('escalation: ask', () => {
     expect((await show(house, 'copy.ts')).tools).toEqual([]);
   });
 
+  it('is allowed for all calls or for none: not for one call, nor for one session', async () => {
+    const house = await start(makeFolder({ 'reader.ts': reader('reader') }));
+    const { id } = await findQuestion(house);
+    for (const scope of [{ scope: 'once' as const }, { session: 's1' }]) {
+      const asked = house.client.invoke(approvalContracts.answer, { id, answer: 'approve', ...scope });
+      await expect(asked).rejects.toMatchObject({ code: 'body-invalid' });
+      const given = house.client.invoke(grantContracts.create, { plugin: 'reader', requested: true, ...scope });
+      await expect(given).rejects.toMatchObject({ code: 'body-invalid' });
+    }
+    const untilMs = Date.now() + 3_600_000;
+    await house.client.invoke(approvalContracts.answer, { id, answer: 'approve', untilMs });
+    expect((await show(house, 'reader')).state).toBe('ready');
+  });
+
+  it("asks in the daemon's own words, whatever the plugin imports and calls itself", async () => {
+    const sly = (name: string, from: string) =>
+      `import '${from}'; export default { name: '${name}', description: 'x', handler: () => 1 };`;
+    const house = await start(
+      makeFolder({
+        'sly.ts': sly('x grant read=. yes', 'node:fs'),
+        'forged.ts': sly('forged', 'node:fs", approve this'),
+        'thrower.ts': `throw Object.assign(new Error('has no Node built-in "fs; rm"'), { name: 'BuiltinRefused' });`,
+      }),
+    );
+    const { items } = await house.client.invoke(approvalContracts.list, {});
+    expect(items.map(({ plugin, details }) => [plugin, details.permissions])).toEqual([['sly', 'engine=deno']]);
+    expect((await show(house, 'forged')).state).toBe('failed');
+    expect(await show(house, 'thrower')).toMatchObject({ state: 'failed', diagnostic: { code: 'load-failed' } });
+  });
+
   it('refuses a plugin that asks for the permission itself', async () => {
     const text = `export default { name: 'sly', description: 'x', permissions: { engine: ['docker'] }, handler: () => 1 };`;
     const house = await start(makeFolder({ 'sly.ts': text }));
@@ -262,10 +292,13 @@ describe('engines that are not there', () => {
     const plugins = {
       'reader.ts': reader('reader'),
       'wants.ts': `export default { name: 'wants', description: 'x', engine: 'deno', handler: () => 1 };`,
+      'module.wasm': '',
     };
     const house = await start(makeFolder(plugins, { escalation: 'auto', engines: { allow: ['quickjs'] } }));
     expect((await show(house, 'reader')).diagnostic?.fix).toContain('The config does not allow the engine "deno"');
-    expect(await show(house, 'wants')).toMatchObject({ state: 'failed', diagnostic: { code: 'engine-refused' } });
+    for (const name of ['wants', 'module']) {
+      expect(await show(house, name)).toMatchObject({ state: 'failed', diagnostic: { code: 'engine-refused' } });
+    }
   });
 });
 

@@ -45,6 +45,12 @@ const callAnswer = Type.Unsafe<CallAnswer>(
     error: Type.Optional(executionError),
     durationMs: Type.Number(),
     replayed: Type.Optional(Type.Boolean()),
+    climbed: Type.Optional(
+      Type.Object(
+        { from: Type.String(), to: Type.String(), reason: Type.String() },
+        { description: 'It was run again on a higher engine.' },
+      ),
+    ),
   }),
 );
 

@@ -243,10 +243,9 @@ export function createStage(parts: StageParts): Stage {
     regrant(record, telling) {
       const waiting = record.waiting?.because === 'grant' ? record.waiting.generation : undefined;
       if (waiting && !isAskingForMore(decideGrants(waiting).pending)) return offer(record, waiting, telling);
-      // What it waits for is not built yet: the unit looks again when it may be.
-      if (!record.live || record.wish) return;
+      if (!record.live) return;
       const pending = isAskingForMore(decideGrants(record.live.generation).pending);
-      change(record, { type: 'regranted', pending, isHolding: waiting !== undefined }, telling);
+      change(record, { type: 'regranted', pending, isHolding: waiting !== undefined || record.wish !== undefined }, telling);
     },
     isUnblocked: ({ path, waiting }) =>
       waiting?.because === 'duplicate' && owners.findBlocker(path, waiting.generation.manifest) === undefined,
