@@ -66,7 +66,11 @@ writeFileSync(script, `${handler}\nconsole.log(JSON.stringify(handler(JSON.parse
 const binary = requireDeno();
 const env = { DENO_DIR: join(folder, 'cache'), DENO_NO_UPDATE_CHECK: '1' };
 const spawnOnce = async () => {
-  const output = execFileSync(binary, ['run', '--quiet', '--no-prompt', '--no-config', script, args], { env, encoding: 'utf8' });
+  const output = execFileSync(binary, ['run', '--quiet', '--no-prompt', '--no-config', script, args], {
+    cwd: folder,
+    env,
+    encoding: 'utf8',
+  });
   if (output.trim() !== expected) throw new Error(output);
 };
 

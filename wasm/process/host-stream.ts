@@ -19,7 +19,7 @@ let nextId = 1;
 
 /** Takes a message of the daemon about a connection. */
 export function takeStreamMessage(message: StreamMessage, text: string, body: Uint8Array | undefined): void {
-  streams.get(message.id)?.take(message, text, body);
+  streams.get(message.id)?.hear(message, text, body);
 }
 
 /** Ends every connection: the call that made them is over. */
@@ -50,7 +50,7 @@ export class HostStream extends Duplex {
     return this.#isOpen;
   }
 
-  take(message: StreamMessage, text: string, body: Uint8Array | undefined): void {
+  hear(message: StreamMessage, text: string, body: Uint8Array | undefined): void {
     if (this.#isOver) return;
     if (message.t === 'data') this.#receive(body);
     else if (message.t === 'end') this.push(null);

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { createServer as createHttp2 } from 'node:http2';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { resolveLimits } from '../../../src/config/limits.ts';
@@ -102,6 +103,20 @@ describe('connections of a Deno process', () => {
       return [await ask(), await ask(), await ask()]`;
     const outcome = await call(body, [`127.0.0.1:${places.plain}`], { port: places.plain });
     expect(outcome).toMatchObject({ output: [200, 200, 200], usage: { hostCalls: 1 } });
+  });
+
+  it('carry HTTP/2', async () => {
+    const body = `const session = require('node:http2').connect('http://127.0.0.1:' + args.port);
+      return new Promise((resolve, reject) => { session.on('error', reject);
+        const stream = session.request({ ':path': '/two' }); let text = '';
+        stream.setEncoding('utf8').on('data', (part) => { text += part }).on('end', () => { session.close(); resolve(text) }).on('error', () => {}) })`;
+    const server = createHttp2((request, response) => response.end(`second ${request.url}`));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const address = server.address();
+    const port = typeof address === 'object' && address !== null ? address.port : 0;
+    expect(await call(body, [`127.0.0.1:${port}`], { port })).toMatchObject({ status: 'success', output: 'second /two' });
+    expect(await call(body, [], { port })).toMatchObject({ status: 'error', error: { code: 'permission-denied' } });
+    server.close();
   });
 
   it('tell that nobody answers', async () => {
@@ -289,7 +304,10 @@ describe('the network of the runtime itself', () => {
     );
     const script = `import { createRequire } from 'node:module'; const require = createRequire('file:///a.js');
       const args = ${JSON.stringify(args())}; console.log(JSON.stringify({ ${tried.join(',\n')} })); Deno.exit(0);`;
-    const { stdout } = await promisify(execFile)(requireDeno(), ['eval', '--ext=js', script], { env: { DENO_DIR: rig.dataDir } });
+    const { stdout } = await promisify(execFile)(requireDeno(), ['eval', '--no-lock', '--ext=js', script], {
+      cwd: rig.dataDir,
+      env: { DENO_DIR: rig.dataDir },
+    });
     expect(JSON.parse(stdout)).toEqual(Object.fromEntries(Object.keys(probes).map((name) => [name, 'open'])));
   });
 });
