@@ -80,6 +80,7 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
     secrets,
     models,
     images: sandbox.images,
+    containers: sandbox,
     hooks: hooks.book,
     version,
     startedAtMs,

@@ -1,5 +1,6 @@
 import type { Config } from '../config/config-types.ts';
 import type { ImageBook } from '../engines/docker/image-book.ts';
+import type { SandboxRunner } from '../engines/docker/sandbox-runner.ts';
 import type { EventLog } from '../events/event.ts';
 import type { HookBook } from '../hooks/hook-book.ts';
 import type { Models } from '../models/models.ts';
@@ -38,6 +39,8 @@ export interface OperationParts {
   readonly models: Models;
   /** The images in which native commands run. */
   readonly images: ImageBook;
+  /** What runs in containers. */
+  readonly containers: Pick<SandboxRunner, 'listRuns' | 'kill' | 'killAll'>;
   readonly hooks: HookBook;
   readonly version: string;
   readonly startedAtMs: number;

@@ -1,6 +1,7 @@
 import { createApprovalOperations } from './approvals.ts';
 import { createAuditOperations } from './audit.ts';
 import { createConfigOperations } from './config.ts';
+import { createContainerOperations } from './containers.ts';
 import { createDoctorOperations } from './doctor.ts';
 import { createEventOperations } from './events.ts';
 import { createExecutionOperations } from './executions.ts';
@@ -32,6 +33,7 @@ export function createOperations(parts: OperationParts): readonly Operation[] {
     ...createModelOperations(parts),
     ...createKvOperations(parts),
     ...createImageOperations(parts),
+    ...createContainerOperations(parts),
     ...createSkillOperations(parts),
     ...createHookOperations(parts),
     ...createEventOperations(parts),

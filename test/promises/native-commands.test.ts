@@ -5,6 +5,7 @@ import Docker from 'dockerode';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ownerLabel } from '../../src/engines/docker/container-spec.ts';
 import { nameOwner } from '../../src/engines/docker/sweep.ts';
+import { containerContracts } from '../../src/operations/contracts/containers.ts';
 import { executionContracts } from '../../src/operations/contracts/executions.ts';
 import { imageContracts } from '../../src/operations/contracts/images.ts';
 import { readBlocks } from '../docs/markdown.ts';
@@ -190,6 +191,28 @@ describeDocker('native commands of a daemon', () => {
     expect(await calling).toMatchObject({ status: 'cancelled' });
     await nothingLeft();
     await isFine();
+  });
+
+  it('is seen and ended by an operator, from the command line and over HTTP', async () => {
+    const first = sh('sleep 100');
+    await findSleeper();
+    const list = spawnSync(process.execPath, [bin, 'containers'], { cwd: folder, encoding: 'utf8' });
+    expect(list.stdout).toMatch(/exe_\S+\s+sh\s+hotcell-test\/box:2/);
+    const killed = spawnSync(process.execPath, [bin, 'containers', 'kill', '--all'], { cwd: folder, encoding: 'utf8' });
+    expect([killed.stdout, killed.status]).toEqual(['✓ 1 ended.\n', 0]);
+    expect(await first).toMatchObject({
+      status: 'error',
+      error: { message: expect.stringContaining('An operator ended what ran in the container.') },
+    });
+    await nothingLeft();
+    const second = sh('sleep 100');
+    await findSleeper();
+    const { items } = await daemon.client.invoke(containerContracts.list, {});
+    expect(await daemon.client.invoke(containerContracts.kill, { id: items[0]?.id ?? '' })).toEqual({ killed: 1 });
+    expect(await second).toMatchObject({ status: 'error' });
+    expect(await daemon.client.invoke(containerContracts.list, {})).toEqual({ items: [], total: 0 });
+    const unclear = spawnSync(process.execPath, [bin, 'containers', 'kill'], { cwd: folder, encoding: 'utf8' });
+    expect([unclear.status, unclear.stderr]).toEqual([2, expect.stringContaining('takes the id of one, or --all')]);
   });
 
   it('is told in true words when its container is killed from outside', async () => {

@@ -4,6 +4,7 @@ import { registerBuild } from './build.ts';
 import { registerCall } from './call.ts';
 import type { RegisterCommand } from './command.ts';
 import { registerConfig } from './config.ts';
+import { registerContainers } from './containers.ts';
 import { registerDoctor } from './doctor.ts';
 import { registerExecutions } from './executions.ts';
 import { registerGrant } from './grant.ts';
@@ -37,6 +38,7 @@ export const commands: readonly RegisterCommand[] = [
   registerKv,
   registerBuild,
   registerImages,
+  registerContainers,
   registerSkill,
   registerHook,
   registerConfig,
