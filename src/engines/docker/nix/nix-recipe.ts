@@ -12,16 +12,16 @@ export interface NixRecipe {
   readonly needsFolder: boolean;
 }
 
-const nixImage = 'nixos/nix:2.24.9';
+const usualNixImage = 'nixos/nix:2.24.9';
 const usualPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 const basePattern = /^[A-Za-z0-9][A-Za-z0-9._/:@-]{0,255}$/;
 
 /**
  * The recipe of an image: a first stage installs with Nix, and what came of it is laid over `base`, the image that has the
  * interpreter. The image needs neither Nix nor the network when it runs. Undefined when nothing is to be installed, or when
- * `base` is no name of an image.
+ * `base` is no name of an image. `nixImage` is what Nix runs in.
  */
-export function writeNixRecipe(plan: NixPlan, base: string): NixRecipe | undefined {
+export function writeNixRecipe(plan: NixPlan, base: string, nixImage = usualNixImage): NixRecipe | undefined {
   if (plan.kind === 'none' || !basePattern.test(base)) return undefined;
   const lines = [
     `FROM ${nixImage} AS packages`,
@@ -42,25 +42,29 @@ function installLines(plan: Exclude<NixPlan, { kind: 'none' }>): string[] {
       return [
         `RUN nix-env --profile /nix/hotcell --file '<nixpkgs>' --install --attr ${quoteWords(plan.packages)}`,
         'RUN mkdir -p /out/nix/store \\',
-        ' && nix-store --query --requisites /nix/hotcell | xargs cp --archive --target-directory=/out/nix/store \\',
+        ' && nix-store --query --requisites /nix/hotcell | xargs cp -a -t /out/nix/store \\',
         ' && ln -s "$(readlink -f /nix/hotcell)" /out/nix/hotcell',
       ];
     case 'flake-url':
-      return [`RUN nix develop ${quoteWords([plan.url])} --command ${printPath} > /path`, ...copyPath];
+      return [`RUN nix develop ${quoteWords([plan.url])} --command ${quoteWords(['sh', '-c', printPath])} > /path`, ...copyPath];
     case 'flake-file':
-      return ['COPY . /skill', `RUN cd /skill && nix develop path:/skill --command ${printPath} > /path`, ...copyPath];
+      return [
+        'COPY . /skill',
+        `RUN cd /skill && nix develop path:/skill --command ${quoteWords(['sh', '-c', printPath])} > /path`,
+        ...copyPath,
+      ];
     case 'shell-file':
       return ['COPY . /skill', `RUN cd /skill && nix-shell --run ${quoteWords([printPath])} > /path`, ...copyPath];
   }
 }
 
 /** A shell of Nix is its PATH, as far as scripts are concerned. */
-const printPath = 'printenv PATH';
+const printPath = 'echo "$PATH"';
 const copyPath = [
   "RUN tr ':' '\\n' < /path | grep '^/nix/store/' > /folders \\",
   ' && mkdir -p /out/nix/store /out/nix/hotcell/bin \\',
   ' && cut -d/ -f1-4 /folders | sort -u | xargs nix-store --query --requisites | sort -u \\',
-  '  | xargs cp --archive --target-directory=/out/nix/store \\',
+  '  | xargs cp -a -t /out/nix/store \\',
   ' && while read -r folder; do for file in "$folder"/*; do \\',
   '      name=/out/nix/hotcell/bin/"$(basename "$file")"; [ -e "$name" ] || [ -L "$name" ] || ln -s "$file" "$name"; \\',
   '    done; done < /folders',

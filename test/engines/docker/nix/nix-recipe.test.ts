@@ -9,7 +9,7 @@ describe('writeNixRecipe', () => {
 ENV NIX_CONFIG="experimental-features = nix-command flakes"
 RUN nix-env --profile /nix/hotcell --file '<nixpkgs>' --install --attr jq pandoc
 RUN mkdir -p /out/nix/store \\
- && nix-store --query --requisites /nix/hotcell | xargs cp --archive --target-directory=/out/nix/store \\
+ && nix-store --query --requisites /nix/hotcell | xargs cp -a -t /out/nix/store \\
  && ln -s "$(readlink -f /nix/hotcell)" /out/nix/hotcell
 FROM python:3.12-alpine
 COPY --from=packages /out/nix /nix
@@ -19,7 +19,7 @@ ENV PATH=/nix/hotcell/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbi
 
   it('has the shell of a flake as the PATH that it makes', () => {
     const { text = '', needsFolder } = writeNixRecipe({ kind: 'flake-url', url: 'github:u/e#x' }, 'alpine:3.20') ?? {};
-    expect(text).toContain("RUN nix develop 'github:u/e#x' --command printenv PATH > /path");
+    expect(text).toContain("RUN nix develop 'github:u/e#x' --command sh -c 'echo \"$PATH\"' > /path");
     expect(needsFolder).toBe(false);
   });
 
