@@ -5,7 +5,7 @@ import { HotcellError } from '../../errors/hotcell-error.ts';
 import type { BorderHost } from '../border.ts';
 import type { Engine, LoadRequest, LoadResult, Program, RunOutcome, RunRequest } from '../engine.ts';
 import { type CallEnd, createCallEnd } from '../extism/call-end.ts';
-import { describeEarlyEnd } from '../extism/run-outcome.ts';
+import { noteAbandoned, waitOut, withState } from '../guest-call.ts';
 import { provideGuestRunner } from '../guest-runner.ts';
 import type { GuestCall } from '../guest-session.ts';
 import { createCrashCount } from './back-off.ts';
@@ -19,7 +19,7 @@ import { findParentDeath } from './parent-death.ts';
 import { openProcessBook, type ProcessBook } from './process-book.ts';
 import { createSlots } from './slots.ts';
 import { guardTurn } from './turn-guard.ts';
-import { describeCall, describeLoad, describeMissing } from './turn-outcome.ts';
+import { describeCall, describeLoad, describeMissing, describeUnbegun } from './turn-outcome.ts';
 
 /** What the engine works with. */
 export interface DenoEngineOptions {
@@ -87,14 +87,14 @@ class DenoEngine implements Engine {
     let leave: (() => void) | undefined;
     try {
       leave = await this.#slots.enter(callEnd.signal);
-      await callEnd.race(delay(this.#crashes.waitMs(request.program.key)));
+      await callEnd.race(waitOut(this.#crashes.waitMs(request.program.key)));
       const { files, notes } = await callEnd.race(readFileFlags(host, this.#options.forbiddenSegments));
       for (const text of notes) host.log({ level: 'warn', text, atMs: Date.now() });
       const cell = await this.#takeCell({ request, host }, request, files, callEnd);
       return await this.#runIn(cell, { request, host }, request, files, callEnd);
     } catch (error) {
       const reason = callEnd.reason();
-      if (reason) return describeEarlyEnd(reason);
+      if (reason) return describeUnbegun(reason, request.limits);
       if (error instanceof HotcellError) return describeMissing(error);
       if (error instanceof LoadFailed) return describeCall({ ...error.facts, limits: request.limits });
       throw error;
@@ -190,20 +190,4 @@ class DenoEngine implements Engine {
     const book = openProcessBook(join(folder, 'processes'));
     return { binary, runner: await provideGuestRunner(dataDir, 'deno'), emptyDir, book, withParent: findParentDeath() };
   }
-}
-
-/** A call of the hook that hands state over. */
-function withState(call: GuestCall, argumentJson: string): GuestCall {
-  return { ...call, hook: { name: 'onReload', argumentJson } };
-}
-
-function delay(ms: number): Promise<void> {
-  return ms === 0 ? Promise.resolve() : new Promise((resolve) => setTimeout(resolve, ms));
-}
-
-function noteAbandoned(host: BorderHost, operations: readonly string[]): void {
-  if (operations.length === 0) return;
-  const named = operations.slice(0, 5).map((op) => `context.${op}`);
-  const text = `The handler returned before these host calls were done, so they may not have happened: ${named.join(', ')}. Await them.`;
-  host.log({ level: 'warn', text, atMs: Date.now() });
 }

@@ -22,6 +22,7 @@ export interface TurnFacts {
 }
 
 const maxExportedDepth = 200;
+const noUsage = { cpuMs: 0, hostCalls: 0, logLines: 0 };
 
 /** The outcome of a call. */
 export function describeCall(facts: TurnFacts): RunOutcome {
@@ -47,10 +48,14 @@ export function describeLoad(facts: TurnFacts): LoadResult {
   }
 }
 
+/** The outcome of a call that was over before a process had it. */
+export function describeUnbegun(reason: EndReason, limits: Limits): RunOutcome {
+  return { ...describeStop(reason, limits), usage: noUsage };
+}
+
 /** The outcome of a call for which no process could be had: it says what to do. */
 export function describeMissing({ code, message, fix }: HotcellError): RunOutcome {
-  const usage = { cpuMs: 0, hostCalls: 0, logLines: 0 };
-  return { ...fail('error', code, `${message} ${fix}`), usage };
+  return { ...fail('error', code, `${message} ${fix}`), usage: noUsage };
 }
 
 /** A plugin in a process is known by the address that its module was imported from: a blob's in Deno, a file's in Node. */
