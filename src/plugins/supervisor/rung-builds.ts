@@ -30,6 +30,8 @@ export function createRungBuilds(parts: {
   readonly findSource: (pluginPath: string) => PluginSource | undefined;
 }): RungBuilds {
   const buildsById = new Map<string, RungBuild>();
+  /** Many calls may reach their limits at once: the code is made once for all of them. */
+  const making = new Map<string, Promise<RungBuild | undefined>>();
 
   async function make(generation: Generation, rung: Rung, id: string): Promise<RungBuild | undefined> {
     const source = parts.findSource(generation.pluginPath);
@@ -56,6 +58,12 @@ export function createRungBuilds(parts: {
     };
   }
 
+  function makeOnce(generation: Generation, rung: Rung, id: string): Promise<RungBuild | undefined> {
+    const underWay = making.get(id) ?? make(generation, rung, id).finally(() => making.delete(id));
+    making.set(id, underWay);
+    return underWay;
+  }
+
   function drop(id: string): void {
     const built = buildsById.get(id);
     if (!built || !buildsById.delete(id)) return;
@@ -66,7 +74,7 @@ export function createRungBuilds(parts: {
   return {
     async build(generation, rung) {
       const id = `${generation.id}~${rung}`;
-      const built = buildsById.get(id) ?? (await make(generation, rung, id));
+      const built = buildsById.get(id) ?? (await makeOnce(generation, rung, id));
       if (!built) return undefined;
       buildsById.delete(id);
       buildsById.set(id, built);

@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest';
+import type { PluginSource } from '../../../src/plugins/discovery/plugin-source.ts';
+import type { Generation } from '../../../src/plugins/plugin-types.ts';
+import { createRungBuilds } from '../../../src/plugins/supervisor/rung-builds.ts';
+import { makeManifest } from '../../tools/calling-house.ts';
+
+const source: PluginSource = {
+  kind: 'file',
+  name: 'a.ts',
+  path: '/plugins/a.ts',
+  entry: '/plugins/a.ts',
+  realEntry: '/plugins/a.ts',
+  pluginDir: '/plugins',
+  root: { path: '/plugins', label: 'plugins', kind: 'plugins' },
+};
+
+const generation = (id: string, contentHash = 'content'): Generation => ({
+  id,
+  pluginPath: '/plugins/a.ts',
+  number: 1,
+  author: 'operator',
+  contentHash,
+  createdAtMs: 0,
+  manifest: makeManifest('a'),
+  inputs: [],
+  program: { key: id, label: 'a', readCode: async () => '', readImage: async () => undefined, saveImage: () => {} },
+});
+
+function openBuilds(contentHash = 'content') {
+  const compiled: string[] = [];
+  const discarded: (string | undefined)[] = [];
+  const builds = createRungBuilds({
+    builder: {
+      async compileOnly(_source, engine) {
+        compiled.push(engine);
+        return { contentHash, artifacts: { code: `code for ${engine}`, sourceMap: '{}', sources: [] } };
+      },
+    },
+    engines: { deno: { discard: ({ programKey }) => void discarded.push(programKey) } },
+    findSource: (path) => (path === source.path ? source : undefined),
+  });
+  return { builds, compiled, discarded };
+}
+
+describe('createRungBuilds', () => {
+  it('makes the code of a generation once, however many ask for it at once', async () => {
+    const { builds, compiled } = openBuilds();
+    const [one, other] = await Promise.all([builds.build(generation('g1'), 'deno'), builds.build(generation('g1'), 'deno')]);
+    expect(compiled).toEqual(['deno']);
+    expect(one).toBe(other);
+    expect(await one?.program.readCode()).toBe('code for deno');
+    expect([one?.manifest.engine, one?.contentHash]).toEqual(['deno', 'content']);
+    expect(builds.readTrace(one?.id ?? '')).toMatchObject({ sourceMap: '{}' });
+  });
+
+  it('makes none from other content, or of a plugin that is gone', async () => {
+    const { builds } = openBuilds('another');
+    expect(await builds.build(generation('g1'), 'deno')).toBeUndefined();
+    const gone = { ...generation('g2', 'another'), pluginPath: '/plugins/gone.ts' };
+    expect(await builds.build(gone, 'deno')).toBeUndefined();
+  });
+
+  it('forgets what it made together with its generation, and the oldest beyond its bound', async () => {
+    const { builds, compiled, discarded } = openBuilds();
+    const made = await builds.build(generation('g1'), 'deno');
+    builds.forget(generation('g1'));
+    expect(discarded).toEqual([made?.program.key]);
+    expect(builds.readTrace(made?.id ?? '')).toBeUndefined();
+    for (let number = 0; number < 40; number++) await builds.build(generation(`h${number}`), 'deno');
+    expect(discarded).toHaveLength(1 + 8);
+    await builds.build(generation('h39'), 'deno');
+    expect(compiled).toHaveLength(1 + 40);
+  });
+});
