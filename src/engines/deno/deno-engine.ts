@@ -154,7 +154,9 @@ class DenoEngine implements Engine {
     const onTurn: GuestCall['onTurn'] = (turn) => {
       process.turn = turn;
     };
+    process.resume?.();
     const result = await process.session.call({ ...call, onTurn });
+    process.pause?.();
     process.turn = undefined;
     cell.isBusy = false;
     const cpuMs = guard.close();

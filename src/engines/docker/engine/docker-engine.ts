@@ -9,10 +9,11 @@ import { type DenoCell, DenoCells } from '../../deno/cells.ts';
 import { keyOfFlags, noFiles } from '../../deno/deno-flags.ts';
 import { LoadFailed, loadInto } from '../../deno/load-turn.ts';
 import { guardTurn } from '../../deno/turn-guard.ts';
-import { describeCall, describeLoad, type TurnFacts } from '../../deno/turn-outcome.ts';
+import { describeCall, describeLoad, describeMissing, type TurnFacts } from '../../deno/turn-outcome.ts';
 import type { Engine, LoadRequest, LoadResult, Program, RunOutcome, RunRequest } from '../../engine.ts';
 import { type CallEnd, createCallEnd } from '../../extism/call-end.ts';
 import { describeEarlyEnd } from '../../extism/run-outcome.ts';
+import { noteAbandoned, waitOut, withState } from '../../guest-call.ts';
 import { provideGuestRunner } from '../../guest-runner.ts';
 import type { GuestCall } from '../../guest-session.ts';
 import type { SandboxRunner } from '../sandbox-runner.ts';
@@ -86,7 +87,7 @@ class DockerEngine implements Engine {
     let place: Place | undefined;
     try {
       place = await this.#places.enter(callEnd.signal);
-      await callEnd.race(delay(this.#crashes.waitMs(request.program.key)));
+      await callEnd.race(waitOut(this.#crashes.waitMs(request.program.key)));
       const call = { request, host: steppingAside(host, place) };
       const cell = await this.#takeCell(call, request, callEnd);
       try {
@@ -102,7 +103,7 @@ class DockerEngine implements Engine {
       const reason = callEnd.reason();
       if (reason) return describeEarlyEnd(reason);
       if (error instanceof LoadFailed) return describeCall({ ...error.facts, limits: request.limits });
-      if (error instanceof HotcellError) return refuse(error);
+      if (error instanceof HotcellError) return describeMissing(error);
       throw error;
     } finally {
       place?.leave();
@@ -168,8 +169,9 @@ class DockerEngine implements Engine {
     else if (!stopped) this.#crashes.crashed(programKey);
     if (result.end?.kind === 'return') noteAbandoned(call.host, left);
     const outcome = describeCall({ result, stopped, limits, lastWords: container.lastWords(), cpuMs });
-    const isKnown = fault.error && !stopped && outcome.status === 'error';
-    return isKnown && fault.error ? { ...outcome, ...refuse(fault.error), usage: outcome.usage } : outcome;
+    if (!fault.error || stopped || outcome.status !== 'error') return outcome;
+    const { code, message } = fault.error;
+    return { ...outcome, error: { code, message, frames: [] } };
   }
 
   async #loadProgram(container: GuestContainer, program: Program): Promise<void> {
@@ -195,6 +197,9 @@ class DockerEngine implements Engine {
     const image = settings.pluginImage;
     if (image === '') throw noImage();
     this.#runner ??= provideGuestRunner(resolve(dataDir), 'node').then((file) => readFile(file, 'utf8'));
+    this.#runner.catch(() => {
+      this.#runner = undefined;
+    });
     const runner = await this.#runner;
     const opened = await sandbox.hold({ id: 'plugin-cell', image }, this.#closing.signal);
     const heapMb = Math.max(leastHeapMb, Math.floor(settings.memoryBytes / MIB) - spareMb);
@@ -213,26 +218,4 @@ function noImage(): HotcellError {
   return new HotcellError('image-missing', 'The engine "docker" needs an image with Node, and the config names none.', {
     fix: 'Set docker.pluginImage to an image of this machine with Node 22 or later, such as node:22-alpine, and restart.',
   });
-}
-
-/** The call could not run, for a reason that the operator can mend. */
-function refuse({ code, message, fix }: HotcellError) {
-  const usage = { cpuMs: 0, hostCalls: 0, logLines: 0 };
-  return { status: 'error', error: { code, message: `${message} ${fix}`.trim(), frames: [] }, usage } as const;
-}
-
-/** A call of the hook that hands state over. */
-function withState(call: GuestCall, argumentJson: string): GuestCall {
-  return { ...call, hook: { name: 'onReload', argumentJson } };
-}
-
-function delay(ms: number): Promise<void> {
-  return ms === 0 ? Promise.resolve() : new Promise((resolved) => setTimeout(resolved, ms));
-}
-
-function noteAbandoned(host: BorderHost, operations: readonly string[]): void {
-  if (operations.length === 0) return;
-  const named = operations.slice(0, 5).map((op) => `context.${op}`);
-  const text = `The handler returned before these host calls were done, so they may not have happened: ${named.join(', ')}. Await them.`;
-  host.log({ level: 'warn', text, atMs: Date.now() });
 }

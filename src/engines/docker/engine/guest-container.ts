@@ -1,14 +1,13 @@
-import { constants } from 'node:os';
-import { HotcellError } from '../../../errors/hotcell-error.ts';
+import type { HotcellError } from '../../../errors/hotcell-error.ts';
 import type { BorderHost } from '../../border.ts';
 import type { DenoProcess } from '../../deno/deno-process.ts';
 import { splitLines } from '../../deno/output-lines.ts';
-import { guestModule } from '../../guest-reports.ts';
 import { GuestSession } from '../../guest-session.ts';
 import { encodeExec } from '../exec-payload.ts';
 import { toInit } from '../frames.ts';
 import type { OpenedCell } from '../sandbox-runner.ts';
 import type { ContainerUsage, UsageMeter } from '../usage-meter.ts';
+import { describeGuest, explainEarlyEnd, explainStart, guestPort } from './guest-command.ts';
 import { listenToGuest } from './guest-line.ts';
 import { type IdleWatch, watchIdle } from './idle-watch.ts';
 
@@ -37,7 +36,6 @@ export interface GuestContainer extends DenoProcess, IdleWatch {
   readonly fault: Promise<GuestFault>;
 }
 
-const port = 3128;
 const startMs = 20_000;
 /** A guest whose channel closed has so long to end, and to say its last words. */
 const lastWordsMs = 1000;
@@ -53,6 +51,7 @@ export async function startGuestContainer({ opened, image, runner, heapMb }: Gue
   let meter: UsageMeter | undefined;
   let base: ContainerUsage = { cpuMs: 0, rssBytes: 0 };
   let session: GuestSession | undefined;
+  let isLost = false;
   let isOver = false;
 
   const end = (why: GuestFault): void => {
@@ -84,7 +83,7 @@ export async function startGuestContainer({ opened, image, runner, heapMb }: Gue
       return session;
     },
     turn: undefined,
-    isAlive: () => !isOver,
+    isAlive: () => !isOver && !isLost,
     usage,
     setIdle: (isIdle) => idle.setIdle(isIdle && !isOver),
     lastWords: () => words,
@@ -99,13 +98,14 @@ export async function startGuestContainer({ opened, image, runner, heapMb }: Gue
   failed.catch(() => undefined);
   const timer = setTimeout(() => end({ error: explainEarlyEnd('It did not start in time.', image) }), startMs);
   try {
-    cell.link.sendNumber(toInit.listen, 0, port);
+    cell.link.sendNumber(toInit.listen, 0, guestPort);
     cell.link.send(toInit.exec, 0, encodeExec(describeGuest(opened.imageEnv, heapMb)));
     cell.link.write(stdinChannel, Buffer.from(runner));
     cell.link.endWriting(stdinChannel);
     const [channel, opener] = await Promise.race([Promise.all([line.channel, cell.openMeter()]), failed]);
     meter = opener;
     session = new GuestSession(channel, ({ kind }) => {
+      isLost = true;
       if (kind === 'misbehaved') end({});
       else setTimeout(() => end({}), lastWordsMs).unref();
     });
@@ -119,31 +119,6 @@ export async function startGuestContainer({ opened, image, runner, heapMb }: Gue
     clearTimeout(timer);
   }
 }
-
-function describeGuest(imageEnv: Readonly<Record<string, string>>, heapMb: number) {
-  const proxy = `http://127.0.0.1:${port}`;
-  const names = ['http_proxy', 'https_proxy', 'HTTP_PROXY', 'HTTPS_PROXY', 'all_proxy', 'ALL_PROXY'];
-  const proxies = Object.fromEntries(names.map((name) => [name, proxy]));
-  const usual = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' };
-  // NODE_USE_ENV_PROXY: newer versions of Node then use the proxy in their own clients too.
-  const env = { ...usual, ...imageEnv, HOME: '/tmp', TMPDIR: '/tmp', ...proxies, NODE_USE_ENV_PROXY: '1', NO_COLOR: '1' };
-  const args = [`--max-old-space-size=${heapMb}`, '--input-type=module', '-', String(port), guestModule];
-  return { folder: '/workspace', command: 'node', args, env };
-}
-
-function explainStart(errno: number, image: string): HotcellError {
-  const isMissing = errno === constants.errno.ENOENT || errno === constants.errno.EACCES;
-  const why = isMissing ? 'has no program "node"' : `could not start "node" (error ${errno})`;
-  return new HotcellError('engine-failed', `The image ${image} ${why}.`, { fix: imageFix });
-}
-
-function explainEarlyEnd(words: string, image: string): HotcellError {
-  const said = words.trim().split('\n').slice(0, 3).join(' ').slice(0, 500);
-  const message = `Node of the image ${image} ended before the plugin could be loaded${said === '' ? '.' : `: ${said}`}`;
-  return new HotcellError('engine-failed', message, { fix: imageFix });
-}
-
-const imageFix = 'Name an image with Node 22 or later in docker.pluginImage of the config.';
 
 function subtract(now: ContainerUsage | undefined, base: ContainerUsage): ContainerUsage | undefined {
   return now && { cpuMs: now.cpuMs - base.cpuMs, rssBytes: Math.max(0, now.rssBytes - base.rssBytes) };
