@@ -81,6 +81,12 @@ describe('hotcell build', () => {
     expect(err).toContain(reason);
   });
 
+  it('says where it cannot write', async () => {
+    const { code, err } = await terminal.run(['build', 'plugins/echo.ts', '-o', 'no/such/folder/echo.wasm']);
+    expect(code).toBe(2);
+    expect(err).toContain('cannot be written to');
+  });
+
   it('says where it looked for a plugin', async () => {
     const { code, err } = await terminal.run(['build', 'plugins/nowhere.ts']);
     expect(code).toBe(1);

@@ -1,7 +1,8 @@
-import { writeFileSync } from 'node:fs';
-import { basename, resolve } from 'node:path';
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { CliFlags } from '../../config/sources.ts';
+import { HotcellError } from '../../errors/hotcell-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { renderDiagnostic } from '../render/error.ts';
 import type { CliSession } from '../session.ts';
@@ -33,10 +34,25 @@ export function registerBuild(program: Command, session: CliSession): void {
       }
       const { name, module, exports, warnings } = outcome;
       const file = resolve(session.io.cwd, output ?? `${name}.wasm`);
-      writeFileSync(file, module);
+      writeWhole(file, module);
       if (json) return session.printJson({ ok: true, file, bytes: module.length, exports, warnings });
       for (const warning of warnings) session.note(`${session.style.yellow('!')} ${warning}\n`);
       const size = `${(module.length / 1024 / 1024).toFixed(1)} MiB`;
       session.print(`${session.style.green('✓')} ${basename(file)} (${size}) exports ${exports.join(', ')}\n`);
     });
+}
+
+/** A daemon that watches the folder sees the whole module or none. */
+function writeWhole(file: string, module: Uint8Array): void {
+  const part = join(dirname(file), `.${basename(file)}.${process.pid}.tmp`);
+  try {
+    writeFileSync(part, module);
+    renameSync(part, file);
+  } catch (error) {
+    rmSync(part, { force: true });
+    const reason = error instanceof Error ? error.message.split(',')[0] : String(error);
+    throw new HotcellError('usage-wrong', `The module cannot be written to ${file}: ${reason}.`, {
+      fix: 'Name a file in a folder that is there, with -o FILE.',
+    });
+  }
 }
