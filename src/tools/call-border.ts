@@ -75,6 +75,7 @@ export class CallBorder implements BorderHost {
   #engineTellsWaiting = false;
   #isOver = false;
   #hasViewed = false;
+  #hasFiles = false;
   #notedUses: Set<string> | undefined;
 
   constructor(parts: CallBorderParts, call: ActiveCall) {
@@ -143,11 +144,21 @@ export class CallBorder implements BorderHost {
     return this.#user;
   }
 
-  workspace(): Promise<BorderWorkspace> {
-    this.#call.hasEffects = true;
+  async workspace(): Promise<BorderWorkspace> {
     this.#user ??= this.#createUser();
     this.#parts.waits.beforeEffect(this.#call);
-    return this.#parts.capabilities.workspace(this.#user);
+    const workspace = await this.#parts.capabilities.workspace(this.#user);
+    if (workspace.write.length > 0) this.#call.hasEffects = true;
+    if (!this.#hasFiles) this.#noteFiles(workspace);
+    return workspace;
+  }
+
+  /** What the guest opens by itself passes no capability: it counts as used once it is handed over. */
+  #noteFiles(workspace: BorderWorkspace): void {
+    this.#hasFiles = true;
+    for (const permission of ['read', 'write'] as const) {
+      for (const detail of workspace[permission]) this.#note({ permission, detail, allowed: true, isGiven: true });
+    }
   }
 
   waiting(isWaiting: boolean): void {

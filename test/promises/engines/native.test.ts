@@ -1,8 +1,9 @@
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { linkSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { nameWorkspace } from '../../../src/capabilities/files/workspaces.ts';
+import { pluginContracts } from '../../../src/operations/contracts/plugins.ts';
 import { startWebServer, type WebServer } from '../../capabilities/network/web-server.ts';
 import { type EngineHouse, openEngineHouse } from './engine-house.ts';
 import { type CallTool, networkSubjects, presentSubjects, type Step, type StepAnswer } from './subjects.ts';
@@ -29,6 +30,10 @@ beforeAll(async () => {
     writeFileSync(join(workspaces, nameWorkspace(caller), 'own.txt'), `of ${caller}`);
   }
   symlinkSync(outside, join(workspaces, nameWorkspace(ann.id), 'soft'));
+  linkSync(outside, join(workspaces, nameWorkspace(ann.id), 'hard'));
+  mkdirSync(join(workspaces, nameWorkspace(ann.id), 'project', '.git'), { recursive: true });
+  for (const path of ['project/.env', 'project/.git/config', '.Env.local'])
+    writeFileSync(join(workspaces, nameWorkspace(ann.id), path), 'of the host');
   symlinkSync(world.folder, join(workspaces, nameWorkspace(ann.id), 'folder'));
 }, 60_000);
 afterAll(async () => {
@@ -53,6 +58,10 @@ describe.each(subjects.map((subject) => [subject.title, subject] as const))('a g
       `../${nameWorkspace('somebody-else')}/own.txt`,
       '../../token',
       'soft',
+      'hard',
+      'project/.env',
+      'project/.git/config',
+      '.Env.local',
       'folder/outside.txt',
       'folder/.hotcell/token',
       fileURLToPath(new URL('../../../package.json', import.meta.url)),
@@ -65,6 +74,9 @@ describe.each(subjects.map((subject) => [subject.title, subject] as const))('a g
     expect(JSON.stringify(answers)).not.toMatch(/of the (?:host|machine)|HOTCELL|somebody-else"/);
     const [own] = await ask([read(title === 'deno' ? 'own.txt' : '/proc/self/comm')]);
     expect(own).toMatchObject({ ok: true });
+    const { permissions } = await world.house.client.invoke(pluginContracts.get, { name: subject.plugin });
+    const used = permissions.used?.map(({ permission }) => permission);
+    if (title === 'deno') expect(used).toEqual(expect.arrayContaining(['read=.', 'write=.']));
   });
 
   it('has no variable of the daemon', async () => {
