@@ -16,7 +16,10 @@ const clangFlags = ['--target=wasm32', '-Os', '-nostdlib', '-Wall', '-Wextra', '
 const builders: Readonly<Record<string, (source: string, target: string) => Promise<void> | void>> = {
   '.wat': async (source, target) => writeFile(target, await assembleText(source)),
   '.c': (source, target) => {
-    execFileSync('clang', [...clangFlags, '-Wl,-z,stack-size=16384', '-o', target, source], { stdio: 'inherit' });
+    // clang passes its output through any wasm-opt that it finds; which one lies in node_modules must not matter.
+    const PATH = (process.env.PATH ?? '').split(':').filter((folder) => !folder.includes('node_modules'));
+    const env = { ...process.env, PATH: PATH.join(':') };
+    execFileSync('clang', [...clangFlags, '-Wl,-z,stack-size=16384', '-o', target, source], { stdio: 'inherit', env });
   },
   '.as.ts': (source, target) => {
     const flags = ['--runtime', 'minimal', '-O3z', '--noAssert', '--use', 'abort=', '-o', target];
