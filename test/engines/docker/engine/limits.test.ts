@@ -51,6 +51,13 @@ describeDocker('limits of a plugin in a container', () => {
     });
   });
 
+  it('lets a call use the memory that it may have', async () => {
+    const body =
+      "const fs = await import('node:fs'); fs.writeFileSync('/tmp/x', Buffer.alloc(30 << 20, 1)); const kept = Buffer.alloc(30 << 20, 1); await new Promise((done) => setTimeout(done, 200)); return kept.length";
+    const outcome = await rig.run(handlerOf(body), { limits: { memoryBytes: 64 * 1024 * 1024 } });
+    expect(outcome).toMatchObject({ status: 'success', output: 30 << 20 });
+  });
+
   it('survives a fork bomb, whose processes end with the call', async () => {
     const body = `const { spawn } = await import('node:child_process');
       let failed = 0;
