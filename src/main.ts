@@ -14,6 +14,7 @@ import type { Daemon, DaemonOptions } from './operations/daemon-types.ts';
 import { createKeyRing } from './operations/key-ring.ts';
 import { createStrangerCleaner } from './operations/strangers.ts';
 import { createOperations } from './operations/table.ts';
+import { createToolsNews } from './plugins/supervisor/tools-news.ts';
 import { createExecutionReader } from './tools/execution-reader.ts';
 import { createHostedTools } from './tools/hosted/hosted-tools.ts';
 import { createToolRegistry } from './tools/registry.ts';
@@ -51,7 +52,9 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
     () => hosted,
   );
   const { grants, approvals, grantQuestions, uses, audit } = consents;
-  const hosted = createHostedTools({ registry, decide: grants.decide });
+  const news = createToolsNews(events);
+  closers.push(() => news.flush());
+  const hosted = createHostedTools({ registry, decide: grants.decide, news });
   const { plugins, tracer } = openPlugins(foundation, { engines, registry, ladder, grants, uses, caller: () => caller });
   const calls = { engines, sandbox, registry, hosted, ladder, plugins, tracer, approvals, uses, audit };
   const { caller, models, capabilities, journey } = openCalls(foundation, { ...calls, beforeCall: () => hooks.beforeCall });

@@ -87,7 +87,7 @@ export function createSkillOperations({ skills, hosted, grants, caller: toolCall
       const { caller, cancelSignal } = context;
       const tool = `${name}.${script}`;
       if (!seesToolName(caller, tool)) throw unknownScript(name, script);
-      const skill = await skills.get(name);
+      const skill = caller.role === 'admin' ? await skills.get(name) : skills.recall(name);
       const found = skill.scripts.find((each) => each.name === script);
       if (found === undefined) throw unknownScript(name, script);
       if (found.problem !== undefined) throw new HotcellError('command-missing', `${script} cannot run: ${found.problem}`);

@@ -15,6 +15,8 @@ import type { Skill, SkillScript } from './skill-types.ts';
 export interface ScriptParts extends NativeToolParts {
   /** Reads the skill again: what runs is what lies there now, and only if it is what was approved. */
   readonly read: (dir: string) => Promise<ReadSkill>;
+  /** Told that a skill is not what it was. Must not throw. */
+  readonly onChanged: () => void;
 }
 
 /** Where the files of a skill lie in the container, below its working folder. */
@@ -78,7 +80,10 @@ async function runScript(skill: Skill, script: SkillScript, written: unknown, ca
   }
   call.user.noteUse('run', name, true);
   const now = await parts.read(skill.dir);
-  if (!now.ok || now.skill.contentHash !== skill.contentHash) throw describeChanged(skill);
+  if (!now.ok || now.skill.contentHash !== skill.contentHash) {
+    parts.onChanged();
+    throw describeChanged(skill);
+  }
   if (interpreter === undefined || image === undefined) {
     throw new HotcellError('command-missing', script.problem ?? `Nothing says how to run ${name}.`);
   }

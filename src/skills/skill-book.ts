@@ -29,6 +29,8 @@ export interface SkillBook {
   regrant(): void;
   /** One skill, after a look. Throws `skill-unknown` with near names. */
   get(name: string): Promise<Skill>;
+  /** The same as of the last look: callers cannot make the daemon read all folders. */
+  recall(name: string): Skill;
 }
 
 const none: FoundSkills = { skills: [], problems: [] };
@@ -41,6 +43,7 @@ export function createSkillBook(parts: SkillBookParts): SkillBook {
     native: parts.native,
     timeoutMs: config.docker.timeoutMs,
     read: (dir: string) => readSkill(dir, images),
+    onChanged: () => void refresh().catch(parts.onFault),
   };
   let found = none;
   let looking: Promise<FoundSkills> | undefined;
@@ -89,16 +92,18 @@ export function createSkillBook(parts: SkillBookParts): SkillBook {
   return {
     refresh,
     regrant: publish,
-    async get(name) {
-      const { skills } = await refresh();
-      const skill = skills.find(({ manifest }) => manifest.name === name);
-      if (skill !== undefined) return skill;
-      const near = findNearNames(
-        name,
-        skills.map(({ manifest }) => manifest.name),
-      );
-      const meant = near.length === 0 ? '' : ` Did you mean ${near.map((each) => `"${each}"`).join(' or ')}?`;
-      throw new HotcellError('skill-unknown', `There is no skill "${name.slice(0, 80)}".${meant}`);
-    },
+    get: async (name) => findSkill(await refresh(), name),
+    recall: (name) => findSkill(found, name),
   };
+}
+
+function findSkill({ skills }: FoundSkills, name: string): Skill {
+  const skill = skills.find(({ manifest }) => manifest.name === name);
+  if (skill !== undefined) return skill;
+  const near = findNearNames(
+    name,
+    skills.map(({ manifest }) => manifest.name),
+  );
+  const meant = near.length === 0 ? '' : ` Did you mean ${near.map((each) => `"${each}"`).join(' or ')}?`;
+  throw new HotcellError('skill-unknown', `There is no skill "${name.slice(0, 80)}".${meant}`);
 }

@@ -171,11 +171,14 @@ describeDocker('skills.approve', () => {
       status: 'error',
       error: { code: 'permission-denied', message: expect.stringContaining('changed since its scripts were approved') },
     });
+    // That call had the folders looked at again.
     await house.parts.skills.refresh();
     expect(toolNames()).toEqual([]);
     writeFileSync(file, 'The sum is\n');
     await house.parts.skills.refresh();
     expect(toolNames()).toEqual(['sums.fail.sh', 'sums.hello.js', 'sums.summarize.py']);
+    const told = house.events.flatMap(({ type, data }) => (type === 'tools-change' ? [data] : []));
+    expect(told).toContainEqual(expect.objectContaining({ removed: expect.arrayContaining(['sums.hello.js@0.0.0']) }));
   });
 
   it('is refused when the files are others than those that were looked at', async () => {

@@ -1,6 +1,7 @@
 import type { GrantBook } from '../../permissions/grants.ts';
 import type { PluginManifest, ToolManifest } from '../../plugins/manifest-types.ts';
 import type { Generation } from '../../plugins/plugin-types.ts';
+import type { ToolsNews } from '../../plugins/supervisor/tools-news.ts';
 import type { PublishedGeneration } from '../tool-types.ts';
 import type { ToolRegistry } from '../tools-api.ts';
 import { createHostedEngine } from './hosted-engine.ts';
@@ -29,7 +30,12 @@ const noFlags = {
 } as const;
 
 /** Creates the book of hosted units. */
-export function createHostedTools(parts: { readonly registry: ToolRegistry; readonly decide: GrantBook['decide'] }): HostedTools {
+export function createHostedTools(parts: {
+  readonly registry: ToolRegistry;
+  readonly decide: GrantBook['decide'];
+  /** Told which tools come and go. */
+  readonly news: Pick<ToolsNews, 'note'>;
+}): HostedTools {
   const unitsByPath = new Map<string, { readonly unit: HostedUnit; readonly published: PublishedGeneration }>();
 
   function findTool(programKey: string, handler: string): HostedTool | undefined {
@@ -40,6 +46,11 @@ export function createHostedTools(parts: { readonly registry: ToolRegistry; read
   }
 
   const engine = createHostedEngine(findTool);
+
+  function listKeys(path: string): string[] {
+    const unit = unitsByPath.get(path)?.unit;
+    return unit === undefined ? [] : unit.tools.map(({ name }) => `${name}@${unit.version}`);
+  }
 
   return {
     put(unit) {
@@ -53,10 +64,15 @@ export function createHostedTools(parts: { readonly registry: ToolRegistry; read
         lease: () => () => undefined,
       };
       parts.registry.publish(unit.path, published);
+      parts.news.note(
+        listKeys(unit.path),
+        unit.tools.map(({ name }) => `${name}@${unit.version}`),
+      );
       unitsByPath.set(unit.path, { unit, published });
     },
     remove(path) {
       parts.registry.withdraw(path);
+      parts.news.note(listKeys(path), []);
       unitsByPath.delete(path);
     },
     find(name) {

@@ -98,7 +98,7 @@ describeDocker('the recipe of writeNixRecipe', () => {
     writeFileSync(join(context, 'shell.nix'), '{}');
     writeFileSync(join(context, 'flake.nix'), '{}');
     const where = recipe?.needsFolder ? ['-f', '-', context] : ['-'];
-    const built = docker(['build', '--network', 'none', '-t', made, ...where], recipe?.text);
+    const built = docker(['build', '--force-rm', '--network', 'none', '-t', made, ...where], recipe?.text);
     expect(built.status, built.stdout + built.stderr).toBe(0);
     const ran = docker(['run', '--rm', '--network', 'none', made, '/bin/sh', '-c', 'jq; ls /nix/store; which nix-env']);
     expect(ran.stdout).toMatch(/^jq with data\naaa-libjson\nbbb-jq\n/);
