@@ -249,7 +249,12 @@ export const settingsSchema = Type.Object(
       scratchBytes: whole(defaults.docker.scratchBytes, MIB, 16 * GIB, 'Size of `/tmp` and of `/workspace`, each.'),
       maxOutputBytes: whole(defaults.docker.maxOutputBytes, 1, 64 * MIB, 'Bytes kept of each output stream of a command.'),
       timeoutMs: whole(defaults.docker.timeoutMs, 1, hourMs, 'Time of one command when nobody asks for less; also the most.'),
-      maxRunning: whole(defaults.docker.maxRunning, 1, 1000, 'Containers that run commands at the same time.'),
+      maxRunning: whole(
+        defaults.docker.maxRunning,
+        1,
+        1000,
+        'Containers that run commands at the same time, and as many again with calls of plugins.',
+      ),
       maxWaiting: whole(defaults.docker.maxWaiting, 1, 100_000, 'Commands that may wait for a container.'),
       warm: section({
         perImage: whole(defaults.docker.warm.perImage, 0, 64, 'Containers kept ready for each image used lately.'),
