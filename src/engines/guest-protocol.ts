@@ -45,7 +45,7 @@ export type HostMessage =
 const streamId = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
 
 const guestMessages = Type.Union([
-  /** The runner is there and waits. */
+  /** The runner is there and waits; or it took a call, and what follows belongs to that. */
   Type.Object({ t: Type.Literal('ready') }),
   /** TEXT: the exports as data, as `wasm/guest/describe.ts` writes them. */
   Type.Object({ t: Type.Literal('loaded') }),

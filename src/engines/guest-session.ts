@@ -41,6 +41,8 @@ export class GuestSession {
   #current: { readonly turn: GuestTurn; readonly settle: (result: TurnResult) => void } | undefined;
   #loss: GuestLoss | undefined;
   #idleMessages = 0;
+  /** The guest took the call: what it said before belongs to an earlier one, and to another caller maybe. */
+  #hasBegun = false;
   readonly #onLost: (loss: GuestLoss) => void;
 
   /** `onLost` must end the process; it is called once. */
@@ -57,6 +59,7 @@ export class GuestSession {
   /** Evaluates an ES module with no capability. */
   load(code: string, fileBase: string, limits: Limits): Promise<TurnResult> {
     const turn = new GuestTurn({ limits, send: this.#send });
+    this.#hasBegun = true;
     return this.#begin(turn, { t: 'load', fileBase }, code);
   }
 
@@ -66,6 +69,7 @@ export class GuestSession {
     const turn = new GuestTurn({ limits, host, send: this.#send, seed });
     onTurn?.(turn);
     const facts = { handler, executionId, caller, session, outputBytes: limits.outputBytes, seed };
+    this.#hasBegun = false;
     const message: HostMessage = {
       t: 'call',
       facts,
@@ -105,8 +109,11 @@ export class GuestSession {
   #take(chunk: Buffer): void {
     try {
       for (const message of this.#reader.push(chunk)) {
-        if (message.header.t === 'ready') this.#ready.resolve();
-        const current = this.#current;
+        const current = this.#hasBegun ? this.#current : undefined;
+        if (message.header.t === 'ready') {
+          this.#ready.resolve();
+          this.#hasBegun = true;
+        }
         // What a call left behind comes late, and nobody listens; but an idle guest has not much to say.
         if (!current && ++this.#idleMessages > maxIdleMessages) throw new GuestMisbehaved('it talks while nothing runs in it');
         const end = current?.turn.take(message);

@@ -10,6 +10,8 @@ import { fetch } from './fetch.ts';
 import { connectHost, limitTelling, send, setLoading, setView } from './host.ts';
 import { endStreams, takeStreamMessage } from './host-stream.ts';
 
+import { forgetTimers, trackTimers } from './timers.ts';
+
 /** What differs between runtimes. */
 export interface Runtime {
   readonly send: (bytes: Uint8Array) => void;
@@ -27,6 +29,7 @@ export function startGuest(runtime: Runtime): (chunk: Uint8Array) => void {
   defineGlobal('console', console);
   defineGlobal('fetch', fetch);
   defineGlobal('global', globalThis);
+  trackTimers();
   const reader = createFrameReader(bounds);
   send({ t: 'ready' });
   return (chunk) => {
@@ -46,9 +49,11 @@ export function startGuest(runtime: Runtime): (chunk: Uint8Array) => void {
         );
         return;
       case 'call':
-        setLoading(false);
         endCall();
         endStreams();
+        forgetTimers();
+        send({ t: 'ready' });
+        setLoading(false);
         setView(message.view);
         limitTelling(message.logLines);
         if (message.hook === undefined) enter(text, JSON.stringify(message.facts));

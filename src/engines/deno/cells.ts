@@ -108,6 +108,7 @@ export class DenoCells<Process extends DenoProcess = DenoProcess> {
 
   /** Takes a cell in which no call has run; the oldest of those that wait makes room. */
   offer(cell: DenoCell<Process>): void {
+    cell.process.pause?.();
     this.#ready.push(cell);
     const surplus = this.#ready.splice(0, Math.max(0, this.#ready.length - this.#parts.maxReady));
     for (const { process } of surplus) process.kill();

@@ -5,7 +5,7 @@ import { type GuestLoss, GuestSession } from '../guest-session.ts';
 import type { GuestTurn } from '../guest-turn.ts';
 import { type DenoStart, denoArguments } from './deno-flags.ts';
 import { splitLines } from './output-lines.ts';
-import { killGroup, type ProcessBook } from './process-book.ts';
+import { killGroup, type ProcessBook, signalGroup } from './process-book.ts';
 import { type ProcessUsage, readProcessUsage } from './process-usage.ts';
 
 /** What a process is started from. */
@@ -29,6 +29,9 @@ export interface DenoProcess {
   /** The last lines of its standard error. */
   readonly lastWords: () => string;
   readonly kill: () => void;
+  /** Stops it between two calls, and lets it go on: nothing of a plugin runs while no call does. */
+  readonly pause?: () => void;
+  readonly resume?: () => void;
   readonly exited: Promise<void>;
 }
 
@@ -67,6 +70,12 @@ export async function startDenoProcess(parts: SpawnParts): Promise<DenoProcess> 
     },
     lastWords: () => words,
     kill: () => session.lose({ kind: 'ended', reason: 'it was ended' }),
+    pause: () => {
+      if (loss === undefined) signalGroup(pid, 'SIGSTOP');
+    },
+    resume: () => {
+      if (loss === undefined) signalGroup(pid, 'SIGCONT');
+    },
     exited,
   };
   readOutput(child.stdout, (text) => started.turn?.log({ level: 'info', text, atMs: Date.now() }), kill);

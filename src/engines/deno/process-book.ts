@@ -36,8 +36,13 @@ function endLeftOver(folder: string, name: string): void {
 
 /** Ends a process and all that it started. */
 export function killGroup(pid: number): void {
+  signalGroup(pid, 'SIGKILL');
+}
+
+/** Sends a signal to a process and all that it started. */
+export function signalGroup(pid: number, signal: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): void {
   try {
-    process.kill(-pid, 'SIGKILL');
+    process.kill(-pid, signal);
   } catch {
     // It is gone already.
   }

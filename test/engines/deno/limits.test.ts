@@ -2,7 +2,8 @@ import { spawn } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { readStartTicks } from '../../../src/engines/deno/process-usage.ts';
+import { resolveLimits } from '../../../src/config/limits.ts';
+import { readProcessUsage, readStartTicks } from '../../../src/engines/deno/process-usage.ts';
 import { createDenoRig, handlerOf } from './deno-rig.ts';
 
 const rig = createDenoRig();
@@ -167,6 +168,56 @@ describe('what a Deno process sends', () => {
       },
     });
     expect(await other).toMatchObject({ output: 'mine' });
+  });
+});
+
+describe('a Deno process between two calls', () => {
+  const cpuMs = (pid: number) => readProcessUsage(pid)?.cpuMs ?? 0;
+  /** What the processes of the engine used while a process of another engine did some work. */
+  const usedMeanwhile = async (pids: readonly number[]) => {
+    const before = pids.map(cpuMs);
+    for (let n = 0; n < 3; n++) await rig.run(handlerOf(`let sum = 0; for (let n = 0; n < 2e8; n++) sum += n; return sum`));
+    return pids.map((pid, n) => cpuMs(pid) - (before[n] ?? 0));
+  };
+
+  it('does nothing, whatever its call left running', async () => {
+    const own = createDenoRig();
+    const plugin = handlerOf('setInterval(() => { const end = Date.now() + 50; while (Date.now() < end); }, 0); return Deno.pid');
+    const outcome = await own.run(plugin, { isolation: 'session', cellKey: 'busy' });
+    const pid = outcome.status === 'success' ? Number(outcome.output) : 0;
+    expect(await usedMeanwhile([pid])).toEqual([0]);
+    expect(await own.run(plugin, { isolation: 'session', cellKey: 'busy' })).toMatchObject({ output: pid });
+    await own.close();
+  });
+
+  it('does nothing before its first call, either', async () => {
+    const own = createDenoRig();
+    const code = `setInterval(() => { for (let n = 0; n < 1e6; n++); }, 0); export default ${handlerOf("return 'here'")};`;
+    await own.engine.load({ key: code, label: 'a.ts', code, limits: resolveLimits() });
+    const pids = processesOf(own.dataDir);
+    expect(pids).toHaveLength(1);
+    expect(await usedMeanwhile(pids)).toEqual([0]);
+    expect(await own.run(code)).toMatchObject({ output: 'here' });
+    await own.close();
+  });
+
+  it('hands nothing that a call did not wait for to the next one', async () => {
+    const asked: string[] = [];
+    const plugin = handlerOf(
+      `setTimeout(() => { context.kv.set('late', args.caller); console.log('late') }, 0); return args.caller`,
+    );
+    const call = (caller: string) =>
+      rig.run(plugin, {
+        args: { caller },
+        isolation: 'plugin',
+        cellKey: 'shared',
+        answer: async ({ payload }) => {
+          asked.push(`${caller}: ${payload}`);
+          return { ok: true, payload: 'null' };
+        },
+      });
+    for (const caller of ['ann', 'bob', 'cid']) expect(await call(caller)).toMatchObject({ output: caller });
+    expect(asked.filter((line) => !line.includes(`"${line.split(':')[0]}"`))).toEqual([]);
   });
 });
 
