@@ -9,7 +9,7 @@ import { sweepContainers } from './sweep.ts';
 export interface Containers {
   /** Starts one. Throws what `startContainer` throws. */
   start(plan: ContainerPlan): Promise<CellContainer>;
-  /** Removes what carries the label of this daemon and is in nobody's hands; answers how many. Rejects without Docker. */
+  /** Removes what carries the label of this daemon and is in nobody's hands; answers how many. Rejects, and tries again later, without Docker. */
   sweep(): Promise<number>;
   /** Tries once more to remove what is left. */
   close(): Promise<void>;
@@ -60,7 +60,11 @@ export function createContainers({ docker, owner, firstRetryMs = 1000 }: Contain
   };
 
   return {
-    sweep,
+    sweep: () =>
+      sweep().catch((error: unknown) => {
+        sweepLater();
+        throw error;
+      }),
     start: async (plan) => {
       const client = await docker();
       const name = `hotcell-${owner.slice(0, 8)}-${randomBytes(6).toString('hex')}`;

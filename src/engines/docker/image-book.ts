@@ -101,6 +101,7 @@ export function createImageBook(parts: {
       if (state.id === undefined) throw describeUnusable(state);
       const image = await inspect(state.id);
       if (image === undefined) throw describeUnusable({ name, status: 'missing' });
+      refuseVolumes(name, Object.keys(image.Config?.Volumes ?? {}));
       if (state.status === 'present') pin(name, image.Id);
       const found = { id: image.Id, env: readEnv(image.Config?.Env ?? []) };
       resolved.set(name, found);
@@ -116,6 +117,14 @@ export function createImageBook(parts: {
       return look(name);
     },
   };
+}
+
+/** Docker would make a folder of the machine's disk for each, which nothing bounds. */
+function refuseVolumes(name: string, volumes: readonly string[]): void {
+  if (volumes.length === 0) return;
+  throw new HotcellError('image-refused', `The image ${name} declares volumes (${volumes.join(', ').slice(0, 200)}).`, {
+    fix: 'Use an image without VOLUME: commands write to /tmp and /workspace alone.',
+  });
 }
 
 function describeUnusable({ name, status }: ImageState): HotcellError {
