@@ -2,18 +2,20 @@ import { assemble } from '../../engines/extism/wat-program.ts';
 import type { Part } from './subjects.ts';
 
 /** What a guest does to one of its limits, or to itself; `fine` is what its neighbours do. */
-export const deeds = ['fine', 'spin', 'wait', 'memory', 'stack', 'output', 'log', 'asks', 'throws', 'ends'] as const;
+export const deeds = ['fine', 'spin', 'wait', 'memory', 'stack', 'output', 'log', 'asks', 'burst', 'throws', 'ends'] as const;
 export type Deed = (typeof deeds)[number];
 
+const moduleDeeds = deeds.filter((deed) => deed !== 'ends' && deed !== 'burst');
+
 /** The limits of all of them. */
-export const guestLimits = { cpuMs: 500, wallMs: 15_000, outputBytes: 2000, logLines: 20, hostCalls: 10 };
+export const guestLimits = { cpuMs: 500, wallMs: 15_000, outputBytes: 2000, logLines: 20, hostCalls: 10, pendingHostCalls: 3 };
 
 /** A plugin whose tools `<plugin>_<deed>` do all deeds that its engine has. */
 export interface LimitGuest {
   readonly engine: string;
   readonly plugin: string;
   readonly needs?: Part;
-  /** A guest that is a process can end itself; no other can. */
+  /** A guest that is a process can end itself, no other can; a module waits for each answer before it asks again. */
   readonly deeds: readonly Deed[];
   files(): Promise<Readonly<Record<string, string | Uint8Array>>>;
 }
@@ -36,7 +38,7 @@ export const limitGuests: readonly LimitGuest[] = [
   {
     engine: 'extism',
     plugin: 'limits_extism',
-    deeds: deeds.filter((deed) => deed !== 'ends'),
+    deeds: moduleDeeds,
     files: async () => ({
       'limits_extism.wasm': await assembleLimitModule(),
       'limits_extism.json': JSON.stringify({
@@ -44,12 +46,10 @@ export const limitGuests: readonly LimitGuest[] = [
         permissions: { kv: true, tools: ['slow'] },
         limits: guestLimits,
         tools: Object.fromEntries(
-          deeds
-            .filter((deed) => deed !== 'ends')
-            .map((deed) => [
-              `limits_extism_${deed}`,
-              { description: 'Does it.', export: deed === 'memory' ? 'memory_deed' : deed },
-            ]),
+          moduleDeeds.map((deed) => [
+            `limits_extism_${deed}`,
+            { description: 'Does it.', export: deed === 'memory' ? 'memory_deed' : deed },
+          ]),
         ),
       }),
     }),
@@ -67,6 +67,7 @@ const bodies: Readonly<Record<Deed, string>> = {
   output: "return 'x'.repeat(5000);",
   log: "for (let n = 0; n < 5000; n++) context.log.info('line ' + n); return 'done';",
   asks: "for (let n = 0; n < 50; n++) await context.kv.get('k');",
+  burst: "await Promise.all(Array.from({ length: 8 }, () => context.kv.get('k')));",
   throws: "throw new Error('on purpose');",
   ends: '(globalThis as any).process.exit(3);',
 };

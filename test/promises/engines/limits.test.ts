@@ -46,6 +46,7 @@ const limitCases: readonly LimitCase[] = [
   { what: 'recurses without end', deed: 'stack', status: 'error', code: 'stack-exceeded' },
   { what: 'answers too much', deed: 'output', status: 'error', code: 'output-exceeded' },
   { what: 'asks the host too often', deed: 'asks', status: 'error', code: 'host-calls-exceeded' },
+  { what: 'asks the host too much at once', deed: 'burst', status: 'error', code: 'pending-host-calls-exceeded' },
   { what: 'throws', deed: 'throws', status: 'error', code: 'handler-threw', says: 'on purpose' },
   { what: 'ends its process', deed: 'ends', status: 'error', code: 'engine-failed' },
   { what: 'logs without end', deed: 'log', status: 'success' },
@@ -79,6 +80,15 @@ describe.each(guests.map((guest) => [guest.engine, guest] as const))('a guest of
     const { logs = [] } = await show(executionId);
     expect(logs).toHaveLength(guestLimits.logLines + 1);
     expect(logs.at(-1)).toMatchObject({ level: 'warn', text: expect.stringMatching(/dropped/) });
+  });
+
+  it('says where it threw, and nothing of the machine', async () => {
+    const { error } = await call(`${plugin}_throws`);
+    const text = JSON.stringify(error);
+    for (const secret of [world.folder, process.cwd(), 'node_modules', 'blob:', '/tmp/']) expect(text).not.toContain(secret);
+    if (plugin === 'limits_extism') return;
+    expect(error?.frames?.[0]).toMatchObject({ file: `${plugin}.ts`, line: expect.any(Number), column: expect.any(Number) });
+    expect(error?.codeFrame).toContain('throw new Error(');
   });
 
   it('leaves a recording of what it asked the host', async () => {
