@@ -30,9 +30,9 @@ export interface GrantQuestionParts {
 
 /** Keeps one open question for every plugin that waits to be granted something. */
 export interface GrantQuestions {
-  /** Something about plugins or grants changed: the questions follow in a moment. */
+  /** Something about plugins or grants changed: the questions follow in a moment. Nothing before the first `refresh`. */
   poke(): void;
-  /** Brings the questions in line with what is pending now. Never throws. */
+  /** Brings the questions in line with what is pending now; first when all plugins have a state. Never throws. */
   refresh(): void;
   /**
    * What an answer to this question grants: exactly what was shown, for the very content that it was shown for. Throws
@@ -57,8 +57,11 @@ export function createGrantQuestions(parts: GrantQuestionParts): GrantQuestions 
   // A grant for once or for a session leaves the plugin pending: it is not asked about again until it asks for something else.
   const grantedInPart = new Map<string, string>();
   let timer: NodeJS.Timeout | undefined;
+  // A plugin that is not looked at yet may still ask: its question of the last run must not be withdrawn.
+  let areAllKnown = false;
 
   function refresh(): void {
+    areAllKnown = true;
     try {
       bringInLine();
     } catch (error) {
@@ -100,7 +103,7 @@ export function createGrantQuestions(parts: GrantQuestionParts): GrantQuestions 
     if (plugin && permissions && hashRequest(plugin.asking, permissions) === approval.argumentsHash) {
       return { asking: plugin.asking, permissions };
     }
-    refresh();
+    if (areAllKnown) refresh();
     throw new HotcellError('conflict', `The plugin "${approval.plugin}" does not ask for that any more.`, {
       fix: 'Look at what it asks for now: hotcell approve.',
     });
@@ -108,6 +111,7 @@ export function createGrantQuestions(parts: GrantQuestionParts): GrantQuestions 
 
   return {
     poke() {
+      if (!areAllKnown) return;
       timer ??= setTimeout(() => {
         timer = undefined;
         refresh();

@@ -141,6 +141,34 @@ describe('escalation: ask', () => {
     expect(await second.call('reader')).toMatchObject({ status: 'success' });
   });
 
+  it('asks the same after a restart, and builds what lies there when the answer comes', async () => {
+    const folder = makeFolder({ 'reader.ts': reader('reader') });
+    const first = await start(folder);
+    const { id } = await findQuestion(first);
+    await stop(first);
+    const second = await start(folder);
+    const { items } = await second.client.invoke(approvalContracts.list, {});
+    expect(items.map((item) => item.id)).toEqual([id]);
+    await second.client.invoke(approvalContracts.answer, { id, answer: 'approve' });
+    expect(await second.call('reader')).toMatchObject({ status: 'success' });
+  });
+
+  it('answers for what was shown: an edit meanwhile is asked about anew', async () => {
+    const folder = makeFolder({ 'reader.ts': reader('reader') });
+    const house = await start(folder);
+    const { id } = await findQuestion(house);
+    writeFileSync(join(folder, 'plugins', 'reader.ts'), reader('reader', '// an edit'));
+    await expect(house.client.invoke(pluginContracts.reload, { name: 'reader' })).rejects.toMatchObject({
+      code: 'reload-failed',
+    });
+    const late = house.client.invoke(approvalContracts.answer, { id, answer: 'approve' });
+    await expect(late).rejects.toMatchObject({ code: 'conflict' });
+    const { items } = await house.client.invoke(approvalContracts.list, {});
+    expect(items.map((item) => item.id)).not.toContain(id);
+    await house.client.invoke(approvalContracts.answer, { id: items[0]?.id ?? '', answer: 'approve' });
+    expect(await house.call('reader')).toMatchObject({ status: 'success' });
+  });
+
   it('keeps the older generation serving while the newer one waits', async () => {
     const folder = makeFolder({ 'reader.ts': `export default { name: 'reader', description: 'x', handler: () => 'old' };` });
     const house = await start(folder);
