@@ -67,7 +67,7 @@ const bodies: Readonly<Record<Deed, string>> = {
   output: "return 'x'.repeat(5000);",
   log: "for (let n = 0; n < 5000; n++) context.log.info('line ' + n); return 'done';",
   asks: "for (let n = 0; n < 50; n++) await context.kv.get('k');",
-  burst: "await Promise.all(Array.from({ length: 8 }, () => context.kv.get('k')));",
+  burst: "await Promise.all(Array.from({ length: 8 }, () => context.tools.call('slow', {})));",
   throws: "throw new Error('on purpose');",
   ends: '(globalThis as any).process.exit(3);',
 };
