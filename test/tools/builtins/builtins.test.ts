@@ -253,6 +253,14 @@ describeDocker('createBuiltins', () => {
     rmSync(dataDir, { recursive: true, force: true });
   });
 
+  it('says what to install where there is no Docker', async () => {
+    const house = await startSmallDaemon({}, { ...settings, docker: { ...settings.docker, socket: '/nonexistent/docker.sock' } });
+    const answer = await house.call('eval_code', { language: 'node', code: '1' });
+    expect(answer).toMatchObject({ status: 'error', error: { code: 'docker-missing' } });
+    expect(answer.error?.message).toContain('apt-get install docker.io');
+    await house.close();
+  });
+
   it('says which image is missing', async () => {
     const house = await startSmallDaemon(
       {},
