@@ -51,9 +51,9 @@ export async function openEngineHouse(options: EngineHouseOptions): Promise<Engi
         return first;
       };
     },
-    async tryAs({ plugin, needs, title, ask }, granted, steps, call = house.call) {
+    async tryAs({ plugin, ask }, granted, steps, call = house.call) {
       await house.client.invoke(grantContracts.revoke, { plugin });
-      const isCommand = needs === 'docker' && title !== 'docker';
+      const isCommand = plugin === 'probe_command';
       const permissions = { ...granted, ...(isCommand ? { run: ['node'] } : {}) };
       if (Object.keys(permissions).length > 0) await house.client.invoke(grantContracts.create, { plugin, permissions });
       return ask(call, steps);
@@ -73,6 +73,7 @@ export async function openEngineHouse(options: EngineHouseOptions): Promise<Engi
 /** A probe that does not load would fail every test in other words than its own. */
 async function expectServable(house: DaemonHouse, subjects: readonly Pick<Subject, 'plugin'>[]): Promise<void> {
   for (const { plugin } of subjects) {
+    if (plugin.startsWith('builtin:')) continue;
     const { state, diagnostic } = await house.client.invoke(pluginContracts.get, { name: plugin });
     if (state !== 'ready' && state !== 'pending-grant') throw new Error(`${plugin} is ${state}: ${JSON.stringify(diagnostic)}`);
   }

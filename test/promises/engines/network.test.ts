@@ -80,7 +80,7 @@ describe.each(subjects.map((subject) => [subject.title, subject] as const))('a g
   }, 120_000);
 });
 
-const fetching = subjects.filter(({ title }) => !/ by (?:node:net|its proxy)$|command/.test(title));
+const fetching = subjects.filter(({ title }) => !/ by (?:node:net|its proxy)$|command|eval_code/.test(title));
 describe.each(fetching.map((subject) => [subject.title, subject] as const))('fetch in %s', (_title, subject) => {
   it('sends no request that is not what its host says, and the plain one', async () => {
     server.seen.length = 0;

@@ -1,5 +1,5 @@
 /** What runs in the container: it does the steps that it finds on its standard input. */
-const script = `
+export const commandScript = `
 const { connect } = require('node:net');
 const { readFileSync } = require('node:fs');
 const speak = (port, host, lines) => new Promise((resolve, reject) => {
@@ -39,7 +39,7 @@ const acts = {
 
 /** The probe as a native command: a plugin starts Node in a container, and that one does the steps. */
 export function probeCommand(name: string): string {
-  return `const script = ${JSON.stringify(script)};
+  return `const script = ${JSON.stringify(commandScript)};
 export default {
   name: '${name}', description: 'Has a command do what it is told.', permissions: {}, parameters: { type: 'object' },
   handler: async ({ steps, files }: any, context: any) => {

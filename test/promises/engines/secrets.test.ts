@@ -10,7 +10,7 @@ import { networkSubjects, presentSubjects, type Step, type StepAnswer, type Subj
 
 const secret = 's3cr+t/v4lue&of=the~header?9';
 const granted = { net: ['127.0.0.1'], env: ['HEADER_KEY'], kv: true, read: ['.'], write: ['.'] } as const;
-const subjects = presentSubjects(networkSubjects).filter(({ title }) => !title.startsWith('a command'));
+const subjects = presentSubjects(networkSubjects).filter(({ title }) => !/command|eval_code/.test(title));
 // Those whose own network clients are tried here ask for HEADER_KEY as every other guest of their engine does.
 const viaFetch = subjects.filter(({ title }) => !/ by (?:node:net|its proxy)$/.test(title));
 const viaClients = subjects.filter((subject) => !viaFetch.includes(subject));

@@ -2,7 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { findDeno } from '../../../src/engines/deno/find-deno.ts';
 import type { CallAnswer } from '../../../src/tools/tool-types.ts';
 import { testImages } from '../../engines/docker/docker-machine.ts';
-import { probeCommand } from './probe-command.ts';
+import { buildText, moduleOf } from '../../engines/extism/build/build-fixture.ts';
+import { commandScript, probeCommand } from './probe-command.ts';
 import { assembleProbe, probeManifest } from './probe-module.ts';
 import { probePlugin } from './probe-script.ts';
 
@@ -88,10 +89,37 @@ const commandSubject: Subject = {
   ask: async (call, steps) => readAnswers(await call('probe_command', { steps })),
 };
 
+/** The probe in TypeScript, built into a module. */
+const builtSubject: Subject = {
+  title: 'a built module',
+  plugin: 'probe_built',
+  files: async () => {
+    const source = probePlugin('probe_built', 'quickjs', { isolation: 'call' });
+    return { 'probe_built.wasm': moduleOf(await buildText('probe_built.ts', source)) };
+  },
+  ask: async (call, steps) => readAnswers(await call('probe_built', { steps })),
+};
+
+/** Code that a caller hands to the daemon's own tool. */
+const evalSubject: Subject = {
+  title: 'eval_code',
+  plugin: 'builtin:eval_code',
+  needs: 'docker',
+  byProxy: true,
+  files: async () => ({}),
+  async ask(call, steps) {
+    const args = { language: 'node', code: commandScript, stdin: JSON.stringify(steps), network: true };
+    const answer = await call('eval_code', args);
+    const { stdout }: { stdout?: string } = Object(answer.output);
+    return readAnswers(stdout ? { ...answer, output: JSON.parse(stdout) } : answer);
+  },
+};
+
 /** Every engine once, by the capabilities of its context. */
 export const engineSubjects: readonly Subject[] = [
   scriptSubject('quickjs'),
   moduleSubject('probe_extism', 'hotcell_call'),
+  builtSubject,
   scriptSubject('deno', { needs: 'deno', native: true }),
   scriptSubject('docker', { needs: 'docker', native: true }),
 ];
@@ -103,6 +131,7 @@ export const networkSubjects: readonly Subject[] = [
   nativeSubject('deno', { needs: 'deno', title: 'deno by node:net', op: 'native.connect' }),
   nativeSubject('docker', { needs: 'docker', title: 'docker by its proxy', op: 'native.proxy', byProxy: true }),
   commandSubject,
+  evalSubject,
 ];
 
 /** The parts that are on this machine. */
@@ -141,6 +170,7 @@ export const subjectConfig = {
     commands: { node: testImages.node, echo: testImages.box, cat: testImages.box },
     pluginImage: testImages.node,
   },
+  builtins: { eval_code: { node: testImages.node }, who: { eval_code: 'model' } },
 };
 
 function readAnswers(answer: CallAnswer): StepAnswer[] {
