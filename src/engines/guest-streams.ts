@@ -99,7 +99,7 @@ class GuestStream {
   }
 
   open(socket: Duplex): void {
-    socket.on('error', () => this.close(broken));
+    socket.on('error', (error) => this.close(error instanceof HotcellError ? describe(error) : broken));
     if (this.#isOver) {
       socket.destroy();
       return;

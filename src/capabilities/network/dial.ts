@@ -1,8 +1,13 @@
 import { connect, isIPv6, type Socket } from 'node:net';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { normalizeHost } from '../../permissions/host-name.ts';
+import { matchersOf } from '../../permissions/matchers.ts';
 import type { CapabilityUser } from '../capability.ts';
-import type { NetworkCheck } from './network-check.ts';
+import { createDenial } from '../denial.ts';
+import { describePlace, type NetworkCheck } from './network-check.ts';
+
+/** How often an open connection is asked whether it is still granted, in ms. */
+const lookMs = 500;
 
 /** Where to connect. */
 export interface DialTarget {
@@ -37,11 +42,28 @@ export async function dialChecked(
     signal.addEventListener('abort', close, { once: true });
     socket.once('close', () => signal.removeEventListener('abort', close));
     if (signal.aborted) close();
+    watchGrant(socket, { host, port: target.port, where: describePlace({ url, host, port: target.port }) }, user);
     return socket;
   }
   if (signal.aborted)
     throw new HotcellError('cancelled', `The connection to ${host}:${target.port} was cancelled with its call.`);
   throw new HotcellError('network-failed', `${host}:${target.port} does not answer.`);
+}
+
+/** A connection is in use for as long as it is open: it ends soon after its grant was revoked. */
+function watchGrant(
+  socket: Socket,
+  { host, port, where }: { readonly host: string; readonly port: number; readonly where: string },
+  user: CapabilityUser,
+): void {
+  const timer = setInterval(() => {
+    if (matchersOf(user.granted()).allowsHost(host, port)) return;
+    socket.destroy(createDenial(user, { key: 'net', entry: where, tried: `reach ${where} any longer` }));
+  }, lookMs);
+  timer.unref();
+  // Whoever uses it listens, too; until then it must not bring the daemon down.
+  socket.on('error', () => undefined);
+  socket.once('close', () => clearInterval(timer));
 }
 
 function tryAddress(address: string, port: number, signal: AbortSignal): Promise<Socket | undefined> {

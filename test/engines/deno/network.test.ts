@@ -140,6 +140,22 @@ describe('connections of a Deno process', () => {
     expect(await rig.run(plugin, { ...options, args: { again: true } })).toMatchObject({ output: [true, true] });
   });
 
+  it('end when the grant is revoked, while they are open', async () => {
+    const { dial, revoke } = dialling([`127.0.0.1:${places.shout}`]);
+    const body = `const net = require('node:net');
+      return new Promise((resolve, reject) => {
+        const socket = net.connect(args.port, '127.0.0.1', () => context.kv.get('a'));
+        socket.on('error', (error) => resolve([error.code, error.message]));
+      })`;
+    const answer = async () => {
+      revoke();
+      return { ok: true, payload: 'null' } as const;
+    };
+    expect(await rig.run(handlerOf(body), { args: { port: places.shout }, dial, answer })).toMatchObject({
+      output: ['permission-denied', expect.stringContaining('any longer')],
+    });
+  });
+
   it('are bounded in number', async () => {
     const body = `const net = require('node:net'); const open = (n) => new Promise((resolve) => {
         const socket = net.connect(args.port, '127.0.0.1', () => resolve('open')).on('error', (error) => resolve(error.code));

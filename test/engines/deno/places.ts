@@ -89,11 +89,11 @@ const names = {
   'gateway.lan.test': ['172.17.0.1'],
 };
 
-/** What dials for a call that was granted `net`, with the real check of the network. */
-export function dialling(net: readonly string[]): Required<Pick<TryOptions, 'dial'>> {
+/** What dials for a call that was granted `net`, with the real check of the network; `revoke` takes the grant back. */
+export function dialling(net: readonly string[]): Required<Pick<TryOptions, 'dial'>> & { readonly revoke: () => void } {
   const { capability } = createFetching(names);
   const user = createUser({ net });
-  return { dial: (to, signal) => capability.dial(to, user, signal) };
+  return { dial: (to, signal) => capability.dial(to, user, signal), revoke: () => user.grant({}) };
 }
 
 function listen(server: Server): Promise<number> {
