@@ -33,6 +33,7 @@ const config = {
     commands: { gm: testImages.media, jq: testImages.tools, sh: testImages.box, python3: testImages.python },
     warm: { perImage: 0, total: 0 },
   },
+  builtins: { execute_command: testImages.box },
 };
 /** Six pixels, in the plain format that everybody reads. */
 const picture = 'P3\n3 2\n255\n255 0 0 0 255 0 0 0 255 9 9 9 1 1 1 2 2 2\n';
@@ -126,7 +127,7 @@ describeDocker('native commands of a daemon', () => {
   const attacks = [
     [
       'forks without end',
-      'bomb() { bomb | bomb & }; bomb; sleep 100',
+      'bomb() { bomb | bomb & }; bomb & exec sleep 100',
       { timeoutMs: 1500 },
       'time-exceeded',
       'The command "sh" did not end within 1500 ms.',
@@ -178,6 +179,37 @@ describeDocker('native commands of a daemon', () => {
     );
     expect(String(Object(answer.output).stdout).match(/No space left on device/g)).toHaveLength(2);
     await nothingLeft();
+  });
+
+  it('goes on beside bombs: each has a container, a share and an end of its own', async () => {
+    const ending = Promise.all([
+      sh('bomb() { bomb | bomb & }; bomb & exec sleep 100', { timeoutMs: 3000 }),
+      sh('a=x; while :; do a=$a$a; done'),
+      sh('yes'),
+      sh('while :; do :; done', { timeoutMs: 3000 }),
+    ]);
+    await isFine();
+    const ends = await ending;
+    expect(ends.map(({ error }) => error?.code)).toEqual([
+      'time-exceeded',
+      'memory-exceeded',
+      'output-exceeded',
+      'time-exceeded',
+    ]);
+    await isFine();
+    await nothingLeft();
+  });
+
+  it('has a tenth of a processor as execute_command, and a whole one as context.run', async () => {
+    const readCpus = async (calling: Promise<unknown>): Promise<number | undefined> => {
+      const { HostConfig: host } = await docker.getContainer(await findSleeper()).inspect();
+      await daemon.client.invoke(containerContracts.kill, {});
+      await calling;
+      await nothingLeft();
+      return host.NanoCpus;
+    };
+    expect(await readCpus(daemon.call('execute_command', { command: 'sleep 100' }))).toBe(1e8);
+    expect(await readCpus(sh('sleep 100'))).toBe(1e9);
   });
 
   it('is ended by a cancel of its call, at once and with its container', async () => {
