@@ -267,6 +267,9 @@ describeDocker('native commands of a daemon', () => {
     await findSleeper();
     await daemon.kill();
     await calling;
+    // Whose daemon is gone ends by itself: it uses nothing while it waits to be removed.
+    const [left] = await eventually(containers, (found) => found.every(({ State }) => State === 'exited'));
+    expect(left?.State).toBe('exited');
     daemon = await startDaemonProcess(folder);
     await nothingLeft();
     await isFine();
