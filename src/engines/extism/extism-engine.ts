@@ -8,7 +8,7 @@ import { type CallEnd, createCallEnd } from './call-end.ts';
 import { GuestFault } from './guest-fault.ts';
 import { type CompiledModule, createModuleCache, type ModuleCache } from './module-cache.ts';
 import { checkModule } from './module-contract.ts';
-import { describeEarlyEnd, describeTaskEnd, readOutput } from './run-outcome.ts';
+import { describeEarlyEnd, describeOutput, describeTaskEnd } from './run-outcome.ts';
 import { callExport, describeExport, describeServlet, readServletAnswer, writeServletCall } from './servlet.ts';
 import { readEmbeddedSidecar, type Sidecar } from './sidecar.ts';
 import { type CallBounds, keptModules, type ModuleCall } from './worker-messages.ts';
@@ -175,7 +175,7 @@ function readServletOutcome(outcome: RunOutcome): RunOutcome {
   const { usage } = outcome;
   const answer = readServletAnswer(typeof outcome.output === 'string' ? outcome.output : JSON.stringify(outcome.output));
   if ('error' in answer) return { status: 'error', error: answer.error, usage };
-  return { status: 'success', output: readOutput(answer.output), usage };
+  return describeOutput(answer.output, usage);
 }
 
 function prepareCall(compiled: CompiledModule, request: RunRequest, host: BorderHost): Omit<ModuleCall, 'module' | 'moduleKey'> {

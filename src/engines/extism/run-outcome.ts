@@ -1,5 +1,6 @@
 import type { Limits } from '../../config/limits.ts';
 import type { GuestError, RunOutcome, RunUsage } from '../engine.ts';
+import { MAX_OUTPUT_DEPTH, nestsDeeper } from '../json-nesting.ts';
 import type { EndReason } from './call-end.ts';
 import type { TaskEnd } from './worker-task.ts';
 
@@ -33,7 +34,7 @@ export function describeEarlyEnd(reason: EndReason): RunOutcome {
 function describeReport(report: Extract<TaskEnd, { type: 'report' }>['report']): RunOutcome {
   switch (report.type) {
     case 'returned':
-      return { status: 'success', output: readOutput(report.output), usage: report.usage };
+      return describeOutput(report.output, report.usage);
     case 'failed':
       return { status: 'error', error: report.error, usage: report.usage };
     case 'compiled':
@@ -41,8 +42,16 @@ function describeReport(report: Extract<TaskEnd, { type: 'report' }>['report']):
   }
 }
 
+/** A call that ended with this output; what nests deeper than readers of JSON bear is refused, as on every engine. */
+export function describeOutput(text: string, usage: RunUsage): RunOutcome {
+  const output = readOutput(text);
+  if (typeof output !== 'object' || !nestsDeeper(text, MAX_OUTPUT_DEPTH)) return { status: 'success', output, usage };
+  const message = `The output nests deeper than ${MAX_OUTPUT_DEPTH} levels.`;
+  return fail('error', { code: 'output-invalid', message }, usage);
+}
+
 /** Output is JSON where it parses as such, else text. */
-export function readOutput(text: string): unknown {
+function readOutput(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

@@ -1,5 +1,6 @@
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import type { GuestError } from '../engine.ts';
+import { nestsDeeper } from '../json-nesting.ts';
 import { listExportedFunctions } from './module-sections.ts';
 
 /** The exports of a module that describes its tools itself: `describe()` and `call(request)`. */
@@ -7,6 +8,7 @@ export const describeExport = 'describe';
 export const callExport = 'call';
 
 const mostTools = 256;
+const mostDepth = 200;
 const functionMark = { $function: true };
 
 /** True for a module that exports both. */
@@ -20,6 +22,7 @@ export function isServlet(module: Uint8Array): boolean {
  * inputSchema, outputSchema?, examples?}]}` or one such tool. Throws `manifest-invalid`.
  */
 export function describeServlet(sidecar: Readonly<Record<string, unknown>>, answer: string): Record<string, unknown> {
+  if (nestsDeeper(answer, mostDepth)) throw invalid(`at most ${mostDepth} levels of JSON`, 'more');
   const described = parseAnswer(answer);
   const listed = isRecord(described) && Array.isArray(described.tools) ? described.tools : [described];
   if (listed.length === 0 || listed.length > mostTools) {

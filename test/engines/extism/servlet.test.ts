@@ -79,6 +79,20 @@ describe('a module that describes itself', () => {
     expect(result).toMatchObject({ ok: false, error: { code: 'manifest-invalid' } });
   });
 
+  it('is refused when what it says nests deeper than readers of JSON bear', async () => {
+    const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
+    const deepSchema = tools.replace('"inputSchema":{', `"inputSchema":{"default":${nested(300)},`);
+    const described = await engine.load(loadRequest(await servlet(deepSchema, '{}')));
+    expect(described).toMatchObject({
+      ok: false,
+      error: { code: 'manifest-invalid', message: expect.stringContaining('levels') },
+    });
+    const answer = JSON.stringify({ content: [{ type: 'text', text: nested(600) }] });
+    const code = await servlet(tools, answer);
+    const outcome = await engine.run(runRequest(code, { handler: 'greet' }), createTestBorder(), never);
+    expect(outcome).toMatchObject({ status: 'error', error: { code: 'output-invalid' } });
+  });
+
   it('is ended when describe does not stop', async () => {
     const code = await servlet(tools, '{}', '(loop $for_ever (br $for_ever))');
     const result = await engine.load(loadRequest(code, { cpuMs: 100 }));

@@ -2,7 +2,20 @@ import { assemble } from '../../engines/extism/wat-program.ts';
 import type { Part } from './subjects.ts';
 
 /** What a guest does to one of its limits, or to itself; `fine` is what its neighbours do. */
-export const deeds = ['fine', 'spin', 'wait', 'memory', 'stack', 'output', 'log', 'asks', 'burst', 'throws', 'ends'] as const;
+export const deeds = [
+  'fine',
+  'spin',
+  'wait',
+  'memory',
+  'stack',
+  'output',
+  'deep',
+  'log',
+  'asks',
+  'burst',
+  'throws',
+  'ends',
+] as const;
 export type Deed = (typeof deeds)[number];
 
 const moduleDeeds = deeds.filter((deed) => deed !== 'ends' && deed !== 'burst');
@@ -65,6 +78,7 @@ const bodies: Readonly<Record<Deed, string>> = {
   memory: 'const all: unknown[] = []; for (;;) all.push(new Uint8Array(1 << 20).fill(1));',
   stack: 'const deeper = (n: number): number => deeper(n + 1) + 1; return deeper(0);',
   output: "return 'x'.repeat(5000);",
+  deep: 'let all: unknown = 1; for (let n = 0; n < 900; n++) all = [all]; return all;',
   log: "for (let n = 0; n < 5000; n++) context.log.info('line ' + n); return 'done';",
   asks: "for (let n = 0; n < 50; n++) await context.kv.get('k');",
   burst: "await Promise.all(Array.from({ length: 8 }, () => context.tools.call('slow', {})));",
@@ -125,6 +139,14 @@ function assembleLimitModule(): Promise<Uint8Array> {
   (func (export "stack") (result i32) (i32.wrap_i64 (call $deeper (i64.const 0))))
   (func (export "output") (result i32)
     (call $output_set (call $block (i32.const 1024) (i64.const 5000)) (i64.const 5000)) (i32.const 0))
+  (func (export "deep") (result i32) (local $block i64) (local $i i64)
+    (local.set $block (call $alloc (i64.const 1800)))
+    (loop $next
+      (call $store (i64.add (local.get $block) (local.get $i)) (i32.const 91))
+      (call $store (i64.add (local.get $block) (i64.add (local.get $i) (i64.const 900))) (i32.const 93))
+      (local.set $i (i64.add (local.get $i) (i64.const 1)))
+      (br_if $next (i64.lt_u (local.get $i) (i64.const 900))))
+    (call $output_set (local.get $block) (i64.const 1800)) (i32.const 0))
   (func (export "log") (result i32) (local $n i32)
     (loop $next
       (call $log_info (call $block (i32.const 0) (i64.const 4)))

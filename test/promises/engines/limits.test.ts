@@ -45,6 +45,7 @@ const limitCases: readonly LimitCase[] = [
   { what: 'fills its memory', deed: 'memory', status: 'error', code: 'memory-exceeded' },
   { what: 'recurses without end', deed: 'stack', status: 'error', code: 'stack-exceeded' },
   { what: 'answers too much', deed: 'output', status: 'error', code: 'output-exceeded' },
+  { what: 'answers what nests too deeply', deed: 'deep', status: 'error', code: 'output-invalid', says: '500 levels' },
   { what: 'asks the host too often', deed: 'asks', status: 'error', code: 'host-calls-exceeded' },
   { what: 'asks the host too much at once', deed: 'burst', status: 'error', code: 'pending-host-calls-exceeded' },
   { what: 'throws', deed: 'throws', status: 'error', code: 'handler-threw', says: 'on purpose' },
