@@ -125,3 +125,24 @@ describe.each(subjects.filter(({ title }) => title === 'deno').map((subject) => 
     });
   },
 );
+
+describe.each(subjects.filter(({ title }) => title === 'docker').map((subject) => [subject.title, subject] as const))(
+  'a guest of %s',
+  (_title, subject) => {
+    it('starts programs of its own image, which have no more than it has', async () => {
+      server.seen.length = 0;
+      const run = (command: string, ...args: string[]): Step => ({ op: 'native.run', payload: { command, args } });
+      const [said, user, host] = await world.tryAs(
+        subject,
+        everything,
+        [run('echo', 'said'), run('id', '-u'), run('nc', '-w', '1', '172.17.0.1', String(server.port))],
+        ann.call,
+      );
+      expect([said, user]).toEqual([
+        { ok: true, value: 'said\n' },
+        { ok: true, value: '65534\n' },
+      ]);
+      expect([Object(host).value, server.seen]).toEqual(['', []]);
+    });
+  },
+);
