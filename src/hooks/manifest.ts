@@ -4,7 +4,7 @@ import type { PermissionKey, PermissionSet } from '../config/permission-set.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import { suggestNearNames } from '../errors/near-names.ts';
 import { parseRequestedPermissions } from '../permissions/parse.ts';
-import { readFrontMatter } from './front-matter.ts';
+import { readFrontMatter } from '../plugins/manifest/front-matter.ts';
 import { hookEventNames, parseSubscription, type Subscription } from './hook-events.ts';
 import type { HookFile, HookManifest } from './hook-types.ts';
 
@@ -52,8 +52,7 @@ const refusedKeys: Readonly<Partial<Record<PermissionKey, string>>> = {
 export function readHookManifest(files: readonly HookFile[]): HookManifest {
   const hookFile = files.find(({ path }) => path === 'HOOK.md');
   if (hookFile === undefined) throw new HotcellError('hook-invalid', 'The folder has no HOOK.md.');
-  const { data } = readFrontMatter(hookFile.data.toString('utf8'), 'HOOK.md');
-  const matter = checkFields(data);
+  const matter = checkFields(readData(hookFile.data.toString('utf8')));
   const handler = findHandler(files);
   const isShell = handler === shellHandler;
   if (isShell && matter.engine !== undefined) {
@@ -142,4 +141,20 @@ function readPermissions(value: unknown, isShell: boolean): PermissionSet {
     });
   }
   return Object.freeze(parsed.permissions);
+}
+
+/** What stands between the two lines of dashes that the file begins with. */
+function readData(text: string): unknown {
+  if (!/^\uFEFF?---[ \t]*\r?\n/.test(text)) {
+    const [first = ''] = text.split(/\r?\n/, 1);
+    const found = first === '' ? 'an empty line' : JSON.stringify(first.slice(0, 60));
+    throw new HotcellError('hook-invalid', `HOOK.md must begin with a line of three dashes alone, but begins with ${found}.`, {
+      fix: 'Write: --- on the first line, then YAML, then --- again.',
+    });
+  }
+  const read = readFrontMatter(text);
+  if (read.ok) return read.data;
+  throw new HotcellError('hook-invalid', `HOOK.md is no description of a hook. ${read.reason}`, {
+    fix: 'Correct the YAML between the two lines of three dashes.',
+  });
 }

@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import { findNearNames } from '../errors/near-names.ts';
-import { readFrontMatter } from './front-matter.ts';
+import { readFrontMatter } from '../plugins/manifest/front-matter.ts';
 import { chooseInterpreter } from './interpreter.ts';
 import { readSkillManifest } from './read-manifest.ts';
 import { readSkillFiles } from './skill-files.ts';

@@ -1,7 +1,7 @@
 import matter from 'gray-matter';
 import { parseDocument } from 'yaml';
 
-/** What a SKILL.md says above its text. The reason of a refusal is a whole sentence. */
+/** What a Markdown file such as SKILL.md or HOOK.md says above its text. The reason of a refusal is a whole sentence. */
 export type FrontMatter =
   | { readonly ok: true; readonly data: Readonly<Record<string, unknown>>; readonly body: string }
   | { readonly ok: false; readonly reason: string };
@@ -12,7 +12,7 @@ const mostBlankLines = 100;
 const opening = /^---(?!-)[ \t]*([^\r\n]*)/;
 
 /**
- * Reads the front matter of a skill: YAML 1.2 and nothing else. A file may name another language for it (`---js`), which
+ * Reads front matter: YAML 1.2 and nothing else. A file may name another language for it (`---js`), which
  * gray-matter would evaluate; that is refused before gray-matter sees it, and gray-matter has no such engine either.
  */
 export function readFrontMatter(written: string): FrontMatter {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readFrontMatter } from '../../src/skills/front-matter.ts';
+import { readFrontMatter } from '../../../src/plugins/manifest/front-matter.ts';
 
 declare global {
   var wasRun: boolean | undefined;
