@@ -1,5 +1,5 @@
 import { HotcellError } from '../errors/hotcell-error.ts';
-import type { HookApprovalRow } from '../store/store-types.ts';
+import type { HookApprovalRow } from '../store/permission-types.ts';
 import type { ToolEntry } from '../tools/tool-types.ts';
 import { readHookFiles, readHookSignature } from './hook-files.ts';
 import type { HookFiles, HookManifest, HookPlace, HookState, HookView } from './hook-types.ts';

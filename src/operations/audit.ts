@@ -1,4 +1,4 @@
-import type { AuditRow } from '../store/store-types.ts';
+import type { AuditRow } from '../store/permission-types.ts';
 import { type AuditEntry, auditContracts } from './contracts/audit.ts';
 import { implement, type Operation } from './operation.ts';
 import type { OperationParts } from './parts.ts';

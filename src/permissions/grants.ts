@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { PermissionSet } from '../config/permission-set.ts';
 import type { EventLog } from '../events/event.ts';
-import type { GrantRow, Store } from '../store/store-types.ts';
+import type { GrantRow } from '../store/permission-types.ts';
+import type { Store } from '../store/store-types.ts';
 import { decideGrants, describePermissions, type GrantDecision, isNothing, joinPermissions } from './decision.ts';
 import { createExpiry } from './expiry.ts';
 import { parsePermissions } from './parse.ts';

@@ -1,5 +1,5 @@
 import type { PermissionSet } from '../config/permission-set.ts';
-import type { GrantRow } from '../store/store-types.ts';
+import type { GrantRow } from '../store/permission-types.ts';
 import { joinPermissions } from './decision.ts';
 
 /** A build of a plugin, as far as grants belong to it. */

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { readNumber, readNumberOrNull, readText, readTextOrNull, readWord, type SqlRow } from './column-values.ts';
+import type { ApprovalRow, ApprovalTable } from './permission-types.ts';
 import { writeNow } from './sqlite-error.ts';
-import type { ApprovalRow, ApprovalTable } from './store-types.ts';
 
 const kinds = ['grant', 'call', 'confirm', 'hook'] as const;
 const reasons = ['permissions', 'dangerous', 'hybrid', 'confirm', 'hook'] as const;

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { readNumber, readText, type SqlRow } from './column-values.ts';
-import type { AuditRow, AuditTable } from './store-types.ts';
+import type { AuditRow, AuditTable } from './permission-types.ts';
 import type { WriteQueue } from './write-queue.ts';
 
 const filters = `(?1 is null or plugin = ?1) and (?2 is null or caller = ?2) and (?3 is null or tool = ?3)

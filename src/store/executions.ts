@@ -1,8 +1,8 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { readNumber, readNumberOrNull, readText, readTextOrNull, readWord, type SqlRow } from './column-values.ts';
 import { createExecutionPruner } from './execution-pruner.ts';
+import type { ExecutionFilter, ExecutionRow, ExecutionTable } from './execution-types.ts';
 import { writeNow } from './sqlite-error.ts';
-import type { ExecutionFilter, ExecutionRow, ExecutionTable } from './store-types.ts';
 import type { QueuedWrite, WriteQueue } from './write-queue.ts';
 
 const statuses = ['pending', 'running', 'success', 'error', 'timeout', 'cancelled'] as const;

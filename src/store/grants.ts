@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { readNumber, readNumberOrNull, readText, readTextOrNull, readWord, type SqlRow } from './column-values.ts';
+import type { GrantRow, GrantTable } from './permission-types.ts';
 import { writeNow } from './sqlite-error.ts';
-import type { GrantRow, GrantTable } from './store-types.ts';
 
 const scopes = ['once', 'session', 'until', 'always'] as const;
 

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { readNumber, readText } from './column-values.ts';
+import type { HookApprovalTable } from './permission-types.ts';
 import { writeNow } from './sqlite-error.ts';
-import type { HookApprovalTable } from './store-types.ts';
 
 /** Creates the table of the hooks that an operator approved. */
 export function createHookApprovalTable(database: DatabaseSync): HookApprovalTable {

@@ -1,8 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import { readText } from './column-values.ts';
+import type { IdempotencyTable } from './execution-types.ts';
 import { writeNow } from './sqlite-error.ts';
-import type { IdempotencyTable } from './store-types.ts';
 
 /** Creates the table of idempotency claims. Writes are at once: two calls with one key must not both win. */
 export function createIdempotencyTable(database: DatabaseSync): IdempotencyTable {

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { readBytes, readText } from './column-values.ts';
+import type { ParkedCallTable } from './execution-types.ts';
 import { writeNow } from './sqlite-error.ts';
-import type { ParkedCallTable } from './store-types.ts';
 import type { WriteQueue } from './write-queue.ts';
 
 /** Creates the table of calls that wait for a person. */

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { readNumber, readText } from './column-values.ts';
-import type { PermissionUseTable } from './store-types.ts';
+import type { PermissionUseTable } from './permission-types.ts';
 import type { WriteQueue } from './write-queue.ts';
 
 /** Creates the table that tells when which permission of a plugin was used last. */

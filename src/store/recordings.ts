@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { readBytes } from './column-values.ts';
-import type { RecordingTable } from './store-types.ts';
+import type { RecordingTable } from './execution-types.ts';
 import type { QueuedWrite, WriteQueue } from './write-queue.ts';
 
 /** Creates the table of recordings. */

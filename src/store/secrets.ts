@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
 import { readBytes, readNumber, readText } from './column-values.ts';
+import type { SecretTable } from './permission-types.ts';
 import { writeNow } from './sqlite-error.ts';
-import type { SecretTable } from './store-types.ts';
 
 const keyBytes = 32;
 

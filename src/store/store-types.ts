@@ -1,3 +1,13 @@
+import type { ExecutionTable, IdempotencyTable, ParkedCallTable, RecordingTable } from './execution-types.ts';
+import type {
+  ApprovalTable,
+  AuditTable,
+  GrantTable,
+  HookApprovalTable,
+  PermissionUseTable,
+  SecretTable,
+} from './permission-types.ts';
+
 /**
  * The store: SQLite (`node:sqlite`, WAL, synchronous=NORMAL) in `<data>/hotcell.db`. Rows are plain data here; the
  * folders above give them meaning. Writes of the call journey are grouped: `enqueue` puts a write into the next
@@ -31,96 +41,6 @@ export interface Store {
   flush(): void;
   /** Commits what is queued and gives the data directory free. */
   close(): void;
-}
-
-/** One call, as kept. JSON columns are text here; times are whole epoch ms; `endedAtMs` is null until the call ended. */
-export interface ExecutionRow {
-  readonly id: string;
-  readonly tool: string;
-  readonly version: string;
-  readonly plugin: string;
-  readonly generation: string;
-  readonly caller: string;
-  readonly session: string;
-  readonly status: 'pending' | 'running' | 'success' | 'error' | 'timeout' | 'cancelled';
-  readonly argumentsJson: string;
-  readonly outputJson: string | null;
-  readonly errorJson: string | null;
-  readonly createdAtMs: number;
-  readonly startedAtMs: number | null;
-  readonly endedAtMs: number | null;
-  readonly durationMs: number | null;
-  readonly attempts: number;
-  readonly idempotencyKey: string | null;
-  /** The call that made this one through `context.tools.call`. */
-  readonly parent: string | null;
-  /** What ran it, the last attempt of several; null in rows of older versions. */
-  readonly engine: string | null;
-}
-
-/** Which executions: those that fit every value. */
-export interface ExecutionFilter {
-  readonly tool?: string;
-  readonly status?: string;
-  readonly caller?: string;
-  readonly parent?: string;
-}
-
-export interface ExecutionTable {
-  /** Queued. */
-  insert(row: ExecutionRow): void;
-  /** Queued: the row is written in its new state; insert and updates of one turn become one write. */
-  update(row: ExecutionRow): void;
-  get(id: string): ExecutionRow | undefined;
-  /** Newest first; `before` is an id (ids sort by time). */
-  list(query: ExecutionFilter & { before?: string; limit: number }): ExecutionRow[];
-  count(query: ExecutionFilter): number;
-  /**
-   * After a crash: every pending or running row without a parked call becomes `error` with this error, and idempotency keys
-   * whose execution was never written are free again; returns how many rows were ended so.
-   */
-  interruptUnfinished(errorJson: string, atMs: number): number;
-  /**
-   * Queued. Keeps the newest `keep` rows, those that have not ended and those that an idempotency key still names. Deletes
-   * at most 1000 rows a time, so that no call waits long for it: ask at least every 1000 calls.
-   */
-  prune(keep: number): void;
-}
-
-/** Calls that wait for a person, as far as they are kept over restarts: a row goes with the end of its call. */
-export interface ParkedCallTable {
-  /** At once, after the record of the call: the row as it is now. `blob` is null for a call that has not begun. */
-  put(row: { executionId: string; factsJson: string; blob: Uint8Array | null; parkedAtMs: number }): void;
-  /** Queued, so that it is one transaction with the end of the call. */
-  remove(executionId: string): void;
-  /** At once: what was kept is no longer how the call stands. */
-  removeNow(executionId: string): void;
-  /** Oldest first, without their blobs. */
-  list(): { readonly executionId: string; readonly factsJson: string }[];
-  readBlob(executionId: string): Uint8Array | undefined;
-}
-
-export interface RecordingTable {
-  /** Queued. `blob` is opaque. */
-  insert(row: { executionId: string; tool: string; status: string; blob: Uint8Array; createdAtMs: number }): void;
-  get(executionId: string): Uint8Array | undefined;
-  /** Queued. Of the successful recordings of a tool only the newest `keep` stay. */
-  pruneSuccessful(tool: string, keep: number): void;
-}
-
-export interface IdempotencyTable {
-  /** At once, not queued: claims a key for an execution, or returns the earlier claim. Keys belong to caller and tool. */
-  claim(claim: {
-    caller: string;
-    tool: string;
-    key: string;
-    argumentsHash: string;
-    executionId: string;
-    atMs: number;
-  }): { readonly claimed: true } | { readonly claimed: false; readonly argumentsHash: string; readonly executionId: string };
-  release(caller: string, tool: string, key: string): void;
-  /** Forgets claims older than `beforeMs`. */
-  prune(beforeMs: number): void;
 }
 
 export interface EventRow {
@@ -250,141 +170,6 @@ export interface KvEntry {
   readonly value: string;
 }
 
-/** What an operator granted to one plugin. `caller` and `session` are set for the scope `session`, `untilMs` for `until`. */
-export interface GrantRow {
-  readonly id: string;
-  readonly pluginPath: string;
-  readonly pluginName: string;
-  /** Of the generation that it was given for. */
-  readonly contentHash: string;
-  readonly permissionsJson: string;
-  readonly scope: 'once' | 'session' | 'until' | 'always';
-  readonly caller: string | null;
-  readonly session: string | null;
-  readonly untilMs: number | null;
-  readonly grantedBy: string;
-  readonly createdAtMs: number;
-  /** The execution that a grant for once was spent on. */
-  readonly usedBy: string | null;
-  readonly revokedAtMs: number | null;
-}
-
-/** Grants; everything is written at once, so that a grant or its end is never lost to a crash. */
-export interface GrantTable {
-  insert(row: GrantRow): void;
-  /** Takes back one grant and puts others in its place, in one step. */
-  replace(id: string, revokedAtMs: number, rows: readonly GrantRow[]): void;
-  spend(id: string, executionId: string): void;
-  /** Those that nobody took back, oldest first. */
-  listInForce(): GrantRow[];
-  /** All, newest first. */
-  list(limit: number): GrantRow[];
-}
-
-/** A use or a refusal of a permission, or a decision about one; what does not apply is empty. */
-export interface AuditRow {
-  readonly atMs: number;
-  readonly executionId: string;
-  readonly caller: string;
-  readonly plugin: string;
-  readonly tool: string;
-  readonly permission: string;
-  readonly detail: string;
-  readonly allowed: boolean;
-}
-
-interface AuditQuery {
-  readonly plugin?: string;
-  readonly caller?: string;
-  readonly tool?: string;
-  readonly executionId?: string;
-  readonly allowed?: boolean;
-}
-
-export interface AuditTable {
-  /** Queued. */
-  insert(row: AuditRow): void;
-  /** Newest first; `before` is an id. */
-  list(query: AuditQuery & { readonly before?: number; readonly limit: number }): Array<AuditRow & { readonly id: number }>;
-  count(query: AuditQuery): number;
-  /** Queued. Keeps the newest `keep`. */
-  prune(keep: number): void;
-}
-
-/** When which permission of a plugin was used last. */
-export interface PermissionUseTable {
-  /** Queued. `permission` is a word such as `net=api.example.com`. */
-  touch(pluginPath: string, permission: string, atMs: number): void;
-  listOf(pluginPath: string): { readonly permission: string; readonly lastUsedAtMs: number }[];
-  /** Queued. */
-  forget(pluginPath: string): void;
-}
-
-/** A question to a person; see src/permissions/approval-types.ts. */
-export interface ApprovalRow {
-  readonly id: string;
-  readonly kind: 'grant' | 'call' | 'confirm' | 'hook';
-  readonly askKey: string;
-  readonly pluginPath: string;
-  readonly plugin: string;
-  readonly tool: string | null;
-  readonly executionId: string | null;
-  readonly caller: string | null;
-  readonly session: string | null;
-  readonly reason: 'permissions' | 'dangerous' | 'hybrid' | 'confirm' | 'hook';
-  readonly question: string;
-  readonly argumentsHash: string;
-  readonly detailsJson: string;
-  readonly status: 'open' | 'approved' | 'denied' | 'expired' | 'withdrawn';
-  readonly createdAtMs: number;
-  readonly expiresAtMs: number;
-  readonly answeredAtMs: number | null;
-  readonly answeredBy: string | null;
-}
-
-/** Questions to people; everything is written at once, so that no question and no answer is lost to a crash. */
-export interface ApprovalTable {
-  insert(row: ApprovalRow): void;
-  /** Ends an open question; false when it was not open any more. */
-  settle(
-    id: string,
-    end: {
-      readonly status: Exclude<ApprovalRow['status'], 'open'>;
-      readonly answeredAtMs: number;
-      readonly answeredBy: string | null;
-    },
-  ): boolean;
-  get(id: string): ApprovalRow | undefined;
-  /** The question that holds a key: not one that was withdrawn, and for a grant only one that is open or was denied. */
-  findByKey(askKey: string): ApprovalRow | undefined;
-  /** Oldest first. */
-  listOpen(): ApprovalRow[];
-  /** Newest first. */
-  list(query: { caller?: string; status?: ApprovalRow['status']; limit: number }): ApprovalRow[];
-  count(query: { caller?: string; status?: ApprovalRow['status'] }): number;
-  /** Of those that ended only the newest `keep` stay. */
-  prune(keep: number): void;
-}
-
-/** A secret of the operator. */
-export interface SecretRow {
-  readonly name: string;
-  readonly value: string;
-  /** Hosts and header or query parameter. */
-  readonly bindingJson: string;
-  readonly updatedAtMs: number;
-}
-
-/** Secrets; everything is written at once, and what is replaced or removed is overwritten on the disk. */
-export interface SecretTable {
-  list(): SecretRow[];
-  set(row: SecretRow): void;
-  /** False when there was none. */
-  remove(name: string): boolean;
-  /** The key that placeholders are made with; made on first use. */
-  placeholderKey(): Uint8Array;
-}
-
 /** Whose tokens, on which day: days since 1970-01-01 in UTC. */
 export interface ModelUsageKey {
   readonly pluginPath: string;
@@ -403,21 +188,4 @@ export interface ModelUsageTable {
   list(day: number, query: { readonly caller?: string; readonly limit: number }): (ModelUsageKey & { readonly tokens: number })[];
   /** Forgets earlier days. */
   prune(beforeDay: number): void;
-}
-
-/** The files of a hook that an operator approved, by their hash; see src/hooks. */
-export interface HookApprovalRow {
-  /** The real path of the hook's folder. */
-  readonly path: string;
-  readonly contentHash: string;
-  readonly approvedBy: string;
-  readonly approvedAtMs: number;
-}
-
-/** Approvals of hooks, one a folder; everything is written at once. */
-export interface HookApprovalTable {
-  list(): HookApprovalRow[];
-  put(row: HookApprovalRow): void;
-  /** False when there was none. */
-  remove(path: string): boolean;
 }

@@ -1,7 +1,8 @@
 import { errorCatalog } from '../errors/catalog.ts';
 import type { EventLog } from '../events/event.ts';
 import type { Redactor } from '../secrets/secret-types.ts';
-import type { ExecutionRow, Store } from '../store/store-types.ts';
+import type { ExecutionRow } from '../store/execution-types.ts';
+import type { Store } from '../store/store-types.ts';
 import { redactRow } from './redaction.ts';
 import type { CallAnswer, ExecutionError, ExecutionStatus } from './tool-types.ts';
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { HotcellError } from '../errors/hotcell-error.ts';
-import type { ExecutionRow, Store } from '../store/store-types.ts';
+import type { ExecutionRow } from '../store/execution-types.ts';
+import type { Store } from '../store/store-types.ts';
 import { canonicalJson } from './canonical-json.ts';
 import { readExecution } from './stored-execution.ts';
 import type { CallAnswer } from './tool-types.ts';

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { type ErrorCode, errorCatalog } from '../errors/catalog.ts';
-import type { ExecutionRow } from '../store/store-types.ts';
+import type { ExecutionRow } from '../store/execution-types.ts';
 import type { Execution, ExecutionError } from './tool-types.ts';
 
 const storedError = Compile(

@@ -1,0 +1,89 @@
+/** One call, as kept. JSON columns are text here; times are whole epoch ms; `endedAtMs` is null until the call ended. */
+export interface ExecutionRow {
+  readonly id: string;
+  readonly tool: string;
+  readonly version: string;
+  readonly plugin: string;
+  readonly generation: string;
+  readonly caller: string;
+  readonly session: string;
+  readonly status: 'pending' | 'running' | 'success' | 'error' | 'timeout' | 'cancelled';
+  readonly argumentsJson: string;
+  readonly outputJson: string | null;
+  readonly errorJson: string | null;
+  readonly createdAtMs: number;
+  readonly startedAtMs: number | null;
+  readonly endedAtMs: number | null;
+  readonly durationMs: number | null;
+  readonly attempts: number;
+  readonly idempotencyKey: string | null;
+  /** The call that made this one through `context.tools.call`. */
+  readonly parent: string | null;
+  /** What ran it, the last attempt of several; null in rows of older versions. */
+  readonly engine: string | null;
+}
+
+/** Which executions: those that fit every value. */
+export interface ExecutionFilter {
+  readonly tool?: string;
+  readonly status?: string;
+  readonly caller?: string;
+  readonly parent?: string;
+}
+
+export interface ExecutionTable {
+  /** Queued. */
+  insert(row: ExecutionRow): void;
+  /** Queued: the row is written in its new state; insert and updates of one turn become one write. */
+  update(row: ExecutionRow): void;
+  get(id: string): ExecutionRow | undefined;
+  /** Newest first; `before` is an id (ids sort by time). */
+  list(query: ExecutionFilter & { before?: string; limit: number }): ExecutionRow[];
+  count(query: ExecutionFilter): number;
+  /**
+   * After a crash: every pending or running row without a parked call becomes `error` with this error, and idempotency keys
+   * whose execution was never written are free again; returns how many rows were ended so.
+   */
+  interruptUnfinished(errorJson: string, atMs: number): number;
+  /**
+   * Queued. Keeps the newest `keep` rows, those that have not ended and those that an idempotency key still names. Deletes
+   * at most 1000 rows a time, so that no call waits long for it: ask at least every 1000 calls.
+   */
+  prune(keep: number): void;
+}
+
+/** Calls that wait for a person, as far as they are kept over restarts: a row goes with the end of its call. */
+export interface ParkedCallTable {
+  /** At once, after the record of the call: the row as it is now. `blob` is null for a call that has not begun. */
+  put(row: { executionId: string; factsJson: string; blob: Uint8Array | null; parkedAtMs: number }): void;
+  /** Queued, so that it is one transaction with the end of the call. */
+  remove(executionId: string): void;
+  /** At once: what was kept is no longer how the call stands. */
+  removeNow(executionId: string): void;
+  /** Oldest first, without their blobs. */
+  list(): { readonly executionId: string; readonly factsJson: string }[];
+  readBlob(executionId: string): Uint8Array | undefined;
+}
+
+export interface RecordingTable {
+  /** Queued. `blob` is opaque. */
+  insert(row: { executionId: string; tool: string; status: string; blob: Uint8Array; createdAtMs: number }): void;
+  get(executionId: string): Uint8Array | undefined;
+  /** Queued. Of the successful recordings of a tool only the newest `keep` stay. */
+  pruneSuccessful(tool: string, keep: number): void;
+}
+
+export interface IdempotencyTable {
+  /** At once, not queued: claims a key for an execution, or returns the earlier claim. Keys belong to caller and tool. */
+  claim(claim: {
+    caller: string;
+    tool: string;
+    key: string;
+    argumentsHash: string;
+    executionId: string;
+    atMs: number;
+  }): { readonly claimed: true } | { readonly claimed: false; readonly argumentsHash: string; readonly executionId: string };
+  release(caller: string, tool: string, key: string): void;
+  /** Forgets claims older than `beforeMs`. */
+  prune(beforeMs: number): void;
+}

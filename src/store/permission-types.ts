@@ -1,0 +1,151 @@
+/** What an operator granted to one plugin. `caller` and `session` are set for the scope `session`, `untilMs` for `until`. */
+export interface GrantRow {
+  readonly id: string;
+  readonly pluginPath: string;
+  readonly pluginName: string;
+  /** Of the generation that it was given for. */
+  readonly contentHash: string;
+  readonly permissionsJson: string;
+  readonly scope: 'once' | 'session' | 'until' | 'always';
+  readonly caller: string | null;
+  readonly session: string | null;
+  readonly untilMs: number | null;
+  readonly grantedBy: string;
+  readonly createdAtMs: number;
+  /** The execution that a grant for once was spent on. */
+  readonly usedBy: string | null;
+  readonly revokedAtMs: number | null;
+}
+
+/** Grants; everything is written at once, so that a grant or its end is never lost to a crash. */
+export interface GrantTable {
+  insert(row: GrantRow): void;
+  /** Takes back one grant and puts others in its place, in one step. */
+  replace(id: string, revokedAtMs: number, rows: readonly GrantRow[]): void;
+  spend(id: string, executionId: string): void;
+  /** Those that nobody took back, oldest first. */
+  listInForce(): GrantRow[];
+  /** All, newest first. */
+  list(limit: number): GrantRow[];
+}
+
+/** A use or a refusal of a permission, or a decision about one; what does not apply is empty. */
+export interface AuditRow {
+  readonly atMs: number;
+  readonly executionId: string;
+  readonly caller: string;
+  readonly plugin: string;
+  readonly tool: string;
+  readonly permission: string;
+  readonly detail: string;
+  readonly allowed: boolean;
+}
+
+interface AuditQuery {
+  readonly plugin?: string;
+  readonly caller?: string;
+  readonly tool?: string;
+  readonly executionId?: string;
+  readonly allowed?: boolean;
+}
+
+export interface AuditTable {
+  /** Queued. */
+  insert(row: AuditRow): void;
+  /** Newest first; `before` is an id. */
+  list(query: AuditQuery & { readonly before?: number; readonly limit: number }): Array<AuditRow & { readonly id: number }>;
+  count(query: AuditQuery): number;
+  /** Queued. Keeps the newest `keep`. */
+  prune(keep: number): void;
+}
+
+/** When which permission of a plugin was used last. */
+export interface PermissionUseTable {
+  /** Queued. `permission` is a word such as `net=api.example.com`. */
+  touch(pluginPath: string, permission: string, atMs: number): void;
+  listOf(pluginPath: string): { readonly permission: string; readonly lastUsedAtMs: number }[];
+  /** Queued. */
+  forget(pluginPath: string): void;
+}
+
+/** A question to a person; see src/permissions/approval-types.ts. */
+export interface ApprovalRow {
+  readonly id: string;
+  readonly kind: 'grant' | 'call' | 'confirm' | 'hook';
+  readonly askKey: string;
+  readonly pluginPath: string;
+  readonly plugin: string;
+  readonly tool: string | null;
+  readonly executionId: string | null;
+  readonly caller: string | null;
+  readonly session: string | null;
+  readonly reason: 'permissions' | 'dangerous' | 'hybrid' | 'confirm' | 'hook';
+  readonly question: string;
+  readonly argumentsHash: string;
+  readonly detailsJson: string;
+  readonly status: 'open' | 'approved' | 'denied' | 'expired' | 'withdrawn';
+  readonly createdAtMs: number;
+  readonly expiresAtMs: number;
+  readonly answeredAtMs: number | null;
+  readonly answeredBy: string | null;
+}
+
+/** Questions to people; everything is written at once, so that no question and no answer is lost to a crash. */
+export interface ApprovalTable {
+  insert(row: ApprovalRow): void;
+  /** Ends an open question; false when it was not open any more. */
+  settle(
+    id: string,
+    end: {
+      readonly status: Exclude<ApprovalRow['status'], 'open'>;
+      readonly answeredAtMs: number;
+      readonly answeredBy: string | null;
+    },
+  ): boolean;
+  get(id: string): ApprovalRow | undefined;
+  /** The question that holds a key: not one that was withdrawn, and for a grant only one that is open or was denied. */
+  findByKey(askKey: string): ApprovalRow | undefined;
+  /** Oldest first. */
+  listOpen(): ApprovalRow[];
+  /** Newest first. */
+  list(query: { caller?: string; status?: ApprovalRow['status']; limit: number }): ApprovalRow[];
+  count(query: { caller?: string; status?: ApprovalRow['status'] }): number;
+  /** Of those that ended only the newest `keep` stay. */
+  prune(keep: number): void;
+}
+
+/** A secret of the operator. */
+export interface SecretRow {
+  readonly name: string;
+  readonly value: string;
+  /** Hosts and header or query parameter. */
+  readonly bindingJson: string;
+  readonly updatedAtMs: number;
+}
+
+/** Secrets; everything is written at once, and what is replaced or removed is overwritten on the disk. */
+export interface SecretTable {
+  list(): SecretRow[];
+  set(row: SecretRow): void;
+  /** False when there was none. */
+  remove(name: string): boolean;
+  /** The key that placeholders are made with; made on first use. */
+  placeholderKey(): Uint8Array;
+}
+
+/** The files of a hook that an operator approved, by their hash; see src/hooks. */
+export interface HookApprovalRow {
+  /** The real path of the hook's folder. */
+  readonly path: string;
+  readonly contentHash: string;
+  readonly approvedBy: string;
+  readonly approvedAtMs: number;
+}
+
+/** Approvals of hooks, one a folder; everything is written at once. */
+export interface HookApprovalTable {
+  list(): HookApprovalRow[];
+  put(row: HookApprovalRow): void;
+  /** False when there was none. */
+  remove(path: string): boolean;
+}
