@@ -9,7 +9,7 @@ import { containerContracts } from '../../src/operations/contracts/containers.ts
 import { executionContracts } from '../../src/operations/contracts/executions.ts';
 import { imageContracts } from '../../src/operations/contracts/images.ts';
 import { readBlocks } from '../docs/markdown.ts';
-import { describeDocker, eventually, testImages } from '../engines/docker/docker-machine.ts';
+import { describeDocker, eventually, findRunning, testImages } from '../engines/docker/docker-machine.ts';
 import { type DaemonProcess, makeDaemonFolder, removeDaemonFolder, startDaemonProcess } from './daemon-process.ts';
 
 const bin = fileURLToPath(new URL('../../bin/hotcell.js', import.meta.url));
@@ -52,20 +52,7 @@ describeDocker('native commands of a daemon', () => {
     daemon.call('native', { command, args, ...options });
   const sh = (script: string, options: object = {}) => run('sh', ['-c', script], options);
   /** The container in which `sleep` runs by now. */
-  const findSleeper = () =>
-    eventually(
-      async () => {
-        for (const { Id } of await containers()) {
-          const running: unknown = await docker
-            .getContainer(Id)
-            .top()
-            .catch(() => undefined);
-          if (/"sleep/.test(JSON.stringify(running) ?? '')) return Id;
-        }
-        return '';
-      },
-      (id) => id !== '',
-    );
+  const findSleeper = () => findRunning(docker, async () => (await containers()).map(({ Id }) => Id), 'sleep');
   const isFine = async () => {
     expect(await sh('echo fine')).toMatchObject({ status: 'success', output: { stdout: 'fine\n' } });
   };

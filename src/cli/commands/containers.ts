@@ -30,7 +30,7 @@ export function registerContainers(program: Command, session: CliSession): void 
   containers
     .command('kill')
     .description('end what runs in containers; its calls go on with an error')
-    .argument('[id]', 'the execution or plugin, as hotcell containers shows it')
+    .argument('[id]', 'the execution, as hotcell containers shows it')
     .option('--all', 'all of them')
     .option('--json', 'as JSON')
     .action((id: string | undefined, { all }: { all?: boolean }, command: Command) => {

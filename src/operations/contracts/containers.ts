@@ -3,7 +3,7 @@ import { defineContract } from '../operation.ts';
 import { listOf } from './paging.ts';
 
 const containerView = Type.Object({
-  id: Type.String({ description: 'What it runs for: an execution, or a plugin that is kept in a container.' }),
+  id: Type.String({ description: 'What it runs for: an execution, or `plugin-cell` for a container with a plugin in it.' }),
   image: Type.String(),
   command: Type.Optional(Type.String({ description: 'The command, for a native command.' })),
   startedAt: Type.String({ format: 'date-time' }),
@@ -21,7 +21,7 @@ export const containerContracts = {
   }),
   kill: defineContract({
     name: 'containers.kill',
-    summary: 'Ends what runs in containers, of one execution or plugin or of all; the calls go on with an error.',
+    summary: 'Ends what runs in containers, of one execution or of all; the calls go on with an error.',
     role: 'admin',
     input: Type.Object(
       {

@@ -116,3 +116,18 @@ export async function eventually<Answer>(ask: () => Promise<Answer>, isRight: (a
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }
+
+/** Which of these containers runs the program by now: that one runs tells nothing of the command in it. */
+export function findRunning(docker: Docker, list: () => Promise<readonly string[]>, program: string): Promise<string> {
+  const look = async (): Promise<string> => {
+    for (const id of await list()) {
+      const processes: unknown = await docker
+        .getContainer(id)
+        .top()
+        .catch(() => undefined);
+      if ((JSON.stringify(processes) ?? '').includes(`"${program}`)) return id;
+    }
+    return '';
+  };
+  return eventually(look, (id) => id !== '');
+}

@@ -1,6 +1,14 @@
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { findIgnoredFlags } from '../../../src/engines/docker/verify.ts';
-import { describeDocker, eventually, openRunnerHouse, type RunnerHouse, testImages, text } from './docker-machine.ts';
+import {
+  describeDocker,
+  eventually,
+  findRunning,
+  openRunnerHouse,
+  type RunnerHouse,
+  testImages,
+  text,
+} from './docker-machine.ts';
 
 describeDocker('a hostile command', () => {
   let house: RunnerHouse;
@@ -180,15 +188,7 @@ describeDocker('a hostile command', () => {
       ['remove', 'The container was removed from outside while the command ran.'],
     ] as const) {
       const running = house.fail(house.sh('sleep 100'));
-      const [id = ''] = await eventually(
-        () => house.containers(),
-        (ids) => ids.length > 0,
-      );
-      const container = house.docker.getContainer(id);
-      await eventually(
-        () => container.inspect(),
-        ({ State }) => State.Running,
-      );
+      const container = house.docker.getContainer(await findRunning(house.docker, house.containers, 'sleep'));
       if (how === 'kill') await container.kill();
       else await container.remove({ force: true });
       const error = await running;
