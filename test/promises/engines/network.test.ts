@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ErrorCode } from '../../../src/errors/catalog.ts';
 import { startWebServer, type WebServer } from '../../capabilities/network/web-server.ts';
@@ -11,6 +12,7 @@ const big = 'b'.repeat(300_000);
 let world: EngineHouse;
 let server: WebServer;
 let cases: readonly NetworkCase[];
+let ended = 0;
 
 beforeAll(async () => {
   // On all addresses of the machine: whatever gets through is seen.
@@ -19,6 +21,7 @@ beforeAll(async () => {
     const location = redirect ? redirectCases[Number(redirect[1])]?.location : undefined;
     if (request.path === '/moved') response.writeHead(302, { location: '/there' }).end();
     else if (location !== undefined) response.writeHead(302, { location: withPort(location, server.port) }).end();
+    else if (request.path === '/endless') writeOn(response);
     else response.end(request.path === '/big' ? big : 'hello');
   }, '::');
   cases = withPort(networkCases, server.port);
@@ -117,6 +120,26 @@ describe.each(fetching.map((subject) => [subject.title, subject] as const))('fet
     expect(JSON.stringify(answer).includes(big)).toBe(true);
   });
 });
+
+const streaming = subjects.filter(({ title }) => /^(?:quickjs|deno|docker)$/.test(title));
+describe.each(streaming.map((subject) => [subject.title, subject] as const))('fetch in %s', (_title, subject) => {
+  it('reads a body as it comes, and ends the request when it is aborted', async () => {
+    ended = 0;
+    const step = { op: 'fetch.abort', payload: { url: `http://127.0.0.1:${server.port}/endless` } };
+    const answers = await world.tryAs(subject, { net: ['127.0.0.1'] }, [step]);
+    expect(answers).toEqual([{ ok: true, value: { bytes: true, rest: 'AbortError' } }]);
+    await expect.poll(() => ended, { timeout: 10_000 }).toBe(1);
+  });
+});
+
+/** A body without an end; counts those whose reader went away. */
+function writeOn(response: ServerResponse): void {
+  const timer = setInterval(() => response.write('.'.repeat(20_000)), 10);
+  response.once('close', () => {
+    clearInterval(timer);
+    ended++;
+  });
+}
 
 function lastAnswers(names: NonNullable<NetworkCase['names']>): NonNullable<NetworkCase['names']> {
   return Object.fromEntries(Object.entries(names).map(([name, answers]) => [name, answers.slice(-1)]));

@@ -33,6 +33,15 @@ const acts: Record<string, any> = {
     const seen = JSON.stringify(await acts.fetch(payload, context));
     return [...seen].reverse().join('');
   },
+  'fetch.abort': async ({ url }: any, context: any) => {
+    const controller = new AbortController();
+    const response = await context.fetch(url, { signal: controller.signal });
+    const reader = response.body.getReader();
+    const first = await reader.read();
+    controller.abort();
+    const rest = await reader.read().then(() => 'read on', (error: any) => error.name);
+    return { bytes: first.value.length > 0, rest };
+  },
   'env.get': ({ name }: any, context: any) => context.env.get(name),
   'config.get': ({ name }: any, context: any) => context.config.get(name),
   'kv.get': ({ key }: any, context: any) => context.kv.get(key),
