@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundlePortableCode } from '../src/engines/extism/build/portable-code.ts';
-import { bundleGuestRunner, guestRuntimes } from '../src/engines/guest-runner.ts';
+import { bundleGuestRunner, guestRuntimes } from '../src/engines/guest/runner.ts';
 import { bundleNodeShims } from '../src/engines/quickjs/node-builtins.ts';
 import { bundlePrelude } from '../src/engines/quickjs/prelude.ts';
 

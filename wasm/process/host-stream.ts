@@ -1,8 +1,8 @@
 /** A connection of the daemon as a stream of the guest: its bytes go over the channel, and each side holds the other to a window. */
 import { Buffer } from 'node:buffer';
 import { Duplex } from 'node:stream';
-import { streamWindowBytes } from '../../src/engines/guest-frames.ts';
-import type { HostMessage } from '../../src/engines/guest-protocol.ts';
+import { streamWindowBytes } from '../../src/engines/guest/frames.ts';
+import type { HostMessage } from '../../src/engines/guest/protocol.ts';
 import { mayDial, send } from './host.ts';
 
 /** Where to. */

@@ -2,7 +2,7 @@
  * The one import of the guest's code, for a guest that is a process of its own: what QuickJS gets from its host comes here
  * over a channel. Importing this file puts `host` where `wasm/guest/border.ts` takes it from, so it stands first.
  */
-import { encodeFrame } from '../../src/engines/guest-frames.ts';
+import { encodeFrame } from '../../src/engines/guest/frames.ts';
 
 interface View {
   readonly config: Readonly<Record<string, unknown>>;

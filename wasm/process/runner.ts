@@ -1,7 +1,7 @@
 /** What a guest process does with the messages of the daemon; how bytes and modules come in is the runtime's business. */
 import './host.ts';
-import { createFrameReader } from '../../src/engines/guest-frames.ts';
-import type { HostMessage } from '../../src/engines/guest-protocol.ts';
+import { createFrameReader } from '../../src/engines/guest/frames.ts';
+import type { HostMessage } from '../../src/engines/guest/protocol.ts';
 import { endCall, enter, load, runHook, settle } from '../guest/core.ts';
 import { console } from '../guest/web/console.ts';
 import { defineGlobal } from '../guest/web/define.ts';

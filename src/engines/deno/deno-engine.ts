@@ -3,23 +3,23 @@ import { join, resolve } from 'node:path';
 import { defaultLimits, limitTable } from '../../config/limits.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import type { BorderHost } from '../border.ts';
+import { type CallEnd, createCallEnd } from '../call-end.ts';
 import type { Engine, LoadRequest, LoadResult, Program, RunOutcome, RunRequest } from '../engine.ts';
-import { type CallEnd, createCallEnd } from '../extism/call-end.ts';
-import { noteAbandoned, waitOut, withState } from '../guest-call.ts';
-import { provideGuestRunner } from '../guest-runner.ts';
-import type { GuestCall } from '../guest-session.ts';
-import { createCrashCount } from './back-off.ts';
-import { type DenoCell, DenoCells } from './cells.ts';
+import { createCrashCount } from '../guest/back-off.ts';
+import { noteAbandoned, waitOut, withState } from '../guest/call.ts';
+import { type DenoCell, DenoCells } from '../guest/cells.ts';
+import { LoadFailed, loadInto } from '../guest/load-turn.ts';
+import { provideGuestRunner } from '../guest/runner.ts';
+import type { GuestCall } from '../guest/session.ts';
+import { createSlots } from '../guest/slots.ts';
+import { guardTurn } from '../guest/turn-guard.ts';
+import { describeCall, describeLoad, describeMissing, describeUnbegun } from '../guest/turn-outcome.ts';
 import { type FileFlags, keyOfFlags, noFiles } from './deno-flags.ts';
 import { type DenoProcess, startDenoProcess } from './deno-process.ts';
 import { requireDeno } from './find-deno.ts';
 import { readFileFlags, watchFiles } from './grant-watch.ts';
-import { LoadFailed, loadInto } from './load-turn.ts';
 import { findParentDeath } from './parent-death.ts';
 import { openProcessBook, type ProcessBook } from './process-book.ts';
-import { createSlots } from './slots.ts';
-import { guardTurn } from './turn-guard.ts';
-import { describeCall, describeLoad, describeMissing, describeUnbegun } from './turn-outcome.ts';
 
 /** What the engine works with. */
 export interface DenoEngineOptions {

@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { Duplex, type Readable } from 'node:stream';
 import { HotcellError } from '../../errors/hotcell-error.ts';
-import { type GuestLoss, GuestSession } from '../guest-session.ts';
-import type { GuestTurn } from '../guest-turn.ts';
+import { splitLines } from '../guest/output-lines.ts';
+import { type GuestLoss, GuestSession } from '../guest/session.ts';
+import type { GuestTurn } from '../guest/turn.ts';
 import { type DenoStart, denoArguments } from './deno-flags.ts';
-import { splitLines } from './output-lines.ts';
 import { killGroup, type ProcessBook, signalGroup } from './process-book.ts';
 import { type ProcessUsage, readProcessUsage } from './process-usage.ts';
 

@@ -1,10 +1,10 @@
 import { type Limits, resolveLimits } from '../../config/limits.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import type { BorderAnswer, BorderHost } from '../border.ts';
+import { type CallEnd, createCallEnd } from '../call-end.ts';
 import { Deadline, watchDeadline } from '../deadline.ts';
 import type { Engine, GuestError, LoadRequest, RunOutcome, RunRequest } from '../engine.ts';
 import { createRecorder } from '../recorder.ts';
-import { type CallEnd, createCallEnd } from './call-end.ts';
 import { GuestFault } from './guest-fault.ts';
 import { type CompiledModule, createModuleCache, type ModuleCache } from './module-cache.ts';
 import { checkModule } from './module-contract.ts';

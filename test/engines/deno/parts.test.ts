@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { backOffMs, createCrashCount } from '../../../src/engines/deno/back-off.ts';
 import { denoArguments, fileFlagsOf, keyOfFlags, noFiles } from '../../../src/engines/deno/deno-flags.ts';
-import { splitLines } from '../../../src/engines/deno/output-lines.ts';
-import { createSlots } from '../../../src/engines/deno/slots.ts';
+import { backOffMs, createCrashCount } from '../../../src/engines/guest/back-off.ts';
+import { splitLines } from '../../../src/engines/guest/output-lines.ts';
+import { createSlots } from '../../../src/engines/guest/slots.ts';
 
 describe('backOffMs', () => {
   it('lets one crash pass, then doubles up to ten seconds', () => {

@@ -1,6 +1,6 @@
 import { constants } from 'node:os';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
-import { guestModule } from '../../guest-reports.ts';
+import { guestModule } from '../../guest/reports.ts';
 import type { ExecWords } from '../exec-payload.ts';
 
 /** Where the first process of a container takes connections: first the channel of the guest, then those to the proxy. */

@@ -1,8 +1,8 @@
 import type { HotcellError } from '../../../errors/hotcell-error.ts';
 import type { BorderHost } from '../../border.ts';
 import type { DenoProcess } from '../../deno/deno-process.ts';
-import { splitLines } from '../../deno/output-lines.ts';
-import { GuestSession } from '../../guest-session.ts';
+import { splitLines } from '../../guest/output-lines.ts';
+import { GuestSession } from '../../guest/session.ts';
 import { encodeExec } from '../exec-payload.ts';
 import { toInit } from '../frames.ts';
 import type { OpenedCell } from '../sandbox-runner.ts';

@@ -1,7 +1,7 @@
 import type { Limits } from '../../config/limits.ts';
-import type { CallEnd } from '../extism/call-end.ts';
-import type { DenoProcess } from './deno-process.ts';
-import { reasonOf } from './grant-watch.ts';
+import type { CallEnd } from '../call-end.ts';
+import type { DenoProcess } from '../deno/deno-process.ts';
+import { reasonOf } from '../deno/grant-watch.ts';
 import type { StopReason } from './turn-outcome.ts';
 import { watchUsage } from './usage-watch.ts';
 

@@ -1,5 +1,5 @@
 import type { Limits } from '../../config/limits.ts';
-import type { DenoProcess } from './deno-process.ts';
+import type { DenoProcess } from '../deno/deno-process.ts';
 
 /** A limit that a process passed. */
 export type Overrun = 'cpu' | 'memory';

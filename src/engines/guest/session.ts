@@ -1,11 +1,11 @@
 import { randomInt } from 'node:crypto';
 import type { Duplex } from 'node:stream';
-import type { Limits } from '../config/limits.ts';
-import type { BorderHost } from './border.ts';
-import type { RunRequest } from './engine.ts';
-import { encodeFrame } from './guest-frames.ts';
-import { createGuestReader, GuestMisbehaved, type HostMessage } from './guest-protocol.ts';
-import { type GuestEnd, GuestTurn } from './guest-turn.ts';
+import type { Limits } from '../../config/limits.ts';
+import type { BorderHost } from '../border.ts';
+import type { RunRequest } from '../engine.ts';
+import { encodeFrame } from './frames.ts';
+import { createGuestReader, GuestMisbehaved, type HostMessage } from './protocol.ts';
+import { type GuestEnd, GuestTurn } from './turn.ts';
 
 /** Why a guest is gone: the channel ended, or what came over it was no message of an honest guest. */
 export interface GuestLoss {

@@ -1,5 +1,5 @@
 import type { Limits } from '../../config/limits.ts';
-import type { DenoProcess } from './deno-process.ts';
+import type { DenoProcess } from '../deno/deno-process.ts';
 import type { StopReason, TurnFacts } from './turn-outcome.ts';
 import { watchUsage } from './usage-watch.ts';
 

@@ -1,9 +1,9 @@
 import { Duplex, PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { streamWindowBytes } from '../../src/engines/guest-frames.ts';
-import { GuestMisbehaved, type HostMessage } from '../../src/engines/guest-protocol.ts';
-import { GuestStreams } from '../../src/engines/guest-streams.ts';
-import { HotcellError } from '../../src/errors/hotcell-error.ts';
+import { streamWindowBytes } from '../../../src/engines/guest/frames.ts';
+import { GuestMisbehaved, type HostMessage } from '../../../src/engines/guest/protocol.ts';
+import { GuestStreams } from '../../../src/engines/guest/streams.ts';
+import { HotcellError } from '../../../src/errors/hotcell-error.ts';
 
 /** Connections over a server of memory: what the guest writes arrives in `heard`, what `speak` writes goes to the guest. */
 function open(options: { readonly slow?: boolean; readonly fail?: Error } = {}) {

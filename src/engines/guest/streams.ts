@@ -1,8 +1,8 @@
 import type { Duplex } from 'node:stream';
-import { HotcellError } from '../errors/hotcell-error.ts';
-import type { BorderHost } from './border.ts';
-import { streamWindowBytes } from './guest-frames.ts';
-import { type GuestHeader, GuestMisbehaved, type SendToGuest } from './guest-protocol.ts';
+import { HotcellError } from '../../errors/hotcell-error.ts';
+import type { BorderHost } from '../border.ts';
+import { streamWindowBytes } from './frames.ts';
+import { type GuestHeader, GuestMisbehaved, type SendToGuest } from './protocol.ts';
 
 /** A message about a connection that was dialled. */
 export type StreamMessage = Extract<GuestHeader, { t: 'data' | 'end' | 'ack' | 'close' }>;

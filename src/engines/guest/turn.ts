@@ -1,10 +1,10 @@
-import type { Limits } from '../config/limits.ts';
-import type { BorderAnswer, BorderCrossing, BorderHost, BorderView, LogLine, Recording } from './border.ts';
-import type { RunUsage } from './engine.ts';
-import { type GuestMessage, GuestMisbehaved, type SendToGuest } from './guest-protocol.ts';
-import { readProgress, readThrown, type ThrownReport } from './guest-reports.ts';
-import { GuestStreams, isStreamMessage } from './guest-streams.ts';
-import { pendingBytesOf } from './quickjs/slice-budget.ts';
+import type { Limits } from '../../config/limits.ts';
+import type { BorderAnswer, BorderCrossing, BorderHost, BorderView, LogLine, Recording } from '../border.ts';
+import type { RunUsage } from '../engine.ts';
+import { pendingBytesOf } from '../quickjs/slice-budget.ts';
+import { type GuestMessage, GuestMisbehaved, type SendToGuest } from './protocol.ts';
+import { readProgress, readThrown, type ThrownReport } from './reports.ts';
+import { GuestStreams, isStreamMessage } from './streams.ts';
 
 /** How the guest says that it is done. */
 export type GuestEnd =

@@ -1,4 +1,4 @@
-import { type Deadline, watchDeadline } from '../deadline.ts';
+import { type Deadline, watchDeadline } from './deadline.ts';
 
 /** Why a call must end before it returns. */
 export type EndReason = 'deadline' | 'cancelled';

@@ -1,6 +1,6 @@
-import type { GuestError, StackFrame } from './engine.ts';
-import { MAX_OUTPUT_DEPTH, nestsDeeper } from './json-nesting.ts';
-import { toGuestError } from './quickjs/guest-errors.ts';
+import type { GuestError, StackFrame } from '../engine.ts';
+import { MAX_OUTPUT_DEPTH, nestsDeeper } from '../json-nesting.ts';
+import { toGuestError } from '../quickjs/guest-errors.ts';
 
 /** What a guest process says of an exception; every text is bounded. */
 export interface ThrownReport {

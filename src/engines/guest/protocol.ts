@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
-import type { BorderView } from './border.ts';
-import { createFrameReader, type Frame, type FrameBounds, streamWindowBytes } from './guest-frames.ts';
+import type { BorderView } from '../border.ts';
+import { createFrameReader, type Frame, type FrameBounds, streamWindowBytes } from './frames.ts';
 
 /**
  * What the daemon and a guest that is a process (Deno, Node in a container) say to each other, as headers of frames. The

@@ -1,6 +1,6 @@
+import { type FileFlags, keyOfFlags } from '../deno/deno-flags.ts';
+import type { DenoProcess } from '../deno/deno-process.ts';
 import type { Program } from '../engine.ts';
-import { type FileFlags, keyOfFlags } from './deno-flags.ts';
-import type { DenoProcess } from './deno-process.ts';
 
 /** A process with a plugin in it. */
 export interface DenoCell<Process extends DenoProcess = DenoProcess> {

@@ -1,12 +1,12 @@
 import type { Limits } from '../../config/limits.ts';
 import type { HotcellError } from '../../errors/hotcell-error.ts';
+import type { EndReason } from '../call-end.ts';
+import type { FileStop } from '../deno/grant-watch.ts';
 import type { GuestError, LoadResult, RunOutcome } from '../engine.ts';
-import type { EndReason } from '../extism/call-end.ts';
-import { explainThrown, guestModule, readReturned } from '../guest-reports.ts';
-import type { TurnResult } from '../guest-session.ts';
 import { nestsDeeper } from '../json-nesting.ts';
 import { memoryExceeded } from '../quickjs/guest-errors.ts';
-import type { FileStop } from './grant-watch.ts';
+import { explainThrown, guestModule, readReturned } from './reports.ts';
+import type { TurnResult } from './session.ts';
 import type { Overrun } from './usage-watch.ts';
 
 /** Why the daemon ended a process in the middle. */

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import { keepFile } from './quickjs/cache-file.ts';
+import { keepFile } from '../quickjs/cache-file.ts';
 
 /** The runtimes that have a runner: a file of that name in `wasm/process`. */
 export const guestRuntimes = ['deno', 'node'] as const;

@@ -1,5 +1,5 @@
-import type { BorderHost } from '../../border.ts';
-import { createSlots } from '../../deno/slots.ts';
+import type { BorderHost } from '../border.ts';
+import { createSlots } from './slots.ts';
 
 /** The place of one call among those that run. */
 export interface Place {

@@ -1,5 +1,5 @@
-import type { BorderHost } from './border.ts';
-import type { GuestCall } from './guest-session.ts';
+import type { BorderHost } from '../border.ts';
+import type { GuestCall } from './session.ts';
 
 /** A call of the hook that hands state over, with JSON text as its argument; empty asks for the state. */
 export function withState(call: GuestCall, argumentJson: string): GuestCall {
