@@ -39,7 +39,10 @@ export async function openEngineHouse(options: EngineHouseOptions): Promise<Engi
   }
   let resolve: (host: string) => Promise<readonly string[]> = async () => [];
   const house = await openDaemonHouse(folder, {}, { resolver: (host) => resolve(host) });
-  await expectServable(house, options.subjects);
+  await expectServable(house, options.subjects).catch(async (error: unknown) => {
+    await house.close();
+    throw error;
+  });
   return {
     house,
     folder,
