@@ -11,15 +11,15 @@ export const guestRuntimes = ['deno', 'node'] as const;
 /** A runtime that runs plugins in a process of its own. */
 export type GuestRuntime = (typeof guestRuntimes)[number];
 
-const wasmDir = new URL('../../wasm/', import.meta.url);
-const frames = new URL('guest-frames.ts', import.meta.url);
+const wasmDir = new URL('../../../wasm/', import.meta.url);
+const frames = new URL('frames.ts', import.meta.url);
 
 /**
  * The path of the script with which a guest process starts: an ES module that speaks the guest protocol and gives plugins
  * the same context as every other engine. It is what the package build left, or bundled once for every state of the sources.
  */
 export async function provideGuestRunner(dataDir: string, runtime: GuestRuntime): Promise<string> {
-  const built = fileURLToPath(new URL(`../guest/runner-${runtime}.js`, import.meta.url));
+  const built = fileURLToPath(new URL(`../../guest/runner-${runtime}.js`, import.meta.url));
   if (existsSync(built)) return built;
   const file = join(dataDir, 'cache', `runner-${runtime}-${hashSources().slice(0, 32)}.js`);
   if (!existsSync(file)) keepFile(file, await bundleGuestRunner(runtime));
