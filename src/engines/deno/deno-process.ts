@@ -1,12 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { Duplex, type Readable } from 'node:stream';
 import { HotcellError } from '../../errors/hotcell-error.ts';
+import type { GuestProcess } from '../guest/guest-process.ts';
 import { splitLines } from '../guest/output-lines.ts';
 import { type GuestLoss, GuestSession } from '../guest/session.ts';
-import type { GuestTurn } from '../guest/turn.ts';
 import { type DenoStart, denoArguments } from './deno-flags.ts';
 import { killGroup, type ProcessBook, signalGroup } from './process-book.ts';
-import { type ProcessUsage, readProcessUsage } from './process-usage.ts';
+import { readProcessUsage } from './process-usage.ts';
 
 /** What a process is started from. */
 export interface SpawnParts extends DenoStart {
@@ -16,23 +16,6 @@ export interface SpawnParts extends DenoStart {
   readonly book: ProcessBook;
   /** The command, as words, that starts another one and has it end with the daemon; empty where there is none. */
   readonly withParent: readonly string[];
-}
-
-/** One Deno process. */
-export interface DenoProcess {
-  readonly session: GuestSession;
-  /** Where lines of its standard output go; none while nothing runs in it. */
-  turn: GuestTurn | undefined;
-  readonly isAlive: () => boolean;
-  /** What it used since it was ready; undefined where the system does not tell. */
-  readonly usage: () => ProcessUsage | undefined;
-  /** The last lines of its standard error. */
-  readonly lastWords: () => string;
-  readonly kill: () => void;
-  /** Stops it between two calls, and lets it go on: nothing of a plugin runs while no call does. */
-  readonly pause?: () => void;
-  readonly resume?: () => void;
-  readonly exited: Promise<void>;
 }
 
 const startMs = 20_000;
@@ -45,7 +28,7 @@ const fileBlockBytes = 512;
 const maxLastWords = 4000;
 
 /** Starts a process: no environment, nothing inherited but the channel, bounds of the system around it. */
-export async function startDenoProcess(parts: SpawnParts): Promise<DenoProcess> {
+export async function startDenoProcess(parts: SpawnParts): Promise<GuestProcess> {
   const child = spawnBounded(parts);
   const channel = child.stdio[3];
   const { pid } = child;
@@ -60,7 +43,7 @@ export async function startDenoProcess(parts: SpawnParts): Promise<DenoProcess> 
     loss = why;
     kill();
   });
-  const started: DenoProcess = {
+  const started: GuestProcess = {
     session,
     turn: undefined,
     isAlive: () => loss === undefined,
@@ -70,12 +53,13 @@ export async function startDenoProcess(parts: SpawnParts): Promise<DenoProcess> 
     },
     lastWords: () => words,
     kill: () => session.lose({ kind: 'ended', reason: 'it was ended' }),
-    pause: () => {
+    rest: () => {
       if (loss === undefined) signalGroup(pid, 'SIGSTOP');
     },
-    resume: () => {
+    wake: () => {
       if (loss === undefined) signalGroup(pid, 'SIGCONT');
     },
+    explainEnd: async () => ({}),
     exited,
   };
   readOutput(child.stdout, (text) => started.turn?.log({ level: 'info', text, atMs: Date.now() }), kill);

@@ -1,12 +1,10 @@
 import type { BorderHost, BorderWorkspace } from '../border.ts';
+import type { FileStop } from '../guest/turn-outcome.ts';
 import { type FileFlags, fileFlagsOf, noFiles } from './deno-flags.ts';
 import { scanWorkspace, type WorkspaceScan } from './workspace-scan.ts';
 
 /** How often a running call is asked whether its files are still granted and within the quota, in ms. */
 const lookMs = 500;
-
-/** Why a call that has files must end. */
-export type FileStop = 'revoked' | 'quota';
 
 /** The files that a call may touch now; `notes` say what it does not get although it is granted. */
 export async function readFileFlags(
@@ -48,11 +46,6 @@ export function watchFiles(host: BorderHost, files: FileFlags): { readonly stop:
       timer = undefined;
     },
   };
-}
-
-/** Why the files of a call were taken from it, as its signal says. */
-export function reasonOf(stop: AbortSignal): FileStop {
-  return stop.reason === 'quota' ? 'quota' : 'revoked';
 }
 
 async function findReason(

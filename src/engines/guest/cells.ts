@@ -1,26 +1,27 @@
-import { type FileFlags, keyOfFlags } from '../deno/deno-flags.ts';
-import type { DenoProcess } from '../deno/deno-process.ts';
 import type { Program } from '../engine.ts';
+import type { GuestProcess } from './guest-process.ts';
 
 /** A process with a plugin in it. */
-export interface DenoCell<Process extends DenoProcess = DenoProcess> {
+export interface GuestCell<Process extends GuestProcess> {
   readonly process: Process;
   readonly programKey: string;
-  readonly flagsKey: string;
+  readonly settingKey: string;
   isBusy: boolean;
 }
 
 /** A cell on its way; a call may claim it before it is there. */
-interface Preparing<Process extends DenoProcess> {
+interface Preparing<Process extends GuestProcess> {
   readonly programKey: string;
-  readonly flagsKey: string;
-  readonly cell: Promise<DenoCell<Process>>;
+  readonly settingKey: string;
+  readonly cell: Promise<GuestCell<Process>>;
   isClaimed: boolean;
 }
 
 /** What the cells are made with. */
-export interface CellParts<Process extends DenoProcess> {
-  readonly start: (files: FileFlags) => Promise<Process>;
+export interface CellParts<Process extends GuestProcess, Setting> {
+  readonly start: (setting: Setting) => Promise<Process>;
+  /** Processes with the same key are alike. */
+  readonly keyOf: (setting: Setting) => string;
   /** Evaluates a program in a fresh process; rejects when that did not work. */
   readonly loadInto: (process: Process, program: Program) => Promise<void>;
   /** Kept cells, and cells in waiting, at most. */
@@ -32,20 +33,20 @@ export interface CellParts<Process extends DenoProcess> {
  * The cells of the engine. A kept cell serves its cell key alone. A cell in waiting has evaluated its program, and no call
  * has run in it: it serves exactly one.
  */
-export class DenoCells<Process extends DenoProcess = DenoProcess> {
-  readonly #parts: CellParts<Process>;
-  readonly #kept = new Map<string, DenoCell<Process>>();
+export class GuestCells<Process extends GuestProcess, Setting> {
+  readonly #parts: CellParts<Process, Setting>;
+  readonly #kept = new Map<string, GuestCell<Process>>();
   readonly #all = new Set<Process>();
   readonly #starting = new Set<Promise<Process>>();
-  #ready: DenoCell<Process>[] = [];
+  #ready: GuestCell<Process>[] = [];
   #preparing: Preparing<Process> | undefined;
   #isClosed = false;
 
-  constructor(parts: CellParts<Process>) {
+  constructor(parts: CellParts<Process, Setting>) {
     this.#parts = parts;
   }
 
-  findKept(cellKey: string): DenoCell<Process> | undefined {
+  findKept(cellKey: string): GuestCell<Process> | undefined {
     const cell = this.#kept.get(cellKey);
     if (!cell || cell.process.isAlive()) return cell;
     this.#kept.delete(cellKey);
@@ -53,7 +54,7 @@ export class DenoCells<Process extends DenoProcess = DenoProcess> {
   }
 
   /** Keeps a cell under its key; of those that nothing runs in, the one unused for longest makes room. */
-  keep(cellKey: string, cell: DenoCell<Process>): void {
+  keep(cellKey: string, cell: GuestCell<Process>): void {
     this.#kept.delete(cellKey);
     this.#kept.set(cellKey, cell);
     for (const [key, other] of [...this.#kept]) {
@@ -69,32 +70,32 @@ export class DenoCells<Process extends DenoProcess = DenoProcess> {
   }
 
   /** A cell in which no call has run: one in waiting, else a new one. One that comes after the signal is ended. */
-  async fresh(program: Program, files: FileFlags, signal: AbortSignal): Promise<DenoCell<Process>> {
-    const flagsKey = keyOfFlags(files);
-    const ready = this.#ready.find((cell) => cell.programKey === program.key && cell.flagsKey === flagsKey);
+  async fresh(program: Program, setting: Setting, signal: AbortSignal): Promise<GuestCell<Process>> {
+    const settingKey = this.#parts.keyOf(setting);
+    const ready = this.#ready.find((cell) => cell.programKey === program.key && cell.settingKey === settingKey);
     this.#ready = this.#ready.filter((cell) => cell !== ready);
-    const cell = ready?.process.isAlive() ? ready : await this.#claim(program, flagsKey, files);
+    const cell = ready?.process.isAlive() ? ready : await this.#claim(program, settingKey, setting);
     if (signal.aborted) cell.process.kill();
     return cell;
   }
 
   /** The cell that is just being made for the next call, when it is of the same kind; else a new one. */
-  async #claim(program: Program, flagsKey: string, files: FileFlags): Promise<DenoCell<Process>> {
+  async #claim(program: Program, settingKey: string, setting: Setting): Promise<GuestCell<Process>> {
     const preparing = this.#preparing;
-    if (preparing?.programKey !== program.key || preparing.flagsKey !== flagsKey) return this.#make(program, files);
+    if (preparing?.programKey !== program.key || preparing.settingKey !== settingKey) return this.#make(program, setting);
     this.#preparing = undefined;
     preparing.isClaimed = true;
     const cell = await preparing.cell.catch(() => undefined);
-    return cell?.process.isAlive() ? cell : this.#make(program, files);
+    return cell?.process.isAlive() ? cell : this.#make(program, setting);
   }
 
   /** Makes a cell for the next call of a program, in the background. What fails here fails again in the call, with a reason. */
-  prepare(program: Program, files: FileFlags): void {
-    const flagsKey = keyOfFlags(files);
-    const isThere = this.#ready.some((cell) => cell.programKey === program.key && cell.flagsKey === flagsKey);
+  prepare(program: Program, setting: Setting): void {
+    const settingKey = this.#parts.keyOf(setting);
+    const isThere = this.#ready.some((cell) => cell.programKey === program.key && cell.settingKey === settingKey);
     if (this.#isClosed || this.#preparing || isThere) return;
-    const cell = this.#make(program, files);
-    const preparing: Preparing<Process> = { programKey: program.key, flagsKey, cell, isClaimed: false };
+    const cell = this.#make(program, setting);
+    const preparing: Preparing<Process> = { programKey: program.key, settingKey, cell, isClaimed: false };
     this.#preparing = preparing;
     cell
       .then((made) => {
@@ -107,8 +108,8 @@ export class DenoCells<Process extends DenoProcess = DenoProcess> {
   }
 
   /** Takes a cell in which no call has run; the oldest of those that wait makes room. */
-  offer(cell: DenoCell<Process>): void {
-    cell.process.pause?.();
+  offer(cell: GuestCell<Process>): void {
+    cell.process.rest();
     this.#ready.push(cell);
     const surplus = this.#ready.splice(0, Math.max(0, this.#ready.length - this.#parts.maxReady));
     for (const { process } of surplus) process.kill();
@@ -125,11 +126,16 @@ export class DenoCells<Process extends DenoProcess = DenoProcess> {
     this.#ready = this.#ready.filter((cell) => cell.programKey !== programKey);
   }
 
+  /** A process as the cell of the program that was loaded into it. */
+  fill(process: Process, programKey: string, setting: Setting): GuestCell<Process> {
+    return { process, programKey, settingKey: this.#parts.keyOf(setting), isBusy: false };
+  }
+
   /** A process with nothing in it. */
-  process(files: FileFlags): Promise<Process> {
+  process(setting: Setting): Promise<Process> {
     if (this.#isClosed) return Promise.reject(new Error('The engine is closed.'));
     // Stands among those that start until it stands among all: whoever closes must miss none in between.
-    const starting = this.#parts.start(files).then((process) => {
+    const starting = this.#parts.start(setting).then((process) => {
       this.#all.add(process);
       void process.exited.then(() => this.#all.delete(process));
       return process;
@@ -146,14 +152,14 @@ export class DenoCells<Process extends DenoProcess = DenoProcess> {
     await Promise.all(processes.map(({ exited }) => exited));
   }
 
-  async #make(program: Program, files: FileFlags): Promise<DenoCell<Process>> {
-    const process = await this.process(files);
+  async #make(program: Program, setting: Setting): Promise<GuestCell<Process>> {
+    const process = await this.process(setting);
     try {
       await this.#parts.loadInto(process, program);
     } catch (error) {
       process.kill();
       throw error;
     }
-    return { process, programKey: program.key, flagsKey: keyOfFlags(files), isBusy: false };
+    return this.fill(process, program.key, setting);
   }
 }

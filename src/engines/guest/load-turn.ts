@@ -1,5 +1,5 @@
 import type { Limits } from '../../config/limits.ts';
-import type { DenoProcess } from '../deno/deno-process.ts';
+import type { GuestProcess } from './guest-process.ts';
 import type { StopReason, TurnFacts } from './turn-outcome.ts';
 import { watchUsage } from './usage-watch.ts';
 
@@ -15,7 +15,7 @@ export class LoadFailed extends Error {
 
 /** Evaluates a bundle in a fresh process, within limits and with no capability. */
 export async function loadInto(
-  process: DenoProcess,
+  process: GuestProcess,
   code: string | Uint8Array,
   label: string,
   limits: Limits,

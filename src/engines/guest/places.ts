@@ -16,7 +16,7 @@ export interface Places {
 
 /**
  * Makes the places. A tool that a call waits for may need one too: the caller steps aside, so that calls that wait for each
- * other do not take all places. It keeps its container, so those aside are bounded as well.
+ * other do not take all places. It keeps its process, so those aside are bounded as well.
  */
 export function createPlaces({ most, mostAside }: { readonly most: number; readonly mostAside: number }): Places {
   const slots = createSlots(most);
@@ -46,17 +46,19 @@ export function createPlaces({ most, mostAside }: { readonly most: number; reado
 
 /** The host of a call that steps aside while it waits for another tool or for a person. */
 export function steppingAside(host: BorderHost, place: Place): BorderHost {
-  const { dial } = host;
+  const { dial, workspace, waiting } = host;
   return {
     answer: (request, signal) => {
       const mayWait = request.op === 'tools.call' || request.op === 'confirm' ? place.stepAside() : true;
       if (mayWait || request.op === 'confirm') return host.answer(request, signal);
-      const message = 'Too many plugins in containers wait for other tools at the moment. Try again later.';
+      const message = 'Too many plugins in processes of their own wait for other tools at the moment. Try again later.';
       return Promise.resolve({ ok: false, code: 'queue-full', message });
     },
     view: () => host.view(),
     log: (line) => host.log(line),
     progress: (progress) => host.progress(progress),
     ...(dial ? { dial: (to, signal) => dial.call(host, to, signal) } : {}),
+    ...(workspace ? { workspace: () => workspace.call(host) } : {}),
+    ...(waiting ? { waiting: (isWaiting) => waiting.call(host, isWaiting) } : {}),
   };
 }

@@ -1,8 +1,7 @@
 import type { Limits } from '../../config/limits.ts';
 import type { CallEnd } from '../call-end.ts';
-import type { DenoProcess } from '../deno/deno-process.ts';
-import { reasonOf } from '../deno/grant-watch.ts';
-import type { StopReason } from './turn-outcome.ts';
+import type { GuestProcess } from './guest-process.ts';
+import type { FileStop, StopReason } from './turn-outcome.ts';
 import { watchUsage } from './usage-watch.ts';
 
 /** What ends a process in the middle of a turn. */
@@ -14,7 +13,7 @@ export interface TurnGuard {
 }
 
 /** Ends the process when its call is over before it returned, passes a limit, or loses the files that it was started with. */
-export function guardTurn(process: DenoProcess, limits: Limits, callEnd: CallEnd, files?: AbortSignal): TurnGuard {
+export function guardTurn(process: GuestProcess, limits: Limits, callEnd: CallEnd, files?: AbortSignal): TurnGuard {
   let stopped: StopReason | undefined;
   const stop = (reason: StopReason): void => {
     stopped ??= reason;
@@ -36,4 +35,9 @@ export function guardTurn(process: DenoProcess, limits: Limits, callEnd: CallEnd
       return watch.stop();
     },
   };
+}
+
+/** Why the files of a call were taken from it, as its signal says. */
+function reasonOf(stop: AbortSignal): FileStop {
+  return stop.reason === 'quota' ? 'quota' : 'revoked';
 }

@@ -1,13 +1,15 @@
 import type { Limits } from '../../config/limits.ts';
 import type { HotcellError } from '../../errors/hotcell-error.ts';
 import type { EndReason } from '../call-end.ts';
-import type { FileStop } from '../deno/grant-watch.ts';
 import type { GuestError, LoadResult, RunOutcome } from '../engine.ts';
 import { nestsDeeper } from '../json-nesting.ts';
 import { memoryExceeded } from '../quickjs/guest-errors.ts';
 import { explainThrown, guestModule, readReturned } from './reports.ts';
 import type { TurnResult } from './session.ts';
 import type { Overrun } from './usage-watch.ts';
+
+/** Why a call that has files must end. */
+export type FileStop = 'revoked' | 'quota';
 
 /** Why the daemon ended a process in the middle. */
 export type StopReason = EndReason | Overrun | FileStop;

@@ -1,5 +1,5 @@
 import type { Limits } from '../../config/limits.ts';
-import type { DenoProcess } from '../deno/deno-process.ts';
+import type { GuestProcess } from './guest-process.ts';
 
 /** A limit that a process passed. */
 export type Overrun = 'cpu' | 'memory';
@@ -17,7 +17,7 @@ export interface UsageWatch {
 
 /** Looks at a process while a turn runs in it; `onOver` is called once, when it passes a limit. Only where the system tells. */
 export function watchUsage(
-  process: Pick<DenoProcess, 'usage'>,
+  process: Pick<GuestProcess, 'usage'>,
   limits: Pick<Limits, 'cpuMs' | 'memoryBytes'>,
   onOver: (overrun: Overrun) => void,
 ): UsageWatch {

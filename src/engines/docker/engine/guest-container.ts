@@ -1,6 +1,4 @@
-import type { HotcellError } from '../../../errors/hotcell-error.ts';
-import type { BorderHost } from '../../border.ts';
-import type { DenoProcess } from '../../deno/deno-process.ts';
+import type { GuestFault, GuestProcess } from '../../guest/guest-process.ts';
 import { splitLines } from '../../guest/output-lines.ts';
 import { GuestSession } from '../../guest/session.ts';
 import { encodeExec } from '../exec-payload.ts';
@@ -9,7 +7,7 @@ import type { OpenedCell } from '../sandbox-runner.ts';
 import type { ContainerUsage, UsageMeter } from '../usage-meter.ts';
 import { describeGuest, explainEarlyEnd, explainStart, guestPort } from './guest-command.ts';
 import { listenToGuest } from './guest-line.ts';
-import { type IdleWatch, watchIdle } from './idle-watch.ts';
+import { watchIdle } from './idle-watch.ts';
 
 /** What the engine starts a guest from. */
 export interface GuestStart {
@@ -22,19 +20,8 @@ export interface GuestStart {
   readonly heapMb: number;
 }
 
-/** Why a guest ended by itself; empty when nothing but its end is known. */
-export interface GuestFault {
-  readonly isMemory?: true;
-  readonly error?: HotcellError;
-}
-
 /** Node in a container: a guest like a process of this machine. */
-export interface GuestContainer extends DenoProcess, IdleWatch {
-  /** Whose network its clients have, while a call runs in it. */
-  allowDial(dial: BorderHost['dial'] | undefined): void;
-  /** Resolves when the guest is over and it is known why. */
-  readonly fault: Promise<GuestFault>;
-}
+export type GuestContainer = GuestProcess;
 
 const startMs = 20_000;
 /** A guest whose channel closed has so long to end, and to say its last words. */
@@ -85,12 +72,18 @@ export async function startGuestContainer({ opened, image, runner, heapMb }: Gue
     turn: undefined,
     isAlive: () => !isOver && !isLost,
     usage,
-    setIdle: (isIdle) => idle.setIdle(isIdle && !isOver),
+    wake: (host) => {
+      idle.setIdle(false);
+      line.allowDial(host.dial);
+    },
+    rest: () => {
+      line.allowDial(undefined);
+      idle.setIdle(!isOver);
+    },
     lastWords: () => words,
     kill: () => end({}),
     exited: exited.promise,
-    fault: fault.promise,
-    allowDial: line.allowDial,
+    explainEnd: () => fault.promise,
   };
   const failed = fault.promise.then(({ error, isMemory }) =>
     Promise.reject(error ?? explainEarlyEnd(isMemory ? 'it needs more memory than docker.memoryBytes' : words, image)),

@@ -1,0 +1,36 @@
+import type { HotcellError } from '../../errors/hotcell-error.ts';
+import type { BorderHost } from '../border.ts';
+import type { GuestSession } from './session.ts';
+import type { GuestTurn } from './turn.ts';
+
+/** What a process used since it was ready, all its threads together. */
+export interface GuestUsage {
+  readonly cpuMs: number;
+  readonly rssBytes: number;
+}
+
+/** Why a guest ended by itself; empty when nothing but its end is known. */
+export interface GuestFault {
+  readonly isMemory?: true;
+  readonly error?: HotcellError;
+}
+
+/** A process or a container in which the runner of guests waits for a plugin. */
+export interface GuestProcess {
+  readonly session: GuestSession;
+  /** Where lines of its standard output go; none while nothing runs in it. */
+  turn: GuestTurn | undefined;
+  readonly isAlive: () => boolean;
+  /** Undefined where the system does not tell. */
+  readonly usage: () => GuestUsage | undefined;
+  /** The last lines of its standard error. */
+  readonly lastWords: () => string;
+  /** A call begins, which has this host. */
+  readonly wake: (host: BorderHost) => void;
+  /** No call runs in it from now on: nothing of a plugin may go on by itself. */
+  readonly rest: () => void;
+  readonly kill: () => void;
+  /** Resolves, when its channel is gone, with what is known of the reason. */
+  readonly explainEnd: () => Promise<GuestFault>;
+  readonly exited: Promise<void>;
+}
