@@ -113,8 +113,12 @@ describe.each(fetching.map((subject) => [subject.title, subject] as const))('fet
     );
     expect(JSON.stringify(answers.at(-1))).toContain('hello');
   });
+});
 
-  it.skipIf(subject.title === 'extism by hotcell_call')('brings a large body whole', async () => {
+// Whoever calls `hotcell_call` reads the pieces of a large body one by one itself.
+const whole = fetching.filter(({ title }) => title !== 'extism by hotcell_call');
+describe.each(whole.map((subject) => [subject.title, subject] as const))('fetch in %s', (_title, subject) => {
+  it('brings a large body whole', async () => {
     const step = { op: 'fetch', payload: { url: `http://127.0.0.1:${server.port}/big` } };
     const [answer] = await world.tryAs(subject, { net: ['127.0.0.1'] }, [step]);
     expect(JSON.stringify(answer).includes(big)).toBe(true);
