@@ -13,6 +13,9 @@ import type { GuestCall } from './session.ts';
 import { guardTurn } from './turn-guard.ts';
 import { describeCall, describeLoad, describeMissing, describeUnbegun } from './turn-outcome.ts';
 
+/** Calls that may wait for other tools, however few run at once: a chain of tools is this long. */
+const leastAside = 8;
+
 /** What an engine of processes is made of. A setting is what a process can only be given when it starts. */
 export interface GuestEngineParts<Process extends GuestProcess, Setting> extends Omit<CellParts<Process, Setting>, 'loadInto'> {
   readonly name: EngineName;
@@ -50,7 +53,7 @@ export class GuestEngine<Process extends GuestProcess, Setting> implements Engin
   constructor(parts: GuestEngineParts<Process, Setting>) {
     this.name = parts.name;
     this.#parts = parts;
-    this.#places = createPlaces({ most: parts.maxRunning, mostAside: parts.maxRunning });
+    this.#places = createPlaces({ most: parts.maxRunning, mostAside: Math.max(parts.maxRunning, leastAside) });
     this.cells = new GuestCells({ ...parts, loadInto: (process, program) => this.#loadProgram(process, program) });
   }
 

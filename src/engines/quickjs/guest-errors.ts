@@ -12,6 +12,7 @@ const refusalCodes: ReadonlySet<string> = new Set([
   'permission-denied',
   'not-supported',
   'rate-limited',
+  'queue-full',
   'payload-too-large',
   'docker-missing',
   'image-refused',
