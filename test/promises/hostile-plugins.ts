@@ -121,7 +121,7 @@ export const attacks: readonly Attack[] = [
     name: 'huge-host-payload',
     body: 'await context.kv.set("k", "x".repeat(6e6))',
     status: 'error',
-    codes: ['quota-exceeded', 'memory-exceeded', 'handler-threw', 'permission-denied'],
+    codes: ['payload-too-large', 'quota-exceeded', 'memory-exceeded', 'handler-threw', 'permission-denied'],
   },
   {
     name: 'many-huge-host-payloads',
