@@ -1,3 +1,4 @@
+import { createVigil } from '../vigil.ts';
 import type { ActiveCall, CellMemory } from './active-call.ts';
 import { CellPlaces } from './cell-places.ts';
 import { findIdleThread } from './idle-thread.ts';
@@ -38,6 +39,7 @@ export class Scheduler {
   readonly #size: { readonly min: number; readonly max: number };
   readonly #handlers: SchedulerHandlers;
   readonly #threads = new Set<WorkerThread>();
+  readonly #vigil = createVigil(() => this.#work.size === 1);
   readonly #work = new Map<WorkerThread, ThreadWork>();
   readonly #pace = new Pace();
   readonly #killed = new WeakSet<WorkerThread>();
@@ -254,6 +256,8 @@ export class Scheduler {
       return { serial: serials[index] ?? 0, index, job, limitMs };
     });
     this.#work.set(thread, new ThreadWork(items, performance.now()));
+    const isSingle = this.#work.size === 1 && calls.length === 1 && this.#calls.length === 0;
+    this.#vigil.note(isSingle && this.#pace.isShort(first));
     thread.residentCell = calls.at(-1)?.cell.id;
   }
 

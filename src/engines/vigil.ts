@@ -1,0 +1,34 @@
+/** How long the event loop stays awake for an answer, in ms: longer than a short call takes. */
+const AWAKE_MS = 0.25;
+/** So many short calls one at a time, and a further one is worth it. */
+const MANY_SINGLES = 4;
+
+/** Keeps the event loop from sleeping through the answer of a thread. */
+export interface Vigil {
+  /** Work was given to a thread; `isSingle` when it is one short call and nothing else waits. */
+  note(isSingle: boolean): void;
+}
+
+/**
+ * Where single short calls follow each other the event loop stays awake for their answers, since being woken takes longer
+ * than most calls. Everything else that is ready has its turn in between. `isAwaited` says whether an answer is still to come.
+ */
+export function createVigil(isAwaited: () => boolean): Vigil {
+  let singles = 0;
+  let until = 0;
+  let isTurning = false;
+  const turn = (): void => {
+    isTurning = singles > 0 && isAwaited() && performance.now() < until;
+    if (isTurning) setImmediate(turn);
+  };
+  return {
+    note(isSingle) {
+      singles = isSingle ? singles + 1 : 0;
+      if (singles < MANY_SINGLES) return;
+      until = performance.now() + AWAKE_MS;
+      if (isTurning) return;
+      isTurning = true;
+      setImmediate(turn);
+    },
+  };
+}
