@@ -113,7 +113,9 @@ describeDocker('what a plugin in a container sends', () => {
       status: 'error',
       error: { code: 'engine-failed', message: expect.stringContaining('was ended') },
     });
-    await nothingLeft();
+    await rig.engine.close();
+    await rig.house.runner.close();
+    expect(await nothingLeft()).toEqual([]);
   });
 });
 
