@@ -60,7 +60,7 @@ const bare = async () => {
   await plugin.close();
 };
 
-// What it costs to reach another thread and to come back, with messages of the same size.
+// What it ordinarily costs to reach another thread and to come back, with messages of the same size: both sides sleep in between.
 const echo = new Worker('require("node:worker_threads").parentPort.on("message", function (m) { this.postMessage(m); })', {
   eval: true,
 });

@@ -5,6 +5,7 @@ import { type CallEnd, createCallEnd } from '../call-end.ts';
 import { Deadline, watchDeadline } from '../deadline.ts';
 import type { Engine, GuestError, LoadRequest, RunOutcome, RunRequest } from '../engine.ts';
 import { createRecorder } from '../recorder.ts';
+import { createVigil } from '../vigil.ts';
 import { GuestFault } from './guest-fault.ts';
 import { type CompiledModule, createModuleCache, type ModuleCache } from './module-cache.ts';
 import { checkModule } from './module-contract.ts';
@@ -24,6 +25,8 @@ export interface ExtismEngineOptions {
 }
 
 const slowDescribe = new GuestFault('time-exceeded', 'The export describe did not answer within its time.');
+/** A call that takes less is worth staying awake for. */
+const shortMs = 0.5;
 const noUsage = { cpuMs: 0, hostCalls: 0, logLines: 0 };
 
 /**
@@ -38,6 +41,9 @@ export function createExtismEngine(options: ExtismEngineOptions = {}): Engine {
   const compilers = createWorkerPool({ maxWorkers: 1, keepWarm: 1 });
   const modules = createModuleCache(compilers);
   const closing = new AbortController();
+  let running = 0;
+  let lastTookMs = 0;
+  const vigil = createVigil(() => running === 1);
 
   const describeTools = async ({ limits }: LoadRequest, compiled: CompiledModule): Promise<unknown> => {
     const { sidecar, module, key } = compiled;
@@ -76,6 +82,9 @@ export function createExtismEngine(options: ExtismEngineOptions = {}): Engine {
     const call = { ...prepared, ...chooseModule(worker, compiled.key, compiled.module) };
     const bounds = { cpuMs: request.limits.cpuMs, signal: callEnd.signal };
     const recorder = createRecorder({ seed: '', startedAtMs: Date.now() });
+    const startedAt = performance.now();
+    running += 1;
+    vigil.note(running === 1 && lastTookMs < shortMs);
     const end = await runTask(worker, { type: 'run', call }, bounds, {
       onLog: (line) => host.log(line),
       onAsk: async ({ id, op, payload, body }, ended) => {
@@ -84,6 +93,8 @@ export function createExtismEngine(options: ExtismEngineOptions = {}): Engine {
         return answer;
       },
     });
+    running -= 1;
+    lastTookMs = performance.now() - startedAt;
     pool.release(worker, end.type === 'report');
     const outcome = describeTaskEnd(end, callEnd.reason(), request.limits);
     const recording = { ...recorder.recording(), complete: isReplayable(compiled) && recorder.recording().complete };
