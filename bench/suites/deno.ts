@@ -2,11 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { resolveLimits } from '../../src/config/limits.ts';
-import { Deadline } from '../../src/engines/deadline.ts';
 import { createDenoEngine } from '../../src/engines/deno/deno-engine.ts';
 import { requireDeno } from '../../src/engines/deno/find-deno.ts';
 import type { Isolation } from '../../src/engines/engine.ts';
+import { createEngineCall } from '../engine-call.ts';
 import { type Row, summarise, timeRounds } from '../measure.ts';
 
 const WARM_ROUNDS = 2000;
@@ -25,38 +24,10 @@ const args = JSON.stringify({ text: 'The quick brown fox jumps over the lazy dog
 const expected = '[["the",4],["dog",2],["fox",2],["and",1],["brown",1]]';
 
 const engine = createDenoEngine({ dataDir: folder, forbiddenSegments: [] });
-const limits = resolveLimits();
-const never = new AbortController().signal;
-const host = {
-  answer: async () => ({ ok: false, code: 'permission-denied', message: '' }) as const,
-  view: () => ({ config: {}, env: {}, denied: {} }),
-  log: () => {},
-  progress: () => {},
-};
-const program = {
-  key: 'words',
-  label: 'words.ts',
-  readCode: async () => `export default { name: 'words', handler };\n${handler}`,
-  readImage: async () => undefined,
-  saveImage: () => {},
-};
+const code = `export default { name: 'words', handler };\n${handler}`;
+const runAs = createEngineCall(engine, { label: 'words.ts', code, argumentsJson: args });
 const callAs = (isolation: Isolation) => async () => {
-  const outcome = await engine.run(
-    {
-      executionId: 'bench',
-      program,
-      handler: 'default',
-      argumentsJson: args,
-      isolation,
-      cellKey: 'bench',
-      limits,
-      deadline: new Deadline(Date.now() + limits.wallMs),
-      caller: 'local',
-      session: 'bench',
-    },
-    host,
-    never,
-  );
+  const outcome = await runAs(isolation);
   if (outcome.status !== 'success' || outcome.outputJson !== expected) throw new Error(JSON.stringify(outcome));
 };
 

@@ -3,11 +3,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defaultSettings } from '../../src/config/defaults.ts';
-import { resolveLimits } from '../../src/config/limits.ts';
-import { Deadline } from '../../src/engines/deadline.ts';
 import { createDockerEngine } from '../../src/engines/docker/engine/docker-engine.ts';
 import { createSandboxRunner } from '../../src/engines/docker/sandbox-runner.ts';
 import type { Isolation } from '../../src/engines/engine.ts';
+import { createEngineCall } from '../engine-call.ts';
 import { type Row, summarise, timeRounds } from '../measure.ts';
 
 const KEPT_ROUNDS = 2000;
@@ -34,38 +33,10 @@ const sandbox = createSandboxRunner({
   onFault: (error) => process.stderr.write(`${error}\n`),
 });
 const engine = createDockerEngine({ dataDir: folder, settings, sandbox });
-const limits = resolveLimits();
-const host = {
-  answer: async () => ({ ok: false, code: 'permission-denied', message: '' }) as const,
-  view: () => ({ config: {}, env: {}, denied: {} }),
-  log: () => {},
-  progress: () => {},
-};
-const program = {
-  key: 'words',
-  label: 'words.ts',
-  readCode: async () => `${handler}\nexport default { name: 'words', handler };`,
-  readImage: async () => undefined,
-  saveImage: () => {},
-};
-
+const code = `${handler}\nexport default { name: 'words', handler };`;
+const runAs = createEngineCall(engine, { label: 'words.ts', code, argumentsJson: args });
 const callAs = (isolation: Isolation) => async () => {
-  const outcome = await engine.run(
-    {
-      executionId: 'bench',
-      program,
-      handler: 'default',
-      argumentsJson: args,
-      isolation,
-      cellKey: isolation,
-      limits,
-      deadline: new Deadline(Date.now() + limits.wallMs),
-      caller: 'local',
-      session: 'bench',
-    },
-    host,
-    new AbortController().signal,
-  );
+  const outcome = await runAs(isolation);
   if (outcome.status !== 'success' || outcome.outputJson !== expected) throw new Error(JSON.stringify(outcome));
 };
 

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import { createPlugin } from '@extism/extism';
 import { resolveLimits } from '../../src/config/limits.ts';
-import { Deadline } from '../../src/engines/deadline.ts';
 import { createExtismEngine } from '../../src/engines/extism/extism-engine.ts';
 import { embedSidecar } from '../../src/engines/extism/sidecar.ts';
+import { createEngineCall } from '../engine-call.ts';
 import { type Row, summarise, timeRounds } from '../measure.ts';
 
 const ROUNDS = 3000;
@@ -16,38 +16,9 @@ const input = JSON.stringify({ text: 'The quick brown fox jumps over the lazy do
 const code = embedSidecar('count-vowels.wasm', bytes, { file: 'count-vowels.json', text: file('count-vowels.json').toString() });
 const engine = createExtismEngine({ maxWorkers: 2 });
 const limits = resolveLimits();
-const never = new AbortController().signal;
-const host = {
-  answer: async () => ({ ok: false, code: 'permission-denied', message: '' }) as const,
-  view: () => ({ config: {}, env: {}, denied: {} }),
-  log: () => {},
-  progress: () => {},
-};
-const program = {
-  key: 'count-vowels',
-  label: 'count-vowels.wasm',
-  readCode: async () => code,
-  readImage: async () => undefined,
-  saveImage: () => {},
-};
-
+const runAs = createEngineCall(engine, { label: 'count-vowels.wasm', code, argumentsJson: input });
 const ours = async () => {
-  const outcome = await engine.run(
-    {
-      executionId: 'bench',
-      program,
-      handler: 'default',
-      argumentsJson: input,
-      isolation: 'call',
-      cellKey: '',
-      limits,
-      deadline: new Deadline(Date.now() + limits.wallMs),
-      caller: 'local',
-      session: 'bench',
-    },
-    host,
-    never,
-  );
+  const outcome = await runAs('call');
   if (outcome.status !== 'success') throw new Error(outcome.error.message);
 };
 

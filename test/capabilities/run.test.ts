@@ -43,7 +43,7 @@ describeDocker('createRun', () => {
     requests = [];
   });
   afterEach(async () => {
-    await ask('files.delete', { path: 'work', recursive: true }, createUser({ write: ['work'], read: ['work'] }));
+    await ask('files.delete', { path: 'job', recursive: true }, createUser({ write: ['job'], read: ['job'] }));
   });
   afterAll(async () => {
     store.close();
@@ -96,21 +96,20 @@ describeDocker('createRun', () => {
   });
 
   it('brings granted files and folders, and puts back what may be written', async () => {
-    const user = createUser({ run: ['sh'], read: ['work'], write: ['work'] });
-    await write(user, 'work/in/a', 'one');
-    await write(user, 'work/in/deep/b', 'two');
-    const script =
-      'cat work/in/a work/in/deep/b; echo new > work/in/a; mkdir other; echo no > other/x; ln -s /etc/passwd work/link';
-    expect(await run(user, 'sh', ['-c', script], { files: ['work/in', './work//in/a'] })).toEqual({
+    const user = createUser({ run: ['sh'], read: ['job'], write: ['job'] });
+    await write(user, 'job/in/a', 'one');
+    await write(user, 'job/in/deep/b', 'two');
+    const script = 'cat job/in/a job/in/deep/b; echo new > job/in/a; mkdir other; echo no > other/x; ln -s /etc/passwd job/link';
+    expect(await run(user, 'sh', ['-c', script], { files: ['job/in', './job/./in/a'] })).toEqual({
       exitCode: 0,
       stdout: 'onetwo',
       stderr: '',
       truncated: false,
-      files: ['work/in/a'],
-      left: ['other/x', 'work/link'],
+      files: ['job/in/a'],
+      left: ['other/x', 'job/link'],
     });
-    expect(requests[0]?.files?.map(({ path }) => path)).toEqual(['work/in/a', 'work/in/deep/b']);
-    expect(await ask('files.read', { path: 'work/in/a' }, user)).toMatchObject({ payload: expect.stringContaining('new\\n') });
+    expect(requests[0]?.files?.map(({ path }) => path)).toEqual(['job/in/a', 'job/in/deep/b']);
+    expect(await ask('files.read', { path: 'job/in/a' }, user)).toMatchObject({ payload: expect.stringContaining('new\\n') });
   });
 
   it('brings back nothing without a grant to write, and asks for none of it', async () => {
@@ -121,19 +120,19 @@ describeDocker('createRun', () => {
   });
 
   it('brings no file that may not be read', async () => {
-    const user = createUser({ run: ['sh'], read: ['work'], write: ['work'] });
-    for (const path of ['other', '../x', '/etc/passwd', 'work/.env', 'work/../other', '.git']) {
+    const user = createUser({ run: ['sh'], read: ['job'], write: ['job'] });
+    for (const path of ['other', '../x', '/etc/passwd', 'job/.env', 'job/../other', '.git']) {
       expect(await run(user, 'sh', [], { files: [path] }), path).toMatchObject({ ok: false });
     }
     expect(requests).toEqual([]);
   });
 
   it('is bounded in what goes in and what comes back', async () => {
-    const user = createUser({ run: ['sh'], read: ['work'], write: ['work'] });
-    for (const name of ['a', 'b']) await write(user, `work/${name}`, 'x'.repeat(600_000));
-    expect(await run(user, 'sh', [], { files: ['work'] })).toMatchObject({ ok: false, code: 'payload-too-large' });
+    const user = createUser({ run: ['sh'], read: ['job'], write: ['job'] });
+    for (const name of ['a', 'b']) await write(user, `job/${name}`, 'x'.repeat(600_000));
+    expect(await run(user, 'sh', [], { files: ['job'] })).toMatchObject({ ok: false, code: 'payload-too-large' });
     expect(requests).toEqual([]);
-    const large = 'mkdir work; dd if=/dev/zero of=work/x bs=1000 count=950 2>/dev/null';
+    const large = 'mkdir job; dd if=/dev/zero of=job/x bs=1000 count=950 2>/dev/null';
     expect(await run(user, 'sh', ['-c', large])).toMatchObject({ ok: false, code: expect.stringMatching(/too-large|quota/) });
   });
 
