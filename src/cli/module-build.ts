@@ -2,26 +2,19 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Config } from '../config/config-types.ts';
-import { limitTable, resolveLimits } from '../config/limits.ts';
+import { resolveLimits } from '../config/limits.ts';
 import type { Engine, EngineName } from '../engines/engine.ts';
 import { buildModule } from '../engines/extism/build/build-module.ts';
 import type { BuiltTool } from '../engines/extism/build/freeze.ts';
-import { embedSidecar } from '../engines/extism/sidecar.ts';
 import { createQuickJsEngine } from '../engines/quickjs/engine.ts';
-import { nodeBuiltins, refusedBuiltins } from '../engines/quickjs/node-builtins.ts';
 import { loadPrelude } from '../engines/quickjs/prelude.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
-import { createCompiler } from '../plugins/compile/compile.ts';
-import { explainLoadError } from '../plugins/diagnostics/load-diagnostic.ts';
+import { openPluginBuilder } from '../operations/plugin-builder.ts';
 import { findSource, type PluginSource } from '../plugins/discovery/plugin-source.ts';
-import { readManifest } from '../plugins/manifest/read-manifest.ts';
 import { listDaemonPermissions, writeSidecar } from '../plugins/manifest/write-sidecar.ts';
 import type { PluginManifest } from '../plugins/manifest-types.ts';
 import type { Diagnostic } from '../plugins/plugin-types.ts';
-import { createSchemaReader } from '../plugins/schema/schema-reader.ts';
-import { createBuilder } from '../plugins/supervisor/build.ts';
 import type { BuildOutcome } from '../plugins/supervisor/builder-types.ts';
-import { addSchemaWarnings } from '../tools/validation/schema-warnings.ts';
 
 /** A built module, or why there is none. */
 export type ModuleOutcome =
@@ -84,23 +77,8 @@ async function buildOnce(
 ): Promise<BuildOutcome> {
   const quickjs = await createQuickJsEngine({ dataDir, workers: { ...config.workers, max: 1 } });
   closers.push(() => quickjs.close());
-  const compiler = createCompiler({ sharedDirs: config.sharedDirs, builtins: nodeBuiltins, refusedBuiltins });
-  closers.push(() => compiler.close());
-  const schemaReader = createSchemaReader();
-  closers.push(() => schemaReader.close());
   const engines: Partial<Record<EngineName, Pick<Engine, 'load'>>> = { quickjs, deno: otherEngine, docker: otherEngine };
-  const builder = createBuilder({
-    compiler,
-    schemaReader,
-    engines,
-    readManifest: (question) => {
-      const read = readManifest({ ...question, limitTable });
-      return read.ok ? { ok: true, manifest: addSchemaWarnings(read.manifest) } : read;
-    },
-    embedSidecar,
-    explainLoadError,
-    limits: resolveLimits(config.limits),
-  });
+  const builder = openPluginBuilder({ config, closers, engines });
   return builder.build(source, signal);
 }
 

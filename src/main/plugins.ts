@@ -1,17 +1,9 @@
-import { limitTable, resolveLimits } from '../config/limits.ts';
-import { embedSidecar } from '../engines/extism/sidecar.ts';
-import { nodeBuiltins, refusedBuiltins } from '../engines/quickjs/node-builtins.ts';
+import { openPluginBuilder } from '../operations/plugin-builder.ts';
 import { isNothing } from '../permissions/decision.ts';
-import { createCompiler } from '../plugins/compile/compile.ts';
-import { explainLoadError } from '../plugins/diagnostics/load-diagnostic.ts';
 import { createTracer, type Tracer } from '../plugins/diagnostics/trace.ts';
-import { readManifest } from '../plugins/manifest/read-manifest.ts';
-import { createSchemaReader } from '../plugins/schema/schema-reader.ts';
-import { createBuilder } from '../plugins/supervisor/build.ts';
 import { createSupervisor, type PluginSupervisorControls } from '../plugins/supervisor.ts';
 import type { createToolCaller } from '../tools/call.ts';
 import type { ToolRegistry } from '../tools/tools-api.ts';
-import { addSchemaWarnings } from '../tools/validation/schema-warnings.ts';
 import type { Consents } from './consents.ts';
 import type { OpenEngines } from './engines.ts';
 import type { Foundation } from './foundation.ts';
@@ -31,27 +23,16 @@ export function openPlugins(
 ): { readonly plugins: PluginSupervisorControls; readonly tracer: Tracer } {
   const { config, closers, store, events, logFault } = foundation;
   const { engines, registry, ladder, grants, uses, caller } = needs;
-  const compiler = createCompiler({ sharedDirs: config.sharedDirs, builtins: nodeBuiltins, refusedBuiltins });
-  closers.push(() => compiler.close());
-  const schemaReader = createSchemaReader();
-  closers.push(() => schemaReader.close());
   const tracer = createTracer({
     readArtifacts: async (id) => {
       const { sourceMap = '', sources = [] } = (await plugins.readArtifacts(id)) ?? {};
       return { sourceMap, sources };
     },
   });
-  const builder = createBuilder({
-    compiler,
-    schemaReader,
+  const builder = openPluginBuilder({
+    config,
+    closers,
     engines,
-    readManifest: (question) => {
-      const read = readManifest({ ...question, limitTable });
-      return read.ok ? { ok: true, manifest: addSchemaWarnings(read.manifest) } : read;
-    },
-    embedSidecar,
-    explainLoadError,
-    limits: resolveLimits(config.limits),
     refuseEngine: ladder.refuseEngine,
     climb: {
       rungs: ladder.rungs,

@@ -1,17 +1,12 @@
 import { readFileSync } from 'node:fs';
-
-/** What a process used so far, all its threads together. */
-export interface ProcessUsage {
-  readonly cpuMs: number;
-  readonly rssBytes: number;
-}
+import type { GuestUsage } from '../guest/guest-process.ts';
 
 // Fixed by the ABI of Linux for what /proc shows.
 const ticksPerSecond = 100;
 const pageBytes = 4096;
 
 /** Reads the usage of a process where the system shows it (Linux); undefined elsewhere and for a process that is gone. */
-export function readProcessUsage(pid: number): ProcessUsage | undefined {
+export function readProcessUsage(pid: number): GuestUsage | undefined {
   const fields = readStat(pid);
   if (!fields) return undefined;
   const [user, system, resident] = [fields[11], fields[12], fields[21]].map(Number);

@@ -1,4 +1,5 @@
 import { HotcellError } from '../../errors/hotcell-error.ts';
+import { createSlots } from '../guest/slots.ts';
 
 /** Lets so many in at a time; the others wait in order, at most `mostWaiting`. */
 export interface Turnstile {
@@ -8,43 +9,26 @@ export interface Turnstile {
 
 /** Makes a turnstile. */
 export function createTurnstile({ most, mostWaiting }: { readonly most: number; readonly mostWaiting: number }): Turnstile {
-  const waiting: { readonly letIn: () => void }[] = [];
-  let inside = 0;
-  const leave = () => {
-    let isOut = false;
-    return () => {
-      if (isOut) return;
-      isOut = true;
-      const next = waiting.shift();
-      if (next === undefined) inside--;
-      else next.letIn();
-    };
-  };
+  const slots = createSlots(most);
+  let here = 0;
   return {
-    enter: (signal) => {
-      const cancelled = () => new HotcellError('cancelled', 'The call ended before its command could start.');
-      if (signal.aborted) return Promise.reject(cancelled());
-      if (inside < most) {
-        inside++;
-        return Promise.resolve(leave());
+    async enter(signal) {
+      if (!signal.aborted && here >= most + mostWaiting) {
+        throw new HotcellError('queue-full', `${mostWaiting} commands wait for a container already.`);
       }
-      if (waiting.length >= mostWaiting) {
-        return Promise.reject(new HotcellError('queue-full', `${mostWaiting} commands wait for a container already.`));
+      here++;
+      try {
+        const leave = await slots.enter(signal);
+        let isIn = true;
+        return () => {
+          if (isIn) here--;
+          isIn = false;
+          leave();
+        };
+      } catch {
+        here--;
+        throw new HotcellError('cancelled', 'The call ended before its command could start.');
       }
-      const { promise, resolve, reject } = Promise.withResolvers<() => void>();
-      const entry = {
-        letIn: () => {
-          signal.removeEventListener('abort', giveUp);
-          resolve(leave());
-        },
-      };
-      const giveUp = () => {
-        waiting.splice(waiting.indexOf(entry), 1);
-        reject(cancelled());
-      };
-      waiting.push(entry);
-      signal.addEventListener('abort', giveUp, { once: true });
-      return promise;
     },
   };
 }

@@ -2,16 +2,10 @@ import { readFileSync } from 'node:fs';
 import type Docker from 'dockerode';
 import Type from 'typebox';
 import Value from 'typebox/value';
-
-/** What a container used so far, all its processes together. */
-export interface ContainerUsage {
-  readonly cpuMs: number;
-  /** Memory that cannot be given back: not the cache of files. */
-  readonly rssBytes: number;
-}
+import type { GuestUsage } from '../guest/guest-process.ts';
 
 /** Reads the usage of one container; undefined when it is not known, or not known yet. */
-export type UsageMeter = () => ContainerUsage | undefined;
+export type UsageMeter = () => GuestUsage | undefined;
 
 const nsPerMs = 1e6;
 const usPerMs = 1000;
@@ -45,7 +39,7 @@ function findGroupReader(id: string, pid: number): UsageMeter | undefined {
 }
 
 /** The second version of control groups: one folder. */
-function readUnified(folder: string): ContainerUsage | undefined {
+function readUnified(folder: string): GuestUsage | undefined {
   const cpu = readNumber(readText(`${folder}/cpu.stat`), 'usage_usec');
   const memory = readText(`${folder}/memory.stat`);
   const [anonymous, shared] = [readNumber(memory, 'anon'), readNumber(memory, 'shmem')];
@@ -54,7 +48,7 @@ function readUnified(folder: string): ContainerUsage | undefined {
 }
 
 /** The first version: a folder for each controller. */
-function readSplit(cpuFolder: string, memoryFolder: string): ContainerUsage | undefined {
+function readSplit(cpuFolder: string, memoryFolder: string): GuestUsage | undefined {
   const cpu = readText(`${cpuFolder}/cpuacct.usage`).trim();
   const memory = readText(`${memoryFolder}/memory.stat`);
   const [resident, shared] = [readNumber(memory, 'rss'), readNumber(memory, 'shmem')];
@@ -68,7 +62,7 @@ const statsSchema = Type.Object({
 });
 
 function askDocker(container: Docker.Container): UsageMeter {
-  let last: ContainerUsage | undefined;
+  let last: GuestUsage | undefined;
   let isAsking = false;
   const ask = async (): Promise<void> => {
     const stats: unknown = await container.stats({ stream: false, 'one-shot': true });

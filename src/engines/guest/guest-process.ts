@@ -3,9 +3,10 @@ import type { BorderHost } from '../border.ts';
 import type { GuestSession } from './session.ts';
 import type { GuestTurn } from './turn.ts';
 
-/** What a process used since it was ready, all its threads together. */
+/** What a process or container used, all its threads together. */
 export interface GuestUsage {
   readonly cpuMs: number;
+  /** Memory that cannot be given back: not the cache of files. */
   readonly rssBytes: number;
 }
 
@@ -21,7 +22,7 @@ export interface GuestProcess {
   /** Where lines of its standard output go; none while nothing runs in it. */
   turn: GuestTurn | undefined;
   readonly isAlive: () => boolean;
-  /** Undefined where the system does not tell. */
+  /** Since it was ready; undefined where the system does not tell. */
   readonly usage: () => GuestUsage | undefined;
   /** The last lines of its standard error. */
   readonly lastWords: () => string;

@@ -1,10 +1,10 @@
-import type { GuestFault, GuestProcess } from '../../guest/guest-process.ts';
+import type { GuestFault, GuestProcess, GuestUsage } from '../../guest/guest-process.ts';
 import { splitLines } from '../../guest/output-lines.ts';
 import { GuestSession } from '../../guest/session.ts';
 import { encodeExec } from '../exec-payload.ts';
 import { toInit } from '../frames.ts';
 import type { OpenedCell } from '../sandbox-runner.ts';
-import type { ContainerUsage, UsageMeter } from '../usage-meter.ts';
+import type { UsageMeter } from '../usage-meter.ts';
 import { describeGuest, explainEarlyEnd, explainStart, guestPort } from './guest-command.ts';
 import { listenToGuest } from './guest-line.ts';
 import { watchIdle } from './idle-watch.ts';
@@ -36,7 +36,7 @@ export async function startGuestContainer({ opened, image, runner, heapMb }: Gue
   const exited = Promise.withResolvers<void>();
   let words = '';
   let meter: UsageMeter | undefined;
-  let base: ContainerUsage = { cpuMs: 0, rssBytes: 0 };
+  let base: GuestUsage = { cpuMs: 0, rssBytes: 0 };
   let session: GuestSession | undefined;
   let isLost = false;
   let isOver = false;
@@ -113,6 +113,6 @@ export async function startGuestContainer({ opened, image, runner, heapMb }: Gue
   }
 }
 
-function subtract(now: ContainerUsage | undefined, base: ContainerUsage): ContainerUsage | undefined {
+function subtract(now: GuestUsage | undefined, base: GuestUsage): GuestUsage | undefined {
   return now && { cpuMs: now.cpuMs - base.cpuMs, rssBytes: Math.max(0, now.rssBytes - base.rssBytes) };
 }

@@ -71,7 +71,7 @@ export function mergeNixPlans(plans: readonly { readonly owner: string; readonly
 }
 
 /** One package a line; empty lines and lines that begin with `#` say nothing. */
-export function readPackagesFile(text: string): string[] {
+function readPackagesFile(text: string): string[] {
   return text
     .split(/\r?\n/)
     .map((line) => line.trim())
