@@ -1,9 +1,9 @@
 import type { Deadline } from '../engines/deadline.ts';
 import type { Engine } from '../engines/engine.ts';
+import type { QueuePlace } from '../engines/fair-queue.ts';
 import type { Approval } from '../permissions/approval-types.ts';
 import type { Generation } from '../plugins/plugin-types.ts';
 import type { ExecutionRecord } from './execution-records.ts';
-import type { QueuePlace } from './fair-queue.ts';
 import { createLogTail } from './log-tail.ts';
 import type { PreparedTool } from './prepared-tool.ts';
 import type { CallAnswer, CallRequest, ToolEntry } from './tool-types.ts';

@@ -1,4 +1,4 @@
-import { LinkedList, type ListNode } from './linked-list.ts';
+import { LinkedList, type ListNode } from '../engines/linked-list.ts';
 
 /** Lets one call at a time into a cell that calls share. */
 export interface CellTurns<Item> {

@@ -1,6 +1,6 @@
+import { createFairQueue } from '../engines/fair-queue.ts';
 import type { ActiveCall } from './active-call.ts';
 import { createCellTurns } from './cell-turns.ts';
-import { createFairQueue } from './fair-queue.ts';
 import { createRunnableSlots } from './runnable-slots.ts';
 
 /** Decides when an accepted call starts: shared cells one at a time, then fair turns, then free slots. */

@@ -1,4 +1,4 @@
-import type { Candidacy, Queued } from './fair-queue.ts';
+import type { Candidacy, Queued } from '../engines/fair-queue.ts';
 
 /**
  * Counts the calls that an engine could run at this moment: started, and not waiting at the border. Few are handed over at

@@ -1,0 +1,113 @@
+import { defaultSettings as defaults } from './defaults.ts';
+import { limitTable } from './limits.ts';
+
+/** What a budget counts. */
+export type BudgetUnit =
+  | 'bytes'
+  | 'calls'
+  | 'cells'
+  | 'connections'
+  | 'ms'
+  | 'places'
+  | 'questions'
+  | 'rows'
+  | 'tickets'
+  | 'tokens';
+
+/** One thing that callers can hold. A bound that is left out does not exist; the others always hold together. */
+export interface Budget {
+  /** What is held, in the words of the page. */
+  readonly holds: string;
+  readonly unit: BudgetUnit;
+  /** Of one call, connection or plugin and caller together: `each` says of what. */
+  readonly each?: { readonly of: string; readonly max: number };
+  readonly perCaller?: number;
+  readonly perPlugin?: number;
+  readonly inAll?: number;
+  /** Kept for admins: others never come nearer to `inAll` than this, or it lies beyond `inAll` where `atBound` says so. */
+  readonly reserve?: number;
+  /** What whoever passes the bound gets. */
+  readonly atBound: string;
+  /** The keys of the config that change it. */
+  readonly settings?: readonly string[];
+  /** Files in `test/` that reach the bound. */
+  readonly tests: readonly string[];
+}
+
+const { queue, approvals, files, kv, executions, audit } = defaults;
+
+/**
+ * The one table of what a caller can hold. Whoever bounds something reads its numbers here or in the settings that a row
+ * names; docs/limits.md is written from it by `npm run docs:limits`.
+ */
+export const budgets = {
+  'call.time': {
+    holds: 'time of a call, waiting included, but not the wait for a person',
+    unit: 'ms',
+    each: { of: 'call', max: limitTable.wallMs.default },
+    atBound: 'the call ends as `timeout`',
+    settings: ['limits.wallMs', 'pluginLimits'],
+    tests: ['engines/quickjs/limits.test.ts', 'engines/deno/limits.test.ts'],
+  },
+  'call.memory': {
+    holds: 'memory of a running cell',
+    unit: 'bytes',
+    each: { of: 'call', max: limitTable.memoryBytes.default },
+    atBound: 'the call ends with `memory-exceeded`',
+    settings: ['limits.memoryBytes', 'pluginLimits'],
+    tests: ['engines/quickjs/limits.test.ts', 'engines/deno/limits.test.ts'],
+  },
+  'queue.waiting': {
+    holds: 'calls that wait for their turn',
+    unit: 'calls',
+    perCaller: queue.maxPendingPerCaller,
+    inAll: queue.maxPending,
+    atBound: 'a new call is refused with `queue-full`',
+    settings: ['queue.maxPending', 'queue.maxPendingPerCaller'],
+    tests: ['tools/limits-of-queue.test.ts'],
+  },
+  'approvals.open': {
+    holds: 'open questions to people',
+    unit: 'questions',
+    perCaller: approvals.maxOpenPerCaller,
+    inAll: approvals.maxOpen,
+    atBound: 'what would ask is refused with `queue-full`',
+    settings: ['approvals.maxOpen', 'approvals.maxOpenPerCaller'],
+    tests: ['permissions/approvals.test.ts'],
+  },
+  'disk.workspace': {
+    holds: 'files in the workspace of a caller',
+    unit: 'bytes',
+    perCaller: files.workspaceQuotaBytes,
+    atBound: 'the write is refused with `quota-exceeded`',
+    settings: ['files.workspaceQuotaBytes', 'files.maxFileBytes'],
+    tests: ['capabilities/files.test.ts'],
+  },
+  'disk.kv': {
+    holds: 'stored values (`context.kv`)',
+    unit: 'bytes',
+    each: { of: 'plugin and caller', max: kv.quotaBytes },
+    atBound: 'the write is refused with `quota-exceeded`',
+    settings: ['kv.quotaBytes', 'kv.maxValueBytes'],
+    tests: ['capabilities/kv.test.ts'],
+  },
+  'disk.executions': {
+    holds: 'records of calls',
+    unit: 'rows',
+    inAll: executions.keep,
+    atBound: 'the oldest are removed',
+    settings: ['executions.keep'],
+    tests: ['store/executions.test.ts'],
+  },
+  'disk.audit': {
+    holds: 'rows of the audit',
+    unit: 'rows',
+    inAll: audit.keep,
+    atBound: 'the oldest are removed',
+    settings: ['audit.keep'],
+    tests: ['operations/audit.test.ts'],
+  },
+} as const satisfies Record<string, Budget>;
+
+/** The key of one row. */
+export type BudgetName = keyof typeof budgets;
