@@ -3,14 +3,14 @@ import type { Capability } from './capability.ts';
 
 const fix = 'See docs/plugin-format.md for what the context offers.';
 
-const sentences: Readonly<Record<string, string>> = {
-  skill: 'context.skill is not part of this version: skills are not read.',
-};
+const sentences: ReadonlyMap<string, string> = new Map([
+  ['skill', 'context.skill is not part of this version: skills are not read.'],
+]);
 
 /** Members of `context` that plugins of other systems may use: each is refused by its name, whatever was granted. */
 export const namedRefusals: Capability = {
   name: 'named-refusals',
-  operations: [...Object.keys(sentences), 'agent.*', 'browser.*'],
+  operations: [...sentences.keys(), 'agent.*', 'browser.*'],
   answer: async ({ op }) => {
     throw refuseOperation(op);
   },
@@ -19,5 +19,5 @@ export const namedRefusals: Capability = {
 /** The refusal of something that the context does not have, by the name that the plugin used. */
 export function refuseOperation(op: string): HotcellError {
   const member = op.slice(0, 80).replaceAll(/[^\w.$-]/g, '?');
-  return new HotcellError('not-supported', sentences[op] ?? `context.${member} is not part of this version.`, { fix });
+  return new HotcellError('not-supported', sentences.get(op) ?? `context.${member} is not part of this version.`, { fix });
 }

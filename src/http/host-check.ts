@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import { HotcellError } from '../errors/hotcell-error.ts';
 
@@ -21,6 +22,36 @@ export function createHostCheck(names: readonly string[]): HostCheck {
     }
     if (origin !== undefined && origin !== `http://${host}` && origin !== `https://${host}`) throw refuseOrigin(origin, host);
   };
+}
+
+/** Headers that mean something only once: Node keeps the first of two, a proxy before it may have looked at the other. */
+const singletons: ReadonlySet<string> = new Set([
+  'authorization',
+  'content-length',
+  'content-type',
+  'host',
+  'idempotency-key',
+  'if-match',
+  'last-event-id',
+  'origin',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+/** Refuses a request that says twice what may be said once. */
+export function refuseRepeatedHeaders({ headers, rawHeaders }: Pick<IncomingMessage, 'headers' | 'rawHeaders'>): void {
+  let names = 0;
+  for (const _ in headers) names++;
+  // As many names as lines: nothing is there twice.
+  if (names * 2 === rawHeaders.length) return;
+  const seen = new Set<string>();
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = (rawHeaders[at] ?? '').toLowerCase();
+    if (seen.has(name) && (singletons.has(name) || name.startsWith('x-hotcell-') || name.startsWith('sec-websocket-'))) {
+      throw new HotcellError('body-invalid', `Expected one header ${name}, got several.`, { fix: 'Send each of them once.' });
+    }
+    seen.add(name);
+  }
 }
 
 function isOurs(host: string, allowed: ReadonlySet<string>): boolean {

@@ -26,7 +26,7 @@ const messagesByFastifyCode: Readonly<Record<string, string>> = {
 export function toHotcellError(error: unknown, log: Logger): HotcellError {
   if (error instanceof HotcellError) return error;
   const fastifyCode = readCode(error);
-  const code = codesByFastifyCode[fastifyCode];
+  const code = Object.hasOwn(codesByFastifyCode, fastifyCode) ? codesByFastifyCode[fastifyCode] : undefined;
   if (code !== undefined)
     return new HotcellError(code, messagesByFastifyCode[fastifyCode] ?? 'The request body is not valid JSON.');
   if (error instanceof SyntaxError)

@@ -10,7 +10,7 @@ import type { Authenticate, IsCurrent } from './auth.ts';
 import { answerClientError } from './client-error.ts';
 import { registerEventStream } from './event-stream.ts';
 import { registerFixedRoutes } from './fixed-routes.ts';
-import { createHostCheck } from './host-check.ts';
+import { createHostCheck, refuseRepeatedHeaders } from './host-check.ts';
 import { registerWebSocket } from './json-rpc/web-socket.ts';
 import { createMetrics } from './metrics.ts';
 import { type KnownRoute, refuseUnknownRoute } from './not-found.ts';
@@ -59,6 +59,7 @@ export async function startHttpServer(parts: HttpServerParts): Promise<HttpServe
     const { headers, raw } = request;
     // Node lets go of a connection that asks for an upgrade: whoever answers it in plain HTTP must end it.
     if (headers.upgrade !== undefined) reply.raw.once('finish', () => raw.socket.destroySoon());
+    refuseRepeatedHeaders(raw);
     checkHost(headers.host, headers.origin);
     done();
   });

@@ -12,6 +12,7 @@ import { cellKeyOf } from './cell-key.ts';
 import { chooseTimeoutMs } from './deadline.ts';
 import type { Dispatcher } from './dispatcher.ts';
 import { type Engines, findEngine } from './engine-run.ts';
+import { showAnswer } from './execution-reader.ts';
 import { createRecord } from './execution-records.ts';
 import type { Idempotency } from './idempotency.ts';
 import { checkNesting } from './nested-calls.ts';
@@ -129,7 +130,7 @@ export function createAcceptance(parts: AcceptParts): Acceptance {
     const within = effectKey === null ? {} : { withinMs: sideEffectMs };
     const keyUse = { caller, tool: name, key: key ?? '', arguments: value, executionId: id, ...within };
     const earlier = key === null ? undefined : idempotency.claim(keyUse);
-    if (earlier !== undefined) return earlier;
+    if (earlier !== undefined) return showAnswer(earlier, request.caller);
     const generation = published.generation.id;
     const facts = {
       id,

@@ -10,7 +10,7 @@ import { createDispatcher } from './dispatcher.ts';
 import { createDurableWaits } from './durable-waits.ts';
 import { engineOf, findEngine, runInEngine } from './engine-run.ts';
 import { createExecutionIds } from './execution-id.ts';
-import { executionUnknown, maySee } from './execution-reader.ts';
+import { executionUnknown, maySee, showError } from './execution-reader.ts';
 import { type CallEnd, createExecutionRecords } from './execution-records.ts';
 import { createIdempotency } from './idempotency.ts';
 import { createNestedCalls } from './nested-calls.ts';
@@ -203,7 +203,7 @@ export function createToolCaller(parts: ToolCallerParts): ToolCallerHandle {
       executionId: record.id,
       status,
       ...(output !== undefined && { output }),
-      ...(error !== undefined && { error }),
+      ...(error !== undefined && { error: showError(error, request.caller, record.id) }),
       durationMs,
       ...(call.climbed !== undefined && { climbed: describeClimb(call.climbed) }),
     };

@@ -24,6 +24,19 @@ describe('createCapabilityTable', () => {
     expect(table.faults).toEqual([]);
   });
 
+  it('refuses in words what every object has by another name', async () => {
+    await using table = openTable();
+    for (const name of Object.getOwnPropertyNames(Object.prototype)) {
+      for (const op of [name, `agent.${name}`, `browser.${name}`, `kv.${name}`, `files.${name}`]) {
+        expect(await table.ask(op, {}, { grant: {} })).toMatchObject({
+          ok: false,
+          code: 'not-supported',
+          message: expect.stringContaining(`context.${op} is not part of this version.`),
+        });
+      }
+    }
+  });
+
   it('fetches for real, through the resolver it was given', async () => {
     await using server = await startWebServer((_request, response) => void response.end('over the border'));
     await using table = openTable({ resolver: async () => ['127.0.0.1'] });

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -179,6 +180,25 @@ describe('startHttpServer', () => {
     expect(await statusFor('/healthz', { host, ...(origin === undefined ? {} : { origin }) })).toBe(status);
   });
 
+  it.each([
+    ['two hosts', ['Host: localhost', 'Host: evil.example'], 400],
+    ['the same host twice', ['Host: localhost', 'host: localhost'], 400],
+    ['two origins', ['Host: localhost', 'Origin: http://localhost', 'Origin: http://evil.example'], 400],
+    ['two tokens', ['Host: localhost', 'Authorization: Bearer a', 'Authorization: Bearer b'], 400],
+    ['two lengths', ['Host: localhost', 'Content-Length: 0', 'Content-Length: 0'], 400],
+    ['two switches', ['Host: localhost', 'X-Hotcell-Cancel-On-Disconnect: 1', 'X-Hotcell-Cancel-On-Disconnect: 0'], 400],
+    ['two types that it takes', ['Host: localhost', 'Accept: text/html', 'Accept: */*'], 200],
+  ])('answers %s with %i', async (_what, lines, status) => {
+    expect(await askRaw(['GET /healthz HTTP/1.1', ...lines])).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    const upgrade = [
+      'Connection: Upgrade',
+      'Upgrade: websocket',
+      'Sec-WebSocket-Version: 13',
+      'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==',
+    ];
+    if (status === 400) expect(await askRaw(['GET /ws HTTP/1.1', ...lines, ...upgrade])).toMatch(/^HTTP\/1.1 400 /);
+  });
+
   it('shows the config without secrets', async () => {
     const text = await (await door.fetch('/api/config')).text();
     expect(text).toContain('"weather":{"apiKey":"(set)"}');
@@ -226,6 +246,15 @@ describe('startHttpServer', () => {
     expect((await fetch(`${door.url}/healthz`)).status).toBe(200);
   });
 });
+
+/** Sends one request as it is; resolves with the first line of the answer. */
+async function askRaw(lines: readonly string[]): Promise<string> {
+  const socket = connect(Number(new URL(door.url).port), '127.0.0.1');
+  socket.write(`${lines.join('\r\n')}\r\n\r\n`);
+  const [data] = await once(socket, 'data');
+  socket.destroy();
+  return String(data).split('\r\n', 1)[0] ?? '';
+}
 
 function statusFor(path: string, headers: Record<string, string>): Promise<number | undefined> {
   const { promise, resolve, reject } = Promise.withResolvers<number | undefined>();

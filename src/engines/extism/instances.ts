@@ -169,5 +169,5 @@ function pick<Value>(
   { imports }: KnownModule,
 ): Record<string, Value> {
   const names = imports.filter((entry) => entry.module === namespace).map((entry) => entry.name);
-  return Object.fromEntries(names.flatMap((name) => (functions[name] ? [[name, functions[name]]] : [])));
+  return Object.fromEntries(Object.entries(functions).filter(([name]) => names.includes(name)));
 }
