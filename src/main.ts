@@ -41,9 +41,18 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
   const { config, version, log, startedAtMs, store, secrets, events, logFault } = foundation;
 
   const registry = createToolRegistry();
-  const { engines, sandbox } = await openEngines(foundation, (programKey) => {
-    const owner = registry.list().find((entry) => entry.published.generation.program.key === programKey);
-    if (owner) plugins.noteKill(owner.published.generation.pluginPath, 'its code did not stop when its time was over');
+  const findOwner = (programKey: string) =>
+    registry.list().find((entry) => entry.published.generation.program.key === programKey);
+  const { engines, sandbox } = await openEngines(foundation, {
+    onKill(programKey) {
+      const path = findOwner(programKey)?.published.generation.pluginPath;
+      if (path !== undefined) plugins.noteKill(path, 'its code did not stop when its time was over');
+    },
+    onCellLost(programKey, reason) {
+      const owner = findOwner(programKey);
+      const path = owner?.published.generation.pluginPath ?? '';
+      events.publish('cell-loss', { subject: owner?.plugin ?? programKey, data: { path, reason } });
+    },
   });
   const ladder = readLadder(config, { engines });
   const consents = openConsents(

@@ -56,6 +56,8 @@ export interface BorderHost {
   view(): BorderView;
   /** One line of the log, already bounded by the engine. Must not throw. */
   log(line: LogLine): void;
+  /** Something that whoever reads the answer has to know: it is logged, and goes with the answer. Must not throw. */
+  warn?(text: string): void;
   /** Progress of the call. Must not throw. */
   progress(progress: { readonly done: number; readonly total?: number; readonly message?: string }): void;
   /**

@@ -28,6 +28,8 @@ export interface EventDataByType {
   'execution-progress': { done: number; total?: number; message?: string };
   'execution-log': { level: string; text: string };
   'execution-end': { tool: string; version: string; status: string; durationMs: number; code?: string };
+  /** The memory of a session's or plugin's cell is gone. */
+  'cell-loss': { path: string; reason: string };
   'permission-use': { tool: string; permission: string; detail: string; allowed: boolean };
   'grant-change': {
     action: 'granted' | 'revoked' | 'expired';

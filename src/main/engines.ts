@@ -4,7 +4,7 @@ import { allowNamedImages } from '../engines/docker/image-uses.ts';
 import { createSandboxRunner, type SandboxRunner } from '../engines/docker/sandbox-runner.ts';
 import type { Engine, EngineName } from '../engines/engine.ts';
 import { createExtismEngine } from '../engines/extism/extism-engine.ts';
-import { createQuickJsEngine } from '../engines/quickjs/engine.ts';
+import { createQuickJsEngine, type QuickJsOptions } from '../engines/quickjs/engine.ts';
 import { forbiddenSegments } from '../permissions/forbidden-segments.ts';
 import type { Foundation } from './foundation.ts';
 
@@ -14,10 +14,13 @@ export interface OpenEngines {
   readonly sandbox: SandboxRunner;
 }
 
-/** Starts the engines. `onKill` hears of the program whose code did not stop when its time was over. */
-export async function openEngines(foundation: Foundation, onKill: (programKey: string) => void): Promise<OpenEngines> {
+/** What engines tell of programs: whose code did not stop when its time was over, and whose kept cell was lost, and why. */
+type ProgramNews = Pick<QuickJsOptions, 'onKill' | 'onCellLost'>;
+
+/** Starts the engines. */
+export async function openEngines(foundation: Foundation, news: ProgramNews): Promise<OpenEngines> {
   const { config, closers, logFault } = foundation;
-  const quickjs = await createQuickJsEngine({ dataDir: config.dataDir, workers: config.workers, onKill });
+  const quickjs = await createQuickJsEngine({ dataDir: config.dataDir, workers: config.workers, ...news });
   closers.push(() => quickjs.close());
   const extism = createExtismEngine({ maxWorkers: config.workers.max });
   closers.push(() => extism.close());

@@ -50,6 +50,8 @@ export class ActiveCall {
   suspended: Uint8Array | undefined;
   /** It is kept as it waits now: the end of the daemon does not end it. */
   isParked = false;
+  /** What its answer has to say beside its end. */
+  readonly warnings: string[] = [];
   /** It asked a person in the middle. */
   hasAsked = false;
   /** It asked the host for something that leaves a trace. */

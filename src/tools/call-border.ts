@@ -187,6 +187,11 @@ export class CallBorder implements BorderHost {
     }
   }
 
+  warn(text: string): void {
+    this.#call.warnings.push(text);
+    this.log({ level: 'warn', text, atMs: Date.now() });
+  }
+
   progress(data: { readonly done: number; readonly total?: number; readonly message?: string }): void {
     const { caller, id } = this.#call.record;
     this.#parts.events.publish('execution-progress', { caller, subject: id, data });

@@ -205,6 +205,7 @@ export function createToolCaller(parts: ToolCallerParts): ToolCallerHandle {
       ...(output !== undefined && { output }),
       ...(error !== undefined && { error: showError(error, request.caller, record.id) }),
       durationMs,
+      ...(call.warnings.length > 0 && { warnings: call.warnings }),
       ...(call.climbed !== undefined && { climbed: describeClimb(call.climbed) }),
     };
     store.committedEnds().then(() => call.resolve(answer), call.reject);

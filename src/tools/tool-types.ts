@@ -120,6 +120,8 @@ export interface CallAnswer {
   readonly output?: unknown;
   readonly error?: ExecutionError;
   readonly durationMs: number;
+  /** What whoever called has to know beside the end, such as that the state of its session was lost. */
+  readonly warnings?: readonly string[];
   /** It was run again on a higher engine after it had used up what it may have on the one that it asks for. */
   readonly climbed?: { readonly from: string; readonly to: string; readonly reason: string };
   /** True when an earlier execution with the same idempotency key answered. */

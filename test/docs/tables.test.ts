@@ -46,6 +46,7 @@ const dataOfEvents = {
   'execution-progress': ['done', 'total', 'message'],
   'execution-log': ['level', 'text'],
   'execution-end': ['tool', 'version', 'status', 'durationMs', 'code'],
+  'cell-loss': ['path', 'reason'],
   'permission-use': ['tool', 'permission', 'detail', 'allowed'],
   'grant-change': ['action', 'grant', 'permissions', 'scope', 'by'],
   'approval-request': ['approval', 'kind', 'reason', 'question', 'tool', 'execution', 'expiresAtMs', 'tag'],

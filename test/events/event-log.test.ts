@@ -17,6 +17,7 @@ const samples: { [Type in EventType]: EventDataByType[Type] } = {
   'execution-progress': { done: 1, total: 2, message: 'half' },
   'execution-log': { level: 'info', text: 'hello' },
   'execution-end': { tool: 'a', version: '1.0.0', status: 'error', durationMs: 1.5, code: 'handler-threw' },
+  'cell-loss': { path: 'a.ts', reason: 'memory' },
   'permission-use': { tool: 'a', permission: 'net', detail: 'api.example.com', allowed: false },
   'storage-problem': { path: '/d', message: 'full' },
   'grant-change': { action: 'granted', grant: 'grt_1', permissions: 'kv', scope: 'always', by: 'local' },

@@ -85,7 +85,8 @@ async function collectArguments(
 function showAnswer(session: CliSession, answer: CallAnswer, isFull: boolean): void {
   if (isFull) session.printJson(answer);
   else if (answer.status === 'success') session.print(showOutput(session, formatOutput(answer.output)));
-  const { climbed } = answer;
+  const { climbed, warnings = [] } = answer;
+  if (!isFull) for (const warning of warnings) session.note(`Warning: ${tame(warning)}\n`);
   if (climbed !== undefined && !isFull) session.note(`Run again on ${climbed.to}: ${tame(climbed.reason)}\n`);
   if (answer.status === 'success') return;
   session.exitCode = answer.error === undefined ? exitCodes.failed : exitCodeFor(answer.error.code) || exitCodes.failed;

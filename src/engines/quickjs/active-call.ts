@@ -10,6 +10,8 @@ import type { WorkerThread } from './worker-thread.ts';
 export interface CellMemory {
   readonly id: number;
   readonly program: Program;
+  /** A call is in it, from its start to its end. */
+  isInUse: boolean;
   place:
     | { kind: 'new' }
     | { kind: 'resident'; thread: WorkerThread }
@@ -181,7 +183,7 @@ export function createActiveCall(parts: {
 /** Makes cells with numbers of their own. */
 export function createCellCounter(): (program: Program) => CellMemory {
   let next = 1;
-  return (program) => ({ id: next++, program, place: { kind: 'new' } });
+  return (program) => ({ id: next++, program, isInUse: false, place: { kind: 'new' } });
 }
 
 const SEED_WORDS = 3;

@@ -1,4 +1,4 @@
-import type { GuestError } from '../engine.ts';
+import type { GuestError, Isolation } from '../engine.ts';
 import { MAX_OUTPUT_DEPTH, nestsDeeper } from '../json-nesting.ts';
 import type { ActiveCall } from './active-call.ts';
 import { memoryExceeded, toGuestError } from './guest-errors.ts';
@@ -25,6 +25,18 @@ export function endOfSlice(call: ActiveCall, { end, abandoned }: CallSliceResult
     case 'stopped':
       return end.reason === 'memory' ? endOverMemory(call) : { status: 'timeout', error: cpuExceeded(call) };
   }
+}
+
+/** Why a slice lost the memory in which it ran. */
+export function lossIn({ end }: CallSliceResult): string {
+  if (end.kind !== 'stopped') return 'a call in it exhausted its memory or its stack';
+  if (end.reason === 'memory') return 'a call in it used more memory than it may';
+  return end.reason === 'cpu' ? 'a call in it used more time on the processor than it may' : 'a call in it was cut off';
+}
+
+/** What the next call hears. */
+export function describeLoss(isolation: Isolation, reason: string): string {
+  return `The state of this ${isolation} was lost, and the call begins with that of a plugin just loaded: ${reason}.`;
 }
 
 /** Ended from outside. */

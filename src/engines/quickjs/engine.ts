@@ -12,7 +12,7 @@ import {
   usageOf,
 } from './active-call.ts';
 import { loadBase } from './base-store.ts';
-import { cancelled, cpuExceeded, type EndOfCall, endOfSlice, wallExceeded } from './call-ends.ts';
+import { cancelled, cpuExceeded, describeLoss, type EndOfCall, endOfSlice, lossIn, wallExceeded } from './call-ends.ts';
 import { compileQuickJs } from './cell/instance.ts';
 import { ImageCache } from './image-cache.ts';
 import { KeptCells } from './kept-cells.ts';
@@ -36,6 +36,8 @@ export interface QuickJsOptions {
   readonly workers: { readonly min: number; readonly max: number };
   /** Told the key of a program whose code had to be ended with its whole thread. Must not throw. */
   readonly onKill?: (programKey: string) => void;
+  /** Told when a session's or plugin's cell was lost, and why. Must not throw. */
+  readonly onCellLost?: (programKey: string, reason: string) => void;
 }
 
 /** Starts the engine that runs TypeScript and JavaScript plugins in QuickJS cells. */
@@ -53,11 +55,13 @@ class QuickJsEngine implements Engine {
   readonly #kept = new KeptCells((cell) => this.#scheduler.places.drop(cell));
   readonly #calls = new Set<ActiveCall>();
   readonly #onKill: (programKey: string) => void;
+  readonly #onKeptCellLost: (programKey: string, reason: string) => void;
   readonly #newCell = createCellCounter();
   #watch: NodeJS.Timeout | undefined;
 
   constructor(options: QuickJsOptions, setup: ConstructorParameters<typeof Scheduler>[0], fingerprint: Buffer) {
     this.#onKill = options.onKill ?? (() => {});
+    this.#onKeptCellLost = options.onCellLost ?? (() => {});
     this.#images = new ImageCache(fingerprint, (program) => rebuildImage(program, this.#scheduler));
     this.#scheduler = new Scheduler(setup, options.workers, {
       onSlice: (call, result) => this.#onSlice(call, result),
@@ -79,6 +83,10 @@ class QuickJsEngine implements Engine {
     if (request.isolation === 'call') return this.#runIn(this.#newCell(request.program), request, host, signal);
     await this.#handOver(request, host);
     const cell = this.#kept.take(request.cellKey, () => this.#newCell(request.program));
+    const superfluous = this.#kept.findSuperfluous();
+    if (superfluous) this.#loseKept(superfluous, 'many other cells were used after it');
+    const loss = this.#kept.takeLoss(request.cellKey);
+    if (loss !== undefined) host.warn?.(describeLoss(request.isolation, loss));
     return this.#runIn(cell, request, host, signal);
   }
 
@@ -145,18 +153,22 @@ class QuickJsEngine implements Engine {
 
   /** Starts a call, or a hook, in a cell. */
   #start(call: ActiveCall): void {
-    this.#calls.add(call);
-    this.#startWatch();
+    this.#takeIn(call);
     if (this.#images.peek(call.cell.program.key)) this.#scheduler.enqueue(call);
     else this.#fetchImage(call);
   }
 
   /** A suspended call waits here again. */
   #goOn(call: ActiveCall, { open }: SuspendedCall): void {
-    this.#calls.add(call);
-    this.#startWatch();
+    this.#takeIn(call);
     this.#ask(call, open, true);
     call.host.waiting?.(true);
+  }
+
+  #takeIn(call: ActiveCall): void {
+    this.#calls.add(call);
+    call.cell.isInUse = true;
+    this.#startWatch();
   }
 
   #fetchImage(call: ActiveCall): void {
@@ -190,7 +202,7 @@ class QuickJsEngine implements Engine {
 
   #onSlice(call: ActiveCall, result: CallSliceResult): void {
     noteSlice(call, result);
-    if (result.cellLost && call.keepCell) this.#kept.lose(call.cell);
+    if (result.cellLost) this.#loseKept(call.cell, lossIn(result));
     if (call.ending) {
       this.#finish(call, call.ending);
       return;
@@ -234,13 +246,14 @@ class QuickJsEngine implements Engine {
     }
     this.#scheduler.dequeue(call);
     this.#finish(call, { status, error });
+    const hasBegun = call.start === undefined;
     // The handler of a kept cell was left in the middle: its state cannot be trusted any more.
-    if (call.keepCell) this.#kept.lose(call.cell);
-    this.#scheduler.places.drop(call.cell);
+    if (hasBegun) this.#loseKept(call.cell, `a call in it ended as ${error.code}`);
+    if (hasBegun || !call.keepCell) this.#scheduler.places.drop(call.cell);
   }
 
   #onThreadLost(call: ActiveCall, reason: 'killed' | 'died', detail: string): void {
-    if (call.keepCell) this.#kept.lose(call.cell);
+    this.#loseKept(call.cell, `its thread ${reason === 'killed' ? 'had to be ended' : 'died'} while a call ran in it`);
     if (reason === 'killed') this.#onKill(call.request.program.key);
     if (call.ending) this.#finish(call, call.ending);
     else if (reason === 'killed') this.#finish(call, { status: 'timeout', error: cpuExceeded(call) });
@@ -252,7 +265,7 @@ class QuickJsEngine implements Engine {
   }
 
   #onCellLost(cell: CellMemory): void {
-    this.#kept.lose(cell);
+    this.#loseKept(cell, 'the thread in which it lay was ended');
     for (const call of this.#calls) {
       if (call.cell !== cell) continue;
       this.#scheduler.dequeue(call);
@@ -263,9 +276,14 @@ class QuickJsEngine implements Engine {
     }
   }
 
+  #loseKept(cell: CellMemory, reason: string): void {
+    if (this.#kept.lose(cell, reason)) this.#onKeptCellLost(ordinaryKey(cell.program.key), reason);
+  }
+
   #finish(call: ActiveCall, end: EndOfCall): void {
     if (call.state === 'ended') return;
     call.state = 'ended';
+    call.cell.isInUse = false;
     this.#calls.delete(call);
     for (const question of call.open.values()) question.cancel();
     call.open.clear();

@@ -14,6 +14,7 @@ const eventTypeTable: Readonly<Record<EventType, true>> = {
   'execution-progress': true,
   'execution-log': true,
   'execution-end': true,
+  'cell-loss': true,
   'permission-use': true,
   'grant-change': true,
   'approval-request': true,

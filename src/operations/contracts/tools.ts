@@ -44,6 +44,7 @@ const callAnswer = Type.Unsafe<CallAnswer>(
     output: Type.Optional(Type.Unknown()),
     error: Type.Optional(executionError),
     durationMs: Type.Number(),
+    warnings: Type.Optional(Type.Array(Type.String(), { description: 'Such as that the state of a session was lost.' })),
     replayed: Type.Optional(Type.Boolean()),
     climbed: Type.Optional(
       Type.Object(

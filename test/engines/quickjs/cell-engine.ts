@@ -11,7 +11,10 @@ import { createQuickJsEngine } from '../../../src/engines/quickjs/engine.ts';
 export interface CellEngine {
   readonly engine: Engine;
   readonly logs: LogLine[];
+  readonly warnings: string[];
   readonly killed: string[];
+  /** Keys of programs whose kept cells were lost, and why. */
+  readonly losses: Array<readonly [programKey: string, reason: string]>;
   /** Loads the plugin object written as JavaScript; returns its program. */
   load(plugin: string): Promise<Program>;
   call(program: Program, options?: CallOptions): Promise<RunOutcome>;
@@ -38,14 +41,23 @@ let executions = 0;
 export async function startCellEngine(workers = { min: 2, max: 4 }): Promise<CellEngine> {
   const dataDir = mkdtempSync(join(tmpdir(), 'hotcell-engine-'));
   const logs: LogLine[] = [];
+  const warnings: string[] = [];
   const killed: string[] = [];
-  const engine = await createQuickJsEngine({ dataDir, workers, onKill: (key) => killed.push(key) });
+  const losses: Array<readonly [string, string]> = [];
+  const engine = await createQuickJsEngine({
+    dataDir,
+    workers,
+    onKill: (key) => killed.push(key),
+    onCellLost: (key, reason) => losses.push([key, reason]),
+  });
   return {
     engine,
     logs,
+    warnings,
     killed,
+    losses,
     load: (plugin) => loadProgram(engine, plugin),
-    call: (program, options = {}) => runCall(engine, logs, program, options),
+    call: (program, options = {}) => runCall(engine, { logs, warnings }, program, options),
     close: async () => {
       await engine.close();
       rmSync(dataDir, { recursive: true, force: true });
@@ -61,12 +73,18 @@ async function loadProgram(engine: Engine, plugin: string): Promise<Program> {
   return { key, label: key, readCode: async () => code, readImage: async () => undefined, saveImage: () => {} };
 }
 
-function runCall(engine: Engine, logs: LogLine[], program: Program, options: CallOptions): Promise<RunOutcome> {
+function runCall(
+  engine: Engine,
+  { logs, warnings }: Pick<CellEngine, 'logs' | 'warnings'>,
+  program: Program,
+  options: CallOptions,
+): Promise<RunOutcome> {
   const limits = { ...defaultLimits, ...options.limits };
   const host: BorderHost = {
     answer: options.answer ?? (async (request) => ({ ok: true, payload: JSON.stringify({ op: request.op }) })),
     view: () => ({ config: options.config ?? {}, env: {}, denied: {} }),
     log: (line) => logs.push(line),
+    warn: (text) => warnings.push(text),
     progress: () => {},
   };
   return engine.run(

@@ -7,7 +7,7 @@ import { applyDelta, copyReference, encodeDelta, type Reference, restoreReferenc
 import { newGuestBuffer, newGuestString, readGuestBuffer, readGuestString, writeText } from './guest-values.ts';
 import type { Instance } from './instance.ts';
 
-/** A heap that grew by more than this over its image is not worth clearing: the instance is replaced. */
+/** A memory that ever grew by more than this over its image is given back to the system: the instance is replaced. */
 const MAX_GROWTH_BYTES = 4 * 1024 * 1024;
 /** How often the guest's jobs are run between two looks at the clock. */
 const JOBS_PER_TURN = 1000;
@@ -43,6 +43,8 @@ export class Cell {
   readonly #context: JSContextPointer;
   #highWater: number;
   #imageTop: number;
+  /** The highest that the heap ever was, under any image: so far the system has pages for it. */
+  #peak: number;
   /** A host exception passed through the guest, or the allocator was exhausted: never use the instance again. */
   broken = false;
 
@@ -56,6 +58,7 @@ export class Cell {
     instance.callbacks.interrupt = handlers.interrupt;
     instance.callbacks.host = (count, argv) => this.#answerHost(handlers.host, count, argv);
     this.#highWater = base.reference.top;
+    this.#peak = base.reference.top;
   }
 
   /** Makes the memory equal to an image: a brand-new sandbox. */
@@ -93,13 +96,19 @@ export class Cell {
       this.#instance.ffi.QTS_RuntimeSetMaxStackSize(this.#runtime, limits.stackBytes);
   }
 
-  /** True when the instance must not be used again. */
+  /** How much the memory in it grew over its image since the restore. */
+  grownBytes(): number {
+    return Math.max(0, this.#readTop() - this.#imageTop);
+  }
+
+  /** Looks at what no restore puts back: a stack that did not come back to its beginning makes the instance useless. */
+  checkStack(): void {
+    if (this.#instance.stackPointer() !== this.#base.header.stackPointer) this.broken = true;
+  }
+
+  /** True when the instance is worth no further use: the memory of whoever lies in it can still be moved out, unless it is broken. */
   isWornOut(): boolean {
-    return (
-      this.broken ||
-      this.#readTop() - this.#imageTop > MAX_GROWTH_BYTES ||
-      this.#instance.stackPointer() !== this.#base.header.stackPointer
-    );
+    return this.broken || Math.max(this.#peak, this.#readTop()) - this.#imageTop > MAX_GROWTH_BYTES;
   }
 
   /** Evaluates a script. */
@@ -198,7 +207,9 @@ export class Cell {
         ffi.QTS_FreeValuePointer(this.#context, key);
         ffi.QTS_FreeValuePointer(this.#context, value);
       }
-      return ffi.QTS_Throw(this.#context, error) as number;
+      const thrown = ffi.QTS_Throw(this.#context, error) as number;
+      ffi.QTS_FreeValuePointer(this.#context, error);
+      return thrown;
     } catch {
       this.broken = true;
       return 0;
@@ -234,17 +245,18 @@ export class Cell {
       return text;
     };
     const thrown = { name: read('name'), message: read('message'), stack: read('stack') };
-    if (thrown.name === 'undefined')
-      return { name: '', message: readGuestString(this.#instance, this.#context, error, MAX_THROWN_BYTES), stack: '' };
+    const isError = thrown.name !== 'undefined';
+    const text = isError ? '' : readGuestString(this.#instance, this.#context, error, MAX_THROWN_BYTES);
     ffi.QTS_FreeValuePointer(this.#context, error);
-    return thrown;
+    return isError ? thrown : { name: '', message: text, stack: '' };
   }
 
   #isNumber(value: JSValuePointer): boolean {
     const { ffi, memory } = this.#instance;
     const pointer = ffi.QTS_Typeof(this.#context, value) as number;
     const text = memory.toString('latin1', pointer, memory.indexOf(0, pointer));
-    ffi.QTS_FreeVoidPointer(this.#context, pointer as never);
+    // Made by the C library, so freed by it: the engine's own `free` would count one allocation less than there are.
+    this.#instance.free(pointer);
     return text === 'number';
   }
 
@@ -256,5 +268,6 @@ export class Cell {
 
   #noteTop(): void {
     this.#highWater = Math.max(this.#highWater, this.#readTop());
+    this.#peak = Math.max(this.#peak, this.#highWater);
   }
 }

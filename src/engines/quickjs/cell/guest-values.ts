@@ -51,7 +51,10 @@ export function readGuestBuffer(
   const address = instance.ffi.QTS_GetArrayBuffer(context, value) as number;
   if (address === 0) return undefined;
   const length = instance.ffi.QTS_GetArrayBufferLength(context, value);
-  return new Uint8Array(instance.memory.subarray(address, address + length));
+  const bytes = new Uint8Array(instance.memory.subarray(address, address + length));
+  // The engine hands out a copy that it does not count.
+  instance.free(address);
+  return bytes;
 }
 
 /** The guest's heap could not hold what the host wanted to hand in. */

@@ -126,10 +126,10 @@ export class SliceRunner {
     const over = end.kind !== 'waiting';
     if (over && slice.keep && end.kind !== 'stopped') cell.call('endCall');
     this.#host = undefined;
-    const wornOut = cell.isWornOut();
-    if (over && (!slice.keep || wornOut || end.kind === 'stopped')) this.#resident = undefined;
+    cell.checkStack();
+    if (end.kind === 'stopped' || isExhausted(end)) cell.broken = true;
     // A cell that grew is kept while its call waits or its owner lives on: its memory is moved out like any other.
-    if (cell.broken || end.kind === 'stopped' || isExhausted(end)) cell.broken = true;
+    if (over && (!slice.keep || cell.broken)) this.#resident = undefined;
     return {
       type: 'call-slice',
       serial: slice.serial,
@@ -143,7 +143,7 @@ export class SliceRunner {
       ...unlessEmpty('cancelled', host.cancelled),
       hostCalls: host.hostCalls,
       cpuMs: this.#usedCpuMs(),
-      cellLost: cell.broken || (over && slice.keep && wornOut),
+      cellLost: cell.broken,
     };
   }
 
