@@ -34,6 +34,7 @@ export interface Budget {
   readonly tests: readonly string[];
 }
 
+const MIB = 1024 * 1024;
 const { queue, approvals, files, kv, executions, audit } = defaults;
 
 /**
@@ -56,6 +57,85 @@ export const budgets = {
     atBound: 'the call ends with `memory-exceeded`',
     settings: ['limits.memoryBytes', 'pluginLimits'],
     tests: ['engines/quickjs/limits.test.ts', 'engines/deno/limits.test.ts'],
+  },
+  'door.connections': {
+    holds: 'connections to the doors',
+    unit: 'connections',
+    perCaller: 6144,
+    inAll: 12_288,
+    reserve: 512,
+    atBound: 'the request is refused with `rate-limited`; all four are less where fewer than 25,600 descriptors may be open',
+    tests: ['http/shares.test.ts'],
+  },
+  'door.strangers': {
+    holds: 'connections that showed no token or key yet',
+    unit: 'connections',
+    inAll: 512,
+    atBound: 'the oldest of them is closed',
+    tests: ['http/quotas.test.ts'],
+  },
+  'door.strangerSockets': {
+    holds: 'WebSockets before `auth`',
+    unit: 'connections',
+    inAll: 64,
+    atBound: 'the oldest of them is closed with 4429',
+    tests: ['http/quotas.test.ts'],
+  },
+  'door.sockets': {
+    holds: 'WebSockets',
+    unit: 'connections',
+    perCaller: 32,
+    inAll: 256,
+    reserve: 64,
+    atBound: 'the handshake or `auth` is refused with `rate-limited`',
+    tests: ['http/quotas.test.ts'],
+  },
+  'door.streams': {
+    holds: 'streams of events',
+    unit: 'connections',
+    perCaller: 32,
+    inAll: 256,
+    reserve: 64,
+    atBound: 'a new stream is refused with `rate-limited`',
+    tests: ['http/quotas.test.ts'],
+  },
+  'door.subscriptions': {
+    holds: 'subscriptions to events over WebSockets',
+    unit: 'places',
+    each: { of: 'connection', max: 32 },
+    perCaller: 64,
+    inAll: 1024,
+    reserve: 128,
+    atBound: '`events.subscribe` is refused with `rate-limited`',
+    tests: ['http/quotas.test.ts'],
+  },
+  'door.tickets': {
+    holds: 'tickets that wait to be used',
+    unit: 'tickets',
+    perCaller: 64,
+    inAll: 1000,
+    reserve: 100,
+    atBound: 'a new one is refused with `rate-limited`',
+    tests: ['http/quotas.test.ts'],
+  },
+  'door.requests': {
+    holds: 'requests under way',
+    unit: 'calls',
+    each: { of: 'WebSocket', max: 1024 },
+    perCaller: 8192,
+    inAll: 20_480,
+    reserve: 1024,
+    atBound: 'the request is refused with `rate-limited`',
+    tests: ['http/shares.test.ts', 'http/quotas.test.ts'],
+  },
+  'door.bodies': {
+    holds: 'bodies over 16 KiB of requests under way',
+    unit: 'bytes',
+    perCaller: 64 * MIB,
+    inAll: 256 * MIB,
+    reserve: 64 * MIB,
+    atBound: 'the request is refused with `rate-limited` before its body is read',
+    tests: ['http/quotas.test.ts'],
   },
   'queue.waiting': {
     holds: 'calls that wait for their turn',

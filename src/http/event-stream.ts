@@ -8,8 +8,8 @@ import { filterFor } from '../operations/events.ts';
 import type { Authenticate, IsCurrent } from './auth.ts';
 import { startEventFeed } from './event-feed.ts';
 import { refuseStranger } from './routes.ts';
+import type { Shares } from './shares.ts';
 
-const maxStreams = 256;
 const heartbeatMs = 15_000;
 
 /** The open streams. */
@@ -21,7 +21,12 @@ export interface EventStreams {
 /** Serves GET /api/events: server-sent events, resumable by Last-Event-ID (or ?after=N), filtered by ?types=a,b. */
 export function registerEventStream(
   app: FastifyInstance,
-  parts: { readonly events: EventLog; readonly authenticate: Authenticate; readonly isCurrent: IsCurrent },
+  parts: {
+    readonly events: EventLog;
+    readonly authenticate: Authenticate;
+    readonly isCurrent: IsCurrent;
+    readonly shares: Shares;
+  },
 ): EventStreams {
   const endsByResponse = new Map<ServerResponse, () => void>();
   app.route({
@@ -35,9 +40,7 @@ export function registerEventStream(
     },
     handler: (request, reply) => {
       const query = readStreamQuery(request.query, request.headers['last-event-id']);
-      if (endsByResponse.size >= maxStreams) {
-        throw new HotcellError('rate-limited', `${maxStreams} event streams are open, and more are not served at once.`);
-      }
+      const release = parts.shares.take(request.caller);
       reply.hijack();
       const { raw } = reply;
       raw.writeHead(200, {
@@ -56,6 +59,7 @@ export function registerEventStream(
       const end = (): void => {
         clearInterval(heartbeat);
         endFeed();
+        release();
         endsByResponse.delete(raw);
       };
       endsByResponse.set(raw, end);

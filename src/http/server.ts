@@ -8,6 +8,8 @@ import { prepareOperations } from '../operations/invoke.ts';
 import type { Operation } from '../operations/operation.ts';
 import type { Authenticate, IsCurrent } from './auth.ts';
 import { answerClientError } from './client-error.ts';
+import { createConnectionBook, fitConnections } from './connections.ts';
+import { registerDoorAdmission } from './door-admission.ts';
 import { registerEventStream } from './event-stream.ts';
 import { registerFixedRoutes } from './fixed-routes.ts';
 import { createHostCheck, refuseRepeatedHeaders } from './host-check.ts';
@@ -16,6 +18,7 @@ import { createMetrics } from './metrics.ts';
 import { type KnownRoute, refuseUnknownRoute } from './not-found.ts';
 import { formatProblem, problemType, toHotcellError } from './problem-reply.ts';
 import { registerOperation } from './routes.ts';
+import { createDoorShares } from './shares.ts';
 import { createTicketOffice } from './tickets.ts';
 
 /** What the HTTP door is made of. */
@@ -28,6 +31,8 @@ export interface HttpServerParts {
   readonly log: Logger;
   /** False as long as plugins load; always ready when absent. */
   readonly isReady?: () => boolean;
+  /** Stands in for the half minute in which a WebSocket must answer a ping. */
+  readonly pingEveryMs?: number;
 }
 
 /** A listening server. */
@@ -40,13 +45,20 @@ export interface HttpServer {
 const maxBodyBytes = limitTable.argumentBytes.max + 64 * 1024;
 const maxPathParameterLength = 512;
 const requestTimeoutMs = 60_000;
+/** Headers that trickle in hold a connection no longer than this. */
+const headersTimeoutMs = 10_000;
+const checkConnectionsEveryMs = 5_000;
+const pingEveryMs = 30_000;
 const closeWithinMs = 10_000;
 
 /** Serves every operation over HTTP and WebSocket. Throws `port-in-use` when it cannot listen. */
 export async function startHttpServer(parts: HttpServerParts): Promise<HttpServer> {
   const { config, authenticate, isCurrent, events, log } = parts;
   const app = createApp(log);
-  const tickets = createTicketOffice(Date.now);
+  const { maxStrangers, ...fitting } = fitConnections();
+  const shares = createDoorShares(fitting);
+  const connections = createConnectionBook(app.server, shares.connections, maxStrangers);
+  const tickets = createTicketOffice(Date.now, shares.tickets);
   const operations = prepareOperations([...parts.operations, tickets.operation]);
   const metrics = createMetrics(events);
 
@@ -63,17 +75,21 @@ export async function startHttpServer(parts: HttpServerParts): Promise<HttpServe
     checkHost(headers.host, headers.origin);
     done();
   });
+  registerDoorAdmission(app, { connections, shares, maxBodyBytes });
   app.setErrorHandler((error, _request, reply) => sendProblem(reply, toHotcellError(error, log)));
   app.setNotFoundHandler((request, reply) => sendProblem(reply, refuseUnknownRoute(request.method, request.url, routes)));
 
-  const streams = registerEventStream(app, { events, authenticate, isCurrent });
+  const streams = registerEventStream(app, { events, authenticate, isCurrent, shares: shares.streams });
   const sockets = await registerWebSocket(app, {
     operations,
     events,
     authenticate,
     isCurrent,
     tickets,
+    shares,
+    connections,
     maxMessageBytes: maxBodyBytes,
+    pingEveryMs: parts.pingEveryMs ?? pingEveryMs,
     log,
   });
   registerFixedRoutes(app, { operations, authenticate, metrics, isReady: parts.isReady ?? (() => true) });
@@ -99,6 +115,7 @@ function createApp(log: Logger): FastifyInstance {
     logger: false,
     bodyLimit: maxBodyBytes,
     requestTimeout: requestTimeoutMs,
+    http: { headersTimeout: headersTimeoutMs, connectionsCheckingInterval: checkConnectionsEveryMs },
     exposeHeadRoutes: false,
     forceCloseConnections: 'idle',
     routerOptions: { maxParamLength: maxPathParameterLength },

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { Type } from 'typebox';
-import { HotcellError } from '../errors/hotcell-error.ts';
 import { defineContract, implement, type Operation } from '../operations/operation.ts';
 import type { Caller } from '../tools/tool-types.ts';
+import type { Shares } from './shares.ts';
 
 /** Makes tickets for browsers, which cannot send an Authorization header with a WebSocket. */
 export interface TicketOffice {
@@ -11,8 +11,13 @@ export interface TicketOffice {
   redeem(ticket: string): Caller | undefined;
 }
 
+interface Ticket {
+  readonly caller: Caller;
+  readonly expiresAtMs: number;
+  readonly release: () => void;
+}
+
 const validMs = 30_000;
-const maxTickets = 1000;
 
 /** How a ticket is asked for. */
 export const ticketContract = defineContract({
@@ -25,30 +30,32 @@ export const ticketContract = defineContract({
 });
 
 /** Tickets live in memory: a restart makes them void. */
-export function createTicketOffice(now: () => number): TicketOffice {
-  const tickets = new Map<string, { caller: Caller; expiresAtMs: number }>();
+export function createTicketOffice(now: () => number, shares: Shares): TicketOffice {
+  const tickets = new Map<string, Ticket>();
 
   function forgetExpired(): void {
     // Oldest first, so the first one that is valid ends the search.
-    for (const [ticket, { expiresAtMs }] of tickets) {
+    for (const [ticket, { expiresAtMs, release }] of tickets) {
       if (expiresAtMs > now()) return;
       tickets.delete(ticket);
+      release();
     }
   }
 
   return {
     operation: implement(ticketContract, (_input, { caller }) => {
       forgetExpired();
-      if (tickets.size >= maxTickets) throw new HotcellError('rate-limited', `${maxTickets} tickets wait to be used already.`);
+      const release = shares.take(caller);
       const ticket = randomBytes(24).toString('base64url');
       const expiresAtMs = now() + validMs;
-      tickets.set(ticket, { caller, expiresAtMs });
+      tickets.set(ticket, { caller, expiresAtMs, release });
       return { ticket, expiresAtMs };
     }),
     redeem(ticket) {
       forgetExpired();
       const entry = tickets.get(ticket);
       tickets.delete(ticket);
+      entry?.release();
       return entry?.caller;
     },
   };

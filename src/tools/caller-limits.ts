@@ -48,7 +48,7 @@ export function createCallerLimits(parts: { readonly now: () => number }): Calle
 }
 
 /** Every request of a stranger has an id of its own, so strangers are counted together. */
-function countedAs(caller: Caller): string {
+export function countedAs(caller: Caller): string {
   return caller.isAnonymous === true ? 'anonymous' : caller.id;
 }
 

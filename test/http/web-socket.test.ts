@@ -103,6 +103,24 @@ describe('WS /ws', () => {
     await expect(open({ path, headers: {} })).rejects.toThrow('401');
   });
 
+  it('ends with the key: its tickets open nothing, and its next message is not served', async () => {
+    const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' };
+    const { id, key } = await readJson(await door.fetch('/api/keys', init));
+    const headers = { authorization: `Bearer ${key}` };
+    const makeTicket = async () => (await readJson(await door.fetch('/api/tickets', { method: 'POST', headers }))).ticket;
+    const [shown, said] = [await makeTicket(), await makeTicket()];
+    const connection = await open({ headers });
+    await door.fetch(`/api/keys/${id}`, { method: 'DELETE' });
+    const served = door.nextEvent('execution-start', () => true);
+    const closed = once(connection.socket, 'close');
+    connection.send({ jsonrpc: '2.0', id: 1, method: 'tools.call', params: { ref: 'echo' } });
+    expect(await Promise.race([closed, served])).toEqual([4401, expect.anything()]);
+    await expect(open({ path: `/ws?ticket=${shown}`, headers: {} })).rejects.toThrow('401');
+    const stranger = await open({ headers: {} });
+    expect(await stranger.ask('auth', { ticket: said })).toMatchObject({ error: { data: { code: 'unauthenticated' } } });
+    stranger.socket.close();
+  });
+
   it('refuses wrong tokens, foreign origins and foreign hosts at the handshake', async () => {
     await expect(open({ headers: { authorization: 'Bearer wrong' } })).rejects.toThrow('401');
     const authorization = `Bearer ${door.token}`;
@@ -113,7 +131,8 @@ describe('WS /ws', () => {
   it('closes a stranger who sends much, and anybody who sends too much', async () => {
     const stranger = await open({ headers: {} });
     stranger.send('x'.repeat(5000));
-    expect((await once(stranger.socket, 'close'))[0]).toBe(4401);
+    const [code, reason] = await once(stranger.socket, 'close');
+    expect([code, String(reason)]).toEqual([4401, 'authenticate first']);
     const friend = await open();
     friend.send('x'.repeat(18 * 1024 * 1024));
     expect((await once(friend.socket, 'close'))[0]).toBe(1009);

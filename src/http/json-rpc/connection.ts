@@ -1,21 +1,31 @@
+import type { Socket } from 'node:net';
 import type { Logger } from 'pino';
 import type { RawData, WebSocket } from 'ws';
+import { budgets } from '../../config/budgets.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import type { EventLog } from '../../events/event.ts';
 import type { InvocableOperation } from '../../operations/invoke.ts';
 import type { Caller } from '../../tools/tool-types.ts';
 import type { IsCurrent } from '../auth.ts';
+import { freeBodyBytes } from '../door-admission.ts';
+import { toHotcellError } from '../problem-reply.ts';
+import type { DoorShares } from '../shares.ts';
 import { type ConnectionMethod, dispatchRequest } from './dispatch.ts';
-import { formatRpcFailure, parseMessage, type RpcItem, type RpcRequest } from './message.ts';
+import { formatRpcFailure, parseMessage, type RpcItem, type RpcMessage, type RpcRequest } from './message.ts';
 import { createSubscriptions } from './subscriptions.ts';
 
 /** What a connection is served with. */
 export interface ConnectionParts {
   readonly socket: WebSocket;
+  /** What carries it. */
+  readonly raw: Socket;
   /** Who opened it, when the handshake told. */
   readonly caller: Caller | undefined;
   /** Says who a token or ticket of the method `auth` belongs to. */
   readonly identify: (params: Readonly<Record<string, unknown>>) => Caller | undefined;
+  /** Counts the connection as one of this caller's. Throws `rate-limited`. */
+  readonly enter: (caller: Caller) => void;
+  readonly shares: Pick<DoorShares, 'bodies' | 'requests' | 'subscriptions'>;
   readonly isCurrent: IsCurrent;
   readonly operations: ReadonlyMap<string, InvocableOperation>;
   readonly discover: () => unknown;
@@ -25,11 +35,13 @@ export interface ConnectionParts {
 
 const authenticateWithinMs = 10_000;
 const maxStrangerBytes = 4096;
-const maxInFlight = 1024;
+const maxInFlight = budgets['door.requests'].each.max;
+/** What a message holds is counted in such steps while it comes in. */
+const arrivalStepBytes = 1024 * 1024;
 const maxUnsentBytes = 16 * 1024 * 1024;
 
 /** Close codes in the range that is ours to define. */
-export const closeCodes = { unauthenticated: 4401, slowReader: 4408, stopping: 1001 } as const;
+export const closeCodes = { unauthenticated: 4401, slowReader: 4408, crowded: 4429, stopping: 1001 } as const;
 
 /**
  * Serves JSON-RPC 2.0 on one WebSocket: every operation is a method, in any order, also in batches. A connection that
@@ -41,9 +53,13 @@ export function serveConnection(parts: ConnectionParts): void {
   const controllersById = new Map<string | number, AbortController>();
   const gone = new AbortController();
   let inFlight = 0;
+  /** Bytes that came in since the last message was whole, and what they hold of the caller's share. */
+  let arrivedBytes = 0;
+  let arrivals: Array<() => void> = [];
 
   const subscriptions = createSubscriptions({
     events: parts.events,
+    shares: parts.shares.subscriptions,
     send,
     sink: {
       pendingBytes: () => socket.bufferedAmount,
@@ -66,6 +82,7 @@ export function serveConnection(parts: ConnectionParts): void {
 
   socket.on('message', (data: RawData, isBinary: boolean) => {
     if (isBinary) return socket.close(1003, 'text only');
+    endArrival();
     if (!mayGoOn()) return;
     const text = readText(data);
     if (caller === undefined && text.length > maxStrangerBytes) {
@@ -73,12 +90,48 @@ export function serveConnection(parts: ConnectionParts): void {
     }
     const message = parseMessage(text);
     if (message.kind === 'refused') return send(message.answer);
-    if (message.kind === 'batch') return void answerBatch(message.items);
-    void answerItem(message.item).then((answer) => answer !== undefined && send(answer));
+    const release = holdMessage(text.length);
+    if (release instanceof HotcellError) return send(formatRpcFailure(idOf(message), release));
+    if (message.kind === 'batch') return void answerBatch(message.items).finally(release);
+    const answered = answerItem(message.item).finally(release);
+    void answered.then((answer) => answer !== undefined && send(answer));
   });
+
+  parts.raw.on('data', (chunk: Buffer) => {
+    arrivedBytes += chunk.length;
+    if (caller === undefined) {
+      if (arrivedBytes > 2 * maxStrangerBytes) closeAtOnce(socket, closeCodes.unauthenticated, 'authenticate first');
+      return;
+    }
+    try {
+      while (arrivedBytes > (arrivals.length + 1) * arrivalStepBytes) {
+        arrivals.push(parts.shares.bodies.take(caller, arrivalStepBytes));
+      }
+    } catch {
+      closeAtOnce(socket, closeCodes.crowded, 'too many bytes under way');
+    }
+  });
+
+  function endArrival(): void {
+    arrivedBytes = 0;
+    for (const release of arrivals) release();
+    arrivals = [];
+  }
+
+  /** Large messages are held until they are answered; the refusal when there is no room for one. */
+  function holdMessage(bytes: number): (() => void) | HotcellError {
+    if (caller === undefined || bytes <= freeBodyBytes) return () => {};
+    try {
+      return parts.shares.bodies.take(caller, bytes);
+    } catch (error) {
+      if (error instanceof HotcellError) return error;
+      throw error;
+    }
+  }
 
   socket.once('close', () => {
     clearTimeout(strangerTimer);
+    endArrival();
     gone.abort();
     subscriptions.close();
   });
@@ -93,6 +146,12 @@ export function serveConnection(parts: ConnectionParts): void {
     if ('refusal' in item) return item.refusal;
     const refusal = refuseEarly(item);
     if (refusal !== undefined) return item.id === undefined ? undefined : formatRpcFailure(item.id, refusal);
+    let leave: () => void = () => {};
+    try {
+      if (caller !== undefined) leave = parts.shares.requests.take(caller);
+    } catch (error) {
+      return item.id === undefined ? undefined : formatRpcFailure(item.id, toHotcellError(error, log));
+    }
     inFlight++;
     const controller = new AbortController();
     const id = item.id ?? undefined;
@@ -102,6 +161,7 @@ export function serveConnection(parts: ConnectionParts): void {
       return await dispatchRequest(item, context, { operations: parts.operations, methods, log });
     } finally {
       inFlight--;
+      leave();
       if (id !== undefined && controllersById.get(id) === controller) controllersById.delete(id);
     }
   }
@@ -123,6 +183,7 @@ export function serveConnection(parts: ConnectionParts): void {
         'Expected a valid {token} or {ticket}, got one that is not known, used or expired.',
       );
     }
+    if (known !== caller) parts.enter(known);
     caller = known;
     return { caller: known };
   }
@@ -153,10 +214,18 @@ export function serveConnection(parts: ConnectionParts): void {
 
   function endSlowReader(): void {
     if (socket.readyState !== socket.OPEN) return;
-    socket.close(closeCodes.slowReader, 'slow reader');
-    // Its window is full, so the farewell may never leave: what it holds is given up now.
-    setImmediate(() => socket.terminate());
+    closeAtOnce(socket, closeCodes.slowReader, 'slow reader');
   }
+}
+
+/** Says goodbye without waiting for an answer: what the connection holds is given up now, whether the farewell leaves or not. */
+export function closeAtOnce(socket: WebSocket, code: number, reason: string): void {
+  socket.close(code, reason);
+  setImmediate(() => socket.terminate());
+}
+
+function idOf(message: RpcMessage): string | number | null {
+  return message.kind === 'single' && 'method' in message.item ? (message.item.id ?? null) : null;
 }
 
 const stranger: Caller = Object.freeze({ id: 'anonymous', role: 'caller' });

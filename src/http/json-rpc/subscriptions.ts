@@ -1,11 +1,13 @@
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
+import { budgets } from '../../config/budgets.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import type { EventLog } from '../../events/event.ts';
 import { eventTypesQuery } from '../../operations/contracts/events.ts';
 import { filterFor } from '../../operations/events.ts';
 import type { Caller } from '../../tools/tool-types.ts';
 import { type EventSink, startEventFeed } from '../event-feed.ts';
+import type { Shares } from '../shares.ts';
 import { formatNotification } from './message.ts';
 
 /** The event subscriptions of one connection. */
@@ -15,7 +17,7 @@ export interface Subscriptions {
   close(): void;
 }
 
-const maxSubscriptions = 32;
+const maxSubscriptions = budgets['door.subscriptions'].each.max;
 
 const subscribeInput = Compile(
   Type.Object({ types: eventTypesQuery, after: Type.Optional(Type.Integer({ minimum: 0 })) }, { additionalProperties: false }),
@@ -25,6 +27,7 @@ const unsubscribeInput = Compile(Type.Object({ subscription: Type.String() }, { 
 /** Sends events as notifications `events.event` with `{subscription, event}`. */
 export function createSubscriptions(parts: {
   readonly events: EventLog;
+  readonly shares: Shares;
   readonly send: (text: string) => void;
   readonly sink: Omit<EventSink, 'write'>;
 }): Subscriptions {
@@ -38,6 +41,7 @@ export function createSubscriptions(parts: {
       if (endsById.size >= maxSubscriptions) {
         throw new HotcellError('rate-limited', `A connection may have ${maxSubscriptions} subscriptions at once.`);
       }
+      const release = parts.shares.take(caller);
       const subscription = `sub_${++count}`;
       const lastSeq = parts.events.lastSeq();
       // In a later turn, so that the answer to this request goes out before the first event.
@@ -49,10 +53,16 @@ export function createSubscriptions(parts: {
           after: params.after ?? lastSeq,
           sink: { ...parts.sink, write: (event) => parts.send(formatNotification('events.event', { subscription, event })) },
         });
-        endsById.set(subscription, end);
+        endsById.set(subscription, () => {
+          end();
+          release();
+        });
       };
       const turn = setImmediate(start);
-      endsById.set(subscription, () => clearImmediate(turn));
+      endsById.set(subscription, () => {
+        clearImmediate(turn);
+        release();
+      });
       return { subscription, lastSeq };
     },
     unsubscribe(params) {

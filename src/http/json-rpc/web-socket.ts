@@ -2,17 +2,19 @@ import websocket from '@fastify/websocket';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import type { WebSocket } from 'ws';
-import { HotcellError } from '../../errors/hotcell-error.ts';
+import { budgets } from '../../config/budgets.ts';
 import type { EventLog } from '../../events/event.ts';
 import type { InvocableOperation } from '../../operations/invoke.ts';
 import type { Caller } from '../../tools/tool-types.ts';
 import type { Authenticate, IsCurrent } from '../auth.ts';
+import type { ConnectionBook } from '../connections.ts';
 import { refuseStranger } from '../routes.ts';
+import type { DoorShares } from '../shares.ts';
 import type { TicketOffice } from '../tickets.ts';
-import { closeCodes, serveConnection } from './connection.ts';
+import { closeAtOnce, closeCodes, serveConnection } from './connection.ts';
 import { describeMethods } from './open-rpc.ts';
 
-const maxConnections = 256;
+const maxStrangers = budgets['door.strangerSockets'].inAll;
 
 /** What the WebSocket door is made of. */
 export interface WebSocketParts {
@@ -21,7 +23,10 @@ export interface WebSocketParts {
   readonly authenticate: Authenticate;
   readonly isCurrent: IsCurrent;
   readonly tickets: TicketOffice;
+  readonly shares: DoorShares;
+  readonly connections: ConnectionBook;
   readonly maxMessageBytes: number;
+  readonly pingEveryMs: number;
   readonly log: Logger;
 }
 
@@ -34,6 +39,29 @@ export interface WebSockets {
 /** Serves WS /ws. A token or ticket in the handshake is checked there; without one the first message must be `auth`. */
 export async function registerWebSocket(app: FastifyInstance, parts: WebSocketParts): Promise<WebSockets> {
   const sockets = new Set<WebSocket>();
+  /** Those that did not say yet who they are, in the order in which they came. */
+  const strangers = new Set<WebSocket>();
+  const answered = new WeakSet<WebSocket>();
+  const { shares, connections } = parts;
+  const pings = setInterval(ping, parts.pingEveryMs).unref();
+
+  /** A client whose machine is gone says no goodbye: whoever left the last ping without an answer is closed. */
+  function ping(): void {
+    for (const socket of sockets) {
+      if (!answered.delete(socket)) socket.terminate();
+      else socket.ping();
+    }
+  }
+
+  function admitStranger(socket: WebSocket): void {
+    const [oldest] = strangers;
+    if (oldest !== undefined && strangers.size >= maxStrangers) {
+      strangers.delete(oldest);
+      closeAtOnce(oldest, closeCodes.crowded, 'too many connections wait for auth');
+    }
+    strangers.add(socket);
+  }
+
   const { authenticate, isCurrent, tickets } = parts;
   // The key that a ticket was made with may have ended meanwhile.
   const redeem = (ticket: string): Caller | undefined => {
@@ -48,6 +76,7 @@ export async function registerWebSocket(app: FastifyInstance, parts: WebSocketPa
       preClose: (done) => done(),
     });
     scope.decorateRequest('opener', undefined);
+    scope.decorateRequest('place', undefined);
     scope.route({
       method: 'GET',
       url: '/ws',
@@ -58,20 +87,33 @@ export async function registerWebSocket(app: FastifyInstance, parts: WebSocketPa
         request.opener = ticket === undefined ? authenticate(authorization) : redeem(ticket);
         const showedSomething = ticket !== undefined || authorization !== undefined;
         if (request.opener === undefined && showedSomething) return done(refuseStranger(authorization ?? ''));
-        if (sockets.size >= maxConnections) {
-          return done(
-            new HotcellError('rate-limited', `${maxConnections} connections are open, and more are not served at once.`),
-          );
-        }
+        request.place = request.opener && shares.sockets.take(request.opener);
+        // Whoever goes away before the handshake ends leaves a place behind.
+        if (request.place !== undefined) request.raw.socket.once('close', request.place);
         done();
       },
       handler: (socket, request) => {
         sockets.add(socket);
-        socket.once('close', () => sockets.delete(socket));
+        answered.add(socket);
+        socket.on('pong', () => answered.add(socket));
+        socket.once('close', () => {
+          sockets.delete(socket);
+          strangers.delete(socket);
+        });
+        if (request.opener === undefined) admitStranger(socket);
         serveConnection({
           ...parts,
           socket,
+          raw: request.raw.socket,
           caller: request.opener,
+          enter(caller) {
+            connections.assign(request.raw.socket, caller);
+            const before = request.place;
+            request.place = shares.sockets.take(caller);
+            before?.();
+            strangers.delete(socket);
+            socket.once('close', request.place);
+          },
           identify: ({ token, ticket }) => {
             if (typeof ticket === 'string') return redeem(ticket);
             return typeof token === 'string' ? authenticate(`Bearer ${token}`) : undefined;
@@ -83,6 +125,7 @@ export async function registerWebSocket(app: FastifyInstance, parts: WebSocketPa
   });
   return {
     close() {
+      clearInterval(pings);
       for (const socket of sockets) {
         socket.close(closeCodes.stopping, 'daemon stops');
         // A client that does not answer the goodbye must not hold the daemon up.
@@ -101,5 +144,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Who opened a WebSocket, when the handshake told. */
     opener: Caller | undefined;
+    /** Gives the place of the opener among its WebSockets back. */
+    place: (() => void) | undefined;
   }
 }

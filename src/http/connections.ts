@@ -1,0 +1,82 @@
+import { readFileSync } from 'node:fs';
+import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
+import { budgets } from '../config/budgets.ts';
+import type { Caller } from '../tools/tool-types.ts';
+import type { Shares } from './shares.ts';
+
+/** Who holds the connections of a server. */
+export interface ConnectionBook {
+  /** This connection belongs to a caller from now on. Throws `rate-limited` when the caller has too many. */
+  assign(socket: Socket, caller: Caller): void;
+}
+
+interface Holder {
+  readonly callerId: string;
+  readonly release: () => void;
+}
+
+/**
+ * Counts the connections of a server. One that showed no token or key is a stranger's; of those only the newest stay, so
+ * that whoever opens many ends its own and never keeps somebody out who says at once who it is.
+ */
+export function createConnectionBook(server: Server, shares: Shares, maxStrangers: number): ConnectionBook {
+  // In the order in which they came.
+  const strangers = new Set<Socket>();
+  const holders = new WeakMap<Socket, Holder>();
+
+  server.on('connection', (socket: Socket) => {
+    const [oldest] = strangers;
+    if (oldest !== undefined && strangers.size >= maxStrangers) {
+      strangers.delete(oldest);
+      oldest.destroy();
+    }
+    strangers.add(socket);
+    socket.once('close', () => {
+      strangers.delete(socket);
+      holders.get(socket)?.release();
+    });
+  });
+
+  return {
+    assign(socket, caller) {
+      const holder = holders.get(socket);
+      if (holder?.callerId === caller.id || socket.destroyed) return;
+      const release = shares.take(caller);
+      holder?.release();
+      holders.set(socket, { callerId: caller.id, release });
+      strangers.delete(socket);
+    },
+  };
+}
+
+/** How many connections this machine bears: files, plugins and containers need descriptors, too. */
+export function fitConnections(descriptors: number | undefined = readDescriptorLimit()): {
+  readonly holds: string;
+  readonly perCaller: number;
+  readonly inAll: number;
+  readonly reserve: number;
+  readonly maxStrangers: number;
+} {
+  const { holds, perCaller, inAll, reserve } = budgets['door.connections'];
+  const maxStrangers = budgets['door.strangers'].inAll;
+  // Half of the descriptors for all connections together.
+  const scale = Math.min(1, (descriptors ?? Number.POSITIVE_INFINITY) / 2 / (inAll + maxStrangers));
+  const scaled = (count: number): number => Math.max(1, Math.floor(count * scale));
+  return {
+    holds,
+    perCaller: scaled(perCaller),
+    inAll: scaled(inAll),
+    reserve: scaled(reserve),
+    maxStrangers: scaled(maxStrangers),
+  };
+}
+
+function readDescriptorLimit(): number | undefined {
+  try {
+    const found = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'));
+    return found === null ? undefined : Number(found[1]);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,37 @@
+import type { FastifyInstance } from 'fastify';
+import type { ConnectionBook } from './connections.ts';
+import type { DoorShares } from './shares.ts';
+
+/** Bodies up to this size are bounded by the number of requests. */
+export const freeBodyBytes = 16 * 1024;
+
+/** Counts what every request of a caller holds, after it is known who asks and before its body is read. */
+export function registerDoorAdmission(
+  app: FastifyInstance,
+  parts: { readonly connections: ConnectionBook; readonly shares: DoorShares; readonly maxBodyBytes: number },
+): void {
+  const { connections, shares, maxBodyBytes } = parts;
+  app.addHook('preParsing', (request, reply, payload, done) => {
+    // Absent where no token is asked for; a WebSocket is counted by its own door.
+    const caller = request.caller ?? request.opener;
+    if (caller === undefined) return done(null, payload);
+    connections.assign(request.raw.socket, caller);
+    if (request.headers.upgrade !== undefined) return done(null, payload);
+    const bytes = readDeclaredBytes(request.headers, maxBodyBytes);
+    const leave = shares.requests.take(caller);
+    let forget: (() => void) | undefined;
+    // The answer ends, however it ends; a part that was refused ends with its refusal.
+    reply.raw.once('close', () => {
+      leave();
+      forget?.();
+    });
+    if (bytes > freeBodyBytes) forget = shares.bodies.take(caller, bytes);
+    done(null, payload);
+  });
+}
+
+/** A body in chunks does not say how long it is: it may be as long as any. */
+function readDeclaredBytes(headers: Readonly<Record<string, unknown>>, maxBodyBytes: number): number {
+  if (headers['transfer-encoding'] !== undefined) return maxBodyBytes;
+  return Math.min(Number(headers['content-length'] ?? 0), maxBodyBytes);
+}

@@ -1,0 +1,81 @@
+import { budgets } from '../config/budgets.ts';
+import { HotcellError } from '../errors/hotcell-error.ts';
+import { countedAs } from '../tools/caller-limits.ts';
+import type { Caller } from '../tools/tool-types.ts';
+
+/** What callers hold of one thing, so that nobody takes all of it. */
+export interface Shares {
+  /** Counts a part in; the returned function counts it out, once. Throws `rate-limited` at the bound of the caller or of all. */
+  take(caller: Caller, amount?: number): () => void;
+}
+
+/** The numbers of a row of the table of budgets that every share needs. */
+interface ShareBudget {
+  readonly holds: string;
+  readonly perCaller: number;
+  readonly inAll: number;
+  readonly reserve: number;
+}
+
+/** Makes the shares of one row: the last `reserve` of all is for admins alone, and nobody has more than `perCaller`. */
+export function createShares({ holds, perCaller, inAll, reserve }: ShareBudget): Shares {
+  const heldByCaller = new Map<string, number>();
+  let held = 0;
+
+  function add(key: string, amount: number): void {
+    held += amount;
+    const ofCaller = (heldByCaller.get(key) ?? 0) + amount;
+    if (ofCaller === 0) heldByCaller.delete(key);
+    else heldByCaller.set(key, ofCaller);
+  }
+
+  return {
+    take(caller, amount = 1) {
+      const key = countedAs(caller);
+      if ((heldByCaller.get(key) ?? 0) + amount > perCaller) {
+        throw refuse(`A caller may hold ${perCaller} of these at once: ${holds}.`);
+      }
+      if (held + amount > (caller.role === 'admin' ? inAll : inAll - reserve)) {
+        throw refuse(`All callers together may hold ${inAll} of these at once, ${reserve} of them kept for admins: ${holds}.`);
+      }
+      add(key, amount);
+      let isHeld = true;
+      return () => {
+        if (isHeld) add(key, -amount);
+        isHeld = false;
+      };
+    },
+  };
+}
+
+/** Everything of the doors that a caller can hold. */
+export interface DoorShares {
+  readonly connections: Shares;
+  readonly requests: Shares;
+  /** Bytes of requests that came and are not answered yet. */
+  readonly bodies: Shares;
+  readonly streams: Shares;
+  readonly sockets: Shares;
+  readonly subscriptions: Shares;
+  readonly tickets: Shares;
+}
+
+/** Makes the shares of the doors as the table of budgets has them; `connections` as this machine can have them. */
+export function createDoorShares(connections: ShareBudget): DoorShares {
+  return {
+    connections: createShares(connections),
+    requests: createShares(budgets['door.requests']),
+    bodies: createShares(budgets['door.bodies']),
+    streams: createShares(budgets['door.streams']),
+    sockets: createShares(budgets['door.sockets']),
+    subscriptions: createShares(budgets['door.subscriptions']),
+    tickets: createShares(budgets['door.tickets']),
+  };
+}
+
+function refuse(message: string): HotcellError {
+  return new HotcellError('rate-limited', message, {
+    facts: { retryAfterMs: 1000 },
+    fix: 'End some of them, or wait as long as Retry-After says.',
+  });
+}
