@@ -16,9 +16,11 @@ export type QueuePlace<Item> = ListNode<Item>;
 export interface FairQueue<Item extends Queued> {
   readonly size: () => number;
   push(item: Item): QueuePlace<Item>;
+  /** Puts an item that had been taken before the others of its plugin and caller. */
+  putBack(item: Item): QueuePlace<Item>;
   /** Takes a place out; it must still be in the queue. */
   remove(place: QueuePlace<Item>): void;
-  /** The first item in turn that `judge` lets through; looks at no more than 64 lanes. */
+  /** The first item in turn that `judge` lets through; looks at 8 plugins of each of 64 callers at the most. */
   take(judge: (item: Item) => Candidacy): Item | undefined;
 }
 
@@ -33,7 +35,9 @@ interface CallerLine<Item> {
   readonly laneNodes: Map<string, ListNode<Lane<Item>>>;
 }
 
-const maxLookedAt = 64;
+const maxCallersLookedAt = 64;
+/** So that a caller with many plugins, none of which may run, does not hide the other callers. */
+const maxLanesLookedAt = 8;
 
 /** Creates an empty queue. */
 export function createFairQueue<Item extends Queued>(): FairQueue<Item> {
@@ -84,11 +88,11 @@ export function createFairQueue<Item extends Queued>(): FairQueue<Item> {
   }
 
   function take(judge: (item: Item) => Candidacy): Item | undefined {
-    let looked = 0;
+    let callersLeft = maxCallersLookedAt;
     let fallback: (() => Item | undefined) | undefined;
-    for (let line = lines.first; line !== undefined && looked < maxLookedAt; line = line.next) {
-      for (let lane = line.value.lanes.first; lane !== undefined && looked < maxLookedAt; lane = lane.next) {
-        looked++;
+    for (let line = lines.first; line !== undefined && callersLeft > 0; line = line.next, callersLeft--) {
+      let lanesLeft = maxLanesLookedAt;
+      for (let lane = line.value.lanes.first; lane !== undefined && lanesLeft > 0; lane = lane.next, lanesLeft--) {
         const item = lane.value.items.first?.value;
         const candidacy = item === undefined ? 'no' : judge(item);
         if (candidacy === 'yes') return takeFrom(line, lane);
@@ -104,6 +108,10 @@ export function createFairQueue<Item extends Queued>(): FairQueue<Item> {
     push(item) {
       size++;
       return laneOf(lineOf(item.callerId).value, item.pluginPath).value.items.append(item);
+    },
+    putBack(item) {
+      size++;
+      return laneOf(lineOf(item.callerId).value, item.pluginPath).value.items.prepend(item);
     },
     remove,
     take,

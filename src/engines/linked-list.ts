@@ -26,6 +26,16 @@ export class LinkedList<Value> {
     return node;
   }
 
+  /** Puts a value before all others. */
+  prepend(value: Value): ListNode<Value> {
+    const node: ListNode<Value> = { value, list: this, previous: undefined, next: this.#first };
+    if (this.#first === undefined) this.#last = node;
+    else this.#first.previous = node;
+    this.#first = node;
+    this.#size++;
+    return node;
+  }
+
   /** `node` must be in this list. */
   remove(node: ListNode<Value>): void {
     if (node.previous === undefined) this.#first = node.next;

@@ -1,7 +1,7 @@
-import { createFairQueue } from '../engines/fair-queue.ts';
+import { type Candidacy, createFairQueue } from '../engines/fair-queue.ts';
 import type { ActiveCall } from './active-call.ts';
 import { createCellTurns } from './cell-turns.ts';
-import { createRunnableSlots } from './runnable-slots.ts';
+import { count, createRunnableSlots } from './runnable-slots.ts';
 
 /** Decides when an accepted call starts: shared cells one at a time, then fair turns, then free slots. */
 export interface Dispatcher {
@@ -45,6 +45,9 @@ export function createDispatcher(options: {
   const pendingByCaller = new Map<string, number>();
   /** Started calls that wait for calls of their own, and for how many. */
   const lent = new Map<ActiveCall, number>();
+  const runningByCaller = new Map<string, number>();
+  /** Nobody fills the place for waiting calls alone. */
+  const maxRunningOfCaller = maxRunning - Math.floor(maxRunning / 10);
   let pending = 0;
   let running = 0;
   let isPumping = false;
@@ -52,9 +55,16 @@ export function createDispatcher(options: {
 
   function countPending(call: ActiveCall, by: number): void {
     pending += by;
-    const ofCaller = (pendingByCaller.get(call.callerId) ?? 0) + by;
-    if (ofCaller === 0) pendingByCaller.delete(call.callerId);
-    else pendingByCaller.set(call.callerId, ofCaller);
+    count(pendingByCaller, call.callerId, by);
+  }
+
+  function countRunning(call: ActiveCall, by: number): void {
+    running += by;
+    count(runningByCaller, call.callerId, by);
+  }
+
+  function judge(call: ActiveCall, judgeSlot: (call: ActiveCall) => Candidacy): Candidacy {
+    return (runningByCaller.get(call.callerId) ?? 0) < maxRunningOfCaller ? judgeSlot(call) : 'no';
   }
 
   function push(call: ActiveCall): void {
@@ -66,7 +76,7 @@ export function createDispatcher(options: {
     call.place = undefined;
     call.phase = 'started';
     countPending(call, -1);
-    running++;
+    countRunning(call, 1);
     slots.hold(call, now());
     start(call);
   }
@@ -76,7 +86,7 @@ export function createDispatcher(options: {
     if (isPumping) return;
     isPumping = true;
     while (queue.size() > 0 && running < maxRunning && slots.hasFree()) {
-      const call = queue.take(slots.judge);
+      const call = queue.take((each) => judge(each, slots.judge));
       if (call === undefined) break;
       begin(call);
     }
@@ -84,11 +94,12 @@ export function createDispatcher(options: {
     if (queue.size() > 0 && running < maxRunning) _longRunTimer ??= setTimeout(letNewcomersIn, longRunMs).unref();
   }
 
-  /** When long runs hold every slot, plugins that hold none come in beside them, so that nobody starves. */
+  /** When every slot is held, whoever holds none comes in beside them, so that nobody starves. */
   function letNewcomersIn(): void {
     _longRunTimer = undefined;
-    while (queue.size() > 0 && running < maxRunning && slots.areHeldSince(now() - longRunMs + 1)) {
-      const call = queue.take(slots.judgeNewcomer);
+    const longAgo = now() - longRunMs + 1;
+    while (queue.size() > 0 && running < maxRunning) {
+      const call = queue.take((each) => judge(each, (newcomer) => slots.judgeNewcomer(newcomer, longAgo)));
       if (call === undefined) break;
       begin(call);
     }
@@ -129,25 +140,25 @@ export function createDispatcher(options: {
     },
     lendPlace(call) {
       if (call.phase !== 'started') return;
-      const count = lent.get(call) ?? 0;
-      lent.set(call, count + 1);
-      if (count === 0) running--;
+      const lentFor = lent.get(call) ?? 0;
+      lent.set(call, lentFor + 1);
+      if (lentFor === 0) countRunning(call, -1);
     },
     takeBackPlace(call) {
-      const count = lent.get(call);
-      if (count === undefined) return;
-      if (count > 1) {
-        lent.set(call, count - 1);
+      const lentFor = lent.get(call);
+      if (lentFor === undefined) return;
+      if (lentFor > 1) {
+        lent.set(call, lentFor - 1);
         return;
       }
       lent.delete(call);
-      running++;
+      countRunning(call, 1);
     },
     leaveEngine(call) {
       call.phase = 'ending';
       slots.release(call);
       // A call may end without waiting for the calls that it made.
-      if (!lent.delete(call)) running--;
+      if (!lent.delete(call)) countRunning(call, -1);
       pump();
     },
     leaveCell(call) {

@@ -11,10 +11,11 @@ export interface RunnableSlots<Item extends Queued> {
   release(item: Item): void;
   /** Whether a queued call may have a slot: never the last one for a plugin that has the others, not gladly beyond half. */
   judge(item: Item): Candidacy;
-  /** The same for a call whose plugin holds no slot at all; used to let it in beside calls that run for long. */
-  judgeNewcomer(item: Item): Candidacy;
-  /** True when every slot has been held since before `ms`. */
-  areHeldSince(ms: number): boolean;
+  /**
+   * The same when every slot is held: a caller that holds none comes in beside the others, and where all slots have been held
+   * since before `ms` so does a plugin that holds none.
+   */
+  judgeNewcomer(item: Item, ms: number): Candidacy;
 }
 
 /** Creates the slots. `size` is at least 1. */
@@ -30,29 +31,31 @@ export function createRunnableSlots<Item extends Queued>(size: number): Runnable
     hold(item, nowMs) {
       if (heldSince.has(item)) return;
       heldSince.set(item, nowMs);
-      change(heldByPlugin, item.pluginPath, 1);
-      change(heldByCaller, item.callerId, 1);
+      count(heldByPlugin, item.pluginPath, 1);
+      count(heldByCaller, item.callerId, 1);
     },
     release(item) {
       if (!heldSince.delete(item)) return;
-      change(heldByPlugin, item.pluginPath, -1);
-      change(heldByCaller, item.callerId, -1);
+      count(heldByPlugin, item.pluginPath, -1);
+      count(heldByCaller, item.callerId, -1);
     },
     judge(item) {
       const ofPlugin = heldByPlugin.get(item.pluginPath) ?? 0;
       if (ofPlugin >= mostOfPlugin) return 'no';
       return ofPlugin >= share || (heldByCaller.get(item.callerId) ?? 0) >= share ? 'fallback' : 'yes';
     },
-    judgeNewcomer: (item) => (heldByPlugin.has(item.pluginPath) ? 'no' : 'yes'),
-    areHeldSince(ms) {
-      for (const since of heldSince.values()) if (since > ms) return false;
-      return true;
+    judgeNewcomer(item, ms) {
+      if (!heldByCaller.has(item.callerId)) return 'yes';
+      if (heldByPlugin.has(item.pluginPath)) return 'no';
+      for (const since of heldSince.values()) if (since > ms) return 'no';
+      return 'yes';
     },
   };
 }
 
-function change(counts: Map<string, number>, key: string, by: number): void {
-  const count = (counts.get(key) ?? 0) + by;
-  if (count <= 0) counts.delete(key);
-  else counts.set(key, count);
+/** Adds to a count that is forgotten when it is nothing. */
+export function count(counts: Map<string, number>, key: string, by: number): void {
+  const changed = (counts.get(key) ?? 0) + by;
+  if (changed === 0) counts.delete(key);
+  else counts.set(key, changed);
 }

@@ -97,4 +97,58 @@ describe('fairness of calls', () => {
     expect((await Promise.all(parked)).every(({ status }) => status === 'success')).toBe(true);
     await waiting.close();
   });
+
+  // Wakes all at once, and every slice then takes long: only threads and turns of their own let others in.
+  const wakes =
+    '{ handler: async (args, context) => { await context.kv.get("gate"); const until = Date.now() + 200; while (Date.now() < until); return 1; } }';
+
+  it.each([
+    ['another caller', bob, 'neighbour'],
+    ['another caller of the same plugin', bob, 'burns'],
+    ['another plugin of the same caller', ann, 'neighbour'],
+  ])('lets %s in while many calls wake and hold every thread', async (_who, who, ref) => {
+    const gate = Promise.withResolvers<void>();
+    const crowd = await openHouse({
+      answer: (_request, { caller }) =>
+        (caller === 'ann' ? gate.promise : Promise.resolve()).then(() => ({ ok: true, payload: '1' })),
+    });
+    await crowd.publish('burns', wakes);
+    await crowd.publish('neighbour', '{ handler: () => 1 }');
+    let ended = 0;
+    const first = Promise.withResolvers<void>();
+    const burning = Array.from({ length: 60 }, async () => {
+      const { status } = await crowd.caller.call({ ref: 'burns', arguments: {}, caller: ann });
+      ended++;
+      first.resolve();
+      return status;
+    });
+    await expect.poll(() => crowd.caller.load().running, { timeout: 20_000 }).toBe(60);
+    gate.resolve();
+    await first.promise;
+    const before = ended;
+    expect(await crowd.caller.call({ ref, arguments: {}, caller: who })).toMatchObject({ output: 1 });
+    expect(ended - before).toBeLessThan(20);
+    expect(new Set(await Promise.all(burning))).toEqual(new Set(['success']));
+    await crowd.close();
+  });
+
+  it('does not let one caller fill the place for waiting calls', async () => {
+    const gate = Promise.withResolvers<void>();
+    const full = await openHouse({
+      queue: { maxRunning: 50 },
+      answer: () => gate.promise.then(() => ({ ok: true, payload: '1' })),
+    });
+    await full.publish('waits', '{ handler: (args, context) => context.kv.get("gate") }');
+    for (let n = 0; n < 12; n++) await full.publish(`waits-${n}`, '{ handler: (args, context) => context.kv.get("gate") }');
+    await full.publish('neighbour', '{ handler: () => 1 }');
+    const refs = ['waits', ...Array.from({ length: 12 }, (_, n) => `waits-${n}`)];
+    const waiting = Array.from({ length: 130 }, (_, n) =>
+      full.caller.call({ ref: refs[n % refs.length] ?? '', arguments: {}, caller: ann }),
+    );
+    await expect.poll(() => full.caller.load().running, { timeout: 20_000 }).toBe(45);
+    expect(await full.caller.call({ ref: 'neighbour', arguments: {}, caller: bob })).toMatchObject({ output: 1 });
+    gate.resolve();
+    expect((await Promise.all(waiting)).every(({ status }) => status === 'success')).toBe(true);
+    await full.close();
+  });
 });

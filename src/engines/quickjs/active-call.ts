@@ -1,7 +1,9 @@
 import { randomFillSync } from 'node:crypto';
 import type { BorderCrossing, BorderHost, Recording } from '../border.ts';
 import type { GuestError, Program, RunOutcome, RunRequest, RunUsage } from '../engine.ts';
+import type { QueuePlace } from '../fair-queue.ts';
 import type { CallSliceResult, CallStart, DeliveredAnswer, SliceBudget } from './protocol.ts';
+import { ordinaryKey } from './resumed-program.ts';
 import { pendingBytesOf } from './slice-budget.ts';
 import type { SuspendedCall } from './suspended-call.ts';
 import type { WorkerThread } from './worker-thread.ts';
@@ -30,6 +32,11 @@ export interface ActiveCall {
   readonly seed: readonly [number, number, number];
   readonly startedAtMs: number;
   state: 'queued' | 'running' | 'waiting' | 'ended';
+  /** What the turns of calls that can run go round over. */
+  readonly callerId: string;
+  readonly pluginPath: string;
+  /** Its place among the calls that can run. */
+  place: QueuePlace<ActiveCall> | undefined;
   /** When it became runnable last, as performance.now() tells. */
   queuedAt: number;
   start: CallStart | undefined;
@@ -164,6 +171,9 @@ export function createActiveCall(parts: {
     seed,
     startedAtMs: resumed?.startedAtMs ?? Date.now(),
     state: 'queued',
+    callerId: request.caller,
+    pluginPath: ordinaryKey(request.program.key),
+    place: undefined,
     queuedAt: 0,
     start: resumed
       ? undefined

@@ -254,7 +254,8 @@ class QuickJsEngine implements Engine {
 
   #onThreadLost(call: ActiveCall, reason: 'killed' | 'died', detail: string): void {
     this.#loseKept(call.cell, `its thread ${reason === 'killed' ? 'had to be ended' : 'died'} while a call ran in it`);
-    if (reason === 'killed') this.#onKill(call.request.program.key);
+    // Whoever cancels a call in the middle does not get its plugin into disrepute.
+    if (reason === 'killed' && !call.ending) this.#onKill(call.request.program.key);
     if (call.ending) this.#finish(call, call.ending);
     else if (reason === 'killed') this.#finish(call, { status: 'timeout', error: cpuExceeded(call) });
     else
@@ -265,9 +266,14 @@ class QuickJsEngine implements Engine {
   }
 
   #onCellLost(cell: CellMemory): void {
-    this.#loseKept(cell, 'the thread in which it lay was ended');
+    const reason = 'the thread in which it lay was ended';
+    const isKept = this.#loseKept(cell, reason);
     for (const call of this.#calls) {
       if (call.cell !== cell) continue;
+      if (isKept && call.start !== undefined) {
+        this.#beginAnew(call, reason);
+        continue;
+      }
       this.#scheduler.dequeue(call);
       this.#finish(call, {
         status: 'error',
@@ -276,8 +282,20 @@ class QuickJsEngine implements Engine {
     }
   }
 
-  #loseKept(cell: CellMemory, reason: string): void {
-    if (this.#kept.lose(cell, reason)) this.#onKeptCellLost(ordinaryKey(cell.program.key), reason);
+  /** A call that had not begun when the cell was lost in which it was to run. */
+  #beginAnew(call: ActiveCall, reason: string): void {
+    const { cellKey, isolation } = call.request;
+    this.#kept.takeLoss(cellKey);
+    this.#kept.put(cellKey, call.cell);
+    call.cell.place = { kind: 'new' };
+    this.#scheduler.places.add(call.cell);
+    call.host.warn?.(describeLoss(isolation, reason));
+  }
+
+  #loseKept(cell: CellMemory, reason: string): boolean {
+    const isKept = this.#kept.lose(cell, reason);
+    if (isKept) this.#onKeptCellLost(ordinaryKey(cell.program.key), reason);
+    return isKept;
   }
 
   #finish(call: ActiveCall, end: EndOfCall): void {

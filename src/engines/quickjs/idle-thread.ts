@@ -5,7 +5,7 @@ export function findIdleThread(threads: Iterable<WorkerThread>, programKey: stri
   let best: WorkerThread | undefined;
   let bestScore = -1;
   for (const thread of threads) {
-    if (!thread.idle) continue;
+    if (!thread.isIdle) continue;
     const score = (thread.residentCell === undefined ? 2 : 0) + (programKey !== undefined && thread.hasImage(programKey) ? 1 : 0);
     if (score > bestScore) [best, bestScore] = [thread, score];
   }

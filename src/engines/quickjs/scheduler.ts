@@ -1,3 +1,4 @@
+import { type Candidacy, createFairQueue } from '../fair-queue.ts';
 import { createVigil } from '../vigil.ts';
 import type { ActiveCall, CellMemory } from './active-call.ts';
 import { CellPlaces } from './cell-places.ts';
@@ -14,6 +15,8 @@ import { type LoadOrder, WorkerThread } from './worker-thread.ts';
 const GRACE_MS = 500;
 /** Loading is bounded like a call; the thread that does not come back is ended. */
 const LOAD_GRACE_MS = 500;
+/** A slice that was asked to stop looks at the clock within this time, or its thread is ended. */
+const STOP_MS = 500;
 /** All threads busy for this long: another one is started, up to the maximum. */
 const SATURATION_MS = 30;
 /** A slice that turns out longer than this gives back the ones behind it. */
@@ -31,7 +34,10 @@ export interface SchedulerHandlers {
   readonly onImageMissing: (call: ActiveCall) => void;
 }
 
-/** Hands slices to worker threads: loads first, then calls in the order in which they became runnable. */
+/**
+ * Hands slices to worker threads: loads first, then calls in fair turns over callers and their plugins. A slice cannot be put
+ * aside in its middle, so beyond the maximum of threads there is one more that nobody gets who holds all the others.
+ */
 export class Scheduler {
   /** Where the cells of calls lie. */
   readonly places = new CellPlaces();
@@ -42,8 +48,7 @@ export class Scheduler {
   readonly #vigil = createVigil(() => this.#work.size === 1);
   readonly #work = new Map<WorkerThread, ThreadWork>();
   readonly #pace = new Pace();
-  readonly #killed = new WeakSet<WorkerThread>();
-  #calls: ActiveCall[] = [];
+  readonly #calls = createFairQueue<ActiveCall>();
   #loads: LoadJob[] = [];
   #dispatchPlanned = false;
   #closed = false;
@@ -67,14 +72,14 @@ export class Scheduler {
     call.state = 'queued';
     call.queuedAt = performance.now();
     this.places.add(call.cell);
-    this.#calls.push(call);
+    call.place = this.#calls.push(call);
     this.#planDispatch();
   }
 
   /** Takes a queued call out again. */
   dequeue(call: ActiveCall): void {
-    const index = this.#calls.indexOf(call);
-    if (index >= 0) this.#calls.splice(index, 1);
+    if (call.place) this.#calls.remove(call.place);
+    call.place = undefined;
   }
 
   /** Asks the slice of a call to stop; the thread is ended when it does not. One that has not begun is taken back. */
@@ -87,7 +92,7 @@ export class Scheduler {
       return 'taken back';
     }
     thread.abortSlice(item.serial);
-    item.limitMs = Math.min(item.limitMs, performance.now() - work.startedAt + 150);
+    item.limitMs = Math.min(item.limitMs, STOP_MS);
     return 'asked';
   }
 
@@ -98,19 +103,18 @@ export class Scheduler {
 
   /** Ends threads whose slice takes too long, and starts more when all have been busy for a while. */
   watch(now: number): void {
-    let saturated = this.#calls.length + this.#loads.length > 0;
+    let areAllBusy = true;
     for (const thread of this.#threads) {
       const work = this.#work.get(thread);
       const elapsed = work ? now - work.startedAt : 0;
-      if (elapsed < SATURATION_MS) saturated = false;
-      if (!work?.first) continue;
+      if (elapsed < SATURATION_MS) areAllBusy = false;
+      if (!work?.first || thread.isEnding) continue;
       if (elapsed > LONG_MS && work.size > 1) this.#giveBack(thread, work);
-      if (elapsed > work.first.limitMs && !this.#killed.has(thread)) {
-        this.#killed.add(thread);
-        void thread.terminate();
-      }
+      if (work.isDeaf(thread.looks(), now)) this.#end(thread, work);
     }
-    if (saturated && this.#threads.size < this.#size.max) this.#startThread();
+    if (!areAllBusy) return;
+    const isWanted = this.#calls.size() + this.#loads.length > 0 || this.#findOwner() !== undefined;
+    if (isWanted && this.#threads.size <= this.#size.max) this.#startThread();
   }
 
   async close(): Promise<void> {
@@ -129,7 +133,7 @@ export class Scheduler {
   #onMessage(thread: WorkerThread, message: FromWorker): void {
     switch (message.type) {
       case 'ready':
-        thread.idle = true;
+        thread.rest();
         this.#dispatch();
         return;
       case 'parked':
@@ -137,11 +141,13 @@ export class Scheduler {
         return;
       case 'load-slice':
       case 'call-slice': {
+        // The memory of a call that waits goes down with its thread: as if it had not answered.
+        if (thread.isEnding && message.type === 'call-slice' && message.end.kind === 'waiting') return;
         const work = this.#work.get(thread);
         const item = work?.finish(message.serial, performance.now());
         if (work?.size === 0) {
           this.#work.delete(thread);
-          thread.idle = true;
+          thread.rest();
         }
         const job = item?.job;
         if (message.type === 'call-slice' && job && 'request' in job) this.#endSlice(thread, job, message);
@@ -149,7 +155,7 @@ export class Scheduler {
           if (message.end.kind === 'loaded') thread.noteImage(job.order.programKey);
           job.resolve(message);
         }
-        if (thread.idle) this.#dispatch();
+        if (thread.isIdle) this.#dispatch();
       }
     }
   }
@@ -180,30 +186,30 @@ export class Scheduler {
     for (;;) {
       const load = this.#loads[0];
       const thread = load && findIdleThread(this.#threads, undefined);
-      if (!load || !thread) break;
+      if (!load || !thread || (this.#isLastThread() && this.#areAllLoads())) break;
       this.#loads.shift();
       this.#startLoad(thread, load);
     }
-    let skipped = 0;
-    while (skipped < this.#calls.length) {
-      const call = this.#calls[skipped];
-      if (!call) return;
+    let isPostponed = false;
+    const judge = (call: ActiveCall): Candidacy => {
       if (this.#isWorthWaiting(call)) {
-        this.#planDispatch();
-        return;
+        isPostponed = true;
+        return 'no';
       }
-      const thread = this.#threadFor(call);
-      if (thread === 'none idle') return;
-      if (thread === 'moving') {
-        skipped++;
-        continue;
-      }
-      if (skipped === 0) this.#calls.shift();
-      else this.#calls.splice(skipped, 1);
-      const image = thread.hasImage(call.cell.program.key) ? undefined : this.#handlers.findImage(call.cell.program.key);
-      if (!image && !thread.hasImage(call.cell.program.key)) this.#handlers.onImageMissing(call);
-      else this.#startSlices(thread, [call, ...this.#takeCompanions(call, skipped)], image);
+      return this.#canRun(call) ? 'yes' : 'no';
+    };
+    while (this.#calls.size() > 0 && findIdleThread(this.#threads, undefined)) {
+      const call = this.#calls.take(judge);
+      if (!call) break;
+      call.place = undefined;
+      const { key } = call.cell.program;
+      const thread = call.cell.place.kind === 'resident' ? call.cell.place.thread : findIdleThread(this.#threads, key);
+      if (!thread) break;
+      const image = thread.hasImage(key) ? undefined : this.#handlers.findImage(key);
+      if (!image && !thread.hasImage(key)) this.#handlers.onImageMissing(call);
+      else this.#startSlices(thread, [call, ...this.#takeCompanions(call)], image);
     }
+    if (isPostponed) this.#planDispatch();
   }
 
   /** A short call rather waits for a thread that is about to end another short one. */
@@ -215,25 +221,51 @@ export class Scheduler {
     return false;
   }
 
-  #threadFor(call: ActiveCall): WorkerThread | 'none idle' | 'moving' {
-    const { place } = call.cell;
-    if (place.kind === 'moving') return 'moving';
-    if (place.kind === 'resident') return place.thread.idle ? place.thread : 'moving';
-    return findIdleThread(this.#threads, call.cell.program.key) ?? 'none idle';
+  /** True when the memory of the call is at hand and the thread that is free is not kept for others. */
+  #canRun({ cell: { place }, callerId, pluginPath }: ActiveCall): boolean {
+    if (place.kind === 'moving' || (place.kind === 'resident' && !place.thread.isIdle)) return false;
+    const owner = this.#isLastThread() ? this.#findOwner() : undefined;
+    return owner === undefined || (owner.callerId !== callerId && owner.pluginPath !== pluginPath);
+  }
+
+  /** True when only the one thread beyond the maximum is free. */
+  #isLastThread(): boolean {
+    if (this.#threads.size <= this.#size.max) return false;
+    let idle = 0;
+    for (const thread of this.#threads) if (thread.isIdle) idle++;
+    return idle === 1;
+  }
+
+  #areAllLoads(): boolean {
+    return [...this.#work.values()].every(({ first }) => first && 'order' in first.job);
+  }
+
+  /** The caller, or the plugin, that holds all threads that are busy. */
+  #findOwner(): Partial<Pick<ActiveCall, 'callerId' | 'pluginPath'>> | undefined {
+    const jobs = [...this.#work.values()].flatMap(({ first }) => (first ? [first.job] : []));
+    const [one] = jobs;
+    if (!one || !('request' in one)) return undefined;
+    const isOne = (key: 'callerId' | 'pluginPath') => jobs.every((job) => 'request' in job && job[key] === one[key]);
+    const owner = {
+      ...(isOne('callerId') && { callerId: one.callerId }),
+      ...(isOne('pluginPath') && { pluginPath: one.pluginPath }),
+    };
+    return Object.keys(owner).length > 0 ? owner : undefined;
   }
 
   /** Further short calls of the same program, as many as take about as long as waking another thread would pay for. */
-  #takeCompanions(call: ActiveCall, from: number): ActiveCall[] {
+  #takeCompanions(call: ActiveCall): ActiveCall[] {
     if (!this.#pace.isShort(call)) return [];
     const { key } = call.cell.program;
     const share = this.#pace.tripSize(key) - 1;
     const companions: ActiveCall[] = [];
-    for (let index = from; index < this.#calls.length && companions.length < share; index++) {
-      const other = this.#calls[index];
-      if (!other || other.cell.program.key !== key || !this.#pace.isShort(other)) break;
-      companions.push(other);
+    const judge = (other: ActiveCall): Candidacy => (other.cell.program.key === key && this.#pace.isShort(other) ? 'yes' : 'no');
+    while (companions.length < share && this.#calls.size() > 0) {
+      const companion = this.#calls.take(judge);
+      if (!companion) break;
+      companion.place = undefined;
+      companions.push(companion);
     }
-    this.#calls.splice(from, companions.length);
     return companions;
   }
 
@@ -256,43 +288,55 @@ export class Scheduler {
       return { serial: serials[index] ?? 0, index, job, limitMs };
     });
     this.#work.set(thread, new ThreadWork(items, performance.now()));
-    const isSingle = this.#work.size === 1 && calls.length === 1 && this.#calls.length === 0;
+    const isSingle = this.#work.size === 1 && calls.length === 1 && this.#calls.size() === 0;
     this.#vigil.note(isSingle && this.#pace.isShort(first));
     thread.residentCell = calls.at(-1)?.cell.id;
   }
 
+  /** Ends the thread under a slice that does not stop; what it had not begun goes back at once. */
+  #end(thread: WorkerThread, work: ThreadWork): void {
+    work.culprit = work.first;
+    this.#giveBack(thread, work);
+    void thread.terminate();
+  }
+
   /** What waits behind a long slice goes to whoever is free. */
   #giveBack(thread: WorkerThread, work: ThreadWork): void {
-    const taken = work.takeBack((item) => thread.takeBack(item.index));
-    for (const { job } of taken) {
-      if (!('request' in job)) continue;
-      job.thread = undefined;
-      job.cell.place = { kind: 'new' };
-      job.state = 'queued';
-      this.#calls.unshift(job);
-    }
-    if (taken.length > 0) this.#planDispatch();
+    for (const { job } of work.takeBack((item) => thread.takeBack(item.index)).reverse()) this.#putBack(job);
+  }
+
+  /** Puts a call that left no trace yet before the others of its plugin: it was next, or had begun beside one that took its thread down. */
+  #putBack(job: WorkItem['job']): void {
+    if (!('request' in job)) return;
+    job.thread = undefined;
+    job.cell.place = { kind: 'new' };
+    job.state = 'queued';
+    this.places.add(job.cell);
+    job.place = this.#calls.putBack(job);
+    this.#planDispatch();
   }
 
   #onExit(thread: WorkerThread, detail: string): void {
-    const reason = this.#killed.has(thread) ? 'killed' : 'died';
     const work = this.#work.get(thread);
     this.#work.delete(thread);
     this.#threads.delete(thread);
     if (this.#closed) return;
     this.#startThread();
-    // Only what ran is lost: the slices behind it had not begun.
+    const reason = thread.isEnding ? 'killed' : 'died';
     if (work) this.#giveBack(thread, work);
-    const given = new Set(work?.all().map((item) => item.job));
-    const ran = new Set([...given].flatMap((job) => ('request' in job ? [job.cell] : [])));
+    // What ran is lost: the slice for which the thread was ended, if it did not answer after all, or on which it died.
+    const lost = work?.all().find((item) => !thread.isEnding || item === work.culprit);
+    // A slice that had begun behind it has answered nothing yet, so nobody saw anything of it.
+    for (const item of [...(work?.all() ?? [])].reverse()) if (item !== lost) this.#putBack(item.job);
+    const ran = new Set(lost && 'request' in lost.job ? [lost.job.cell] : []);
     for (const cell of this.places.takeLost(thread, ran)) this.#handlers.onCellLost(cell);
-    for (const job of given) {
-      if ('order' in job) {
-        job.resolve({ type: 'lost', reason, detail });
-        continue;
-      }
-      job.thread = undefined;
-      this.#handlers.onThreadLost(job, reason, detail);
+    this.#planDispatch();
+    if (!lost) return;
+    if ('order' in lost.job) {
+      lost.job.resolve({ type: 'lost', reason, detail });
+      return;
     }
+    lost.job.thread = undefined;
+    this.#handlers.onThreadLost(lost.job, reason, detail);
   }
 }

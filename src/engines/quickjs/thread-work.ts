@@ -21,12 +21,17 @@ export interface WorkItem {
 /** What one thread has been given and not answered yet; the first item is the one that runs. */
 export class ThreadWork {
   #items: WorkItem[];
+  #looks = 0;
+  #lookedAt: number;
+  /** The item for which its thread is being ended. */
+  culprit: WorkItem | undefined;
   /** When the first item began, as performance.now() tells. */
   startedAt: number;
 
   constructor(items: WorkItem[], now: number) {
     this.#items = items;
     this.startedAt = now;
+    this.#lookedAt = now;
   }
 
   get size(): number {
@@ -42,7 +47,17 @@ export class ThreadWork {
     const index = this.#items.findIndex((item) => item.serial === serial);
     if (index < 0) return undefined;
     this.startedAt = now;
+    this.#lookedAt = now;
     return this.#items.splice(index, 1)[0];
+  }
+
+  /**
+   * True when the slice that runs has not looked at the clock for as long as it may take. One that does look ends by itself,
+   * and may only be slow because the machine is busy.
+   */
+  isDeaf(looks: number, now: number): boolean {
+    if (looks !== this.#looks) [this.#looks, this.#lookedAt] = [looks, now];
+    return this.first !== undefined && now - this.#lookedAt > this.first.limitMs;
   }
 
   find(job: ActiveCall): WorkItem | undefined {

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { CONTROL_BYTES, resetClaims, takeSliceBack } from './control.ts';
+import { CONTROL_BYTES, readLooks, resetClaims, takeSliceBack } from './control.ts';
 import { packSlices, unpackResult } from './packed-messages.ts';
 import type { CallSlice, FromWorker, LoadSlice, PackedFromWorker, ToWorker, WorkerSetup } from './protocol.ts';
 
@@ -12,8 +12,7 @@ export type SliceOrder = Omit<CallSlice, 'serial'>;
 
 /** One worker thread and what the main thread knows of it. */
 export class WorkerThread {
-  /** False until the thread is ready, and while it has work. */
-  idle = false;
+  #state: 'starting' | 'idle' | 'busy' | 'ending' = 'starting';
   /** The cell whose memory lies in the thread. */
   residentCell: number | undefined;
   readonly ready: Promise<void>;
@@ -56,9 +55,24 @@ export class WorkerThread {
     });
   }
 
+  /** It is ready and has no work. */
+  get isIdle(): boolean {
+    return this.#state === 'idle';
+  }
+
+  /** It was told to end: what it still answers counts, but it gets nothing more. */
+  get isEnding(): boolean {
+    return this.#state === 'ending';
+  }
+
+  /** It is ready, or done with its work. */
+  rest(): void {
+    if (this.#state !== 'ending') this.#state = 'idle';
+  }
+
   /** Starts slices of calls one after the other; the thread must be idle. Returns their serial numbers. */
   runCalls(orders: readonly SliceOrder[]): number[] {
-    this.idle = false;
+    this.#state = 'busy';
     resetClaims(this.#control);
     const slices = orders.map((order) => ({ ...order, serial: ++this.#serial }));
     this.#worker.postMessage((packSlices(slices) ?? { type: 'calls', slices }) satisfies ToWorker);
@@ -67,7 +81,7 @@ export class WorkerThread {
 
   /** Starts a load; the thread must be idle. Returns its serial number. */
   runLoad(order: LoadOrder): number {
-    this.idle = false;
+    this.#state = 'busy';
     this.#serial++;
     this.#worker.postMessage({ type: 'load', ...order, serial: this.#serial } satisfies ToWorker);
     return this.#serial;
@@ -108,7 +122,13 @@ export class WorkerThread {
     Atomics.store(this.#control, 0, serial);
   }
 
+  /** Changes whenever the slice that runs has looked at the clock. */
+  looks(): number {
+    return readLooks(this.#control);
+  }
+
   async terminate(): Promise<void> {
+    this.#state = 'ending';
     await this.#worker.terminate();
   }
 }

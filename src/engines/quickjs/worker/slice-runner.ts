@@ -3,6 +3,7 @@ import type { BaseImage } from '../cell/base-image.ts';
 import { Cell, type ThrownInGuest } from '../cell/cell.ts';
 import type { Reference } from '../cell/delta.ts';
 import type { Instance } from '../cell/instance.ts';
+import { noteLook } from '../control.ts';
 import { listLazyGlobals } from '../host-answers/lazy-globals.ts';
 import type {
   CallSlice,
@@ -237,6 +238,7 @@ export class SliceRunner {
 
   /** Asked by the engine every few thousand steps of the guest; the clock of the wall is cheap, that of the processor is exact. */
   #shouldStop(): boolean {
+    noteLook(this.#control);
     if (this.#stopped) return true;
     if (Atomics.load(this.#control, 0) === this.#serial) {
       this.#stopped = 'abort';
