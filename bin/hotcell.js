@@ -1,18 +1,18 @@
 #!/usr/bin/env node
 // Plain JavaScript on purpose: it must also run on an older Node, which it replaces by the one that Hotcell brings.
-import { spawn } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
-import * as nodeModule from 'node:module';
-import { createRequire } from 'node:module';
-import { constants } from 'node:os';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+// CommonJS, too: the module system of an import is set up for longer than a short command runs.
+const { existsSync, readFileSync } = require('node:fs');
+const { enableCompileCache } = require('node:module');
+const { join } = require('node:path');
 
 const neededMajor = 24;
-const packageDir = join(dirname(fileURLToPath(import.meta.url)), '..');
+const packageDir = join(__dirname, '..');
+const words = process.argv.slice(2);
 
-if (Number.parseInt(process.versions.node, 10) >= neededMajor) {
-  await run();
+if (words.length === 1 && (words[0] === '--version' || words[0] === '-V')) {
+  process.stdout.write(`${JSON.parse(readFileSync(join(packageDir, 'package.json'), 'utf8')).version}\n`);
+} else if (Number.parseInt(process.versions.node, 10) >= neededMajor) {
+  void run();
 } else {
   const newer = process.env.HOTCELL_REEXECUTED === '1' ? undefined : findBundledNode();
   if (newer === undefined) refuse();
@@ -20,40 +20,39 @@ if (Number.parseInt(process.versions.node, 10) >= neededMajor) {
 }
 
 async function run() {
-  if (typeof nodeModule.enableCompileCache === 'function') nodeModule.enableCompileCache();
-  // The published package has JavaScript only; a checkout runs its TypeScript as it is.
-  const isBuilt = !existsSync(join(packageDir, 'src')) && existsSync(join(packageDir, 'dist'));
-  if (isBuilt) {
-    const { runProcess } = await import('../dist/cli/main.js');
-    await runProcess(() => import('../dist/main.js'));
-  } else {
-    const { runProcess } = await import('../src/cli/main.ts');
-    await runProcess(() => import('../src/main.ts'));
-  }
+  enableCompileCache();
+  // The published package has JavaScript only; a checkout bundles its TypeScript, or runs it as it is.
+  const program = existsSync(join(packageDir, 'src'))
+    ? await require('./checkout.js').findProgram()
+    : join(packageDir, 'dist', 'program', 'client.cjs');
+  const { runProcess, loadDaemon } =
+    program === undefined
+      ? { ...(await import('../src/cli/main.ts')), loadDaemon: () => import('../src/main.ts') }
+      : require(program);
+  await runProcess(loadDaemon);
 }
 
 /** The npm package "node" puts a Node into its own folder. */
 function findBundledNode() {
   try {
-    const manifest = createRequire(import.meta.url).resolve('node/package.json');
-    const file = join(dirname(manifest), 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
+    const manifest = require.resolve('node/package.json');
+    const newer = join(manifest, '..', 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
     const version = JSON.parse(readFileSync(manifest, 'utf8')).version;
-    return existsSync(file) && Number.parseInt(version, 10) >= neededMajor ? file : undefined;
+    return existsSync(newer) && Number.parseInt(version, 10) >= neededMajor ? newer : undefined;
   } catch {
     return undefined;
   }
 }
 
 function execute(node) {
-  const child = spawn(node, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], {
-    stdio: 'inherit',
-    env: { ...process.env, HOTCELL_REEXECUTED: '1' },
-  });
+  const { spawn } = require('node:child_process');
+  const child = spawn(node, [__filename, ...words], { stdio: 'inherit', env: { ...process.env, HOTCELL_REEXECUTED: '1' } });
   // A terminal sends its signals to both; others are passed on, and the child decides what they mean.
   for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
   process.on('SIGINT', () => {
     if (!process.stdin.isTTY) child.kill('SIGINT');
   });
+  const { constants } = require('node:os');
   child.on('error', refuse);
   child.on('exit', (code, signal) => {
     process.exitCode = code === null ? 128 + (constants.signals[signal] || 0) : code;

@@ -7,6 +7,7 @@ import { bundlePortableCode } from '../src/engines/extism/build/portable-code.ts
 import { bundleGuestRunner, guestRuntimes } from '../src/engines/guest/runner.ts';
 import { bundleNodeShims } from '../src/engines/quickjs/node-builtins.ts';
 import { bundlePrelude } from '../src/engines/quickjs/prelude.ts';
+import { bundleProgram } from './bundle.ts';
 
 // Builds what the package publishes: JavaScript with declarations, and the guest side bundled, since the package carries
 // neither its TypeScript nor the sources of the guest.
@@ -16,6 +17,7 @@ const guestDir = join(outDir, 'guest');
 
 rmSync(outDir, { recursive: true, force: true });
 compileSources();
+await bundleProgram(join(outDir, 'program'), (source) => source.replace(join(root, 'src'), outDir).replace(/\.ts$/, '.js'));
 mkdirSync(guestDir, { recursive: true });
 for (const arch of ['x64', 'arm64']) {
   const init = `engines/docker/init/hotcell-init-${arch}`;

@@ -10,7 +10,7 @@ import { openHooks } from './main/hooks.ts';
 import { openHosted } from './main/hosted.ts';
 import { readLadder } from './main/ladder.ts';
 import { openPlugins } from './main/plugins.ts';
-import type { Daemon, DaemonOptions } from './operations/daemon-types.ts';
+import { type Daemon, type DaemonOptions, drainMs } from './operations/daemon-types.ts';
 import { createKeyRing } from './operations/key-ring.ts';
 import { createStrangerCleaner } from './operations/strangers.ts';
 import { createOperations } from './operations/table.ts';
@@ -18,9 +18,6 @@ import { createToolsNews } from './plugins/supervisor/tools-news.ts';
 import { createExecutionReader } from './tools/execution-reader.ts';
 import { createHostedTools } from './tools/hosted/hosted-tools.ts';
 import { createToolRegistry } from './tools/registry.ts';
-
-/** How long calls may run on when the daemon stops. */
-const DRAIN_MS = 5_000;
 
 /**
  * The composition root: opens the store, starts the engines, watches the plugin folders, opens the doors. What was
@@ -116,7 +113,7 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
   }
   closers.push(() => plugins.close());
   // Last opened, first closed: what runs may end before the doors shut.
-  closers.push(() => caller.drain(DRAIN_MS));
+  closers.push(() => caller.drain(drainMs));
   // Before anything can be called: what watches over calls must see the first one.
   await hooks.start();
   await skills.refresh();

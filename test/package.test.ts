@@ -141,7 +141,7 @@ definePlugin({ isDangerous: 'yes', handler: () => 1 });
   });
 
   it.skipIf(olderNode === undefined)('says in one sentence what it needs on an older Node', async () => {
-    const outcome = await run(olderNode ?? '', [bin, '--version'], { cwd: folder }).then(
+    const outcome = await run(olderNode ?? '', [bin, 'plugin', 'list'], { cwd: folder }).then(
       ({ stdout }) => ({ code: 0, stderr: stdout }),
       (error: unknown) => ({ code: Object(error).code, stderr: String(Object(error).stderr) }),
     );
@@ -152,7 +152,7 @@ definePlugin({ isDangerous: 'yes', handler: () => 1 });
   });
 
   it.skipIf(olderNode === undefined)('runs again on the Node that a checkout brings', async () => {
-    const { stdout } = await run(olderNode ?? '', [join(root, 'bin', 'hotcell.js'), '--version'], { cwd: folder });
-    expect(stdout).toMatch(/\d+\.\d+\.\d+/);
+    const { stdout } = await run(olderNode ?? '', [join(root, 'bin', 'hotcell.js'), '--help'], { cwd: folder });
+    expect(stdout).toContain('Usage: hotcell');
   });
 });

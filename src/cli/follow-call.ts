@@ -1,11 +1,10 @@
-import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import type { Static } from 'typebox';
 import type { Client } from '../client/client.ts';
 import type { EventEnvelope } from '../events/event.ts';
 import { toolContracts } from '../operations/contracts/tools.ts';
 import type { CallAnswer } from '../tools/tool-types.ts';
-import { createCallQuestions } from './call-questions.ts';
+import type { CallQuestions } from './call-questions.ts';
 import { renderLogLine } from './render/log.ts';
 import { tame } from './render/style.ts';
 import type { CliSession } from './session.ts';
@@ -28,7 +27,8 @@ export async function callAndFollow(
   client: Client,
   input: Static<typeof toolContracts.call.input>,
 ): Promise<CallAnswer> {
-  const tag = randomUUID();
+  // Told from the tags of other calls alone; node:crypto would take longer to read than the call.
+  const tag = `${process.pid}-${Date.now()}-${Math.random().toString(36).slice(2)}`;
   const over = new AbortController();
   const opened = Promise.withResolvers<void>();
   const events = client.events({ types, signal: over.signal, onOpen: opened.resolve });
@@ -52,14 +52,17 @@ async function follow(
   { events, tag, over }: { events: AsyncIterable<EventEnvelope>; tag: string; over: AbortSignal },
 ): Promise<void> {
   let id: string | undefined;
-  const questions = createCallQuestions(session, client, over);
+  let questions: CallQuestions | undefined;
   try {
     for await (const event of events) {
       if (event.type === 'execution-start' && event.data.tag === tag) id = event.subject;
       if (event.type === 'approval-request' && event.data.tag === tag) id = event.data.execution;
       if (id === undefined) continue;
-      if (event.type === 'approval-request' && event.data.execution === id) questions.open(event.data.approval);
-      if (event.type === 'approval-answer') questions.end(event.data.approval);
+      if (event.type === 'approval-request' && event.data.execution === id) {
+        questions ??= (await import('./call-questions.ts')).createCallQuestions(session, client, over);
+        questions.open(event.data.approval);
+      }
+      if (event.type === 'approval-answer') questions?.end(event.data.approval);
       if (event.subject !== id) continue;
       if (event.type === 'execution-end') return;
       session.note(renderNews(session, event));
@@ -67,7 +70,7 @@ async function follow(
   } catch {
     // Shown by the call, which asks the same daemon.
   } finally {
-    questions.close();
+    questions?.close();
   }
 }
 

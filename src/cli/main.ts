@@ -1,6 +1,4 @@
-import { askHidden } from './ask-hidden.ts';
 import type { CliIo } from './io.ts';
-import { readLine } from './read-line.ts';
 import { runCli } from './run-cli.ts';
 
 const samePressMs = 500;
@@ -24,8 +22,12 @@ export async function runProcess(loadDaemon: CliIo['loadDaemon']): Promise<void>
     stdout: process.stdout,
     stderr: process.stderr,
     readStdin: readStdin,
-    ask: process.stdin.isTTY === true && process.stderr.isTTY === true ? readLine : undefined,
-    askHidden: process.stdin.isTTY === true ? askHidden : undefined,
+    ask:
+      process.stdin.isTTY === true && process.stderr.isTTY === true
+        ? async (question, signal) => (await import('./read-line.ts')).readLine(question, signal)
+        : undefined,
+    askHidden:
+      process.stdin.isTTY === true ? async (question) => (await import('./ask-hidden.ts')).askHidden(question) : undefined,
     env: process.env,
     cwd: process.cwd(),
     isTTY: process.stdout.isTTY === true,

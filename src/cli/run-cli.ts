@@ -1,58 +1,93 @@
 import { Command, CommanderError } from 'commander';
 import { HotcellError } from '../errors/hotcell-error.ts';
+import { examplesOf } from './commands/examples.ts';
 import { commands } from './commands/table.ts';
 import { exitCodeFor, exitCodes } from './exit-codes.ts';
 import type { CliIo } from './io.ts';
 import { renderError } from './render/error.ts';
-import { createSession } from './session.ts';
+import { type CliSession, createSession } from './session.ts';
 
 const help = `
 Exit codes: 0 done, 1 failed, 2 wrong usage, 3 daemon not reachable, 4 denied.
 A client finds its daemon by --data, HOTCELL_DATA, or HOTCELL_URL with HOTCELL_TOKEN.
+Pages to read: hotcell docs
 `;
 
 /** Runs one command line (without program names) and resolves with its exit code. Never rejects. */
 export async function runCli(argv: readonly string[], io: CliIo): Promise<number> {
   const session = createSession(io);
-  const program = new Command('hotcell')
-    .description('Drop a TypeScript file into a folder and it is a live, typed, sandboxed tool for language models.')
-    .version(session.version, '-V, --version')
-    .option('--data <dir>', 'data directory (HOTCELL_DATA)')
-    .option('--config <file>', 'config file')
-    .addHelpText('after', help)
-    .configureHelp({ sortSubcommands: false, showGlobalOptions: false });
-  for (const register of commands) register(program, session);
-  for (const command of listCommands(program)) {
-    command.showHelpAfterError(`See ${nameOf(command)} --help.`);
-    command.exitOverride().configureOutput({
-      writeOut: (text) => void io.stdout.write(text),
-      writeErr: (text) => void io.stderr.write(text),
-      outputError: (text, write) => write(`${session.style.red('✗')} ${text.replace(/^error: /, '')}`),
-      getOutHasColors: () => false,
-      getErrHasColors: () => false,
-    });
-  }
   try {
+    const program = await createProgram(session, argv);
     await program.parseAsync([...argv], { from: 'user' });
     return session.exitCode;
   } catch (error) {
-    if (error instanceof CommanderError) return isHelp(error) ? exitCodes.done : exitCodes.usage;
+    if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.usage;
     if (isInterrupt(error, io)) return 130;
     io.stderr.write(renderError(error, session.style));
     return error instanceof HotcellError ? exitCodeFor(error.code) : exitCodes.failed;
   }
 }
 
-function listCommands(command: Command): Command[] {
+/** The commands whose names are among `words` as they are, of the others their names and what they are for. */
+export async function createProgram(session: CliSession, words: readonly string[]): Promise<Command> {
+  const { io } = session;
+  const program = new Command('hotcell')
+    .description('Drop a TypeScript file into a folder and it is a live, typed, sandboxed tool for language models.')
+    .option('-V, --version', 'output the version number')
+    .on('option:version', () => {
+      session.print(`${session.version}\n`);
+      throw new CommanderError(0, 'commander.version', session.version);
+    })
+    .option('--data <dir>', 'data directory (HOTCELL_DATA)')
+    .option('--config <file>', 'config file')
+    .addHelpText('after', help)
+    .configureHelp({ sortSubcommands: false, showGlobalOptions: false });
+  for (const { about, load } of commands) {
+    const names = Object.keys(about);
+    if (names.some((name) => words.includes(name))) (await load())(program, session);
+    else for (const name of names) program.command(name);
+  }
+  const aboutAll = new Map(commands.flatMap(({ about }) => Object.entries(about)));
+  for (const command of program.commands) command.description(aboutAll.get(command.name()) ?? '');
+  for (const command of listCommands(program)) {
+    const name = nameOf(command);
+    if (command !== program) command.addHelpText('after', () => examplesOf(name));
+    command.configureOutput({
+      writeOut: (text) => void io.stdout.write(text),
+      writeErr: (text) => void io.stderr.write(text),
+      outputError: () => {},
+      getOutHasColors: () => false,
+      getErrHasColors: () => false,
+    });
+    command.exitOverride((error) => {
+      throw isAboutUsage(error) ? describeUsage(error, name) : error;
+    });
+  }
+  return program;
+}
+
+/** The command itself and all below it. */
+export function listCommands(command: Command): Command[] {
   return [command, ...command.commands.flatMap(listCommands)];
 }
 
-function nameOf(command: Command): string {
+/** Such as `hotcell plugin list`. */
+export function nameOf(command: Command): string {
   return command.parent === null ? command.name() : `${nameOf(command.parent)} ${command.name()}`;
 }
 
-function isHelp(error: CommanderError): boolean {
-  return error.exitCode === 0;
+function isAboutUsage({ exitCode, code }: CommanderError): boolean {
+  return exitCode !== 0 && code !== 'commander.help';
+}
+
+/** What the parser says, in the form of all errors. */
+function describeUsage({ message }: CommanderError, name: string): HotcellError {
+  const text = message
+    .replace(/^error: /, '')
+    .replace(/\n\((.*)\)$/, '. $1')
+    .replaceAll("'", '"');
+  const sentence = `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
+  return new HotcellError('usage-wrong', /[.?]$/.test(sentence) ? sentence : `${sentence}.`, { fix: `See ${name} --help.` });
 }
 
 function isInterrupt(error: unknown, io: CliIo): boolean {

@@ -1,17 +1,18 @@
-import { isAbsolute, resolve } from 'node:path';
-import pino from 'pino';
-import { type Client, createHttpClient } from '../client/client.ts';
-import { exchange } from '../client/http-exchange.ts';
-import { createLocalClient } from '../client/local-client.ts';
-import { type DaemonAddress, locateDaemon } from '../client/locate.ts';
+import type { Client } from '../client/client.ts';
+import type { DaemonAddress } from '../client/locate.ts';
 import type { Config } from '../config/config-types.ts';
-import { loadConfig } from '../config/load.ts';
 import type { CliFlags } from '../config/sources.ts';
-import { HotcellError } from '../errors/hotcell-error.ts';
-import { parsePermissions } from '../permissions/parse.ts';
+import { describeAbsence, findDataDir } from './data-dir.ts';
 import type { CliIo } from './io.ts';
 import { createStyle, type Style } from './render/style.ts';
 import { readVersion } from './version.ts';
+
+async function speakTo({ url, token, version }: DaemonAddress): Promise<Client> {
+  const { createHttpClient } = await import('../client/client.ts');
+  return createHttpClient({ url, token, isSameVersion: version === readVersion() });
+}
+
+type Exchange = typeof import('../client/http-exchange.ts').exchange;
 
 /** What every command works with. */
 export interface CliSession {
@@ -24,29 +25,35 @@ export interface CliSession {
   note(text: string): void;
   /** What the command answers to its shell, when it did not end with an error. */
   exitCode: number;
-  readConfig(flags: CliFlags): Config;
+  readConfig(flags: CliFlags): Promise<Config>;
   /** The running daemon; throws `daemon-unreachable` without one. */
   connect(flags: CliFlags): Promise<Client>;
-  /** The running daemon, or the same parts in this process when there is none. */
-  connectOrRun(flags: CliFlags): Promise<Client>;
+  /** The running daemon, or the same parts in this process when there is none; `keeps` says that what is done lasts. */
+  connectOrRun(flags: CliFlags, use: { readonly keeps: boolean }): Promise<Client>;
 }
 
 /** Makes what a command works with; nothing is read or opened before a command asks. */
 export function createSession(io: CliIo): CliSession {
-  const version = readVersion();
+  const readConfig = async (flags: CliFlags): Promise<Config> => (await import('./read-config.ts')).readConfig(flags, io);
 
-  const readConfig = (flags: CliFlags): Config => loadConfig({ flags, env: io.env, cwd: io.cwd, parsePermissions });
-
-  async function findRunning(flags: CliFlags): Promise<DaemonAddress | undefined> {
-    const address = locateDaemon({ env: io.env, dataDir: findDataDir(flags, io, readConfig) });
-    if (address === undefined || address.isExplicit) return address;
+  async function findRunning(flags: CliFlags): Promise<{ address: DaemonAddress | undefined; dataDir: string }> {
+    const dataDir = await findDataDir(flags, io, readConfig);
+    // What speaks to a daemon is read when a command does.
+    const [{ locateDaemon }, { exchange }] = await Promise.all([
+      import('../client/locate.ts'),
+      import('../client/http-exchange.ts'),
+    ]);
+    const address = locateDaemon({ env: io.env, dataDir });
+    if (address === undefined || address.isExplicit) return { address, dataDir };
     // What a killed daemon left behind points nowhere.
-    return (await isAnswering(address.url)) ? address : undefined;
+    return { address: (await isAnswering(address.url, exchange)) ? address : undefined, dataDir };
   }
 
   return {
     io,
-    version,
+    get version() {
+      return readVersion();
+    },
     style: createStyle(io),
     exitCode: 0,
     print: (text) => void io.stdout.write(text),
@@ -54,35 +61,19 @@ export function createSession(io: CliIo): CliSession {
     note: (text) => void io.stderr.write(text),
     readConfig,
     async connect(flags) {
-      const address = await findRunning(flags);
-      if (address !== undefined) return createHttpClient(address);
-      throw new HotcellError(
-        'daemon-unreachable',
-        `No daemon runs on the data directory ${findDataDir(flags, io, readConfig)}.`,
-        {
-          fix: 'Start it with hotcell start, or name another with --data DIR or HOTCELL_URL.',
-        },
-      );
+      const { address, dataDir } = await findRunning(flags);
+      if (address === undefined) throw describeAbsence(dataDir);
+      return speakTo(address);
     },
-    async connectOrRun(flags) {
-      const address = await findRunning(flags);
-      if (address !== undefined) return createHttpClient(address);
-      const { startDaemon } = await io.loadDaemon();
-      const log = pino({ level: 'silent' });
-      return createLocalClient(await startDaemon({ config: readConfig(flags), version, listen: false, log }));
+    async connectOrRun(flags, use) {
+      const { address, dataDir } = await findRunning(flags);
+      if (address !== undefined) return speakTo(address);
+      return (await import('./run-alone.ts')).runAlone(io, { config: await readConfig(flags), dataDir, ...use });
     },
   };
 }
 
-/** Without reading the config where that is not needed: a broken config must not keep a client from its daemon. */
-function findDataDir(flags: CliFlags, io: CliIo, readConfig: (flags: CliFlags) => Config): string {
-  const named = flags.data ?? (io.env.HOTCELL_DATA || undefined);
-  if (named !== undefined) return isAbsolute(named) ? named : resolve(io.cwd, named);
-  if ((io.env.HOTCELL_URL ?? '') !== '') return resolve(io.cwd, '.hotcell');
-  return readConfig(flags).dataDir;
-}
-
-async function isAnswering(url: string): Promise<boolean> {
+async function isAnswering(url: string, exchange: Exchange): Promise<boolean> {
   try {
     const answer = await exchange({ url: `${url}/healthz`, method: 'GET', headers: {}, signal: AbortSignal.timeout(2000) });
     answer.resume();

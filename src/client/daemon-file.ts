@@ -1,12 +1,12 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Static, Type } from 'typebox';
-import Value from 'typebox/value';
-
-const daemonFile = Type.Object({ url: Type.String(), pid: Type.Integer({ minimum: 1 }), version: Type.String() });
 
 /** What a running daemon leaves in its data directory, so that clients find it. */
-export type DaemonFile = Static<typeof daemonFile>;
+export interface DaemonFile {
+  readonly url: string;
+  readonly pid: number;
+  readonly version: string;
+}
 
 /** Says where a daemon listens; atomic. */
 export function writeDaemonFile(dataDir: string, content: DaemonFile): void {
@@ -24,10 +24,16 @@ export function removeDaemonFile(dataDir: string, pid: number): void {
 export function readDaemonFile(dataDir: string): DaemonFile | undefined {
   try {
     const content: unknown = JSON.parse(readFileSync(pathOf(dataDir), 'utf8'));
-    return Value.Check(daemonFile, content) ? content : undefined;
+    return isDaemonFile(content) ? content : undefined;
   } catch {
     return undefined;
   }
+}
+
+/** By hand, because every command reads it, and reading a checker of schemas takes longer than most commands. */
+function isDaemonFile(content: unknown): content is DaemonFile {
+  const { url, pid, version }: { url?: unknown; pid?: unknown; version?: unknown } = Object(content);
+  return typeof url === 'string' && Number.isInteger(pid) && Number(pid) > 0 && typeof version === 'string';
 }
 
 function pathOf(dataDir: string): string {

@@ -1,6 +1,4 @@
-import Value from 'typebox/value';
 import type { EventEnvelope, EventType } from '../events/event.ts';
-import { eventEnvelope } from '../operations/contracts/events.ts';
 import { exchange, readText } from './http-exchange.ts';
 import { readProblem } from './problem.ts';
 
@@ -15,7 +13,11 @@ export interface EventQuery {
 
 /** Reads the event stream of a daemon until `signal` aborts or the daemon ends it. */
 export async function* readEvents(
-  query: EventQuery & { readonly url: string; readonly headers: Readonly<Record<string, string>> },
+  query: EventQuery & {
+    readonly url: string;
+    readonly headers: Readonly<Record<string, string>>;
+    readonly isSameVersion: boolean;
+  },
 ): AsyncGenerator<EventEnvelope> {
   const { url, signal, types, after, onOpen } = query;
   const parameters = new URLSearchParams();
@@ -25,6 +27,7 @@ export async function* readEvents(
   if (answer.statusCode !== 200) throw readProblem(JSON.parse(await readText(answer)), answer.statusCode);
   answer.setEncoding('utf8');
   onOpen?.();
+  const isEvent = query.isSameVersion ? isObject : await readEventCheck();
   let unread = '';
   try {
     for await (const chunk of answer) {
@@ -32,7 +35,7 @@ export async function* readEvents(
       unread = blocks.pop() ?? '';
       for (const block of blocks) {
         const event = readBlock(block);
-        if (event !== undefined) yield event;
+        if (isEvent(event)) yield event;
       }
     }
   } catch (error) {
@@ -40,9 +43,23 @@ export async function* readEvents(
   }
 }
 
-function readBlock(block: string): EventEnvelope | undefined {
+function readBlock(block: string): unknown {
   const line = block.split('\n').find((candidate) => candidate.startsWith('data: '));
   if (line === undefined) return undefined;
-  const event: unknown = JSON.parse(line.slice('data: '.length));
-  return Value.Check(eventEnvelope, event) ? event : undefined;
+  return JSON.parse(line.slice('data: '.length));
+}
+
+type EventCheck = (event: unknown) => event is EventEnvelope;
+
+function isObject(event: unknown): event is EventEnvelope {
+  return typeof event === 'object' && event !== null;
+}
+
+/** Daemons of other versions may tell what this one does not know; the checker of schemas is read when it is needed. */
+async function readEventCheck(): Promise<EventCheck> {
+  const [{ Check }, { eventEnvelope }] = await Promise.all([
+    import('typebox/value'),
+    import('../operations/contracts/events.ts'),
+  ]);
+  return (event) => Check(eventEnvelope, event);
 }

@@ -7,6 +7,8 @@ export interface DaemonAddress {
   readonly url: string;
   readonly token: string;
   readonly isExplicit: boolean;
+  /** What the daemon says to be; unknown of an explicit one. */
+  readonly version?: string;
 }
 
 /** Finds the daemon by HOTCELL_URL, else by what it left in the data directory; undefined when nothing points to one. */
@@ -14,8 +16,9 @@ export function locateDaemon(options: { readonly env: NodeJS.ProcessEnv; readonl
   const { env, dataDir } = options;
   const named = env.HOTCELL_URL;
   const isExplicit = named !== undefined && named !== '';
-  const url = isExplicit ? named : readDaemonFile(dataDir)?.url;
+  const file = isExplicit ? undefined : readDaemonFile(dataDir);
+  const url = isExplicit ? named : file?.url;
   if (url === undefined) return undefined;
   const token = env.HOTCELL_TOKEN || readTokenFile(join(dataDir, 'token')) || '';
-  return { url: url.replace(/\/+$/, ''), token, isExplicit };
+  return { url: url.replace(/\/+$/, ''), token, isExplicit, ...(file && { version: file.version }) };
 }

@@ -3,8 +3,8 @@ import { createRequire } from 'node:module';
 import { basename, extname, join, resolve } from 'node:path';
 import { LineCounter, parseDocument } from 'yaml';
 import { HotcellError } from '../errors/hotcell-error.ts';
+import { searchedNames } from './config-names.ts';
 
-const searchedNames = ['hotcell.config.yaml', 'hotcell.config.yml', 'hotcell.config.json'];
 const codeExtensions = ['.ts', '.mts', '.js', '.mjs'];
 const maxFileBytes = 1024 * 1024;
 const maxAliases = 100;

@@ -5,6 +5,9 @@ import type { EventEnvelope } from '../events/event.ts';
 import type { Operation } from './operation.ts';
 import type { OperationParts } from './parts.ts';
 
+/** How long calls may run on when the daemon stops. */
+export const drainMs = 5_000;
+
 /** How a daemon is started. */
 export interface DaemonOptions {
   readonly config: Config;

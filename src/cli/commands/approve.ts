@@ -23,7 +23,6 @@ approved without --yes. Permissions are granted always, or as --once, --session 
 export function registerApprove(program: Command, session: CliSession): void {
   program
     .command('approve')
-    .description('list the questions that wait for a person, or answer one')
     .argument('[id]', 'the question')
     .option('--deny', 'say no')
     .option('--yes', 'approve without asking')

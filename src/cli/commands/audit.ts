@@ -21,7 +21,6 @@ export function registerAudit(program: Command, session: CliSession): void {
   const { style, io } = session;
   program
     .command('audit')
-    .description('show which permissions were used, refused and decided about, newest first')
     .option('--plugin <name>', 'only of this plugin')
     .option('--caller <id>', 'only of this caller')
     .option('--tool <name>', 'only of this tool')

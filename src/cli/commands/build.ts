@@ -16,7 +16,6 @@ interface BuildFlags extends CliFlags {
 export function registerBuild(program: Command, session: CliSession): void {
   program
     .command('build')
-    .description('make a plugin into a .wasm that any Extism host runs; needs no daemon')
     .argument('<path>', 'the plugin: a .ts or .js file, or a folder with an index.ts')
     .option('-o, --output <file>', 'where to write the module (the name of the plugin with .wasm)')
     .option('--json', 'as JSON')
@@ -25,7 +24,7 @@ export function registerBuild(program: Command, session: CliSession): void {
       // Compilers and engines are read when somebody builds, not with every command.
       const { buildPluginModule } = await import('../module-build.ts');
       const signal = session.io.signal ?? new AbortController().signal;
-      const outcome = await buildPluginModule(resolve(session.io.cwd, path), session.readConfig(flags), signal);
+      const outcome = await buildPluginModule(resolve(session.io.cwd, path), await session.readConfig(flags), signal);
       if (!outcome.ok) {
         session.exitCode = exitCodes.failed;
         if (json) session.printJson({ ok: false, diagnostic: outcome.diagnostic });

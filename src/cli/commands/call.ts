@@ -2,7 +2,6 @@ import type { Command } from 'commander';
 import type { Client } from '../../client/client.ts';
 import type { CliFlags } from '../../config/sources.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
-import { pluginContracts } from '../../operations/contracts/plugins.ts';
 import { toolContracts } from '../../operations/contracts/tools.ts';
 import type { CallAnswer } from '../../tools/tool-types.ts';
 import { parseArguments, readArguments } from '../call-arguments.ts';
@@ -21,19 +20,10 @@ interface CallFlags extends CliFlags {
   readonly idempotencyKey?: string;
 }
 
-const help = `
-Examples:
-  hotcell call text_stats text="two words"
-  hotcell call convert value:=3 from=km to=mi
-  hotcell call query --json '{"data":[1,2]}'
-  echo '{"data":[1,2]}' | hotcell call query -
-`;
-
 /** Adds `hotcell call`: one call, by the running daemon or, without one, in this process. */
 export function registerCall(program: Command, session: CliSession): void {
   program
     .command('call')
-    .description('call one tool; works without a daemon too')
     .argument('<name>', 'name, name@version or name@range')
     .argument('[arguments...]', 'key=value, key:=json, or - for JSON from standard input')
     .option('--json <object>', 'all arguments as one JSON object')
@@ -41,11 +31,10 @@ export function registerCall(program: Command, session: CliSession): void {
     .option('--session <id>', 'the session that the call belongs to')
     .option('--timeout <ms>', 'stop the call after this time')
     .option('--idempotency-key <key>', 'run a repeated call only once')
-    .addHelpText('after', help)
     .action(async (ref: string, words: string[], _options: unknown, command: Command) => {
       const flags = command.optsWithGlobals<CallFlags>();
       const timeoutMs = readTimeout(flags.timeout);
-      await withDaemonOrAlone(session, flags, async (client) => {
+      await withDaemonOrAlone(session, { ...flags, keeps: true }, async (client) => {
         const input = {
           ref,
           arguments: await collectArguments(session, client, { ref, words, json: flags.json }),
@@ -107,6 +96,7 @@ function formatOutput(output: unknown): string {
 async function explainMissingTool(client: Client, ref: string, error: unknown): Promise<unknown> {
   if (!(error instanceof HotcellError) || error.code !== 'tool-unknown') return error;
   try {
+    const { pluginContracts } = await import('../../operations/contracts/plugins.ts');
     const { name, state, diagnostic } = await client.invoke(pluginContracts.get, { name: ref.split('@', 1)[0] ?? ref });
     if (diagnostic === undefined) return error;
     return new HotcellError('plugin-not-ready', `Plugin "${name}" is ${state}: ${diagnostic.message}`, {

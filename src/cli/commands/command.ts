@@ -5,9 +5,6 @@ import { HotcellError } from '../../errors/hotcell-error.ts';
 import { suggestNearNames } from '../../errors/near-names.ts';
 import type { CliSession } from '../session.ts';
 
-/** Adds one command, or one family of commands, to the program. */
-export type RegisterCommand = (program: Command, session: CliSession) => void;
-
 /** The flags of a listing. */
 export interface ListFlags extends CliFlags {
   readonly json?: boolean;
@@ -22,13 +19,13 @@ export async function withDaemon<Result>(
   return useAndClose(await session.connect(flags), use);
 }
 
-/** Uses the running daemon, or the same parts in this process, for one command. */
+/** Uses the running daemon, or the same parts in this process, for one command; without `keeps` that leaves nothing behind. */
 export async function withDaemonOrAlone<Result>(
   session: CliSession,
-  flags: CliFlags,
+  { keeps = false, ...flags }: CliFlags & { readonly keeps?: boolean },
   use: (client: Client) => Promise<Result>,
 ): Promise<Result> {
-  return useAndClose(await session.connectOrRun(flags), use);
+  return useAndClose(await session.connectOrRun(flags, { keeps }), use);
 }
 
 async function useAndClose<Result>(client: Client, use: (client: Client) => Promise<Result>): Promise<Result> {

@@ -1,33 +1,32 @@
 import type { Command } from 'commander';
-import { describeConfigSchema } from '../../config/schema.ts';
 import type { CliFlags } from '../../config/sources.ts';
-import { withoutSecrets } from '../../operations/config.ts';
 import type { CliSession } from '../session.ts';
 
 /** Adds `hotcell config …`; none of it needs a daemon. */
 export function registerConfig(program: Command, session: CliSession): void {
-  const config = program.command('config').description('see and check the configuration');
+  const config = program.command('config');
 
   config
     .command('show', { isDefault: true })
     .description('show what a start here would use, as JSON, without secrets')
     .option('--json', 'as JSON, as always')
-    .action((_options: unknown, command: Command) => {
-      session.printJson(withoutSecrets(session.readConfig(command.optsWithGlobals<CliFlags>())));
+    .action(async (_options: unknown, command: Command) => {
+      const { withoutSecrets } = await import('../../operations/config.ts');
+      session.printJson(withoutSecrets(await session.readConfig(command.optsWithGlobals<CliFlags>())));
     });
 
   config
     .command('schema')
     .description('print the JSON Schema of the config file')
-    .action(() => session.printJson(describeConfigSchema()));
+    .action(async () => session.printJson((await import('../../config/schema.ts')).describeConfigSchema()));
 
   config
     .command('check')
     .description('say whether the config file, the environment and the flags are valid')
     .option('--json', 'as JSON')
-    .action((_options: unknown, command: Command) => {
+    .action(async (_options: unknown, command: Command) => {
       const { json, ...flags } = command.optsWithGlobals<CliFlags & { json?: boolean }>();
-      const { configFile } = session.readConfig(flags);
+      const { configFile } = await session.readConfig(flags);
       if (json) session.printJson({ ok: true, configFile: configFile ?? null });
       else session.print(`${session.style.green('✓')} ${configFile ?? 'no config file, the defaults'}: valid\n`);
     });

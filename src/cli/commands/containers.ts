@@ -7,7 +7,7 @@ import { addDefaultList, type ListFlags, withDaemon } from './command.ts';
 
 /** Adds `hotcell containers …`. */
 export function registerContainers(program: Command, session: CliSession): void {
-  const containers = program.command('containers').description('what runs in containers');
+  const containers = program.command('containers');
   const { style, io } = session;
 
   addDefaultList(containers, 'list what runs in containers now').action((_options: unknown, command: Command) => {

@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { daemonContracts, type Finding } from '../../operations/contracts/daemon.ts';
-import { runDoctor } from '../../operations/doctor/run-doctor.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { Style } from '../render/style.ts';
 import type { CliSession } from '../session.ts';
@@ -11,7 +10,6 @@ import { type ListFlags, withDaemon } from './command.ts';
 export function registerDoctor(program: Command, session: CliSession): void {
   program
     .command('doctor')
-    .description('check what Hotcell needs from this machine, with fixes')
     .option('--json', 'as JSON')
     .action(async (_options: unknown, command: Command) => {
       const { json, ...flags } = command.optsWithGlobals<ListFlags>();
@@ -25,7 +23,8 @@ export function registerDoctor(program: Command, session: CliSession): void {
           return await withDaemon(session, flags, (client) => client.invoke(daemonContracts.doctor, {}));
         } catch (error) {
           if (!(error instanceof HotcellError) || error.code !== 'daemon-unreachable') throw error;
-          return runDoctor({ config: session.readConfig(flags), isServing: false });
+          const { runDoctor } = await import('../../operations/doctor/run-doctor.ts');
+          return runDoctor({ config: await session.readConfig(flags), isServing: false });
         }
       }
     });

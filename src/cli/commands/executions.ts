@@ -25,7 +25,7 @@ const statuses: readonly ExecutionStatus[] = ['pending', 'running', 'success', '
 
 /** Adds `hotcell executions …`. */
 export function registerExecutions(program: Command, session: CliSession): void {
-  const executions = program.command('executions').description('see and cancel calls');
+  const executions = program.command('executions');
   const { style, io } = session;
 
   addDefaultList(executions, 'list calls, newest first')

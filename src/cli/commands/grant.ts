@@ -26,7 +26,6 @@ export function registerGrant(program: Command, session: CliSession): void {
 
   program
     .command('grant')
-    .description('allow a plugin something: net=api.example.com read=notes kv …')
     .argument('<name>', pluginArgument)
     .argument('[permission...]', 'KEY=VALUE, one a word')
     .option('--requested', 'all that it asks for and does not have')
@@ -52,7 +51,6 @@ export function registerGrant(program: Command, session: CliSession): void {
 
   program
     .command('grants')
-    .description('list what was granted')
     .argument('[name]', pluginArgument)
     .option('--all', 'also what was spent, ended or was revoked')
     .option('--json', 'as JSON')
@@ -76,7 +74,6 @@ export function registerGrant(program: Command, session: CliSession): void {
 
   program
     .command('revoke')
-    .description('take back what a plugin was granted, all or the named permissions')
     .argument('<name>', pluginArgument)
     .argument('[permission...]', 'KEY=VALUE, one a word')
     .option('--json', 'as JSON')

@@ -17,7 +17,7 @@ const offNotice = 'Hooks are switched off, by hooks.enabled in the config or by 
 
 /** Adds `hotcell hook …`. */
 export function registerHook(program: Command, session: CliSession): void {
-  const hook = program.command('hook').description('scripts that hear what the daemon does, and may stop or change calls');
+  const hook = program.command('hook');
   const { style, io } = session;
 
   addDefaultList(hook, 'list the hooks of the data folder and of skills').action((_options: unknown, command: Command) => {

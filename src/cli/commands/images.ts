@@ -8,7 +8,7 @@ const mib = 1024 * 1024;
 
 /** Adds `hotcell images …`. */
 export function registerImages(program: Command, session: CliSession): void {
-  const images = program.command('images').description('images in which native commands run');
+  const images = program.command('images');
   const { style, io } = session;
 
   addDefaultList(images, 'list them: which are there, and how to get the others').action(
@@ -38,7 +38,7 @@ export function registerImages(program: Command, session: CliSession): void {
     .option('--json', 'as JSON')
     .action((name: string, _options: unknown, command: Command) => {
       const flags = command.optsWithGlobals<ListFlags>();
-      return withDaemonOrAlone(session, flags, async (client) => {
+      return withDaemonOrAlone(session, { ...flags, keeps: true }, async (client) => {
         const accepted = await client.invoke(imageContracts.accept, { name });
         if (flags.json) session.printJson(accepted);
         else session.print(`${style.green('✓')} ${name} is ${accepted.id ?? ''} from now on.\n`);

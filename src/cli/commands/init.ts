@@ -6,25 +6,22 @@ import { configTemplate, ignoredLines, tsconfigTemplate } from '../templates.ts'
 
 /** Adds `hotcell init`: what a folder needs to start with. Never writes over anything. */
 export function registerInit(program: Command, session: CliSession): void {
-  program
-    .command('init')
-    .description('prepare this folder: config, plugin and skill folders, tsconfig for editors, .gitignore lines')
-    .action(() => {
-      const { cwd } = session.io;
-      const tell = (isNew: boolean, what: string): void =>
-        session.print(
-          isNew ? `${session.style.green('✓')} wrote ${what}\n` : session.style.dim(`· ${what} is there, left as it is\n`),
-        );
-      const configFiles = ['hotcell.config.yaml', 'hotcell.config.yml', 'hotcell.config.json'];
-      const present = configFiles.find((name) => existsSync(join(cwd, name)));
-      if (present === undefined) writeFileSync(join(cwd, 'hotcell.config.yaml'), configTemplate, { flag: 'wx' });
-      tell(present === undefined, present ?? 'hotcell.config.yaml');
-      for (const folder of ['plugins', 'skills'])
-        tell(mkdirSync(join(cwd, folder), { recursive: true }) !== undefined, `${folder}/`);
-      tell(writeIfAbsent(join(cwd, 'tsconfig.json'), tsconfigTemplate), 'tsconfig.json');
-      tell(addLines(join(cwd, '.gitignore'), ignoredLines), '.gitignore lines');
-      session.print('\nNext: hotcell plugin new hello && hotcell start\n');
-    });
+  program.command('init').action(() => {
+    const { cwd } = session.io;
+    const tell = (isNew: boolean, what: string): void =>
+      session.print(
+        isNew ? `${session.style.green('✓')} wrote ${what}\n` : session.style.dim(`· ${what} is there, left as it is\n`),
+      );
+    const configFiles = ['hotcell.config.yaml', 'hotcell.config.yml', 'hotcell.config.json'];
+    const present = configFiles.find((name) => existsSync(join(cwd, name)));
+    if (present === undefined) writeFileSync(join(cwd, 'hotcell.config.yaml'), configTemplate, { flag: 'wx' });
+    tell(present === undefined, present ?? 'hotcell.config.yaml');
+    for (const folder of ['plugins', 'skills'])
+      tell(mkdirSync(join(cwd, folder), { recursive: true }) !== undefined, `${folder}/`);
+    tell(writeIfAbsent(join(cwd, 'tsconfig.json'), tsconfigTemplate), 'tsconfig.json');
+    tell(addLines(join(cwd, '.gitignore'), ignoredLines), '.gitignore lines');
+    session.print('\nNext: hotcell plugin new hello && hotcell start\n');
+  });
 }
 
 function writeIfAbsent(file: string, text: string): boolean {

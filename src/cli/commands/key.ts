@@ -17,7 +17,7 @@ const keyArgument = 'its id, as hotcell key list shows it';
 
 /** Adds `hotcell key …`. */
 export function registerKey(program: Command, session: CliSession): void {
-  const key = program.command('key').description('make, change and revoke API keys');
+  const key = program.command('key');
   const { style, io } = session;
 
   addRules(key.command('create').description('make a key; it is shown this once'))

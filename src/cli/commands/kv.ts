@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Command } from 'commander';
-import { Compile } from 'typebox/compile';
+import { Check } from 'typebox/value';
 import type { Client } from '../../client/client.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { type KvEntryView, kvContracts, kvEntry } from '../../operations/contracts/kv.ts';
@@ -20,11 +20,10 @@ interface KvFlags extends ListFlags {
 const callerHelp = 'whose values: a caller id, or * for those that all share';
 const mostBatchEntries = 500;
 const mostBatchChars = 256 * 1024;
-const validator = Compile(kvEntry);
 
 /** Adds `hotcell kv …`. */
 export function registerKv(program: Command, session: CliSession): void {
-  const kv = program.command('kv').description('see, export and import the values that plugins keep');
+  const kv = program.command('kv');
   const { style, io } = session;
 
   kv.command('list')
@@ -77,7 +76,7 @@ export function registerKv(program: Command, session: CliSession): void {
     .option('--json', 'as JSON')
     .action((plugin: string, file: string | undefined, _options: unknown, command: Command) => {
       const { caller, json, ...flags } = command.optsWithGlobals<KvFlags>();
-      return withDaemonOrAlone(session, flags, async (client) => {
+      return withDaemonOrAlone(session, { ...flags, keeps: true }, async (client) => {
         const lines = file === undefined ? (await io.readStdin()).split('\n') : readLines(resolve(io.cwd, file));
         const written = await importLines(client, { plugin, ...own(caller) }, lines);
         if (json) session.printJson({ plugin, written });
@@ -100,7 +99,7 @@ export function registerKv(program: Command, session: CliSession): void {
         });
       }
       const which = { ...(key === undefined ? {} : { key }), ...(prefix === undefined ? {} : { prefix }) };
-      return withDaemonOrAlone(session, flags, async (client) => {
+      return withDaemonOrAlone(session, { ...flags, keeps: true }, async (client) => {
         const answer = await client.invoke(kvContracts.delete, { plugin, ...own(caller), ...which });
         if (json) session.printJson(answer);
         else session.print(`deleted: ${answer.deleted}\n`);
@@ -145,7 +144,7 @@ function readEntry(line: string, number: number): KvEntryView {
   } catch {
     throw new HotcellError('usage-wrong', `Line ${number} is not JSON.`, { fix: 'Import what hotcell kv export wrote.' });
   }
-  if (validator.Check(value)) return value;
+  if (Check(kvEntry, value)) return value;
   const example = '{"key":"a","value":1}';
   throw new HotcellError('usage-wrong', `Line ${number} is not an entry such as ${example}.`, {
     fix: 'Import what hotcell kv export wrote.',

@@ -8,7 +8,7 @@ import { addDefaultList, type ListFlags, withDaemon } from './command.ts';
 
 /** Adds `hotcell models`. */
 export function registerModels(program: Command, session: CliSession): void {
-  const models = program.command('models').description('see the language models and who uses them');
+  const models = program.command('models');
   const { style, io } = session;
 
   addDefaultList(models, 'list the models of the config and the tokens used today').action(

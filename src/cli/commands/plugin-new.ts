@@ -3,8 +3,10 @@ import { join, relative } from 'node:path';
 import type { Command } from 'commander';
 import type { CliFlags } from '../../config/sources.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
+import { daemonContracts } from '../../operations/contracts/daemon.ts';
 import type { CliSession } from '../session.ts';
 import { pluginTemplate } from '../templates.ts';
+import { withDaemon } from './command.ts';
 
 const namePattern = /^[a-z][a-z0-9_-]{0,47}$/;
 
@@ -14,9 +16,8 @@ export function registerPluginNew(plugin: Command, session: CliSession): void {
     .command('new')
     .description('write a new plugin to start from')
     .argument('<name>', 'lowercase letters, digits, - and _')
-    .action((name: string, _options: unknown, command: Command) => {
-      const { pluginDirs } = session.readConfig(command.optsWithGlobals<CliFlags>());
-      const [folder] = pluginDirs;
+    .action(async (name: string, _options: unknown, command: Command) => {
+      const [folder] = await findPluginDirs(session, command.optsWithGlobals<CliFlags>());
       if (folder === undefined) throw new HotcellError('config-invalid', 'The config names no plugin folder.');
       if (!namePattern.test(name)) {
         throw new HotcellError('usage-wrong', `Expected a name of lowercase letters, digits, - and _, got "${name}".`, {
@@ -29,6 +30,21 @@ export function registerPluginNew(plugin: Command, session: CliSession): void {
       writeNew(file, shown, pluginTemplate(name));
       session.print(`${session.style.green('✓')} wrote ${shown}\n  Try it: hotcell call ${name} text="two words"\n`);
     });
+}
+
+/** The folders of the daemon that runs on this data directory, wherever it was started; else those of the config here. */
+async function findPluginDirs(session: CliSession, flags: CliFlags): Promise<readonly string[]> {
+  const { HOTCELL_URL: address = '' } = session.io.env;
+  // The folders of a daemon on another machine are not here.
+  if (address !== '') return (await session.readConfig(flags)).pluginDirs;
+  try {
+    const { config } = await withDaemon(session, flags, (client) => client.invoke(daemonContracts.config, {}));
+    const { pluginDirs } = config;
+    return Array.isArray(pluginDirs) ? pluginDirs.filter((folder) => typeof folder === 'string') : [];
+  } catch (error) {
+    if (!(error instanceof HotcellError) || error.code !== 'daemon-unreachable') throw error;
+    return (await session.readConfig(flags)).pluginDirs;
+  }
 }
 
 function writeNew(file: string, shown: string, text: string): void {

@@ -21,7 +21,7 @@ interface PluginFlags extends ListFlags {
 
 /** Adds `hotcell plugin …`. */
 export function registerPlugin(program: Command, session: CliSession): void {
-  const plugin = program.command('plugin').description('see and steer plugins');
+  const plugin = program.command('plugin');
   const { style, io } = session;
 
   addDefaultList(plugin, 'list the plugins with their states')

@@ -15,7 +15,7 @@ interface SetFlags extends Omit<ListFlags, 'host'> {
 
 /** Adds `hotcell secret …`. */
 export function registerSecret(program: Command, session: CliSession): void {
-  const secret = program.command('secret').description('values that plugins use without seeing them');
+  const secret = program.command('secret');
   const { style, io } = session;
 
   secret

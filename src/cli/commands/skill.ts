@@ -31,7 +31,7 @@ const skillArgument = 'the name of the skill';
 
 /** Adds `hotcell skill …`. */
 export function registerSkill(program: Command, session: CliSession): void {
-  const skill = program.command('skill').description('skills: their scripts and the packages that they need');
+  const skill = program.command('skill');
   const { style, io } = session;
 
   addDefaultList(skill, 'list the skills of the skill folders').action((_options: unknown, command: Command) => {
@@ -76,7 +76,7 @@ export function registerSkill(program: Command, session: CliSession): void {
     .option('--json', 'as JSON')
     .action((name: string, scripts: string[], _options: unknown, command: Command) => {
       const flags = command.optsWithGlobals<ListFlags & { runOnly?: boolean }>();
-      return withDaemonOrAlone(session, flags, async (client) => {
+      return withDaemonOrAlone(session, { ...flags, keeps: true }, async (client) => {
         const { contentHash } = await client.invoke(skillContracts.scripts, { name });
         const which = scripts.length === 0 ? {} : { scripts };
         const runOnly = flags.runOnly ?? false;
@@ -101,7 +101,9 @@ export function registerSkill(program: Command, session: CliSession): void {
     .option('--json', 'print the whole answer as JSON')
     .action((name: string, script: string, args: string[], _options: unknown, command: Command) => {
       const flags = command.optsWithGlobals<RunFlags>();
-      return withDaemonOrAlone(session, flags, (client) => runScript(session, client, { name, script, args, flags }));
+      return withDaemonOrAlone(session, { ...flags, keeps: true }, (client) =>
+        runScript(session, client, { name, script, args, flags }),
+      );
     });
 
   skill

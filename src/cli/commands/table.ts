@@ -1,47 +1,101 @@
-import { registerApprove } from './approve.ts';
-import { registerAudit } from './audit.ts';
-import { registerBuild } from './build.ts';
-import { registerCall } from './call.ts';
-import type { RegisterCommand } from './command.ts';
-import { registerConfig } from './config.ts';
-import { registerContainers } from './containers.ts';
-import { registerDoctor } from './doctor.ts';
-import { registerExecutions } from './executions.ts';
-import { registerGrant } from './grant.ts';
-import { registerHook } from './hook.ts';
-import { registerImages } from './images.ts';
-import { registerInit } from './init.ts';
-import { registerKey } from './key.ts';
-import { registerKv } from './kv.ts';
-import { registerModels } from './models.ts';
-import { registerPlugin } from './plugin.ts';
-import { registerSecret } from './secret.ts';
-import { registerSkill } from './skill.ts';
-import { registerStart } from './start.ts';
-import { registerTool } from './tool.ts';
-import { registerWhy } from './why.ts';
+import type { Command } from 'commander';
+import type { CliSession } from '../session.ts';
+
+/** Commands that one file adds to the program: their help is known without its code. */
+interface CommandRow {
+  /** What each of them does, by its name. */
+  readonly about: Readonly<Record<string, string>>;
+  readonly load: () => Promise<(program: Command, session: CliSession) => void>;
+}
 
 /** All commands, in the order of the help. */
-export const commands: readonly RegisterCommand[] = [
-  registerStart,
-  registerCall,
-  registerWhy,
-  registerPlugin,
-  registerTool,
-  registerGrant,
-  registerApprove,
-  registerExecutions,
-  registerKey,
-  registerAudit,
-  registerSecret,
-  registerModels,
-  registerKv,
-  registerBuild,
-  registerImages,
-  registerContainers,
-  registerSkill,
-  registerHook,
-  registerConfig,
-  registerDoctor,
-  registerInit,
+export const commands: readonly CommandRow[] = [
+  {
+    about: { start: 'start the daemon; in a terminal it tells what it loads, as a service it logs JSON' },
+    load: async () => (await import('./start.ts')).registerStart,
+  },
+  {
+    about: { call: 'call one tool; works without a daemon too' },
+    load: async () => (await import('./call.ts')).registerCall,
+  },
+  {
+    about: { why: 'tell why a plugin is in the state it is in' },
+    load: async () => (await import('./why.ts')).registerWhy,
+  },
+  {
+    about: { plugin: 'see and steer plugins' },
+    load: async () => (await import('./plugin.ts')).registerPlugin,
+  },
+  {
+    about: { tool: 'see the tools' },
+    load: async () => (await import('./tool.ts')).registerTool,
+  },
+  {
+    about: {
+      grant: 'allow a plugin something: net=api.example.com read=notes kv …',
+      grants: 'list what was granted',
+      revoke: 'take back what a plugin was granted, all or the named permissions',
+    },
+    load: async () => (await import('./grant.ts')).registerGrant,
+  },
+  {
+    about: { approve: 'list the questions that wait for a person, or answer one' },
+    load: async () => (await import('./approve.ts')).registerApprove,
+  },
+  {
+    about: { executions: 'see and cancel calls' },
+    load: async () => (await import('./executions.ts')).registerExecutions,
+  },
+  {
+    about: { key: 'make, change and revoke API keys' },
+    load: async () => (await import('./key.ts')).registerKey,
+  },
+  {
+    about: { audit: 'show which permissions were used, refused and decided about, newest first' },
+    load: async () => (await import('./audit.ts')).registerAudit,
+  },
+  {
+    about: { secret: 'values that plugins use without seeing them' },
+    load: async () => (await import('./secret.ts')).registerSecret,
+  },
+  {
+    about: { models: 'see the language models and who uses them' },
+    load: async () => (await import('./models.ts')).registerModels,
+  },
+  {
+    about: { kv: 'see, export and import the values that plugins keep' },
+    load: async () => (await import('./kv.ts')).registerKv,
+  },
+  {
+    about: { build: 'make a plugin into a .wasm that any Extism host runs; needs no daemon' },
+    load: async () => (await import('./build.ts')).registerBuild,
+  },
+  {
+    about: { images: 'images in which native commands run' },
+    load: async () => (await import('./images.ts')).registerImages,
+  },
+  {
+    about: { containers: 'what runs in containers' },
+    load: async () => (await import('./containers.ts')).registerContainers,
+  },
+  {
+    about: { skill: 'skills: their scripts and the packages that they need' },
+    load: async () => (await import('./skill.ts')).registerSkill,
+  },
+  {
+    about: { hook: 'scripts that hear what the daemon does, and may stop or change calls' },
+    load: async () => (await import('./hook.ts')).registerHook,
+  },
+  {
+    about: { config: 'see and check the configuration' },
+    load: async () => (await import('./config.ts')).registerConfig,
+  },
+  {
+    about: { doctor: 'check what Hotcell needs from this machine, with fixes' },
+    load: async () => (await import('./doctor.ts')).registerDoctor,
+  },
+  {
+    about: { init: 'prepare this folder: config, plugin and skill folders, tsconfig for editors, .gitignore lines' },
+    load: async () => (await import('./init.ts')).registerInit,
+  },
 ];

@@ -8,7 +8,7 @@ import { type ListFlags, withDaemonOrAlone } from './command.ts';
 
 /** Adds `hotcell tool …`. */
 export function registerTool(program: Command, session: CliSession): void {
-  const tool = program.command('tool').description('see the tools');
+  const tool = program.command('tool');
   const { style, io } = session;
 
   tool

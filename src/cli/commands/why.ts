@@ -11,7 +11,6 @@ import { type ListFlags, withDaemon } from './command.ts';
 export function registerWhy(program: Command, session: CliSession): void {
   program
     .command('why')
-    .description('tell why a plugin is in the state it is in')
     .argument('<name>', 'name, name@version or path of the plugin')
     .option('--json', 'as JSON')
     .action(async (name: string, _options: unknown, command: Command) => {

@@ -60,6 +60,11 @@ export function renderLiveEvent(event: EventEnvelope, style: Style): string {
   }
 }
 
+/** What is to be said of a plugin besides its state. */
+export function renderWarnings(warnings: readonly string[], style: Style): string {
+  return warnings.map((warning) => `${indent(`${style.yellow('!')} ${tame(warning)}`)}\n`).join('');
+}
+
 function renderHookChange(event: Extract<EventEnvelope, { type: 'hook-change' }>, head: string, style: Style): string {
   const { state, reason } = event.data;
   // The question whether it may run follows by itself.

@@ -4,6 +4,7 @@ import type { PluginView } from '../../plugins/plugin-types.ts';
 import type { ToolEntry } from '../../tools/tool-types.ts';
 import { formatWords, quoteForShell, sampleArguments } from '../sample-arguments.ts';
 import { renderDiagnostic } from './error.ts';
+import { renderWarnings } from './live-event.ts';
 import { describeNeed, formatDuration, paintState } from './plugin.ts';
 import { type Style, tame } from './style.ts';
 
@@ -50,7 +51,7 @@ function listSound(plugins: readonly PluginView[], style: Style): string[] {
   const lines = shown.map((plugin) => {
     const mark = plugin.state === 'ready' ? style.green('✓') : style.yellow('○');
     const label = `${plugin.name} ${plugin.version}`.padEnd(width);
-    return `  ${mark} ${label}  ${describeState(plugin, style)}\n`;
+    return `  ${mark} ${label}  ${describeState(plugin, style)}\n${renderWarnings(plugin.warnings, style)}`;
   });
   if (plugins.length > shown.length)
     lines.push(style.dim(`  … and ${plugins.length - shown.length} more: hotcell plugin list\n`));

@@ -1,0 +1,127 @@
+import { mkdirSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join, relative, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type BuildOptions, build, type Plugin } from 'esbuild';
+
+const root = fileURLToPath(new URL('../', import.meta.url));
+
+/** What only those commands read that run parts of the daemon in their own process. */
+const daemonModules = [
+  'src/main.ts',
+  'src/cli/serve.ts',
+  'src/cli/run-alone.ts',
+  'src/cli/module-build.ts',
+  'src/cli/read-config.ts',
+  'src/config/schema.ts',
+  'src/operations/config.ts',
+  'src/operations/doctor/run-doctor.ts',
+];
+
+/** Of what both files hold, the one thing that must be the same in both: errors are told apart by their class. */
+const sharedModule = 'src/errors/hotcell-error.ts';
+
+/** What the client reads of a package that the daemon has in it. */
+const schemaFiles: Readonly<Record<string, string>> = {
+  typebox: './schemas.cjs',
+  'typebox/value': './schema-check.cjs',
+};
+
+const clientEntry = `export { runProcess } from './src/cli/main.ts';
+export { HotcellError } from './${sharedModule}';
+export const loadDaemon = () => import('./src/main.ts');
+`;
+
+/** Where the source file of a module is when the bundle runs, such as `dist/main.js` for `src/main.ts`. */
+export type PlaceOf = (sourceFile: string) => string;
+
+/**
+ * Writes the program as a few files: many small modules take longer to find than to run. Every command reads `client.cjs`,
+ * those that are a daemon read `daemon.cjs`. They are CommonJS so that packages and
+ * built-in modules are read where they are used first. Returns what they were made of, as paths from here: sources, and the
+ * manifests of the packages that went in.
+ */
+export async function bundleProgram(folder: string, placeOf: PlaceOf = (source) => source): Promise<string[]> {
+  mkdirSync(folder, { recursive: true });
+  const places = keepPlaces(folder, placeOf);
+  const shared = referTo('./client.cjs', [sharedModule]);
+  const client = [referTo('./daemon.cjs', daemonModules), leavePackages(['commander']), places];
+  const inputs = await Promise.all([
+    bundleFile(join(folder, 'client.cjs'), clientEntry, client),
+    ...Object.entries(schemaFiles).map(([name, file]) => bundleFile(join(folder, file), `export * from '${name}';`, [])),
+    bundleFile(join(folder, 'daemon.cjs'), exportAll(daemonModules), [shared, leavePackages(['typebox']), places]),
+  ]);
+  const manifests = ['commander', 'typebox', 'esbuild'].map((name) => `node_modules/${name}/package.json`);
+  const sources = inputs.flat().filter((file) => file.startsWith('src/'));
+  return [...new Set(['scripts/bundle.ts', ...manifests, ...sources])];
+}
+
+function exportAll(files: readonly string[]): string {
+  return files.map((file) => `export * from './${file}';\n`).join('');
+}
+
+async function bundleFile(outfile: string, contents: string, plugins: Plugin[]): Promise<string[]> {
+  const options = {
+    absWorkingDir: root,
+    stdin: { contents, resolveDir: root, sourcefile: 'entry.ts', loader: 'ts' },
+    outfile,
+    bundle: true,
+    format: 'cjs',
+    platform: 'node',
+    target: 'node24',
+    legalComments: 'none',
+    minifySyntax: true,
+    minifyWhitespace: true,
+    metafile: true,
+    logLevel: 'silent',
+    tsconfigRaw: {},
+    plugins,
+  } satisfies BuildOptions;
+  return Object.keys((await build(options)).metafile.inputs);
+}
+
+/**
+ * Some modules are in another file. All are resolved here, so that esbuild does not know them as modules of Node: the default
+ * of a package that has both forms would be the whole package.
+ */
+function referTo(file: string, sources: readonly string[]): Plugin {
+  const paths = new Set(sources.map((source) => join(root, source)));
+  return {
+    name: 'refer-to-other-file',
+    setup({ onResolve }) {
+      onResolve({ filter: /^\.{1,2}\/.*\.ts$/ }, ({ path, resolveDir, importer }) => {
+        const isElsewhere = importer !== '' && importer !== 'entry.ts' && paths.has(join(resolveDir, path));
+        return isElsewhere ? { path: file, external: true } : { path: join(resolveDir, path) };
+      });
+    },
+  };
+}
+
+/** All packages but these few are read from where they are installed. */
+function leavePackages(bundled: readonly string[]): Plugin {
+  return {
+    name: 'leave-packages',
+    setup({ onResolve }) {
+      onResolve({ filter: /^[^./]/ }, ({ path }) => {
+        if (bundled.some((name) => path === name || path.startsWith(`${name}/`))) return undefined;
+        return { path: schemaFiles[path] ?? path, external: true };
+      });
+    },
+  };
+}
+
+/** A module that looks for files beside itself still finds them: its address stays that of its source file. */
+function keepPlaces(folder: string, placeOf: PlaceOf): Plugin {
+  return {
+    name: 'keep-places',
+    setup({ onLoad }) {
+      onLoad({ filter: /[\\/]src[\\/].*\.ts$/ }, async ({ path }) => {
+        const text = await readFile(path, 'utf8');
+        if (!text.includes('import.meta.url')) return undefined;
+        const place = relative(folder, placeOf(path)).split(sep).join('/');
+        const address = `require('node:url').pathToFileURL(require('node:path').join(__dirname, ${JSON.stringify(place)})).href`;
+        return { contents: text.replaceAll('import.meta.url', address), loader: 'ts' };
+      });
+    },
+  };
+}

@@ -1,0 +1,159 @@
+import pino, { type Logger } from 'pino';
+import { prettyFactory } from 'pino-pretty';
+import type { Config } from '../config/config-types.ts';
+import type { CliFlags } from '../config/sources.ts';
+import type { EventEnvelope } from '../events/event.ts';
+import { drainMs } from '../operations/daemon-types.ts';
+import { createLiveCalls } from './render/live-calls.ts';
+import { renderLiveEvent, renderWarnings } from './render/live-event.ts';
+import { renderStartReport, type StartReport } from './render/start-report.ts';
+import type { CliSession } from './session.ts';
+
+const quietEvents = new Set<EventEnvelope['type']>([
+  'execution-start',
+  'execution-progress',
+  'execution-log',
+  'execution-end',
+  'permission-use',
+]);
+
+/** In which form a start is told. */
+interface ServeOptions {
+  /** Log lines as JSON, also in a terminal. */
+  readonly json: boolean;
+  /** In a terminal: nothing of calls, log lines and warnings. */
+  readonly quiet: boolean;
+}
+
+/** How the life of a daemon is told. */
+interface StartView {
+  readonly log: Logger;
+  readonly redaction: LogRedaction;
+  onEvent(event: EventEnvelope): void;
+  /** `url` listens, and every plugin has a state. */
+  started(daemon: StartedDaemon): void;
+  stopping(): void;
+}
+
+interface StartedDaemon extends StartReport {
+  readonly readError: (executionId: string) => string | undefined;
+  /** What is to be said of a plugin that has just changed. */
+  readonly readWarnings: (event: Extract<EventEnvelope, { type: 'plugin-change' }>) => readonly string[];
+}
+
+/** Runs the daemon in this process until it is told to end. */
+export async function serve(session: CliSession, flags: CliFlags, { json, quiet }: ServeOptions): Promise<void> {
+  const { io, version } = session;
+  const config = await session.readConfig(flags);
+  const view = io.isTTY && !json ? createPeopleView(session, config, quiet) : createServiceView(session, config);
+  const { startDaemon } = await io.loadDaemon();
+  const startedAt = performance.now();
+  const daemon = await startDaemon({
+    config,
+    version,
+    listen: true,
+    onEvent: view.onEvent,
+    log: view.log,
+    onRedaction: view.redaction.use,
+  });
+  const { url = '' } = daemon;
+  try {
+    const { plugins, tools, approvals, executions } = daemon.parts;
+    const openQuestions = approvals.count({ status: 'open' });
+    const tookMs = performance.now() - startedAt;
+    view.started({
+      ...{ url, version, config, cwd: io.cwd, tookMs, plugins: plugins.list(), tools: tools.list(), openQuestions },
+      readError: (id) => lookFor(() => executions.get(id, operator).error?.message),
+      readWarnings: ({ data }) => lookFor(() => plugins.get(data.path).warnings) ?? [],
+    });
+    await untilAborted(io.signal);
+    view.stopping();
+  } finally {
+    await daemon.close('asked to stop');
+  }
+}
+
+const operator = { id: 'local', role: 'admin' } as const;
+
+/** What an event speaks of may be gone when it is told. */
+function lookFor<Found>(find: () => Found): Found | undefined {
+  try {
+    return find();
+  } catch {
+    return undefined;
+  }
+}
+
+/** Takes secrets out of the log, as soon as the daemon knows them. */
+interface LogRedaction {
+  use(redact: (json: string) => string): void;
+  /** A line of the log with its line break. */
+  apply(line: string): string;
+}
+
+function createLogRedaction(): LogRedaction {
+  let redact = (json: string): string => json;
+  return {
+    use: (given) => {
+      redact = given;
+    },
+    apply: (line) => `${redact(line.trimEnd())}\n`,
+  };
+}
+
+function createPeopleView({ io, style, print }: CliSession, config: Config, quiet: boolean): StartView {
+  const level = config.log.level === 'info' ? 'warn' : config.log.level;
+  const prettify = prettyFactory({ colorize: io.isTTY, ignore: 'pid,hostname' });
+  const redaction = createLogRedaction();
+  const write = (line: string) => void io.stderr.write(prettify(redaction.apply(line)) ?? '');
+  let tell = (_event: EventEnvelope): void => {};
+  return {
+    redaction,
+    log: pino({ level }, { write }),
+    onEvent: (event) => tell(event),
+    started(daemon) {
+      const calls = createLiveCalls(style, daemon.readError);
+      print(renderStartReport(daemon, style));
+      // Before the report everything is new, and the report tells it all.
+      tell = (event) => {
+        const isCall = event.type.startsWith('execution-');
+        if (isCall) print(quiet ? '' : calls.render(event));
+        else print(renderLiveEvent(event, style));
+        if (event.type === 'plugin-change' && !quiet) print(renderWarnings(daemon.readWarnings(event), style));
+      };
+      const rest = setInterval(() => print(calls.renderRest()), 1000).unref();
+      io.signal?.addEventListener('abort', () => clearInterval(rest));
+    },
+    stopping: () => print(style.dim(`Stopping: running calls may end within ${drainMs / 1000} s; Ctrl-C again ends at once.\n`)),
+  };
+}
+
+function createServiceView({ io }: CliSession, config: Config): StartView {
+  const redaction = createLogRedaction();
+  const log = pino(
+    { level: config.log.level, base: { pid: process.pid } },
+    { write: (line: string) => void io.stdout.write(redaction.apply(line)) },
+  );
+  return {
+    redaction,
+    log,
+    onEvent({ type, subject, data }) {
+      const level =
+        type === 'plugin-diagnostic' || /^(?:watch|hook)-problem$/.test(type) ? 'warn' : quietEvents.has(type) ? 'debug' : 'info';
+      log[level]({ event: type, subject, ...data }, `${type} ${subject}`);
+    },
+    started: ({ url, version, tookMs, plugins, tools }) =>
+      log.info(
+        { url, version, durationMs: Math.round(tookMs), plugins: plugins.length, tools: tools.length },
+        `listening on ${url}`,
+      ),
+    stopping: () => log.info('stopping'),
+  };
+}
+
+function untilAborted(signal: AbortSignal | undefined): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  if (signal?.aborted === true) resolve();
+  signal?.addEventListener('abort', () => resolve(), { once: true });
+  return promise;
+}
