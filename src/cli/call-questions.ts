@@ -39,7 +39,9 @@ export function createCallQuestions(session: CliSession, client: Client, over: A
       session.note(renderApproval(approval, style));
       const isApproved = await askYesNo(io, 'Approve?', ended);
       if (isApproved === undefined) return;
-      await client.invoke(approvalContracts.answer, { id, answer: isApproved ? 'approve' : 'deny', person: true });
+      const { shownHash } = approval;
+      const answer = isApproved ? 'approve' : 'deny';
+      await client.invoke(approvalContracts.answer, { id, answer, person: true, ...(shownHash !== undefined && { shownHash }) });
     } catch (error) {
       // Somebody else was faster.
       if (error instanceof HotcellError && error.code === 'conflict') return;

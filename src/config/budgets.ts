@@ -155,6 +155,14 @@ export const budgets = {
     settings: ['approvals.maxOpen', 'approvals.maxOpenPerCaller'],
     tests: ['permissions/approvals.test.ts'],
   },
+  'approvals.details': {
+    holds: 'what open questions to people show',
+    unit: 'bytes',
+    perCaller: 20 * MIB,
+    inAll: 64 * MIB,
+    atBound: 'what would ask is refused with `queue-full`',
+    tests: ['permissions/approvals.test.ts'],
+  },
   'disk.workspace': {
     holds: 'files in the workspace of a caller',
     unit: 'bytes',

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { HotcellError } from '../errors/hotcell-error.ts';
+import { hashShown } from '../permissions/approval-details.ts';
 import type { Approval, ApprovalRequest, Approvals } from '../permissions/approval-types.ts';
 import { describePermissions } from '../permissions/decision.ts';
 import { toolNameOf } from './hook-entry.ts';
@@ -56,7 +57,12 @@ export function createHookQuestions(parts: {
     answered(record, by) {
       const question = listOpen().find(({ askKey }) => askKey === keyOf(record));
       if (question === undefined) return;
-      approvals.answer(question.id, 'approved', { id: by, role: 'admin', mayAnswer: false, isPerson: false });
+      approvals.answer(
+        question.id,
+        'approved',
+        { id: by, role: 'admin', mayAnswer: false, isPerson: false },
+        hashShown(question),
+      );
     },
   };
 }

@@ -1,6 +1,7 @@
 import type { Static } from 'typebox';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import { decideAnswerer } from '../permissions/approval-answerer.ts';
+import { hashShown, shortenDetails } from '../permissions/approval-details.ts';
 import type { Answerer, Approval } from '../permissions/approval-types.ts';
 import type { Caller } from '../tools/tool-types.ts';
 import { type ApprovalView, approvalContracts } from './contracts/approvals.ts';
@@ -25,7 +26,7 @@ export function createApprovalOperations({ approvals, grantQuestions, plugins, h
         ...(caller.role === 'admin' ? {} : { caller: caller.id }),
         ...(status === 'all' ? {} : { status }),
       };
-      const items = approvals.list({ ...query, limit }).map((approval) => viewApproval(approval, caller));
+      const items = approvals.list({ ...query, limit }).map((approval) => viewShort(approval, caller));
       return { items, total: approvals.count(query) };
     }),
     implement(approvalContracts.get, ({ id }, { caller }) => viewApproval(find(id, caller), caller)),
@@ -37,19 +38,19 @@ export function createApprovalOperations({ approvals, grantQuestions, plugins, h
         refuseScope(input, approval);
         const isHook = approval.kind === 'hook' && isApproved;
         if (isHook && approval.status === 'open') hooks.requireAsked(approval);
-        const answered = approvals.answer(input.id, isApproved ? 'approved' : 'denied', by);
+        const answered = approvals.answer(input.id, isApproved ? 'approved' : 'denied', by, input.shownHash);
         if (isHook) await hooks.approveAsked(answered, caller.id);
-        return viewApproval(answered, caller);
+        return viewShort(answered, caller);
       }
       const scope = readScope(input, caller.id);
       // Looked at before the answer is written: what is not asked any more is not answered either.
       if (approval.status === 'open' && decideAnswerer(approval, by).may) {
         requireLastingScope(grantQuestions.require(approval).permissions, scope);
       }
-      const answered = approvals.answer(input.id, 'approved', by);
+      const answered = approvals.answer(input.id, 'approved', by, input.shownHash);
       grantQuestions.grant(answered, scope, caller.id);
       await plugins.refreshGrants();
-      return viewApproval(answered, caller);
+      return viewShort(answered, caller);
     }),
   ];
 }
@@ -71,14 +72,22 @@ function toAnswerer({ id, role, mayAnswer = false }: Caller, isPerson: boolean):
   return { id, role, mayAnswer, isPerson };
 }
 
-function viewApproval(approval: Approval, caller: Caller): ApprovalView {
+function viewApproval(approval: Approval, caller: Caller): ApprovalView & { readonly shownHash: string } {
   const { askKey: _askKey, pluginPath: _pluginPath, details, ...shown } = approval;
   return {
     ...shown,
     saidBy: approval.kind === 'confirm' ? 'plugin' : 'hotcell',
     details: { ...details },
+    shownHash: hashShown(approval),
     mayAnswer: describeRight(approval, caller),
   };
+}
+
+/** The same without what is long: a list, and an answer that was given, need no more. */
+function viewShort(approval: Approval, caller: Caller): ApprovalView {
+  const { cut, details } = shortenDetails(approval.details);
+  const { shownHash, ...view } = viewApproval(approval, caller);
+  return cut === undefined ? { ...view, shownHash } : { ...view, details: { ...details }, cut };
 }
 
 function describeRight(approval: Approval, caller: Caller): ApprovalView['mayAnswer'] {

@@ -2,8 +2,6 @@ import type { ApprovalRow } from '../store/permission-types.ts';
 import type { Approval, ApprovalRequest } from './approval-types.ts';
 import { cleanUntrustedText } from './untrusted-text.ts';
 
-const mostDetailBytes = 32 * 1024;
-
 /** A question as it is written; texts that a plugin may have made are cleaned here, before anybody sees them. */
 export function toRow(
   request: ApprovalRequest,
@@ -22,7 +20,7 @@ export function toRow(
     reason: request.reason,
     question: cleanUntrustedText(request.question),
     argumentsHash: request.argumentsHash,
-    detailsJson: boundDetails(request.details),
+    detailsJson: JSON.stringify(request.details),
     status: 'open',
     createdAtMs: made.createdAtMs,
     expiresAtMs: made.expiresAtMs,
@@ -44,12 +42,6 @@ export function readApproval(row: ApprovalRow): Approval {
     ...(answeredAtMs === null ? {} : { answeredAtMs }),
     ...(answeredBy === null ? {} : { answeredBy }),
   });
-}
-
-function boundDetails(details: ApprovalRequest['details']): string {
-  const json = JSON.stringify(details);
-  if (Buffer.byteLength(json) <= mostDetailBytes) return json;
-  return JSON.stringify({ omitted: `The details are too large to show: ${Buffer.byteLength(json)} bytes.` });
 }
 
 function readDetails(json: string): Readonly<Record<string, unknown>> {

@@ -26,7 +26,7 @@ export interface ApprovalRequest {
   readonly argumentsHash: string;
   /** Said again in the event `approval-request`, so that whoever calls knows which question its own call asks. */
   readonly tag?: string | undefined;
-  /** What a person needs to judge: arguments (bounded), permissions as words, the content hash of the generation. */
+  /** What a person needs to judge: all of the arguments, permissions as words, the content hash of the generation. */
   readonly details: Readonly<Record<string, unknown>>;
 }
 
@@ -56,8 +56,11 @@ export interface Approvals {
   ask(request: ApprovalRequest): Approval;
   /** Resolves as soon as the question is no longer open; rejects with the signal's reason. Many may wait for one question. */
   settled(id: string, signal: AbortSignal): Promise<Approval>;
-  /** Throws `approval-unknown`, `forbidden` or `conflict` (answered before). */
-  answer(id: string, answer: 'approved' | 'denied', by: Answerer): Approval;
+  /**
+   * `shown` is the hash of what was shown (see `hashShown`): where lists cut details, an approval must name it.
+   * Throws `approval-unknown`, `forbidden` or `conflict` (answered before, or another hash), `body-invalid` (a hash is needed).
+   */
+  answer(id: string, answer: 'approved' | 'denied', by: Answerer, shown?: string): Approval;
   /** Closes the open questions of an execution that is over. */
   withdrawOf(executionId: string): void;
   /** Closes the open question under this key, if there is one. */

@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto';
+import { budgets } from '../config/budgets.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import type { EventLog } from '../events/event.ts';
 import type { Store } from '../store/store-types.ts';
 import { decideAnswerer } from './approval-answerer.ts';
+import { hashShown, shortenDetails, sizeOfDetails } from './approval-details.ts';
 import { readApproval, toRow } from './approval-rows.ts';
 import type { Approval, ApprovalRequest, ApprovalStatus, Approvals } from './approval-types.ts';
 import { createExpiry } from './expiry.ts';
@@ -63,7 +65,10 @@ export function createApprovals(parts: ApprovalParts): Approvals {
   /** Written first, then told: whoever hears of an end can rely on it. */
   function end(approval: Approval, status: End, by: string): Approval {
     const answeredAtMs = now();
-    const isFirst = table.settle(approval.id, { status, answeredAtMs, answeredBy: by });
+    const { cut, details } = shortenDetails(approval.details);
+    // What was long has done its duty: the record of the call has the arguments.
+    const shortened = cut === undefined ? {} : { detailsJson: JSON.stringify(details) };
+    const isFirst = table.settle(approval.id, { status, answeredAtMs, answeredBy: by, ...shortened });
     open.delete(approval.id);
     if (!isFirst) throw refuseSecond(get(approval.id) ?? approval);
     const ended: Approval = { ...approval, status, answeredAtMs, answeredBy: by };
@@ -115,6 +120,24 @@ export function createApprovals(parts: ApprovalParts): Approvals {
     return row && readApproval(row);
   }
 
+  /** Whoever causes a question pays for what it shows; permissions and hooks belong to the operator's own files. */
+  function requireBytes({ caller, details }: ApprovalRequest): void {
+    if (caller === undefined) return;
+    const { perCaller, inAll } = budgets['approvals.details'];
+    const asked = open.list().filter((other) => other.caller !== undefined);
+    const bytesOf = (questions: readonly Approval[]) => questions.reduce((sum, each) => sum + sizeOfDetails(each.details), 0);
+    const size = sizeOfDetails(details);
+    const ofCaller = asked.filter((other) => other.caller === caller);
+    if (bytesOf(asked) + size <= inAll && bytesOf(ofCaller) + size <= perCaller) return;
+    throw new HotcellError(
+      'queue-full',
+      `Open questions of one caller show at most ${perCaller} bytes, of all callers ${inAll}.`,
+      {
+        fix: 'Answer some first: hotcell approve. Or call with smaller arguments.',
+      },
+    );
+  }
+
   function requireRoom({ kind, caller }: ApprovalRequest): void {
     const isGrant = kind === 'grant';
     if (open.count((other) => (other.kind === 'grant') === isGrant) >= limits.maxOpen) {
@@ -132,6 +155,7 @@ export function createApprovals(parts: ApprovalParts): Approvals {
 
   function openQuestion(request: ApprovalRequest): Approval {
     requireRoom(request);
+    requireBytes(request);
     const createdAtMs = now();
     const id = `apr_${randomBytes(10).toString('hex')}`;
     const row = toRow(
@@ -178,7 +202,7 @@ export function createApprovals(parts: ApprovalParts): Approvals {
       if (approval.status !== 'open') return approval;
       return waitForEnd(waiters, id, signal);
     },
-    answer(id, answer, by) {
+    answer(id, answer, by, shown) {
       const approval = get(id);
       const decision = approval && decideAnswerer(approval, by);
       if (approval === undefined || decision === undefined || (!decision.may && decision.unseen)) throw unknownApproval(id);
@@ -186,6 +210,7 @@ export function createApprovals(parts: ApprovalParts): Approvals {
         throw new HotcellError('forbidden', decision.reason, { fix: `A person answers with: hotcell approve ${approval.id}` });
       }
       if (approval.status !== 'open') throw refuseSecond(approval);
+      if (answer === 'approved') requireShown(approval, shown);
       // The timer may be late, the answer is not taken for it.
       const isLate = approval.expiresAtMs <= now();
       const ended = end(approval, isLate ? 'expired' : answer, isLate ? 'time' : by.id);
@@ -225,6 +250,22 @@ function waitForEnd(waiters: Map<string, Set<(approval: Approval) => void>>, id:
   waiting.add(settle);
   signal.addEventListener('abort', leave, { once: true });
   return promise;
+}
+
+/** What a list cuts is approved by whoever had all of it; a hash of something else was read from another question. */
+function requireShown(approval: Approval, shown: string | undefined): void {
+  if (shown === hashShown(approval)) return;
+  if (shown !== undefined) {
+    throw new HotcellError('conflict', `The shownHash is not that of what the question ${approval.id} shows.`, {
+      fix: `Read it again: hotcell approve ${approval.id}`,
+    });
+  }
+  const { cut } = shortenDetails(approval.details);
+  if (cut === undefined) return;
+  const names = Object.entries(cut).map(([name, chars]) => `${name} has ${chars} characters`);
+  throw new HotcellError('body-invalid', `The question ${approval.id} is longer than lists show: ${names.join(', ')}.`, {
+    fix: `Read all of it (hotcell approve ${approval.id}, or approvals.get), and approve with the shownHash that stands there.`,
+  });
 }
 
 function describeCause({ tool, executionId }: Approval): { tool?: string; execution?: string } {

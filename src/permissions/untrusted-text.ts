@@ -31,8 +31,8 @@ export function cleanUntrustedText(text: string, longest: number = longestQuesti
 export function describeUntrustedValue(value: unknown, indent?: number): string {
   const text = JSON.stringify(value, undefined, indent) ?? 'undefined';
   return text
-    .replace(/[\p{Default_Ignorable_Code_Point}\p{Cf}\p{Co}\p{Zl}\p{Zp}\u007f-\u009f]/gu, escapeCharacter)
-    .replace(piledMarks, '$1');
+    .replace(/[\p{Default_Ignorable_Code_Point}\p{Cf}\p{Co}\p{Zl}\p{Zp}\u007f-\u009f\u2800]|(?! )\p{Zs}/gu, escapeCharacter)
+    .replace(piledMarks, (pile) => pile.replace(/\p{M}/gu, escapeCharacter));
 }
 
 function escapeCharacter(character: string): string {

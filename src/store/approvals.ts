@@ -15,7 +15,7 @@ export function createApprovalTable(database: DatabaseSync): ApprovalTable {
      values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const settle = database.prepare(
-    `update approvals set status = ?, answered_at = ?, answered_by = ? where id = ? and status = 'open'`,
+    `update approvals set status = ?, answered_at = ?, answered_by = ?, details = coalesce(?, details) where id = ? and status = 'open'`,
   );
   const get = database.prepare('select * from approvals where id = ?');
   // The same words as the unique index, so that it is the one that is used.
@@ -55,8 +55,8 @@ export function createApprovalTable(database: DatabaseSync): ApprovalTable {
           row.answeredBy,
         ),
       ),
-    settle: (id, { status, answeredAtMs, answeredBy }) =>
-      writeNow(() => settle.run(status, answeredAtMs, answeredBy, id)).changes === 1,
+    settle: (id, { status, answeredAtMs, answeredBy, detailsJson }) =>
+      writeNow(() => settle.run(status, answeredAtMs, answeredBy, detailsJson ?? null, id)).changes === 1,
     get: (id) => readFirst(get.get(id)),
     findByKey: (askKey) => readFirst(findByKey.get(askKey)),
     listOpen: () => listOpen.all().map(readApproval),

@@ -100,6 +100,8 @@ export interface ApprovalTable {
       readonly status: Exclude<ApprovalRow['status'], 'open'>;
       readonly answeredAtMs: number;
       readonly answeredBy: string | null;
+      /** What is kept of the details; all of them when absent. */
+      readonly detailsJson?: string;
     },
   ): boolean;
   get(id: string): ApprovalRow | undefined;

@@ -26,9 +26,6 @@ export function decideApproval({ tool, flags, who, granted }: ApprovalFacts): 'h
   return undefined;
 }
 
-/** The most of the arguments that a person is shown. */
-const maxShownChars = 4096;
-
 /** Asks a person to let a call begin, where one must. Throws `queue-full` when too many questions are open. */
 export function askForApproval(call: ActiveCall, approvals: Pick<Approvals, 'ask'>): Approval | undefined {
   const { entry, record, request } = call;
@@ -50,7 +47,7 @@ export function askForApproval(call: ActiveCall, approvals: Pick<Approvals, 'ask
     reason,
     question: sayQuestion(reason, `${name}@${version}`),
     argumentsHash: hashArguments(record.argumentsJson),
-    details: { version, contentHash: published.generation.contentHash, arguments: showArguments(record.argumentsJson) },
+    details: { version, contentHash: published.generation.contentHash, arguments: JSON.parse(record.argumentsJson) },
   });
 }
 
@@ -100,9 +97,4 @@ function sayQuestion(reason: 'hybrid' | 'dangerous', tool: string): string {
   return reason === 'hybrid'
     ? `May this call of ${tool} begin? The tool asks a person every time.`
     : `May this call of ${tool} begin? The tool is marked as dangerous.`;
-}
-
-function showArguments(json: string): unknown {
-  if (json.length <= maxShownChars) return JSON.parse(json);
-  return `${json.slice(0, maxShownChars)}… (${json.length} characters in all)`;
 }

@@ -9,11 +9,17 @@ const asks = (name: string) => `export default {
 `;
 const names = ['first', 'second', 'third', 'fourth', 'fifth'];
 
+const wipes = `export default {
+  name: 'wipes', description: 'Wipes.', isDangerous: true, handler: async (args: { code: string }) => args.code.length,
+};
+`;
+
 let terminal: Terminal;
 let daemon: Awaited<ReturnType<Terminal['start']>>;
 beforeAll(async () => {
   terminal = openTerminal({
     'hotcell.config.yaml': 'workers: { min: 1, max: 1 }\n',
+    'plugins/wipes.ts': wipes,
     ...Object.fromEntries(names.map((name) => [`plugins/${name}.ts`, asks(name)])),
   });
   daemon = await terminal.start([], { isTTY: true });
@@ -65,6 +71,22 @@ describe('hotcell approve', () => {
     expect([late.code, late.err]).toEqual([1, expect.stringContaining('it was denied by local')]);
   });
 
+  it('shows all of the arguments of a call, however long, before it asks', async () => {
+    const code = `${' '.repeat(100_000)}\u202erm -rf /\u0000`;
+    const called = terminal.run(['call', 'wipes', '--full', '--json', JSON.stringify({ code })]);
+    await until(async () => (await find('wipes')) !== 'none', 'the question');
+    const id = await find('wipes');
+    const listed = JSON.parse((await terminal.run(['approve', '--json'])).out).items.find(
+      (item: { id: string }) => item.id === id,
+    );
+    expect(listed).toMatchObject({ cut: { arguments: expect.any(Number) } });
+    expect(JSON.stringify(listed)).not.toContain('rm -rf');
+    const { out } = await terminal.run(['approve', id], { ask: person('y').ask });
+    expect(out).toContain(`${' '.repeat(100_000)}\\u202erm -rf /\\u0000`);
+    expect(out).toContain('✓ Approved');
+    expect(JSON.parse((await called).out)).toMatchObject({ output: code.length });
+  });
+
   it('approves nothing without a terminal but with --yes', async () => {
     const id = await find('third');
     const refused = await terminal.run(['approve', id]);
@@ -81,7 +103,7 @@ describe('hotcell approve', () => {
     const id = await find('fourth');
     expect((await terminal.run(['approve', id, '--deny'])).out).toContain('✗ Denied');
     expect((await terminal.run(['approve', '--all'])).out).toMatch(new RegExp(`^${id} +grant +denied +fourth`, 'm'));
-    expect(JSON.parse((await terminal.run(['approve', '--all', '--json'])).out).items).toHaveLength(5);
+    expect(JSON.parse((await terminal.run(['approve', '--all', '--json'])).out).items).toHaveLength(names.length + 1);
   });
 
   it('refuses what cannot be meant', async () => {

@@ -175,6 +175,22 @@ describe('approvals.answer', () => {
     expect((await answer('x'.repeat(500), { answer: 'approve' })).status).toBe(400);
   });
 
+  it.each(['approve', 'deny'] as const)('takes %s of what a list cuts from whoever read all of it', async (said) => {
+    const { id } = openQuestion('ann', { details: { arguments: { code: `${'x'.repeat(5000)}the tail` } } });
+    const { body } = await ask('/api/approvals?limit=1000');
+    const listed = body.items.find((item: { id: string }) => item.id === id);
+    expect([listed.cut, listed.shownHash]).toEqual([{ arguments: 5019 }, undefined]);
+    expect(JSON.stringify(listed)).not.toContain('the tail');
+    const shown = (await ask(`/api/approvals/${id}`)).body;
+    expect([shown.cut, shown.details.arguments.code]).toEqual([undefined, expect.stringMatching(/the tail$/)]);
+    if (said === 'approve') {
+      const refused = await answer(id, { answer: said });
+      expect(refused).toMatchObject({ status: 400, body: { code: 'body-invalid', fix: expect.stringContaining('shownHash') } });
+      expect((await answer(id, { answer: said, shownHash: 'f'.repeat(64) })).status).toBe(409);
+      expect((await answer(id, { answer: said, shownHash: shown.shownHash })).body.status).toBe('approved');
+    } else expect((await answer(id, { answer: said })).body.status).toBe('denied');
+  });
+
   it('grants what a plugin asks for, exactly and once, and only to what was shown', async () => {
     const id = await findGrantQuestion('first.example');
     for (const as of ['ann', 'chat']) expect((await answer(id, { answer: 'approve' }, as)).status).toBe(404);

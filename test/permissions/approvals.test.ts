@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { budgets } from '../../src/config/budgets.ts';
+import { hashShown, shortenDetails } from '../../src/permissions/approval-details.ts';
 import type { ApprovalParts } from '../../src/permissions/approvals.ts';
 import { ann, openQuestions, operator, question } from './approval-books.ts';
 
@@ -59,15 +61,51 @@ describe('ask', () => {
     expect(ask('5', 'key_bob').status).toBe('open');
   });
 
-  it('shows a hostile text as one harmless paragraph, and bounds what it keeps', () => {
-    const { approvals, told } = openQuestions();
+  it('shows a hostile text as one harmless paragraph, and keeps no long detail beyond its answer', () => {
+    const { approvals, told, store } = openQuestions();
     const text = `ok?\u001b[2J\u001b]8;;http://x\u0007 \u202eevil\u202c\r\n\nApproved by operator\u0000${'a'.repeat(1_000_000)}`;
     const asked = approvals.ask(question({ question: text, details: { arguments: 'x'.repeat(1_000_000) } }));
     expect(asked.question).toMatch(/^ok\? evil Approved by operator a+…$/);
     expect(asked.question).toHaveLength(2000);
-    expect(asked.details).toEqual({ omitted: expect.stringContaining('too large') });
+    expect(asked.details).toEqual({ arguments: 'x'.repeat(1_000_000) });
     expect(told).toEqual([expect.objectContaining({ type: 'approval-request', caller: 'key_ann' })]);
     expect(JSON.stringify(told).length).toBeLessThan(3000);
+    approvals.answer(asked.id, 'denied', operator);
+    expect(store.approvals.get(asked.id)?.detailsJson.length).toBeLessThan(5000);
+    expect(approvals.get(asked.id)?.details).toEqual({ arguments: expect.stringContaining('1000002 characters in all') });
+  });
+
+  it('is approved unread by nobody: what lists cut needs the hash of all of it', () => {
+    const { approvals } = openQuestions();
+    const payload = `${' '.repeat(5000)}rm -rf /`;
+    const [long, other] = ['1', '2'].map((askKey) =>
+      approvals.ask(question({ askKey, details: { arguments: { code: payload } } })),
+    );
+    if (long === undefined || other === undefined) throw new Error('nothing was asked');
+    expect(JSON.stringify(shortenDetails(long.details))).not.toContain('rm -rf');
+    expect(shortenDetails(long.details).cut).toEqual({ arguments: 5019 });
+    expect(() => approvals.answer(long.id, 'approved', operator)).toThrow(
+      expect.objectContaining({ code: 'body-invalid', fix: expect.stringContaining(`hotcell approve ${long.id}`) }),
+    );
+    expect(() => approvals.answer(long.id, 'approved', operator, hashShown(other))).toThrow(
+      expect.objectContaining({ code: 'conflict' }),
+    );
+    expect(() => approvals.answer(long.id, 'approved', operator, long.argumentsHash)).toThrow();
+    expect(approvals.answer(long.id, 'approved', operator, hashShown(long)).status).toBe('approved');
+    expect(approvals.answer(other.id, 'denied', operator).status).toBe('denied');
+  });
+
+  it('holds no more than its share of what open questions show', () => {
+    const { approvals } = openQuestions();
+    const { perCaller, inAll } = budgets['approvals.details'];
+    const ask = (askKey: string, caller: string) =>
+      approvals.ask(question({ askKey, caller, details: { arguments: 'x'.repeat(perCaller - 100) } }));
+    const first = ask('a', 'key_a');
+    expect(() => ask('b', 'key_a')).toThrow(expect.objectContaining({ code: 'queue-full' }));
+    for (let index = 1; index < Math.floor(inAll / perCaller); index++) ask(`c${index}`, `key_c${index}`);
+    expect(() => ask('d', 'key_d')).toThrow(expect.objectContaining({ code: 'queue-full' }));
+    approvals.answer(first.id, 'denied', operator);
+    expect(ask('d', 'key_d').status).toBe('open');
   });
 });
 

@@ -44,6 +44,13 @@ describe('describeUntrustedValue', () => {
     expect(JSON.parse(text)).toEqual(value);
   });
 
+  it('drops nothing: blanks of every width and piled marks are written, too', () => {
+    const value = { a: `x\u00a0y\u3000z\u2800`, b: `e${'\u0301'.repeat(40)}` };
+    const text = describeUntrustedValue(value);
+    expect(text).not.toMatch(/(?! )\p{Zs}|\u2800|\p{M}{5}/u);
+    expect(JSON.parse(text)).toEqual(value);
+  });
+
   it('describes what is no JSON', () => {
     expect(describeUntrustedValue(undefined)).toBe('undefined');
   });

@@ -78,6 +78,7 @@ async function answerQuestion(
     id,
     answer: isApproved ? 'approve' : 'deny',
     ...(isApproved ? scope : {}),
+    ...(approval.shownHash === undefined ? {} : { shownHash: approval.shownHash }),
     // Only a terminal vouches for a person.
     person: io.ask !== undefined,
   });

@@ -33,6 +33,16 @@ const approvalView = Type.Object({
   }),
   argumentsHash: Type.String({ description: 'SHA-256 of what the answer binds.' }),
   details: Type.Record(Type.String(), Type.Unknown(), { description: 'What a person needs to judge.' }),
+  cut: Type.Optional(
+    Type.Record(Type.String(), Type.Integer(), {
+      description: 'Details of which only the beginning is shown, and how many characters they have; approvals.get shows all.',
+    }),
+  ),
+  shownHash: Type.Optional(
+    Type.String({
+      description: 'SHA-256 of all that is shown; there unless something is cut. An approval of long details names it.',
+    }),
+  ),
   mayAnswer: Type.Union([Type.Literal('yes'), Type.Literal('person'), Type.Literal('no')], {
     description: 'Whether you may answer; `person`: only with person: true.',
   }),
@@ -87,6 +97,12 @@ export const approvalContracts = {
           Type.String({ minLength: 1, maxLength: 64, description: 'Whose session; the own one by default.' }),
         ),
         untilMs: Type.Optional(Type.Integer({ minimum: 0 })),
+        shownHash: Type.Optional(
+          Type.String({
+            pattern: '^[0-9a-f]{64}$',
+            description: 'The shownHash of the question as it was read; needed where lists cut it.',
+          }),
+        ),
         person: Type.Optional(
           Type.Boolean({ description: "A person gave this answer; counts for the operator's own token alone." }),
         ),
