@@ -13,7 +13,7 @@ const defaultTimeoutMs = 2000;
  * them. A hook that fails, is late or answers what nobody understands stops the call.
  */
 export function createBeforeCall(parts: {
-  readonly book: Pick<HookBook, 'isHeard' | 'findHearing'>;
+  readonly book: Pick<HookBook, 'isHeard' | 'findHearing' | 'findBlocking'>;
   readonly run: RunHook;
   readonly events: Pick<EventLog, 'publish'>;
   /** Epoch ms. */
@@ -58,21 +58,32 @@ export function createBeforeCall(parts: {
     }
   }
 
+  function tellRefusal(hook: string, tool: string, error: unknown): void {
+    if (!(error instanceof HotcellError) || error.code === 'cancelled') return;
+    const { code, message } = error;
+    events.publish('hook-refusal', { subject: hook, data: { tool, code, message } });
+  }
+
   return {
     wants: ({ name }) => book.isHeard('tool:before', name),
     async ask(question) {
       const tool = question.entry.name;
       let args = question.arguments;
-      for (const hook of book.findHearing('tool:before', tool)) {
-        // While the one before ran it may have been revoked or edited.
-        if (!hook.isCurrent()) continue;
+      const hearing = book.findHearing('tool:before', tool);
+      for (const { name } of book.findBlocking(tool)) {
+        const error = describeChanged(name, tool);
+        tellRefusal(name, tool, error);
+        throw error;
+      }
+      for (const hook of hearing) {
         try {
+          // While the one before ran it may have been revoked or edited.
+          const standing = hook.check();
+          if (standing === 'revoked') continue;
+          if (standing === 'changed') throw describeChanged(hook.name, tool);
           args = await askOne(hook, question, args);
         } catch (error) {
-          if (error instanceof HotcellError && error.code !== 'cancelled') {
-            const { code, message } = error;
-            events.publish('hook-refusal', { subject: hook.name, data: { tool, code, message } });
-          }
+          tellRefusal(hook.name, tool, error);
           throw error;
         }
       }
@@ -87,6 +98,14 @@ function describeCall({ subscription }: HearingHook, question: CallQuestion, arg
   const { name: tool, version, plugin } = entry;
   const context = { tool, version, plugin, arguments: args, caller: caller.id, session, ...(parent ? { parent } : {}) };
   return { event, type, action, sessionKey: session, timestamp: nowMs, context };
+}
+
+function describeChanged(hook: string, tool: string): HotcellError {
+  const message = `The files of the hook "${hook}" changed since it was approved to watch over calls, so this call of ${tool} did not begin.`;
+  return new HotcellError('hook-failed', message, {
+    facts: { hook },
+    fix: `Look at what it is now, then approve or revoke it: hotcell hook show ${hook}, hotcell hook approve ${hook}, hotcell hook revoke ${hook}`,
+  });
 }
 
 function fail({ name }: HearingHook, tool: string, what: string, executionId?: string): HotcellError {

@@ -108,7 +108,7 @@ async function bundle(
     }
     writeFileSync(join(folder, entryName), writeEntry(manifest.handler), { flag: 'wx' });
     const entry = join(folder, entryName);
-    const built = await compiler.compile({ entry, rootDir: folder, pluginDir: folder, target: engine });
+    const built = await compiler.compile({ entry, rootDir: folder, pluginDir: folder, isFolder: true, target: engine });
     if (!built.ok) {
       const { code, message, file, line, fix } = built.diagnostic;
       const place = file === undefined ? '' : `${file}${line === undefined ? '' : `:${line}`}: `;

@@ -35,7 +35,7 @@ export function createEventHooks(parts: {
 
   async function tellOne(hook: HearingHook, event: EventEnvelope, describe: () => Promise<object | undefined>): Promise<void> {
     try {
-      const context = ending.signal.aborted || !hook.isCurrent() ? undefined : await describe();
+      const context = ending.signal.aborted || hook.check() !== 'approved' ? undefined : await describe();
       if (context === undefined) return;
       const { event: name, type, action } = hook.subscription;
       const session = 'session' in context && typeof context.session === 'string' ? context.session : undefined;

@@ -41,8 +41,13 @@ export interface HearingHook {
   readonly subscription: Subscription;
   /** Rejects with a HotcellError when what was approved cannot run. */
   readonly entry: Promise<ToolEntry>;
-  /** Looks at the files: false once they are no longer those that were approved. */
-  isCurrent(): boolean;
+  /** Looks at the files: whether they are still those that were approved, or whether the approval itself was taken back. */
+  check(): 'approved' | 'changed' | 'revoked';
+}
+
+/** A hook that watches over calls and cannot be asked, since its files are not those that were approved. */
+export interface BlockingHook {
+  readonly name: string;
 }
 
 /** Knows the hooks, who approved them, and those that hear an event. */
@@ -62,6 +67,8 @@ export interface HookBook {
   revoke(name: string, by: string): boolean;
   /** True when an approved hook wants to hear of the event; looks at no file. */
   isHeard(event: HookEvent, tool?: string): boolean;
+  /** The hooks whose files changed since they were approved to watch over calls of this tool. */
+  findBlocking(tool: string): BlockingHook[];
   /** The approved hooks that hear an event, in order of their names. Ask each whether it is current right before it runs. */
   findHearing(event: HookEvent, tool?: string): HearingHook[];
 }
@@ -75,6 +82,7 @@ export function createHookBook(parts: HookBookParts): HookBook {
   const records = new Map<string, HookRecord>();
   /** Of approved hooks, so that a call that none of them wants costs next to nothing. */
   let approved: readonly HookManifest[] = [];
+  let blocked: ReadonlyArray<readonly string[]> = [];
 
   function require(name: string): HookRecord {
     const record = records.get(name);
@@ -99,6 +107,7 @@ export function createHookBook(parts: HookBookParts): HookBook {
     approved = [...records.values()].flatMap(({ isApproved, manifest }) =>
       isApproved && manifest !== undefined ? [manifest] : [],
     );
+    blocked = [...records.values()].flatMap(({ blockedTools }) => (blockedTools === undefined ? [] : [blockedTools]));
   }
 
   function tell(record: HookRecord, reason: string, by: string | undefined): void {
@@ -196,7 +205,10 @@ export function createHookBook(parts: HookBookParts): HookBook {
 
   async function approve(name: string, contentHash: string, by: string): Promise<HookView> {
     const record = requireFiles(name, contentHash);
-    const row = { path: record.place.dir, contentHash, approvedBy: by, approvedAtMs: now() };
+    const { manifest } = record;
+    const guards = manifest !== undefined && hearsEvent(manifest, 'tool:before');
+    const guarded = guards ? { guardedTools: manifest.tools } : {};
+    const row = { path: record.place.dir, contentHash, approvedBy: by, approvedAtMs: now(), ...guarded };
     table.put(row);
     record.approval = row;
     parts.questions.answered(record, by);
@@ -211,11 +223,12 @@ export function createHookBook(parts: HookBookParts): HookBook {
   function hear(record: HookRecord, subscription: Subscription): HearingHook | undefined {
     const { build, manifest, place } = record;
     if (build === undefined || manifest === undefined) return undefined;
-    const isCurrent = (): boolean => {
+    const check = () => {
       if (look(record)) follow();
-      return build.isLive;
+      if (build.isLive) return 'approved';
+      return record.blockedTools === undefined ? 'revoked' : 'changed';
     };
-    return { name: place.name, manifest, subscription, entry: build.entry, isCurrent };
+    return { name: place.name, manifest, subscription, entry: build.entry, check };
   }
 
   return {
@@ -242,13 +255,21 @@ export function createHookBook(parts: HookBookParts): HookBook {
       follow();
       return wasApproved;
     },
-    isHeard: (event, tool) => approved.some((manifest) => hearsEvent(manifest, event) && hearsTool(manifest, tool)),
+    isHeard: (event, tool) =>
+      approved.some((manifest) => hearsEvent(manifest, event) && hearsTool(manifest.tools, tool)) ||
+      (event === 'tool:before' && blocked.some((tools) => hearsTool(tools, tool))),
+    findBlocking(tool) {
+      // Put back as they were, or approved in the meantime, they block nothing.
+      for (const record of records.values()) if (record.blockedTools !== undefined && look(record)) follow();
+      const blocking = [...records.values()].filter(({ blockedTools }) => blockedTools && hearsTool(blockedTools, tool));
+      return blocking.map(({ place }) => ({ name: place.name }));
+    },
     findHearing(event, tool) {
       const found: HearingHook[] = [];
       for (const record of records.values()) {
         const { manifest } = record;
         const subscription = manifest?.events.find((each) => each.event === event);
-        if (manifest === undefined || subscription === undefined || !hearsTool(manifest, tool)) continue;
+        if (manifest === undefined || subscription === undefined || !hearsTool(manifest.tools, tool)) continue;
         const hook = hear(record, subscription);
         if (hook !== undefined) found.push(hook);
       }
@@ -261,6 +282,6 @@ function hearsEvent({ events }: HookManifest, event: HookEvent): boolean {
   return events.some((each) => each.event === event);
 }
 
-function hearsTool({ tools }: HookManifest, tool: string | undefined): boolean {
+function hearsTool(tools: readonly string[], tool: string | undefined): boolean {
   return tool === undefined || tools.length === 0 || tools.some((glob) => globMatches(glob, tool));
 }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { HotcellError } from '../errors/hotcell-error.ts';
+import { isLeftoverName } from '../plugins/discovery/entry-names.ts';
 import type { HookFile, HookFiles } from './hook-types.ts';
 
 const maxFiles = 64;
@@ -17,7 +18,7 @@ interface Entry {
 }
 
 /**
- * Reads every file of a hook, once, in order of their names. Throws `hook-invalid` for links, for whatever is no regular file,
+ * Reads every file of a hook, once, in order of their names; dotfiles and what editors leave behind are none. Throws `hook-invalid` for links, for whatever is no regular file,
  * and for more or larger files than a hook has.
  */
 export function readHookFiles(dir: string): HookFiles {
@@ -49,7 +50,7 @@ export function readHookSignature(dir: string): string | undefined {
 function listEntries(dir: string): Entry[] {
   const found: Entry[] = [];
   const visit = (folder: string, depth: number): void => {
-    for (const name of readNames(join(dir, folder))) {
+    for (const name of readNames(join(dir, folder)).filter((each) => !isLeftoverName(each))) {
       const path = folder === '' ? name : `${folder}/${name}`;
       if (found.length >= maxEntries) throw invalid(`The folder holds more than ${maxEntries} entries.`);
       const stats = lstatSync(join(dir, path), { bigint: true, throwIfNoEntry: false });

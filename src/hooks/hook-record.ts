@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import type { HookApprovalRow } from '../store/permission-types.ts';
 import type { ToolEntry } from '../tools/tool-types.ts';
@@ -47,6 +48,18 @@ export class HookRecord {
   /** Approved as it is, whether or not it can run. */
   get isApproved(): boolean {
     return this.state === 'active' || this.state === 'failed';
+  }
+
+  /**
+   * What was approved is asked before calls, and what lies there now is something else: the calls that it watched over wait
+   * for a person. The tools are those of the approved files, since the changed ones have no say. A folder that is gone is no
+   * hook any more.
+   */
+  get blockedTools(): readonly string[] | undefined {
+    const { approval } = this;
+    return approval?.guardedTools === undefined || this.isApproved || !existsSync(this.place.dir)
+      ? undefined
+      : approval.guardedTools;
   }
 
   /** Reads the files again if anything about them changed. True when their content is another one now. */

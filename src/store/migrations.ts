@@ -262,6 +262,10 @@ const migrations: readonly string[] = [
     approved_at integer not null
   ) strict, without rowid;
   `,
+  `
+  -- Globs of the tools whose calls the approved files watch over, as JSON; null when they watch over none.
+  alter table hook_approvals add column guarded_tools text;
+  `,
 ];
 
 /** Brings the database to the newest version, each step in one transaction. Refuses one that a newer Hotcell wrote. */

@@ -142,6 +142,8 @@ export interface HookApprovalRow {
   readonly contentHash: string;
   readonly approvedBy: string;
   readonly approvedAtMs: number;
+  /** Globs of the tools before whose calls the approved files are asked, none for all tools; absent when they never are. */
+  readonly guardedTools?: readonly string[];
 }
 
 /** Approvals of hooks, one a folder; everything is written at once. */

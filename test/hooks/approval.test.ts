@@ -16,6 +16,17 @@ describe('createHookBook', () => {
     return answer instanceof HotcellError && answer.code === 'hook-refused';
   }
 
+  /** A changed hook lets no call pass that it watched over, and does not run either. */
+  async function expectBlocked(): Promise<void> {
+    const runs = house.runs('guard').length;
+    expect(await house.refusal({ text: 'x' })).toMatchObject({
+      code: 'hook-failed',
+      message: expect.stringContaining('changed since it was approved'),
+      fix: expect.stringContaining('hotcell hook approve guard'),
+    });
+    expect(house.runs('guard')).toHaveLength(runs);
+  }
+
   it('runs nothing that was only put there', async () => {
     house = await openHookHouse({ guard: veto });
     expect(house.parts.hooks.get('guard')).toMatchObject({ state: 'new', origin: 'data' });
@@ -42,11 +53,11 @@ describe('createHookBook', () => {
     ['the handler', { 'handler.ts': 'export default () => ({ veto: "something else" });' }],
     ['HOOK.md', { 'HOOK.md': `${veto['HOOK.md']}\n` }],
     ['a file beside them', { 'lib/words.ts': 'export const words = [];' }],
-  ])('stops running at the very next call when %s changed, and runs again once approved or put back', async (_what, change) => {
+  ])('blocks the very next call when %s changed, and runs again once approved or put back', async (_what, change) => {
     house = await openHookHouse({ guard: veto });
     await house.approve('guard');
     house.write('guard', change);
-    expect(await isAsked()).toBe(false);
+    await expectBlocked();
     expect(house.parts.hooks.get('guard')).toMatchObject({ state: 'changed' });
     await house.event('hook-change', ({ data }) => data.state === 'changed' && data.previousState === 'active');
     if ('lib/words.ts' in change) house.remove('guard/lib');
@@ -66,8 +77,31 @@ describe('createHookBook', () => {
     await house.close();
     house = await openHookHouse({ guard: beforeHook("return { veto: 'worse' };") }, { dataDir });
     expect(house.parts.hooks.get('guard').state).toBe('changed');
+    await expectBlocked();
+    house.parts.hooks.revoke('guard', 'local');
     expect(await isAsked()).toBe(false);
+    expect((await house.call('echo', { text: 'x' })).status).toBe('success');
   });
+
+  it('blocks what the approved files watched over, whatever the changed ones say of themselves', async () => {
+    house = await openHookHouse({ guard: beforeHook("return { veto: 'no' };", 'tools: ["ec*"]') });
+    await house.approve('guard');
+    house.write('guard', { 'HOOK.md': '---\nevents: ["daemon:start"]\n---\nHarmless.\n' });
+    await expectBlocked();
+    house.write('guard', { 'HOOK.md': 'no front matter' });
+    await expectBlocked();
+  });
+
+  it.each(['.handler.ts.swp', 'handler.ts~', '4913', '.DS_Store'])(
+    'does not take %s of an editor for a file of the hook',
+    async (name) => {
+      house = await openHookHouse({ guard: veto });
+      await house.approve('guard');
+      house.write('guard', { [name]: 'half a word' });
+      expect(await isAsked()).toBe(true);
+      expect(house.parts.hooks.get('guard')).toMatchObject({ state: 'active' });
+    },
+  );
 
   it('takes what was granted from a run under way when it is revoked', async () => {
     const forever = "for (;;) { await context.kv.set('n', 1); await new Promise((resolve) => setTimeout(resolve, 10)); }";

@@ -5,16 +5,28 @@ export type BundleOutcome =
   | { readonly kind: 'built'; readonly result: BuildResult<{ write: false }> }
   | { readonly kind: 'failed'; readonly failure: BuildFailure }
   /** The bundler did not finish in time, or died on the input. */
-  | { readonly kind: 'overwhelmed'; readonly reason: 'time' | 'crash' };
+  | { readonly kind: 'overwhelmed'; readonly reason: 'time' | 'crash' }
+  /** It can never finish, as `findObstacle` found out. */
+  | { readonly kind: 'stuck'; readonly obstacle: string };
+
+/** How long a build may take. */
+export interface BundleBounds {
+  readonly wallMs: number;
+  /** Asked once when a build takes long: what it waits for and will never get. */
+  readonly findObstacle: () => string | undefined;
+}
+
+/** Nearly every build is over by then. */
+const slowAfterMs = 500;
 
 /**
  * Runs a build in esbuild's one service of this process. Input that kills or blocks the service (deep nesting overflows
  * its stack) ends as `overwhelmed`; the service starts anew, and other builds that died with it are run again by themselves.
  */
-export async function runBundle(options: BuildOptions & { write: false }, wallMs: number): Promise<BundleOutcome> {
-  const outcome = await attempt(options, wallMs);
+export async function runBundle(options: BuildOptions & { write: false }, bounds: BundleBounds): Promise<BundleOutcome> {
+  const outcome = await attempt(options, bounds);
   if (outcome.kind !== 'overwhelmed' || outcome.reason === 'time') return outcome;
-  const turn = retryTurn.then(() => attempt(options, wallMs));
+  const turn = retryTurn.then(() => attempt(options, bounds));
   retryTurn = turn.then(
     () => undefined,
     () => undefined,
@@ -34,15 +46,19 @@ export function stopBundler(): Promise<void> {
   return stopping;
 }
 
-async function attempt(options: BuildOptions & { write: false }, wallMs: number): Promise<BundleOutcome> {
+async function attempt(options: BuildOptions & { write: false }, bounds: BundleBounds): Promise<BundleOutcome> {
   await stopping;
-  const wall = Promise.withResolvers<'time'>();
-  const timer = setTimeout(() => wall.resolve('time'), wallMs);
+  const wall = Promise.withResolvers<Extract<BundleOutcome, { kind: 'overwhelmed' | 'stuck' }>>();
+  const timer = setTimeout(() => wall.resolve({ kind: 'overwhelmed', reason: 'time' }), bounds.wallMs);
+  const slow = setTimeout(() => {
+    const obstacle = bounds.findObstacle();
+    if (obstacle !== undefined) wall.resolve({ kind: 'stuck', obstacle });
+  }, slowAfterMs);
   try {
     const result = await Promise.race([build(options), wall.promise]);
-    if (result !== 'time') return { kind: 'built', result };
+    if (!('kind' in result)) return { kind: 'built', result };
     await stopBundler();
-    return { kind: 'overwhelmed', reason: 'time' };
+    return result;
   } catch (error) {
     if (isBuildFailure(error)) return { kind: 'failed', failure: error };
     if (!(error instanceof Error) || !/service (was stopped|is no longer running)|EPIPE/.test(error.message)) throw error;
@@ -50,6 +66,7 @@ async function attempt(options: BuildOptions & { write: false }, wallMs: number)
     return { kind: 'overwhelmed', reason: 'crash' };
   } finally {
     clearTimeout(timer);
+    clearTimeout(slow);
   }
 }
 

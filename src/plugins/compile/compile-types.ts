@@ -25,6 +25,8 @@ export interface CompileRequest {
   readonly rootDir: string;
   /** The folder of the plugin; equals `rootDir` for a single file. */
   readonly pluginDir: string;
+  /** All of `pluginDir` is the plugin's own; otherwise its entry is, and the rest of the folder belongs to other plugins. */
+  readonly isFolder: boolean;
   /** `quickjs` when left out. */
   readonly target?: CompileTarget;
   readonly signal?: AbortSignal;
@@ -58,6 +60,8 @@ export type CompileResult =
       readonly inputs: readonly BuildInput[];
       /** Paths that imports looked for and did not find; one of them appearing is a reason for the next try. */
       readonly missing: readonly string[];
+      /** The machine could not do it just now; the same content is worth another try. */
+      readonly isPassing?: boolean;
       /** What alone kept it from being compiled for its target, when another engine may have that. */
       readonly needs?: readonly EngineNeed[];
     };

@@ -2,6 +2,7 @@ import { lstatSync, realpathSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import type { Message } from 'esbuild';
 import type { EngineNeed } from '../../engines/ladder.ts';
+import { isPassingMessage } from '../../errors/passing-error.ts';
 import type { BuildInput, Diagnostic } from '../plugin-types.ts';
 import { bundleOptions } from './bundle-options.ts';
 import { runBundle, stopBundler } from './bundle-service.ts';
@@ -13,9 +14,10 @@ import { createImagePackagesPlugin } from './image-packages.ts';
 import { createInputLedger, hashInputs, type InputLedger } from './input-ledger.ts';
 import { describeWarning, diagnoseMessages, type MessageContext } from './message-diagnostic.ts';
 import { findMissingFiles, suggestFiles } from './missing-imports.ts';
-import { createPathPolicy } from './path-policy.ts';
+import { createPathPolicy, isVisibleInside } from './path-policy.ts';
 import { readInput } from './read-input.ts';
 import { ImportRefusal } from './refusal.ts';
+import { findStrayPackageFile, listPackageFolders } from './stray-package-file.ts';
 import { readTypeImports } from './type-imports.ts';
 
 const wallMs = 10_000;
@@ -48,7 +50,6 @@ async function compilePlugin(request: CompileRequest, options: CompilerOptions):
   const pluginDir = realFolder(request.pluginDir);
   const entryName = relative(request.rootDir, request.entry);
   if (rootDir === undefined || pluginDir === undefined) return fail(goneFolder(entryName), []);
-  const policy = createPathPolicy({ roots: [pluginDir, rootDir, ...options.sharedDirs], pluginDir });
   const ledger = createInputLedger();
   const showPath = (path: string) =>
     relative(rootDir, path)
@@ -58,11 +59,17 @@ async function compilePlugin(request: CompileRequest, options: CompilerOptions):
 
   const entry = openEntry(request.entry, entryName);
   if ('diagnostic' in entry) return fail(entry.diagnostic, []);
-  if (policy.ownerOf(entry.realPath) !== 'plugin') return fail(entryOutside(entryName), []);
+  const { sharedDirs } = options;
+  const mayBeEntry = [rootDir, ...sharedDirs].some((folder) => isVisibleInside(folder, entry.realPath));
+  if (!mayBeEntry) return fail(entryOutside(entryName), []);
+  const ownDir = request.isFolder ? pluginDir : undefined;
+  const policy = createPathPolicy({ entry: entry.realPath, ownDir, rootDir, sharedDirs, pluginDir });
   const read = readInput(entry.realPath);
   const problem = checkEntry(entryName, read) ?? checkPackageFile(pluginDir);
   if (typeof read !== 'string') ledger.add(read, 'plugin');
-  if (problem !== undefined || typeof read === 'string') return fail(problem ?? goneFolder(entryName), ledger.inputs());
+  if (problem !== undefined || typeof read === 'string') {
+    return { ...fail(problem ?? goneFolder(entryName), ledger.inputs()), ...(read === 'passing' && { isPassing: true }) };
+  }
 
   const context: MessageContext = {
     rootDir,
@@ -80,11 +87,19 @@ async function compilePlugin(request: CompileRequest, options: CompilerOptions):
     ...fromImage,
     ...(commonJs ? [createCommonJsPlugin({ policy, showPath, load })] : []),
   ];
-  const outcome = await runBundle(bundleOptions({ entry: entry.realPath, rootDir, plugins, commonJs, target }), wallMs);
+  const outcome = await runBundle(bundleOptions({ entry: entry.realPath, rootDir, plugins, commonJs, target }), {
+    wallMs,
+    findObstacle() {
+      const packages = listPackageFolders(ledger.texts(), policy.packageDirs);
+      return findStrayPackageFile([...(ownDir === undefined ? [] : [ownDir]), ...packages]);
+    },
+  });
+  if (outcome.kind === 'stuck') return fail(strayPackageFile(showPath(outcome.obstacle)), ledger.inputs(), [outcome.obstacle]);
   if (outcome.kind === 'overwhelmed') return fail(overwhelmed(entryName, outcome.reason), ledger.inputs());
   if (outcome.kind === 'failed') {
     const { errors } = outcome.failure;
     const failure = fail(diagnoseMessages(errors, context), ledger.inputs(), findMissingFiles(errors, rootDir, policy));
+    if (ledger.hasPassingFailure() || errors.some(({ text }) => isPassingMessage(text))) return { ...failure, isPassing: true };
     const needs = findNeeds(errors);
     return needs === undefined ? failure : { ...failure, needs };
   }
@@ -132,8 +147,12 @@ function openEntry(path: string, file: string): { realPath: string } | { diagnos
 function checkPackageFile(pluginDir: string): Diagnostic | undefined {
   const stats = lstatSync(join(pluginDir, 'package.json'), { throwIfNoEntry: false });
   if (stats === undefined || stats.isFile()) return undefined;
-  const message = 'The package.json of the plugin is not a regular file.';
-  return { code: 'entry-invalid', message, file: 'package.json', fix: 'Replace it by a regular file.' };
+  return strayPackageFile('package.json');
+}
+
+function strayPackageFile(file: string): Diagnostic {
+  const message = `${file} is not a regular file, so nothing beside it can be bundled.`;
+  return { code: 'entry-invalid', message, file, fix: 'Replace it by a regular file, or install the package again.' };
 }
 
 function entryOutside(file: string): Diagnostic {

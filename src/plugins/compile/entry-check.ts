@@ -38,6 +38,7 @@ export const failureText: Readonly<Record<ReadFailure, string>> = {
   'not-regular': 'is not a regular file',
   'too-large': `is larger than ${maxFileBytes / 1024 / 1024} MB`,
   unreadable: 'cannot be read by the daemon',
+  passing: 'could not be read just now: the machine lacks descriptors or memory, or its disk does not answer',
 };
 
 const failureFix: Readonly<Record<ReadFailure, string>> = {
@@ -45,6 +46,7 @@ const failureFix: Readonly<Record<ReadFailure, string>> = {
   'not-regular': 'Replace it by a regular file: pipes, devices, sockets and folders are not read.',
   'too-large': 'Keep data out of the code: read it through context.files or context.fetch.',
   unreadable: 'Allow the user of the daemon to read it: chmod u+r.',
+  passing: 'Nothing to do: it is read again by itself. If this stays, raise ulimit -n for the daemon.',
 };
 
 function refuse(file: string, message: string, fix: string): Diagnostic {

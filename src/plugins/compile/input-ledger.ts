@@ -16,9 +16,13 @@ export interface InputLedger {
   add(read: ReadInput, owner: FileOwner): void;
   /** The text of a file that was read, for code frames. */
   textOf(realPath: string): string | undefined;
+  /** What was read so far. */
+  texts(): string[];
   /** The files that were read and belong to the plugin. */
   ownFiles(): Array<{ path: string; text: string }>;
   inputs(): BuildInput[];
+  /** A file was not read because of the machine, not because of the file. */
+  hasPassingFailure(): boolean;
 }
 
 /** The text of a file, or why it was not taken in. */
@@ -28,6 +32,7 @@ export type TakenInput = { readonly text: string } | { readonly failure: ReadFai
 export function createInputLedger(): InputLedger {
   const reads = new Map<string, { read: ReadInput; owner: FileOwner }>();
   let total = 0;
+  let hasPassing = false;
   function add(read: ReadInput, owner: FileOwner): void {
     total += read.bytes;
     reads.set(read.input.path, { read, owner });
@@ -40,15 +45,18 @@ export function createInputLedger(): InputLedger {
       if (known) return { text: known.read.text };
       if (reads.size >= maxFiles) return { failure: 'too-much' };
       const read = readInput(realPath);
+      hasPassing ||= read === 'passing';
       if (typeof read === 'string') return { failure: read };
       if (total + read.bytes > maxTotalBytes) return { failure: 'too-much' };
       add(read, owner);
       return { text: read.text };
     },
     textOf: (realPath) => reads.get(realPath)?.read.text,
+    texts: () => [...reads.values()].map(({ read }) => read.text),
     ownFiles: () =>
       [...reads].filter(([, entry]) => entry.owner === 'plugin').map(([path, entry]) => ({ path, text: entry.read.text })),
     inputs: () => [...reads.values()].map((entry) => entry.read.input),
+    hasPassingFailure: () => hasPassing,
   };
 }
 

@@ -1,29 +1,53 @@
 import { dirname, isAbsolute, join, relative, sep } from 'node:path';
 
-/** Where a readable file belongs: to the plugin and its shared folders, or to an installed package. */
+/** Where a readable file belongs: to the plugin and what plugins share, or to an installed package. */
 export type FileOwner = 'plugin' | 'package';
 
 /** Decides by real path whether a build may read a file. */
 export interface PathPolicy {
+  /** The `node_modules` folders that packages may come from, nearest first. */
+  readonly packageDirs: readonly string[];
   /** The owner of a file, or undefined when the build may not read it. `path` is absolute. */
   ownerOf(path: string): FileOwner | undefined;
   /** Whether a path that is not resolved yet may lead to a readable file; refuses without touching the disk. */
   mayLeadInside(path: string): boolean;
 }
 
-/** Folders are real paths; `roots` are plugin and shared folders. Packages are those of `pluginDir` and its ancestors. */
-export function createPathPolicy(folders: { roots: readonly string[]; pluginDir: string }): PathPolicy {
-  const packageDirs = ancestorsOf(folders.pluginDir).map((folder) => join(folder, 'node_modules'));
+/** What a plugin may read. All are real paths. */
+export interface PluginFolders {
+  /** The entry: all that a plugin of a single file owns. */
+  readonly entry: string;
+  /** The plugin's own folder, when it has one. */
+  readonly ownDir: string | undefined;
+  /** The folder in which plugins lie. What begins with an underscore there is shared by all of them, the rest is others'. */
+  readonly rootDir: string;
+  /** Folders that the operator declared as shared. */
+  readonly sharedDirs: readonly string[];
+  /** Packages are taken from here and from its ancestors. */
+  readonly pluginDir: string;
+}
+
+/** Makes the policy of one plugin. */
+export function createPathPolicy({ entry, ownDir, rootDir, sharedDirs, pluginDir }: PluginFolders): PathPolicy {
+  const packageDirs = ancestorsOf(pluginDir).map((folder) => join(folder, 'node_modules'));
+  const wholeDirs = [...(ownDir === undefined ? [] : [ownDir]), ...sharedDirs];
+  const isShared = (path: string): boolean => isInside(rootDir, path) && relative(rootDir, path).startsWith('_');
   return {
+    packageDirs,
     ownerOf(path) {
-      const inPackage = packageDirs.some((folder) => isInside(folder, path));
-      if (inPackage) return 'package';
-      return folders.roots.some((root) => isInside(root, path) && !hasHiddenSegment(relative(root, path))) ? 'plugin' : undefined;
+      if (packageDirs.some((folder) => isInside(folder, path))) return 'package';
+      if (path === entry || (isShared(path) && !hasHiddenSegment(relative(rootDir, path)))) return 'plugin';
+      return wholeDirs.some((folder) => isVisibleInside(folder, path)) ? 'plugin' : undefined;
     },
     mayLeadInside(path) {
-      return [...folders.roots, ...packageDirs].some((folder) => isInside(folder, path));
+      return path === entry || isShared(path) || [...wholeDirs, ...packageDirs].some((folder) => isInside(folder, path));
     },
   };
+}
+
+/** Whether `path` lies below `folder` and in no hidden folder there. */
+export function isVisibleInside(folder: string, path: string): boolean {
+  return isInside(folder, path) && !hasHiddenSegment(relative(folder, path));
 }
 
 /** Whether `path` lies below `folder`, compared by segments. */

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type BigIntStats, closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import { isPassingError } from '../../errors/passing-error.ts';
 import type { BuildInput } from '../plugin-types.ts';
 
 /** Largest file that a build reads. */
@@ -13,7 +14,7 @@ export interface ReadInput {
 }
 
 /** Why a file was not read. */
-export type ReadFailure = 'missing' | 'not-regular' | 'too-large' | 'unreadable';
+export type ReadFailure = 'missing' | 'not-regular' | 'too-large' | 'unreadable' | 'passing';
 
 /**
  * Reads one file by its real path. Devices, pipes and sockets are recognised on the open descriptor; opening does not
@@ -68,6 +69,7 @@ function decode(content: Buffer): string {
 }
 
 function failureOf(error: unknown): ReadFailure {
+  if (isPassingError(error)) return 'passing';
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'ENOENT' || code === 'ENOTDIR') return 'missing';
   if (code === 'ELOOP' || code === 'EISDIR' || code === 'ENXIO') return 'not-regular';

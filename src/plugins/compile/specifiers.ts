@@ -47,8 +47,8 @@ export function readSpecifier(specifier: string): SpecifierMeaning {
 export function outside(specifier: string): ImportRefusal {
   return new ImportRefusal(
     'import-refused',
-    `Import of "${clip(specifier)}" is refused: it leads out of the folder of the plugin, the shared folders and node_modules.`,
-    'Move the file into the folder of the plugin, or declare its folder under sharedDirs in the config.',
+    `Import of "${clip(specifier)}" is refused: it is no file of this plugin, none that plugins share, and in no package.`,
+    'Give the file a name that begins with _ if plugins share it, move it into a folder of this plugin (NAME/index.ts), or declare its folder under sharedDirs in the config.',
   );
 }
 

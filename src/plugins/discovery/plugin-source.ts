@@ -1,5 +1,5 @@
 import { type Dirent, lstatSync, readdirSync, realpathSync, statSync } from 'node:fs';
-import { extname, join } from 'node:path';
+import { basename, dirname, extname, join, sep } from 'node:path';
 import { classifyName, folderEntryNames, sidecarExtensions } from './entry-names.ts';
 import type { PluginRoot } from './plugin-roots.ts';
 
@@ -18,6 +18,10 @@ export interface PluginSource {
   readonly pluginDir: string;
   /** The manifest beside a `.wasm`; absent when there is none. */
   readonly sidecar?: string;
+  /** The name of the module or its manifest when that is a link to somewhere outside of the root: it is not read. */
+  readonly strayLink?: string;
+  /** The device on which the root lay when the plugin was found. */
+  readonly device: number | undefined;
 }
 
 /**
@@ -27,7 +31,7 @@ export interface PluginSource {
 export function findSource(root: PluginRoot, name: string): PluginSource | undefined {
   const kind = classifyName(name);
   const path = join(root.path, name);
-  const base = { path, name, root };
+  const base = { path, name, root, device: statSync(root.path, { throwIfNoEntry: false })?.dev };
   if (kind === 'ignored' || (root.kind === 'wasm' && kind !== 'wasm')) return undefined;
   if (kind === 'folder') {
     if (!isFolder(path)) return undefined;
@@ -43,7 +47,16 @@ export function findSource(root: PluginRoot, name: string): PluginSource | undef
   if (kind === 'code') return { ...base, kind: 'file', entry: path, realEntry, pluginDir: root.path };
   const stem = path.slice(0, -extname(path).length);
   const sidecar = sidecarExtensions.map((extension) => stem + extension).find((file) => findRegularFile(file) !== undefined);
-  return { ...base, kind: 'wasm', entry: path, realEntry, pluginDir: root.path, ...(sidecar ? { sidecar } : {}) };
+  const strayLink = [path, ...(sidecar ? [sidecar] : [])].find((file) => !isInRoot(root, file));
+  return {
+    ...base,
+    kind: 'wasm',
+    entry: path,
+    realEntry,
+    pluginDir: root.path,
+    ...(sidecar ? { sidecar } : {}),
+    ...(strayLink ? { strayLink: basename(strayLink) } : {}),
+  };
 }
 
 /** All plugins of a root in the order of their names; undefined when the folder cannot be read. */
@@ -71,6 +84,11 @@ function findRegularFile(path: string): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+function isInRoot(root: PluginRoot, file: string): boolean {
+  const real = findRegularFile(file);
+  return real === undefined || dirname(real) === root.path || real.startsWith(realpathSync.native(root.path) + sep);
 }
 
 function isFolder(path: string): boolean {

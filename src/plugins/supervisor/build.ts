@@ -68,8 +68,9 @@ const maxSidecarBytes = 1024 * 1024;
 export function createBuilder(parts: BuilderParts): PluginBuilder {
   async function compile(source: PluginSource, engine: EngineName, signal?: AbortSignal): Promise<Compiled | NotCompiled> {
     if (engine === 'extism') return compileModule(parts, source);
-    const { entry, pluginDir, root } = source;
-    const request = { entry, rootDir: root.path, pluginDir, target: engine, ...(signal ? { signal } : {}) };
+    const { entry, pluginDir, root, kind } = source;
+    const isFolder = kind === 'folder';
+    const request = { entry, rootDir: root.path, pluginDir, isFolder, target: engine, ...(signal ? { signal } : {}) };
     const result = await parts.compiler.compile(request);
     if (!result.ok) return result;
     const { code, sourceMap, sources, contentHash, inputs, warnings } = result;
@@ -174,6 +175,7 @@ async function compileModule(parts: BuilderParts, source: PluginSource): Promise
   const read = [source.realEntry, ...(sidecarPath ? [sidecarPath] : [])].map(readInput);
   const inputs = read.filter((input) => input !== undefined);
   try {
+    if (source.strayLink !== undefined) throw refuseStrayLink(source.strayLink);
     const module = await readBounded(source.realEntry, maxModuleBytes);
     const sidecar = sidecarPath && (await readBounded(sidecarPath, maxSidecarBytes)).toString('utf8');
     // What is hashed must be what is used; a file that changed in between is seen by the check before publication.
@@ -207,6 +209,12 @@ function describeWrongEngine(source: PluginSource, wanted: EngineName, engine: E
       ? 'Leave engine out.'
       : `Write it as a literal in the default export of the entry: engine: '${wanted}'.`;
   return { code: 'manifest-invalid', message, file: source.name, fix };
+}
+
+function refuseStrayLink(name: string): HotcellError {
+  return new HotcellError('import-refused', `"${name}" is a link that leads out of the plugin folder, so it is not read.`, {
+    fix: 'Put the file itself into the plugin folder.',
+  });
 }
 
 function unreadable(source: PluginSource): HotcellError {

@@ -20,6 +20,8 @@ export type BuildOutcome =
       readonly inputs: readonly BuildInput[];
       /** Files that were looked for and not found. */
       readonly missing: readonly string[];
+      /** The machine could not build it just now; the same content is tried again. */
+      readonly isPassing?: boolean;
       /** It would build for a higher engine, if a person let it. */
       readonly wish?: Wish;
     };

@@ -49,6 +49,15 @@ export async function deleteSource(source: PluginSource): Promise<void> {
 
 function textFileOf(source: PluginSource): string {
   if (source.kind !== 'wasm') return source.realEntry;
+  if (source.strayLink !== undefined) {
+    throw new HotcellError(
+      'import-refused',
+      `"${source.strayLink}" is a link that leads out of the plugin folder, so it is not read.`,
+      {
+        fix: 'Put the file itself into the plugin folder.',
+      },
+    );
+  }
   if (source.sidecar) return source.sidecar;
   throw new HotcellError('not-supported', `${source.name} is a module without a manifest beside it, so it has no text.`);
 }

@@ -1,8 +1,9 @@
+import { isPassingError } from '../../errors/passing-error.ts';
 import { findSource, type PluginSource } from '../discovery/plugin-source.ts';
 import type { GenerationArchive } from '../generations/archive.ts';
 import type { Author, BuildInput, Diagnostic, Generation } from '../plugin-types.ts';
 import { compareInputs, inputsMatch, isOwnFile } from '../watch/compare-inputs.ts';
-import { readFolderIdentity } from '../watch/folder-watch.ts';
+import { isFolderAway, isUnreadableNow } from '../watch/folder-state.ts';
 import type { InputUsers } from '../watch/input-users.ts';
 import { compareSeen, type Seen, startSeen, wasRenamedIntoPlace } from '../watch/seen.ts';
 import { readInput, readSignature } from '../watch/signature.ts';
@@ -71,8 +72,7 @@ export function createJudge(parts: {
     const source = findSource(record.source.root, record.source.name);
     if (!source) {
       // A folder that is away as a whole takes nothing with it: its plugins keep serving.
-      const isRootThere = readFolderIdentity(record.source.root.path) !== undefined;
-      return isRootThere ? { kind: 'gone' } : nothing;
+      return isFolderAway(record.source) || isUnreadableNow(record.source.path) ? nothing : { kind: 'gone' };
     }
     record.source = source;
     const refusal = parts.refuseLoading(source.name);
@@ -95,8 +95,9 @@ export function createJudge(parts: {
     try {
       return await builder.build(source, signal, author);
     } catch (error) {
-      if (!signal.aborted) parts.onFault(error);
-      return { ok: false, diagnostic: describeFault(source), inputs: [], missing: [] };
+      if (!signal.aborted && !isPassingError(error)) parts.onFault(error);
+      const isPassing = isPassingError(error);
+      return { ok: false, diagnostic: describeFault(source, isPassing), inputs: [], missing: [], isPassing };
     }
   }
 
@@ -183,13 +184,15 @@ function isPinned({ pinnedAwayFrom }: PluginRecord, contentHash: string, inputs:
   return pinnedAwayFrom?.contentHash === contentHash && pinnedAwayFrom.writing === describeWriting(inputs);
 }
 
-function describeFault(source: PluginSource): Diagnostic {
-  return {
-    code: 'internal',
-    message: `"${source.name}" could not be built because of a fault in the daemon.`,
-    file: source.name,
-    fix: 'Look into the log of the daemon, then reload the plugin.',
-  };
+function describeFault(source: PluginSource, isPassing: boolean): Diagnostic {
+  const file = source.name;
+  if (isPassing) {
+    const message = `"${file}" could not be built just now: the machine lacks descriptors or memory, or its disk does not answer.`;
+    const fix = 'Nothing to do: it is tried again by itself. If this stays, raise ulimit -n for the daemon.';
+    return { code: 'engine-failed', message, file, fix };
+  }
+  const message = `"${file}" could not be built because of a fault in the daemon.`;
+  return { code: 'internal', message, file, fix: 'Look into the log of the daemon, then reload the plugin.' };
 }
 
 const nothing: Verdict = { kind: 'done', changed: false };

@@ -34,6 +34,9 @@ export interface UnitParts {
 const graceMs = 100;
 /** When to look again after the last hint: the watch may have dropped it, or the clock of the file system was too coarse. */
 const recheckAfterMs = [60, 340];
+/** What the machine could not do is tried again after this, and after twice as long each time that it still cannot. */
+const firstRetryMs = 500;
+const longestRetryMs = 30_000;
 const firstPauseMs = 5;
 const longestPauseMs = 100;
 
@@ -47,6 +50,8 @@ export function createPluginUnit(parts: UnitParts): PluginUnit {
   let wake: (() => void) | undefined;
   let hintedAtMs: number | undefined;
   let recheck: NodeJS.Timeout | undefined;
+  let retry: NodeJS.Timeout | undefined;
+  let retryMs = firstRetryMs;
 
   function enqueue<Result>(task: () => Result | Promise<Result>): Promise<Result> {
     const result = tail.then(task);
@@ -75,6 +80,16 @@ export function createPluginUnit(parts: UnitParts): PluginUnit {
     recheck.unref();
   }
 
+  /** The files are what they were, so nothing else gives a reason to look again. */
+  function armRetry(): void {
+    record.seen = undefined;
+    clearTimeout(retry);
+    if (closing.signal.aborted) return;
+    retry = setTimeout(() => queueLook(true), retryMs);
+    retry.unref();
+    retryMs = Math.min(2 * retryMs, longestRetryMs);
+  }
+
   interface Settling {
     readonly deep: boolean;
     /** Gives what is not good a grace to become so. */
@@ -98,6 +113,7 @@ export function createPluginUnit(parts: UnitParts): PluginUnit {
       });
       if (verdict.kind === 'done') {
         if (verdict.changed) noteDuration(startedAtMs);
+        retryMs = firstRetryMs;
         hintedAtMs = undefined;
         return verdict;
       }
@@ -141,6 +157,7 @@ export function createPluginUnit(parts: UnitParts): PluginUnit {
       parts.onGone();
     } else {
       judge.remember(record, verdict.seen);
+      if (verdict.outcome.isPassing) armRetry();
       record.waiting = undefined;
       // The folder holds something else now than what a rollback turned away from.
       record.pinnedAwayFrom = undefined;
@@ -169,6 +186,7 @@ export function createPluginUnit(parts: UnitParts): PluginUnit {
   function end(): void {
     closing.abort();
     clearTimeout(recheck);
+    clearTimeout(retry);
     wake?.();
   }
 

@@ -50,7 +50,7 @@ function write(path: string, text: string): void {
 async function compile(text: string): Promise<CompileResult> {
   const name = `plugin-${++count}.ts`;
   write(name, text);
-  return compiler.compile({ entry: join(root, name), rootDir: root, pluginDir: root, target: 'deno' });
+  return compiler.compile({ entry: join(root, name), rootDir: root, pluginDir: root, isFolder: true, target: 'deno' });
 }
 
 /** Compiles a plugin that begins with `imports`, and calls its handler. */

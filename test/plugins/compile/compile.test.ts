@@ -30,10 +30,11 @@ function write(files: Record<string, string>): void {
   }
 }
 
-async function compile(entry = 'a.ts', pluginDir = '.'): Promise<CompileResult> {
+/** A plugin that is a folder; `isFolder` false: a single file among others. */
+async function compile(entry = 'a.ts', pluginDir = '.', isFolder = true): Promise<CompileResult> {
   const compiler = createCompiler({ sharedDirs: [shared()], builtins, refusedBuiltins });
   compilers.push(compiler);
-  return compiler.compile({ entry: join(root, entry), rootDir: root, pluginDir: join(root, pluginDir) });
+  return compiler.compile({ entry: join(root, entry), rootDir: root, pluginDir: join(root, pluginDir), isFolder });
 }
 
 async function exportsOf(entry = 'a.ts', pluginDir = '.'): Promise<Record<string, unknown>> {
@@ -45,8 +46,8 @@ async function exportsOf(entry = 'a.ts', pluginDir = '.'): Promise<Record<string
   return JSON.parse(JSON.stringify(global.__hotcellExports, (_, value) => (typeof value === 'function' ? 'function' : value)));
 }
 
-async function diagnosticOf(entry = 'a.ts', pluginDir = '.') {
-  const result = await compile(entry, pluginDir);
+async function diagnosticOf(entry = 'a.ts', pluginDir = '.', isFolder = true) {
+  const result = await compile(entry, pluginDir, isFolder);
   if (result.ok) throw new Error(`Compiled, and should not have: ${result.code}`);
   return result.diagnostic;
 }
@@ -221,7 +222,7 @@ describe('createCompiler', () => {
     write({ 'plugins/a.ts': 'export default {}' });
     const compiler = createCompiler({ sharedDirs: [], builtins, refusedBuiltins });
     compilers.push(compiler);
-    const request = { entry: join(root, 'a.ts'), rootDir: root, pluginDir: root };
+    const request = { entry: join(root, 'a.ts'), rootDir: root, pluginDir: root, isFolder: true };
     await expect(compiler.compile({ ...request, signal: AbortSignal.abort(new Error('enough')) })).rejects.toThrow('enough');
   });
 });
@@ -289,6 +290,61 @@ describe('what a build may read', () => {
     write({ 'plugins/f/index.ts': `import x from './x'; export default x;` });
     execFileSync('mkfifo', [join(root, 'f', name)]);
     expect((await diagnosticOf('f/index.ts', 'f')).message).toContain('not a regular file');
+  });
+
+  it.each(['node_modules/odd/package.json', 'node_modules/odd/dist/package.json', 'node_modules/@a/odd/package.json'])(
+    'is not a pipe named %s, which is told well before the build would run out of time',
+    async (pipe) => {
+      const name = pipe.includes('@a') ? '@a/odd' : 'odd';
+      write({
+        'plugins/f/index.ts': `import x from '${name}/dist/x.js'; export default x;`,
+        [`plugins/f/node_modules/${name}/dist/x.js`]: 'export default 1',
+      });
+      execFileSync('mkfifo', [join(root, 'f', pipe)]);
+      const { message } = await diagnosticOf('f/index.ts', 'f');
+      expect(message).toContain('package.json is not a regular file');
+    },
+  );
+
+  it.each([
+    ['the source of another plugin', './other.ts'],
+    ['what lies in the folder of another plugin', './victim/private.json'],
+    ['the same from above', '../plugins/victim/private.json'],
+    ['data beside it, which may be another plugin’s', './other.json'],
+    ['data of another plugin through require', './x/../other.json'],
+  ])('is, for a plugin of one file, not %s', async (_, specifier) => {
+    write({
+      'plugins/a.ts': `export default require('${specifier}');`,
+      'plugins/b.ts': `import x from '${specifier}'; export default x;`,
+      'plugins/other.ts': `export default "${secret}"`,
+      'plugins/other.json': JSON.stringify({ secret }),
+      'plugins/victim/index.ts': 'export default {}',
+      'plugins/victim/private.json': JSON.stringify({ secret }),
+    });
+    for (const entry of ['a.ts', 'b.ts']) {
+      const diagnostic = await diagnosticOf(entry, '.', false);
+      expect(diagnostic).toMatchObject({
+        code: 'import-refused',
+        file: entry,
+        line: 1,
+        fix: expect.stringContaining('begins with _'),
+      });
+      expect(JSON.stringify(diagnostic)).not.toContain(secret);
+    }
+    write({ 'plugins/f/index.ts': `import x from '../${specifier}'; export default x;` });
+    expect(await diagnosticOf('f/index.ts', 'f')).toMatchObject({ code: 'import-refused' });
+  });
+
+  it('is what plugins share under names that begin with an underscore, and the own entry', async () => {
+    write({
+      'plugins/a.ts': `import { one } from './_lib/one.ts'; import two from './_two.json'; export { one, two }; export * as self from './a.ts';`,
+      'plugins/_lib/one.ts': `export { one } from './deeper/one.ts';`,
+      'plugins/_lib/deeper/one.ts': 'export const one = 1;',
+      'plugins/_two.json': '2',
+    });
+    const result = await compile('a.ts', '.', false);
+    expect(result).toMatchObject({ ok: true });
+    expect(result.inputs).toHaveLength(4);
   });
 
   it('is not an entry that leads out of the folder', async () => {

@@ -23,7 +23,7 @@ function write(path: string, text: string): void {
 
 async function compile(target: CompileTarget, text: string) {
   write('a.ts', text);
-  return compiler.compile({ entry: join(root, 'a.ts'), rootDir: root, pluginDir: root, target });
+  return compiler.compile({ entry: join(root, 'a.ts'), rootDir: root, pluginDir: root, isFolder: true, target });
 }
 
 async function codeFor(target: CompileTarget, text: string): Promise<string> {

@@ -30,7 +30,7 @@ beforeAll(async () => {
   writeFileSync(join(home, 'a.ts'), source);
   writeFileSync(join(home, 'boom.ts'), helper);
   const compiler = createCompiler({ sharedDirs: [], builtins: new Map(), refusedBuiltins: new Map() });
-  const result = await compiler.compile({ entry: join(home, 'a.ts'), rootDir: home, pluginDir: home });
+  const result = await compiler.compile({ entry: join(home, 'a.ts'), rootDir: home, pluginDir: home, isFolder: true });
   await compiler.close();
   if (!result.ok) throw new Error(result.diagnostic.message);
   artifacts = result;

@@ -14,7 +14,7 @@ afterAll(() => compiler.close());
 
 /** From the file to its manifest, as a reload does it. */
 async function load(file: string): Promise<PluginManifest> {
-  const compiled = await compiler.compile({ entry: join(root, file), rootDir: root, pluginDir: root });
+  const compiled = await compiler.compile({ entry: join(root, file), rootDir: root, pluginDir: root, isFolder: true });
   if (!compiled.ok) throw new Error(compiled.diagnostic.message);
   const global: Record<string, unknown> = {};
   global.globalThis = global;

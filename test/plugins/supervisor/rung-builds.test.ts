@@ -11,6 +11,7 @@ const source: PluginSource = {
   entry: '/plugins/a.ts',
   realEntry: '/plugins/a.ts',
   pluginDir: '/plugins',
+  device: 1,
   root: { path: '/plugins', label: 'plugins', kind: 'plugins' },
 };
 

@@ -1,0 +1,27 @@
+// What the system lacks for a moment. A folder on a network that is away says ESTALE or EIO.
+const passingCodes: ReadonlySet<string> = new Set([
+  'EMFILE',
+  'ENFILE',
+  'EIO',
+  'ENOMEM',
+  'ESTALE',
+  'EAGAIN',
+  'EBUSY',
+  'EINTR',
+  'ENOBUFS',
+]);
+// The same in the words of a program that does not hand its codes on.
+const passingWords =
+  /\b(?:EMFILE|ENFILE|ENOMEM|EAGAIN)\b|too many open files|input\/output error|cannot allocate memory|stale (?:NFS )?file handle|resource temporarily unavailable/i;
+
+/** Whether a failure says something of the machine at this moment and nothing of the file: worth another try, with nothing changed. */
+export function isPassingError(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  return passingCodes.has(code) || isPassingMessage(error.message) || isPassingError(error.cause);
+}
+
+/** The same of a message that some other program wrote. */
+export function isPassingMessage(message: string): boolean {
+  return passingWords.test(message);
+}
