@@ -37,7 +37,6 @@ describe('readHookFiles', () => {
   it.each([
     ['a changed byte', () => writeFileSync(join(dir, 'handler.ts'), 'cod3')],
     ['a new file', () => writeFileSync(join(dir, 'more.txt'), '')],
-    ['a hidden file', () => writeFileSync(join(dir, '.env'), 'x')],
     ['a file moved', () => execFileSync('mv', [join(dir, 'handler.ts'), join(dir, 'index.ts')])],
     [
       'bytes moved from one file to the next',

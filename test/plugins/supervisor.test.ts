@@ -130,11 +130,11 @@ describe('createSupervisor', () => {
 
   it('mends itself when the missing import appears', async () => {
     const rig = await startWith({
-      'user.ts': `import { word } from './lib/words.ts';\nexport default { handler: async () => word };\n`,
+      'user.ts': `import { word } from './_lib/words.ts';\nexport default { handler: async () => word };\n`,
     });
     expect(rig.supervisor.get('user')).toMatchObject({ state: 'failed', diagnostic: { code: 'import-unresolved' } });
-    mkdirSync(join(rig.plugins, 'lib'));
-    writeFileSync(join(rig.plugins, 'lib', 'words.ts'), `export const word = 'here';\n`);
+    mkdirSync(join(rig.plugins, '_lib'));
+    writeFileSync(join(rig.plugins, '_lib', 'words.ts'), `export const word = 'here';\n`);
     await until(() => stateOf(rig, 'user') === 'ready', 'the plugin');
     expect(await rig.call('user')).toBe('here');
   });
