@@ -37,6 +37,7 @@ export function createEngineCall(
         deadline: new Deadline(Date.now() + limits.wallMs),
         caller: 'local',
         session: 'bench',
+        holder: { callerId: 'tester', pluginPath: 'tried.ts', isOperator: false },
       },
       host,
       never,

@@ -14,7 +14,7 @@ const file = (name: string) => readFileSync(new URL(`../../wasm/${name}`, import
 const bytes = file('count-vowels.wasm');
 const input = JSON.stringify({ text: 'The quick brown fox jumps over the lazy dog' });
 const code = embedSidecar('count-vowels.wasm', bytes, { file: 'count-vowels.json', text: file('count-vowels.json').toString() });
-const engine = createExtismEngine({ maxWorkers: 2 });
+const engine = createExtismEngine();
 const limits = resolveLimits();
 const runAs = createEngineCall(engine, { label: 'count-vowels.wasm', code, argumentsJson: input });
 const ours = async () => {

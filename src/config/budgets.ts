@@ -1,6 +1,24 @@
 import { defaultSettings as defaults } from './defaults.ts';
 import { limitTable } from './limits.ts';
 
+/** How many of something may be held: by one caller, of one plugin, by all together; and beyond that by admins alone. */
+export interface PlaceBounds {
+  readonly perCaller: number;
+  readonly perPlugin: number;
+  readonly inAll: number;
+  readonly reserve: number;
+}
+
+/** Splits what there is so that one caller leaves some to another of the same plugin, and one plugin some to others. */
+export function sharePlaces(inAll: number): PlaceBounds {
+  const spare = Math.max(1, Math.floor(inAll / 4));
+  const perPlugin = Math.max(1, inAll - spare);
+  return { perCaller: Math.max(1, perPlugin - spare), perPlugin, inAll, reserve: spare };
+}
+
+/** Threads for WebAssembly beside those that one caller may have (`workers.max`). */
+export const spareExtismThreads = 2;
+
 /** What a budget counts. */
 export type BudgetUnit =
   | 'bytes'
@@ -35,7 +53,11 @@ export interface Budget {
 }
 
 const MIB = 1024 * 1024;
-const { queue, approvals, files, kv, executions, audit } = defaults;
+const { queue, approvals, files, kv, executions, audit, workers, docker } = defaults;
+const processMeans =
+  'the next call waits for its turn, callers and then plugins in turn; admins have the reserve beyond the bound in all';
+const asideMeans =
+  'the question or the call of a tool is refused with `queue-full`; admins have the reserve beyond the bound in all';
 
 /**
  * The one table of what a caller can hold. Whoever bounds something reads its numbers here or in the settings that a row
@@ -145,6 +167,58 @@ export const budgets = {
     atBound: 'a new call is refused with `queue-full`',
     settings: ['queue.maxPending', 'queue.maxPendingPerCaller'],
     tests: ['tools/limits-of-queue.test.ts'],
+  },
+  'extism.places': {
+    holds: 'WebAssembly calls that run',
+    unit: 'places',
+    ...sharePlaces(workers.max + spareExtismThreads),
+    atBound: processMeans,
+    settings: ['workers.max'],
+    tests: ['engines/places.test.ts', 'promises/engines/places.test.ts'],
+  },
+  'extism.aside': {
+    holds: 'WebAssembly calls that wait for a person, a model or another tool',
+    unit: 'places',
+    ...sharePlaces(32),
+    atBound: asideMeans,
+    tests: ['engines/places.test.ts', 'promises/engines/places.test.ts'],
+  },
+  'deno.places': {
+    holds: 'calls in Deno processes',
+    unit: 'places',
+    ...sharePlaces(16),
+    atBound: processMeans,
+    tests: ['engines/places.test.ts', 'promises/engines/places.test.ts'],
+  },
+  'deno.aside': {
+    holds: 'calls in Deno processes that wait for a person, a model or another tool',
+    unit: 'places',
+    ...sharePlaces(16),
+    atBound: asideMeans,
+    tests: ['engines/places.test.ts', 'promises/engines/places.test.ts'],
+  },
+  'docker.places': {
+    holds: 'calls of plugins in containers; as many again for commands',
+    unit: 'places',
+    ...sharePlaces(docker.maxRunning),
+    atBound: processMeans,
+    settings: ['docker.maxRunning'],
+    tests: ['engines/places.test.ts', 'promises/engines/places.test.ts'],
+  },
+  'docker.aside': {
+    holds: 'calls of plugins in containers that wait for a person, a model or another tool',
+    unit: 'places',
+    ...sharePlaces(16),
+    atBound: asideMeans,
+    tests: ['engines/places.test.ts', 'promises/engines/places.test.ts'],
+  },
+  'docker.commands': {
+    holds: 'commands that wait for a container',
+    unit: 'places',
+    inAll: docker.maxWaiting,
+    atBound: 'the command is refused with `queue-full`',
+    settings: ['docker.maxWaiting'],
+    tests: ['engines/docker/turnstile.test.ts'],
   },
   'approvals.open': {
     holds: 'open questions to people',

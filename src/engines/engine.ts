@@ -2,6 +2,7 @@ import type { Limits } from '../config/limits.ts';
 import type { ErrorCode } from '../errors/catalog.ts';
 import type { BorderHost, Recording } from './border.ts';
 import type { Deadline } from './deadline.ts';
+import type { Holder } from './places.ts';
 
 /** What runs a cell. */
 export type EngineName = 'quickjs' | 'extism' | 'deno' | 'docker';
@@ -66,6 +67,8 @@ export interface RunRequest {
   readonly deadline: Deadline;
   readonly caller: string;
   readonly session: string;
+  /** For whom it takes a place of the engine. */
+  readonly holder: Holder;
   /** The plugin has `onReload`: a `session` or `plugin` cell of an older generation hands its JSON state on. */
   readonly handOver?: boolean;
 }

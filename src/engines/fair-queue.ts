@@ -6,8 +6,8 @@ export interface Queued {
   readonly pluginPath: string;
 }
 
-/** How `take` judges one candidate: not now, only when there is no better one, or at once. */
-export type Candidacy = 'no' | 'fallback' | 'yes';
+/** How `take` judges one candidate: not now, nor anything else of its caller, only when there is no better one, or at once. */
+export type Candidacy = 'no' | 'no-caller' | 'fallback' | 'yes';
 
 /** A place in the queue. */
 export type QueuePlace<Item> = ListNode<Item>;
@@ -96,6 +96,7 @@ export function createFairQueue<Item extends Queued>(): FairQueue<Item> {
         const item = lane.value.items.first?.value;
         const candidacy = item === undefined ? 'no' : judge(item);
         if (candidacy === 'yes') return takeFrom(line, lane);
+        if (candidacy === 'no-caller') break;
         const [fallbackLine, fallbackLane] = [line, lane];
         if (candidacy === 'fallback') fallback ??= () => takeFrom(fallbackLine, fallbackLane);
       }

@@ -1,3 +1,4 @@
+import { sharePlaces, spareExtismThreads } from '../config/budgets.ts';
 import { createDenoEngine } from '../engines/deno/deno-engine.ts';
 import { createDockerEngine } from '../engines/docker/engine/docker-engine.ts';
 import { allowNamedImages } from '../engines/docker/image-uses.ts';
@@ -22,7 +23,7 @@ export async function openEngines(foundation: Foundation, news: ProgramNews): Pr
   const { config, closers, logFault } = foundation;
   const quickjs = await createQuickJsEngine({ dataDir: config.dataDir, workers: config.workers, ...news });
   closers.push(() => quickjs.close());
-  const extism = createExtismEngine({ maxWorkers: config.workers.max });
+  const extism = createExtismEngine({ places: sharePlaces(config.workers.max + spareExtismThreads) });
   closers.push(() => extism.close());
   const deno = createDenoEngine({ dataDir: config.dataDir, forbiddenSegments });
   closers.push(() => deno.close());

@@ -67,6 +67,7 @@ function describeRun(call: ActiveCall): RunRequest {
     deadline: call.deadline,
     caller: record.caller,
     session: record.session,
+    holder: { callerId: call.callerId, pluginPath: call.pluginPath, isOperator: call.request.caller.role === 'admin' },
     handOver: manifest.hooks.onReload,
   };
 }

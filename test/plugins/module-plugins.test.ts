@@ -6,7 +6,7 @@ import { useSharedParts } from './rig/shared-parts.ts';
 import { makeDeep, makeFolder, startRig, until } from './rig/supervisor-rig.ts';
 
 const shared = useSharedParts();
-const extism = createExtismEngine({ maxWorkers: 1 });
+const extism = createExtismEngine();
 afterAll(() => extism.close());
 
 const example = (ending: string) => join(import.meta.dirname, '..', '..', 'wasm', `count-vowels.${ending}`);

@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { budgets, type PlaceBounds } from '../../config/budgets.ts';
 import { limitTable } from '../../config/limits.ts';
 import type { BorderHost } from '../border.ts';
 import type { Engine } from '../engine.ts';
@@ -18,8 +19,9 @@ export interface DenoEngineOptions {
   readonly dataDir: string;
   /** Names that no path may hold, whatever is granted. */
   readonly forbiddenSegments: readonly string[];
-  /** Calls that run at once, kept processes that wait for their next call, and processes that are ready for one; at most. */
-  readonly maxRunning?: number;
+  /** Calls that run at once. */
+  readonly places?: PlaceBounds;
+  /** Kept processes that wait for their next call, and processes that are ready for one; at most. */
   readonly maxKept?: number;
   readonly maxReady?: number;
   /** Finds the binary; throws a HotcellError with what to install. */
@@ -35,7 +37,8 @@ const heapMb = limitTable.memoryBytes.max / 1024 / 1024 + 64;
 export function createDenoEngine(options: DenoEngineOptions): Engine {
   return new GuestEngine({
     name: 'deno',
-    maxRunning: options.maxRunning ?? 16,
+    places: options.places ?? budgets['deno.places'],
+    aside: budgets['deno.aside'],
     maxKept: options.maxKept ?? 8,
     maxReady: options.maxReady ?? 2,
     start: createStarter(options),

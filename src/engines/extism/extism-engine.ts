@@ -1,9 +1,11 @@
+import { budgets, type PlaceBounds } from '../../config/budgets.ts';
 import { type Limits, resolveLimits } from '../../config/limits.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
-import type { BorderAnswer, BorderHost } from '../border.ts';
+import type { BorderHost } from '../border.ts';
 import { type CallEnd, createCallEnd } from '../call-end.ts';
 import { Deadline, watchDeadline } from '../deadline.ts';
 import type { Engine, GuestError, LoadRequest, RunOutcome, RunRequest } from '../engine.ts';
+import { answerAside, createPlaces, type Place } from '../places.ts';
 import { createRecorder } from '../recorder.ts';
 import { createVigil } from '../vigil.ts';
 import { GuestFault } from './guest-fault.ts';
@@ -13,15 +15,22 @@ import { describeEarlyEnd, describeOutput, describeTaskEnd } from './run-outcome
 import { callExport, describeExport, describeServlet, readServletAnswer, writeServletCall } from './servlet.ts';
 import { readEmbeddedSidecar, type Sidecar } from './sidecar.ts';
 import { type CallBounds, keptModules, type ModuleCall } from './worker-messages.ts';
-import { createWorkerPool, type PoolWorker, type WorkerPool } from './worker-pool.ts';
+import { createWorkerPool, type PoolWorker } from './worker-pool.ts';
 import { runTask } from './worker-task.ts';
 
-/** How many threads run WebAssembly calls at once, and how many idle ones stay ready. */
+/** How many threads run WebAssembly calls at once, how many may sleep beside them, and how many idle ones stay ready. */
 export interface ExtismEngineOptions {
-  readonly maxWorkers?: number;
+  readonly places?: PlaceBounds;
+  readonly aside?: PlaceBounds;
   readonly keepWarm?: number;
-  /** Threads that may sleep at once because their module waits for another tool; default 64. */
-  readonly maxAsleep?: number;
+}
+
+/** One call with its place. */
+interface PlacedCall {
+  readonly request: RunRequest;
+  readonly host: BorderHost;
+  readonly callEnd: CallEnd;
+  readonly place: Place;
 }
 
 const slowDescribe = new GuestFault('time-exceeded', 'The export describe did not answer within its time.');
@@ -35,8 +44,11 @@ const noUsage = { cpuMs: 0, hostCalls: 0, logLines: 0 };
  * Program code is what `embedSidecar` returns.
  */
 export function createExtismEngine(options: ExtismEngineOptions = {}): Engine {
-  const { maxWorkers = 4, keepWarm = 2, maxAsleep = 64 } = options;
-  const pool = createWorkerPool({ maxWorkers, keepWarm, maxAsleep });
+  const { places: inside = budgets['extism.places'], aside = budgets['extism.aside'], keepWarm = 2 } = options;
+  const places = createPlaces({ inside, aside, engine: 'extism' });
+  // One that loads says what it has, beside calls.
+  const maxWorkers = 1 + inside.inAll + inside.reserve + aside.inAll + aside.reserve;
+  const pool = createWorkerPool({ maxWorkers, keepWarm });
   // Compilation has a worker of its own, so that calls which use up all others do not hold up a reload.
   const compilers = createWorkerPool({ maxWorkers: 1, keepWarm: 1 });
   const modules = createModuleCache(compilers);
@@ -78,6 +90,20 @@ export function createExtismEngine(options: ExtismEngineOptions = {}): Engine {
       modules.peek(request.program.key, request.limits.memoryBytes) ?? (await callEnd.race(findModule(modules, request)));
     checkIsolation(request.isolation);
     const prepared = prepareCall(compiled, request, host);
+    const entered = places.enter(request.holder, callEnd.signal);
+    const place = entered instanceof Promise ? await entered : entered;
+    try {
+      return await runPlaced(prepared, compiled, { request, host, callEnd, place });
+    } finally {
+      place.leave();
+    }
+  };
+
+  const runPlaced = async (
+    prepared: ReturnType<typeof prepareCall>,
+    compiled: CompiledModule,
+    { request, host, callEnd, place }: PlacedCall,
+  ): Promise<RunOutcome> => {
     const worker = await pool.acquire(callEnd.signal);
     const call = { ...prepared, ...chooseModule(worker, compiled.key, compiled.module) };
     const bounds = { cpuMs: request.limits.cpuMs, signal: callEnd.signal };
@@ -88,7 +114,8 @@ export function createExtismEngine(options: ExtismEngineOptions = {}): Engine {
     const end = await runTask(worker, { type: 'run', call }, bounds, {
       onLog: (line) => host.log(line),
       onAsk: async ({ id, op, payload, body }, ended) => {
-        const answer = await askAsleep(pool, worker, op, () => host.answer({ id, op, payload, ...(body && { body }) }, ended));
+        const asked = { id, op, payload, ...(body && { body }) };
+        const answer = await answerAside(place, host, asked, { question: ended, call: callEnd.signal });
         recorder.add({ id, op, payload, answer });
         return answer;
       },
@@ -119,6 +146,8 @@ export function createExtismEngine(options: ExtismEngineOptions = {}): Engine {
     },
     async run(request, host, signal) {
       const callEnd = createCallEnd(request.deadline, [signal, closing.signal]);
+      // The order of its places decides who runs: other engines need not wait for those in line here.
+      host.waiting?.(true);
       try {
         return await runCall(request, host, callEnd);
       } catch (error) {
@@ -143,23 +172,6 @@ export function createExtismEngine(options: ExtismEngineOptions = {}): Engine {
 
 function findModule(modules: ModuleCache, { program, limits }: RunRequest): Promise<CompiledModule> {
   return modules.get(program.key, limits.memoryBytes, async () => toBytes(await program.readCode()));
-}
-
-/** A tool that is called may be a module too, and needs a thread: the one that waits for it gives up its place. */
-async function askAsleep(
-  pool: WorkerPool,
-  worker: PoolWorker,
-  op: string,
-  ask: () => Promise<BorderAnswer>,
-): Promise<BorderAnswer> {
-  if (op !== 'tools.call') return ask();
-  const wake = pool.sleep(worker);
-  if (!wake) return { ok: false, code: 'queue-full', message: 'Too many modules wait for other tools at the moment.' };
-  try {
-    return await ask();
-  } finally {
-    wake();
-  }
 }
 
 /** Copying a module to another thread costs more than a call: a worker gets each once. */

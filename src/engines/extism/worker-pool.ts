@@ -25,11 +25,6 @@ export interface WorkerPool {
   acquire(signal: AbortSignal): Promise<PoolWorker>;
   /** Gives a worker back; one that is not fit for another task is ended and its place is free at once. */
   release(worker: PoolWorker, isFit: boolean): void;
-  /**
-   * A worker whose task sleeps until another task ends leaves its place to others until the returned function is called.
-   * Undefined when so many sleep already that this one must not.
-   */
-  sleep(worker: PoolWorker): (() => void) | undefined;
   /** Starts the workers that are kept warm, so that the next tasks find one. */
   warm(): void;
   /** Ends every worker; tasks that still run see their worker exit. */
@@ -45,19 +40,16 @@ const resourceLimits = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 
 
 /** How many threads there may be. */
 export interface WorkerPoolOptions {
-  /** Threads at work at once. */
+  /** Threads at once, those that are being ended among them. */
   readonly maxWorkers: number;
   /** Idle ones that stay for the next call. */
   readonly keepWarm: number;
-  /** Threads beyond these that sleep until another task ends; none when absent. */
-  readonly maxAsleep?: number;
 }
 
 /** Threads that start when they are needed. */
 export function createWorkerPool(options: WorkerPoolOptions): WorkerPool {
   const idle: PoolWorker[] = [];
   const live = new Set<PoolWorker>();
-  const asleep = new Set<PoolWorker>();
   const line: (() => void)[] = [];
   let isClosed = false;
 
@@ -87,7 +79,6 @@ export function createWorkerPool(options: WorkerPoolOptions): WorkerPool {
       started.hear?.({ type: 'exit' });
       port1.close();
       live.delete(started);
-      asleep.delete(started);
       const index = idle.indexOf(started);
       if (index >= 0) idle.splice(index, 1);
       serveNext();
@@ -97,7 +88,7 @@ export function createWorkerPool(options: WorkerPoolOptions): WorkerPool {
   };
 
   // The one that rests longest has had the time to get ready for its next call.
-  const take = (): PoolWorker | undefined => idle.shift() ?? (live.size - asleep.size < options.maxWorkers ? start() : undefined);
+  const take = (): PoolWorker | undefined => idle.shift() ?? (live.size < options.maxWorkers ? start() : undefined);
 
   return {
     async acquire(signal) {
@@ -116,12 +107,6 @@ export function createWorkerPool(options: WorkerPoolOptions): WorkerPool {
       } else {
         void worker.worker.terminate();
       }
-    },
-    sleep(worker) {
-      if (asleep.size >= (options.maxAsleep ?? 0)) return undefined;
-      asleep.add(worker);
-      serveNext();
-      return () => asleep.delete(worker);
     },
     warm() {
       while (live.size < options.keepWarm && !isClosed) idle.push(start());

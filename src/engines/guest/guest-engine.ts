@@ -1,26 +1,25 @@
+import type { PlaceBounds } from '../../config/budgets.ts';
 import { defaultLimits } from '../../config/limits.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import type { BorderHost } from '../border.ts';
 import { type CallEnd, createCallEnd } from '../call-end.ts';
 import type { Engine, EngineName, LoadRequest, LoadResult, Program, RunOutcome, RunRequest } from '../engine.ts';
+import { answerAside, createPlaces, type Place, type Places } from '../places.ts';
 import { createCrashCount } from './back-off.ts';
 import { noteAbandoned, waitOut, withState } from './call.ts';
 import { type CellParts, type GuestCell, GuestCells } from './cells.ts';
 import type { GuestProcess } from './guest-process.ts';
 import { LoadFailed, loadInto } from './load-turn.ts';
-import { createPlaces, type Place, type Places, steppingAside } from './places.ts';
 import type { GuestCall } from './session.ts';
 import { guardTurn } from './turn-guard.ts';
 import { describeCall, describeLoad, describeMissing, describeUnbegun } from './turn-outcome.ts';
 
-/** Calls that may wait for other tools, however few run at once: a chain of tools is this long. */
-const leastAside = 8;
-
 /** What an engine of processes is made of. A setting is what a process can only be given when it starts. */
 export interface GuestEngineParts<Process extends GuestProcess, Setting> extends Omit<CellParts<Process, Setting>, 'loadInto'> {
   readonly name: EngineName;
-  /** Calls that run at once, and calls that may wait for other tools beside them; at most. */
-  readonly maxRunning: number;
+  /** Calls that run at once, and calls that wait for something else beside them. */
+  readonly places: PlaceBounds;
+  readonly aside: PlaceBounds;
   /** The setting in which nothing is granted. */
   readonly none: Setting;
   /** The setting for a call. Rejects with a HotcellError. */
@@ -53,7 +52,7 @@ export class GuestEngine<Process extends GuestProcess, Setting> implements Engin
   constructor(parts: GuestEngineParts<Process, Setting>) {
     this.name = parts.name;
     this.#parts = parts;
-    this.#places = createPlaces({ most: parts.maxRunning, mostAside: Math.max(parts.maxRunning, leastAside) });
+    this.#places = createPlaces({ inside: parts.places, aside: parts.aside, engine: parts.name });
     this.cells = new GuestCells({ ...parts, loadInto: (process, program) => this.#loadProgram(process, program) });
   }
 
@@ -71,10 +70,12 @@ export class GuestEngine<Process extends GuestProcess, Setting> implements Engin
     const callEnd = createCallEnd(request.deadline, [signal, this.#closing.signal]);
     let place: Place | undefined;
     try {
-      place = await this.#places.enter(callEnd.signal);
+      // The order of its places decides who runs: other engines need not wait for those in line here.
+      host.waiting?.(true);
       await callEnd.race(waitOut(this.#crashes.waitMs(request.program.key)));
+      place = await this.#places.enter(request.holder, callEnd.signal);
       const setting = await callEnd.race(this.#parts.readSetting(host));
-      return await this.#runIn({ request, host: steppingAside(host, place), setting, callEnd });
+      return await this.#runIn({ request, host: withAnswer(host, place, callEnd.signal), setting, callEnd });
     } catch (error) {
       const reason = callEnd.reason();
       if (reason) return describeUnbegun(reason, request.limits);
@@ -168,4 +169,17 @@ export class GuestEngine<Process extends GuestProcess, Setting> implements Engin
     if (facts.result.lost) this.#crashes.crashed(program.key);
     throw new LoadFailed(facts);
   }
+}
+
+/** The host of a call that steps aside while it waits for long. */
+function withAnswer(host: BorderHost, place: Place, call: AbortSignal): BorderHost {
+  const { dial, workspace } = host;
+  return {
+    answer: (request, question) => answerAside(place, host, request, { question, call }),
+    view: () => host.view(),
+    log: (line) => host.log(line),
+    progress: (progress) => host.progress(progress),
+    ...(dial ? { dial: (to, signal) => dial.call(host, to, signal) } : {}),
+    ...(workspace ? { workspace: () => workspace.call(host) } : {}),
+  };
 }

@@ -91,6 +91,7 @@ export function createTrier(engine: Engine): DenoRig['run'] {
         deadline: new Deadline(Date.now() + limits.wallMs),
         caller: 'tester',
         session: 'session-1',
+        holder: { callerId: 'tester', pluginPath: 'tried.ts', isOperator: false },
         ...(tried.handOver === undefined ? {} : { handOver: tried.handOver }),
       },
       host,

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { sharePlaces } from '../../../src/config/budgets.ts';
 import type { BorderAnswer } from '../../../src/engines/border.ts';
 import { createDenoRig, type DenoRig } from './deno-rig.ts';
 
 let rig: DenoRig;
 beforeAll(() => {
-  rig = createDenoRig({ maxRunning: 2 });
+  rig = createDenoRig({ places: sharePlaces(3) });
 });
 afterAll(() => rig.close());
 

@@ -6,7 +6,7 @@ import { createExtismEngine } from '../../../src/engines/extism/extism-engine.ts
 import { embedSidecar } from '../../../src/engines/extism/sidecar.ts';
 import { assemble, assemblePlugin, createTestBorder, loadRequest, runRequest } from './wat-program.ts';
 
-const engine = createExtismEngine({ maxWorkers: 2, keepWarm: 1 });
+const engine = createExtismEngine({ keepWarm: 1 });
 const never = new AbortController().signal;
 const spin = '(loop $again (br $again)) (i32.const 0)';
 

@@ -5,7 +5,7 @@ import { Deadline } from '../../../src/engines/deadline.ts';
 import { createExtismEngine } from '../../../src/engines/extism/extism-engine.ts';
 import { assemblePlugin, createTestBorder, runRequest } from './wat-program.ts';
 
-const engine = createExtismEngine({ maxWorkers: 2, keepWarm: 1 });
+const engine = createExtismEngine({ keepWarm: 1 });
 const never = new AbortController().signal;
 
 afterAll(() => engine.close());

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { sharePlaces } from '../../../src/config/budgets.ts';
 import type { BorderAnswer, BorderHost } from '../../../src/engines/border.ts';
 import { createExtismEngine } from '../../../src/engines/extism/extism-engine.ts';
 import { assemblePlugin, createTestBorder, runRequest } from './wat-program.ts';
@@ -17,7 +18,7 @@ const borderOf = (onCall: () => Promise<BorderAnswer>): BorderHost => ({ ...crea
 
 describe('a module that calls a module', () => {
   it('leaves its place to the one that it waits for, six levels deep with a single thread', async () => {
-    const engine = createExtismEngine({ maxWorkers: 1, keepWarm: 1 });
+    const engine = createExtismEngine({ places: sharePlaces(1), keepWarm: 1 });
     const code = await assemblePlugin(parent, parentImports);
     const run = async (depth: number): Promise<BorderAnswer> => {
       if (depth === 0) return { ok: true, payload: '"the bottom"' };
@@ -38,7 +39,7 @@ describe('a module that calls a module', () => {
   });
 
   it('is refused when too many threads sleep already, and none of these is harmed', async () => {
-    const engine = createExtismEngine({ maxWorkers: 2, keepWarm: 1, maxAsleep: 3 });
+    const engine = createExtismEngine({ aside: { ...sharePlaces(10), perCaller: 3 }, keepWarm: 1 });
     const code = await assemblePlugin(parent, parentImports);
     const released = Promise.withResolvers<void>();
     let asleep = 0;

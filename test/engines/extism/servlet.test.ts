@@ -4,7 +4,7 @@ import { describeServlet, readServletAnswer } from '../../../src/engines/extism/
 import { embedSidecar } from '../../../src/engines/extism/sidecar.ts';
 import { assemble, createTestBorder, loadRequest, runRequest } from './wat-program.ts';
 
-const engine = createExtismEngine({ maxWorkers: 2, keepWarm: 1 });
+const engine = createExtismEngine({ keepWarm: 1 });
 const never = new AbortController().signal;
 const tools = JSON.stringify({ tools: [{ name: 'greet', description: 'Greets.', inputSchema: { type: 'object' } }] });
 

@@ -3,7 +3,7 @@ import { resolveLimits } from '../../../src/config/limits.ts';
 import { createExtismEngine } from '../../../src/engines/extism/extism-engine.ts';
 import { assemblePlugin, createTestBorder, runRequest } from './wat-program.ts';
 
-const engine = createExtismEngine({ maxWorkers: 1, keepWarm: 1 });
+const engine = createExtismEngine({ keepWarm: 1 });
 const never = new AbortController().signal;
 
 afterAll(() => engine.close());

@@ -48,6 +48,7 @@ export function runRequest(code: Uint8Array, change: Partial<RunRequest> = {}): 
     deadline: new Deadline(Date.now() + limits.wallMs),
     caller: 'local',
     session: 'test',
+    holder: { callerId: 'tester', pluginPath: 'tried.ts', isOperator: false },
     ...change,
   };
 }

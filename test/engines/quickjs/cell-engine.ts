@@ -99,6 +99,7 @@ function runCall(
       deadline: new Deadline(Date.now() + limits.wallMs),
       caller: 'tester',
       session: 's1',
+      holder: { callerId: 'tester', pluginPath: 'tried.ts', isOperator: false },
       ...(options.handOver === undefined ? {} : { handOver: options.handOver }),
     },
     host,

@@ -63,6 +63,7 @@ function hold(engine: Engine, program: Program, options: Partial<RunRequest> = {
     deadline: new Deadline(Date.now() + 20_000),
     caller: 'tester',
     session: 's1',
+    holder: { callerId: 'tester', pluginPath: 'tried.ts', isOperator: false },
     ...options,
   };
   const controller = new AbortController();

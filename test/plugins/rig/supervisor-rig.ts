@@ -203,6 +203,7 @@ async function callTool(shared: SharedParts, registry: ToolRegistry, ref: string
         deadline: new Deadline(Date.now() + 20_000),
         caller: 'local',
         session: 'local',
+        holder: { callerId: 'tester', pluginPath: 'tried.ts', isOperator: false },
       },
       closedBorder,
       new AbortController().signal,

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { budgets, sharePlaces } from '../../../config/budgets.ts';
 import type { DockerSettings } from '../../../config/config-types.ts';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
 import type { Engine } from '../../engine.ts';
@@ -51,7 +52,8 @@ class DockerEngine extends GuestEngine<GuestContainer, undefined> {
     const { total } = settings.warm;
     super({
       name: 'docker',
-      maxRunning: settings.maxRunning,
+      places: sharePlaces(settings.maxRunning),
+      aside: budgets['docker.aside'],
       maxKept: maxKept ?? 8,
       maxReady: maxReady ?? Math.min(2, total),
       start: () => spare.take(),

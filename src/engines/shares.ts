@@ -1,0 +1,72 @@
+import type { PlaceBounds } from '../config/budgets.ts';
+import type { Holder } from './places.ts';
+
+/** What one holder has of something bounded. */
+export interface Share {
+  /** Gives it back; again does nothing. */
+  leave(): void;
+}
+
+/** A bound that is reached, and what reached it: `8 calls of this caller`. */
+export interface FullBound {
+  readonly bound: 'caller' | 'plugin' | 'all';
+  readonly calls: string;
+}
+
+/** Counts who holds how much of something, by caller, by plugin and in all. */
+export interface Shares {
+  /** The bound that keeps the holder from one more; undefined when it may have it. */
+  findFull(holder: Holder): FullBound | undefined;
+  /** Counts one more in, though it be beyond the bounds. */
+  take(holder: Holder): Share;
+}
+
+/** Creates the count. Operators have the reserve beside what everybody may have. */
+export function createShares(bounds: PlaceBounds): Shares {
+  const { perCaller, perPlugin, inAll, reserve } = bounds;
+  const heldByCaller = new Map<string, number>();
+  const heldByPlugin = new Map<string, number>();
+  const callerIsFull: FullBound = { bound: 'caller', calls: `${perCaller} calls of this caller` };
+  const pluginIsFull: FullBound = { bound: 'plugin', calls: `${perPlugin} calls of this plugin` };
+  const allIsFull: FullBound = { bound: 'all', calls: `${inAll} calls` };
+  let held = 0;
+  let reserved = 0;
+
+  function findCommon({ callerId, pluginPath }: Holder): FullBound | undefined {
+    if ((heldByCaller.get(callerId) ?? 0) >= perCaller) return callerIsFull;
+    if ((heldByPlugin.get(pluginPath) ?? 0) >= perPlugin) return pluginIsFull;
+    return held >= inAll ? allIsFull : undefined;
+  }
+
+  return {
+    findFull(holder) {
+      const full = findCommon(holder);
+      return holder.isOperator && reserved < reserve ? undefined : full;
+    },
+    take(holder) {
+      const isReserved = holder.isOperator && findCommon(holder) !== undefined;
+      const count = (by: number): void => {
+        if (isReserved) reserved += by;
+        else {
+          held += by;
+          change(heldByCaller, holder.callerId, by);
+          change(heldByPlugin, holder.pluginPath, by);
+        }
+      };
+      count(1);
+      let isHeld = true;
+      return {
+        leave() {
+          if (isHeld) count(-1);
+          isHeld = false;
+        },
+      };
+    },
+  };
+}
+
+function change(counts: Map<string, number>, key: string, by: number): void {
+  const count = (counts.get(key) ?? 0) + by;
+  if (count <= 0) counts.delete(key);
+  else counts.set(key, count);
+}
