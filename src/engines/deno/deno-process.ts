@@ -5,6 +5,7 @@ import type { GuestProcess } from '../guest/guest-process.ts';
 import { splitLines } from '../guest/output-lines.ts';
 import { type GuestLoss, GuestSession } from '../guest/session.ts';
 import { type DenoStart, denoArguments } from './deno-flags.ts';
+import { explainDenoRefusals } from './deno-refusals.ts';
 import { killGroup, type ProcessBook, signalGroup } from './process-book.ts';
 import { readProcessUsage } from './process-usage.ts';
 
@@ -59,6 +60,8 @@ export async function startDenoProcess(parts: SpawnParts): Promise<GuestProcess>
     wake: () => {
       if (loss === undefined) signalGroup(pid, 'SIGCONT');
     },
+    explainRefusals: (text, plugin) =>
+      explainDenoRefusals(text, { plugin: plugin.replace(/\.[cm]?[jt]sx?$/, ''), cwd: parts.files.cwd ?? parts.emptyDir }),
     explainEnd: async () => ({}),
     exited,
   };

@@ -1,3 +1,6 @@
+import { randomBytes } from 'node:crypto';
+import { rename } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import type { BorderHost, BorderWorkspace } from '../border.ts';
 import type { FileStop } from '../guest/turn-outcome.ts';
 import { type FileFlags, fileFlagsOf, noFiles } from './deno-flags.ts';
@@ -27,10 +30,17 @@ export async function readFileFlags(
   return { files: { ...files, write: [] }, notes: [note] };
 }
 
-/** Watches a call whose process was started with files: flags cannot be taken back, so the process must end. */
-export function watchFiles(host: BorderHost, files: FileFlags): { readonly stop: AbortSignal; close(): void } {
+/**
+ * Watches a call whose process was started with files: flags cannot be taken back, so the process must end. Deno's flags name
+ * paths, not names in any case and depth: what the guest wrote under a forbidden name gets another one when it is closed, which
+ * answers `forbidden` then. The process must not run any more by that time.
+ */
+export function watchFiles(
+  host: BorderHost,
+  files: FileFlags,
+): { readonly stop: AbortSignal; close(): Promise<FileStop | undefined> } {
   const controller = new AbortController();
-  if (files.read.length + files.write.length === 0) return { stop: controller.signal, close: () => undefined };
+  if (files.read.length + files.write.length === 0) return { stop: controller.signal, close: async () => undefined };
   const before = host.workspace?.();
   let timer: NodeJS.Timeout | undefined;
   const look = async (): Promise<void> => {
@@ -41,9 +51,11 @@ export function watchFiles(host: BorderHost, files: FileFlags): { readonly stop:
   timer = setTimeout(look, lookMs);
   return {
     stop: controller.signal,
-    close: () => {
+    async close() {
       clearTimeout(timer);
       timer = undefined;
+      const dir = (await before?.catch(() => undefined))?.dir;
+      return dir !== undefined && (await setForbiddenAside(dir, files)) ? 'forbidden' : undefined;
     },
   };
 }
@@ -55,7 +67,26 @@ async function findReason(
 ): Promise<FileStop | undefined> {
   const now = await host.workspace?.();
   if (!now || !before || isLess(now.read, before.read) || isLess(now.write, before.write)) return 'revoked';
-  return files.write.length > 0 && isFull(now, await scanWorkspace(now.dir)) ? 'quota' : undefined;
+  if (files.write.length === 0) return undefined;
+  const scan = await scanWorkspace(now.dir);
+  if (findNewlyForbidden(scan, files).length > 0) return 'forbidden';
+  return isFull(now, scan) ? 'quota' : undefined;
+}
+
+/** What was there before the call could not be written by it. */
+function findNewlyForbidden({ forbidden }: WorkspaceScan, { denyWrite }: FileFlags): string[] {
+  return forbidden.filter((path) => !denyWrite.includes(path));
+}
+
+/** Renames what the guest wrote under a forbidden name, the deepest first; true when there was any. */
+async function setForbiddenAside(dir: string, files: FileFlags): Promise<boolean> {
+  if (files.write.length === 0) return false;
+  const written = findNewlyForbidden(await scanWorkspace(dir), files);
+  for (const path of written.reverse()) {
+    const name = `refused-${basename(path).replace(/^[^\w]+/, '')}-${randomBytes(4).toString('hex')}`;
+    await rename(path, join(dirname(path), name)).catch(() => undefined);
+  }
+  return written.length > 0;
 }
 
 function isFull({ quotaBytes }: BorderWorkspace, scan: WorkspaceScan): boolean {

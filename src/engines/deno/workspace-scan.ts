@@ -7,6 +7,8 @@ import { isForbiddenSegment } from '../../permissions/forbidden-segments.ts';
 export interface WorkspaceScan {
   /** What no process may open: links, hard links, special files, and names that no path may hold; absolute paths. */
   readonly barred: readonly string[];
+  /** Of these, the ones whose name no path may hold. */
+  readonly forbidden: readonly string[];
   /** The folders above these: whoever may rename one of them gets at what lies in it. */
   readonly above: readonly string[];
   /** Bytes, 1024 for every entry included. */
@@ -24,6 +26,7 @@ const mostBarred = 300;
 /** Looks at everything in a workspace; follows no link. What goes away meanwhile is passed over. */
 export async function scanWorkspace(dir: string): Promise<WorkspaceScan> {
   const barred: string[] = [];
+  const forbidden: string[] = [];
   let entries = 0;
   let bytes = 0;
   const visit = async (folder: string, depth: number): Promise<boolean> => {
@@ -32,13 +35,15 @@ export async function scanWorkspace(dir: string): Promise<WorkspaceScan> {
       if (++entries > mostEntries || barred.length > mostBarred || depth > deepest) return false;
       const stats = await lstat(path).catch(() => undefined);
       bytes += entryBytes + (stats?.isFile() ? stats.size : 0);
-      if (isForbiddenSegment(entry.name) || (stats && isBarred(stats))) barred.push(path);
+      const isForbidden = isForbiddenSegment(entry.name);
+      if (isForbidden) forbidden.push(path);
+      if (isForbidden || (stats && isBarred(stats))) barred.push(path);
       if (stats?.isDirectory() && !(await visit(path, depth + 1))) return false;
     }
     return true;
   };
   const isWhole = await visit(dir, 0);
-  return { barred, above: [...new Set(barred.flatMap((path) => foldersAbove(dir, path)))], bytes, isWhole };
+  return { barred, forbidden, above: [...new Set(barred.flatMap((path) => foldersAbove(dir, path)))], bytes, isWhole };
 }
 
 /** A link may lead anywhere, a file with two names may have the other one outside, and what is no file may hang. */

@@ -2,7 +2,7 @@ import type { BorderHost } from '../border.ts';
 import type { GuestCall } from './session.ts';
 
 /** A call of the hook that hands state over, with JSON text as its argument; empty asks for the state. */
-export function withState(call: GuestCall, argumentJson: string): GuestCall {
+export function withState<Call extends GuestCall>(call: Call, argumentJson: string): Call {
   return { ...call, hook: { name: 'onReload', argumentJson } };
 }
 

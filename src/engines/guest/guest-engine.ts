@@ -1,7 +1,7 @@
 import type { PlaceBounds } from '../../config/budgets.ts';
 import { defaultLimits } from '../../config/limits.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
-import type { BorderHost } from '../border.ts';
+import type { BorderHost, LogLine } from '../border.ts';
 import { type CallEnd, createCallEnd } from '../call-end.ts';
 import type { Engine, EngineName, LoadRequest, LoadResult, Program, RunOutcome, RunRequest } from '../engine.ts';
 import { answerAside, createPlaces, type Place, type Places } from '../places.ts';
@@ -12,7 +12,7 @@ import type { GuestProcess } from './guest-process.ts';
 import { LoadFailed, loadInto } from './load-turn.ts';
 import type { GuestCall } from './session.ts';
 import { guardTurn } from './turn-guard.ts';
-import { describeCall, describeLoad, describeMissing, describeUnbegun } from './turn-outcome.ts';
+import { describeCall, describeLoad, describeMissing, describeStop, describeUnbegun, type FileStop } from './turn-outcome.ts';
 
 /** What an engine of processes is made of. A setting is what a process can only be given when it starts. */
 export interface GuestEngineParts<Process extends GuestProcess, Setting> extends Omit<CellParts<Process, Setting>, 'loadInto'> {
@@ -25,7 +25,14 @@ export interface GuestEngineParts<Process extends GuestProcess, Setting> extends
   /** The setting for a call. Rejects with a HotcellError. */
   readonly readSetting: (host: BorderHost) => Promise<Setting>;
   /** Watches whether the setting of a call still holds; aborted with a FileStop when it does not. */
-  readonly watchSetting?: (host: BorderHost, setting: Setting) => { readonly stop: AbortSignal; close(): void };
+  readonly watchSetting?: (
+    host: BorderHost,
+    setting: Setting,
+  ) => {
+    readonly stop: AbortSignal;
+    /** Called when the process does not run any more: why what the call wrote does not count. */
+    close(): Promise<FileStop | undefined>;
+  };
   /** After a call a process is made ready for the next one like it. */
   readonly preparesNext: boolean;
 }
@@ -60,9 +67,13 @@ export class GuestEngine<Process extends GuestProcess, Setting> implements Engin
     const { none } = this.#parts;
     const process = await this.cells.process(none);
     const result = describeLoad(await loadInto(process, code, label, limits));
+    if (!result.ok) {
+      process.kill();
+      const message = process.explainRefusals?.(result.error.message, label) ?? result.error.message;
+      return { ...result, error: { ...result.error, message } };
+    }
     // Nothing but the load has run in it: it is ready for the first call after the save.
-    if (result.ok) this.cells.offer(this.cells.fill(process, key, none));
-    else process.kill();
+    this.cells.offer(this.cells.fill(process, key, none));
     return result;
   }
 
@@ -101,15 +112,20 @@ export class GuestEngine<Process extends GuestProcess, Setting> implements Engin
   async #runIn(call: CallInHand<Setting>): Promise<RunOutcome> {
     const cell = await this.#takeCell(call);
     const watch = this.#parts.watchSetting?.(call.host, call.setting);
+    let refusal: FileStop | undefined;
+    let outcome: RunOutcome;
     try {
-      return await this.#turn(cell, call, watch?.stop);
+      outcome = await this.#turn(cell, call, watch?.stop);
     } finally {
-      watch?.close();
       if (call.request.isolation === 'call') {
         cell.process.kill();
         if (this.#parts.preparesNext) this.cells.prepare(call.request.program, call.setting);
       }
+      refusal = await watch?.close();
     }
+    return refusal !== undefined && outcome.status === 'success'
+      ? { ...outcome, ...describeStop(refusal, call.request.limits) }
+      : outcome;
   }
 
   /** The kept cell of a call that shares one, else a fresh one, to which an older cell hands its state. */
@@ -135,7 +151,7 @@ export class GuestEngine<Process extends GuestProcess, Setting> implements Engin
 
   async #turn(
     cell: GuestCell<Process>,
-    call: GuestCall & { readonly callEnd: CallEnd },
+    call: GuestCall & Pick<CallInHand<Setting>, 'callEnd' | 'request'>,
     stop?: AbortSignal,
   ): Promise<RunOutcome> {
     const { process, programKey } = cell;
@@ -146,7 +162,9 @@ export class GuestEngine<Process extends GuestProcess, Setting> implements Engin
     const onTurn: GuestCall['onTurn'] = (turn) => {
       process.turn = turn;
     };
-    const result = await process.session.call({ ...call, onTurn });
+    const explain = (text: string): string => process.explainRefusals?.(text, call.request.program.label) ?? text;
+    const host = { ...call.host, log: (line: LogLine) => call.host.log({ ...line, text: explain(line.text) }) };
+    const result = await process.session.call({ ...call, host, onTurn });
     const fault = result.lost ? await process.explainEnd() : {};
     process.turn = undefined;
     cell.isBusy = false;
@@ -157,7 +175,7 @@ export class GuestEngine<Process extends GuestProcess, Setting> implements Engin
     if (result.end) this.#crashes.recovered(programKey);
     else if (!stopped) this.#crashes.crashed(programKey);
     if (result.end?.kind === 'return') noteAbandoned(call.host, left);
-    const outcome = describeCall({ result, stopped, limits, lastWords: process.lastWords(), cpuMs });
+    const outcome = explainError(describeCall({ result, stopped, limits, lastWords: process.lastWords(), cpuMs }), explain);
     if (!fault.error || stopped || outcome.status !== 'error') return outcome;
     const { code, message } = fault.error;
     return { ...outcome, error: { code, message, frames: [] } };
@@ -182,4 +200,9 @@ function withAnswer(host: BorderHost, place: Place, call: AbortSignal): BorderHo
     ...(dial ? { dial: (to, signal) => dial.call(host, to, signal) } : {}),
     ...(workspace ? { workspace: () => workspace.call(host) } : {}),
   };
+}
+
+function explainError(outcome: RunOutcome, explain: (text: string) => string): RunOutcome {
+  if (outcome.status === 'success') return outcome;
+  return { ...outcome, error: { ...outcome.error, message: explain(outcome.error.message) } };
 }

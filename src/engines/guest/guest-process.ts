@@ -26,6 +26,8 @@ export interface GuestProcess {
   readonly usage: () => GuestUsage | undefined;
   /** The last lines of its standard error. */
   readonly lastWords: () => string;
+  /** Says what the runtime refused in words that help: the grant, and no folder of this machine. */
+  readonly explainRefusals?: (text: string, plugin: string) => string;
   /** A call begins, which has this host. */
   readonly wake: (host: BorderHost) => void;
   /** No call runs in it from now on: nothing of a plugin may go on by itself. */

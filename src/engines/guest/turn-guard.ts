@@ -39,5 +39,5 @@ export function guardTurn(process: GuestProcess, limits: Limits, callEnd: CallEn
 
 /** Why the files of a call were taken from it, as its signal says. */
 function reasonOf(stop: AbortSignal): FileStop {
-  return stop.reason === 'quota' ? 'quota' : 'revoked';
+  return stop.reason === 'quota' || stop.reason === 'forbidden' ? stop.reason : 'revoked';
 }

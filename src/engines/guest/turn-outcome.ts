@@ -1,5 +1,6 @@
 import type { Limits } from '../../config/limits.ts';
 import type { HotcellError } from '../../errors/hotcell-error.ts';
+import { forbiddenSegments } from '../../permissions/forbidden-segments.ts';
 import type { EndReason } from '../call-end.ts';
 import type { GuestError, LoadResult, RunOutcome } from '../engine.ts';
 import { nestsDeeper } from '../json-nesting.ts';
@@ -9,7 +10,7 @@ import type { TurnResult } from './session.ts';
 import type { Overrun } from './usage-watch.ts';
 
 /** Why a call that has files must end. */
-export type FileStop = 'revoked' | 'quota';
+export type FileStop = 'revoked' | 'quota' | 'forbidden';
 
 /** Why the daemon ended a process in the middle. */
 export type StopReason = EndReason | Overrun | FileStop;
@@ -78,7 +79,7 @@ function describeFailure(facts: TurnFacts, fallback: 'handler-threw' | 'load-fai
   return fail('error', 'engine-failed', message);
 }
 
-function describeStop(stopped: StopReason, limits: Limits): Failure {
+export function describeStop(stopped: StopReason, limits: Limits): Failure {
   switch (stopped) {
     case 'cancelled':
       return fail('cancelled', 'cancelled', 'The call was cancelled.');
@@ -90,6 +91,14 @@ function describeStop(stopped: StopReason, limits: Limits): Failure {
       return fail('error', 'memory-exceeded', memoryExceeded(limits.memoryBytes));
     case 'quota':
       return fail('error', 'quota-exceeded', 'The call wrote more than the workspace may hold (files.workspaceQuotaBytes).');
+    case 'forbidden': {
+      const names = forbiddenSegments.join(' ');
+      return fail(
+        'error',
+        'file-refused',
+        `The call wrote a file or folder whose name no path may hold, in any case (${names}). It was renamed.`,
+      );
+    }
     case 'revoked':
       return fail('error', 'permission-denied', 'The permission for files was revoked while the call ran.');
   }

@@ -3,6 +3,7 @@ import {
   linkSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   realpathSync,
   rmSync,
@@ -13,6 +14,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import type { BorderWorkspace } from '../../../src/engines/border.ts';
+import { isForbiddenSegment } from '../../../src/permissions/forbidden-segments.ts';
 import { createDenoRig, handlerOf } from './deno-rig.ts';
 
 const rig = createDenoRig();
@@ -90,6 +92,18 @@ describe('files of a Deno process', () => {
       if (folder !== '.') expect(await attempt(`Deno.rename('${folder}', 'moved')`, all)).toMatchObject({ output: refused });
       expect(readFileSync(join(dir, path), 'utf8')).toBe('hidden');
       expect(await attempt("Deno.readTextFile('other/b.txt')", all)).toMatchObject({ output: 'b' });
+    },
+  );
+
+  it.each(['.ENV', '.Env.local', 'notes/.git/config', 'notes/deep/.SSH/key', 'Secrets/key'])(
+    'are not left under a name that no path may hold and that was not there before: %s',
+    async (path) => {
+      const write = `Deno.mkdir('${dirname(path)}', { recursive: true }).then(() => Deno.writeTextFile('${path}', 'mine'))`;
+      expect(await attempt(write, all)).toMatchObject({ output: { code: 'file-refused' } });
+      expect(existsSync(join(dir, path))).toBe(false);
+      const left = readdirSync(dir, { recursive: true, encoding: 'utf8' });
+      expect(left.filter((name) => name.split('/').some(isForbiddenSegment))).toEqual([]);
+      expect(left.some((name) => name.includes('refused-'))).toBe(true);
     },
   );
 

@@ -1,51 +1,70 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { approvalContracts } from '../../../src/operations/contracts/approvals.ts';
+import type { CallAnswer } from '../../../src/tools/tool-types.ts';
 import { type EngineHouse, openEngineHouse } from './engine-house.ts';
-import { engineSubjects, presentParts, type Step, type StepAnswer } from './subjects.ts';
+import { type CallTool, engineSubjects, presentParts } from './subjects.ts';
 
 const questions = 45;
-const subjects = presentParts(engineSubjects, ({ title }) => title);
-const confirm: readonly Step[] = [{ op: 'confirm', payload: { question: 'May I?' } }];
-const ordinary: readonly Step[] = [{ op: 'tools.list', payload: {} }];
+const modules = engineSubjects.filter(({ plugin }) => plugin === 'probe_extism');
+const question = { op: 'confirm', payload: { question: 'May I?' } };
+
+const scriptOf = (engine: string) => `export default {
+  engine: '${engine}',
+  parameters: { type: 'object' },
+  handler: ({ asks }, context) => (asks ? context.confirm('May I?') : 'fine'),
+};`;
+
+/** One plugin of each engine: a call that asks a person, and one that answers by itself. */
+const plugins = presentParts(
+  [
+    { title: 'quickjs', tool: 'asks_quickjs', asking: { asks: true }, ordinary: {} },
+    { title: 'extism', tool: 'probe_extism_ask', asking: question, ordinary: { op: 'tools.list', payload: {} } },
+    { title: 'deno', needs: 'deno' as const, tool: 'asks_deno', asking: { asks: true }, ordinary: {} },
+    { title: 'docker', needs: 'docker' as const, tool: 'asks_docker', asking: { asks: true }, ordinary: {} },
+  ],
+  ({ title }) => title,
+);
 let world: EngineHouse;
 
 beforeAll(async () => {
-  const grants = Object.fromEntries(subjects.map(({ plugin }) => [plugin, { tools: ['*'] }]));
-  world = await openEngineHouse({ subjects, config: { grants } });
+  const scripts = plugins.filter(({ title }) => title !== 'extism');
+  world = await openEngineHouse({
+    subjects: modules,
+    plugins: Object.fromEntries(scripts.map(({ title, tool }) => [`${tool}.ts`, scriptOf(title)])),
+    config: { grants: { probe_extism: { tools: ['*'] } }, limits: { wallMs: 120_000 } },
+  });
 }, 120_000);
 afterAll(() => world.close());
 
-describe.each(subjects.map((subject) => [subject.title, subject] as const))(
-  'open questions of one caller on %s',
-  (_title, subject) => {
-    it('leave places to everybody else, and are refused beyond their bound with a sentence', async () => {
-      const [ann, bob] = await Promise.all([world.makeCaller('ann'), world.makeCaller('bob')]);
-      const ended: StepAnswer[] = [];
-      const flood = Array.from({ length: questions }, () =>
-        subject.ask(ann.call, confirm).then(([answer]) => {
-          if (answer !== undefined) ended.push(answer);
-        }),
-      );
-      const listOpen = async () => {
-        const { items } = await world.house.client.invoke(approvalContracts.list, { status: 'open', limit: 1000 });
-        return items.filter(({ caller }) => caller === ann.id);
-      };
-      // Each of them waits for a person now, or was told that too many do.
-      await expect.poll(async () => (await listOpen()).length + ended.length, { timeout: 90_000 }).toBe(questions);
-      const open = await listOpen();
-      expect(open.length).toBeGreaterThan(1);
-      for (const answer of ended) {
-        expect(answer).toMatchObject({
-          ok: false,
-          code: 'queue-full',
-          message: expect.stringMatching(/calls of this caller .*Try again later/),
-        });
-      }
-      expect(await subject.ask(bob.call, ordinary)).toMatchObject([{ ok: true }]);
-      expect(await subject.ask(world.house.call, ordinary)).toMatchObject([{ ok: true }]);
-      for (const { id } of open) await world.house.client.invoke(approvalContracts.answer, { id, answer: 'approve' });
-      await Promise.all(flood);
-      expect(ended.filter(({ ok }) => ok)).toHaveLength(open.length);
-    }, 120_000);
-  },
-);
+describe.each(plugins.map((each) => [each.title, each] as const))('open questions of one caller on %s', (title, plugin) => {
+  const call = (as: CallTool, args: object): Promise<CallAnswer> => as(plugin.tool, { ...args });
+  /** A module says itself what it was refused. */
+  const refusalOf = ({ output, error }: CallAnswer): unknown => (title === 'extism' ? output : error);
+
+  it('leave places to everybody else, and are refused beyond their bound with a sentence', async () => {
+    const [ann, bob] = await Promise.all([world.makeCaller('ann'), world.makeCaller('bob')]);
+    const refused: CallAnswer[] = [];
+    let areAnswered = false;
+    const flood = Array.from({ length: questions }, async () => {
+      const answer = await call(ann.call, plugin.asking);
+      if (!areAnswered) refused.push(answer);
+    });
+    const listOpen = async () => {
+      const { items } = await world.house.client.invoke(approvalContracts.list, { status: 'open', limit: 1000 });
+      return items.filter(({ caller }) => caller === ann.id);
+    };
+    // Each of them waits for a person now, or was told that too many do.
+    await expect.poll(async () => (await listOpen()).length + refused.length, { timeout: 100_000 }).toBe(questions);
+    const open = await listOpen();
+    expect(open.length).toBeGreaterThan(1);
+    for (const answer of refused) {
+      const message = expect.stringMatching(/calls of this caller .*Try again later/);
+      expect(refusalOf(answer)).toMatchObject({ code: 'queue-full', message });
+    }
+    expect(await call(bob.call, plugin.ordinary)).toMatchObject({ status: 'success' });
+    expect(await call(world.house.call, plugin.ordinary)).toMatchObject({ status: 'success' });
+    areAnswered = true;
+    for (const { id } of open) await world.house.client.invoke(approvalContracts.answer, { id, answer: 'approve' });
+    await Promise.all(flood);
+  }, 150_000);
+});
