@@ -1,7 +1,7 @@
 import type { PlaceBounds } from '../config/budgets.ts';
 import type { BorderAnswer, BorderHost, BorderRequest } from './border.ts';
 import { type Candidacy, createFairQueue, type Queued } from './fair-queue.ts';
-import { createShares, type Share } from './shares.ts';
+import { createPlaceCount, type HeldPlace } from './place-count.ts';
 
 /** For whom a place is held. */
 export interface Holder extends Queued {
@@ -25,7 +25,7 @@ export interface Places {
 }
 
 interface Waiting extends Holder {
-  readonly begin: (share: Share) => void;
+  readonly begin: (share: HeldPlace) => void;
 }
 
 /**
@@ -37,8 +37,8 @@ export function createPlaces(parts: {
   readonly aside: PlaceBounds;
   readonly engine: string;
 }): Places {
-  const inside = createShares(parts.inside);
-  const aside = createShares(parts.aside);
+  const inside = createPlaceCount(parts.inside);
+  const aside = createPlaceCount(parts.aside);
   // Whoever comes back holds a process or thread already: it goes before those that have none.
   const lines = {
     operators: createFairQueue<Waiting>(),
@@ -62,13 +62,13 @@ export function createPlaces(parts: {
     }
   }
 
-  function enterInside(holder: Holder, usual: 'returning' | 'others', signal: AbortSignal): Share | Promise<Share> {
+  function enterInside(holder: Holder, usual: 'returning' | 'others', signal: AbortSignal): HeldPlace | Promise<HeldPlace> {
     signal.throwIfAborted();
     const line = lines[holder.isOperator ? 'operators' : usual];
     if (line.size() === 0 && inside.findFull(holder) === undefined) return inside.take(holder);
     return new Promise((resolve, reject) => {
       const { callerId, pluginPath, isOperator } = holder;
-      const begin = (share: Share): void => {
+      const begin = (share: HeldPlace): void => {
         signal.removeEventListener('abort', giveUp);
         resolve(share);
       };
@@ -83,9 +83,9 @@ export function createPlaces(parts: {
     });
   }
 
-  function open(holder: Holder, first: Share): Place {
-    let here: Share | undefined = first;
-    let outside: Share | undefined;
+  function open(holder: Holder, first: HeldPlace): Place {
+    let here: HeldPlace | undefined = first;
+    let outside: HeldPlace | undefined;
     let waits = 0;
     let isGone = false;
 

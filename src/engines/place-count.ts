@@ -2,7 +2,7 @@ import type { PlaceBounds } from '../config/budgets.ts';
 import type { Holder } from './places.ts';
 
 /** What one holder has of something bounded. */
-export interface Share {
+export interface HeldPlace {
   /** Gives it back; again does nothing. */
   leave(): void;
 }
@@ -14,15 +14,15 @@ export interface FullBound {
 }
 
 /** Counts who holds how much of something, by caller, by plugin and in all. */
-export interface Shares {
+export interface PlaceCount {
   /** The bound that keeps the holder from one more; undefined when it may have it. */
   findFull(holder: Holder): FullBound | undefined;
   /** Counts one more in, though it be beyond the bounds. */
-  take(holder: Holder): Share;
+  take(holder: Holder): HeldPlace;
 }
 
 /** Creates the count. Operators have the reserve beside what everybody may have. */
-export function createShares(bounds: PlaceBounds): Shares {
+export function createPlaceCount(bounds: PlaceBounds): PlaceCount {
   const { perCaller, perPlugin, inAll, reserve } = bounds;
   const heldByCaller = new Map<string, number>();
   const heldByPlugin = new Map<string, number>();
