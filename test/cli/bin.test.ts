@@ -43,6 +43,19 @@ describe('bin/hotcell.js', () => {
     terminal.close();
   });
 
+  it('ends the daemon of a data directory, and waits until it has ended', async () => {
+    const terminal = openTerminal({ 'plugins/echo.ts': echoPlugin });
+    const child = spawn(process.execPath, [bin, 'start', '--port', '0'], { cwd: terminal.cwd });
+    const ended = once(child, 'exit');
+    for await (const chunk of child.stdout) if (String(chunk).includes('listening on')) break;
+    child.stdout.resume();
+    const { code, out } = await terminal.run(['stop']);
+    expect([code, out]).toEqual([0, expect.stringContaining('has ended')]);
+    expect(await ended).toEqual([0, null]);
+    expect((await terminal.run(['stop'])).code).toBe(3);
+    terminal.close();
+  });
+
   it.runIf(olderNode !== undefined)('replaces an older Node by the bundled one', async () => {
     const { stdout, stderr } = await run(olderNode ?? '', [bin, '--help']);
     expect([stdout, stderr]).toEqual([expect.stringContaining('Usage: hotcell'), '']);

@@ -15,6 +15,15 @@ export const commands: readonly CommandRow[] = [
     load: async () => (await import('./start.ts')).registerStart,
   },
   {
+    about: {
+      status: 'show how the daemon does',
+      stop: 'end the daemon, as Ctrl-C does where it runs',
+      logs: 'show what happened in the daemon; --follow goes on as it happens',
+      version: 'show the version of hotcell and of its Node',
+    },
+    load: async () => (await import('./daemon.ts')).registerDaemon,
+  },
+  {
     about: { call: 'call one tool; works without a daemon too' },
     load: async () => (await import('./call.ts')).registerCall,
   },
@@ -97,5 +106,13 @@ export const commands: readonly CommandRow[] = [
   {
     about: { init: 'prepare this folder: config, plugin and skill folders, tsconfig for editors, .gitignore lines' },
     load: async () => (await import('./init.ts')).registerInit,
+  },
+  {
+    about: { docs: 'list the pages of the documentation, or show one' },
+    load: async () => (await import('./docs.ts')).registerDocs,
+  },
+  {
+    about: { completion: 'print what completes commands and names in bash, zsh or fish' },
+    load: async () => (await import('./completion.ts')).registerCompletion,
   },
 ];

@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { commands } from '../../src/cli/commands/table.ts';
+import { createProgram, listCommands, nameOf } from '../../src/cli/run-cli.ts';
+import { createSession } from '../../src/cli/session.ts';
+import { echoPlugin, failsPlugin, openTerminal, type Terminal } from './terminal.ts';
+
+let terminal: Terminal;
+beforeAll(() => {
+  terminal = openTerminal({ 'plugins/echo.ts': echoPlugin, 'plugins/fails.ts': failsPlugin });
+});
+afterAll(() => terminal.close());
+
+async function listNames(): Promise<string[]> {
+  const nothing = { write: () => true };
+  const io = { stdout: nothing, stderr: nothing, readStdin: async () => '', env: {}, cwd: '.', isTTY: false };
+  const session = createSession({ ...io, loadDaemon: () => Promise.reject(new Error('not asked for')) });
+  const names = commands.flatMap(({ about }) => Object.keys(about));
+  return listCommands(await createProgram(session, names)).map(nameOf);
+}
+
+describe('hotcell COMMAND --help', () => {
+  it('ends with examples that begin with the command itself, and with commands that exist', async () => {
+    const names = await listNames();
+    for (const name of names.filter((each) => each !== 'hotcell')) {
+      const { code, out } = await terminal.run([...name.split(' ').slice(1), '--help']);
+      const examples = out.split('\nExamples:\n')[1] ?? '';
+      expect([name, code, examples]).toEqual([name, 0, expect.stringContaining(name)]);
+      for (const [example] of examples.matchAll(/hotcell(?: [a-z]+)+/g)) {
+        const words = example.split(' ');
+        expect(names).toContain(words.slice(0, names.includes(words.slice(0, 3).join(' ')) ? 3 : 2).join(' '));
+      }
+    }
+  });
+
+  it('names every command with what it is for, without reading the others', async () => {
+    const { out } = await terminal.run(['--help']);
+    for (const { about } of commands) {
+      for (const name of Object.keys(about)) expect(out).toMatch(new RegExp(`^  ${name} .*\\w`, 'm'));
+    }
+  });
+});
+
+describe('wrong usage', () => {
+  it('is told in the form of all errors', async () => {
+    for (const [argv, sentence, fix] of [
+      [['plugn'], 'Unknown command "plugn". Did you mean plugin?', 'See hotcell --help.'],
+      [['call'], 'Missing required argument "name".', 'See hotcell call --help.'],
+      [['start', '--prt', '1'], 'Unknown option "--prt". Did you mean --port?', 'See hotcell start --help.'],
+      [['start', '--port'], 'Option "--port <port>" argument missing.', 'See hotcell start --help.'],
+      [['doctor', 'who'], 'Too many arguments for "doctor". Expected 0 arguments but got 1: who.', 'See hotcell doctor --help.'],
+    ] as const) {
+      expect(await terminal.run(argv)).toEqual({ code: 2, out: '', err: `✗ Wrong usage\n  ${sentence}\n  Fix: ${fix}\n` });
+    }
+  });
+});
+
+describe('hotcell docs', () => {
+  it('lists the pages and shows one', async () => {
+    expect((await terminal.run(['docs'])).out).toMatch(/^getting-started +Getting started$/m);
+    expect((await terminal.run(['docs', 'permissions'])).out).toMatch(/^# /);
+    const { code, err } = await terminal.run(['docs', 'permission']);
+    expect([code, err]).toEqual([2, expect.stringContaining('Did you mean "permissions"?')]);
+  });
+});
+
+describe('hotcell start, status, logs and completion', () => {
+  it('show calls, failures and log lines as they come, and the daemon as a whole', async () => {
+    const daemon = await terminal.start([], { isTTY: true });
+    await terminal.run(['call', 'echo', 'text=a']);
+    await terminal.run(['call', 'fails', 'how=throw']);
+    expect(daemon.text()).toMatch(/→ echo \(.+ ms\)/);
+    expect(daemon.text()).toMatch(/✗ fails error \(.+ ms\) .*no such luck/);
+    expect((await terminal.run(['status'])).out).toMatch(/^tools +\d+$/m);
+    expect((await terminal.run(['logs'])).out).toContain('→ echo');
+    const complete = async (...words: string[]) => (await terminal.run(['completion', 'bash', '--', ...words])).out.split('\n');
+    expect(await complete('call', 'ec')).toEqual(['echo', '']);
+    expect(await complete('why', 'fa')).toEqual(['fails', '']);
+    expect(await complete('plugin', 'ro')).toEqual(['rollback', '']);
+    expect(await complete('start', '--qu')).toEqual(['--quiet', '']);
+    expect((await terminal.run(['completion', 'powershell'])).code).toBe(2);
+    const { out } = await daemon.stop();
+    expect(out).toContain('Ctrl-C again ends at once');
+  });
+
+  it('say nothing of calls with --quiet', async () => {
+    const daemon = await terminal.start(['--quiet'], { isTTY: true });
+    await terminal.run(['call', 'echo', 'text=a']);
+    expect((await daemon.stop()).out).not.toContain('→ echo');
+  });
+});
