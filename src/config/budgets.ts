@@ -261,6 +261,14 @@ export const budgets = {
     settings: ['executions.keep'],
     tests: ['store/executions.test.ts'],
   },
+  'disk.executionBytes': {
+    holds: 'records of calls with their recordings and logs',
+    unit: 'bytes',
+    inAll: executions.maxBytes,
+    atBound: 'the oldest that ended go, of the caller who has most',
+    settings: ['executions.maxBytes', 'executions.maxValueBytes', 'executions.maxRecordingBytes'],
+    tests: ['store/executions.test.ts', 'promises/disk-budget.test.ts'],
+  },
   'disk.audit': {
     holds: 'rows of the audit',
     unit: 'rows',

@@ -41,7 +41,15 @@ export interface Config {
   readonly queue: { readonly maxPending: number; readonly maxPendingPerCaller: number; readonly maxRunning: number };
   readonly workers: { readonly min: number; readonly max: number };
   readonly generations: { readonly keep: number; readonly drainMs: number };
-  readonly executions: { readonly keep: number; readonly keepRecordingsPerTool: number; readonly maxRecordingBytes: number };
+  readonly executions: {
+    readonly keep: number;
+    /** Of all records that have ended, with their recordings. */
+    readonly maxBytes: number;
+    /** Of arguments and output in a record, each. */
+    readonly maxValueBytes: number;
+    readonly keepRecordingsPerTool: number;
+    readonly maxRecordingBytes: number;
+  };
   /** `sideEffectMs`: how long the same call of a tool marked isSideEffect is not done again; 0 never. */
   readonly idempotency: { readonly keepMs: number; readonly sideEffectMs: number };
   /** For keys of role caller that have no rules of their own; 0 is no limit. */

@@ -142,6 +142,18 @@ export const settingsSchema = Type.Object(
     }),
     executions: section({
       keep: whole(defaults.executions.keep, 100, 10_000_000, 'Records of calls that are kept.'),
+      maxBytes: whole(
+        defaults.executions.maxBytes,
+        MIB,
+        1024 * GIB,
+        'Size of all records with their recordings; beyond it the oldest of the caller who has most go.',
+      ),
+      maxValueBytes: whole(
+        defaults.executions.maxValueBytes,
+        KIB,
+        16 * MIB,
+        'Size of the arguments and of the output that a record keeps whole; longer ones are cut, and the record says so.',
+      ),
       keepRecordingsPerTool: whole(
         defaults.executions.keepRecordingsPerTool,
         0,

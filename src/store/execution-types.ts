@@ -21,6 +21,8 @@ export interface ExecutionRow {
   readonly parent: string | null;
   /** What ran it, the last attempt of several; null in rows of older versions. */
   readonly engine: string | null;
+  /** JSON with the length in bytes of `arguments` and `output` where this row has their beginning alone; else null. */
+  readonly cutJson: string | null;
 }
 
 /** Which executions: those that fit every value. */
@@ -46,10 +48,11 @@ export interface ExecutionTable {
    */
   interruptUnfinished(errorJson: string, atMs: number): number;
   /**
-   * Queued. Keeps the newest `keep` rows, those that have not ended and those that an idempotency key still names. Deletes
-   * at most 1000 rows a time, so that no call waits long for it: ask at least every 1000 calls.
+   * Queued. Keeps the newest `keep` rows, those that have not ended and those that an idempotency key still names. Where all
+   * of them with their recordings hold more than `maxBytes`, the oldest that ended go, of the caller who has most, also those
+   * that a key names. Deletes at most 1000 rows a time, so that no call waits long for it: ask at least every 1000 calls.
    */
-  prune(keep: number): void;
+  prune(keep: number, maxBytes: number): void;
 }
 
 /** Calls that wait for a person, as far as they are kept over restarts: a row goes with the end of its call. */

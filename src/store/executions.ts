@@ -19,12 +19,12 @@ interface RowFilter extends ExecutionFilter {
 export function createExecutionTable(database: DatabaseSync, queue: WriteQueue): ExecutionTable {
   const insert = database.prepare(
     `insert into executions (id, tool, version, plugin, generation, caller, session, status, created_at, started_at,
-       ended_at, duration_ms, attempts, idempotency_key, arguments, output, error, parent, engine)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       ended_at, duration_ms, attempts, idempotency_key, arguments, output, error, parent, engine, cut)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const update = database.prepare(
     `update executions set status = ?, started_at = ?, ended_at = ?, duration_ms = ?, attempts = ?, output = ?, error = ?,
-       engine = ? where id = ?`,
+       engine = ?, cut = ?, arguments = coalesce(?, arguments) where id = ?`,
   );
   const get = database.prepare('select * from executions where id = ?');
   const interrupt = database.prepare(
@@ -69,6 +69,7 @@ export function createExecutionTable(database: DatabaseSync, queue: WriteQueue):
       row.errorJson,
       row.parent,
       row.engine,
+      row.cutJson,
     );
   }
 
@@ -82,6 +83,8 @@ export function createExecutionTable(database: DatabaseSync, queue: WriteQueue):
       row.outputJson,
       row.errorJson,
       row.engine,
+      row.cutJson,
+      row.cutJson === null ? null : row.argumentsJson,
       row.id,
     );
     if (changes === 0) writeNew(row);
@@ -125,7 +128,7 @@ export function createExecutionTable(database: DatabaseSync, queue: WriteQueue):
         return Number(interrupt.run(errorJson, atMs).changes);
       });
     },
-    prune: (keep) => queue.add({ apply: () => pruner.prune(keep) }),
+    prune: (keep, maxBytes) => queue.add({ apply: () => pruner.prune(keep, maxBytes) }),
   };
 }
 
@@ -168,5 +171,6 @@ function readExecution(row: SqlRow): ExecutionRow {
     idempotencyKey: readTextOrNull(row, 'idempotency_key'),
     parent: readTextOrNull(row, 'parent'),
     engine: readTextOrNull(row, 'engine'),
+    cutJson: readTextOrNull(row, 'cut'),
   };
 }

@@ -266,6 +266,9 @@ const migrations: readonly string[] = [
   -- Globs of the tools whose calls the approved files watch over, as JSON; null when they watch over none.
   alter table hook_approvals add column guarded_tools text;
   `,
+  `
+  alter table executions add column cut text;
+  `,
 ];
 
 /** Brings the database to the newest version, each step in one transaction. Refuses one that a newer Hotcell wrote. */

@@ -6,7 +6,9 @@ import type { QueuedWrite, WriteQueue } from './write-queue.ts';
 /** Creates the table of recordings. */
 export function createRecordingTable(database: DatabaseSync, queue: WriteQueue): RecordingTable {
   const insert = database.prepare(
-    'insert or replace into recordings (execution_id, tool, status, created_at, blob) values (?, ?, ?, ?, ?)',
+    // Not of a record that went in the meantime: nobody would ever remove it.
+    `insert or replace into recordings (execution_id, tool, status, created_at, blob)
+     select ?1, ?2, ?3, ?4, ?5 where exists (select 1 from executions where id = ?1)`,
   );
   const get = database.prepare('select blob from recordings where execution_id = ?');
   const prune = database.prepare(

@@ -32,7 +32,7 @@ const cancelGraceMs = 5_000;
 /** Creates the Call journey: resolve, admit, run, record. */
 export function createToolCaller(parts: ToolCallerParts): ToolCallerHandle {
   const { config, registry, engines, store, events, approvals, now = Date.now, onFault = () => {} } = parts;
-  const records = createExecutionRecords({ store, events, keep: config.executions.keep, redactor: parts.redactor });
+  const records = createExecutionRecords({ store, events, limits: config.executions, redactor: parts.redactor });
   const idempotency = createIdempotency({
     store,
     keepMs: config.idempotency.keepMs,

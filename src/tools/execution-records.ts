@@ -1,3 +1,4 @@
+import type { Config } from '../config/config-types.ts';
 import { errorCatalog } from '../errors/catalog.ts';
 import type { EventLog } from '../events/event.ts';
 import type { Redactor } from '../secrets/secret-types.ts';
@@ -26,17 +27,22 @@ export interface ExecutionRecords {
 }
 
 const pruneEvery = 500;
+/** Also after this part of all bytes was written. */
+const pruneParts = 32;
+const cutChars = 4096;
 
-/** Creates the writer of records; the newest `keep` ended ones stay. */
+/** Creates the writer of records; of ended ones the newest `keep` stay, as far as they fit into `maxBytes`. */
 export function createExecutionRecords(parts: {
   readonly store: Pick<Store, 'executions'>;
   readonly events: EventLog;
-  readonly keep: number;
+  readonly limits: Pick<Config['executions'], 'keep' | 'maxBytes' | 'maxValueBytes'>;
   /** Takes secrets out of arguments; what ends comes without any. */
   readonly redactor?: Redactor | undefined;
 }): ExecutionRecords {
-  const { store, events, keep, redactor } = parts;
+  const { store, events, redactor } = parts;
+  const { keep, maxBytes, maxValueBytes } = parts.limits;
   let endedSincePrune = 0;
+  let bytesSincePrune = 0;
 
   return {
     open: (record) => store.executions.insert(redactRow(record, redactor)),
@@ -58,8 +64,9 @@ export function createExecutionRecords(parts: {
       record.endedAtMs = nowMs;
       record.durationMs = durationMs;
       record.outputJson = end.outputJson ?? null;
+      bytesSincePrune += record.argumentsJson.length + (end.outputJson?.length ?? 0);
       record.errorJson = end.error === undefined ? null : JSON.stringify(end.error);
-      store.executions.update(redactRow(record, redactor));
+      store.executions.update(cutLongValues(redactRow(record, redactor), maxValueBytes));
       const { id, tool, version, caller } = record;
       const code = end.error === undefined ? undefined : { code: end.error.code };
       events.publish('execution-end', {
@@ -68,15 +75,44 @@ export function createExecutionRecords(parts: {
         data: { tool, version, status: end.status, durationMs, ...code },
       });
       endedSincePrune++;
-      if (endedSincePrune < pruneEvery) return;
+      if (endedSincePrune < pruneEvery && bytesSincePrune < maxBytes / pruneParts) return;
       endedSincePrune = 0;
-      store.executions.prune(keep);
+      bytesSincePrune = 0;
+      store.executions.prune(keep, maxBytes);
     },
   };
 }
 
+/** Of what is too long for a record its beginning stays; an answer that a key may ask for again stays whole. */
+function cutLongValues(record: ExecutionRecord, maxValueBytes: number): ExecutionRecord {
+  const { argumentsJson, outputJson, idempotencyKey } = record;
+  const argumentBytes = measure(argumentsJson, maxValueBytes);
+  const outputBytes = outputJson === null || idempotencyKey !== null ? undefined : measure(outputJson, maxValueBytes);
+  if (argumentBytes === undefined && outputBytes === undefined) return record;
+  const cut = {
+    ...(argumentBytes !== undefined && { arguments: argumentBytes }),
+    ...(outputBytes !== undefined && { output: outputBytes }),
+  };
+  return {
+    ...record,
+    ...(argumentBytes !== undefined && { argumentsJson: JSON.stringify(`${argumentsJson.slice(0, cutChars)}…`) }),
+    ...(outputBytes !== undefined && { outputJson: JSON.stringify(`${outputJson?.slice(0, cutChars)}…`) }),
+    cutJson: JSON.stringify(cut),
+  };
+}
+
+/** The bytes of a text that is too long; undefined for every other. */
+function measure(text: string, maxBytes: number): number | undefined {
+  // A character takes three bytes at most: most texts need no counting.
+  if (text.length * 3 <= maxBytes) return undefined;
+  const bytes = Buffer.byteLength(text);
+  return bytes > maxBytes ? bytes : undefined;
+}
+
 /** A new record in the state `pending`. */
-export function createRecord(facts: Omit<ExecutionRecord, 'status' | EndColumn | 'startedAtMs' | 'attempts'>): ExecutionRecord {
+export function createRecord(
+  facts: Omit<ExecutionRecord, 'status' | EndColumn | 'startedAtMs' | 'attempts' | 'cutJson'>,
+): ExecutionRecord {
   return {
     id: facts.id,
     tool: facts.tool,
@@ -97,6 +133,7 @@ export function createRecord(facts: Omit<ExecutionRecord, 'status' | EndColumn |
     idempotencyKey: facts.idempotencyKey,
     parent: facts.parent,
     engine: facts.engine,
+    cutJson: null,
   };
 }
 

@@ -113,7 +113,11 @@ function answerEarlier(
       fix: `Wait for its end: hotcell executions show ${executionId} --wait`,
     });
   }
-  const { id: executionId, output, error, durationMs = 0 } = readExecution(row);
+  const { id: executionId, output, error, cut, durationMs = 0 } = readExecution(row);
+  if (cut?.output !== undefined) {
+    const message = `The same call was made a moment ago as ${executionId}, and its output of ${cut.output} bytes was not kept whole.`;
+    throw new HotcellError('conflict', message, { fix: 'Send an idempotency key with calls whose long output is needed again.' });
+  }
   const told = error?.code === 'interrupted' ? { ...error, fix: 'Check what the call did, then use a new key.' } : error;
   return {
     executionId,

@@ -24,6 +24,8 @@ const storedError = Compile(
   }),
 );
 
+const storedCut = Compile(Type.Object({ arguments: Type.Optional(Type.Number()), output: Type.Optional(Type.Number()) }));
+
 /** A row as doors show it. A column that cannot be read, from an older or a damaged database, becomes an error that says so. */
 export function readExecution(row: ExecutionRow): Execution {
   return {
@@ -46,6 +48,7 @@ export function readExecution(row: ExecutionRow): Execution {
     ...(row.idempotencyKey !== null && { idempotencyKey: row.idempotencyKey }),
     ...(row.parent !== null && { parent: row.parent }),
     ...(row.engine !== null && { engine: row.engine }),
+    ...(row.cutJson !== null && { cut: readCut(row.cutJson) }),
   };
 }
 
@@ -53,6 +56,11 @@ function readError(json: string): ExecutionError {
   const parsed = readJson(json);
   if (storedError.Check(parsed) && isErrorCode(parsed.code)) return { ...parsed, code: parsed.code };
   return { code: 'internal', message: 'The stored error of this execution cannot be read.', fix: errorCatalog.internal.fix };
+}
+
+function readCut(json: string): NonNullable<Execution['cut']> {
+  const parsed = readJson(json);
+  return storedCut.Check(parsed) ? parsed : {};
 }
 
 function isErrorCode(code: string): code is ErrorCode {

@@ -88,6 +88,8 @@ export interface Execution {
   readonly parent?: string;
   /** What ran it; of several attempts the last. Absent in records of older versions. */
   readonly engine?: string;
+  /** Of these values the record has the beginning alone, as text; and how many bytes each of them had. */
+  readonly cut?: { readonly arguments?: number; readonly output?: number };
   /** The last lines that it logged, where one execution is read: kept as long as its recording. */
   readonly logs?: readonly LogLine[];
 }

@@ -81,11 +81,11 @@ describe('executions', () => {
       recordings.insert({ executionId: id, tool: 'weather', status: 'error', blob: new Uint8Array([n]), createdAtMs: 1 });
     }
     idempotency.claim({ caller: 'local', tool: 'weather', key: 'k', argumentsHash: 'h', executionId: 'e12', atMs: 1 });
-    executions.prune(5);
+    executions.prune(5, 1e12);
     expect(executions.list({ limit: 99 }).map((row) => row.id)).toEqual(['e19', 'e18', 'e17', 'e16', 'e15', 'e12', 'e11']);
     expect(recordings.get('e10')).toBeUndefined();
     expect(recordings.get('e12')).toEqual(new Uint8Array([12]));
-    executions.prune(5);
+    executions.prune(5, 1e12);
     expect(executions.count({})).toBe(7);
   });
 
@@ -94,12 +94,12 @@ describe('executions', () => {
     for (let n = 1000; n < 3500; n++) executions.insert(endedRow(`e${n}`));
     idempotency.claim({ caller: 'local', tool: 'weather', key: 'k', argumentsHash: 'h', executionId: 'e1000', atMs: 1 });
     const counts = Array.from({ length: 3 }, () => {
-      executions.prune(100);
+      executions.prune(100, 1e12);
       return executions.count({});
     });
     expect(counts).toEqual([1500, 500, 101]);
     idempotency.release('local', 'weather', 'k');
-    for (let round = 0; round < 64; round++) executions.prune(100);
+    for (let round = 0; round < 64; round++) executions.prune(100, 1e12);
     expect(executions.count({})).toBe(100);
   });
 
@@ -112,5 +112,52 @@ describe('executions', () => {
     expect(errors).toEqual(['internal']);
     expect(executions.get('e1')).toBeUndefined();
     expect(executions.get('e2')).toEqual(endedRow('e2'));
+  });
+});
+
+describe('a budget of bytes', () => {
+  const kib = (count: number) => JSON.stringify('x'.repeat(count * 1024));
+  const nameOf = (index: number) => `e${String(index).padStart(4, '0')}`;
+
+  it('takes the oldest of the caller who has most, with their recordings, and nothing that has not ended', async () => {
+    const store = temporaryStore();
+    const { executions, recordings } = store;
+    executions.insert(endedRow('a', { caller: 'quiet', outputJson: kib(500) }));
+    executions.insert(pendingRow('b', { caller: 'loud', argumentsJson: kib(100) }));
+    for (let index = 0; index < 40; index++) {
+      executions.insert(endedRow(nameOf(index), { caller: 'loud', argumentsJson: kib(50), outputJson: kib(50) }));
+      recordings.insert({
+        executionId: nameOf(index),
+        tool: 't',
+        status: 'error',
+        blob: Buffer.alloc(100 * 1024),
+        createdAtMs: 1,
+      });
+    }
+    const maxBytes = 2 * 1024 * 1024;
+    executions.prune(1000, maxBytes);
+    await store.committed();
+    expect(executions.get('a')?.status).toBe('success');
+    expect(executions.get('b')?.status).toBe('pending');
+    const kept = executions.list({ caller: 'loud', status: 'success', limit: 100 });
+    expect(kept.length).toBeGreaterThan(5);
+    expect(kept.length * 200 * 1024).toBeLessThan(maxBytes - 500 * 1024);
+    expect(kept.map(({ id }) => id)).toEqual(Array.from(kept, (_, index) => nameOf(39 - index)));
+    expect(recordings.get(nameOf(39))).toHaveLength(100 * 1024);
+    expect(recordings.get(nameOf(0))).toBeUndefined();
+  });
+
+  it('counts everybody without a token as one, and keeps no recording of a record that went', async () => {
+    const store = temporaryStore();
+    store.executions.insert(endedRow('a', { caller: 'somebody', outputJson: kib(400) }));
+    for (let index = 0; index < 20; index++) {
+      store.executions.insert(endedRow(nameOf(index), { caller: `anonymous:${index}`, outputJson: kib(100) }));
+    }
+    store.executions.prune(1000, 1024 * 1024);
+    store.recordings.insert({ executionId: nameOf(0), tool: 't', status: 'error', blob: Buffer.alloc(10), createdAtMs: 1 });
+    await store.committed();
+    expect(store.executions.get('a')).toBeDefined();
+    expect(store.executions.get(nameOf(0))).toBeUndefined();
+    expect(store.recordings.get(nameOf(0))).toBeUndefined();
   });
 });

@@ -37,6 +37,7 @@ const execution = (id: string): ExecutionRow => ({
   idempotencyKey: null,
   parent: null,
   engine: 'quickjs',
+  cutJson: null,
 });
 
 const parked = (executionId: string, blob: Uint8Array | null = Buffer.from('memory')) => ({

@@ -22,6 +22,7 @@ export function pendingRow(id: string, other: Partial<ExecutionRow> = {}): Execu
     idempotencyKey: null,
     parent: null,
     engine: 'quickjs',
+    cutJson: null,
     ...other,
   };
 }

@@ -46,6 +46,12 @@ const execution = Type.Unsafe<Execution>(
     idempotencyKey: Type.Optional(Type.String()),
     parent: Type.Optional(Type.String({ description: 'The execution that made this call through context.tools.call.' })),
     engine: Type.Optional(Type.String({ description: 'What ran it; of several attempts the last.' })),
+    cut: Type.Optional(
+      Type.Object(
+        { arguments: Type.Optional(Type.Integer()), output: Type.Optional(Type.Integer()) },
+        { description: 'Of these values the record has the beginning alone, as text; and how many bytes each of them had.' },
+      ),
+    ),
     logs: Type.Optional(Type.Array(Type.Object({ level: Type.String(), text: Type.String(), atMs: Type.Number() }))),
   }),
 );
