@@ -3,11 +3,14 @@ import type { CallRequest, ToolEntry } from '../tools/tool-types.ts';
 import { seesTool } from '../tools/visible-tools.ts';
 import { cutPage } from './contracts/paging.ts';
 import { type ToolView, toolContracts } from './contracts/tools.ts';
+import { createToolSeeker } from './missing-tool.ts';
 import { implement, type Operation } from './operation.ts';
 import type { OperationParts } from './parts.ts';
 
 /** What can be done with tools. */
-export function createToolOperations({ tools, caller: toolCaller, forgetStranger }: OperationParts): Operation[] {
+export function createToolOperations(parts: OperationParts): Operation[] {
+  const { tools, caller: toolCaller, forgetStranger } = parts;
+  const seek = createToolSeeker(parts);
   return [
     implement(toolContracts.list, (input, { caller }) => {
       const query = input.q?.toLowerCase();
@@ -25,7 +28,9 @@ export function createToolOperations({ tools, caller: toolCaller, forgetStranger
       );
       return { ...page, items: page.items.map(describeTool) };
     }),
-    implement(toolContracts.get, ({ ref }, { caller }) => describeTool(tools.resolve(ref, (entry) => seesTool(caller, entry)))),
+    implement(toolContracts.get, ({ ref }, { caller }) =>
+      seek(ref, { caller }, () => describeTool(tools.resolve(ref, (entry) => seesTool(caller, entry)))),
+    ),
     implement(toolContracts.call, (input, context) => {
       const request: { -readonly [Key in keyof CallRequest]: CallRequest[Key] } = {
         ref: input.ref,
@@ -38,7 +43,7 @@ export function createToolOperations({ tools, caller: toolCaller, forgetStranger
       if (input.tag !== undefined) request.tag = input.tag;
       if (input.turn !== undefined) request.turn = input.turn;
       if (context.cancelSignal !== undefined) request.signal = context.cancelSignal;
-      const answer = toolCaller.call(request);
+      const answer = seek(input.ref, { caller: context.caller, signal: request.signal }, () => toolCaller.call(request));
       return context.caller.isAnonymous ? answer.finally(() => forgetStranger(context.caller.id)) : answer;
     }),
   ];

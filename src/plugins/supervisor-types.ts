@@ -38,6 +38,8 @@ export interface PluginSupervisor {
   /** Scans and loads everything; resolves when every plugin has a state. */
   start(): Promise<void>;
   list(): PluginView[];
+  /** Whether any plugin is being built that serves nothing yet. */
+  isLoading(): boolean;
   /** By name, `name@version` or path relative to a plugin folder; throws `plugin-unknown` with near names. */
   get(name: string): PluginView;
   /** The build whose permissions people decide on, with why it wants another engine; undefined when there is none. */

@@ -164,6 +164,7 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
       await Promise.all(stale.map((unit) => unit.check('found at start')));
     },
     list: () => sortedUnits().map((unit) => view(unit.record)),
+    isLoading: () => fleet.units.values().some(({ record }) => record.lifecycle.state === 'loading'),
     get: (name) => view(find(name).record),
     asking: (name) => findAsking(find(name).record),
     why: (name) => [...find(name).record.transitions],

@@ -42,11 +42,7 @@ export function registerCall(program: Command, session: CliSession): void {
           ...(timeoutMs === undefined ? {} : { timeoutMs }),
           ...(flags.idempotencyKey === undefined ? {} : { idempotencyKey: flags.idempotencyKey }),
         };
-        try {
-          showAnswer(session, await callAndFollow(session, client, input), flags.full === true);
-        } catch (error) {
-          throw await explainMissingTool(client, ref, error);
-        }
+        showAnswer(session, await callAndFollow(session, client, input), flags.full === true);
       });
     });
 }
@@ -64,11 +60,7 @@ async function collectArguments(
   if (json !== undefined) return parseArguments(json);
   if (readsInput) return parseArguments(await io.readStdin());
   if (words.length === 0) return {};
-  try {
-    return readArguments(words, (await client.invoke(toolContracts.get, { ref })).input);
-  } catch (error) {
-    throw await explainMissingTool(client, ref, error);
-  }
+  return readArguments(words, (await client.invoke(toolContracts.get, { ref })).input);
 }
 
 function showAnswer(session: CliSession, answer: CallAnswer, isFull: boolean): void {
@@ -90,22 +82,6 @@ function showOutput({ io }: CliSession, text: string): string {
 function formatOutput(output: unknown): string {
   if (typeof output === 'string') return output.endsWith('\n') ? output : `${output}\n`;
   return output === undefined ? '' : `${JSON.stringify(output, null, 2)}\n`;
-}
-
-/** A tool that is missing because its plugin did not load: say that instead. */
-async function explainMissingTool(client: Client, ref: string, error: unknown): Promise<unknown> {
-  if (!(error instanceof HotcellError) || error.code !== 'tool-unknown') return error;
-  try {
-    const { pluginContracts } = await import('../../operations/contracts/plugins.ts');
-    const { name, state, diagnostic } = await client.invoke(pluginContracts.get, { name: ref.split('@', 1)[0] ?? ref });
-    if (diagnostic === undefined) return error;
-    return new HotcellError('plugin-not-ready', `Plugin "${name}" is ${state}: ${diagnostic.message}`, {
-      fix: diagnostic.fix,
-      facts: { diagnostic },
-    });
-  } catch {
-    return error;
-  }
 }
 
 function readTimeout(text: string | undefined): number | undefined {
