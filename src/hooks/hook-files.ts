@@ -28,7 +28,7 @@ export function readHookFiles(dir: string): HookFiles {
   for (const { path, isFolder } of entries) {
     if (isFolder) continue;
     if (files.length >= maxFiles) throw invalid(`The folder has more than ${maxFiles} files.`);
-    const data = readRegularFile(join(dir, path), path);
+    const data = readHookFile(join(dir, path), path);
     total += data.length;
     if (total > maxTotalBytes) throw invalid(`The files have more than ${maxTotalBytes} bytes in all.`);
     files.push({ path, data });
@@ -77,7 +77,8 @@ function readNames(folder: string): string[] {
   }
 }
 
-function readRegularFile(file: string, path: string): Buffer {
+/** Reads one file, named `path` in messages. Throws `hook-invalid` for what is no regular file, also when it was one a moment ago. */
+export function readHookFile(file: string, path: string): Buffer {
   let descriptor: number | undefined;
   try {
     // Between the look and the opening it may have become a link or a pipe, which would be followed or waited for.

@@ -3,8 +3,9 @@ import { linkSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writ
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { HotcellError } from '../../src/errors/hotcell-error.ts';
 import { discoverHooks } from '../../src/hooks/discover.ts';
-import { readHookFiles, readHookSignature } from '../../src/hooks/hook-files.ts';
+import { readHookFile, readHookFiles, readHookSignature } from '../../src/hooks/hook-files.ts';
 
 let folder: string;
 let dir: string;
@@ -131,5 +132,14 @@ describe('discoverHooks', () => {
       ['mail/send', 'skill'],
       ['weather/audit', 'skill'],
     ]);
+  });
+});
+
+describe('readHookFile', () => {
+  it.each(['link', 'pipe'])('does not open a %s that was put there after the folder was looked at', (kind) => {
+    const file = join(dir, 'swapped.ts');
+    if (kind === 'link') symlinkSync(join(dir, 'handler.ts'), file);
+    else execFileSync('mkfifo', [file]);
+    expect(() => readHookFile(file, 'swapped.ts')).toThrow(HotcellError);
   });
 });
