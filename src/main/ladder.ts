@@ -63,7 +63,7 @@ export function readLadder(
 
 async function findMissingDocker({ socket, pluginImage }: Config['docker']): Promise<string | undefined> {
   if (pluginImage === '') {
-    return 'No image for plugins is named: set docker.pluginImage in the config to one with Node 22 or later, then reload the plugin.';
+    return 'No image for plugins is named: set docker.pluginImage in the config to one with Node 22 or later, then restart the daemon.';
   }
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(() => late.reject(new Error('it did not answer in time')), answerMs);

@@ -7,7 +7,12 @@ import type { OperationParts } from './parts.ts';
 /** What can be done with the images of native commands. */
 export function createImageOperations({ images, config }: OperationParts): Operation[] {
   const uses = describeImageUses(config);
-  const show = (state: ImageState) => ({ ...state, usedBy: [...(uses.get(state.name) ?? [])] });
+  const show = ({ fix, ...state }: ImageState) => {
+    const usedBy = [...(uses.get(state.name) ?? [])];
+    // Nobody needs to fetch what nothing runs in.
+    const isWanted = fix !== undefined && (usedBy.length > 0 || state.status !== 'missing');
+    return { ...state, usedBy, ...(isWanted ? { fix } : {}) };
+  };
   return [
     implement(imageContracts.list, async () => {
       const items = (await images.list()).map(show);

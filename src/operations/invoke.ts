@@ -57,7 +57,13 @@ function refuseInput(operation: Operation, errors: readonly SchemaError[]): Hotc
   const sentences = [...new Set(telling.flatMap((error) => describeError(error, operation)))];
   const more = sentences.length > shownErrors ? ` And ${sentences.length - shownErrors} more.` : '';
   const message = `The input of ${operation.name} is not valid: ${sentences.slice(0, shownErrors).join(' ')}${more}`;
+  const misplaced = telling.flatMap(({ keyword, params }) =>
+    keyword === 'additionalProperties' ? textsIn(params, 'additionalProperties') : [],
+  );
+  const [first] = misplaced;
+  const isArgument = first !== undefined && inputProperties(operation).includes('arguments');
   return new HotcellError('body-invalid', message, {
+    ...(isArgument ? { fix: `Put the arguments of the tool together: {"arguments": {${JSON.stringify(first)}: …}}` } : {}),
     facts: { operation: operation.name, problems: sentences.slice(0, shownErrors) },
   });
 }

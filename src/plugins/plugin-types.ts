@@ -6,8 +6,20 @@ import type { PluginManifest } from './manifest-types.ts';
 /** Who made a generation. */
 export type Author = 'operator' | 'caller' | 'model' | 'repair';
 
+/** Every state of a plugin. */
+export const pluginStates = [
+  'absent',
+  'loading',
+  'ready',
+  'pending-grant',
+  'degraded',
+  'failed',
+  'disabled',
+  'quarantined',
+] as const;
+
 /** Where a plugin stands. Transitions are one pure function in lifecycle.ts. */
-export type PluginState = 'absent' | 'loading' | 'ready' | 'pending-grant' | 'degraded' | 'failed' | 'disabled' | 'quarantined';
+export type PluginState = (typeof pluginStates)[number];
 
 /** Why a build failed, with the place in the user's own file. `file` is relative to the plugin's root folder. */
 export interface Diagnostic {

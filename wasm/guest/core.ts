@@ -135,12 +135,13 @@ function sendThrown(thrown: unknown): void {
       typeof thrown === 'object' && thrown !== null
         ? {
             name: text(error.name, 100),
-            message: text(error.message, 4000),
+            // What is no Error may say something all the same, such as { code: 42 }.
+            message: text(error.message ?? stringify(thrown), 4000),
             stack: text(error.stack, 8000),
             code: text(error.code, 100),
             isObject: true,
           }
-        : { message: text(thrown, 4000) };
+        : { message: text(thrown, 4000) ?? 'undefined' };
   } catch {
     report = { message: 'The handler threw a value that cannot be read.' };
   }

@@ -38,11 +38,11 @@ export function registerAudit(program: Command, session: CliSession): void {
         if (list.items.length === 0) return session.print('Nothing.\n');
         const columns = [
           { head: 'TIME', text: (row: AuditEntry) => formatTime(row.at) },
-          { head: '', text: (row: AuditEntry) => (row.allowed ? 'yes' : 'no'), paint: paintAllowed },
-          { head: 'PLUGIN', text: (row: AuditEntry) => row.plugin ?? '' },
-          { head: 'TOOL', text: (row: AuditEntry) => row.tool ?? '' },
+          { head: 'ALLOWED', text: (row: AuditEntry) => (row.allowed ? 'yes' : 'no'), paint: paintAllowed },
+          { head: 'PLUGIN', text: (row: AuditEntry) => row.plugin ?? '-' },
+          { head: 'TOOL', text: (row: AuditEntry) => row.tool ?? '-' },
           { head: 'CALLER', text: (row: AuditEntry) => row.caller },
-          { head: 'EXECUTION', text: (row: AuditEntry) => row.execution ?? '' },
+          { head: 'EXECUTION', text: (row: AuditEntry) => row.execution ?? '-' },
           { head: 'PERMISSION', text: (row: AuditEntry) => `${row.permission} ${row.detail}` },
         ];
         session.print(renderTable(list.items, columns, io.columns));

@@ -1,10 +1,13 @@
 import type { Command } from 'commander';
 import type { Static } from 'typebox';
+import type { Client } from '../../client/client.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
+import { daemonContracts } from '../../operations/contracts/daemon.ts';
 import { grantContracts } from '../../operations/contracts/grants.ts';
 import { isNothing } from '../../permissions/decision.ts';
 import { describeGrantCommand, parsePermissionWords } from '../../permissions/permission-words.ts';
 import { formatPermissions, formatTime, paintState } from '../render/plugin.ts';
+import { tame } from '../render/style.ts';
 import { renderTable } from '../render/table.ts';
 import type { CliSession } from '../session.ts';
 import { type ListFlags, withDaemon } from './command.ts';
@@ -60,7 +63,8 @@ export function registerGrant(program: Command, session: CliSession): void {
         const query = { ...(plugin === undefined ? {} : { plugin }), ...(all === true ? { all } : {}) };
         const list = await client.invoke(grantContracts.list, query);
         if (json) return session.printJson(list);
-        if (list.total === 0) return session.print('No grants. Give one: hotcell grant NAME net=api.example.com\n');
+        const presets = plugin === undefined ? await readPresets(client) : '';
+        if (list.total === 0) return session.print(presets || 'No grants. Give one: hotcell grant NAME net=api.example.com\n');
         const columns = [
           { head: 'PLUGIN', text: (row: Grant) => row.plugin, paint: style.bold },
           { head: 'GRANTED', text: (row: Grant) => formatTime(row.createdAtMs) },
@@ -68,7 +72,7 @@ export function registerGrant(program: Command, session: CliSession): void {
           { head: 'HOLDS', text: (row: Grant) => (row.status === 'in-force' ? describeScope(row) : row.status) },
           { head: 'PERMISSIONS', text: (row: Grant) => row.words },
         ];
-        session.print(renderTable(list.items, columns, io.columns));
+        session.print(`${renderTable(list.items, columns, io.columns)}${presets && `\n${presets}`}`);
       });
     });
 
@@ -98,6 +102,16 @@ export function registerGrant(program: Command, session: CliSession): void {
     session.print(`${plugin} is ${paintState(state, style)} with ${formatPermissions(granted)}`);
     session.print(isNothing(pending) ? '.\n' : `; pending: ${formatPermissions(pending)}.\n`);
   }
+}
+
+/** What holds without a grant, by the config or the start of the daemon. */
+async function readPresets(client: Client): Promise<string> {
+  const { config } = await client.invoke(daemonContracts.config, {});
+  const ofConfig = Object.entries(Object(config.grants)).map(
+    ([name, permissions]) => `The config grants ${tame(name)}: ${formatPermissions({ ...Object(permissions) })}\n`,
+  );
+  const ofStart = 'Every plugin has what it asks for: by --grant-requested, or grantRequested in the config.\n';
+  return [...ofConfig, ...(config.grantRequested === true ? [ofStart] : [])].join('');
 }
 
 function refuseUse(name: string, pending: Outcome['pending']): HotcellError {

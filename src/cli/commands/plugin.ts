@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { Client } from '../../client/client.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { pluginContracts } from '../../operations/contracts/plugins.ts';
+import { type PluginState, pluginStates } from '../../plugins/plugin-types.ts';
 import type { ReloadResult } from '../../plugins/supervisor-types.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { renderDiagnostic } from '../render/error.ts';
@@ -16,7 +17,7 @@ import { registerPluginTest } from './plugin-test.ts';
 interface PluginFlags extends ListFlags {
   readonly all?: boolean;
   readonly yes?: boolean;
-  readonly state?: string;
+  readonly state?: PluginState;
 }
 
 /** Adds `hotcell plugin …`. */
@@ -28,12 +29,19 @@ export function registerPlugin(program: Command, session: CliSession): void {
     .option('--state <state>', 'only those in this state')
     .action((_options: unknown, command: Command) => {
       const { state, json, ...flags } = command.optsWithGlobals<PluginFlags>();
+      if (state !== undefined && !pluginStates.some((known) => known === state)) {
+        throw new HotcellError('usage-wrong', `Expected --state to be one of ${pluginStates.join(', ')}, got "${state}".`);
+      }
       return withDaemon(session, flags, async (client) => {
         const list = await client.invoke(pluginContracts.list, state === undefined ? {} : { state });
         if (json) session.printJson(list);
         else
           session.print(
-            list.total === 0 ? 'No plugins. Make one: hotcell plugin new NAME\n' : renderPlugins(list.items, style, io.columns),
+            list.total > 0
+              ? renderPlugins(list.items, style, io.columns)
+              : state === undefined
+                ? 'No plugins. Make one: hotcell plugin new NAME\n'
+                : `No plugin is ${state}.\n`,
           );
       });
     });

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { PermissionSet } from '../../config/permission-set.ts';
-import type { Diagnostic, PluginView } from '../../plugins/plugin-types.ts';
+import { type Diagnostic, type PluginView, pluginStates } from '../../plugins/plugin-types.ts';
 import type { GenerationView, ReloadResult, TransitionRecord } from '../../plugins/supervisor-types.ts';
 import { defineContract } from '../operation.ts';
 import { listOf, pageQuery } from './paging.ts';
@@ -99,7 +99,7 @@ export const pluginContracts = {
     name: 'plugins.list',
     summary: 'Lists the plugins with their states.',
     role: 'admin',
-    input: Type.Object({ state: Type.Optional(Type.String({ maxLength: 32 })), ...pageQuery }, { additionalProperties: false }),
+    input: Type.Object({ state: Type.Optional(Type.Enum([...pluginStates])), ...pageQuery }, { additionalProperties: false }),
     output: listOf(pluginView),
     http: { method: 'GET', path: '/api/plugins' },
   }),

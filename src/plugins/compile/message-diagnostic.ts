@@ -63,7 +63,7 @@ function diagnoseMessage(message: Message, context: MessageContext): Diagnostic 
     code: 'compile-failed',
     message: `${message.text.replaceAll(context.rootDir, '.')}.`,
     ...place,
-    fix: place ? `Mend ${place.file}, line ${place.line}.` : 'Mend the file and save again.',
+    fix: 'Save the file when it is mended: it is built again by itself.',
   };
 }
 

@@ -165,7 +165,7 @@ describe('createCompiler', () => {
       line: 2,
       column: 19,
       codeFrame: '  1 | export default {\n> 2 |   name: "ä", oops oops\n    |                   ^\n  3 | };\n  4 |',
-      fix: 'Mend a.ts, line 2.',
+      fix: 'Save the file when it is mended: it is built again by itself.',
     });
   });
 
