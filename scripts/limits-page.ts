@@ -12,7 +12,10 @@ This page is written from the tables of the code (\`src/config/limits.ts\`, \`sr
 ## Of a call
 
 Every call has every one of these limits. A manifest (\`limits\`, \`timeoutMs\`) may choose other values up to the upper
-bound; the config (\`limits\` for all plugins, \`pluginLimits\` for one) wins over the manifest. A call that reaches a limit
+bound: lower ones by itself, higher ones are the permission \`limits\`, which is asked for like any other
+(\`hotcell grant NAME limits=memoryBytes:96MiB\`); until then the default holds and the plugin works with it. The config may let all
+plugins choose more without a grant (\`limitsWithoutGrant\`), and sets values itself (\`limits\` for all plugins, \`pluginLimits\` for
+one), which win over the manifest. A call that reaches a limit
 ends with an error whose code names the limit; the neighbours go on.
 `;
 

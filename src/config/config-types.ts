@@ -35,6 +35,8 @@ export interface Config {
   /** Secrets by name: where their values come from, and where alone they may go. Never the values. */
   readonly secrets: Readonly<Record<string, SecretSetting>>;
   readonly limits: Partial<Limits>;
+  /** Up to these a plugin may choose its own without a grant; the defaults where nothing is said. */
+  readonly limitsWithoutGrant: Partial<Limits>;
   readonly pluginLimits: Readonly<Record<string, Partial<Limits>>>;
   readonly tools: { readonly enabled: boolean; readonly maxDepth: number };
   readonly models: ModelSettings;

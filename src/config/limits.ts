@@ -28,6 +28,8 @@ export const limitTable = {
 /** The name of one limit. */
 export type LimitName = keyof typeof limitTable;
 
+const limitNames = Object.keys(limitTable) as LimitName[];
+
 /** A value for every limit, in the unit that its name carries. */
 export type Limits = Readonly<Record<LimitName, number>>;
 
@@ -40,10 +42,47 @@ export const defaultLimits: Limits = Object.freeze(
 export function resolveLimits(...choices: ReadonlyArray<Partial<Limits> | undefined>): Limits {
   const resolved: Record<LimitName, number> = { ...defaultLimits };
   for (const choice of choices) {
-    for (const name of Object.keys(limitTable) as LimitName[]) {
+    for (const name of limitNames) {
       const value = choice?.[name];
       if (value !== undefined) resolved[name] = Math.min(value, limitTable[name].max);
     }
   }
   return Object.freeze(resolved);
+}
+
+/** One limit as a grant names it: `memoryBytes:100663296`. */
+export function writeLimitEntry(name: LimitName, value: number): string {
+  return `${name}:${value}`;
+}
+
+/** Reads a limit as people write it, also `memoryBytes:96MiB`; undefined for what is none, or is beyond the upper bound. */
+export function readLimitEntry(entry: string): { readonly name: LimitName; readonly value: number } | undefined {
+  const [, word = '', digits = '', unit = ''] = /^(\w+):(\d{1,12})(KiB|MiB)?$/.exec(entry) ?? [];
+  const name = limitNames.find((each) => each === word);
+  if (name === undefined || (unit !== '' && !name.endsWith('Bytes'))) return undefined;
+  const value = Number(digits) * (unit === 'MiB' ? MIB : unit === 'KiB' ? KIB : 1);
+  return value >= 1 && value <= limitTable[name].max ? { name, value } : undefined;
+}
+
+/** Of what is chosen, the limits above the default: a plugin that raises them itself asks for a grant. */
+export function listRaisedLimits(...choices: ReadonlyArray<Partial<Limits>>): string[] {
+  return limitNames.flatMap((name) => {
+    const value = Math.max(0, ...choices.map((choice) => choice[name] ?? 0));
+    return value > limitTable[name].default ? [writeLimitEntry(name, value)] : [];
+  });
+}
+
+/** The choices without what is above the default and above all of `allowed`. */
+export function holdLimits(choice: Partial<Limits>, allowed: readonly string[]): Partial<Limits> {
+  const bounds: Record<LimitName, number> = { ...defaultLimits };
+  for (const entry of allowed) {
+    const { name, value } = readLimitEntry(entry) ?? {};
+    if (name !== undefined && value !== undefined) bounds[name] = Math.max(bounds[name], value);
+  }
+  const held: Partial<Record<LimitName, number>> = {};
+  for (const name of limitNames) {
+    const value = choice[name];
+    if (value !== undefined) held[name] = Math.min(value, bounds[name]);
+  }
+  return held;
 }

@@ -68,6 +68,7 @@ export function mergeLayers(layers: readonly Settings[], { cwd, configFile, gran
     env: chosen.env ?? {},
     secrets: chosen.secrets ?? {},
     limits: chosen.limits ?? {},
+    limitsWithoutGrant: chosen.limitsWithoutGrant ?? {},
     pluginLimits: chosen.pluginLimits ?? {},
     tools: mergeSection<Config['tools']>(
       defaults.tools,

@@ -24,6 +24,8 @@ export interface PermissionSet {
    * (`deno`, `docker`). Only an operator gives it; the daemon asks for it.
    */
   readonly engine?: readonly string[];
+  /** Limits above those that every plugin may choose for itself, as `memoryBytes:100663296`. Asked for by choosing them in `limits`. */
+  readonly limits?: readonly string[];
   /** Token budget for `context.llm`; `true` takes the default budget. */
   readonly llm?: number | true;
   /** Quota of `context.kv` in bytes; `shared` lets all callers see the same store. `true` takes the default quota. */

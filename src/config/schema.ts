@@ -107,6 +107,12 @@ export const settingsSchema = Type.Object(
       'Secrets by name: `env` or `file` of the value, the `hosts` and the `header` or `query` it may go to.',
     ),
     limits: Type.Optional(limits),
+    limitsWithoutGrant: Type.Optional(
+      Type.Object(limitProperties, {
+        additionalProperties: false,
+        description: 'Limits up to which a plugin may choose its own without a grant, by name.',
+      }),
+    ),
     pluginLimits: named(limits, 'The same limits by plugin name; they win over `limits`.'),
     tools: section({
       enabled: flag(defaults.tools.enabled, 'The master switch: off refuses every call.'),

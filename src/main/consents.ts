@@ -1,3 +1,6 @@
+import type { Config } from '../config/config-types.ts';
+import { type LimitName, limitTable, listRaisedLimits, writeLimitEntry } from '../config/limits.ts';
+import type { PermissionSet } from '../config/permission-set.ts';
 import { type AuditTrail, createAuditTrail } from '../operations/audit-trail.ts';
 import { createApprovals } from '../permissions/approvals.ts';
 import { isNothing } from '../permissions/decision.ts';
@@ -29,6 +32,7 @@ export function openConsents(
     store,
     events,
     presets: config.grants,
+    presetOfAll: giveLimits(config),
     grantRequested: config.grantRequested,
     now: Date.now,
     onExpire: () => void plugins().refreshGrants().catch(logFault),
@@ -68,4 +72,11 @@ export function openConsents(
   closers.push(() => grantQuestions.close());
   closers.push(events.subscribe({ types: ['plugin-change', 'plugin-removed', 'grant-change'] }, () => grantQuestions.poke()));
   return { grants, approvals, grantQuestions, uses, audit };
+}
+
+/** A plugin need not ask for what the config lets all choose, nor for what the config chooses for all itself. */
+function giveLimits({ limits, limitsWithoutGrant }: Pick<Config, 'limits' | 'limitsWithoutGrant'>): PermissionSet {
+  const chosen = (Object.keys(limits) as LimitName[]).map((name) => writeLimitEntry(name, limitTable[name].max));
+  const given = [...listRaisedLimits(limitsWithoutGrant), ...chosen];
+  return given.length === 0 ? {} : { limits: given };
 }

@@ -42,6 +42,8 @@ export function openHooks(
       queue: { ...config.queue, maxPending, maxPendingPerCaller: maxPending },
       // What a call may take, the event about it must be able to tell.
       limits: { ...config.limits, argumentBytes: limitTable.argumentBytes.max },
+      // What a hook may use was approved with its content.
+      limitsWithoutGrant: { wallMs: limitTable.wallMs.max },
     },
     registry: runner.registry,
     engines: withoutSuspending({ quickjs, deno, docker: shell }),

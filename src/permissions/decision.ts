@@ -1,3 +1,4 @@
+import { readLimitEntry } from '../config/limits.ts';
 import type { PermissionKey, PermissionSet } from '../config/permission-set.ts';
 import { globMatches, netEntryCovers, pathMatches } from './matching.ts';
 
@@ -16,7 +17,7 @@ export interface GrantDecision {
 }
 
 type Kv = NonNullable<PermissionSet['kv']>;
-type ListKey = 'net' | 'read' | 'write' | 'env' | 'run' | 'tools' | 'dangerous' | 'engine';
+type ListKey = 'net' | 'read' | 'write' | 'env' | 'run' | 'tools' | 'dangerous' | 'engine' | 'limits';
 
 /** Tokens that `llm: true` stands for. */
 export const defaultLlmTokens = 100_000;
@@ -30,10 +31,11 @@ const coversByKey: Readonly<Record<ListKey, (granted: string, requested: string)
   tools: globMatches,
   dangerous: globMatches,
   engine: (granted, requested) => granted === requested,
+  limits: limitCovers,
 };
 const nothing: PermissionSet = Object.freeze({});
 const lastByRequest = new WeakMap<PermissionSet, { readonly sources: GrantSources; readonly decision: GrantDecision }>();
-const listKeys: readonly ListKey[] = ['net', 'read', 'write', 'env', 'run', 'tools', 'dangerous', 'engine'];
+const listKeys: readonly ListKey[] = ['net', 'read', 'write', 'env', 'run', 'tools', 'dangerous', 'engine', 'limits'];
 
 /**
  * Decides what is granted of a request. A preset holds even for what was not asked for: an operator may allow a host that
@@ -68,6 +70,11 @@ export function subtractPermissions(requested: PermissionSet, granted: Permissio
   if (kv !== undefined) rest = { ...rest, kv };
   if (requested.sharedCell && !granted.sharedCell) rest = { ...rest, sharedCell: true };
   return rest;
+}
+
+function limitCovers(granted: string, requested: string): boolean {
+  const [wide, asked] = [readLimitEntry(granted), readLimitEntry(requested)];
+  return wide !== undefined && wide.name === asked?.name && wide.value >= asked.value;
 }
 
 /** True when a grant covers all of a request. */

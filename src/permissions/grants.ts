@@ -29,6 +29,8 @@ export interface GrantBookParts {
   readonly events: Pick<EventLog, 'publish'>;
   /** Granted beforehand in the config, by plugin name. */
   readonly presets: Readonly<Record<string, PermissionSet>>;
+  /** What the config gives to every plugin. */
+  readonly presetOfAll?: PermissionSet;
   readonly grantRequested: boolean;
   readonly now: () => number;
   /** Told when time took a grant away. Must not throw. */
@@ -129,7 +131,8 @@ export function createGrantBook(parts: GrantBookParts): GrantBook {
     const { manifest, author } = asking;
     const { permissions: requested } = manifest;
     const isOwn = author === 'operator';
-    const preset = isOwn ? presetOf(manifest.name) : withoutSecrets(presetOf(manifest.name));
+    const named = joinPermissions(presetOf(manifest.name), parts.presetOfAll ?? nothing);
+    const preset = isOwn ? named : withoutSecrets(named);
     const wanted = !parts.grantRequested || isOwn ? preset : joinPermissions(preset, withoutSecrets(requested));
     const stored = joinGrants(holding, subjectOf(asking));
     return decideGrants(requested, {

@@ -1,3 +1,4 @@
+import { readLimitEntry, writeLimitEntry } from '../config/limits.ts';
 import type { PermissionKey, PermissionSet } from '../config/permission-set.ts';
 import { suggestNearNames } from '../errors/near-names.ts';
 import { parseNetEntry } from './net-grammar.ts';
@@ -12,7 +13,7 @@ type Item = { readonly ok: true; readonly entry: string } | { readonly ok: false
 type Value<Key extends PermissionKey> =
   | { readonly ok: true; readonly value: PermissionSet[Key] }
   | { readonly ok: false; readonly message: string };
-type ListKey = 'net' | 'read' | 'write' | 'env' | 'run' | 'tools' | 'dangerous' | 'engine';
+type ListKey = 'net' | 'read' | 'write' | 'env' | 'run' | 'tools' | 'dangerous' | 'engine' | 'limits';
 
 const mostEntries = 100;
 const longestEntry = 1100;
@@ -27,6 +28,7 @@ const examples: Readonly<Record<ListKey, string>> = {
   tools: '["weather", "text_*"]',
   dangerous: '["shell"], or ["*"] for all of its tools',
   engine: '["deno"] or ["docker"]',
+  limits: '["memoryBytes:96MiB"]',
 };
 
 const parsers: { readonly [Key in PermissionKey]: (value: unknown) => Value<Key> } = {
@@ -38,6 +40,7 @@ const parsers: { readonly [Key in PermissionKey]: (value: unknown) => Value<Key>
   tools: (value) => parseList('tools', value, parseToolGlob),
   dangerous: (value) => parseList('dangerous', value, parseToolGlob),
   engine: (value) => parseList('engine', value, parseEngine),
+  limits: (value) => parseList('limits', value, parseLimit),
   llm: parseLlm,
   kv: parseKv,
   sharedCell: parseSharedCell,
@@ -53,6 +56,7 @@ export const permissionKeys: readonly PermissionKey[] = [
   'tools',
   'dangerous',
   'engine',
+  'limits',
   'llm',
   'kv',
   'sharedCell',
@@ -66,13 +70,15 @@ export function parseRequestedPermissions(value: unknown): ParsedPermissions {
   return key === undefined ? parsePermissions(value) : { ok: false, key, message: operatorsOnly[key] };
 }
 
-const operatorsKeys = ['dangerous', 'engine'] as const;
+const operatorsKeys = ['dangerous', 'engine', 'limits'] as const;
 
 const operatorsOnly: Readonly<Record<(typeof operatorsKeys)[number], string>> = {
   dangerous:
     'permissions.dangerous cannot be asked for by a plugin: only the operator lets a dangerous tool run without an approval, with hotcell grant NAME dangerous=TOOL.',
   engine:
     "permissions.engine cannot be asked for by a plugin: a plugin names its engine beside its permissions, as in engine: 'deno'.",
+  limits:
+    'permissions.limits cannot be asked for by itself: a plugin chooses its limits beside its permissions, as in limits: { memoryBytes: 67108864 }, and those above the default are asked for.',
 };
 
 /**
@@ -144,6 +150,15 @@ function parseToolGlob(text: string): Item {
 function parseEngine(text: string): Item {
   if (text === 'deno' || text === 'docker') return { ok: true, entry: text };
   return { ok: false, reason: 'is no engine that a plugin could climb to; write deno or docker' };
+}
+
+function parseLimit(text: string): Item {
+  const limit = readLimitEntry(text);
+  if (limit !== undefined) return { ok: true, entry: writeLimitEntry(limit.name, limit.value) };
+  return {
+    ok: false,
+    reason: 'is no limit; write it as memoryBytes:96MiB or wallMs:60000, up to the upper bound in docs/limits.md',
+  };
 }
 
 function parseLlm(value: unknown): Value<'llm'> {

@@ -5,7 +5,7 @@ import { netEntryCovers, pathMatches } from './matching.ts';
 import { type ParsedPermissions, parsePermissions, permissionKeys } from './parse.ts';
 
 const mostWords = 200;
-const listKeys = ['net', 'read', 'write', 'env', 'run', 'tools', 'dangerous', 'engine'] as const;
+const listKeys = ['net', 'read', 'write', 'env', 'run', 'tools', 'dangerous', 'engine', 'limits'] as const;
 
 /**
  * Reads permissions as people write them in a command: `net=api.example.com read=notes llm=20000 kv kv=shared sharedCell`,
@@ -71,5 +71,6 @@ function overlap(key: (typeof listKeys)[number], one: string, other: string): bo
   if (one === other) return true;
   if (key === 'net') return netEntryCovers(one, other) || netEntryCovers(other, one);
   if (key === 'read' || key === 'write') return pathMatches(one, other) || pathMatches(other, one);
+  if (key === 'limits') return one.split(':', 1)[0] === other.split(':', 1)[0];
   return (key === 'tools' || key === 'dangerous') && (one.includes('*') || other.includes('*'));
 }

@@ -18,7 +18,7 @@ import type { ToolCaller, ToolRegistry } from './tools-api.ts';
 export interface ToolCallerParts {
   readonly config: Pick<
     Config,
-    'tools' | 'safeMode' | 'queue' | 'limits' | 'pluginLimits' | 'executions' | 'idempotency' | 'workers'
+    'tools' | 'safeMode' | 'queue' | 'limits' | 'limitsWithoutGrant' | 'pluginLimits' | 'executions' | 'idempotency' | 'workers'
   >;
   readonly registry: Pick<ToolRegistry, 'resolve'>;
   readonly engines: Engines;

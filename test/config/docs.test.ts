@@ -17,7 +17,7 @@ const readPage = (name: string) => readFileSync(new URL(`../../docs/${name}`, im
 
 /** Every key of the schema as its row in the page; the keys of `limits` have a page of their own. */
 function listRows(schema: TSchema, path = ''): string[] {
-  if (Type.IsObject(schema) && path !== 'limits') {
+  if (Type.IsObject(schema) && path !== 'limits' && path !== 'limitsWithoutGrant') {
     return Object.entries(schema.properties).flatMap(([key, inner]) => listRows(inner, path === '' ? key : `${path}.${key}`));
   }
   const { default: value, minimum, maximum, description }: Readonly<Record<string, unknown>> = { ...schema };

@@ -1,5 +1,5 @@
 import { valid } from 'semver';
-import { type LimitName, type Limits, limitTable } from '../../config/limits.ts';
+import { type LimitName, type Limits, limitTable, listRaisedLimits } from '../../config/limits.ts';
 import type { PermissionSet } from '../../config/permission-set.ts';
 import type { EngineName } from '../../engines/engine.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
@@ -69,6 +69,9 @@ function readPlugin(input: ManifestInput): PluginManifest {
   const isolation = readChoice(node, 'isolation', ['call', 'session', 'plugin']) ?? 'call';
   const { permissions, permissionsSource } = readPermissions(node, input);
   const tools = readTools(node, name, input, warn);
+  const limits = readLimits(node, input.limitTable ?? limitTable);
+  const times = tools.flatMap(({ timeoutMs: wallMs }) => (wallMs === undefined ? [] : [{ wallMs }]));
+  const raised = listRaisedLimits(limits, ...times);
   const sourceUrl = input.inferred?.sourceUrl ?? readText(node, 'sourceUrl', 2048);
   return {
     name,
@@ -76,9 +79,13 @@ function readPlugin(input: ManifestInput): PluginManifest {
     description: readText(node, 'description', maxDescription) ?? tools[0]?.description ?? '',
     engine: readEngine(node),
     isolation,
-    limits: readLimits(node, input.limitTable ?? limitTable),
-    // One cell for all callers is something to ask for: their data meets in it.
-    permissions: isolation === 'plugin' ? { ...permissions, sharedCell: true } : permissions,
+    limits,
+    permissions: {
+      ...permissions,
+      // One cell for all callers is something to ask for: their data meets in it. So is more than every plugin may use.
+      ...(isolation === 'plugin' && { sharedCell: true }),
+      ...(raised.length > 0 && { limits: raised }),
+    },
     permissionsSource,
     tools,
     hooks: readHooks(node),

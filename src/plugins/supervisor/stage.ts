@@ -257,7 +257,8 @@ function isNeeded(record: PluginRecord, generation: Generation): boolean {
   return wanted.includes(generation.id) || generation.contentHash === record.pinnedAwayFrom?.contentHash;
 }
 
-function isAskingForMore(pending: PermissionSet): boolean {
+/** Limits that are not granted are held at the default, and nothing else of the plugin waits for them. */
+function isAskingForMore({ limits: _limits, ...pending }: PermissionSet): boolean {
   return Object.keys(pending).length > 0;
 }
 
