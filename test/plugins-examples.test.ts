@@ -27,7 +27,7 @@ describe('the plugin folders', () => {
     ]);
     expect(plugins.filter((plugin) => plugin.isolation === 'plugin').map((plugin) => plugin.name)).toEqual(['scoreboard']);
     const requested = new Set(plugins.flatMap((plugin) => Object.keys(plugin.permissions.requested)));
-    expect([...requested].sort()).toEqual(['kv', 'net', 'read', 'sharedCell']);
+    expect([...requested].sort()).toEqual(['kv', 'limits', 'net', 'read', 'sharedCell']);
   });
 });
 
