@@ -15,6 +15,7 @@ import { createKeyRing } from './operations/key-ring.ts';
 import { createStrangerCleaner } from './operations/strangers.ts';
 import { createOperations } from './operations/table.ts';
 import { createToolsNews } from './plugins/supervisor/tools-news.ts';
+import { findStorageError } from './store/sqlite-error.ts';
 import { createExecutionReader } from './tools/execution-reader.ts';
 import { createHostedTools } from './tools/hosted/hosted-tools.ts';
 import { createToolRegistry } from './tools/registry.ts';
@@ -29,7 +30,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     return await compose(options, closers);
   } catch (error) {
     await closeAll(closers);
-    throw error;
+    throw findStorageError(error) ?? error;
   }
 }
 
@@ -104,7 +105,16 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
 
   let isReady = false;
   const server = options.listen
-    ? await startHttpServer({ config, operations, events, authenticate, isCurrent, log, isReady: () => isReady })
+    ? await startHttpServer({
+        config,
+        operations,
+        events,
+        authenticate,
+        isCurrent,
+        log,
+        isReady: () => isReady,
+        storageProblem: store.problem,
+      })
     : undefined;
   if (server) {
     closers.push(() => server.close());

@@ -15,6 +15,7 @@ export interface FixedRouteParts {
   readonly authenticate: Authenticate;
   readonly metrics: Metrics;
   readonly isReady: () => boolean;
+  readonly storageProblem: () => HotcellError | undefined;
 }
 
 const daemonItself: Caller = Object.freeze({ id: 'local', role: 'admin' });
@@ -36,8 +37,8 @@ export function registerFixedRoutes(app: FastifyInstance, parts: FixedRouteParts
     method,
     url: '/readyz',
     handler: (_request, reply) => {
-      const isReady = parts.isReady();
-      return sendJson(reply.code(isReady ? 200 : 503), { status: isReady ? 'ready' : 'starting' });
+      const status = parts.storageProblem()?.code ?? (parts.isReady() ? 'ready' : 'starting');
+      return sendJson(reply.code(status === 'ready' ? 200 : 503), { status });
     },
   });
   app.route({

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { ErrorCode } from '../errors/catalog.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import { describeProblem } from '../errors/problem.ts';
+import { findStorageError } from '../store/sqlite-error.ts';
 
 /** The media type of problem details. */
 export const problemType = 'application/problem+json; charset=utf-8';
@@ -22,6 +23,15 @@ const messagesByFastifyCode: Readonly<Record<string, string>> = {
   FST_ERR_BAD_URL: 'The path of the request is not validly encoded.',
 };
 
+/** How a body ends whose client is gone. */
+const goneCodes: ReadonlySet<string> = new Set([
+  'ECONNRESET',
+  'ECONNABORTED',
+  'EPIPE',
+  'ERR_STREAM_PREMATURE_CLOSE',
+  'ABORT_ERR',
+]);
+
 /** Makes any failure one of ours. What nobody foresaw becomes `internal` with an id; the whole error is in the log under it. */
 export function toHotcellError(error: unknown, log: Logger): HotcellError {
   if (error instanceof HotcellError) return error;
@@ -31,6 +41,12 @@ export function toHotcellError(error: unknown, log: Logger): HotcellError {
     return new HotcellError(code, messagesByFastifyCode[fastifyCode] ?? 'The request body is not valid JSON.');
   if (error instanceof SyntaxError)
     return new HotcellError('body-invalid', `The request body is not valid JSON: ${error.message}.`);
+  const storage = findStorageError(error);
+  if (storage !== undefined) return storage;
+  if (goneCodes.has(fastifyCode)) {
+    log.debug({ code: fastifyCode }, 'a client went away before its request was whole');
+    return new HotcellError('body-invalid', 'The request ended before its body was whole.');
+  }
   const id = randomUUID();
   log.error({ err: error, id }, 'fault while a request was served');
   return new HotcellError('internal', `A fault in the daemon stopped the request; its log has it under ${id}.`, {

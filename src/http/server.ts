@@ -31,6 +31,8 @@ export interface HttpServerParts {
   readonly log: Logger;
   /** False as long as plugins load; always ready when absent. */
   readonly isReady?: () => boolean;
+  /** Why nothing can be recorded now; never when absent. */
+  readonly storageProblem?: () => HotcellError | undefined;
   /** Stands in for the half minute in which a WebSocket must answer a ping. */
   readonly pingEveryMs?: number;
 }
@@ -92,7 +94,13 @@ export async function startHttpServer(parts: HttpServerParts): Promise<HttpServe
     pingEveryMs: parts.pingEveryMs ?? pingEveryMs,
     log,
   });
-  registerFixedRoutes(app, { operations, authenticate, metrics, isReady: parts.isReady ?? (() => true) });
+  registerFixedRoutes(app, {
+    operations,
+    authenticate,
+    metrics,
+    isReady: parts.isReady ?? (() => true),
+    storageProblem: parts.storageProblem ?? (() => undefined),
+  });
   await registerOperations(app, [...operations.values()], authenticate);
 
   const url = await listen(app, config);

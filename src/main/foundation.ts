@@ -6,6 +6,7 @@ import { createEventLog } from '../events/event-log.ts';
 import type { DaemonOptions } from '../operations/daemon-types.ts';
 import { createSecretBook } from '../secrets/secret-book.ts';
 import { openStore } from '../store/open.ts';
+import { findStorageError } from '../store/sqlite-error.ts';
 import type { Store } from '../store/store-types.ts';
 import { recoverInterrupted } from '../tools/execution-records.ts';
 import type { Closers } from './closers.ts';
@@ -25,13 +26,34 @@ export interface Foundation {
   readonly logFault: (error: unknown, id?: string) => void;
 }
 
+const sayAgainMs = 60_000;
+
 /** Opens the store, the secrets and the event log; calls that a crash cut off are ended first. */
 export function layFoundation(options: DaemonOptions, closers: Closers): Foundation {
   const { config, version, log, resolver } = options;
   const startedAtMs = Date.now();
-  const logFault = (error: unknown, id?: string) =>
-    log.error({ err: error, ...(id === undefined ? {} : { id }) }, 'fault in the daemon');
-  const store = openStore({ dataDir: config.dataDir, onWriteError: (error) => logFault(error) });
+  const { dataDir } = config;
+  const lastSaid = new Map<string, number>();
+  const logFault = (error: unknown, id?: string) => {
+    const storage = findStorageError(error);
+    if (storage === undefined) return log.error({ err: error, ...(id === undefined ? {} : { id }) }, 'fault in the daemon');
+    // A full disk stops many things at once, and again and again: a line tells it, not a stack each time.
+    const { code, message } = storage;
+    if (performance.now() - (lastSaid.get(code) ?? Number.NEGATIVE_INFINITY) < sayAgainMs) return;
+    lastSaid.set(code, performance.now());
+    log.error({ code }, message);
+  };
+  let told: EventLog | undefined;
+  const store = openStore({
+    dataDir,
+    onWriteError: (error) => logFault(error),
+    onProblem(problem) {
+      const message = problem?.message ?? 'What happens is recorded again.';
+      if (problem === undefined) log.info(message);
+      else logFault(problem);
+      told?.publish('storage-problem', { subject: 'daemon', data: { path: dataDir, message } });
+    },
+  });
   closers.push(() => store.close());
   recoverInterrupted(store, startedAtMs);
   const secrets = createSecretBook({
@@ -44,6 +66,7 @@ export function layFoundation(options: DaemonOptions, closers: Closers): Foundat
   const { redactor } = secrets;
   options.onRedaction?.(redactor.json);
   const events = createEventLog({ store, now: Date.now, redact: redactor.value, onSubscriberError: (error) => logFault(error) });
+  told = events;
   if (options.onEvent) closers.push(events.subscribe({}, options.onEvent));
   return { config, version, startedAtMs, resolver, log, closers, store, secrets, events, logFault };
 }

@@ -4,6 +4,7 @@ import { createApprovalTable } from './approvals.ts';
 import { createAuditTable } from './audit.ts';
 import { databasePath, prepareDataDir, readPid, removePid, writePid } from './data-dir.ts';
 import { createEventTable } from './events.ts';
+import { examineDatabase } from './examine.ts';
 import { createExecutionTable } from './executions.ts';
 import { createGenerationTable } from './generations.ts';
 import { createGrantTable } from './grants.ts';
@@ -19,7 +20,8 @@ import { createPermissionUseTable } from './permission-uses.ts';
 import { createPluginTable } from './plugins.ts';
 import { createRecordingTable } from './recordings.ts';
 import { createSecretTable } from './secrets.ts';
-import { describeStoreError, isBusyError } from './sqlite-error.ts';
+import { describeStoreError, findStorageError, isBusyError } from './sqlite-error.ts';
+import { watchStorage } from './storage-health.ts';
 import type { Store } from './store-types.ts';
 import { createWriteQueue } from './write-queue.ts';
 
@@ -29,6 +31,8 @@ export interface StoreOptions {
   readonly dataDir: string;
   /** Hears of queued writes that failed. Must not throw. */
   readonly onWriteError?: (error: HotcellError) => void;
+  /** Hears when nothing can be recorded any more, and when that is over. Must not throw. */
+  readonly onProblem?: (problem: HotcellError | undefined) => void;
   /** Upper bound of the database file; beyond it writes fail as if the disk were full. */
   readonly maxDatabaseBytes?: number;
 }
@@ -41,14 +45,14 @@ const pageBytes = 4096;
  * `storage-failed` when the directory cannot be used.
  */
 export function openStore(options: StoreOptions): Store {
-  const { dataDir, onWriteError = () => {} } = options;
+  const { dataDir } = options;
   prepareDataDir(dataDir);
   const database = openDatabase(dataDir);
   try {
     configure(database, options.maxDatabaseBytes);
     migrate(database);
     writePid(dataDir);
-    return createStore(database, dataDir, onWriteError);
+    return createStore(database, options);
   } catch (error) {
     database.close();
     throw explainOpening(error, dataDir);
@@ -84,9 +88,19 @@ function configure(database: DatabaseSync, maxDatabaseBytes: number | undefined)
   if (maxDatabaseBytes !== undefined) database.exec(`pragma max_page_count = ${Math.floor(maxDatabaseBytes / pageBytes)}`);
 }
 
-function createStore(database: DatabaseSync, dataDir: string, onWriteError: (error: HotcellError) => void): Store {
+function createStore(database: DatabaseSync, options: StoreOptions): Store {
+  const { dataDir, onWriteError = () => {}, onProblem = () => {} } = options;
+  const health = watchStorage(dataDir, onProblem);
   const checkpoint = createIdleCheckpoint(database);
-  const queue = createWriteQueue(database, { onWriteError, onCommit: checkpoint.noteCommit });
+  const queue = createWriteQueue(database, {
+    onWriteError,
+    onCommit() {
+      health.noteCommit();
+      checkpoint.noteCommit();
+    },
+    onFailure: health.noteFailure,
+    makeRoom: health.makeRoom,
+  });
   let isClosed = false;
   return {
     executions: createExecutionTable(database, queue),
@@ -108,10 +122,13 @@ function createStore(database: DatabaseSync, dataDir: string, onWriteError: (err
     committed: queue.committed,
     committedEnds: queue.committedEnds,
     flush: queue.flush,
+    problem: health.problem,
+    examine: () => examineDatabase(database),
     close() {
       if (isClosed) return;
       isClosed = true;
       queue.close();
+      health.close();
       checkpoint.close();
       removePid(dataDir);
       database.close();
@@ -128,7 +145,7 @@ function explainOpening(error: unknown, dataDir: string): HotcellError {
       cause: error,
     });
   }
-  const described = describeStoreError(error);
+  const described = findStorageError(error) ?? describeStoreError(error);
   if (described.code !== 'storage-damaged') return described;
   return new HotcellError(described.code, `${databasePath(dataDir)} is not a sound SQLite database.`, { cause: error });
 }

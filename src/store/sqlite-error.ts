@@ -6,6 +6,9 @@ const ioError = 10;
 const corrupt = 11;
 const full = 13;
 const notADatabase = 26;
+const readOnly = 8;
+const cannotOpen = 14;
+const storageCodes: ReadonlySet<number> = new Set([readOnly, ioError, corrupt, full, cannotOpen, notADatabase]);
 /** Failures that belong to one row (too big, constraint, mismatch, range); everything else concerns the whole database. */
 const rowCodes: ReadonlySet<number> = new Set([18, 19, 20, 25]);
 
@@ -43,6 +46,20 @@ export function describeStoreError(error: unknown): HotcellError {
       return new HotcellError('storage-failed', `The database hotcell.db could not be used: ${reason}.`, options);
     }
   }
+}
+
+/** What the disk or the database did, when that is what a failure is about; undefined for every other. */
+export function findStorageError(error: unknown): HotcellError | undefined {
+  if (error instanceof HotcellError) return error.code.startsWith('storage-') ? error : undefined;
+  const sqliteCode = readSqliteCode(error);
+  if (sqliteCode !== undefined) return storageCodes.has(sqliteCode) ? describeStoreError(error) : undefined;
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const place = error instanceof Error && 'path' in error ? String(error.path) : 'A file of the data directory';
+  if (code === 'ENOSPC' || code === 'EDQUOT') {
+    return new HotcellError('storage-full', `${place} could not be written because the disk is full.`, { cause: error });
+  }
+  if (code !== 'EROFS' && code !== 'EIO') return undefined;
+  return new HotcellError('storage-failed', `${place} could not be used: the disk says ${code}.`, { cause: error });
 }
 
 /** Runs one statement at once; what SQLite throws becomes a HotcellError. */

@@ -1,3 +1,4 @@
+import type { HotcellError } from '../errors/hotcell-error.ts';
 import type { ExecutionTable, IdempotencyTable, ParkedCallTable, RecordingTable } from './execution-types.ts';
 import type {
   ApprovalTable,
@@ -39,6 +40,10 @@ export interface Store {
   committedEnds(): Promise<void>;
   /** Commits now, in this turn. Never throws: what fails is told to the waiters and to `onWriteError`. */
   flush(): void;
+  /** Why nothing can be recorded now (disk full, data directory gone); undefined while all is well. Costs next to nothing. */
+  problem(): HotcellError | undefined;
+  /** Has SQLite look for damage; what it found, undefined when the database is sound. */
+  examine(): Promise<string | undefined>;
   /** Commits what is queued and gives the data directory free. */
   close(): void;
 }

@@ -33,6 +33,10 @@ export interface WriteQueue {
 export interface WriteQueueHooks {
   readonly onWriteError: (error: HotcellError) => void;
   readonly onCommit: () => void;
+  /** A transaction failed as a whole; it is tried again. */
+  readonly onFailure: (error: HotcellError) => void;
+  /** The disk is full: true when there is room now, so that it may be tried again at once. */
+  readonly makeRoom: (error: HotcellError) => boolean;
 }
 
 const retryMs = 250;
@@ -49,7 +53,10 @@ const maxKeptWrites = 20_000;
  * Creates the queue. A write that is at fault itself (a constraint) is given up and reported; when the database cannot
  * be written (disk full), writes stay queued and are tried again every 250 ms, the oldest of more than 20 000 are given up.
  */
-export function createWriteQueue(database: DatabaseSync, { onWriteError, onCommit }: WriteQueueHooks): WriteQueue {
+export function createWriteQueue(
+  database: DatabaseSync,
+  { onWriteError, onCommit, onFailure, makeRoom }: WriteQueueHooks,
+): WriteQueue {
   const begin = database.prepare('begin immediate');
   const commit = database.prepare('commit');
   let waiting: QueuedWrite[] = [];
@@ -64,6 +71,8 @@ export function createWriteQueue(database: DatabaseSync, { onWriteError, onCommi
   let isClosed = false;
   let refusal: HotcellError | undefined;
   let retry: NodeJS.Timeout | undefined;
+  /** The code of the failure that was told, until a transaction succeeds. */
+  let failing: string | undefined;
 
   function commitLater(): void {
     if (isSoon || later !== undefined) return;
@@ -121,6 +130,7 @@ export function createWriteQueue(database: DatabaseSync, { onWriteError, onCommi
       begin.run();
       const faulty = applyAll(writes);
       commit.run();
+      failing = undefined;
       onCommit();
       for (const write of writes) write.settle?.();
       if (faulty !== undefined) onWriteError(faulty);
@@ -128,14 +138,19 @@ export function createWriteQueue(database: DatabaseSync, { onWriteError, onCommi
     } catch (error) {
       if (database.isTransaction) database.exec('rollback');
       waiting = writes.concat(waiting);
-      rest(describeStoreError(error));
+      const failure = describeStoreError(error);
+      if (failure.code === 'storage-full' && makeRoom(failure)) commitWaiting();
+      else rest(failure);
     }
   }
 
   function rest(error: HotcellError): void {
     refusal = error;
     retry = setTimeout(tryAgain, retryMs).unref();
-    onWriteError(error);
+    // Said once, not with every attempt.
+    if (failing !== error.code) onWriteError(error);
+    failing = error.code;
+    onFailure(error);
     answerWaiters(error);
     const excess = waiting.splice(0, Math.max(0, waiting.length - maxKeptWrites));
     for (const write of excess) write.settle?.();

@@ -2,6 +2,7 @@ import type { Config } from '../config/config-types.ts';
 import { Deadline } from '../engines/deadline.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import type { Approvals } from '../permissions/approval-types.ts';
+import type { Store } from '../store/store-types.ts';
 import { ActiveCall } from './active-call.ts';
 import { decideAdmission, type Refusal } from './admission.ts';
 import { askForApproval } from './approval-gate.ts';
@@ -33,6 +34,8 @@ export interface AcceptParts {
   readonly prepare: (entry: ToolEntry) => PreparedTool;
   readonly nextId: () => string;
   readonly isDraining: () => boolean;
+  /** What cannot be recorded does not begin. */
+  readonly store: Pick<Store, 'problem'>;
   /** Calls under way, by id. */
   readonly active: ReadonlyMap<string, ActiveCall>;
   /** Epoch ms. */
@@ -87,6 +90,8 @@ export function createAcceptance(parts: AcceptParts): Acceptance {
   /** Everything that can be said against a call before anything is done for it. */
   function examine(request: CallRequest, isAdmitted: boolean): Examined {
     const entry = registry.resolve(request.ref, (each) => seesTool(request.caller, each));
+    const problem = parts.store.problem();
+    if (problem !== undefined) throw problem;
     const refusal = findRefusal(entry, request);
     if (refusal !== undefined) {
       throw new HotcellError(refusal.code, refusal.message, refusal.fix === undefined ? {} : { fix: refusal.fix });

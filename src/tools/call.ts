@@ -3,7 +3,7 @@ import { createAcceptance } from './accept.ts';
 import { ActiveCall } from './active-call.ts';
 import { findLateRefusal } from './approval-gate.ts';
 import { CallBorder, type CallBorderParts } from './call-border.ts';
-import { addAdvice, describeClimb, endFailure, endSuccess, endWaiting, leftToNextRun } from './call-end.ts';
+import { addAdvice, describeClimb, endFailure, endSuccess, endWaiting, endWithError, leftToNextRun } from './call-end.ts';
 import { createCallerLimits } from './caller-limits.ts';
 import { waitAtMost, waitForEnd } from './deadline.ts';
 import { createDispatcher } from './dispatcher.ts';
@@ -96,6 +96,7 @@ export function createToolCaller(parts: ToolCallerParts): ToolCallerHandle {
     beforeCall: parts.beforeCall,
     nextId: createExecutionIds(now),
     isDraining: () => isDraining,
+    store,
     active: activeById,
     now,
   });
@@ -148,6 +149,13 @@ export function createToolCaller(parts: ToolCallerParts): ToolCallerHandle {
   async function run(call: ActiveCall): Promise<void> {
     clearTimeout(call.timer);
     if (call.startedAt === 0) call.startedAt = performance.now();
+    const problem = call.suspended === undefined && call.record.attempts === 0 ? store.problem() : undefined;
+    if (problem !== undefined) {
+      dispatcher.leaveEngine(call);
+      call.reject(problem);
+      finish(call, endWithError('error', { code: problem.code, message: problem.message, frames: [] }), undefined);
+      return;
+    }
     if (call.suspended === undefined) {
       waits.beforeEffect(call);
       records.start(call.record, now(), call.request.tag);

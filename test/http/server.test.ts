@@ -1,7 +1,10 @@
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { connect } from 'node:net';
+import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createAuthenticator } from '../../src/http/auth.ts';
+import { startHttpServer } from '../../src/http/server.ts';
 import { type Door, openDoor, readJson } from './door-parts.ts';
 
 let door: Door;
@@ -236,6 +239,32 @@ describe('startHttpServer', () => {
     const text = await (await door.fetch('/metrics')).text();
     expect(text).toContain('hotcell_calls_total{tool="e\\"cho",status="success"} 1');
     expect(text).toContain('hotcell_info{version="9.9.9"} 1');
+  });
+
+  it('takes a client that goes away in mid-body for what it is: no fault of the daemon', async () => {
+    const lines: string[] = [];
+    const gone = Promise.withResolvers<void>();
+    const stream = {
+      write(line: string) {
+        lines.push(line);
+        if (line.includes('went away')) gone.resolve();
+      },
+    };
+    const { operations, events, keys, cwd } = door;
+    const config = { host: '127.0.0.1', port: 0, http: { allowedHosts: [] } };
+    const doors = createAuthenticator({ dataDir: cwd, env: { HOTCELL_TOKEN: door.token }, keys });
+    const server = await startHttpServer({ config, operations, events, ...doors, log: pino({ level: 'debug' }, stream) });
+    const ready = await fetch(`${server.url}/readyz`);
+    expect(ready.status).toBe(200);
+    const socket = connect(Number(new URL(server.url).port), '127.0.0.1');
+    const head = ['POST /api/tools/echo/call HTTP/1.1', 'Host: localhost', `Authorization: Bearer ${door.token}`];
+    socket.write([...head, 'Content-Type: application/json', 'Content-Length: 1000', '', '{"arguments":'].join('\r\n'));
+    await once(socket, 'connect');
+    await fetch(`${server.url}/healthz`);
+    socket.resetAndDestroy();
+    await gone.promise;
+    await server.close();
+    expect(lines.filter((line) => line.includes('"level":50') || line.includes('stack'))).toEqual([]);
   });
 
   it('does not fall over bytes that are no HTTP', async () => {

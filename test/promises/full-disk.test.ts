@@ -12,7 +12,10 @@ const echo = (edition: number) => `export default {
 };
 `;
 
-const folder = makeDaemonFolder({ 'echo.ts': echo(1) });
+const counts = `let calls = 0;
+export default { name: 'counts', description: 'Counts its calls.', isolation: 'session', handler: () => ++calls };
+`;
+const folder = makeDaemonFolder({ 'echo.ts': echo(1), 'counts.ts': counts });
 const dataDir = join(folder, '.hotcell');
 const filler = join(dataDir, 'filler');
 const isMounted = mountSmallDisk();
@@ -68,6 +71,19 @@ describe.skipIf(!isMounted)('a full disk', () => {
     expect(await daemon.client.invoke(pluginContracts.get, { name: 'echo' })).toMatchObject({ state: 'ready' });
   });
 
+  it('lets nothing begin that could not be recorded', async () => {
+    for (let asked = 0; asked < 20; asked++) {
+      await expect(daemon.call('counts')).rejects.toMatchObject({ code: 'storage-full', status: 507 });
+    }
+    expect((await fetch(`${daemon.url}/readyz`)).status).toBe(503);
+    const lines = daemon
+      .output()
+      .split('\n')
+      .filter((line) => /"level":(?:50|"error")/.test(line) && line.includes('storage-full'));
+    expect(lines.length).toBeLessThanOrEqual(2);
+    expect(lines.join('')).not.toContain('stack');
+  });
+
   it('lets a save go live all the same, and says what could not be kept', async () => {
     writeFileSync(join(folder, 'plugins', 'echo.ts'), echo(2));
     await expect(daemon.client.invoke(pluginContracts.reload, { name: 'echo' })).resolves.toMatchObject({
@@ -80,6 +96,8 @@ describe.skipIf(!isMounted)('a full disk', () => {
   it('is over as soon as there is room: calls are recorded, and a restart finds them', async () => {
     rmSync(filler);
     const answer = await succeedAtLast();
+    expect(await daemon.call('counts')).toMatchObject({ output: 1 });
+    expect((await fetch(`${daemon.url}/readyz`)).status).toBe(200);
     expect(answer).toMatchObject({ status: 'success', output: { edition: 2 } });
     await daemon.kill();
     daemon = await startDaemonProcess(folder);

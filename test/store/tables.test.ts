@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { GenerationRow, PluginRow } from '../../src/store/store-types.ts';
+import { endedRow } from './rows.ts';
 import { temporaryStore } from './temporary-store.ts';
 
 describe('recordings', () => {
   it('keeps the newest successful ones of a tool and all failed ones', () => {
-    const { recordings } = temporaryStore();
+    const { recordings, executions } = temporaryStore();
     for (let n = 10; n < 18; n++) {
+      executions.insert(endedRow(`e${n}`));
       const status = n === 11 ? 'error' : 'success';
       recordings.insert({
         executionId: `e${n}`,

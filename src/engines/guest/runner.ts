@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -22,8 +22,22 @@ export async function provideGuestRunner(dataDir: string, runtime: GuestRuntime)
   const built = fileURLToPath(new URL(`../../guest/runner-${runtime}.js`, import.meta.url));
   if (existsSync(built)) return built;
   const file = join(dataDir, 'cache', `runner-${runtime}-${hashSources().slice(0, 32)}.js`);
-  if (!existsSync(file)) keepFile(file, await bundleGuestRunner(runtime));
+  if (!isWhole(file)) {
+    const text = await bundleGuestRunner(runtime);
+    keepFile(file, `${text}\n//${hash('sha256', text, 'hex')}`);
+  }
   return file;
+}
+
+/** Tells whether a kept runner ends with the hash of all before it: a crash or a full disk may have left a part of one. */
+function isWhole(file: string): boolean {
+  try {
+    const kept = readFileSync(file, 'utf8');
+    const end = kept.lastIndexOf('\n//');
+    return end > 0 && kept.slice(end + 3) === hash('sha256', kept.slice(0, end), 'hex');
+  } catch {
+    return false;
+  }
 }
 
 /** Bundles `wasm/process/<runtime>.ts`; the built-ins of the runtime stay imports. */
@@ -44,12 +58,12 @@ export async function bundleGuestRunner(runtime: GuestRuntime): Promise<string> 
 }
 
 function hashSources(): string {
-  const hash = createHash('sha256').update(readFileSync(frames));
+  const sources = createHash('sha256').update(readFileSync(frames));
   for (const part of ['guest', 'process']) {
     const folder = fileURLToPath(new URL(part, wasmDir));
     for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort()) {
-      if (name.endsWith('.ts')) hash.update(`${name}\n`).update(readFileSync(join(folder, name)));
+      if (name.endsWith('.ts')) sources.update(`${name}\n`).update(readFileSync(join(folder, name)));
     }
   }
-  return hash.digest('hex');
+  return sources.digest('hex');
 }

@@ -30,7 +30,9 @@ export async function loadPrelude(dataDir: string): Promise<Prelude> {
 
 function readPrelude(file: string): Prelude | undefined {
   try {
-    return JSON.parse(readFileSync(file, 'utf8')) as Prelude;
+    const prelude = JSON.parse(readFileSync(file, 'utf8')) as Prelude;
+    // A file that a crash or a full disk cut short is made again.
+    return prelude.hash === hashPrelude(prelude) ? prelude : undefined;
   } catch {
     return undefined;
   }
@@ -55,10 +57,13 @@ export async function bundlePrelude(): Promise<Prelude> {
   for (const [name, file] of Object.entries(lazyModuleFiles)) {
     lazyModules[name] = await bundleGuest(fileURLToPath(new URL(`web/${file}`, guestDir)));
   }
-  const hash = createHash('sha256')
+  return { code, lazyModules, hash: hashPrelude({ code, lazyModules }) };
+}
+
+function hashPrelude({ code, lazyModules }: Pick<Prelude, 'code' | 'lazyModules'>): string {
+  return createHash('sha256')
     .update(JSON.stringify([code, lazyModules]))
     .digest('hex');
-  return { code, lazyModules, hash };
 }
 
 async function bundleGuest(entry: string): Promise<string> {

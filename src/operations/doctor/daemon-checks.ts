@@ -1,6 +1,8 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname } from 'node:path';
+import { errorCatalog } from '../../errors/catalog.ts';
+import { examineDataDir } from '../../store/examine.ts';
 import type { Finding } from '../contracts/daemon.ts';
 import type { DoctorFacts } from './run-doctor.ts';
 
@@ -23,6 +25,16 @@ export function checkDataDir({ config }: DoctorFacts): Finding {
     return { name, status: 'warn', message: `${dataDir} is open to other users.`, fix: `Close it: chmod 700 ${dataDir}` };
   }
   return { name, status: 'ok', message: `${dataDir} is writable and private.` };
+}
+
+/** Is everything recorded, and is the database sound? */
+export async function checkDatabase({ config, store }: DoctorFacts): Promise<Finding> {
+  const name = 'database';
+  const problem = store?.problem();
+  if (problem !== undefined) return { name, status: 'fail', message: problem.message, fix: problem.fix };
+  const damage = await (store === undefined ? examineDataDir(config.dataDir) : store.examine());
+  if (damage === undefined) return { name, status: 'ok', message: 'Records are written, and SQLite finds no damage.' };
+  return { name, status: 'fail', message: `hotcell.db is damaged: ${damage}`, fix: errorCatalog['storage-damaged'].fix };
 }
 
 /** Is the port free, when no daemon of ours holds it? */

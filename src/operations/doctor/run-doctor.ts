@@ -1,6 +1,7 @@
 import type { Config } from '../../config/config-types.ts';
+import type { Store } from '../../store/store-types.ts';
 import type { Finding } from '../contracts/daemon.ts';
-import { checkDataDir, checkPort } from './daemon-checks.ts';
+import { checkDatabase, checkDataDir, checkPort } from './daemon-checks.ts';
 import { checkDocker, checkDockerImages } from './docker-checks.ts';
 import { checkDisk, checkNode, checkWatchLimit } from './machine-checks.ts';
 import { checkDeno, checkEsbuild } from './program-checks.ts';
@@ -9,6 +10,8 @@ import { checkDeno, checkEsbuild } from './program-checks.ts';
 export interface DoctorFacts {
   readonly config: Config;
   readonly isServing: boolean;
+  /** The store of the daemon that serves. */
+  readonly store?: Pick<Store, 'problem' | 'examine'>;
 }
 
 type Check = (facts: DoctorFacts) => Finding | Promise<Finding>;
@@ -16,6 +19,7 @@ type Check = (facts: DoctorFacts) => Finding | Promise<Finding>;
 const checks: readonly Check[] = [
   checkNode,
   checkDataDir,
+  checkDatabase,
   checkDisk,
   checkPort,
   checkWatchLimit,
