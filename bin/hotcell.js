@@ -20,6 +20,7 @@ if (words.length === 1 && (words[0] === '--version' || words[0] === '-V')) {
 }
 
 async function run() {
+  endWithLauncher();
   enableCompileCache();
   // The published package has JavaScript only; a checkout bundles its TypeScript, or runs it as it is.
   const program = existsSync(join(packageDir, 'src'))
@@ -30,6 +31,13 @@ async function run() {
       ? { ...(await import('../src/cli/main.ts')), loadDaemon: () => import('../src/main.ts') }
       : require(program);
   await runProcess(loadDaemon);
+}
+
+/** An older Node that was killed outright cannot pass a signal on: its end is seen by the channel that closes with it. */
+function endWithLauncher() {
+  if (process.env.HOTCELL_REEXECUTED !== '1' || process.channel === undefined) return;
+  process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
+  process.channel.unref();
 }
 
 /** The npm package "node" puts a Node into its own folder. */
@@ -46,7 +54,10 @@ function findBundledNode() {
 
 function execute(node) {
   const { spawn } = require('node:child_process');
-  const child = spawn(node, [__filename, ...words], { stdio: 'inherit', env: { ...process.env, HOTCELL_REEXECUTED: '1' } });
+  const child = spawn(node, [__filename, ...words], {
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+    env: { ...process.env, HOTCELL_REEXECUTED: '1' },
+  });
   // A terminal sends its signals to both; others are passed on, and the child decides what they mean.
   for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
   process.on('SIGINT', () => {

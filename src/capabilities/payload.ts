@@ -1,5 +1,6 @@
 import type { Static, TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
+import { maxInputDepth, nestsDeeper, nestsTooDeep } from '../config/json-nesting.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import type { CapabilityRequest } from './capability.ts';
 
@@ -26,6 +27,9 @@ export function createPayloadReader<Schema extends TSchema>(schema: Schema): Pay
 }
 
 function parseJson(op: string, payload: string): unknown {
+  if (nestsDeeper(payload, maxInputDepth)) {
+    throw new HotcellError('arguments-invalid', `The arguments of ${op} are not usable. ${nestsTooDeep}`);
+  }
   try {
     return JSON.parse(payload);
   } catch (cause) {

@@ -1,3 +1,4 @@
+import { maxInputDepth, nestsDeeper, nestsTooDeep } from '../config/json-nesting.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import type { JsonSchema } from '../plugins/manifest-types.ts';
 
@@ -29,6 +30,7 @@ export function parseArguments(text: string): Record<string, unknown> {
 }
 
 function parseJson(text: string, what: string): unknown {
+  if (nestsDeeper(text, maxInputDepth)) throw new HotcellError('usage-wrong', `Expected other JSON as ${what}. ${nestsTooDeep}`);
   try {
     return JSON.parse(text);
   } catch (error) {

@@ -4,6 +4,7 @@ import { basename, extname, join, resolve } from 'node:path';
 import { LineCounter, parseDocument } from 'yaml';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import { searchedNames } from './config-names.ts';
+import { maxInputDepth, nestsDeeper, nestsTooDeep } from './json-nesting.ts';
 
 const codeExtensions = ['.ts', '.mts', '.js', '.mjs'];
 const maxFileBytes = 1024 * 1024;
@@ -58,6 +59,7 @@ function readText(file: string): string {
 }
 
 function parseJson(text: string, file: string): unknown {
+  if (nestsDeeper(text, maxInputDepth)) throw invalid(file, 'cannot be used', new Error(nestsTooDeep));
   try {
     return JSON.parse(text.replace(/^\uFEFF/, ''));
   } catch (error) {

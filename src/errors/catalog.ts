@@ -83,7 +83,11 @@ export const errorCatalog = {
     status: 500,
   },
   // Failures of one execution: the call ran (HTTP 200) and ended so.
-  'handler-threw': { title: 'Handler threw', fix: 'See its arguments and what it logged: hotcell executions show ID.', status: 200 },
+  'handler-threw': {
+    title: 'Handler threw',
+    fix: 'See its arguments and what it logged: hotcell executions show ID.',
+    status: 200,
+  },
   'handler-never-settles': {
     title: 'Promise never settles',
     fix: 'Resolve or reject the promise that the handler returns.',
@@ -150,7 +154,11 @@ export const errorCatalog = {
   'file-failed': { title: 'File operation failed', fix: 'Check that the path exists in the workspace.', status: 200 },
   'quota-exceeded': { title: 'Quota reached', fix: 'Delete what is not needed, or raise the quota.', status: 200 },
   // Failures of a build: kept as the diagnostic of a plugin.
-  'compile-failed': { title: 'Does not compile', fix: 'Save the file when it is mended: it is built again by itself.', status: 422 },
+  'compile-failed': {
+    title: 'Does not compile',
+    fix: 'Save the file when it is mended: it is built again by itself.',
+    status: 422,
+  },
   'import-unresolved': {
     title: 'Import not found',
     fix: 'Install the package beside the plugin, or correct the path.',

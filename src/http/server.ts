@@ -1,6 +1,7 @@
 import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
 import type { Logger } from 'pino';
 import type { Config } from '../config/config-types.ts';
+import { maxInputDepth, nestsDeeper, nestsTooDeep } from '../config/json-nesting.ts';
 import { limitTable } from '../config/limits.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import type { EventLog } from '../events/event.ts';
@@ -136,7 +137,9 @@ function createApp(log: Logger): FastifyInstance {
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
     // Clients send the header also where there is nothing to say.
     if (body === '') return done(null, undefined);
-    parseJson(request, String(body), done);
+    const text = String(body);
+    if (nestsDeeper(text, maxInputDepth)) return done(new HotcellError('body-invalid', nestsTooDeep), undefined);
+    parseJson(request, text, done);
   });
   return app;
 }

@@ -4,6 +4,7 @@ import { createInterface } from 'node:readline';
 import type { Command } from 'commander';
 import { Check } from 'typebox/value';
 import type { Client } from '../../client/client.ts';
+import { maxInputDepth, nestsDeeper, nestsTooDeep } from '../../config/json-nesting.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { type KvEntryView, kvContracts, kvEntry } from '../../operations/contracts/kv.ts';
 import { tame } from '../render/style.ts';
@@ -138,6 +139,8 @@ async function importLines(
 }
 
 function readEntry(line: string, number: number): KvEntryView {
+  if (nestsDeeper(line, maxInputDepth))
+    throw new HotcellError('usage-wrong', `Line ${number} cannot be imported. ${nestsTooDeep}`);
   let value: unknown;
   try {
     value = JSON.parse(line);

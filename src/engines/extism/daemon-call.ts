@@ -1,3 +1,4 @@
+import { maxInputDepth, nestsDeeper, nestsTooDeep } from '../../config/json-nesting.ts';
 import type { BorderAnswer } from '../border.ts';
 import type { ThrowReport } from '../quickjs/protocol.ts';
 import { GuestFault } from './guest-fault.ts';
@@ -77,6 +78,8 @@ function readCall(value: unknown): Call {
 }
 
 function parseJson(text: string): unknown {
+  if (nestsDeeper(text, maxInputDepth))
+    throw new GuestFault('arguments-invalid', `hotcell_call cannot take this. ${nestsTooDeep}`);
   try {
     return JSON.parse(text);
   } catch {

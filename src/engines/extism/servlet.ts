@@ -1,6 +1,6 @@
+import { nestsDeeper } from '../../config/json-nesting.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import type { GuestError } from '../engine.ts';
-import { nestsDeeper } from '../json-nesting.ts';
 import { listExportedFunctions } from './module-sections.ts';
 
 /** The exports of a module that describes its tools itself: `describe()` and `call(request)`. */

@@ -1,4 +1,5 @@
 import { parse as parseYaml } from 'yaml';
+import { maxInputDepth, nestsDeeper, nestsTooDeep } from '../../config/json-nesting.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { readCustomSection, writeCustomSection } from './module-sections.ts';
 import { isServlet } from './servlet.ts';
@@ -64,6 +65,7 @@ function parseSidecar({ file, text }: SidecarFile): unknown {
   if (text.length > maxSidecarBytes) {
     throw invalid(file, `at most ${maxSidecarBytes} characters`, `${text.length}`);
   }
+  if (nestsDeeper(text, maxInputDepth)) throw new HotcellError('manifest-invalid', `${file} cannot be used. ${nestsTooDeep}`);
   try {
     // Aliases are how a small YAML file becomes a huge value; its warnings would be lines of the daemon's own log.
     return file.endsWith('.json') ? JSON.parse(text) : parseYaml(text, { maxAliasCount: 0, logLevel: 'error' });

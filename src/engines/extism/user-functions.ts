@@ -1,4 +1,5 @@
 import type { CallContext } from '@extism/extism';
+import { maxInputDepth, nestsDeeper } from '../../config/json-nesting.ts';
 import { answerDaemonCall, mostCallBytes } from './daemon-call.ts';
 import { GuestFault } from './guest-fault.ts';
 import type { HostCaller } from './host-channel.ts';
@@ -61,6 +62,7 @@ function readJson(context: CallContext, address: bigint): unknown {
 }
 
 function parseJson(text: string): unknown {
+  if (nestsDeeper(text, maxInputDepth)) throw malformed(`JSON text of at most ${maxInputDepth} levels`);
   try {
     return JSON.parse(text);
   } catch {

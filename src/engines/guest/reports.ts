@@ -1,5 +1,5 @@
+import { MAX_OUTPUT_DEPTH, nestsDeeper } from '../../config/json-nesting.ts';
 import type { GuestError, StackFrame } from '../engine.ts';
-import { MAX_OUTPUT_DEPTH, nestsDeeper } from '../json-nesting.ts';
 import { toGuestError } from '../quickjs/guest-errors.ts';
 
 /** What a guest process says of an exception; every text is bounded. */

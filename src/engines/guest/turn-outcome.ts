@@ -1,9 +1,9 @@
+import { nestsDeeper } from '../../config/json-nesting.ts';
 import type { Limits } from '../../config/limits.ts';
 import type { HotcellError } from '../../errors/hotcell-error.ts';
 import { forbiddenSegments } from '../../permissions/forbidden-segments.ts';
 import type { EndReason } from '../call-end.ts';
 import type { GuestError, LoadResult, RunOutcome } from '../engine.ts';
-import { nestsDeeper } from '../json-nesting.ts';
 import { memoryExceeded } from '../quickjs/guest-errors.ts';
 import { explainThrown, guestModule, readReturned } from './reports.ts';
 import type { TurnResult } from './session.ts';

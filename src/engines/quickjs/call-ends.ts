@@ -1,5 +1,5 @@
+import { MAX_OUTPUT_DEPTH, nestsDeeper } from '../../config/json-nesting.ts';
 import type { GuestError, Isolation } from '../engine.ts';
-import { MAX_OUTPUT_DEPTH, nestsDeeper } from '../json-nesting.ts';
 import type { ActiveCall } from './active-call.ts';
 import { memoryExceeded, toGuestError } from './guest-errors.ts';
 import type { CallSliceResult } from './protocol.ts';

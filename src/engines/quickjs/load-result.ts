@@ -1,5 +1,5 @@
+import { nestsDeeper } from '../../config/json-nesting.ts';
 import type { LoadRequest, LoadResult } from '../engine.ts';
-import { nestsDeeper } from '../json-nesting.ts';
 import { memoryExceeded, toGuestError } from './guest-errors.ts';
 import type { LoadSliceResult } from './protocol.ts';
 

@@ -1,3 +1,4 @@
+import { maxInputDepth, nestsDeeper, nestsTooDeep } from '../../config/json-nesting.ts';
 import type { HotcellError } from '../../errors/hotcell-error.ts';
 import { describeProblem } from '../../errors/problem.ts';
 
@@ -24,6 +25,9 @@ export const rpcCodes = { parse: -32700, request: -32600, method: -32601, params
 
 /** Parses one text. Must not throw. */
 export function parseMessage(text: string): RpcMessage {
+  if (nestsDeeper(text, maxInputDepth)) {
+    return { kind: 'refused', answer: formatRpcError(null, rpcCodes.parse, nestsTooDeep) };
+  }
   let value: unknown;
   try {
     value = JSON.parse(text);

@@ -4,6 +4,12 @@
  */
 export const MAX_OUTPUT_DEPTH = 500;
 
+/** How deep what comes from outside may nest: an output, and what it is wrapped in. */
+export const maxInputDepth = MAX_OUTPUT_DEPTH + 20;
+
+/** JSON from outside that nests deeper is refused with this sentence, before anything reads it. */
+export const nestsTooDeep = `It nests deeper than ${maxInputDepth} levels; write it flatter.`;
+
 /** Tells whether arrays and objects of a JSON text nest deeper than `maxDepth`. Takes any text, also one that is no JSON. */
 export function nestsDeeper(text: string, maxDepth: number): boolean {
   // Every level takes two characters.
