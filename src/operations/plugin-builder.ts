@@ -1,7 +1,8 @@
 import type { Config } from '../config/config-types.ts';
 import { limitTable, resolveLimits } from '../config/limits.ts';
 import { embedSidecar } from '../engines/extism/sidecar.ts';
-import { nodeBuiltins, refusedBuiltins } from '../engines/quickjs/node-builtins.ts';
+import { nodeBuiltins, readShapesModule, refusedBuiltins } from '../engines/quickjs/node-builtins.ts';
+import { readOwnZod } from '../engines/quickjs/own-zod.ts';
 import { createCompiler } from '../plugins/compile/compile.ts';
 import { explainLoadError } from '../plugins/diagnostics/load-diagnostic.ts';
 import { readManifest } from '../plugins/manifest/read-manifest.ts';
@@ -20,7 +21,13 @@ export interface PluginBuilderParts extends Pick<BuilderParts, 'engines' | 'refu
 
 /** Opens what turns the source of a plugin into a generation. */
 export function openPluginBuilder({ config, closers, ...parts }: PluginBuilderParts): ReturnType<typeof createBuilder> {
-  const compiler = createCompiler({ sharedDirs: config.sharedDirs, builtins: nodeBuiltins, refusedBuiltins });
+  const compiler = createCompiler({
+    sharedDirs: config.sharedDirs,
+    builtins: nodeBuiltins,
+    refusedBuiltins,
+    readShapes: readShapesModule,
+    readOwnZod,
+  });
   closers.push(async () => compiler.close());
   const schemaReader = createSchemaReader();
   closers.push(async () => schemaReader.close());

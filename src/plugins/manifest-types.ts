@@ -54,6 +54,8 @@ export interface PluginManifest {
   readonly version: string;
   readonly description: string;
   readonly engine: EngineName;
+  /** Whose format the file is written in, when it is not Hotcell's own. */
+  readonly shape?: string;
   /** It runs on a higher engine than the one it asks for. */
   readonly climbed?: ClimbedFrom;
   readonly isolation: Isolation;

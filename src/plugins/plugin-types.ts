@@ -64,6 +64,8 @@ export interface PluginView {
   readonly description: string;
   readonly state: PluginState;
   readonly engine: string;
+  /** Whose format the file is written in, when it is not Hotcell's own. */
+  readonly shape?: string;
   /** It runs on a higher engine than the one it asks for. */
   readonly climbed?: { readonly from: EngineName; readonly reason: string };
   readonly isolation: string;

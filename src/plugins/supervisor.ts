@@ -131,7 +131,7 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
 
   async function rebuildCode(generation: Generation): Promise<string | Uint8Array | undefined> {
     const source = fleet.units.get(generation.pluginPath)?.record.source;
-    const built = source && (await builder.compileOnly(source, generation.manifest.engine));
+    const built = source && (await builder.compileOnly(source, generation.manifest));
     return built?.contentHash === generation.contentHash ? built.artifacts.code : undefined;
   }
 

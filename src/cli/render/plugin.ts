@@ -22,9 +22,13 @@ export function renderPlugins(plugins: readonly PluginView[], style: Style, widt
     { head: 'GEN', text: (row) => String(row.generation ?? '-') },
     { head: 'TOOLS', text: (row) => String(row.tools.length) },
     { head: 'PATH', text: (row) => row.path },
-    { head: 'ABOUT', text: (row) => row.diagnostic?.message ?? row.description },
+    { head: 'ABOUT', text: (row) => row.diagnostic?.message ?? describeAbout(row) },
   ];
   return renderTable(plugins, columns, width);
+}
+
+function describeAbout({ shape, description }: PluginView): string {
+  return shape === undefined ? description : `${description} (${shape})`.trimStart();
 }
 
 /** One plugin in full. */
@@ -35,6 +39,7 @@ export function renderPlugin(plugin: PluginView, style: Style): string {
     ['generation', plugin.generation === undefined ? 'none serves' : `${plugin.generation} by ${plugin.author ?? 'operator'}`],
     ['engine', `${plugin.engine}, isolation ${plugin.isolation}`],
     ['instead of', plugin.climbed && `${plugin.climbed.from}: ${tame(plugin.climbed.reason)}`],
+    ['shape', plugin.shape && `${tame(plugin.shape)}, made a plugin of as it is`],
     ['path', tame(plugin.path)],
     ['tools', plugin.tools.join(', ') || 'none'],
     ['loaded', plugin.loadedAtMs === undefined ? undefined : formatTime(plugin.loadedAtMs)],

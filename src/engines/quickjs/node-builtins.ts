@@ -65,6 +65,13 @@ export const refusedBuiltins: ReadonlyMap<string, string> = new Map(
     .map((name) => [name, insteadOf[findTopic(name)] ?? 'Use the engine deno or docker for code that needs Node itself.']),
 );
 
+const shapesName = 'hotcell:shapes';
+
+/** What makes plugins of tool files in other shapes, for a bundler. */
+export function readShapesModule(): Promise<string> {
+  return readNodeShim(shapesName);
+}
+
 /** The shims for a bundler: by name without `node:`, what reads the text of each. */
 export const nodeBuiltins: ReadonlyMap<string, () => Promise<string>> = new Map(
   [...nodeBuiltinShims.keys()].map((name) => [name, () => readNodeShim(name)] as const),
@@ -74,7 +81,7 @@ export const nodeBuiltins: ReadonlyMap<string, () => Promise<string>> = new Map(
 function readNodeShim(name: string): Promise<string> {
   const known = texts.get(name);
   if (known) return known;
-  const text = readBuiltShim(name) ?? bundleShim(nodeBuiltinShims.get(name) ?? '');
+  const text = readBuiltShim(name) ?? bundleShim(fileOf(name));
   texts.set(name, text);
   return text;
 }
@@ -92,8 +99,13 @@ function readBuiltShim(name: string): Promise<string> | undefined {
 
 /** Bundles every shim, for the package build. */
 export async function bundleNodeShims(): Promise<Record<string, string>> {
-  const entries = [...nodeBuiltinShims].map(async ([name, file]) => [name, await bundleShim(file)] as const);
+  const names = [...nodeBuiltinShims.keys(), shapesName];
+  const entries = names.map(async (name) => [name, await bundleShim(fileOf(name))] as const);
   return Object.fromEntries(await Promise.all(entries));
+}
+
+function fileOf(name: string): string {
+  return nodeBuiltinShims.get(name) ?? fileURLToPath(new URL('../shapes/adapt.ts', shimDir));
 }
 
 async function bundleShim(file: string): Promise<string> {

@@ -42,6 +42,7 @@ const pluginView = Type.Unsafe<PluginView>(
     description: Type.String(),
     state: Type.String(),
     engine: Type.String(),
+    shape: Type.Optional(Type.String({ description: 'whose format the file is written in, when it is not of Hotcell' })),
     climbed: Type.Optional(
       Type.Object(
         { from: Type.String(), reason: Type.String() },

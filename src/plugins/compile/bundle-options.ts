@@ -1,6 +1,7 @@
 import { dirname, extname, join } from 'node:path';
 import type { BuildOptions, Plugin } from 'esbuild';
 import type { CompileTarget } from './compile-types.ts';
+import { adaptedNames } from './other-shapes.ts';
 
 /** What to bundle. */
 export interface BundleTarget {
@@ -11,6 +12,8 @@ export interface BundleTarget {
   readonly target: CompileTarget;
   /** The text of a CommonJS entry, and its name: it goes in without a path, so that no package.json makes it an ES module. */
   readonly commonJs?: { readonly text: string; readonly name: string } | undefined;
+  /** The text that makes a plugin of the entry, which is a tool file in another shape. */
+  readonly adapter?: string | undefined;
 }
 
 /** The options of every build: for QuickJS one script that leaves the module namespace on a global, else one ES module. */
@@ -34,7 +37,11 @@ export function bundleOptions(target: BundleTarget): BuildOptions & { write: fal
     sourcesContent: false,
     // The host's tsconfig.json neither changes nor breaks a plugin.
     tsconfigRaw: '{}',
-    define: { 'process.env.NODE_ENV': '"production"', ...(isScript ? {} : fileNames) },
+    define: {
+      'process.env.NODE_ENV': '"production"',
+      ...(isScript ? {} : fileNames),
+      ...(target.adapter === undefined ? {} : adaptedNames),
+    },
     logLevel: 'silent',
     logLimit: 50,
     legalComments: 'none',
@@ -45,7 +52,10 @@ export function bundleOptions(target: BundleTarget): BuildOptions & { write: fal
 // Packages look beside themselves for files; in a bundle nothing is there, but they load.
 const fileNames = { __filename: '"/plugin/index.js"', __dirname: '"/plugin"' };
 
-function entryOf({ entry, commonJs }: BundleTarget): Pick<BuildOptions, 'entryPoints' | 'stdin'> {
+function entryOf({ entry, commonJs, adapter }: BundleTarget): Pick<BuildOptions, 'entryPoints' | 'stdin'> {
+  if (adapter !== undefined) {
+    return { stdin: { contents: adapter, sourcefile: 'hotcell-adapter.js', resolveDir: dirname(entry), loader: 'js' } };
+  }
   if (!commonJs) return { entryPoints: [entry] };
   const loader = extname(entry).startsWith('.ts') ? 'ts' : 'js';
   return { stdin: { contents: commonJs.text, sourcefile: commonJs.name, resolveDir: dirname(entry), loader } };

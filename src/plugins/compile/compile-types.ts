@@ -9,6 +9,10 @@ export interface CompilerOptions {
   readonly builtins: ReadonlyMap<string, () => Promise<string>>;
   /** For built-ins that the sandbox does not have: a sentence that names what to use instead. */
   readonly refusedBuiltins: ReadonlyMap<string, string>;
+  /** Gives the source text of what makes plugins of tool files in other shapes; without it there are none. */
+  readonly readShapes?: () => Promise<string>;
+  /** Gives the source text of Hotcell's own zod, or of a part of it. */
+  readonly readOwnZod?: (specifier: string) => Promise<string | undefined>;
 }
 
 /**
@@ -29,6 +33,10 @@ export interface CompileRequest {
   readonly isFolder: boolean;
   /** `quickjs` when left out. */
   readonly target?: CompileTarget;
+  /** Makes a plugin of a tool file in another shape: libraries that only describe tools are replaced by stand-ins. */
+  readonly isAdapted?: boolean;
+  /** For a look at what the file exports: built-ins that the target does not have are there, and do nothing. */
+  readonly isTrial?: boolean;
   readonly signal?: AbortSignal;
 }
 

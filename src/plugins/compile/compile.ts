@@ -1,5 +1,5 @@
 import { lstatSync, realpathSync } from 'node:fs';
-import { join, relative, sep } from 'node:path';
+import { dirname, join, relative, sep } from 'node:path';
 import type { Message } from 'esbuild';
 import type { EngineNeed } from '../../engines/ladder.ts';
 import { isPassingMessage } from '../../errors/passing-error.ts';
@@ -14,6 +14,7 @@ import { createImagePackagesPlugin } from './image-packages.ts';
 import { createInputLedger, hashInputs, type InputLedger } from './input-ledger.ts';
 import { describeWarning, diagnoseMessages, type MessageContext } from './message-diagnostic.ts';
 import { findMissingFiles, suggestFiles } from './missing-imports.ts';
+import { adaptedEntry, createShapesPlugin, createZodPlugin } from './other-shapes.ts';
 import { createPathPolicy, isVisibleInside } from './path-policy.ts';
 import { readInput } from './read-input.ts';
 import { ImportRefusal } from './refusal.ts';
@@ -82,12 +83,19 @@ async function compilePlugin(request: CompileRequest, options: CompilerOptions):
   const commonJs = looksLikeCommonJs(entry.realPath, read.text) ? { text: read.text, name: showPath(entry.realPath) } : undefined;
   const load = (path: string) => loadFile(path, guardOptions);
   const fromImage = target === 'docker' ? [createImagePackagesPlugin()] : [];
+  const { isAdapted = false, isTrial = false } = request;
+  const { readShapes } = options;
+  const entryDir = dirname(entry.realPath);
+  const shapes = (isAdapted || isTrial) && readShapes ? { entryDir, readShapes, isTrial, builtins: options.builtins } : undefined;
   const plugins = [
+    ...(options.readOwnZod ? [createZodPlugin(options.readOwnZod)] : []),
+    ...(shapes ? [createShapesPlugin(shapes)] : []),
     createGuardPlugin(guardOptions),
     ...fromImage,
     ...(commonJs ? [createCommonJsPlugin({ policy, showPath, load })] : []),
   ];
-  const outcome = await runBundle(bundleOptions({ entry: entry.realPath, rootDir, plugins, commonJs, target }), {
+  const adapter = isAdapted && shapes ? adaptedEntry(entry.realPath, commonJs !== undefined) : undefined;
+  const outcome = await runBundle(bundleOptions({ entry: entry.realPath, rootDir, plugins, commonJs, adapter, target }), {
     wallMs,
     findObstacle() {
       const packages = listPackageFolders(ledger.texts(), policy.packageDirs);

@@ -20,17 +20,44 @@ export function invalidField(path: string, expected: string, value: unknown, fix
   });
 }
 
-/** Refuses keys that nobody reads, naming the near one. */
+/** What keys of other tool formats are called here. */
+const words: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    parameters: ['inputSchema', 'input_schema', 'schema', 'args', 'arguments', 'params', 'input', 'argsSchema', 'paramsSchema'],
+    handler: ['execute', 'func', 'fn', 'function', 'run', 'call', 'invoke', '_call', 'callback', 'cb', 'action'],
+    description: ['title', 'label', 'summary'],
+    output: ['outputSchema', 'output_schema', 'returns'],
+    name: ['id', 'toolName'],
+    isDangerous: ['needsApproval', 'requireApproval'],
+    onLoad: ['init', 'setup', 'initialize'],
+  }).flatMap(([meant, others]) => others.map((other) => [other, meant] as const)),
+);
+const mostUnknown = 8;
+
+/** Refuses keys that nobody reads, all at once, each with the one that was probably meant. */
 export function checkKeys(node: ManifestNode, known: readonly string[]): void {
-  for (const key of Object.keys(node.data)) {
-    if (known.includes(key)) continue;
-    const path = pathOf(node, key);
-    const suggestion = suggestNearNames(key, known);
-    throw new HotcellError('manifest-invalid', `Unknown key "${path}".${suggestion}`, {
-      facts: { key: path },
-      fix: suggestion === '' ? 'Remove it, or move it into metadata, where anything may stand.' : `Correct the key.${suggestion}`,
-    });
-  }
+  const unknown = Object.keys(node.data).filter((key) => !known.includes(key));
+  const [first] = unknown;
+  if (first === undefined) return;
+  const told = unknown.slice(0, mostUnknown).map((key) => ({ path: pathOf(node, key), hint: suggestKey(key, known) }));
+  const named = told.map(({ path, hint }) => `"${path}".${hint}`);
+  const more = unknown.length > mostUnknown ? ` And ${unknown.length - mostUnknown} more.` : '';
+  const message = named.length === 1 ? `Unknown key ${named[0]}` : `Unknown keys: ${named.join(' ')}${more}`;
+  const hints = told.some(({ hint }) => hint !== '');
+  const one = `Correct the key.${told[0]?.hint ?? ''}`;
+  throw new HotcellError('manifest-invalid', message, {
+    facts: { key: pathOf(node, first) },
+    fix: hints
+      ? named.length === 1
+        ? one
+        : 'Correct the keys as named above; what Hotcell does not read belongs into metadata.'
+      : 'Remove it, or move it into metadata, where anything may stand.',
+  });
+}
+
+function suggestKey(key: string, known: readonly string[]): string {
+  const meant = words.get(key);
+  return meant !== undefined && known.includes(meant) ? ` Here it is called "${meant}".` : suggestNearNames(key, known);
 }
 
 /** A text of bounded length, or undefined. */

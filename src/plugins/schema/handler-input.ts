@@ -16,6 +16,8 @@ export function inferHandler(graph: ModuleGraph, handler: HandlerNode): Inferred
   const described = doc?.text ? { description: doc.text } : {};
   const parameter = firstParameter(handler.fn);
   if (!parameter) return { ...described, warnings: [] };
+  const oneByOne = handler.isBare ? inferOneByOne(graph, handler) : undefined;
+  if (oneByOne !== undefined) return { ...described, ...oneByOne };
   const typed = typeOf(parameter, doc, handler, graph);
   if (!typed) return { ...described, warnings: [] };
   const reader = createTypeReader(typed.graph);
@@ -28,6 +30,31 @@ export function inferHandler(graph: ModuleGraph, handler: HandlerNode): Inferred
     return { ...described, warnings };
   }
   return { ...described, input: withDefaults(schema, parameter), warnings: reader.warnings };
+}
+
+/** The schema of a function that takes its arguments one by one, by their names; undefined for one that takes an object. */
+function inferOneByOne(graph: ModuleGraph, { module, fn }: HandlerNode): Pick<InferredHandler, 'input' | 'warnings'> | undefined {
+  const reader = createTypeReader(graph);
+  const read = fn.params.flatMap((parameter) => {
+    const pattern = parameter.type === 'AssignmentPattern' ? parameter.left : parameter;
+    if (pattern.type !== 'Identifier' || isContextName(pattern.name)) return [];
+    const annotation = pattern.typeAnnotation?.typeAnnotation;
+    const schema = annotation ? reader.toSchema(annotation, { module, parameters: new Map() }) : {};
+    const fallback = parameter.type === 'AssignmentPattern' ? literalValue(parameter.right) : undefined;
+    const isRequired = parameter.type !== 'AssignmentPattern' && !pattern.optional;
+    return [{ name: pattern.name, schema: fallback === undefined ? schema : { ...schema, default: fallback }, isRequired }];
+  });
+  const [first] = read;
+  const takesValues =
+    first !== undefined && (read.length > 1 || (first.schema.type !== undefined && first.schema.type !== 'object'));
+  if (!takesValues) return undefined;
+  const required = read.filter(({ isRequired }) => isRequired).map(({ name }) => name);
+  const properties = Object.fromEntries(read.map(({ name, schema }) => [name, schema]));
+  return { input: { type: 'object', properties, ...(required.length > 0 ? { required } : {}) }, warnings: reader.warnings };
+}
+
+function isContextName(name: string): boolean {
+  return /^_*(?:context|ctx|extra|options|opts|config)$/i.test(name);
 }
 
 function firstParameter(fn: FunctionNode | ArrowFunctionExpression): ParamPattern | undefined {

@@ -1,5 +1,7 @@
 import type { Node, TemplateLiteral } from 'oxc-parser';
 import type { PermissionSet } from '../../config/permission-set.ts';
+import { joinPermissions } from '../../permissions/decision.ts';
+import { createContextUses } from './context-uses.ts';
 import type { ModuleIndex } from './module-index.ts';
 import { keyName } from './property-key.ts';
 import { walkNodes } from './walk-nodes.ts';
@@ -23,23 +25,29 @@ const vocabularyHosts: ReadonlySet<string> = new Set(['www.w3.org', 'json-schema
 
 /**
  * What a plugin without a permissions block seems to need: `net` from the hosts of literal URLs, `env` from the names
- * it passes to `config.get`, `env.get` and `process.env`. A request for the operator to look at, never a grant.
+ * it passes to `config.get`, `env.get` and `process.env`, the rest from what it does with its context. A request for the
+ * operator to look at, never a grant.
  */
-export function inferPermissions(modules: readonly ModuleIndex[]): Pick<PermissionSet, 'net' | 'env'> {
+export function inferPermissions(modules: readonly ModuleIndex[]): PermissionSet {
+  let used: PermissionSet = {};
   const hosts = new Set<string>();
   const names = new Set<string>();
   let mayFetch = false;
   for (const module of modules) {
     mayFetch ||= [...module.imports.values()].some(({ source }) => !/^(\.|node:|hotcell$)/.test(source));
+    const uses = createContextUses(module);
     walkNodes(module.program, (node, parents) => {
+      uses.note(node);
       if (node.type === 'Identifier' && node.name === 'fetch') mayFetch = true;
       const host = describes(parents) ? undefined : hostOf(node);
       if (host !== undefined && hosts.size < maxEntries) hosts.add(host);
-      const name = envName(node);
-      if (name !== undefined && names.size < maxEntries) names.add(name);
+      for (const name of envNames(node)) if (names.size < maxEntries) names.add(name);
     });
+    mayFetch ||= uses.mayFetch();
+    used = joinPermissions(used, uses.permissions());
   }
   return {
+    ...used,
     ...(hosts.size > 0 && mayFetch ? { net: [...hosts].sort() } : {}),
     ...(names.size > 0 ? { env: [...names].sort() } : {}),
   };
@@ -67,10 +75,25 @@ function hostOfTemplate(node: TemplateLiteral): string | undefined {
   return /^https?:\/\/$/i.test(first) && domain !== undefined ? `*.${domain.toLowerCase()}` : undefined;
 }
 
+/** Names that a node reads from the environment: also those of `const { KEY } = process.env`. */
+function envNames(node: Node): string[] {
+  if (node.type === 'VariableDeclarator' && node.init && node.id.type === 'ObjectPattern' && isProcessEnv(node.init)) {
+    const keys = node.id.properties.map((property) =>
+      property.type === 'Property' && !property.computed ? keyName(property.key) : undefined,
+    );
+    return keys.filter(isEnvName);
+  }
+  const name = envName(node);
+  return name === undefined ? [] : [name];
+}
+
 function envName(node: Node): string | undefined {
   if (node.type === 'CallExpression') {
     const { callee } = node;
     const [argument] = node.arguments;
+    if (lastName(callee) === 'getEnvironmentVariable' && argument?.type === 'Literal' && isEnvName(argument.value)) {
+      return argument.value;
+    }
     if (callee.type !== 'MemberExpression' || keyName(callee.property) !== 'get') return undefined;
     if (argument?.type !== 'Literal' || !isEnvName(argument.value)) return undefined;
     return ['config', 'env'].includes(lastName(callee.object) ?? '') ? argument.value : undefined;

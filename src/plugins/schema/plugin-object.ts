@@ -12,11 +12,14 @@ export interface HandlerNode {
   readonly module: ModuleIndex;
   readonly fn: FunctionNode | ArrowFunctionExpression;
   readonly documented: number;
+  /** A function that is exported instead of a plugin: it may take its arguments one by one. */
+  readonly isBare?: boolean;
 }
 
 /** The plugin of an entry: an object literal, or the named exports of the module. */
 export type PluginNode =
   | { readonly kind: 'object'; readonly found: Found<ObjectExpression> }
+  | { readonly kind: 'function'; readonly found: Found<FunctionNode | ArrowFunctionExpression> }
   | { readonly kind: 'namespace'; readonly module: ModuleIndex };
 
 /** Finds what the entry exports as its plugin, in the order in which the sandbox looks for it. */
@@ -27,6 +30,8 @@ export function findPlugin(graph: ModuleGraph, entry: ModuleIndex): PluginNode |
     const nested = inner && resolveObject(graph, { module: inner.module, node: inner.node.value });
     return { kind: 'object', found: nested ?? main };
   }
+  const bare = entry.main && resolveFunction(graph, { module: entry, node: entry.main });
+  if (bare) return { kind: 'function', found: bare };
   const fileBase = posix.basename(entry.path).replace(/\.[^.]*$/, '');
   const named = [...entry.exports].sort(([a], [b]) => Number(b === fileBase) - Number(a === fileBase));
   for (const [name, local] of named) {
@@ -44,6 +49,10 @@ export function findHandlers(graph: ModuleGraph, plugin: PluginNode): HandlerNod
     const fn = value && resolveFunction(graph, value);
     if (fn) handlers.push({ key, module: fn.module, fn: fn.node, documented: documented ?? fn.node.start });
   };
+  if (plugin.kind === 'function') {
+    const { module, node: fn } = plugin.found;
+    return [{ key: 'default', module, fn, documented: fn.start, isBare: true }];
+  }
   const handler = memberOf(graph, plugin, 'handler');
   if (handler) add('default', handler.value, handler.start);
   const tools = memberOf(graph, plugin, 'tools');
@@ -91,6 +100,7 @@ export function findLiteral(graph: ModuleGraph, plugin: PluginNode, name: string
 }
 
 function memberOf(graph: ModuleGraph, plugin: PluginNode, name: string): { value: Found<ValueNode>; start?: number } | undefined {
+  if (plugin.kind === 'function') return undefined;
   if (plugin.kind === 'object') {
     const property = propertyOf(graph, plugin.found, name);
     return property && { value: { module: property.module, node: property.node.value }, start: property.node.start };

@@ -27,8 +27,8 @@ export interface SourcePosition {
 export interface SchemaReadResult {
   /** By the key that engines know a handler by: `default`, or the key in `tools`. */
   readonly handlers: Readonly<Record<string, InferredHandler>>;
-  /** Hosts of literal URLs and names of config and env values: a request, shown as inferred. */
-  readonly permissions: Pick<PermissionSet, 'net' | 'env'>;
+  /** Hosts of literal URLs, names of config and env values, uses of the context: a request, shown as inferred. */
+  readonly permissions: PermissionSet;
   /** Where keys of the plugin object stand in the entry, by dotted path such as `tools.add.timeoutMs`. */
   readonly positions: Readonly<Record<string, SourcePosition>>;
   /** The literal `engine` of the plugin object, for which the code must be built. */

@@ -6,12 +6,14 @@ import type { EngineNeed } from '../../engines/ladder.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import type { Compiler } from '../compile/compile-types.ts';
 import { hashInputs } from '../compile/input-ledger.ts';
+import { speaksOfOtherTools } from '../compile/other-shapes.ts';
 import { readInput as readPluginText } from '../compile/read-input.ts';
 import { findRefusedBuiltin } from '../compile/refused-builtin.ts';
 import { sidecarExtensions } from '../discovery/entry-names.ts';
 import type { PluginSource } from '../discovery/plugin-source.ts';
 import { type Artifacts, hashBytes } from '../generations/artifact-files.ts';
 import { programKey } from '../generations/program.ts';
+import { type OtherShape, readOtherShape } from '../manifest/other-shape.ts';
 import type { ClimbedFrom, PluginManifest } from '../manifest-types.ts';
 import type { BuildInput, Diagnostic } from '../plugin-types.ts';
 import type { SchemaReader, SchemaReadResult } from '../schema/schema-types.ts';
@@ -56,25 +58,40 @@ interface Compiled {
   readonly inputs: readonly BuildInput[];
   readonly artifacts: Artifacts;
   readonly warnings: readonly string[];
+  /** It is a tool file in another shape, made a plugin of. */
+  readonly isAdapted: boolean;
+}
+
+/** How a plugin is compiled. */
+interface CompileHow {
+  readonly engine: EngineName;
+  readonly isAdapted?: boolean;
+  readonly isTrial?: boolean;
+  readonly signal?: AbortSignal | undefined;
 }
 
 type Built = Extract<BuildOutcome, { ok: true }>;
-type NotCompiled = Extract<BuildOutcome, { ok: false }> & { readonly needs?: readonly EngineNeed[] };
+type NotCompiled = Extract<BuildOutcome, { ok: false }> & {
+  readonly needs?: readonly EngineNeed[];
+  /** What was said of a file in another shape that no tool was found in. */
+  readonly advice?: Pick<Diagnostic, 'message' | 'fix'> | undefined;
+};
 
 const maxModuleBytes = 64 * 1024 * 1024;
 const maxSidecarBytes = 1024 * 1024;
 
 /** Creates the builder: compile, evaluate with no capability, read the manifest. */
 export function createBuilder(parts: BuilderParts): PluginBuilder {
-  async function compile(source: PluginSource, engine: EngineName, signal?: AbortSignal): Promise<Compiled | NotCompiled> {
+  async function compile(source: PluginSource, how: CompileHow): Promise<Compiled | NotCompiled> {
+    const { engine, isAdapted = false, isTrial = false, signal } = how;
     if (engine === 'extism') return compileModule(parts, source);
     const { entry, pluginDir, root, kind } = source;
     const isFolder = kind === 'folder';
-    const request = { entry, rootDir: root.path, pluginDir, isFolder, target: engine, ...(signal ? { signal } : {}) };
+    const request = { entry, rootDir: root.path, pluginDir, isFolder, target: engine, isAdapted, isTrial, ...(signal ? { signal } : {}) };
     const result = await parts.compiler.compile(request);
     if (!result.ok) return result;
     const { code, sourceMap, sources, contentHash, inputs, warnings } = result;
-    return { ok: true, engine, contentHash, inputs, warnings, artifacts: { code, sourceMap, sources } };
+    return { ok: true, engine, contentHash, inputs, warnings, isAdapted, artifacts: { code, sourceMap, sources } };
   }
 
   const readText = (source: PluginSource, { artifacts }: Compiled) =>
@@ -93,14 +110,34 @@ export function createBuilder(parts: BuilderParts): PluginBuilder {
       const need = findRefusedBuiltin(loaded.error);
       return { ...fail(await parts.explainLoadError(loaded.error, artifacts)), ...(need ? { needs: [need] } : {}) };
     }
-    const read = parts.readManifest({ exported: loaded.exported, fileName: source.name, ...(inferred ? { inferred } : {}) });
+    const shape = compiled.isAdapted ? readOtherShape(loaded.exported) : undefined;
+    if (shape?.isFound === false) return { ...fail(noTools), advice: shape.advice };
+    const { exported } = shape ?? loaded;
+    const read = parts.readManifest({ exported, fileName: source.name, ...(inferred ? { inferred } : {}) });
     if (!read.ok) return fail(read.diagnostic);
     if (read.manifest.engine !== (climbed?.from ?? engine))
       return fail(describeWrongEngine(source, read.manifest.engine, engine));
-    const warnings = [...compiled.warnings, ...loaded.warnings, ...read.manifest.warnings];
+    const warnings = [...compiled.warnings, ...loaded.warnings, ...read.manifest.warnings, ...describeOptions(shape)];
     const image = loaded.image ? { image: loaded.image } : {};
-    const manifest = climbed ? moveUp(read.manifest, engine, climbed) : read.manifest;
+    const shaped = shape ? { ...read.manifest, shape: shape.name } : read.manifest;
+    const manifest = climbed ? moveUp(shaped, engine, climbed) : shaped;
     return { ok: true, contentHash, inputs, manifest: { ...manifest, warnings }, artifacts: { ...artifacts, ...image } };
+  }
+
+  async function attempt(source: PluginSource, how: CompileHow): Promise<Built | NotCompiled> {
+    const compiled = await compile(source, how);
+    return compiled.ok ? finish(source, compiled) : compiled;
+  }
+
+  /** What a file exports, seen without what only a higher engine has; undefined when that cannot be told. */
+  async function look(source: PluginSource, from: EngineName, isAdapted: boolean): Promise<Built | Diagnostic | undefined> {
+    const compiled = await compile(source, { engine: 'quickjs', isTrial: true, isAdapted });
+    if (!compiled.ok) return undefined;
+    const outcome = await finish(source, compiled, { from, reason: '' });
+    if (outcome.ok) return outcome;
+    if (!shapeFailures.has(outcome.diagnostic.code)) return undefined;
+    const other = isAdapted || outcome.diagnostic.code !== noTools.code ? undefined : await look(source, from, true);
+    return other === undefined || 'manifest' in other ? describeFailure(outcome) : other;
   }
 
   return {
@@ -108,10 +145,13 @@ export function createBuilder(parts: BuilderParts): PluginBuilder {
       const engine = await findTarget(parts, source);
       const refusal = parts.refuseEngine?.(engine);
       if (refusal !== undefined) return refuseEngine(source, engine, refusal);
-      const compiled = await compile(source, engine, signal);
-      const outcome = compiled.ok ? await finish(source, compiled) : compiled;
-      if (outcome.ok) return outcome;
-      const { needs, ...failed } = outcome;
+      const own = await attempt(source, { engine, signal });
+      if (own.ok) return own;
+      const adapted = mayBeOtherShape(source, own) ? await attempt(source, { engine, isAdapted: true, signal }) : undefined;
+      if (adapted?.ok) return adapted;
+      const isAdapted = adapted !== undefined && !isOwnShape(own);
+      const { needs, advice, ...rest } = isAdapted ? adapted : { ...own, advice: adapted?.advice };
+      const failed = { ...rest, diagnostic: describeFailure({ ...rest, advice }) };
       if (needs === undefined || parts.climb === undefined) return failed;
       return climb<Compiled>(parts.climb, {
         source,
@@ -119,16 +159,58 @@ export function createBuilder(parts: BuilderParts): PluginBuilder {
         engine,
         needs,
         failed,
-        compile: (rung) => compile(source, rung, signal),
+        compile: (rung) => compile(source, { engine: rung, isAdapted, signal }),
+        look: () => look(source, engine, isAdapted),
         readName: async (other) => (await readText(source, other)).name,
         finish: (other, climbed) => finish(source, other, climbed),
       });
     },
-    async compileOnly(source, engine) {
-      const compiled = await compile(source, engine);
+    async compileOnly(source, { engine, shape }) {
+      const compiled = await compile(source, { engine, isAdapted: shape !== undefined });
       return compiled.ok ? { contentHash: compiled.contentHash, artifacts: compiled.artifacts } : undefined;
     },
   };
+}
+
+const noTools: Diagnostic = {
+  code: 'export-missing',
+  message: 'No tool was found in the file.',
+  fix: 'Write: export default { name, description, handler }.',
+};
+
+/** Failures that say that a file is no plugin, whatever runs it. */
+const shapeFailures: ReadonlySet<string> = new Set(['export-missing', 'manifest-invalid', 'permissions-invalid']);
+/** Failures that a tool file in another shape may have for its shape alone: it imports a library, or ends a process. */
+const foreignFailures: ReadonlySet<string> = new Set([
+  'import-unresolved',
+  'builtin-refused',
+  'import-refused',
+  'load-failed',
+  'engine-failed',
+  'time-exceeded',
+]);
+
+/** Whether a file that is no plugin is worth another look as a tool file in another shape. */
+function mayBeOtherShape(source: PluginSource, { diagnostic: { code } }: NotCompiled): boolean {
+  if (source.kind === 'wasm') return false;
+  if (code === 'export-missing') return true;
+  if (code !== 'manifest-invalid' && !foreignFailures.has(code)) return false;
+  const read = readPluginText(source.realEntry);
+  return typeof read !== 'string' && speaksOfOtherTools(read.text);
+}
+
+/** Whether what is wrong with a file is to be said of it as a plugin: it is written as one, or as nothing else. */
+function isOwnShape({ diagnostic: { code } }: NotCompiled): boolean {
+  return shapeFailures.has(code);
+}
+
+function describeFailure({ diagnostic, advice }: Pick<NotCompiled, 'diagnostic' | 'advice'>): Diagnostic {
+  return advice === undefined || diagnostic.code !== 'export-missing' ? diagnostic : { ...diagnostic, ...advice };
+}
+
+function describeOptions(shape: OtherShape | undefined): string[] {
+  if (!shape?.isFound || shape.options.length === 0) return [];
+  return [`The class was made without options; it looks for ${shape.options.join(', ')}. Export an instance to give them.`];
 }
 
 /** What a build for a higher engine says of itself; the permission that a person gave can be taken back at any time. */
@@ -185,7 +267,7 @@ async function compileModule(parts: BuilderParts, source: PluginSource): Promise
       sidecar && sidecarPath ? { file: basename(sidecarPath), text: sidecar } : undefined,
     );
     const contentHash = hashInputs(inputs, (path) => basename(path));
-    return { ok: true, engine: 'extism', contentHash, inputs, warnings: [], artifacts: { code, sources: [] } };
+    return { ok: true, engine: 'extism', contentHash, inputs, warnings: [], isAdapted: false, artifacts: { code, sources: [] } };
   } catch (error) {
     const { code, message, fix } = error instanceof HotcellError ? error : unreadable(source);
     return { ok: false, diagnostic: { code, message, file: source.name, fix }, inputs, missing };

@@ -1,4 +1,3 @@
-import type { EngineName } from '../../engines/engine.ts';
 import type { Asking } from '../../permissions/grants.ts';
 import type { PluginSource } from '../discovery/plugin-source.ts';
 import type { Artifacts } from '../generations/artifact-files.ts';
@@ -29,6 +28,7 @@ export type BuildOutcome =
 /** A build that asks for a higher engine, and why. */
 export interface Wish extends Asking {
   readonly reason: string;
+  readonly permissionsSource: PluginManifest['permissionsSource'];
 }
 
 /** Compiles a plugin, evaluates it with no capability and reads its manifest. */
@@ -36,5 +36,8 @@ export interface PluginBuilder {
   /** Rejects only when the signal aborts or a part of the daemon is at fault. */
   build(source: PluginSource, signal: AbortSignal, author?: Author): Promise<BuildOutcome>;
   /** Compiles alone, for code that the disk has lost or that another engine is to run; undefined when it does not compile. */
-  compileOnly(source: PluginSource, engine: EngineName): Promise<{ contentHash: string; artifacts: Artifacts } | undefined>;
+  compileOnly(
+    source: PluginSource,
+    how: Pick<PluginManifest, 'engine' | 'shape'>,
+  ): Promise<{ contentHash: string; artifacts: Artifacts } | undefined>;
 }

@@ -5,8 +5,8 @@ import type { Asking } from '../../permissions/grants.ts';
 import { describeGrantCommand } from '../../permissions/permission-words.ts';
 import { nameFromFile } from '../discovery/entry-names.ts';
 import type { PluginSource } from '../discovery/plugin-source.ts';
-import type { ClimbedFrom } from '../manifest-types.ts';
-import type { Author } from '../plugin-types.ts';
+import type { ClimbedFrom, PluginManifest } from '../manifest-types.ts';
+import type { Author, Diagnostic } from '../plugin-types.ts';
 import type { BuildOutcome } from './builder-types.ts';
 
 /** What decides whether a plugin may run on a higher engine than the one it asks for. */
@@ -30,6 +30,8 @@ export interface Climber<Compiled> {
   readonly failed: Failed;
   /** Compiles for another engine; nothing of the plugin runs. */
   readonly compile: (engine: Rung) => Promise<(Compiled & { readonly ok: true; readonly contentHash: string }) | Failed>;
+  /** What the file exports, as far as it can be seen on no higher engine: a build of it, or what is wrong with it. */
+  readonly look: () => Promise<{ readonly manifest: PluginManifest } | Diagnostic | undefined>;
   /** The name that the plugin gives itself, read off its text. */
   readonly readName: (compiled: Compiled) => Promise<string | undefined>;
   /** Loads what was compiled and makes the build of it. */
@@ -46,23 +48,37 @@ export async function climb<Compiled>(parts: ClimbParts, climber: Climber<Compil
   const facts = { engine, needs, rungs: await parts.rungs(), escalation, isOperators: author === 'operator' };
   const decision = decideBuild({ ...facts, approved: [] });
   if (decision.action === 'stay') return failed;
-  if (decision.action === 'suggest') return advise(failed, decision);
+  if (decision.action === 'suggest') {
+    const seen = await climber.look();
+    return isDiagnostic(seen) ? { ...failed, diagnostic: seen } : advise(failed, decision);
+  }
   const compiled = await climber.compile(decision.engine);
   // Another engine would not help: what is wrong there is wrong with the plugin.
   if (!compiled.ok) return failed;
   const climbed = { from: engine, reason: decision.reason };
   if (decision.action === 'move') return climber.finish(compiled, climbed);
   const name = readPluginName(await climber.readName(compiled)) ?? nameFromFile(source.name);
-  const wish: Asking = {
+  const engineOnly: Asking = {
     pluginPath: source.path,
     contentHash: compiled.contentHash,
     author,
     manifest: { name, permissions: { engine: [decision.engine] } },
   };
-  const isAllowed = parts.isAllowed(wish);
+  const isAllowed = parts.isAllowed(engineOnly);
   const { action } = decideBuild({ ...facts, approved: isAllowed ? [decision.engine] : [] });
   if (action === 'move') return climber.finish(compiled, { ...climbed, isGranted: true });
-  return { ...failed, diagnostic: describeWish(failed, wish, decision), wish: { ...wish, reason: decision.reason } };
+  // Nobody is asked for the sake of a file that is no plugin, and one question holds all that it asks for.
+  const seen = await climber.look();
+  if (isDiagnostic(seen)) return { ...failed, diagnostic: seen };
+  const permissions = { ...seen?.manifest.permissions, ...engineOnly.manifest.permissions };
+  const asked = { ...engineOnly, manifest: { name: seen?.manifest.name ?? name, permissions } };
+  const { permissionsSource = 'declared' } = seen?.manifest ?? {};
+  const wish = { ...asked, reason: decision.reason, permissionsSource };
+  return { ...failed, diagnostic: describeWish(failed, wish, decision), wish };
+}
+
+function isDiagnostic(seen: { readonly manifest: PluginManifest } | Diagnostic | undefined): seen is Diagnostic {
+  return seen !== undefined && 'message' in seen;
 }
 
 function advise(failed: Failed, decision: LadderDecision): Failed {

@@ -35,7 +35,7 @@ export function createRungBuilds(parts: {
 
   async function make(generation: Generation, rung: Rung, id: string): Promise<RungBuild | undefined> {
     const source = parts.findSource(generation.pluginPath);
-    const compiled = source && (await parts.builder.compileOnly(source, rung));
+    const compiled = source && (await parts.builder.compileOnly(source, { ...generation.manifest, engine: rung }));
     if (compiled?.contentHash !== generation.contentHash) return undefined;
     const { artifacts } = compiled;
     const { pluginPath, manifest, program } = generation;

@@ -19,6 +19,7 @@ export function viewPlugin(record: PluginRecord, decideGrants: (asking: Asking) 
     description: manifest?.description ?? '',
     state: record.lifecycle.state,
     ...(manifest?.climbed ? { climbed: { from: manifest.climbed.from, reason: manifest.climbed.reason } } : {}),
+    ...(manifest?.shape === undefined ? {} : { shape: manifest.shape }),
     engine: manifest?.engine ?? (record.source.kind === 'wasm' ? 'extism' : 'quickjs'),
     isolation: manifest?.isolation ?? 'call',
     ...(live ? viewLive(live.generation) : {}),
@@ -26,7 +27,7 @@ export function viewPlugin(record: PluginRecord, decideGrants: (asking: Asking) 
     ...(diagnostic ? { diagnostic } : {}),
     warnings: manifest?.warnings ?? [],
     permissions: {
-      source: findAskingGeneration(record)?.manifest.permissionsSource ?? 'declared',
+      source: (record.wish ?? findAskingGeneration(record)?.manifest)?.permissionsSource ?? 'declared',
       requested: asking?.manifest.permissions ?? {},
       granted: decision?.granted ?? {},
       pending: decision?.pending ?? {},

@@ -289,3 +289,45 @@ describe('readSchemas: places and source', () => {
     expect(findSourceUrl('// @source: javascript:alert(1)')).toBeUndefined();
   });
 });
+
+describe('readSchemas: permissions of the context', () => {
+  it.each([
+    ['kv', 'context.kv.get("a")', { kv: true }],
+    ['reads', 'context.files.read("notes/a.md"); context.files.list(args.x)', { read: ['.', 'notes/a.md'] }],
+    ['writes below a folder', 'context.files.write(`out/${args.x}.md`, "t")', { write: ['out'] }],
+    ['what leads out of the workspace', 'context.files.read("../secret")', { read: ['.'] }],
+    [
+      'tools by name',
+      'context.tools.call("weather", {}); context.tools?.call(args.x ? "a" : "b")',
+      { tools: ['a', 'b', 'weather'] },
+    ],
+    ['tools by a name that is made', 'context.tools.call(args.x)', { tools: ['*'] }],
+    ['llm', 'context.llm.generate("hi")', { llm: true }],
+    ['run', 'context.run("ffmpeg", ["-i"])', { run: ['ffmpeg'] }],
+    ['a name that stands above', 'context.run(command, [])', { run: ['jq'] }],
+    ['process.env taken apart', 'const { A_KEY, B_KEY: b } = process.env', { env: ['A_KEY', 'B_KEY'] }],
+    [
+      'everything at once',
+      'context.kv.set("a", 1); context.llm.generate({}); context.env.get("K")',
+      { env: ['K'], kv: true, llm: true },
+    ],
+    ['nothing of what is called alike', 'args.kv.get("a"); run("x"); files.read("a")', {}],
+  ])('asks for %s', (_, body, permissions) => {
+    const text = `const command = 'jq';\nexport default { handler: async (args: any, context: any) => { ${body} } };`;
+    expect(read(text).permissions).toEqual(permissions);
+  });
+
+  it('follows the context into parts, other names and helpers', () => {
+    const parts =
+      'export default { handler: async (args: any, { kv, files: { write }, tools }: any) => { await kv.get("a"); await write("a.md", ""); await tools.call("x"); } };';
+    expect(read(parts).permissions).toEqual({ kv: true, tools: ['x'], write: ['a.md'] });
+    const other =
+      'export default { handler: async (args: any, c: any) => { const { llm } = c; const store = c.kv; await llm.generate("a"); await store.list(); } };';
+    expect(read(other).permissions).toEqual({ kv: true, llm: true });
+    const helper = { 'h.ts': 'export const save = (context: any) => context.kv.set("a", 1);' };
+    expect(
+      read(`import { save } from './h'; export default { handler: (args: any, context: any) => save(context) };`, helper)
+        .permissions,
+    ).toEqual({ kv: true });
+  });
+});

@@ -32,7 +32,7 @@ function openBuilds(contentHash = 'content') {
   const discarded: (string | undefined)[] = [];
   const builds = createRungBuilds({
     builder: {
-      async compileOnly(_source, engine) {
+      async compileOnly(_source, { engine }) {
         compiled.push(engine);
         return { contentHash, artifacts: { code: `code for ${engine}`, sourceMap: '{}', sources: [] } };
       },

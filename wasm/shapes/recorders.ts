@@ -1,0 +1,153 @@
+/** Servers and extension hosts that only write down what is registered with them. */
+import { absent, isRecord } from './late.ts';
+import { type FoundTool, mark, readTool } from './read-tool.ts';
+import { toParameters } from './schemas.ts';
+
+type Json = Record<string, unknown>;
+type Ask = (request: Json, extra: unknown) => unknown;
+
+/** What a file made and registered while it was loaded, in this order. */
+export const recorded: { tools: unknown[]; servers: Server[]; other: Set<string> } = { tools: [], servers: [], other: new Set() };
+
+/** Takes `tool(name, description?, shape?, annotations?, handler)` and `registerTool(name, config, handler)`. */
+function readRegistration(name: unknown, rest: readonly unknown[]): Json {
+  const handler = rest.findLast((each) => typeof each === 'function');
+  const found: Json = { name, handler };
+  for (const each of rest) {
+    if (typeof each === 'string') found.description = each;
+    else if (!isRecord(each) || typeof each === 'function') continue;
+    else if ('inputSchema' in each || 'description' in each || 'annotations' in each || 'outputSchema' in each)
+      Object.assign(found, pickConfig(each));
+    else if (isAnnotations(each)) found.annotations = each;
+    else found.inputSchema = each;
+  }
+  if (toParameters(found.inputSchema) === undefined) found.inputSchema = { type: 'object', properties: {} };
+  return mark(found, 'MCP server');
+}
+
+function pickConfig({ title, description, inputSchema, annotations }: Json): Json {
+  return { title, description, inputSchema, annotations };
+}
+
+function isAnnotations(value: Json): boolean {
+  const keys = Object.keys(value);
+  return keys.length > 0 && keys.every((key) => key === 'title' || key.endsWith('Hint'));
+}
+
+/** The low-level server of MCP: it is asked for its tools like by a client. */
+export class Server {
+  readonly tools: Json[] = [];
+  readonly #handlers = new Map<string, Ask>();
+  readonly server: Server = this;
+  readonly prompts: unknown;
+  readonly resources: unknown;
+
+  constructor() {
+    recorded.servers.push(this);
+    // What is not of tools is heard and not used.
+    // biome-ignore lint/correctness/noConstructorReturn: unknown methods of a server are absent by name, not undefined
+    return new Proxy(this, {
+      get: (target, key) => {
+        if (key in target || typeof key === 'symbol' || key === 'then') {
+          const value: unknown = Reflect.get(target, key, target);
+          return typeof value === 'function' ? value.bind(target) : value;
+        }
+        recorded.other.add(key);
+        return absent(`server.${key}`);
+      },
+    });
+  }
+
+  tool(name: unknown, ...rest: unknown[]): unknown {
+    return this.registerTool(name, ...rest);
+  }
+
+  registerTool(name: unknown, ...rest: unknown[]): unknown {
+    const found = readRegistration(name, rest);
+    this.tools.push(found);
+    const remove = () => {
+      if (this.tools.includes(found)) this.tools.splice(this.tools.indexOf(found), 1);
+    };
+    return { enabled: true, enable() {}, disable: remove, remove, update() {} };
+  }
+
+  addTool(tool: unknown): void {
+    if (isRecord(tool)) this.tools.push(mark({ ...tool }, 'FastMCP'));
+  }
+
+  addTools(tools: readonly unknown[]): void {
+    for (const tool of tools) this.addTool(tool);
+  }
+
+  setRequestHandler(schema: unknown, ask: Ask): void {
+    this.#handlers.set(methodOf(schema), ask);
+  }
+
+  async connect(): Promise<void> {}
+  async start(): Promise<void> {}
+  async close(): Promise<void> {}
+
+  /** The tools that it lists, each with a handler that calls it like a client does. */
+  async readTools(): Promise<readonly unknown[]> {
+    const list = this.#handlers.get('tools/list');
+    const call = this.#handlers.get('tools/call');
+    if (list === undefined || call === undefined) return this.tools;
+    const listed = await list({ method: 'tools/list', params: {} }, {});
+    const tools: readonly unknown[] = isRecord(listed) && Array.isArray(listed.tools) ? listed.tools : [];
+    return [
+      ...this.tools,
+      ...tools.filter(isRecord).map((tool) => mark({ ...tool, handler: callBy(call, tool.name) }, 'MCP server')),
+    ];
+  }
+}
+
+function callBy(call: Ask, name: unknown) {
+  return (args: unknown, extra: unknown) => call({ method: 'tools/call', params: { name, arguments: args } }, extra);
+}
+
+/** `ListToolsRequestSchema` of the stand-in and the SDK's own say which request they are for. */
+function methodOf(schema: unknown): string {
+  if (typeof schema === 'string') return schema;
+  const name = String(schema);
+  if (/ListTools/.test(name)) return 'tools/list';
+  return /CallTool/.test(name) ? 'tools/call' : name;
+}
+
+/** The API that a pi extension is handed. Also used for functions that register with some server. */
+export function createApi() {
+  const server = new Server();
+  const tools: unknown[] = [];
+  const starters: (() => unknown)[] = [];
+  const known: Json = {
+    registerTool(tool: unknown, ...rest: unknown[]) {
+      if (rest.length > 0) return server.registerTool(tool, ...rest);
+      if (isRecord(tool)) tools.push(mark({ ...tool }, 'pi'));
+      return undefined;
+    },
+    tool: server.tool.bind(server),
+    addTool: server.addTool.bind(server),
+    setRequestHandler: server.setRequestHandler.bind(server),
+    server,
+    on(event: unknown, listen: unknown) {
+      if (typeof listen === 'function' && String(event) === 'session_start') starters.push(() => listen({}, absent('ctx')));
+      return () => {};
+    },
+  };
+  const api = new Proxy(known, {
+    get(target, key) {
+      if (typeof key === 'symbol' || key === 'then') return undefined;
+      if (!(key in target) || key === 'on') recorded.other.add(key);
+      return key in target ? target[key] : absent(`api.${key}`);
+    },
+  });
+  /** What an extension does when a session begins; some register their tools there. */
+  const start = async () => {
+    for (const begin of starters) await begin();
+  };
+  return { api, tools, server, start };
+}
+
+/** Reads whatever of a list is a tool. */
+export function readTools(values: readonly unknown[]): FoundTool[] {
+  return values.flatMap((value) => readTool(value) ?? []);
+}
