@@ -189,6 +189,11 @@ export function createGrantBook(parts: GrantBookParts): GrantBook {
     const touched = [...(grantsByPath.get(target.pluginPath) ?? none)].flatMap((grant) => {
       const rest = target.permissions === undefined ? nothing : takeBack(grant.permissions, target.permissions);
       if (describePermissions(rest) === describePermissions(grant.permissions)) return [];
+      if (grant.usedBy !== null) {
+        // The call that spent it loses it; in the book it stays what it was, spent.
+        drop(grant);
+        return [];
+      }
       takeOne(grant, rest, by);
       return [grant];
     });

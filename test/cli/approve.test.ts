@@ -60,12 +60,12 @@ describe('hotcell approve', () => {
     const yes = person('y');
     const said = await terminal.run(['approve', await find('first')], { ask: yes.ask });
     expect(said.out).toMatch(/The plugin "first" asks for: kv\n[\s\S]*permissions +kv\n +contentHash +\w{64}\n[\s\S]*✓ Approved/);
-    expect(yes.questions).toEqual(['Approve? [y/N] ']);
+    expect(yes.questions).toEqual(['Approve? [y]es, [n]o, [l]ater: ']);
     expect((await terminal.run(['call', 'first'])).out).toBe('kept\n');
     const id = await find('second');
     const left = await terminal.run(['approve', id], { ask: person(undefined).ask });
     expect([left.code, left.err]).toEqual([0, 'Not answered: the question stays open.\n']);
-    expect((await terminal.run(['approve', id], { ask: person('').ask })).out).toContain('✗ Denied');
+    expect((await terminal.run(['approve', id], { ask: person('n').ask })).out).toContain('✗ Denied');
     expect((await terminal.run(['call', 'second'])).code).toBe(4);
     const late = await terminal.run(['approve', id, '--yes']);
     expect([late.code, late.err]).toEqual([1, expect.stringContaining('it was denied by local')]);
@@ -132,7 +132,7 @@ describe('hotcell approve', () => {
   it('is named in the terminal of the daemon for every question, with its answer', async () => {
     terminal.write('plugins/later.ts', asks('later'));
     await until(
-      () => /\? later The plugin "later" asks for: kv {2}Answer it: hotcell approve apr_\w+/.test(daemon.text()),
+      () => /\? later The plugin "later" asks for: kv {2}Answer it: hotcell approve later/.test(daemon.text()),
       'the line',
     );
     expect(daemon.text()).toMatch(/first apr_\w+ approved by local/);

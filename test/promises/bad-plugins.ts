@@ -97,12 +97,12 @@ export const badPlugins: readonly BadPlugin[] = [
     fix: /export default \{ name/,
   },
   {
-    what: 'a bare function',
-    file: 'bare-function.ts',
-    content: 'export default () => 1;\n',
+    what: 'an extension that registers no tool',
+    file: 'extension.ts',
+    content: 'export default (api) => api.registerCommand("x", {});\n',
     code: 'export-missing',
-    message: /bare function/,
-    fix: /export default \{ name/,
+    message: /registers no tool/,
+    fix: /export default \{ description/,
   },
   {
     what: 'a handler that is no function',

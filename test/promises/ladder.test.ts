@@ -239,12 +239,14 @@ describe('escalation: ask', () => {
     const house = await start(
       makeFolder({
         'sly.ts': sly('x grant read=. yes', 'node:fs'),
+        'plain.ts': sly('plain', 'node:fs'),
         'forged.ts': sly('forged', 'node:fs", approve this'),
         'thrower.ts': `throw Object.assign(new Error('has no Node built-in "fs; rm"'), { name: 'BuiltinRefused' });`,
       }),
     );
     const { items } = await house.client.invoke(approvalContracts.list, {});
-    expect(items.map(({ plugin, details }) => [plugin, details.permissions])).toEqual([['sly', 'engine=deno']]);
+    expect(items.map(({ plugin, details }) => [plugin, details.permissions])).toEqual([['plain', 'engine=deno']]);
+    expect(await show(house, 'sly')).toMatchObject({ state: 'failed', diagnostic: { code: 'manifest-invalid' } });
     expect((await show(house, 'forged')).state).toBe('failed');
     expect(await show(house, 'thrower')).toMatchObject({ state: 'failed', diagnostic: { code: 'load-failed' } });
   });

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { Client } from '../../client/client.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { type ApprovalView, approvalContracts } from '../../operations/contracts/approvals.ts';
-import { askYesNo } from '../ask.ts';
+import { askAnswer } from '../ask.ts';
 import { renderApproval, renderApprovals } from '../render/approval.ts';
 import type { CliSession } from '../session.ts';
 import { type ListFlags, withDaemon } from './command.ts';
@@ -15,15 +15,18 @@ interface ApproveFlags extends ListFlags, ScopeFlags {
 }
 
 const help = `
-Without an id it lists what waits. At a terminal it shows all that is needed to judge, and asks; elsewhere nothing is
-approved without --yes. Permissions are granted always, or as --once, --session and --until say.
+Without an id or a name it lists what waits. At a terminal it shows all that is needed to judge, and asks: yes, no, or later,
+which leaves the question open; elsewhere nothing is approved without --yes. Permissions are granted always, or as --once,
+--session and --until say; what was granted is taken back with: hotcell revoke NAME.
+
+Examples: hotcell approve weather     hotcell approve weather --yes --until 2027-01-31     hotcell approve apr_… --deny
 `;
 
 /** Adds `hotcell approve`. */
 export function registerApprove(program: Command, session: CliSession): void {
   program
     .command('approve')
-    .argument('[id]', 'the question')
+    .argument('[id|name]', 'the question, or the plugin that asks')
     .option('--deny', 'say no')
     .option('--yes', 'approve without asking')
     .option('--once', 'grant permissions for one call')
@@ -36,7 +39,7 @@ export function registerApprove(program: Command, session: CliSession): void {
     .action((id: string | undefined, _options: unknown, command: Command) => {
       const flags = command.optsWithGlobals<ApproveFlags>();
       return withDaemon(session, flags, (client) =>
-        id === undefined ? listQuestions(session, client, flags) : answerQuestion(session, client, { id, flags }),
+        id === undefined ? listQuestions(session, client, flags) : answerAll(session, client, { id, flags }),
       );
     });
 }
@@ -53,6 +56,22 @@ async function listQuestions(session: CliSession, client: Client, flags: Approve
 }
 
 const fix = 'List the open ones: hotcell approve.';
+
+/** The question of an id, or all that are open of a plugin, what it asks for itself first. */
+async function answerAll(session: CliSession, client: Client, { id, flags }: { id: string; flags: ApproveFlags }): Promise<void> {
+  const ids = id.startsWith('apr_') ? [id] : await findQuestions(client, id);
+  for (const each of ids) await answerQuestion(session, client, { id: each, flags });
+}
+
+async function findQuestions(client: Client, name: string): Promise<readonly string[]> {
+  const { items } = await client.invoke(approvalContracts.list, { limit: 1000 });
+  const own = items.filter(({ plugin, tool, details }) => [plugin, tool, details.path].includes(name));
+  const asked = own.toSorted((one, other) => Number(other.kind === 'grant') - Number(one.kind === 'grant'));
+  if (asked.length > 0) return asked.map(({ id }) => id);
+  throw new HotcellError('approval-unknown', `Nothing of ${JSON.stringify(name.slice(0, 64))} waits for an answer.`, {
+    fix: `List what does: hotcell approve. What it has and lacks: hotcell plugin info ${name.slice(0, 64)}.`,
+  });
+}
 
 async function answerQuestion(
   session: CliSession,
@@ -72,8 +91,9 @@ async function answerQuestion(
       fix: `Look at the question above, then: hotcell approve ${id} --yes, or hotcell approve ${id} --deny.`,
     });
   }
-  const isApproved = isDecided ? flags.yes === true : await askYesNo(io, 'Approve?');
-  if (isApproved === undefined) return session.note('Not answered: the question stays open.\n');
+  const said = isDecided ? (flags.yes === true ? 'yes' : 'no') : await askAnswer(io, 'Approve?');
+  if (said === undefined || said === 'later') return session.note('Not answered: the question stays open.\n');
+  const isApproved = said === 'yes';
   const answered = await client.invoke(approvalContracts.answer, {
     id,
     answer: isApproved ? 'approve' : 'deny',
@@ -83,7 +103,16 @@ async function answerQuestion(
     person: io.ask !== undefined,
   });
   if (flags.json) return session.printJson(answered);
-  session.print(answered.status === 'approved' ? `${style.green('✓')} Approved.\n` : `${style.red('✗')} Denied.\n`);
+  session.print(answered.status === 'approved' ? `${style.green('✓')} Approved.` : `${style.red('✗')} Denied.`);
+  session.print(`${describeReturn(answered)}\n`);
+}
+
+/** How to change one's mind about permissions. */
+function describeReturn({ kind, status, plugin }: ApprovalView): string {
+  if (kind !== 'grant') return '';
+  return status === 'approved'
+    ? ` Take it back: hotcell revoke ${plugin}`
+    : ` Allow it later all the same: hotcell grant ${plugin} --requested`;
 }
 
 function describeEnded({ id, status, answeredBy }: ApprovalView): HotcellError {

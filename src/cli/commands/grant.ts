@@ -83,12 +83,13 @@ export function registerGrant(program: Command, session: CliSession): void {
     .option('--json', 'as JSON')
     .action((plugin: string, words: string[], _options: unknown, command: Command) => {
       const flags = command.optsWithGlobals<GrantFlags>();
+      if (words.length > 0) readWords(words);
       return withDaemon(session, flags, async (client) => {
         const done = await client.invoke(grantContracts.revoke, { plugin, ...(words.length > 0 ? { permissions: words } : {}) });
         if (flags.json) return session.printJson(done);
         for (const { words: taken } of done.revoked) session.print(`${style.green('✓')} Taken back: ${taken}\n`);
-        if (done.revoked.length === 0) session.print(`${done.plugin} has no such grant.\n`);
         if (!isNothing(done.preset)) session.print(`The config still grants it ${formatPermissions(done.preset)}.\n`);
+        if (done.revoked.length === 0) throw nothingRevoked(done.plugin, words);
         showOutcome(done);
       });
     });
@@ -118,6 +119,13 @@ function refuseUse(name: string, pending: Outcome['pending']): HotcellError {
   const asks = isNothing(pending) ? 'It asks for nothing that it does not have.' : `It asks for ${formatPermissions(pending)}.`;
   return new HotcellError('usage-wrong', `Expected permissions, or --requested for all that "${name}" asks for. ${asks}`, {
     fix: describeGrantCommand(name, isNothing(pending) ? { net: ['api.example.com'] } : pending),
+  });
+}
+
+function nothingRevoked(plugin: string, words: readonly string[]): HotcellError {
+  const what = words.length === 0 ? 'no grant in force' : `no grant in force that allows ${words.join(' ')}`;
+  return new HotcellError('conflict', `Nothing was taken back: "${plugin}" has ${what}.`, {
+    fix: `See what it has: hotcell grants ${plugin}.`,
   });
 }
 

@@ -18,6 +18,11 @@ export function readScope({ once, session, caller, until }: ScopeFlags): ScopeIn
   if (caller !== undefined) throw new HotcellError('usage-wrong', '--caller says whose --session it is; name the session too.');
   if (until === undefined) return once === true ? { scope: 'once' } : {};
   const untilMs = Date.parse(until);
+  if (Number.isFinite(untilMs) && untilMs <= Date.now()) {
+    throw new HotcellError('usage-wrong', `--until ${until.slice(0, 64)} is past: the grant would have ended already.`, {
+      fix: 'Name a date to come, or take a grant back: hotcell revoke NAME.',
+    });
+  }
   if (Number.isFinite(untilMs)) return { scope: 'until', untilMs };
   throw new HotcellError('usage-wrong', `Expected a date such as 2027-01-31, got "${until.slice(0, 64)}".`);
 }

@@ -1,5 +1,4 @@
 import type { EventEnvelope } from '../../events/event.ts';
-import { describeGrantCommand } from '../../permissions/permission-words.ts';
 import { quoteQuestion } from './approval.ts';
 import { placeOf } from './error.ts';
 import { formatDuration, formatTime, paintState } from './plugin.ts';
@@ -18,11 +17,14 @@ export function renderLiveEvent(event: EventEnvelope, style: Style): string {
       const number = generation === undefined ? '' : ` generation ${generation}`;
       const took = durationMs === undefined ? '' : ` ${style.dim(`(${formatDuration(durationMs)})`)}`;
       // The reason of these is a diagnostic, which follows with its frame.
-      const why = state === 'failed' || state === 'degraded' ? '' : ` ${style.dim(tame(reason))}`;
-      return `${time} ${mark} ${subject} ${paintState(state, style)}${number}${took}${why}\n${describeNeed(event.subject, event.data.pending)}`;
+      // What it waits for is a question, which follows with all that is asked and the command that answers it.
+      const why = /^(?:failed|degraded|pending-grant)$/.test(state) ? '' : ` ${style.dim(tame(reason))}`;
+      return `${time} ${mark} ${subject} ${paintState(state, style)}${number}${took}${why}\n`;
     }
     case 'plugin-diagnostic': {
       const { data } = event;
+      // It is asked as a question.
+      if (data.code === 'engine-pending') return '';
       const place = placeOf(data);
       const frame = data.codeFrame === undefined ? '' : `${indent(style.dim(tame(data.codeFrame)))}\n`;
       return `${time} ${style.red('✗')} ${subject} ${place === undefined ? '' : `${style.cyan(tame(place))} `}${tame(data.message)}\n${frame}${indent(`${style.green('Fix:')} ${tame(data.fix)}`)}\n`;
@@ -40,10 +42,14 @@ export function renderLiveEvent(event: EventEnvelope, style: Style): string {
       const { kind, question, approval, tool } = event.data;
       const asks = quoteQuestion({ question, saidBy: kind === 'confirm' ? 'plugin' : 'hotcell' });
       const of = tool === undefined ? '' : ` ${tame(tool)}`;
-      return `${time} ${style.yellow('?')} ${subject}${of} ${asks}  ${style.dim('Answer it:')} hotcell approve ${tame(approval)}\n`;
+      // Of permissions there is one open question for each plugin, so its name says enough.
+      const which = kind === 'grant' ? event.subject : approval;
+      return `${time} ${style.yellow('?')} ${subject}${of} ${asks}  ${style.dim('Answer it:')} hotcell approve ${tame(which)}\n`;
     }
     case 'approval-answer': {
       const { approval, status, by } = event.data;
+      // What closed it is said by itself: a grant, an edit, a removal.
+      if (status === 'withdrawn') return '';
       return `${time} ${style.dim('·')} ${subject} ${tame(approval)} ${status} ${style.dim(`by ${tame(by)}`)}\n`;
     }
     case 'plugin-removed':
@@ -71,10 +77,6 @@ function renderHookChange(event: Extract<EventEnvelope, { type: 'hook-change' }>
   if (state === 'new') return '';
   const paint = state === 'active' ? style.green : style.yellow;
   return `${head} ${paint(state)} ${style.dim(tame(reason))}\n`;
-}
-
-function describeNeed(plugin: string, pending: string | undefined): string {
-  return pending ? `${indent(`Allow it with: ${tame(`${describeGrantCommand(plugin, {})} ${pending}`)}`)}\n` : '';
 }
 
 function indent(text: string): string {

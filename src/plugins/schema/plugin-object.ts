@@ -51,7 +51,9 @@ export function findHandlers(graph: ModuleGraph, plugin: PluginNode): HandlerNod
   };
   if (plugin.kind === 'function') {
     const { module, node: fn } = plugin.found;
-    return [{ key: 'default', module, fn, documented: fn.start, isBare: true }];
+    // The comment stands before `export default`.
+    const before = /export\s+default\s+(?:async\s+)?$/.exec(module.text.slice(0, fn.start));
+    return [{ key: 'default', module, fn, documented: before?.index ?? fn.start, isBare: true }];
   }
   const handler = memberOf(graph, plugin, 'handler');
   if (handler) add('default', handler.value, handler.start);

@@ -87,7 +87,16 @@ export function createBuilder(parts: BuilderParts): PluginBuilder {
     if (engine === 'extism') return compileModule(parts, source);
     const { entry, pluginDir, root, kind } = source;
     const isFolder = kind === 'folder';
-    const request = { entry, rootDir: root.path, pluginDir, isFolder, target: engine, isAdapted, isTrial, ...(signal ? { signal } : {}) };
+    const request = {
+      entry,
+      rootDir: root.path,
+      pluginDir,
+      isFolder,
+      target: engine,
+      isAdapted,
+      isTrial,
+      ...(signal ? { signal } : {}),
+    };
     const result = await parts.compiler.compile(request);
     if (!result.ok) return result;
     const { code, sourceMap, sources, contentHash, inputs, warnings } = result;

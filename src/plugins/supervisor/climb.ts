@@ -97,7 +97,7 @@ function describeWish({ diagnostic }: Failed, { manifest }: Asking, { reason }: 
     ...diagnostic,
     code: 'engine-pending',
     message: `The plugin waits for a person to let it have another engine. ${reason}`,
-    fix: `Allow it with: ${command}, or answer the question: hotcell approve. Or do without: ${diagnostic.fix}`,
+    fix: `Answer the question: hotcell approve ${manifest.name}, or allow it with: ${command}. Or do without: ${diagnostic.fix}`,
   };
 }
 
