@@ -43,7 +43,10 @@ describe('hotcell grant and revoke', () => {
     );
     expect((await terminal.run(['revoke', 'asks', 'net=api.example.com'])).out).toContain('Taken back: net=api.example.com');
     expect((await terminal.run(['revoke', 'asks'])).out).toMatch(/Taken back: kv\nasks is pending-grant/);
-    expect(await terminal.run(['revoke', 'asks'])).toMatchObject({ code: 1, err: expect.stringContaining('Nothing was taken back') });
+    expect(await terminal.run(['revoke', 'asks'])).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('Nothing was taken back'),
+    });
     expect(await terminal.run(['revoke', 'asks', 'net'])).toMatchObject({ code: 2, err: expect.not.stringContaining('body') });
     expect((await terminal.run(['grants'])).out).toContain('No grants');
     expect(JSON.parse((await terminal.run(['grants', '--all', '--json'])).out).items).toMatchObject([
@@ -55,7 +58,10 @@ describe('hotcell grant and revoke', () => {
   it('show what a saved plugin waits for, and what was given and taken, in the terminal of the daemon', async () => {
     terminal.write('plugins/later.ts', asks.replaceAll('asks', 'later'));
     await until(() => daemon.text().includes('Answer it: hotcell approve later'), 'the line to paste');
-    const told = daemon.text().split('\n').filter((line) => line.includes('later') && line.includes('net=api.example.com'));
+    const told = daemon
+      .text()
+      .split('\n')
+      .filter((line) => line.includes('later') && line.includes('net=api.example.com'));
     expect(told).toEqual([expect.stringContaining('asks for: net=api.example.com kv')]);
     expect(daemon.text()).toMatch(/asks granted: kv by local[\s\S]*asks revoked: kv by local/);
   });

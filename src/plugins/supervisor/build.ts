@@ -169,7 +169,8 @@ export function createBuilder(parts: BuilderParts): PluginBuilder {
         needs,
         failed,
         compile: (rung) => compile(source, { engine: rung, isAdapted, signal }),
-        look: () => look(source, engine, isAdapted),
+        // What an add-on exports may be the plugin itself.
+        look: async () => (needs.some(({ kind }) => kind === 'native-addon') ? undefined : look(source, engine, isAdapted)),
         readName: async (other) => (await readText(source, other)).name,
         finish: (other, climbed) => finish(source, other, climbed),
       });
