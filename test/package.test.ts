@@ -140,6 +140,19 @@ definePlugin({ isDangerous: 'yes', handler: () => 1 });
     expect(outcome).toBe('no error');
   });
 
+  it('types the plugin that it writes in a folder where the package is not installed', async () => {
+    const project = mkdtempSync(join(tmpdir(), 'hotcell-project-'));
+    await run(process.execPath, [bin, 'init'], { cwd: project, env });
+    await run(process.execPath, [bin, 'plugin', 'new', 'hello'], { cwd: project, env });
+    const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
+    const outcome = await run(process.execPath, [tsc, '-p', project]).then(
+      () => 'no error',
+      (error: unknown) => Object(error).stdout,
+    );
+    rmSync(project, { recursive: true, force: true });
+    expect(outcome).toBe('no error');
+  });
+
   it.skipIf(olderNode === undefined)('says in one sentence what it needs on an older Node', async () => {
     const outcome = await run(olderNode ?? '', [bin, 'plugin', 'list'], { cwd: folder }).then(
       ({ stdout }) => ({ code: 0, stderr: stdout }),

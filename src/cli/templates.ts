@@ -42,7 +42,7 @@ skillDirs: [skills]
 #     units: metric
 `;
 
-/** For editors only: Hotcell itself never reads it. */
+/** For editors only: Hotcell itself never reads it. The types are those that `hotcell init` writes: the package may be elsewhere. */
 export const tsconfigTemplate = `{
   "compilerOptions": {
     "target": "es2024",
@@ -52,7 +52,8 @@ export const tsconfigTemplate = `{
     "strict": true,
     "noEmit": true,
     "allowImportingTsExtensions": true,
-    "skipLibCheck": true
+    "skipLibCheck": true,
+    "paths": { "hotcell": ["./types/hotcell/plugin"] }
   },
   "include": ["plugins"]
 }

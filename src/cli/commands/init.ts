@@ -1,5 +1,6 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
 import type { CliSession } from '../session.ts';
 import { configTemplate, ignoredLines, tsconfigTemplate } from '../templates.ts';
@@ -19,9 +20,28 @@ export function registerInit(program: Command, session: CliSession): void {
     for (const folder of ['plugins', 'skills'])
       tell(mkdirSync(join(cwd, folder), { recursive: true }) !== undefined, `${folder}/`);
     tell(writeIfAbsent(join(cwd, 'tsconfig.json'), tsconfigTemplate), 'tsconfig.json');
+    tell(writeTypes(join(cwd, 'types', 'hotcell')), 'types/hotcell/');
     tell(addLines(join(cwd, '.gitignore'), ignoredLines), '.gitignore lines');
     session.print('\nNext: hotcell plugin new hello && hotcell start\n');
   });
+}
+
+/** What plugins import from hotcell, and all that this imports. */
+const typeFiles = ['plugin', 'plugins/arguments-of', 'plugins/plugin-context', 'hooks/handler-types'];
+
+/** Writes them as they are in this installation; false when they are there already. They are no work of the user: old ones go. */
+function writeTypes(folder: string): boolean {
+  const own = fileURLToPath(new URL('../../', import.meta.url));
+  const isNew = typeFiles.map((name) => {
+    const source = [`${name}.d.ts`, `${name}.ts`].find((file) => existsSync(join(own, file))) ?? `${name}.d.ts`;
+    const text = readFileSync(join(own, source), 'utf8');
+    const target = join(folder, source);
+    if (existsSync(target) && readFileSync(target, 'utf8') === text) return false;
+    mkdirSync(dirname(target), { recursive: true });
+    writeFileSync(target, text);
+    return true;
+  });
+  return isNew.includes(true);
 }
 
 function writeIfAbsent(file: string, text: string): boolean {

@@ -38,6 +38,12 @@ export function isLeftoverName(name: string): boolean {
 
 /** The name that a plugin has when it says none: that of its file or folder. */
 export function nameFromFile(fileName: string): string {
-  const bare = fileName.replace(/\.(?:ts|mts|js|mjs|cjs|wasm)$/, '').replace(/[^a-zA-Z0-9_-]+/g, '-');
+  // Letters with marks become the letters: größe is grosse, café is cafe.
+  const plain = fileName
+    .replace(/\.(?:ts|mts|js|mjs|cjs|wasm)$/, '')
+    .normalize('NFKD')
+    .replace(/\p{M}+/gu, '')
+    .replaceAll('ß', 'ss');
+  const bare = plain.replace(/[^a-zA-Z0-9_-]+/g, '-').replace(/^-+|-+$/g, '');
   return bare.slice(0, 64) || 'plugin';
 }

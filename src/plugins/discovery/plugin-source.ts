@@ -1,5 +1,5 @@
-import { type Dirent, lstatSync, readdirSync, realpathSync, statSync } from 'node:fs';
-import { basename, dirname, extname, join, sep } from 'node:path';
+import { type Dirent, lstatSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { basename, dirname, extname, isAbsolute, join, relative, sep } from 'node:path';
 import { classifyName, folderEntryNames, sidecarExtensions } from './entry-names.ts';
 import type { PluginRoot } from './plugin-roots.ts';
 
@@ -35,8 +35,10 @@ export function findSource(root: PluginRoot, name: string): PluginSource | undef
   if (kind === 'ignored' || (root.kind === 'wasm' && kind !== 'wasm')) return undefined;
   if (kind === 'folder') {
     if (!isFolder(path)) return undefined;
-    for (const entryName of folderEntryNames) {
-      const entry = join(path, entryName);
+    const index = folderEntryNames.find((entryName) => findRegularFile(join(path, entryName)) !== undefined);
+    const main = index ?? readMain(path);
+    if (main !== undefined) {
+      const entry = join(path, main);
       const realEntry = findRegularFile(entry);
       if (realEntry) return { ...base, kind: 'folder', entry, realEntry, pluginDir: path };
     }
@@ -75,6 +77,22 @@ export function scanRoot(root: PluginRoot): PluginSource[] | undefined {
 export function pluginNamesFor(name: string): string[] {
   const extension = sidecarExtensions.find((candidate) => name.endsWith(candidate));
   return extension ? [name, `${name.slice(0, -extension.length)}.wasm`] : [name];
+}
+
+const maxManifestBytes = 64 * 1024;
+
+/** The module that the package.json of a folder names as its main one; undefined for what does not lie in the folder. */
+function readMain(folder: string): string | undefined {
+  const file = findRegularFile(join(folder, 'package.json'));
+  if (file === undefined || (lstatSync(file, { throwIfNoEntry: false })?.size ?? 0) > maxManifestBytes) return undefined;
+  try {
+    const { main }: { main?: unknown } = Object(JSON.parse(readFileSync(file, 'utf8')));
+    if (typeof main !== 'string' || classifyName(basename(main)) !== 'code') return undefined;
+    const inside = relative(folder, join(folder, main));
+    return isAbsolute(main) || isAbsolute(inside) || inside.split(sep)[0] === '..' ? undefined : inside;
+  } catch {
+    return undefined;
+  }
 }
 
 function findRegularFile(path: string): string | undefined {

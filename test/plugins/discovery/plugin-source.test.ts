@@ -41,12 +41,34 @@ describe('classifyName', () => {
 describe('nameFromFile', () => {
   it('makes a name that is allowed of any file name', () => {
     expect(nameFromFile('my plugin.v2.ts')).toBe('my-plugin-v2');
-    expect(nameFromFile('ünïcode.mjs')).toMatch(/^[a-zA-Z0-9_-]+$/);
+    expect(nameFromFile('ünïcode.mjs')).toBe('unicode');
+    expect(nameFromFile('größe.ts')).toBe('grosse');
+    expect(nameFromFile('gro\u0308ße.ts')).toBe('grosse');
+    expect(nameFromFile('天気.ts')).toBe('plugin');
     expect(nameFromFile(`${'x'.repeat(200)}.ts`)).toHaveLength(64);
   });
 });
 
 describe('findSource', () => {
+  it('takes the entry of a folder from its package.json, where it has no index, and never one outside', () => {
+    const folder = makeFolder();
+    const make = (name: string, main: unknown) => {
+      mkdirSync(join(folder, name, 'lib'), { recursive: true });
+      writeFileSync(join(folder, name, 'lib', 'tool.ts'), 'export default {}');
+      writeFileSync(join(folder, name, 'package.json'), JSON.stringify({ main }));
+    };
+    make('good', './lib/tool.ts');
+    expect(findSource(rootOf(folder), 'good')).toMatchObject({ kind: 'folder', entry: join(folder, 'good', 'lib', 'tool.ts') });
+    writeFileSync(join(folder, 'outside.ts'), 'export default {}');
+    for (const main of ['../outside.ts', join(folder, 'outside.ts'), 7, 'lib', 'absent.ts', 'package.json']) {
+      make('bad', main);
+      expect([main, findSource(rootOf(folder), 'bad')]).toEqual([main, undefined]);
+    }
+    mkdirSync(join(folder, 'pipe'));
+    execFileSync('mkfifo', [join(folder, 'pipe', 'package.json')]);
+    expect(findSource(rootOf(folder), 'pipe')).toBeUndefined();
+  });
+
   it('opens no pipe, device or folder that is called like a plugin', () => {
     const folder = makeFolder();
     execFileSync('mkfifo', [join(folder, 'pipe.ts')]);
