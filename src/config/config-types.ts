@@ -42,6 +42,7 @@ export interface Config {
   readonly models: ModelSettings;
   readonly queue: { readonly maxPending: number; readonly maxPendingPerCaller: number; readonly maxRunning: number };
   readonly workers: { readonly min: number; readonly max: number };
+  readonly waiting: { readonly maxMemoryBytes: number; readonly maxStoredBytes: number };
   readonly generations: { readonly keep: number; readonly drainMs: number };
   readonly executions: {
     readonly keep: number;

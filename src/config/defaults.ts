@@ -18,6 +18,7 @@ export const defaultSettings = {
   models: { default: '', providers: {}, maxTokens: 1024, timeoutMs: 120_000 },
   queue: { maxPending: 10_000, maxPendingPerCaller: 6000, maxRunning: 6000 },
   workers: { min: 2, max: 4 },
+  waiting: { maxMemoryBytes: 384 * MIB, maxStoredBytes: 4096 * MIB },
   generations: { keep: 5, drainMs: 30_000 },
   executions: {
     keep: 50_000,

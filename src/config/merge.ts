@@ -86,6 +86,10 @@ export function mergeLayers(layers: readonly Settings[], { cwd, configFile, gran
       defaults.workers,
       layers.map((layer) => layer.workers),
     ),
+    waiting: mergeSection<Config['waiting']>(
+      defaults.waiting,
+      layers.map((layer) => layer.waiting),
+    ),
     generations: mergeSection<Config['generations']>(
       defaults.generations,
       layers.map((layer) => layer.generations),

@@ -142,6 +142,20 @@ export const settingsSchema = Type.Object(
       min: whole(defaults.workers.min, 1, 64, 'Threads that are kept warm.'),
       max: whole(defaults.workers.max, 1, 64, 'Threads at most.'),
     }),
+    waiting: section({
+      maxMemoryBytes: whole(
+        defaults.waiting.maxMemoryBytes,
+        16 * MIB,
+        64 * 1024 * MIB,
+        'Memory that waiting calls and kept cells hold, in bytes.',
+      ),
+      maxStoredBytes: whole(
+        defaults.waiting.maxStoredBytes,
+        0,
+        1024 * 1024 * MIB,
+        'What of it has no room in memory and lies in the data directory, in bytes.',
+      ),
+    }),
     generations: section({
       keep: whole(defaults.generations.keep, 1, 100, 'Builds of a plugin kept for rollback.'),
       drainMs: whole(defaults.generations.drainMs, 0, hourMs, 'Time that running calls get when their generation is replaced.'),

@@ -96,6 +96,11 @@ export const errorCatalog = {
   'output-invalid': { title: 'Output is not usable', fix: 'Return text or JSON that fits the output schema.', status: 200 },
   'time-exceeded': { title: 'Time limit reached', fix: 'Do less, or raise timeoutMs or limits.cpuMs.', status: 200 },
   'memory-exceeded': { title: 'Memory limit reached', fix: 'Use less memory, or raise limits.memoryBytes.', status: 200 },
+  'waiting-memory-exceeded': {
+    title: 'Waiting calls hold too much memory',
+    fix: 'Hold less while waiting, or call later; an operator can raise waiting.maxMemoryBytes and waiting.maxStoredBytes.',
+    status: 200,
+  },
   'stack-exceeded': { title: 'Stack limit reached', fix: 'Recurse less, or raise limits.stackBytes.', status: 200 },
   'output-exceeded': { title: 'Output limit reached', fix: 'Return less, or raise limits.outputBytes.', status: 200 },
   'host-calls-exceeded': { title: 'Too many host calls', fix: 'Ask the host less, or raise limits.hostCalls.', status: 200 },

@@ -21,7 +21,12 @@ type ProgramNews = Pick<QuickJsOptions, 'onKill' | 'onCellLost'>;
 /** Starts the engines. */
 export async function openEngines(foundation: Foundation, news: ProgramNews): Promise<OpenEngines> {
   const { config, closers, logFault } = foundation;
-  const quickjs = await createQuickJsEngine({ dataDir: config.dataDir, workers: config.workers, ...news });
+  const quickjs = await createQuickJsEngine({
+    dataDir: config.dataDir,
+    workers: config.workers,
+    waiting: config.waiting,
+    ...news,
+  });
   closers.push(() => quickjs.close());
   const extism = createExtismEngine({ places: sharePlaces(config.workers.max + spareExtismThreads) });
   closers.push(() => extism.close());

@@ -18,7 +18,8 @@ export interface CellMemory {
     | { kind: 'new' }
     | { kind: 'resident'; thread: WorkerThread }
     | { kind: 'moving'; from: WorkerThread }
-    | { kind: 'parked'; delta: Uint8Array };
+    | { kind: 'parked'; delta: Uint8Array }
+    | { kind: 'stored'; file: string; bytes: number };
 }
 
 /** One call between its start and its end. */

@@ -23,12 +23,15 @@ export function endOfSlice(call: ActiveCall, { end, abandoned }: CallSliceResult
     case 'never-settles':
       return { status: 'timeout', error: neverSettles };
     case 'stopped':
-      return end.reason === 'memory' ? endOverMemory(call) : { status: 'timeout', error: cpuExceeded(call) };
+      if (end.reason === 'memory') return endOverMemory(call);
+      if (end.reason === 'no room') return { status: 'error', error: noRoom };
+      return { status: 'timeout', error: cpuExceeded(call) };
   }
 }
 
 /** Why a slice lost the memory in which it ran. */
-export function lossIn({ end }: CallSliceResult): string {
+export function lossIn({ end, hasNoRoom }: CallSliceResult): string {
+  if (hasNoRoom) return 'waiting calls and kept cells hold too much memory (waiting.maxMemoryBytes, waiting.maxStoredBytes)';
   if (end.kind !== 'stopped') return 'a call in it exhausted its memory or its stack';
   if (end.reason === 'memory') return 'a call in it used more memory than it may';
   return end.reason === 'cpu' ? 'a call in it used more time on the processor than it may' : 'a call in it was cut off';
@@ -46,6 +49,14 @@ export const cancelled: GuestError = { code: 'cancelled', message: 'The call was
 const neverSettles: GuestError = {
   code: 'handler-never-settles',
   message: 'The handler waits for a promise that nothing can settle any more: no host call and no timer is open.',
+  frames: [],
+};
+
+/** The call would wait with more memory than there is room for. */
+const noRoom: GuestError = {
+  code: 'waiting-memory-exceeded',
+  message:
+    'The call began to wait, and the calls of this caller, or all together, hold more memory while they wait than the daemon keeps for them.',
   frames: [],
 };
 

@@ -1,3 +1,5 @@
+import { rmSync } from 'node:fs';
+import { defaultSettings } from '../../config/defaults.ts';
 import type { BorderAnswer, BorderHost } from '../border.ts';
 import type { Engine, GuestError, LoadRequest, LoadResult, RunOutcome, RunRequest } from '../engine.ts';
 import {
@@ -14,6 +16,9 @@ import {
 import { loadBase } from './base-store.ts';
 import { cancelled, cpuExceeded, describeLoss, type EndOfCall, endOfSlice, lossIn, wallExceeded } from './call-ends.ts';
 import { compileQuickJs } from './cell/instance.ts';
+import { makeCellDir } from './cell-dir.ts';
+import { CellPlaces } from './cell-places.ts';
+import { freeBytes } from './free-bytes.ts';
 import { ImageCache } from './image-cache.ts';
 import { KeptCells } from './kept-cells.ts';
 import { orderLoad, rebuildImage } from './load-order.ts';
@@ -22,9 +27,10 @@ import { loadPrelude } from './prelude.ts';
 import type { CallSliceResult } from './protocol.ts';
 import { type AskedQuestion, openQuestion, takeBackQuestions } from './questions.ts';
 import { fitProgram, ordinaryKey } from './resumed-program.ts';
-import { Scheduler } from './scheduler.ts';
+import { Scheduler, type SchedulerHandlers } from './scheduler.ts';
 import { describeWaiting, type SuspendedCall } from './suspended-call.ts';
 import { decodeSuspended, encodeSuspended } from './suspended-codec.ts';
+import { type WaitingBounds, WaitingMemory } from './waiting-memory.ts';
 
 /** How often deadlines are looked at, in ms. */
 const WATCH_MS = 20;
@@ -34,6 +40,7 @@ export interface QuickJsOptions {
   /** Where the base image is cached. */
   readonly dataDir: string;
   readonly workers: { readonly min: number; readonly max: number };
+  readonly waiting?: WaitingBounds;
   /** Told the key of a program whose code had to be ended with its whole thread. Must not throw. */
   readonly onKill?: (programKey: string) => void;
   /** Told when a session's or plugin's cell was lost, and why. Must not throw. */
@@ -57,19 +64,24 @@ class QuickJsEngine implements Engine {
   readonly #onKill: (programKey: string) => void;
   readonly #onKeptCellLost: (programKey: string, reason: string) => void;
   readonly #newCell = createCellCounter();
+  readonly #cellDir: string;
+  #packing = Promise.resolve();
   #watch: NodeJS.Timeout | undefined;
 
   constructor(options: QuickJsOptions, setup: ConstructorParameters<typeof Scheduler>[0], fingerprint: Buffer) {
     this.#onKill = options.onKill ?? (() => {});
     this.#onKeptCellLost = options.onCellLost ?? (() => {});
     this.#images = new ImageCache(fingerprint, (program) => rebuildImage(program, this.#scheduler));
-    this.#scheduler = new Scheduler(setup, options.workers, {
+    this.#cellDir = makeCellDir(options.dataDir);
+    const places = new CellPlaces(new WaitingMemory(options.waiting ?? defaultSettings.waiting), this.#cellDir);
+    const handlers: SchedulerHandlers = {
       onSlice: (call, result) => this.#onSlice(call, result),
       onThreadLost: (call, reason, detail) => this.#onThreadLost(call, reason, detail),
-      onCellLost: (cell) => this.#onCellLost(cell),
+      onCellLost: (cell, reason) => this.#onCellLost(cell, reason),
       onImageMissing: (call) => this.#fetchImage(call),
       findImage: (key) => this.#images.peek(key),
-    });
+    };
+    this.#scheduler = new Scheduler(setup, { size: options.workers, places, handlers });
   }
 
   async load(request: LoadRequest): Promise<LoadResult> {
@@ -90,7 +102,17 @@ class QuickJsEngine implements Engine {
     return this.#runIn(cell, request, host, signal);
   }
 
-  async suspend(executionId: string): Promise<Uint8Array | undefined> {
+  /** One after the other: each takes its memory several times over while it is packed. */
+  suspend(executionId: string): Promise<Uint8Array | undefined> {
+    const packed = this.#packing.then(() => this.#pack(executionId));
+    this.#packing = packed.then(
+      () => {},
+      () => {},
+    );
+    return packed;
+  }
+
+  async #pack(executionId: string): Promise<Uint8Array | undefined> {
     const call = [...this.#calls].find(({ request, isHook }) => request.executionId === executionId && !isHook);
     if (call?.state !== 'waiting') return undefined;
     const { program } = call.cell;
@@ -99,14 +121,17 @@ class QuickJsEngine implements Engine {
     const delta = this.#scheduler.places.takeOut(call.cell);
     const image = this.#images.peek(program.key) ?? (await this.#images.fetch(program));
     const memory = await delta;
-    if (memory === undefined) return undefined;
-    return encodeSuspended({ ...described, base: this.#images.fingerprint.toString('hex'), image, delta: memory });
+    // Gone on to a thread in the meantime: it does not wait any more.
+    if (memory === undefined || memory.length === 0) return undefined;
+    const packed = encodeSuspended({ ...described, base: this.#images.fingerprint.toString('hex'), image, delta: memory });
+    if (call.cell.place.kind !== 'parked') await packed.finally(() => freeBytes(memory));
+    return packed;
   }
 
   async resume(request: RunRequest, suspended: Uint8Array, host: BorderHost, signal: AbortSignal): Promise<RunOutcome> {
     const resumed = await decodeSuspended(suspended);
     const cell = this.#newCell(await fitProgram(request.program, resumed, this.#images));
-    cell.place = { kind: 'parked', delta: resumed.delta };
+    this.#scheduler.places.takeIn(cell, request.caller, resumed.delta);
     if (request.isolation !== 'call') this.#kept.put(request.cellKey, cell);
     return this.#runIn(cell, request, host, signal, resumed);
   }
@@ -149,6 +174,7 @@ class QuickJsEngine implements Engine {
     const error: GuestError = { code: 'interrupted', message: 'The daemon is stopping.', frames: [] };
     for (const call of [...this.#calls]) this.#finish(call, { status: 'cancelled', error });
     await this.#scheduler.close();
+    rmSync(this.#cellDir, { recursive: true, force: true });
   }
 
   /** Starts a call, or a hook, in a cell. */
@@ -265,8 +291,7 @@ class QuickJsEngine implements Engine {
       });
   }
 
-  #onCellLost(cell: CellMemory): void {
-    const reason = 'the thread in which it lay was ended';
+  #onCellLost(cell: CellMemory, reason: string): void {
     const isKept = this.#loseKept(cell, reason);
     for (const call of this.#calls) {
       if (call.cell !== cell) continue;
@@ -277,7 +302,7 @@ class QuickJsEngine implements Engine {
       this.#scheduler.dequeue(call);
       this.#finish(call, {
         status: 'error',
-        error: { code: 'engine-failed', message: 'The sandbox of the waiting call was lost.', frames: [] },
+        error: { code: 'engine-failed', message: `The sandbox of the waiting call was lost: ${reason}.`, frames: [] },
       });
     }
   }

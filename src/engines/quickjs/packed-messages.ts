@@ -14,8 +14,8 @@ const FIELDS = 4;
 /** Packs slices, or returns undefined when one of them is out of the ordinary. All must be of the same program. */
 export function packSlices(slices: readonly CallSlice[]): PackedSlices | undefined {
   const packed: (string | number)[] = [slices[0]?.programKey ?? ''];
-  for (const { serial, cellId, start, image, delta, answers, view, budget, keep, pending } of slices) {
-    if (!start || start.hook !== undefined || image || delta || answers || view || budget || keep || pending > 0)
+  for (const { serial, cellId, start, image, delta, deltaFile, answers, view, budget, keep, pending } of slices) {
+    if (!start || start.hook !== undefined || image || delta || deltaFile || answers || view || budget || keep || pending > 0)
       return undefined;
     packed.push(serial, cellId, start.argumentsJson, start.factsJson);
   }
@@ -54,6 +54,7 @@ export function packResult(result: CallSliceResult): CallSliceResult | PackedRes
     hostCalls === 0 &&
     !crossingsDropped &&
     !cellLost &&
+    !result.grownBytes &&
     !result.logs &&
     !result.crossings &&
     !result.progress &&

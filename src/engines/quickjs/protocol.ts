@@ -51,6 +51,8 @@ export interface CallSlice {
   readonly image?: Uint8Array;
   /** What the cell had written over its image; absent for a new cell and for one that is resident in the worker. */
   readonly delta?: Uint8Array;
+  /** The same where it was put on the disk. */
+  readonly deltaFile?: string;
   readonly start?: CallStart;
   readonly answers?: readonly DeliveredAnswer[];
   /** Questions that stay unanswered after `answers`. */
@@ -79,10 +81,11 @@ export interface ForgetMessage {
   readonly cellIds: readonly number[];
 }
 
-/** Asks for the memory of a cell at rest; the answer is a ParkedMessage. */
+/** Asks for the memory of a cell at rest, or to put it into a file; the answer is a ParkedMessage. */
 export interface ParkOrder {
   readonly type: 'park';
   readonly cellId: number;
+  readonly file?: string;
 }
 
 /** Slices of short calls travel together: a message to another thread costs more than the call. */
@@ -114,7 +117,7 @@ export type SliceEnd =
   | { readonly kind: 'waiting' }
   | { readonly kind: 'return'; readonly text: string }
   | { readonly kind: 'throw'; readonly report: ThrowReport }
-  | { readonly kind: 'stopped'; readonly reason: 'cpu' | 'memory' | 'abort' }
+  | { readonly kind: 'stopped'; readonly reason: 'cpu' | 'memory' | 'abort' | 'no room' }
   | { readonly kind: 'never-settles' };
 
 /** What a slice did. Empty lists are left out: most calls have none of them. */
@@ -137,6 +140,10 @@ export interface CallSliceResult {
   readonly abandoned?: readonly Question[];
   readonly hostCalls: number;
   readonly cpuMs: number;
+  /** How much the memory that stays grew over its image; absent when it is little. */
+  readonly grownBytes?: number;
+  /** Noted by the main thread: there was no room for what stays. */
+  readonly hasNoRoom?: boolean;
   /** The cell of a session or plugin was lost: its instance could not be trusted any more. */
   readonly cellLost: boolean;
 }
@@ -155,8 +162,14 @@ export interface LoadSliceResult {
 export interface ParkedMessage {
   readonly type: 'parked';
   readonly cellId: number;
-  readonly delta: Uint8Array;
+  readonly memory: ParkedMemory;
 }
+
+/** Where the memory of a cell is now; `failed` when the file system did not take it. */
+export type ParkedMemory =
+  | { readonly kind: 'parked'; readonly delta: Uint8Array }
+  | { readonly kind: 'stored'; readonly file: string; readonly bytes: number }
+  | { readonly kind: 'failed'; readonly detail: string };
 
 export type FromWorker = CallSliceResult | LoadSliceResult | ParkedMessage | { readonly type: 'ready' };
 

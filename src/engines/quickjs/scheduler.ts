@@ -1,11 +1,11 @@
 import { type Candidacy, createFairQueue } from '../fair-queue.ts';
 import { createVigil } from '../vigil.ts';
 import type { ActiveCall, CellMemory } from './active-call.ts';
-import { CellPlaces } from './cell-places.ts';
+import type { CellPlaces } from './cell-places.ts';
 import { findIdleThread } from './idle-thread.ts';
 import type { LoadEnd } from './load-result.ts';
 import { Pace } from './pace.ts';
-import type { CallSliceResult, FromWorker, WorkerSetup } from './protocol.ts';
+import type { CallSliceResult, FromWorker, ParkedMessage, WorkerSetup } from './protocol.ts';
 import { defaultBudget } from './slice-budget.ts';
 import { orderSlice } from './slice-order.ts';
 import { type LoadJob, ThreadWork, type WorkItem } from './thread-work.ts';
@@ -28,7 +28,7 @@ export interface SchedulerHandlers {
   /** The thread under a running call was ended or died. */
   readonly onThreadLost: (call: ActiveCall, reason: 'killed' | 'died', detail: string) => void;
   /** The memory of a waiting call or an idle cell went down with a thread. */
-  readonly onCellLost: (cell: CellMemory) => void;
+  readonly onCellLost: (cell: CellMemory, reason: string) => void;
   readonly findImage: (programKey: string) => Uint8Array | undefined;
   /** The image was dropped while the call waited: fetch it, then enqueue the call again. */
   readonly onImageMissing: (call: ActiveCall) => void;
@@ -40,7 +40,7 @@ export interface SchedulerHandlers {
  */
 export class Scheduler {
   /** Where the cells of calls lie. */
-  readonly places = new CellPlaces();
+  readonly places: CellPlaces;
   readonly #setup: Omit<WorkerSetup, 'control'>;
   readonly #size: { readonly min: number; readonly max: number };
   readonly #handlers: SchedulerHandlers;
@@ -53,10 +53,15 @@ export class Scheduler {
   #dispatchPlanned = false;
   #closed = false;
 
-  constructor(setup: Omit<WorkerSetup, 'control'>, size: { min: number; max: number }, handlers: SchedulerHandlers) {
+  constructor(
+    setup: Omit<WorkerSetup, 'control'>,
+    parts: { size: { min: number; max: number }; places: CellPlaces; handlers: SchedulerHandlers },
+  ) {
+    const { size } = parts;
     this.#setup = setup;
     this.#size = size;
-    this.#handlers = handlers;
+    this.places = parts.places;
+    this.#handlers = parts.handlers;
     // One more than the minimum: a spare that takes over when a thread has to be ended.
     for (let count = 0; count < Math.min(size.min + 1, size.max); count++) this.#startThread();
   }
@@ -137,7 +142,7 @@ export class Scheduler {
         this.#dispatch();
         return;
       case 'parked':
-        if (this.places.noteParked(message.cellId, message.delta)) this.#planDispatch();
+        this.#noteParked(message);
         return;
       case 'load-slice':
       case 'call-slice': {
@@ -160,13 +165,26 @@ export class Scheduler {
     }
   }
 
+  #noteParked({ cellId, memory }: ParkedMessage): void {
+    const cell = this.places.noteParked(cellId, memory);
+    if (!cell) return;
+    if (memory.kind !== 'failed') {
+      this.#planDispatch();
+      return;
+    }
+    this.places.drop(cell);
+    this.#handlers.onCellLost(cell, `its memory could not be put on the disk (${memory.detail})`);
+  }
+
   #endSlice(thread: WorkerThread, call: ActiveCall, result: CallSliceResult): void {
     call.thread = undefined;
     call.start = undefined;
     this.#pace.note(call.cell.program.key, result.cpuMs);
     const stays = (result.end.kind === 'waiting' || call.keepCell) && !result.cellLost;
-    this.places.endSlice(thread, call.cell, stays);
-    this.#handlers.onSlice(call, result);
+    const hasRoom = !stays || this.places.hold(call.cell, call.callerId, result.grownBytes ?? 0);
+    this.places.endSlice(thread, call.cell, stays && hasRoom);
+    if (!hasRoom) thread.forget([], [call.cell.id]);
+    this.#handlers.onSlice(call, hasRoom ? result : withoutRoom(result));
   }
 
   /** With all threads free a call starts at once; else after this turn's input, so that what came in together travels together. */
@@ -281,6 +299,7 @@ export class Scheduler {
     if (!first) return;
     this.places.moveResidentOut(thread, first.cell.id);
     thread.noteImage(first.cell.program.key);
+    for (const { cell } of calls) this.places.leaveToSlice(cell);
     const orders = calls.map((call, index) => orderSlice(thread, call, index === 0 ? image : undefined));
     const serials = thread.runCalls(orders);
     const items = calls.map((job, index): WorkItem => {
@@ -329,7 +348,7 @@ export class Scheduler {
     // A slice that had begun behind it has answered nothing yet, so nobody saw anything of it.
     for (const item of [...(work?.all() ?? [])].reverse()) if (item !== lost) this.#putBack(item.job);
     const ran = new Set(lost && 'request' in lost.job ? [lost.job.cell] : []);
-    for (const cell of this.places.takeLost(thread, ran)) this.#handlers.onCellLost(cell);
+    for (const cell of this.places.takeLost(thread, ran)) this.#handlers.onCellLost(cell, 'the thread in which it lay was ended');
     this.#planDispatch();
     if (!lost) return;
     if ('order' in lost.job) {
@@ -339,4 +358,10 @@ export class Scheduler {
     lost.job.thread = undefined;
     this.#handlers.onThreadLost(lost.job, reason, detail);
   }
+}
+
+/** What became of a slice after which there was no room for its memory: a call that is over has its end, one that waits is ended. */
+function withoutRoom(result: CallSliceResult): CallSliceResult {
+  const end = result.end.kind === 'waiting' ? ({ kind: 'stopped', reason: 'no room' } as const) : result.end;
+  return { ...result, end, cellLost: true, hasNoRoom: true };
 }

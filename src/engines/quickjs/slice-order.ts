@@ -19,6 +19,7 @@ export function orderSlice(thread: WorkerThread, call: ActiveCall, image: Uint8A
     ...packBudget(budgetOf(call)),
     ...(image && { image }),
     ...(cell.place.kind === 'parked' && { delta: cell.place.delta }),
+    ...(cell.place.kind === 'stored' && { deltaFile: cell.place.file }),
     ...(start && { start }),
     ...(answers.length > 0 && { answers }),
     ...(pendingTimers && { pendingTimers }),

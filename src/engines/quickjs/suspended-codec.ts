@@ -5,6 +5,7 @@ import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import type { BorderAnswer, BorderCrossing } from '../border.ts';
+import { freeBytes } from './free-bytes.ts';
 import type { SuspendedCall } from './suspended-call.ts';
 
 const deflate = promisify(deflateRaw);
@@ -59,7 +60,9 @@ export async function encodeSuspended({ image, delta, ...header }: SuspendedCall
   lengths.writeUInt32LE(json.length, 0);
   lengths.writeUInt32LE(image.length, 4);
   // What shared memory holds is copied first: zlib takes none.
-  const content = await deflate(Buffer.concat([lengths, json, image, delta]), { level: 1 });
+  const whole = Buffer.concat([lengths, json, image, delta]);
+  const content = await deflate(whole, { level: 1 });
+  freeBytes(whole);
   return Buffer.concat([MAGIC, Buffer.of(VERSION), digest(content), content]);
 }
 

@@ -75,7 +75,8 @@ export class WorkerThread {
     this.#state = 'busy';
     resetClaims(this.#control);
     const slices = orders.map((order) => ({ ...order, serial: ++this.#serial }));
-    this.#worker.postMessage((packSlices(slices) ?? { type: 'calls', slices }) satisfies ToWorker);
+    const moved = slices.flatMap(({ delta }) => (delta?.buffer instanceof ArrayBuffer ? [delta.buffer] : []));
+    this.#worker.postMessage((packSlices(slices) ?? { type: 'calls', slices }) satisfies ToWorker, moved);
     return slices.map((slice) => slice.serial);
   }
 
@@ -112,9 +113,9 @@ export class WorkerThread {
     this.#worker.postMessage({ type: 'forget', programKeys, cellIds } satisfies ToWorker);
   }
 
-  /** Asks for the memory of the cell that lies in the idle thread. */
-  park(cellId: number): void {
-    this.#worker.postMessage({ type: 'park', cellId } satisfies ToWorker);
+  /** Asks for the memory of the cell that lies in the idle thread, or to put it into a file. */
+  park(cellId: number, file: string | undefined): void {
+    this.#worker.postMessage({ type: 'park', cellId, ...(file !== undefined && { file }) } satisfies ToWorker);
   }
 
   /** Asks a slice to stop at the next look at the clock. */

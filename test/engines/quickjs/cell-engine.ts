@@ -6,10 +6,12 @@ import type { BorderAnswer, BorderHost, BorderRequest, LogLine } from '../../../
 import { Deadline } from '../../../src/engines/deadline.ts';
 import type { Engine, Isolation, Program, RunOutcome } from '../../../src/engines/engine.ts';
 import { createQuickJsEngine } from '../../../src/engines/quickjs/engine.ts';
+import type { WaitingBounds } from '../../../src/engines/quickjs/waiting-memory.ts';
 
 /** A real engine with a scripted daemon behind it. */
 export interface CellEngine {
   readonly engine: Engine;
+  readonly dataDir: string;
   readonly logs: LogLine[];
   readonly warnings: string[];
   readonly killed: string[];
@@ -24,6 +26,7 @@ export interface CellEngine {
 /** How one call differs from the usual. */
 export interface CallOptions {
   readonly handler?: string;
+  readonly caller?: string;
   readonly args?: unknown;
   readonly limits?: Partial<Limits>;
   readonly isolation?: Isolation;
@@ -38,7 +41,7 @@ let programs = 0;
 let executions = 0;
 
 /** Starts an engine in a data folder of its own. */
-export async function startCellEngine(workers = { min: 2, max: 4 }): Promise<CellEngine> {
+export async function startCellEngine(workers = { min: 2, max: 4 }, waiting?: WaitingBounds): Promise<CellEngine> {
   const dataDir = mkdtempSync(join(tmpdir(), 'hotcell-engine-'));
   const logs: LogLine[] = [];
   const warnings: string[] = [];
@@ -47,11 +50,13 @@ export async function startCellEngine(workers = { min: 2, max: 4 }): Promise<Cel
   const engine = await createQuickJsEngine({
     dataDir,
     workers,
+    ...(waiting && { waiting }),
     onKill: (key) => killed.push(key),
     onCellLost: (key, reason) => losses.push([key, reason]),
   });
   return {
     engine,
+    dataDir,
     logs,
     warnings,
     killed,
@@ -97,7 +102,7 @@ function runCall(
       cellKey: options.cellKey ?? '',
       limits,
       deadline: new Deadline(Date.now() + limits.wallMs),
-      caller: 'tester',
+      caller: options.caller ?? 'tester',
       session: 's1',
       holder: { callerId: 'tester', pluginPath: 'tried.ts', isOperator: false },
       ...(options.handOver === undefined ? {} : { handOver: options.handOver }),

@@ -3,7 +3,15 @@ import { EvalFlags } from '@jitl/quickjs-ffi-types';
 import { defaultLimits } from '../../../config/limits.ts';
 import { HostRefusal } from '../host-answers/host-refusal.ts';
 import type { BaseImage, EntryPointers } from './base-image.ts';
-import { applyDelta, copyReference, encodeDelta, type Reference, restoreReference } from './delta.ts';
+import {
+  applyDelta,
+  copyReference,
+  encodeDelta,
+  type Reference,
+  restoreReference,
+  storeDelta,
+  takeStoredDelta,
+} from './delta.ts';
 import { newGuestBuffer, newGuestString, readGuestBuffer, readGuestString, writeText } from './guest-values.ts';
 import type { Instance } from './instance.ts';
 
@@ -72,6 +80,16 @@ export class Cell {
   /** Puts back what a parked call had written over its image; call `restore` with that image first. */
   applyDelta(delta: Uint8Array): void {
     this.#highWater = Math.max(this.#highWater, applyDelta(this.#instance.memory, delta));
+  }
+
+  /** The same from a file, which is deleted. */
+  takeStoredDelta(path: string): void {
+    this.#highWater = Math.max(this.#highWater, takeStoredDelta(this.#instance.memory, path));
+  }
+
+  /** Puts what was written over an image into a new file; returns its size. */
+  storeDelta(image: Reference, path: string): number {
+    return storeDelta(this.#instance.memory, this.#instance, image, this.#readTop(), path);
   }
 
   /** What was written over an image, as `applyDelta` takes it. */

@@ -1,3 +1,5 @@
+import { closeSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs';
+
 /**
  * Differences of a cell's memory to a reference, in lines of 64 bytes: the form of images on disk, of parked calls and
  * of cells between calls. A line is the smallest unit because a call writes scattered words all over its pages.
@@ -44,30 +46,92 @@ export function restoreReference(memory: Buffer, layout: MemoryLayout, reference
  * Layout: u32 top, u32 number of runs, per run u32 address and u32 length, then the bytes of the runs.
  */
 export function encodeDelta(memory: Buffer, layout: MemoryLayout, reference: Reference, top: number): Uint8Array {
+  const runs = findRuns(memory, layout, reference, top);
+  let bytes = HEADER_BYTES + runs.length * 4;
+  for (let index = 1; index < runs.length; index += 2) bytes += runs[index] ?? 0;
+  const delta = Buffer.from(new ArrayBuffer(bytes));
+  let data = writeHead(delta, runs, top);
+  for (let index = 0; index < runs.length; index += 2) {
+    const address = runs[index] ?? 0;
+    const length = runs[index + 1] ?? 0;
+    memory.copy(delta, data, address, address + length);
+    data += length;
+  }
+  return delta;
+}
+
+/** Writes the same to a new file, straight out of the memory; returns its size. Throws what the file system throws. */
+export function storeDelta(memory: Buffer, layout: MemoryLayout, reference: Reference, top: number, path: string): number {
+  const runs = findRuns(memory, layout, reference, top);
+  const head = Buffer.alloc(HEADER_BYTES + runs.length * 4);
+  writeHead(head, runs, top);
+  const file = openSync(path, 'wx', 0o600);
+  try {
+    writeAll(file, head);
+    let bytes = head.length;
+    for (let index = 0; index < runs.length; index += 2) {
+      const address = runs[index] ?? 0;
+      const length = runs[index + 1] ?? 0;
+      writeAll(file, memory.subarray(address, address + length));
+      bytes += length;
+    }
+    return bytes;
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Reads a stored delta into a memory that equals its reference, and deletes the file; returns the heap's new top. */
+export function takeStoredDelta(memory: Buffer, path: string): number {
+  const file = openSync(path, 'r');
+  try {
+    const head = readExactly(file, Buffer.alloc(HEADER_BYTES));
+    const top = head.readUInt32LE(0);
+    const table = readExactly(file, Buffer.alloc(head.readUInt32LE(4) * RUN_BYTES));
+    if (top > memory.length) throw new RangeError('delta is out of bounds');
+    for (let at = 0; at < table.length; at += RUN_BYTES) {
+      const address = table.readUInt32LE(at);
+      const end = address + table.readUInt32LE(at + 4);
+      if (end > memory.length) throw new RangeError('delta is out of bounds');
+      readExactly(file, memory.subarray(address, end));
+    }
+    return top;
+  } finally {
+    closeSync(file);
+    unlinkSync(path);
+  }
+}
+
+function writeAll(file: number, bytes: Buffer): void {
+  for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);
+}
+
+function readExactly(file: number, bytes: Buffer): Buffer {
+  for (let at = 0; at < bytes.length; ) {
+    const count = readSync(file, bytes, at, bytes.length - at, null);
+    if (count === 0) throw new RangeError('delta is out of bounds');
+    at += count;
+  }
+  return bytes;
+}
+
+/** Writes what comes before the bytes of the runs; returns its length. */
+function writeHead(head: Buffer, runs: readonly number[], top: number): number {
+  head.writeUInt32LE(top, 0);
+  head.writeUInt32LE(runs.length / 2, 4);
+  for (const [index, value] of runs.entries()) head.writeUInt32LE(value, HEADER_BYTES + index * 4);
+  return HEADER_BYTES + runs.length * 4;
+}
+
+/** Where a memory differs from its reference, as address/length pairs. */
+function findRuns(memory: Buffer, layout: MemoryLayout, reference: Reference, top: number): number[] {
   const runs: number[] = [];
   const heapOffset = alignUp(layout.dataEnd);
   collectRuns(memory, 0, layout.dataEnd, reference.bytes, 0, runs);
   const common = Math.min(top, reference.top);
   collectRuns(memory, layout.heapStart, common, reference.bytes, heapOffset, runs);
   if (top > reference.top) pushRun(runs, reference.top, top - reference.top);
-  let bytes = 0;
-  for (let index = 1; index < runs.length; index += 2) bytes += runs[index] ?? 0;
-  const count = runs.length / 2;
-  const delta = Buffer.from(new ArrayBuffer(HEADER_BYTES + count * RUN_BYTES + bytes));
-  delta.writeUInt32LE(top, 0);
-  delta.writeUInt32LE(count, 4);
-  let at = HEADER_BYTES;
-  let data = HEADER_BYTES + count * RUN_BYTES;
-  for (let index = 0; index < runs.length; index += 2) {
-    const address = runs[index] ?? 0;
-    const length = runs[index + 1] ?? 0;
-    delta.writeUInt32LE(address, at);
-    delta.writeUInt32LE(length, at + 4);
-    at += RUN_BYTES;
-    memory.copy(delta, data, address, address + length);
-    data += length;
-  }
-  return delta;
+  return runs;
 }
 
 /** Applies a delta to a memory that equals its reference; returns the heap's new top. Throws RangeError on a broken delta. */

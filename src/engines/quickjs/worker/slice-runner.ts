@@ -4,12 +4,14 @@ import { Cell, type ThrownInGuest } from '../cell/cell.ts';
 import type { Reference } from '../cell/delta.ts';
 import type { Instance } from '../cell/instance.ts';
 import { noteLook } from '../control.ts';
+import { freeBytes } from '../free-bytes.ts';
 import { listLazyGlobals } from '../host-answers/lazy-globals.ts';
 import type {
   CallSlice,
   CallSliceResult,
   LoadSlice,
   LoadSliceResult,
+  ParkedMemory,
   ParkedMessage,
   SliceEnd,
   WorkerSetup,
@@ -22,6 +24,8 @@ type AnswerNow = (op: string, payload: string, body: Uint8Array | undefined) => 
 const BUNDLE_FILE = 'plugin.js';
 /** From here on a slice is measured by the processor's clock, not by that of the wall. */
 const CPU_CHECK_MS = 2;
+/** Memory that grew by less is not told of. */
+const TOLD_GROWTH_BYTES = 64 * 1024;
 const emptyView = { config: {}, env: {}, denied: {} };
 
 /** Runs slices in one cell. The cell's memory belongs to at most one waiting or idle owner at a time: the resident. */
@@ -88,8 +92,15 @@ export class SliceRunner {
   }
 
   /** Moves the memory of a cell out, if it lies here. */
-  park(cellId: number): void {
-    if (this.#resident?.cellId === cellId) this.#moveOut(undefined);
+  park(cellId: number, file: string | undefined): void {
+    if (this.#resident?.cellId === cellId) this.#moveOut(undefined, file);
+  }
+
+  /** True when the next slice must not start in the present cell, although its resident was sound: another's memory is to be put in. */
+  mustChangeCell(cellId: number): boolean {
+    if (this.#resident === undefined || this.#resident.cellId === cellId) return this.needsCell();
+    if (this.#cell?.isWornOut()) this.#moveOut(cellId);
+    return this.needsCell();
   }
 
   load(slice: LoadSlice): LoadSliceResult {
@@ -144,6 +155,7 @@ export class SliceRunner {
       ...unlessEmpty('cancelled', host.cancelled),
       hostCalls: host.hostCalls,
       cpuMs: this.#usedCpuMs(),
+      ...(this.#resident && cell.grownBytes() > TOLD_GROWTH_BYTES && { grownBytes: cell.grownBytes() }),
       cellLost: cell.broken,
     };
   }
@@ -159,17 +171,22 @@ export class SliceRunner {
     this.#moveOut(slice.cellId);
     const image = this.#findImage(slice, cell);
     cell.restore(image);
-    if (slice.delta) cell.applyDelta(slice.delta);
+    if (slice.deltaFile !== undefined) cell.takeStoredDelta(slice.deltaFile);
+    if (slice.delta) {
+      cell.applyDelta(slice.delta);
+      freeBytes(slice.delta);
+    }
     this.#resident = { cellId: slice.cellId, image };
   }
 
   /** Moves the resident out, so that nothing is lost if this thread is ended during the next slice. */
-  #moveOut(nextCellId: number | undefined): void {
+  #moveOut(nextCellId: number | undefined, file?: string): void {
     const resident = this.#resident;
     if (!resident || resident.cellId === nextCellId || !this.#cell) return;
-    const delta = this.#cell.encodeDelta(resident.image);
+    const memory = file === undefined ? park(this.#cell, resident.image) : store(this.#cell, resident.image, file);
     this.#resident = undefined;
-    this.#post({ type: 'parked', cellId: resident.cellId, delta }, [delta.buffer as ArrayBuffer]);
+    const transfer = memory.kind === 'parked' && memory.delta.buffer instanceof ArrayBuffer ? [memory.delta.buffer] : [];
+    this.#post({ type: 'parked', cellId: resident.cellId, memory }, transfer);
   }
 
   #findImage(slice: CallSlice, cell: Cell): Reference {
@@ -270,6 +287,18 @@ export class SliceRunner {
       return now - this.#startedAt;
     }
     return this.#cpuStart.atMs + threadCpuMs() - this.#cpuStart.cpuMs;
+  }
+}
+
+function park(cell: Cell, image: Reference): ParkedMemory {
+  return { kind: 'parked', delta: cell.encodeDelta(image) };
+}
+
+function store(cell: Cell, image: Reference, file: string): ParkedMemory {
+  try {
+    return { kind: 'stored', file, bytes: cell.storeDelta(image, file) };
+  } catch (error) {
+    return { kind: 'failed', detail: error instanceof Error ? error.message : String(error) };
   }
 }
 

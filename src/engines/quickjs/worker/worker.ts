@@ -56,6 +56,10 @@ async function serve(port: MessagePort, setup: WorkerSetup): Promise<void> {
     for (const [index, slice] of slices.entries()) {
       if (!claimSlice(control, index)) continue;
       if (renewal) await renewal;
+      if (runner.mustChangeCell(slice.cellId)) {
+        renew();
+        await renewal;
+      }
       post(packResult(runner.call(slice)));
       renew();
     }
@@ -69,9 +73,11 @@ async function serve(port: MessagePort, setup: WorkerSetup): Promise<void> {
     switch (message.type) {
       case 'forget':
         runner.forget(message.programKeys, message.cellIds);
+        renew();
         return;
       case 'park':
-        runner.park(message.cellId);
+        runner.park(message.cellId, message.file);
+        renew();
         return;
       case 'load':
         void runLoad(message);
