@@ -34,7 +34,7 @@ export function createEngineCall(
         isolation,
         cellKey: isolation,
         limits,
-        deadline: new Deadline(Date.now() + limits.wallMs),
+        deadline: new Deadline(limits.wallMs),
         caller: 'local',
         session: 'bench',
         holder: { callerId: 'tester', pluginPath: 'tried.ts', isOperator: false },

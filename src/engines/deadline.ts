@@ -9,16 +9,14 @@ export class Deadline {
   readonly #now: () => number;
   readonly #above: Deadline | undefined;
 
-  /** `atMs` is in epoch ms, like `now`. While this one stands still, so does the one of the call `above` that waits for it. */
-  constructor(atMs: number, now: () => number = Date.now, above?: Deadline) {
-    this.#atMs = atMs;
+  /**
+   * Over in `leftMs`, by a clock that only goes forward: whoever sets the clock of the machine neither ends nor lengthens a
+   * call. While this one stands still, so does the one of the call `above` that waits for it.
+   */
+  constructor(leftMs: number, above?: Deadline, now: () => number = () => performance.now()) {
     this.#now = now;
+    this.#atMs = now() + leftMs;
     this.#above = above;
-  }
-
-  /** Epoch ms; while held, where it would be if the hold ended now. */
-  get atMs(): number {
-    return this.#holds === 0 ? this.#atMs : this.#atMs + this.#now() - this.#heldSinceMs;
   }
 
   get isHeld(): boolean {
@@ -27,7 +25,7 @@ export class Deadline {
 
   /** Ms that are left; not negative. */
   leftMs(): number {
-    return Math.max(0, this.atMs - this.#now());
+    return Math.max(0, this.#atMs - (this.#holds === 0 ? this.#now() : this.#heldSinceMs));
   }
 
   isOver(): boolean {

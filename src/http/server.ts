@@ -61,7 +61,7 @@ export async function startHttpServer(parts: HttpServerParts): Promise<HttpServe
   const { maxStrangers, ...fitting } = fitConnections();
   const shares = createDoorShares(fitting);
   const connections = createConnectionBook(app.server, shares.connections, maxStrangers);
-  const tickets = createTicketOffice(Date.now, shares.tickets);
+  const tickets = createTicketOffice(shares.tickets);
   const operations = prepareOperations([...parts.operations, tickets.operation]);
   const metrics = createMetrics(events);
 

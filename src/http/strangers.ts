@@ -12,7 +12,7 @@ const mostAddresses = 10_000;
  */
 export function createStrangers(
   config: Config['anonymous'] | undefined,
-  now: () => number = Date.now,
+  now: () => number = () => performance.now(),
 ): (address: string) => Caller | undefined {
   if (config === undefined || !config.enabled) return () => undefined;
   const { tools, ratePerMinute, maxConcurrent } = config;

@@ -234,7 +234,7 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
     },
     noteKill(plugin, reason) {
       const unit = fleet.units.get(plugin) ?? sortedUnits().find(({ record }) => nameOf(record) === plugin);
-      if (!unit || !kills.note(unit.record.path, now())) return;
+      if (!unit || !kills.note(unit.record.path, performance.now())) return;
       const { limit, windowMs } = tolerableKills;
       quarantine(unit, `its cells were killed ${limit} times within ${windowMs / 1000} s: ${reason}`).catch(onFault);
     },

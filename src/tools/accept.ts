@@ -157,7 +157,7 @@ export function createAcceptance(parts: AcceptParts): Acceptance {
       entry,
       tool,
       record: createRecord(facts),
-      deadline: new Deadline(createdAtMs + chooseTimeoutMs(request.timeoutMs, tool.limits.wallMs), now, above?.deadline),
+      deadline: new Deadline(chooseTimeoutMs(request.timeoutMs, tool.limits.wallMs), above?.deadline),
       cellKey: cellKeyOf(published, caller, session),
     });
     try {

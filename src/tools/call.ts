@@ -51,7 +51,7 @@ export function createToolCaller(parts: ToolCallerParts): ToolCallerHandle {
     maxRunning: config.queue.maxRunning,
     slots: parts.runnableSlots ?? config.workers.max * 2 + 2,
     start: (call) => void run(call),
-    now,
+    now: () => performance.now(),
   });
   const waits = createDurableWaits({
     store,
@@ -89,7 +89,7 @@ export function createToolCaller(parts: ToolCallerParts): ToolCallerHandle {
     registry,
     engines,
     idempotency,
-    limits: createCallerLimits({ now }),
+    limits: createCallerLimits({ now: () => performance.now() }),
     dispatcher,
     prepare,
     approvals,
@@ -103,7 +103,6 @@ export function createToolCaller(parts: ToolCallerParts): ToolCallerHandle {
   const nextAttempt = createNextAttempt({
     ladder: parts.ladder,
     events,
-    now,
     beforeEffect: waits.beforeEffect,
     enterAgain(call) {
       dispatcher.enterAgain(call);

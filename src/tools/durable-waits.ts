@@ -28,7 +28,8 @@ interface Wait {
   isStoring: boolean;
   /** It was asked to be kept again in the meantime. */
   isDue: boolean;
-  storedAtMs: number;
+  /** As performance.now() tells. */
+  storedAt: number;
   timer: NodeJS.Timeout | undefined;
   readonly waiting: Array<() => void>;
 }
@@ -73,8 +74,8 @@ export function createDurableWaits(parts: {
       const blob = await engineOf(engines, call).suspend?.(id);
       if (blob === undefined || wait.effects !== effects || call.phase !== 'started') return false;
       if (blob.length > maxBlobBytes) return true;
-      wait.storedAtMs = now();
-      store.parkedCalls.put({ executionId: id, factsJson, blob, parkedAtMs: wait.storedAtMs });
+      wait.storedAt = performance.now();
+      store.parkedCalls.put({ executionId: id, factsJson, blob, parkedAtMs: now() });
       call.isParked = true;
       parts.onStored(call);
     } catch (error) {
@@ -110,7 +111,7 @@ export function createDurableWaits(parts: {
     settled(call) {
       const wait = waits.get(call);
       if (wait === undefined || wait.questions === 0 || call.request.parent !== undefined) return;
-      const restMs = wait.waiting.length === 0 ? wait.storedAtMs + leastGapMs - now() : 0;
+      const restMs = wait.waiting.length === 0 ? wait.storedAt + leastGapMs - performance.now() : 0;
       if (restMs <= 0) return storeNow(call, wait);
       wait.timer ??= setTimeout(() => {
         wait.timer = undefined;
@@ -133,5 +134,13 @@ export function createDurableWaits(parts: {
 }
 
 function createWait(): Wait {
-  return { questions: 0, effects: 0, isStoring: false, isDue: false, storedAtMs: 0, timer: undefined, waiting: [] };
+  return {
+    questions: 0,
+    effects: 0,
+    isStoring: false,
+    isDue: false,
+    storedAt: Number.NEGATIVE_INFINITY,
+    timer: undefined,
+    waiting: [],
+  };
 }

@@ -35,19 +35,18 @@ const goesOn: AfterFailure = { goesOn: true };
 export function createNextAttempt(parts: {
   readonly ladder: RunLadder | undefined;
   readonly events: Pick<EventLog, 'publish'>;
-  readonly now: () => number;
   readonly beforeEffect: (call: ActiveCall) => void;
   readonly enterAgain: (call: ActiveCall) => void;
   readonly stop: (call: ActiveCall) => void;
   readonly onFault: (error: unknown, executionId: string) => void;
 }): NextAttempt {
-  const { ladder, now, beforeEffect, enterAgain } = parts;
+  const { ladder, beforeEffect, enterAgain } = parts;
 
   function retry(call: ActiveCall, { status, error }: Failure): boolean {
     const { retries, idempotent } = call.entry.manifest;
     const attempt = call.record.attempts;
     const facts = { status, code: error.code, attempt, retries, isIdempotent: idempotent };
-    const decision = decideRetry({ ...facts, nowMs: now(), deadlineMs: call.deadline.atMs });
+    const decision = decideRetry({ ...facts, leftMs: call.deadline.leftMs() });
     if (!decision.retry || call.controller.signal.aborted) return false;
     beforeEffect(call);
     call.phase = 'back-off';

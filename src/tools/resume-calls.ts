@@ -84,7 +84,7 @@ function rebuildCall(parts: ResumeParts, row: ExecutionRow, facts: ParkedFacts |
     entry,
     tool: parts.prepare(entry),
     record: { ...row },
-    deadline: new Deadline(parts.now() + facts.leftMs, parts.now),
+    deadline: new Deadline(facts.leftMs),
     cellKey: cellKeyOf(published, row.caller, row.session),
   });
   for (const line of facts.logs) call.log.add(line);

@@ -9,8 +9,8 @@ export interface FailedAttempt {
   /** How many more attempts the tool asks for. */
   readonly retries: number;
   readonly isIdempotent: boolean;
-  readonly nowMs: number;
-  readonly deadlineMs: number;
+  /** Until the call must be over. */
+  readonly leftMs: number;
 }
 
 /** Whether to try again, and after how long; `reason` is for people. */
@@ -33,6 +33,6 @@ export function decideRetry(failed: FailedAttempt): RetryDecision {
   if (failed.attempt > failed.retries) return { retry: false, reason: 'there are no retries left' };
   if (!passingCodes.has(failed.code)) return { retry: false, reason: `${failed.code} would come back` };
   const delayMs = Math.min(longestDelayMs, firstDelayMs * 2 ** (failed.attempt - 1));
-  if (failed.nowMs + delayMs + leastTimeMs > failed.deadlineMs) return { retry: false, reason: 'the deadline is too near' };
+  if (delayMs + leastTimeMs > failed.leftMs) return { retry: false, reason: 'the deadline is too near' };
   return { retry: true, delayMs };
 }

@@ -7,8 +7,7 @@ const failed: FailedAttempt = {
   attempt: 1,
   retries: 3,
   isIdempotent: true,
-  nowMs: 1000,
-  deadlineMs: 60_000,
+  leftMs: 59_000,
 };
 
 describe('decideRetry', () => {
@@ -23,7 +22,7 @@ describe('decideRetry', () => {
     ['the call ended as cancelled', { status: 'cancelled', code: 'cancelled' }],
     ['the call ended as timeout', { status: 'timeout', code: 'time-exceeded' }],
     ['memory-exceeded would come back', { code: 'memory-exceeded' }],
-    ['the deadline is too near', { deadlineMs: 1100 }],
+    ['the deadline is too near', { leftMs: 100 }],
   ])('does not when %s', (reason, changed) => {
     expect(decideRetry({ ...failed, ...changed })).toEqual({ retry: false, reason });
   });

@@ -56,7 +56,7 @@ const mostAtOnce = 64;
 /** Makes the workspaces of a data directory. */
 export function createWorkspaces(options: { dataDir: string; quotaBytes: number; now?: () => number }): Workspaces {
   const folder = join(options.dataDir, 'workspaces');
-  const usage = createUsage({ quotaBytes: options.quotaBytes, now: options.now ?? Date.now });
+  const usage = createUsage({ quotaBytes: options.quotaBytes, now: options.now ?? (() => performance.now()) });
   const stage = createOwnStage(join(folder, '.incoming'));
   const pass = createGate(mostAtOnce);
   const turns = createTurns();

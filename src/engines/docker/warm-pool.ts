@@ -71,7 +71,7 @@ export function createWarmPool({ start, perKind, total, idleMs, onFault }: WarmP
   const sweeper = setInterval(
     () => {
       for (const [kind, shelf] of shelves) {
-        if (Date.now() - shelf.usedAtMs < idleMs || shelf.filling !== undefined) continue;
+        if (performance.now() - shelf.usedAtMs < idleMs || shelf.filling !== undefined) continue;
         shelves.delete(kind);
         for (const cell of shelf.ready.splice(0)) void discard(cell);
       }
@@ -85,7 +85,7 @@ export function createWarmPool({ start, perKind, total, idleMs, onFault }: WarmP
       const kind = nameKind(plan);
       const shelf = shelves.get(kind) ?? { plan, ready: [], usedAtMs: 0, filling: undefined };
       shelves.set(kind, shelf);
-      shelf.usedAtMs = Date.now();
+      shelf.usedAtMs = performance.now();
       const ready = shelf.ready.shift();
       // A cold start goes first: what is made ready for later would only slow it down.
       const cell = ready ?? (await start(plan));

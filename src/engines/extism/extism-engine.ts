@@ -61,7 +61,7 @@ export function createExtismEngine(options: ExtismEngineOptions = {}): Engine {
     const { sidecar, module, key } = compiled;
     if (!sidecar.isServlet) return sidecar.exported;
     const timer = new AbortController();
-    const stopWatch = watchDeadline(new Deadline(Date.now() + limits.wallMs), () => timer.abort(slowDescribe));
+    const stopWatch = watchDeadline(new Deadline(limits.wallMs), () => timer.abort(slowDescribe));
     try {
       const worker = await pool.acquire(timer.signal);
       const bounds = boundsOf({ ...limits, hostCalls: 0 });

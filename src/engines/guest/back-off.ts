@@ -15,7 +15,7 @@ export interface CrashCount {
 const maxPrograms = 1000;
 
 /** Creates the count. `now` is a clock in ms. */
-export function createCrashCount(now: () => number = Date.now): CrashCount {
+export function createCrashCount(now: () => number = () => performance.now()): CrashCount {
   const crashes = new Map<string, { count: number; atMs: number }>();
   return {
     crashed(programKey) {

@@ -4,5 +4,5 @@
  */
 export function freeBytes({ buffer, byteLength }: Uint8Array): void {
   // Small Buffers lie in one that they share.
-  if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0);
+  if (buffer instanceof ArrayBuffer && !buffer.detached && buffer.byteLength === byteLength) buffer.transfer(0);
 }

@@ -88,7 +88,7 @@ export function createTrier(engine: Engine): DenoRig['run'] {
         isolation: tried.isolation ?? 'call',
         cellKey: tried.cellKey ?? '',
         limits,
-        deadline: new Deadline(Date.now() + limits.wallMs),
+        deadline: new Deadline(limits.wallMs),
         caller: 'tester',
         session: 'session-1',
         holder: { callerId: 'tester', pluginPath: 'tried.ts', isOperator: false },

@@ -45,7 +45,7 @@ export function runRequest(code: Uint8Array, change: Partial<RunRequest> = {}): 
     isolation: 'call',
     cellKey: '',
     limits,
-    deadline: new Deadline(Date.now() + limits.wallMs),
+    deadline: new Deadline(limits.wallMs),
     caller: 'local',
     session: 'test',
     holder: { callerId: 'tester', pluginPath: 'tried.ts', isOperator: false },

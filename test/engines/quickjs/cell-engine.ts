@@ -101,7 +101,7 @@ function runCall(
       isolation: options.isolation ?? 'call',
       cellKey: options.cellKey ?? '',
       limits,
-      deadline: new Deadline(Date.now() + limits.wallMs),
+      deadline: new Deadline(limits.wallMs),
       caller: options.caller ?? 'tester',
       session: 's1',
       holder: { callerId: 'tester', pluginPath: 'tried.ts', isOperator: false },

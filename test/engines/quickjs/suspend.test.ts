@@ -60,7 +60,7 @@ function hold(engine: Engine, program: Program, options: Partial<RunRequest> = {
     isolation: 'call',
     cellKey: '',
     limits: defaultLimits,
-    deadline: new Deadline(Date.now() + 20_000),
+    deadline: new Deadline(20_000),
     caller: 'tester',
     session: 's1',
     holder: { callerId: 'tester', pluginPath: 'tried.ts', isOperator: false },

@@ -200,7 +200,7 @@ async function callTool(shared: SharedParts, registry: ToolRegistry, ref: string
         isolation: 'call',
         cellKey: `exe_${executions}`,
         limits: defaultLimits,
-        deadline: new Deadline(Date.now() + 20_000),
+        deadline: new Deadline(20_000),
         caller: 'local',
         session: 'local',
         holder: { callerId: 'tester', pluginPath: 'tried.ts', isOperator: false },
