@@ -16,7 +16,10 @@ export type {
   PluginLog,
 } from './plugins/plugin-context.ts';
 
-/** JSON, or what JSON.stringify makes of it. A promise of it is awaited. */
+/**
+ * Text, JSON, and what becomes JSON: Map, Set, Date, bytes, Blob, Response, streams, generators; docs/plugin-format.md has the
+ * table. A promise of it is awaited.
+ */
 export type HandlerResult = unknown;
 
 /** One call for `hotcell plugin test`; without `expect` it only must not fail. */
@@ -31,7 +34,7 @@ export interface ToolDefinition<Parameters = unknown> {
   readonly description?: string;
   /** A schema of last resort: `weather(city, days?)`. */
   readonly usage?: string;
-  /** JSON Schema, or a Standard Schema object such as one of zod. */
+  /** JSON Schema, whose defaults are filled in, or a Standard Schema object such as one of zod: what it parses is what the handler gets. */
   readonly parameters?: Parameters;
   readonly output?: unknown;
   readonly isResearch?: boolean;

@@ -46,6 +46,8 @@ export interface LogLine {
   readonly level: 'debug' | 'info' | 'warn' | 'error';
   readonly text: string;
   readonly atMs: number;
+  /** It is one of the warnings of the call, too. */
+  readonly isWarning?: boolean;
 }
 
 /** The host side of one running call. Handed to the engine; the guest reaches nothing else. */
@@ -54,6 +56,8 @@ export interface BorderHost {
   answer(request: BorderRequest, signal: AbortSignal): Promise<BorderAnswer>;
   /** Values that the guest may read without waiting, as of now; asked before every slice of the call. */
   view(): BorderView;
+  /** Told when the guest read a name of `denied` in its view. Must not throw. */
+  deniedName?(name: string): void;
   /** One line of the log, already bounded by the engine. Must not throw. */
   log(line: LogLine): void;
   /** Something that whoever reads the answer has to know: it is logged, and goes with the answer. Must not throw. */

@@ -3,6 +3,7 @@ import type { ErrorCode } from '../errors/catalog.ts';
 import type { BorderHost, Recording } from './border.ts';
 import type { Deadline } from './deadline.ts';
 import type { Holder } from './places.ts';
+import type { GuestIssue } from './throw-report.ts';
 
 /** What runs a cell. */
 export type EngineName = 'quickjs' | 'extism' | 'deno' | 'docker';
@@ -41,6 +42,8 @@ export interface GuestError {
   /** The class that the guest threw, such as TypeError. */
   readonly name?: string;
   readonly frames: readonly StackFrame[];
+  /** With `arguments-invalid` and `output-invalid`: what the plugin's own schema says. */
+  readonly issues?: readonly GuestIssue[];
 }
 
 /**

@@ -31,6 +31,11 @@ declare namespace WebAssembly {
     grow(deltaPages: number): number;
   }
 
+  interface Table {
+    readonly length: number;
+    set(index: number, value: ExportValue | undefined): void;
+  }
+
   interface MemoryDescriptor {
     readonly initial: number;
     readonly maximum?: number;
@@ -42,6 +47,7 @@ declare namespace WebAssembly {
     imports(module: Module): ModuleImportDescriptor[];
   };
   const Instance: { new (module: Module, imports?: Imports): Instance };
+  const Table: { new (descriptor: { readonly element: 'anyfunc'; readonly initial: number }): Table };
   const Memory: { new (descriptor: MemoryDescriptor): Memory };
   const CompileError: ErrorConstructor;
   const LinkError: ErrorConstructor;

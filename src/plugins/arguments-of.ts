@@ -1,17 +1,17 @@
 /** A Standard Schema object (standardschema.dev), of which only the types matter here. */
-interface StandardSchema<Input> {
-  readonly '~standard': { readonly types?: { readonly input: Input } | undefined };
+interface StandardSchema<Output> {
+  readonly '~standard': { readonly types?: { readonly output: Output } | undefined };
 }
 
 /**
- * The type of a handler's `args` for its `parameters`: the input of a Standard Schema, or what a JSON Schema literal
+ * The type of a handler's `args` for its `parameters`: what a Standard Schema makes of them, or what a JSON Schema literal
  * describes. Without parameters it is `any`, so that a handler may write its own type.
  */
 export type ArgumentsOf<Parameters> = unknown extends Parameters
   ? // biome-ignore lint/suspicious/noExplicitAny: the handler's own annotation takes over
     any
-  : Parameters extends StandardSchema<infer Input>
-    ? Input
+  : Parameters extends StandardSchema<infer Output>
+    ? Output
     : FromJsonSchema<Parameters>;
 
 type FromJsonSchema<Schema> = Schema extends { readonly const: infer Constant }

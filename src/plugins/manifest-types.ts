@@ -19,6 +19,8 @@ export interface ToolManifest {
   readonly input: JsonSchema;
   readonly inputSource: SchemaSource;
   readonly output?: JsonSchema;
+  /** The plugin has schema objects that check these inside the sandbox: `input` and `output` only describe them. */
+  readonly checkedByPlugin?: readonly ('input' | 'output')[];
   readonly flags: ToolFlags;
   readonly tags: readonly string[];
   readonly mode: 'on' | 'off' | 'auto';

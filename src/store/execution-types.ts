@@ -11,6 +11,8 @@ export interface ExecutionRow {
   readonly argumentsJson: string;
   readonly outputJson: string | null;
   readonly errorJson: string | null;
+  /** A list of sentences; null when there are none, and in rows of older versions. */
+  readonly warningsJson: string | null;
   readonly createdAtMs: number;
   readonly startedAtMs: number | null;
   readonly endedAtMs: number | null;

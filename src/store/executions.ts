@@ -19,12 +19,12 @@ interface RowFilter extends ExecutionFilter {
 export function createExecutionTable(database: DatabaseSync, queue: WriteQueue): ExecutionTable {
   const insert = database.prepare(
     `insert into executions (id, tool, version, plugin, generation, caller, session, status, created_at, started_at,
-       ended_at, duration_ms, attempts, idempotency_key, arguments, output, error, parent, engine, cut)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       ended_at, duration_ms, attempts, idempotency_key, arguments, output, error, parent, engine, cut, warnings)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const update = database.prepare(
     `update executions set status = ?, started_at = ?, ended_at = ?, duration_ms = ?, attempts = ?, output = ?, error = ?,
-       engine = ?, cut = ?, arguments = coalesce(?, arguments) where id = ?`,
+       engine = ?, cut = ?, warnings = ?, arguments = coalesce(?, arguments) where id = ?`,
   );
   const get = database.prepare('select * from executions where id = ?');
   const interrupt = database.prepare(
@@ -70,6 +70,7 @@ export function createExecutionTable(database: DatabaseSync, queue: WriteQueue):
       row.parent,
       row.engine,
       row.cutJson,
+      row.warningsJson,
     );
   }
 
@@ -84,6 +85,7 @@ export function createExecutionTable(database: DatabaseSync, queue: WriteQueue):
       row.errorJson,
       row.engine,
       row.cutJson,
+      row.warningsJson,
       row.cutJson === null ? null : row.argumentsJson,
       row.id,
     );
@@ -163,6 +165,7 @@ function readExecution(row: SqlRow): ExecutionRow {
     argumentsJson: readText(row, 'arguments'),
     outputJson: readTextOrNull(row, 'output'),
     errorJson: readTextOrNull(row, 'error'),
+    warningsJson: readTextOrNull(row, 'warnings'),
     createdAtMs: readNumber(row, 'created_at'),
     startedAtMs: readNumberOrNull(row, 'started_at'),
     endedAtMs: readNumberOrNull(row, 'ended_at'),

@@ -269,6 +269,7 @@ const migrations: readonly string[] = [
   `
   alter table executions add column cut text;
   `,
+  `alter table executions add column warnings text;`,
 ];
 
 /** Brings the database to the newest version, each step in one transaction. Refuses one that a newer Hotcell wrote. */

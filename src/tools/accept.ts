@@ -151,6 +151,7 @@ export function createAcceptance(parts: AcceptParts): Acceptance {
       parent: request.parent?.executionId ?? null,
       engine: published.engine?.name ?? published.manifest.engine,
     };
+    const releaseKey = key === null ? undefined : () => idempotency.release(keyUse);
     const above = request.parent === undefined ? undefined : parts.active.get(request.parent.executionId);
     const call = new ActiveCall({
       request,
@@ -160,6 +161,7 @@ export function createAcceptance(parts: AcceptParts): Acceptance {
       deadline: new Deadline(chooseTimeoutMs(request.timeoutMs, tool.limits.wallMs), above?.deadline),
       cellKey: cellKeyOf(published, caller, session),
     });
+    call.releaseKey = releaseKey;
     try {
       const endLease = published.lease();
       const leaveLimits = parts.limits.enter(request);
@@ -170,7 +172,7 @@ export function createAcceptance(parts: AcceptParts): Acceptance {
       call.approval = askForApproval(call, parts.approvals);
     } catch (error) {
       call.leave?.();
-      if (key !== null) idempotency.release(keyUse);
+      releaseKey?.();
       throw error;
     }
     return call;

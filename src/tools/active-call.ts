@@ -1,8 +1,10 @@
 import type { Deadline } from '../engines/deadline.ts';
 import type { Engine } from '../engines/engine.ts';
 import type { QueuePlace } from '../engines/fair-queue.ts';
+import type { HotcellError } from '../errors/hotcell-error.ts';
 import type { Approval } from '../permissions/approval-types.ts';
 import type { Generation } from '../plugins/plugin-types.ts';
+import { CallNotes } from './call-notes.ts';
 import type { ExecutionRecord } from './execution-records.ts';
 import { createLogTail } from './log-tail.ts';
 import type { PreparedTool } from './prepared-tool.ts';
@@ -40,6 +42,10 @@ export class ActiveCall {
   place: QueuePlace<ActiveCall> | undefined;
   /** Fires at the deadline while the call waits here; an engine keeps the deadline itself. */
   timer: NodeJS.Timeout | undefined;
+  /** The plugin's own schema refused the arguments: the call ends as one whose arguments were refused before it ran. */
+  refused: HotcellError | undefined;
+  /** Gives its idempotency key back: the call had no effect. */
+  releaseKey: (() => void) | undefined;
   /** Counts the call out of its generation. */
   leave: (() => void) | undefined;
   /** Hears the caller's own signal. */
@@ -50,10 +56,9 @@ export class ActiveCall {
   suspended: Uint8Array | undefined;
   /** It is kept as it waits now: the end of the daemon does not end it. */
   isParked = false;
-  /** What its answer has to say beside its end. */
-  readonly warnings: string[] = [];
   /** It asked a person in the middle. */
   hasAsked = false;
+  readonly notes = new CallNotes();
   /** It asked the host for something that leaves a trace. */
   hasEffects = false;
   /** It was run again on a higher engine, from a build of the same content for that. */

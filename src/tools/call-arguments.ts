@@ -1,4 +1,6 @@
+import type { GuestIssue } from '../engines/throw-report.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
+import type { ActiveCall } from './active-call.ts';
 import { isTimeoutMs } from './deadline.ts';
 import type { PreparedTool } from './prepared-tool.ts';
 import type { CallRequest, ToolEntry } from './tool-types.ts';
@@ -15,14 +17,16 @@ const maxSessionLength = 200;
 
 /** Checks the arguments of a call against its tool; absent ones are `{}`. Throws `arguments-invalid` or `payload-too-large`. */
 export function readArguments(given: unknown, entry: ToolEntry, tool: PreparedTool): CallArguments {
-  const value = given ?? {};
-  if (!isObject(value)) {
+  const named = given ?? {};
+  if (!isObject(named)) {
     throw new HotcellError(
       'arguments-invalid',
-      `${sayTool(entry)} takes an object of named arguments, got ${describeValue(value)}.`,
+      `${sayTool(entry)} takes an object of named arguments, got ${describeValue(named)}.`,
     );
   }
-  const json = stringify(value, entry);
+  const sent = stringify(named, entry);
+  const value = tool.fillDefaults === undefined ? named : tool.fillDefaults(named);
+  const json = value === named ? sent : stringify(value, entry);
   const maxBytes = tool.limits.argumentBytes;
   // A UTF-16 unit is at most three bytes, so most texts need not be measured.
   if (json.length * 3 > maxBytes && Buffer.byteLength(json) > maxBytes) {
@@ -47,7 +51,7 @@ export function readSession(request: CallRequest): string {
   return session;
 }
 
-function stringify(value: object, entry: ToolEntry): string {
+function stringify(value: unknown, entry: ToolEntry): string {
   try {
     return JSON.stringify(value);
   } catch (error) {
@@ -57,10 +61,31 @@ function stringify(value: object, entry: ToolEntry): string {
   }
 }
 
-function refuseArguments(entry: ToolEntry, issues: readonly SchemaIssue[]): HotcellError {
+/** The refusal of a schema of the plugin itself, which ran in the sandbox: the same as for a JSON Schema. */
+export function refuseParsed(call: ActiveCall, issues: readonly GuestIssue[]): HotcellError {
+  const { arguments: given = {} } = call.request;
+  const said = issues.map(({ path, message }) => ({ path, expected: message, got: describeValue(findAt(given, path)), message }));
+  return refuseArguments(call.entry, said, { executionId: call.record.id });
+}
+
+/** What stands at `items[0].name`. */
+function findAt(value: unknown, path: string): unknown {
+  let found = value;
+  for (const key of path.split(/[.[\]]+/).filter((step) => step !== '')) {
+    if (typeof found !== 'object' || found === null || !Object.hasOwn(found, key)) return undefined;
+    found = Reflect.get(found, key);
+  }
+  return found;
+}
+
+function refuseArguments(
+  entry: ToolEntry,
+  issues: readonly SchemaIssue[],
+  more: Readonly<Record<string, unknown>> = {},
+): HotcellError {
   const message = `The arguments do not fit ${sayTool(entry)}: ${issues.map(sayIssue).join('; ')}.`;
   return new HotcellError('arguments-invalid', message, {
-    facts: { tool: entry.name, version: entry.version, issues },
+    facts: { tool: entry.name, version: entry.version, issues, ...more },
     fix: `Compare the arguments with the schema: hotcell tool info ${entry.name}.`,
   });
 }

@@ -131,6 +131,10 @@ export class CallBorder implements BorderHost {
     return view;
   }
 
+  deniedName(name: string): void {
+    this.#noteUse('env', name, false);
+  }
+
   dial(to: { readonly host: string; readonly port: number }, signal: AbortSignal): Promise<Duplex> {
     this.#call.hasEffects = true;
     this.#user ??= this.#createUser();
@@ -180,6 +184,7 @@ export class CallBorder implements BorderHost {
     const { level, text } = line;
     this.#parts.events.publish('execution-log', { caller: record.caller, subject: record.id, data: { level, text } });
     this.#call.log.add(line);
+    if (line.isWarning) this.#call.notes.warn(text);
     try {
       request.onLog?.(line);
     } catch (error) {
@@ -188,8 +193,7 @@ export class CallBorder implements BorderHost {
   }
 
   warn(text: string): void {
-    this.#call.warnings.push(text);
-    this.log({ level: 'warn', text, atMs: Date.now() });
+    this.log({ level: 'warn', text, atMs: Date.now(), isWarning: true });
   }
 
   progress(data: { readonly done: number; readonly total?: number; readonly message?: string }): void {
@@ -221,6 +225,7 @@ export class CallBorder implements BorderHost {
   #noteUse(permission: string, detail: string, allowed: boolean): void {
     this.#notedUses ??= new Set();
     const use = `${allowed ? '+' : '-'}${permission} ${detail}`;
+    if (!allowed) this.#call.notes.refuse(permission, detail);
     if (this.#notedUses.size >= maxNotedUses || this.#notedUses.has(use)) return;
     this.#notedUses.add(use);
     this.#note({ permission, detail, allowed });

@@ -2,6 +2,7 @@ import type { Recording } from '../engines/border.ts';
 import { createAcceptance } from './accept.ts';
 import { ActiveCall } from './active-call.ts';
 import { findLateRefusal } from './approval-gate.ts';
+import { refuseParsed } from './call-arguments.ts';
 import { CallBorder, type CallBorderParts } from './call-border.ts';
 import { addAdvice, describeClimb, endFailure, endSuccess, endWaiting, endWithError, leftToNextRun } from './call-end.ts';
 import { createCallerLimits } from './caller-limits.ts';
@@ -171,6 +172,7 @@ export function createToolCaller(parts: ToolCallerParts): ToolCallerHandle {
     }
     const next = await nextAttempt.arrange(call, outcome);
     if (next.goesOn) return;
+    if (outcome.error.code === 'arguments-invalid') call.refused = refuseParsed(call, outcome.error.issues ?? []);
     const end = await endFailure(call, outcome, parts.explainError, onFault);
     finish(call, next.advice === undefined ? end : addAdvice(end, next.advice), outcome.recording);
   }
@@ -189,7 +191,7 @@ export function createToolCaller(parts: ToolCallerParts): ToolCallerHandle {
 
   /** Records the end, lets the next call have what this one held, and answers once the record is committed. */
   function finish(call: ActiveCall, reached: CallEnd, recording: Recording | undefined): void {
-    const end = redactEnd(reached, parts.redactor);
+    const end = redactEnd(call.notes.addTo(reached, call.record.plugin), parts.redactor);
     const { record, request } = call;
     const hadCell = call.phase !== 'cell-wait' && call.phase !== 'approval';
     const durationMs = Math.round((performance.now() - (call.startedAt || call.enteredAt)) * 1000) / 1000;
@@ -202,20 +204,23 @@ export function createToolCaller(parts: ToolCallerParts): ToolCallerHandle {
       const logs = call.log.lines();
       recordings.keep({ executionId, tool, status: end.status, recording: { ...recording, logs }, createdAtMs });
     }
+    if (call.refused !== undefined) call.releaseKey?.();
     call.leave?.();
     if (request.caller.isAnonymous && call.cellKey !== '') findEngine(engines, call.entry).discard({ cellKey: call.cellKey });
     if (hadCell) dispatcher.leaveCell(call);
-    const { output, error, status } = end;
+    const { output, error, status, warnings } = end;
     const answer = {
       executionId: record.id,
       status,
       ...(output !== undefined && { output }),
       ...(error !== undefined && { error: showError(error, request.caller, record.id) }),
       durationMs,
-      ...(call.warnings.length > 0 && { warnings: call.warnings }),
+      ...(warnings !== undefined && { warnings }),
       ...(call.climbed !== undefined && { climbed: describeClimb(call.climbed) }),
     };
-    store.committedEnds().then(() => call.resolve(answer), call.reject);
+    store
+      .committedEnds()
+      .then(() => (call.refused === undefined ? call.resolve(answer) : call.reject(call.refused)), call.reject);
   }
 
   /** The call is no longer one of this daemon's. */

@@ -16,6 +16,7 @@ export interface CallEnd {
   readonly output?: unknown;
   readonly outputJson?: string | undefined;
   readonly error?: ExecutionError;
+  readonly warnings?: readonly string[];
 }
 
 /** Writes the records of calls and tells of them. What was written is committed when `store.committed()` resolves. */
@@ -66,6 +67,7 @@ export function createExecutionRecords(parts: {
       record.outputJson = end.outputJson ?? null;
       bytesSincePrune += record.argumentsJson.length + (end.outputJson?.length ?? 0);
       record.errorJson = end.error === undefined ? null : JSON.stringify(end.error);
+      record.warningsJson = end.warnings === undefined ? null : JSON.stringify(end.warnings);
       store.executions.update(cutLongValues(redactRow(record, redactor), maxValueBytes));
       const { id, tool, version, caller } = record;
       const code = end.error === undefined ? undefined : { code: end.error.code };
@@ -125,6 +127,7 @@ export function createRecord(
     argumentsJson: facts.argumentsJson,
     outputJson: null,
     errorJson: null,
+    warningsJson: null,
     createdAtMs: facts.createdAtMs,
     startedAtMs: null,
     endedAtMs: null,
@@ -137,7 +140,7 @@ export function createRecord(
   };
 }
 
-type EndColumn = 'outputJson' | 'errorJson' | 'endedAtMs' | 'durationMs';
+type EndColumn = 'outputJson' | 'errorJson' | 'warningsJson' | 'endedAtMs' | 'durationMs';
 
 /** At the start of the daemon: what was pending or running when it stopped reads `error` (interrupted). Returns how many. */
 export function recoverInterrupted(store: Pick<Store, 'executions'>, nowMs: number): number {

@@ -113,7 +113,7 @@ function answerEarlier(
       fix: `Wait for its end: hotcell executions show ${executionId} --wait`,
     });
   }
-  const { id: executionId, output, error, cut, durationMs = 0 } = readExecution(row);
+  const { id: executionId, output, error, cut, warnings, durationMs = 0 } = readExecution(row);
   if (cut?.output !== undefined) {
     const message = `The same call was made a moment ago as ${executionId}, and its output of ${cut.output} bytes was not kept whole.`;
     throw new HotcellError('conflict', message, { fix: 'Send an idempotency key with calls whose long output is needed again.' });
@@ -124,6 +124,7 @@ function answerEarlier(
     status: row.status,
     ...(output !== undefined && { output }),
     ...(told !== undefined && { error: told }),
+    ...(warnings !== undefined && { warnings }),
     durationMs,
     replayed: true,
   };

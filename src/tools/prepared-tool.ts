@@ -1,13 +1,17 @@
 import type { Config } from '../config/config-types.ts';
 import { holdLimits, type Limits, listRaisedLimits, resolveLimits } from '../config/limits.ts';
 import type { PermissionSet } from '../config/permission-set.ts';
+import type { ToolManifest } from '../plugins/manifest-types.ts';
 import type { ToolEntry } from './tool-types.ts';
+import { createDefaultFiller, type FillDefaults } from './validation/fill-defaults.ts';
 import type { ValidatorCache, ValueValidator } from './validation/validator.ts';
 
 /** What is worked out once for a published tool, so that a call only looks it up. */
 export interface PreparedTool {
   readonly limits: Limits;
   readonly input: ValueValidator;
+  /** Puts the defaults of the schema into arguments that lack them. */
+  readonly fillDefaults: FillDefaults | undefined;
   readonly output: ValueValidator | undefined;
 }
 
@@ -34,10 +38,24 @@ export function createToolPreparer(
     const ofConfig = Object.hasOwn(config.pluginLimits, plugin) ? config.pluginLimits[plugin] : undefined;
     const tool = {
       limits: resolveLimits(hold(published.manifest.limits), hold(ofTool), config.limits, ofConfig),
-      input: validators.validatorOf(manifest.input),
-      output: manifest.output === undefined ? undefined : validators.validatorOf(manifest.output),
+      ...prepareSchemas(manifest, validators),
     };
     preparedByEntry.set(entry, { tool, granted });
     return tool;
   };
 }
+
+/** What a schema object of the plugin checks is not checked here: it may take more than its JSON Schema says, and less. */
+function prepareSchemas(
+  { input, output, checkedByPlugin = [] }: ToolManifest,
+  { validatorOf }: ValidatorCache,
+): Pick<PreparedTool, 'input' | 'fillDefaults' | 'output'> {
+  const isParsed = checkedByPlugin.includes('input');
+  return {
+    input: isParsed ? acceptsAll : validatorOf(input),
+    fillDefaults: isParsed ? undefined : createDefaultFiller(input),
+    output: output === undefined || checkedByPlugin.includes('output') ? undefined : validatorOf(output),
+  };
+}
+
+const acceptsAll: ValueValidator = { findIssues: () => undefined };

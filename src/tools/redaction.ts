@@ -20,12 +20,13 @@ export function redactLine(line: LogLine, redactor: MaybeRedactor): LogLine {
 /** The end of a call without secrets: what is recorded and answered. */
 export function redactEnd(end: CallEnd, redactor: MaybeRedactor): CallEnd {
   if (redactor === undefined || redactor.isIdle) return end;
-  const { output, outputJson, error } = end;
+  const { output, outputJson, error, warnings } = end;
   return {
     ...end,
     ...(output !== undefined && { output: redactor.value(output) }),
     ...(outputJson !== undefined && { outputJson: redactor.json(outputJson) }),
     ...(error !== undefined && { error: redactor.value(error) }),
+    ...(warnings !== undefined && { warnings: redactor.value(warnings) }),
   };
 }
 

@@ -20,6 +20,7 @@ const storedError = Compile(
       ),
     ),
     codeFrame: Type.Optional(Type.String()),
+    refused: Type.Optional(Type.Array(Type.String())),
     fix: Type.String(),
   }),
 );
@@ -40,6 +41,7 @@ export function readExecution(row: ExecutionRow): Execution {
     arguments: readJson(row.argumentsJson),
     ...(row.outputJson !== null && { output: readJson(row.outputJson) }),
     ...(row.errorJson !== null && { error: readError(row.errorJson) }),
+    ...(row.warningsJson !== null && { warnings: readWarnings(row.warningsJson) }),
     createdAtMs: row.createdAtMs,
     ...(row.startedAtMs !== null && { startedAtMs: row.startedAtMs }),
     ...(row.endedAtMs !== null && { endedAtMs: row.endedAtMs }),
@@ -61,6 +63,11 @@ function readError(json: string): ExecutionError {
 function readCut(json: string): NonNullable<Execution['cut']> {
   const parsed = readJson(json);
   return storedCut.Check(parsed) ? parsed : {};
+}
+
+function readWarnings(json: string): readonly string[] {
+  const parsed = readJson(json);
+  return Array.isArray(parsed) ? parsed.map(String) : [];
 }
 
 function isErrorCode(code: string): code is ErrorCode {

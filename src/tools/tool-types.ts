@@ -62,6 +62,8 @@ export interface ExecutionError {
   readonly name?: string;
   readonly frames?: readonly StackFrame[];
   readonly codeFrame?: string;
+  /** Permissions that the call was refused, such as `net=api.example.com`, also where the plugin said nothing of it. */
+  readonly refused?: readonly string[];
   readonly fix: string;
 }
 
@@ -90,6 +92,8 @@ export interface Execution {
   readonly engine?: string;
   /** Of these values the record has the beginning alone, as text; and how many bytes each of them had. */
   readonly cut?: { readonly arguments?: number; readonly output?: number };
+  /** What went wrong without ending it. */
+  readonly warnings?: readonly string[];
   /** The last lines that it logged, where one execution is read: kept as long as its recording. */
   readonly logs?: readonly LogLine[];
 }
@@ -122,7 +126,7 @@ export interface CallAnswer {
   readonly output?: unknown;
   readonly error?: ExecutionError;
   readonly durationMs: number;
-  /** What whoever called has to know beside the end, such as that the state of its session was lost. */
+  /** What went wrong without ending it: refusals that the plugin swallowed, unhandled rejections, values that JSON cannot say. */
   readonly warnings?: readonly string[];
   /** It was run again on a higher engine after it had used up what it may have on the one that it asks for. */
   readonly climbed?: { readonly from: string; readonly to: string; readonly reason: string };

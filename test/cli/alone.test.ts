@@ -75,6 +75,32 @@ describe('runCli without a daemon', () => {
     expect(JSON.parse((await terminal.run(['plugin', 'test', 'fails', '--json'])).out)).toMatchObject({ total: 1, failed: 1 });
   });
 
+  it('reports every example, also those whose arguments do not fit', async () => {
+    terminal.write(
+      'plugins/mixed.ts',
+      `export default { description: 'Doubles.', parameters: { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] },
+        examples: [{ args: { n: 1 }, expect: 2 }, { args: { n: 'x' } }, { args: {} }, { args: { n: 2 }, expect: 4 }],
+        handler: async ({ n }) => n * 2 };`,
+    );
+    const { code, out } = await terminal.run(['plugin', 'test', 'mixed']);
+    expect(code).toBe(1);
+    expect(out.match(/^[✓✗] mixed/gm)).toEqual(['✓ mixed', '✗ mixed', '✗ mixed', '✓ mixed']);
+    expect(out).toContain('n: expected a number, got the text "x"');
+    expect(out).toContain('2 of 4 examples pass.');
+  });
+
+  it('names an image by its type and size, and writes its bytes into a file', async () => {
+    terminal.write(
+      'plugins/dot.ts',
+      `export default { description: 'Draws a dot.', handler: async () => new Uint8Array([137, 80, 78, 71, 13, 10, 26, 10]) };`,
+    );
+    expect((await terminal.run(['call', 'dot'], { isTTY: true })).out).toBe('[image/png, 8 B]\n');
+    expect(JSON.parse((await terminal.run(['call', 'dot'])).out)).toMatchObject({ type: 'image', data: 'iVBORw0KGgo=' });
+    const written = await terminal.run(['call', 'dot', '--output', 'dot.png']);
+    expect(written).toMatchObject({ code: 0, out: '', err: expect.stringContaining('Wrote dot.png (8 bytes).') });
+    expect([...readFileSync(join(terminal.cwd, 'dot.png'))]).toEqual([137, 80, 78, 71, 13, 10, 26, 10]);
+  });
+
   it('answers 3 to commands that need a daemon', async () => {
     for (const argv of [['why', 'echo'], ['plugin', 'list'], ['executions'], ['key', 'list']]) {
       expect([argv, (await terminal.run(argv)).code]).toEqual([argv, 3]);

@@ -26,6 +26,7 @@ function isShownCall(value: unknown): value is ShownCall {
 beforeAll(async () => {
   const plugins = join(folder, 'plugins');
   mkdirSync(plugins);
+  cpSync(new URL('../../node_modules/zod', import.meta.url), join(folder, 'node_modules/zod'), { recursive: true });
   for (const [, name = '', text = ''] of codeBlocks) writeFileSync(join(plugins, name), text);
   const sidecar = jsonBlocks.find((block) => !isShownCall(block));
   cpSync(new URL('../../wasm/count-vowels.wasm', import.meta.url), join(plugins, 'count-vowels.wasm'));
@@ -40,9 +41,9 @@ afterAll(async () => {
 
 describe('docs/plugin-format.md', () => {
   it('shows plugins that load without a warning', () => {
-    expect(codeBlocks).toHaveLength(4);
+    expect(codeBlocks).toHaveLength(6);
     const shown = daemon.plugins.list().map(({ name, state, warnings, diagnostic }) => ({ name, state, warnings, diagnostic }));
-    const ready = ['bookmarks', 'count_vowels', 'greet', 'shout', 'temperature'];
+    const ready = ['bookmarks', 'count_vowels', 'greet', 'pixel', 'shout', 'temperature', 'trip'];
     expect(shown).toEqual(ready.map((name) => ({ name, state: 'ready', warnings: [], diagnostic: undefined })));
   });
 

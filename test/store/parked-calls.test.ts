@@ -29,6 +29,7 @@ const execution = (id: string): ExecutionRow => ({
   argumentsJson: '{}',
   outputJson: null,
   errorJson: null,
+  warningsJson: null,
   createdAtMs: 1,
   startedAtMs: 2,
   endedAtMs: null,

@@ -14,6 +14,7 @@ export function pendingRow(id: string, other: Partial<ExecutionRow> = {}): Execu
     argumentsJson: '{"city":"Bern"}',
     outputJson: null,
     errorJson: null,
+    warningsJson: null,
     createdAtMs: 1000,
     startedAtMs: null,
     endedAtMs: null,

@@ -6,9 +6,17 @@ import { forgetWaiting, settle, tell } from './border.ts';
 import { seedRandom } from './clock.ts';
 import { type CallFacts, createContext, setFacts } from './context.ts';
 import { describeExports, findPlugin } from './describe.ts';
+import { forgetRejections, tellRejections } from './rejections.ts';
+import { writeResult } from './result.ts';
+import { GuestRefusal, parseWith } from './standard-schema.ts';
+import { warn } from './warnings.ts';
 import { forgetTimers } from './web/timers.ts';
 
-type Handler = (args: unknown, context: unknown) => unknown;
+interface Tool {
+  readonly handler?: unknown;
+  readonly parameters?: unknown;
+  readonly output?: unknown;
+}
 
 const { parse, stringify } = JSON;
 const GuestPromise = Promise;
@@ -35,18 +43,17 @@ export function load(fileBase: string): void {
   );
 }
 
-/** Starts one call. `argumentsJson` is validated by the host; `factsJson` are CallFacts. */
+/** Starts one call. `argumentsJson` is checked by the host, as far as it can; `factsJson` are CallFacts. */
 export function enter(argumentsJson: string, factsJson: string): void {
   const facts = parse(factsJson) as CallFacts;
   seedRandom(facts.seed);
   setFacts(facts);
   finish(
     () => {
-      const handler = findHandler(facts.handler);
-      const onStart = started ? undefined : plugin?.onStart;
-      started = true;
-      if (typeof onStart !== 'function') return handler(parse(argumentsJson), context);
-      return promiseThen.call(GuestPromise.resolve(onStart.call(plugin, context)), () => handler(parse(argumentsJson), context));
+      const tool = findTool(facts.handler);
+      // The plugin's own schema comes first: arguments that do not fit must have no effect.
+      const result = parseWith(tool.parameters, parse(argumentsJson), 'arguments-invalid', (args) => begin(tool, args));
+      return checkOutput(tool.output, result);
     },
     (result) => sendResult(result, facts.outputBytes),
   );
@@ -71,23 +78,42 @@ export function runHook(hook: string, argumentJson: string, factsJson: string): 
 export function endCall(): void {
   forgetWaiting();
   forgetTimers();
+  forgetRejections();
 }
 
 export { settle };
 
-function findHandler(key: string): Handler {
-  const tools = plugin?.tools as Record<string, { handler?: unknown }> | undefined;
-  const owner = key === 'default' ? plugin : tools?.[key];
-  const handler = owner?.handler;
-  if (typeof handler !== 'function') throw new TypeError(`the plugin has no handler for "${key}"`);
-  return (args, context) => call.call(handler, owner, args, context);
+function findTool(key: string): Tool & { readonly handler: (...args: unknown[]) => unknown } {
+  const tools = plugin?.tools as Record<string, Tool> | undefined;
+  const tool = key === 'default' ? (plugin as Tool | undefined) : tools?.[key];
+  if (!isCallable(tool)) throw new TypeError(`the plugin has no handler for "${key}"`);
+  return tool;
+}
+
+function isCallable(tool: Tool | undefined): tool is ReturnType<typeof findTool> {
+  return typeof tool?.handler === 'function';
+}
+
+function begin(tool: ReturnType<typeof findTool>, args: unknown): unknown {
+  const onStart = started ? undefined : plugin?.onStart;
+  started = true;
+  const run = () => call.call(tool.handler, tool, args, context);
+  if (typeof onStart !== 'function') return run();
+  return promiseThen.call(GuestPromise.resolve(onStart.call(plugin, context)), run);
+}
+
+function checkOutput(schema: unknown, result: unknown): unknown {
+  if (schema === undefined || schema === null) return result;
+  const check = (value: unknown) => parseWith(schema, value, 'output-invalid', (checked) => checked);
+  return isThenable(result) ? promiseThen.call(GuestPromise.resolve(result), check) : check(result);
 }
 
 /** Runs `start`, waits for what it returns, then reports. Exceptions of every kind end as a `throw` report. */
-function finish(start: () => unknown, report: (result: unknown) => void): void {
+function finish(start: () => unknown, report: (result: unknown) => unknown): void {
   const guarded = (result: unknown): void => {
     try {
-      report(result);
+      const reporting = report(result);
+      if (isThenable(reporting)) promiseThen.call(reporting as Promise<unknown>, undefined, sendThrown);
     } catch (error) {
       sendThrown(error);
     }
@@ -112,40 +138,51 @@ function isThenable(value: unknown): boolean {
   );
 }
 
-function sendResult(result: unknown, outputBytes: number): void {
-  const text = stringify(result) ?? 'null';
-  if (text.length > outputBytes) {
-    tell(
-      'throw',
-      stringify({
-        code: 'output-exceeded',
-        message: `The output has ${text.length} characters as JSON; the limit is ${outputBytes} bytes.`,
-      }),
+function sendResult(result: unknown, outputBytes: number): unknown {
+  const written = writeResult(result, {
+    outputBytes,
+    warn: (text) => warn('warn', text),
+    tellPart: (done, message) => tell('progress', stringify({ done, message })),
+    refuse: (code, message) => new GuestRefusal(code, message),
+  });
+  if (typeof written === 'string') return sendText(written, outputBytes);
+  return promiseThen.call(written, (text) => sendText(String(text), outputBytes));
+}
+
+function sendText(text: string, outputBytes: number): void {
+  if (text.length <= outputBytes) tellEnd('return', text);
+  else
+    sendThrown(
+      new GuestRefusal('output-exceeded', `The output has ${text.length} characters as JSON; the limit is ${outputBytes} bytes.`),
     );
-    return;
-  }
-  tell('return', text);
 }
 
 function sendThrown(thrown: unknown): void {
-  let report: Record<string, unknown>;
+  tellEnd('throw', stringify(describeThrown(thrown)));
+}
+
+function describeThrown(thrown: unknown): object {
+  if (thrown instanceof GuestRefusal) return thrown;
   try {
     const error = thrown as { name?: unknown; message?: unknown; stack?: unknown; code?: unknown };
-    report =
-      typeof thrown === 'object' && thrown !== null
-        ? {
-            name: text(error.name, 100),
-            // What is no Error may say something all the same, such as { code: 42 }.
-            message: text(error.message ?? stringify(thrown), 4000),
-            stack: text(error.stack, 8000),
-            code: text(error.code, 100),
-            isObject: true,
-          }
-        : { message: text(thrown, 4000) ?? 'undefined' };
+    return typeof thrown === 'object' && thrown !== null
+      ? {
+          name: text(error.name, 100),
+          // What is no Error may say something all the same, such as { code: 42 }.
+          message: text(error.message ?? stringify(thrown), 4000),
+          stack: text(error.stack, 8000),
+          code: text(error.code, 100),
+          isObject: true,
+        }
+      : { message: text(thrown, 4000) ?? 'undefined' };
   } catch {
-    report = { message: 'The handler threw a value that cannot be read.' };
+    return { message: 'The handler threw a value that cannot be read.' };
   }
-  tell('throw', stringify(report));
+}
+
+function tellEnd(kind: 'return' | 'throw', payload: string): void {
+  tellRejections();
+  tell(kind, payload);
 }
 
 function text(value: unknown, maxLength: number): string | undefined {

@@ -1,15 +1,19 @@
 /** Reads a plugin's exports as data: functions become marks, schema objects become JSON Schema. */
+import { describeSchema, type SchemaSide } from './describe-schema.ts';
+import { isParsing, isStandardSchema, type StandardSchema } from './standard-schema.ts';
 
 const MAX_DEPTH = 40;
 const MAX_NODES = 20_000;
 
 interface Budget {
   nodes: number;
+  /** Of a schema the side that is described. */
+  side: SchemaSide;
 }
 
 /** The default export and the named exports as JSON text. */
 export function describeExports(namespace: unknown): string {
-  const budget = { nodes: 0 };
+  const budget: Budget = { nodes: 0, side: 'input' };
   const named: Record<string, unknown> = Object.create(null);
   let main: unknown;
   if (isObject(namespace)) {
@@ -46,10 +50,11 @@ function findDefault(namespace: Record<string, unknown>): unknown {
 }
 
 function toData(value: unknown, depth: number, parents: readonly unknown[], budget: Budget): unknown {
-  if (typeof value === 'function') return isSchema(value) ? schemaToData(value, depth, parents, budget) : { $function: true };
+  if (typeof value === 'function')
+    return isStandardSchema(value) ? schemaToData(value, depth, parents, budget) : { $function: true };
   if (typeof value === 'bigint' || typeof value === 'symbol') return String(value);
   if (typeof value !== 'object' || value === null) return value;
-  if (isSchema(value)) return schemaToData(value, depth, parents, budget);
+  if (isStandardSchema(value)) return schemaToData(value, depth, parents, budget);
   if (++budget.nodes > MAX_NODES) throw new RangeError(`the default export holds more than ${MAX_NODES} values`);
   if (depth > MAX_DEPTH) return { $tooDeep: true };
   if (parents.includes(value)) return { $cycle: true };
@@ -58,32 +63,23 @@ function toData(value: unknown, depth: number, parents: readonly unknown[], budg
   if (value instanceof Date || value instanceof RegExp) return String(value);
   // Without a prototype: "__proto__" is a key like any other.
   const data: Record<string, unknown> = Object.create(null);
-  for (const key of Object.keys(value)) data[key] = toData((value as Record<string, unknown>)[key], depth + 1, inside, budget);
+  for (const key of Object.keys(value)) {
+    const { side } = budget;
+    if (key === 'output') budget.side = 'output';
+    data[key] = toData((value as Record<string, unknown>)[key], depth + 1, inside, budget);
+    budget.side = side;
+  }
   return data;
 }
 
-interface StandardSchema {
-  readonly '~standard'?: { readonly jsonSchema?: { readonly input?: (options: object) => unknown } };
-  readonly toJSONSchema?: (options?: object) => unknown;
-  readonly toJsonSchema?: () => unknown;
-}
-
-function isSchema(value: unknown): value is StandardSchema {
-  return (typeof value === 'object' || typeof value === 'function') && value !== null && '~standard' in value;
-}
-
+/** `$standardSchema` says that the schema itself checks the values: what is written beside it only describes them. */
 function schemaToData(schema: StandardSchema, depth: number, parents: readonly unknown[], budget: Budget): unknown {
-  const standard = schema['~standard'];
-  let json: unknown;
-  if (typeof standard?.jsonSchema?.input === 'function') json = standard.jsonSchema.input({ target: 'draft-2020-12' });
-  else if (typeof schema.toJSONSchema === 'function') json = schema.toJSONSchema({ io: 'input' });
-  else if (typeof schema.toJsonSchema === 'function') json = schema.toJsonSchema();
-  else return { $standardSchema: true };
+  const json = describeSchema(schema, budget.side);
   // zod hangs a hidden '~standard' on the JSON Schema too, which would be asked for its schema for ever.
-  const plain: unknown = json === undefined ? undefined : JSON.parse(JSON.stringify(json));
-  return toData(plain, depth + 1, [...parents, schema], budget);
+  const plain: unknown = isObject(json) ? JSON.parse(JSON.stringify(json)) : undefined;
+  const data = toData(plain ?? {}, depth + 1, [...parents, schema], budget) as Record<string, unknown>;
+  return isParsing(schema) || plain === undefined ? { ...data, $standardSchema: true } : data;
 }
-
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
 }

@@ -1,10 +1,17 @@
 /** The prelude: evaluated once into the base image, before any plugin. Leaves its entry points for the host to take. */
 import { installClock } from './clock.ts';
 import { endCall, enter, load, runHook, settle } from './core.ts';
+import { trackRejection } from './rejections.ts';
+import { type Convert, provideConverter } from './result.ts';
+import { Body } from './web/body.ts';
+import { loadModule } from './web/define.ts';
+import { Headers } from './web/headers.ts';
 import { installWebApi } from './web/install.ts';
+import { URLSearchParams } from './web/url-search-params.ts';
 
 const scope = globalThis as Record<string, unknown>;
 delete scope.host;
 installClock();
 installWebApi();
-scope.__hotcellEntry = { load, enter, settle, runHook, endCall };
+provideConverter(() => loadModule('results').convert as Convert, [Body.prototype, Headers.prototype, URLSearchParams.prototype]);
+scope.__hotcellEntry = { load, enter, settle, runHook, endCall, trackRejection };

@@ -45,10 +45,8 @@ const methods = {
   off(this: EventEmitter, name: Name, listener: Listener): EventEmitter {
     const { entries } = stateOf(this);
     const list = entries.get(name) ?? [];
-    const at = list.findLastIndex((entry) => entry.listener === listener);
-    if (at < 0) return this;
-    setList(entries, name, list.toSpliced(at, 1));
-    if (entries.has('removeListener')) this.emit('removeListener', name, listener);
+    const last = list.findLast((entry) => entry.listener === listener);
+    if (last) remove(this, name, last);
     return this;
   },
   removeAllListeners(this: EventEmitter, name?: Name): EventEmitter {
@@ -59,13 +57,14 @@ const methods = {
   },
   emit(this: EventEmitter, name: Name, ...args: unknown[]): boolean {
     const { entries } = stateOf(this);
+    if (name === 'error' && entries.has(statics.errorMonitor)) this.emit(statics.errorMonitor, ...args);
     const list = entries.get(name);
     if (!list) {
       if (name === 'error') throw unhandled(args[0]);
       return false;
     }
     for (const entry of list) {
-      if (entry.once) this.off(name, entry.listener);
+      if (entry.once) remove(this, name, entry);
       entry.listener.apply(this, args);
     }
     return true;
@@ -190,6 +189,19 @@ function add(
   const entry = { listener, once };
   entries.set(name, first ? [entry, ...list] : [...list, entry]);
   return emitter;
+}
+
+/** Takes out this very entry: the same function may listen twice, once and for good. */
+function remove(emitter: EventEmitter, name: Name, entry: Entry): void {
+  const { entries } = stateOf(emitter);
+  const list = entries.get(name) ?? [];
+  if (!list.includes(entry)) return;
+  setList(
+    entries,
+    name,
+    list.filter((other) => other !== entry),
+  );
+  if (entries.has('removeListener')) emitter.emit('removeListener', name, entry.listener);
 }
 
 function setList(entries: Map<Name, Entry[]>, name: Name, list: Entry[]): void {

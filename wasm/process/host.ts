@@ -2,6 +2,7 @@
  * The one import of the guest's code, for a guest that is a process of its own: what QuickJS gets from its host comes here
  * over a channel. Importing this file puts `host` where `wasm/guest/border.ts` takes it from, so it stands first.
  */
+import { setImmediate } from 'node:timers';
 import { encodeFrame } from '../../src/engines/guest/frames.ts';
 
 interface View {
@@ -28,6 +29,7 @@ export function setView(next: View): void {
 export function limitTelling(lines: number): void {
   told.log = lines + 1;
   told.progress = lines;
+  told.denied = 100;
 }
 
 /** While a plugin loads it has no capability. */
@@ -52,6 +54,7 @@ const told: Record<string, number> = {
   throw: Number.POSITIVE_INFINITY,
   log: 1000,
   progress: 1000,
+  denied: 100,
 };
 
 (globalThis as { host?: unknown }).host = (op: string, id: number, payload: string, body?: ArrayBuffer) => {
@@ -65,17 +68,24 @@ const told: Record<string, number> = {
   return undefined;
 };
 
+/** A runtime tells of unhandled rejections once the promises of this turn are done: the end of a call comes after that. */
+const afterThisTurn = setImmediate;
+
 function tell(op: string, payload: string): void {
   const left = told[op] ?? 0;
   if (left <= 0) return;
   told[op] = left - 1;
-  send({ t: op }, payload);
+  if (op === 'return' || op === 'throw') afterThisTurn(() => send({ t: op }, payload));
+  else send({ t: op }, payload);
 }
 
 function readView(op: string, key: string): string | undefined {
   const fromConfig = op === 'config.get' && Object.hasOwn(view.config, key) ? view.config[key] : undefined;
   const value = fromConfig ?? (Object.hasOwn(view.env, key) ? view.env[key] : undefined);
-  if (value === undefined && Object.hasOwn(view.denied, key)) throw refusal('permission-denied', String(view.denied[key]));
+  if (value === undefined && Object.hasOwn(view.denied, key)) {
+    tell('denied', key);
+    throw refusal('permission-denied', String(view.denied[key]));
+  }
   return value === undefined ? undefined : JSON.stringify(value);
 }
 

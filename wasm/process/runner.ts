@@ -1,8 +1,11 @@
 /** What a guest process does with the messages of the daemon; how bytes and modules come in is the runtime's business. */
 import './host.ts';
+import { Buffer } from 'node:buffer';
 import { createFrameReader } from '../../src/engines/guest/frames.ts';
 import type { HostMessage } from '../../src/engines/guest/protocol.ts';
+import { createConverter } from '../guest/convert-result.ts';
 import { endCall, enter, load, runHook, settle } from '../guest/core.ts';
+import { provideConverter } from '../guest/result.ts';
 import { console } from '../guest/web/console.ts';
 import { defineGlobal } from '../guest/web/define.ts';
 import { reportError } from '../guest/web/report-error.ts';
@@ -19,6 +22,18 @@ export interface Runtime {
   readonly importModule: (code: string) => Promise<unknown>;
 }
 
+const strictDecoder = new TextDecoder('utf-8', { fatal: true });
+const convert = createConverter({
+  toBase64: (bytes) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64'),
+  readText(bytes) {
+    try {
+      return strictDecoder.decode(bytes);
+    } catch {
+      return undefined;
+    }
+  },
+});
+
 // The daemon is trusted: its frames have no bound here.
 const bounds = { headerBytes: 0xffffffff, textBytes: 0xffffffff, bodyBytes: 0xffffffff };
 
@@ -30,6 +45,10 @@ export function startGuest(runtime: Runtime): (chunk: Uint8Array) => void {
   defineGlobal('fetch', fetch);
   defineGlobal('global', globalThis);
   trackTimers();
+  provideConverter(
+    () => convert,
+    [ReadableStream, Blob, Response, Headers, URLSearchParams, FormData, Buffer].map(({ prototype }) => prototype),
+  );
   const reader = createFrameReader(bounds);
   send({ t: 'ready' });
   return (chunk) => {

@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { Client } from '../../client/client.ts';
 import type { CliFlags } from '../../config/sources.ts';
@@ -8,6 +10,7 @@ import { parseArguments, readArguments } from '../call-arguments.ts';
 import { exitCodeFor, exitCodes } from '../exit-codes.ts';
 import { callAndFollow } from '../follow-call.ts';
 import { renderExecutionError } from '../render/error.ts';
+import { outputContent, renderOutput } from '../render/output.ts';
 import { tame } from '../render/style.ts';
 import type { CliSession } from '../session.ts';
 import { withDaemonOrAlone } from './command.ts';
@@ -15,6 +18,7 @@ import { withDaemonOrAlone } from './command.ts';
 interface CallFlags extends CliFlags {
   readonly json?: string;
   readonly full?: boolean;
+  readonly output?: string;
   readonly session?: string;
   readonly timeout?: string;
   readonly idempotencyKey?: string;
@@ -28,6 +32,7 @@ export function registerCall(program: Command, session: CliSession): void {
     .argument('[arguments...]', 'key=value, key:=json, or - for JSON from standard input')
     .option('--json <object>', 'all arguments as one JSON object')
     .option('--full', 'print the whole answer as JSON')
+    .option('--output <file>', 'write the output into a file: the bytes of an image or file, else the text')
     .option('--session <id>', 'the session that the call belongs to')
     .option('--timeout <ms>', 'stop the call after this time')
     .option('--idempotency-key <key>', 'run a repeated call only once')
@@ -42,7 +47,7 @@ export function registerCall(program: Command, session: CliSession): void {
           ...(timeoutMs === undefined ? {} : { timeoutMs }),
           ...(flags.idempotencyKey === undefined ? {} : { idempotencyKey: flags.idempotencyKey }),
         };
-        showAnswer(session, await callAndFollow(session, client, input), flags.full === true);
+        await showAnswer(session, await callAndFollow(session, client, input), flags);
       });
     });
 }
@@ -63,9 +68,14 @@ async function collectArguments(
   return readArguments(words, (await client.invoke(toolContracts.get, { ref })).input);
 }
 
-function showAnswer(session: CliSession, answer: CallAnswer, isFull: boolean): void {
+async function showAnswer(
+  session: CliSession,
+  answer: CallAnswer,
+  { full: isFull = false, output: file }: CallFlags,
+): Promise<void> {
   if (isFull) session.printJson(answer);
-  else if (answer.status === 'success') session.print(showOutput(session, formatOutput(answer.output)));
+  else if (answer.status === 'success' && file !== undefined) await writeOutput(session, file, answer.output);
+  else if (answer.status === 'success') session.print(renderOutput(answer.output, session.io.isTTY));
   const { climbed, warnings = [] } = answer;
   if (!isFull) for (const warning of warnings) session.note(`Warning: ${tame(warning)}\n`);
   if (climbed !== undefined && !isFull) session.note(`Run again on ${climbed.to}: ${tame(climbed.reason)}\n`);
@@ -74,14 +84,16 @@ function showAnswer(session: CliSession, answer: CallAnswer, isFull: boolean): v
   if (answer.error !== undefined) session.note(renderExecutionError(answer.error, session.style));
 }
 
-/** A pipe gets the output byte for byte; the terminal of a person is not the tool's to repaint. */
-function showOutput({ io }: CliSession, text: string): string {
-  return io.isTTY ? tame(text) : text;
-}
-
-function formatOutput(output: unknown): string {
-  if (typeof output === 'string') return output.endsWith('\n') ? output : `${output}\n`;
-  return output === undefined ? '' : `${JSON.stringify(output, null, 2)}\n`;
+async function writeOutput({ io, note }: CliSession, file: string, output: unknown): Promise<void> {
+  const path = resolve(io.cwd, file);
+  const content = outputContent(output);
+  try {
+    await writeFile(path, content);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new HotcellError('usage-wrong', `The output could not be written to ${file}: ${reason}.`);
+  }
+  note(`Wrote ${file} (${Buffer.byteLength(content)} bytes).\n`);
 }
 
 function readTimeout(text: string | undefined): number | undefined {

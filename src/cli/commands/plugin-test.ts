@@ -1,10 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Command } from 'commander';
 import type { Client } from '../../client/client.ts';
+import { HotcellError } from '../../errors/hotcell-error.ts';
 import { pluginContracts } from '../../operations/contracts/plugins.ts';
 import { type ToolView, toolContracts } from '../../operations/contracts/tools.ts';
 import type { CallAnswer } from '../../tools/tool-types.ts';
-import { exitCodes } from '../exit-codes.ts';
+import { exitCodeFor, exitCodes } from '../exit-codes.ts';
 import { renderDiagnostic, renderExecutionError } from '../render/error.ts';
 import { formatDuration } from '../render/plugin.ts';
 import { formatWords } from '../sample-arguments.ts';
@@ -51,12 +52,28 @@ async function runExamples(client: Client, ref: string): Promise<ExampleResult[]
   const results: ExampleResult[] = [];
   for (const example of tool.examples) {
     const args = isObject(example.args) ? example.args : {};
-    const answer = await client.invoke(toolContracts.call, { ref, arguments: args });
+    const answer = await callExample(client, ref, args);
     const expects = 'expect' in example;
     const ok = answer.status === 'success' && (!expects || isDeepStrictEqual(answer.output, example.expect));
     results.push({ tool: tool.name, args, ok, answer, ...(expects ? { expected: example.expect } : {}) });
   }
   return results;
+}
+
+/** Arguments that do not fit, and everything else that is refused, is the result of this one example. */
+async function callExample(client: Client, ref: string, args: Record<string, unknown>): Promise<CallAnswer> {
+  try {
+    return await client.invoke(toolContracts.call, { ref, arguments: args });
+  } catch (error) {
+    if (!(error instanceof HotcellError) || isAboutAll(error)) throw error;
+    const { code, message, fix } = error;
+    return { executionId: '', status: 'error', error: { code, message, fix }, durationMs: 0 };
+  }
+}
+
+/** No other example would come to another end. */
+function isAboutAll({ code }: HotcellError): boolean {
+  return exitCodeFor(code) === exitCodes.unreachable;
 }
 
 function showResult({ style, print }: CliSession, { tool, args, ok, answer, expected }: ExampleResult): void {

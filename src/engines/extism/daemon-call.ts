@@ -1,6 +1,6 @@
 import { maxInputDepth, nestsDeeper, nestsTooDeep } from '../../config/json-nesting.ts';
 import type { BorderAnswer } from '../border.ts';
-import type { ThrowReport } from '../quickjs/protocol.ts';
+import { readThrowReport, type ThrowReport } from '../throw-report.ts';
 import { GuestFault } from './guest-fault.ts';
 import type { HostCaller } from './host-channel.ts';
 import type { CallFacts } from './worker-messages.ts';
@@ -32,28 +32,25 @@ export function answerDaemonCall(host: HostCaller, request: string): string {
 }
 
 /**
- * The same for a built module, which may ask two things more: `facts` answers who calls and what settings there are, `throw
- * {name, code, message}` tells the error that it ends with, and has no answer.
+ * The same for a built module, which may ask more: `facts` answers who calls and what settings there are, `throw
+ * {name, code, message}` tells the error that it ends with, and has no answer; nor has `denied`,
+ * the name of a setting that it read in vain.
  */
 export function answerBuiltModule(state: AnswerState, request: string): string | undefined {
   const call = readCall(parseJson(request));
   if (call.op === 'facts') return JSON.stringify({ ok: true, payload: { ...state.facts, denied: state.denied } });
+  if (call.op === 'denied') {
+    const name = String(call.payload);
+    if (Object.hasOwn(state.denied, name)) state.host.tellDenied(name);
+    return undefined;
+  }
   if (call.op !== 'throw') return askHost(state.host, call);
-  state.onThrow(readThrown(call.payload));
+  state.onThrow(readThrowReport(call.payload));
   return undefined;
 }
 
 function askHost(host: HostCaller, { op, payload, body }: Call): string {
   return JSON.stringify(describeAnswer(host.ask(op, JSON.stringify(payload), body)));
-}
-
-function readThrown(payload: unknown): ThrowReport {
-  const text = (name: string): string | undefined => {
-    const value: unknown = typeof payload === 'object' && payload !== null ? Reflect.get(payload, name) : undefined;
-    return typeof value === 'string' ? value.slice(0, 4000) : undefined;
-  };
-  const [name, code] = [text('name'), text('code')];
-  return { message: text('message') ?? '', ...(name !== undefined && { name }), ...(code !== undefined && { code }) };
 }
 
 function describeAnswer(answer: BorderAnswer): unknown {

@@ -113,6 +113,7 @@ export function createExtismEngine(options: ExtismEngineOptions = {}): Engine {
     vigil.note(running === 1 && lastTookMs < shortMs);
     const end = await runTask(worker, { type: 'run', call }, bounds, {
       onLog: (line) => host.log(line),
+      onDenied: (name) => host.deniedName?.(name),
       onAsk: async ({ id, op, payload, body }, ended) => {
         const asked = { id, op, payload, ...(body && { body }) };
         const answer = await answerAside(place, host, asked, { question: ended, call: callEnd.signal });

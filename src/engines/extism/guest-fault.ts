@@ -1,7 +1,7 @@
 import { type ErrorCode, errorCatalog } from '../../errors/catalog.ts';
 import type { GuestError, StackFrame } from '../engine.ts';
 import { toGuestError } from '../quickjs/guest-errors.ts';
-import type { ThrowReport } from '../quickjs/protocol.ts';
+import type { ThrowReport } from '../throw-report.ts';
 
 const maxMessageLength = 4000;
 const maxFrames = 20;

@@ -14,6 +14,8 @@ export interface AnswerEnd {
 export interface HostCaller {
   /** Sleeps until the host answered. Throws `host-calls-exceeded`. */
   ask(op: string, payload: string, body?: Uint8Array): BorderAnswer;
+  /** Tells that the guest read a name of the view that is denied. */
+  tellDenied(name: string): void;
   count(): number;
 }
 
@@ -38,6 +40,7 @@ export function createHostCaller(
         Atomics.wait(answers.signal, 0, before);
       }
     },
+    tellDenied: (name) => post({ type: 'denied', name }),
     count: () => calls,
   };
 }

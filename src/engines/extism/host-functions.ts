@@ -1,5 +1,5 @@
 import type { CallContext } from '@extism/extism';
-import type { ThrowReport } from '../quickjs/protocol.ts';
+import type { ThrowReport } from '../throw-report.ts';
 import type { BoundedLog } from './bounded-log.ts';
 import { answerBuiltModule, daemonCallPrefix, mostCallBytes } from './daemon-call.ts';
 import { GuestFault } from './guest-fault.ts';
@@ -52,7 +52,10 @@ export function createHostFunctions(state: HostState, blocks: BlockBudget): Reco
     config_get: (context, address = 0n) => {
       const key = readName(context, address);
       const refusal = ownValue(state.denied, key);
-      if (refusal !== undefined) throw new GuestFault('permission-denied', refusal);
+      if (refusal !== undefined) {
+        state.host.tellDenied(key);
+        throw new GuestFault('permission-denied', refusal);
+      }
       const value = ownValue(state.config, key);
       return value === undefined ? 0n : blocks.store(context, new TextEncoder().encode(value));
     },

@@ -55,12 +55,20 @@ export interface WorkerUsage {
 /** What a worker says. `log` and `ask` may come many times; any other report ends the task. */
 export type WorkerReport =
   | { readonly type: 'log'; readonly line: LogLine }
+  | { readonly type: 'denied'; readonly name: string }
   | { readonly type: 'ask'; readonly id: number; readonly op: string; readonly payload: string; readonly body?: Uint8Array }
   | { readonly type: 'compiled'; readonly module: WebAssembly.Module; readonly shape: ModuleShape }
   | { readonly type: 'returned'; readonly output: string; readonly usage: WorkerUsage }
   | { readonly type: 'failed'; readonly error: GuestError; readonly usage: WorkerUsage };
 
-const reportTypes: ReadonlySet<unknown> = new Set<WorkerReport['type']>(['log', 'ask', 'compiled', 'returned', 'failed']);
+const reportTypes: ReadonlySet<unknown> = new Set<WorkerReport['type']>([
+  'log',
+  'denied',
+  'ask',
+  'compiled',
+  'returned',
+  'failed',
+]);
 
 /**
  * Tells a report from anything else on the port. The guest has no way to post: whatever carries a known type was

@@ -14,6 +14,7 @@ export interface TaskBounds {
 /** What a task says on its way. */
 export interface TaskHost {
   readonly onLog: (line: LogLine) => void;
+  readonly onDenied: (name: string) => void;
   /** Answers what the guest asks; must not reject. */
   readonly onAsk: (question: Question, signal: AbortSignal) => Promise<BorderAnswer>;
 }
@@ -23,7 +24,7 @@ export type Question = Extract<WorkerReport, { type: 'ask' }>;
 
 /** How a task ended; after anything but a report the worker is of no more use. */
 export type TaskEnd =
-  | { readonly type: 'report'; readonly report: Exclude<WorkerReport, { type: 'log' | 'ask' }> }
+  | { readonly type: 'report'; readonly report: Exclude<WorkerReport, { type: 'log' | 'denied' | 'ask' }> }
   | { readonly type: 'cpu' | 'aborted' }
   | { readonly type: 'died'; readonly code: string };
 
@@ -58,6 +59,7 @@ export function runTask(pooled: PoolWorker, task: WorkerTask, bounds: TaskBounds
       const { message } = said;
       if (!isWorkerReport(message)) return;
       if (message.type === 'log') host?.onLog(message.line);
+      else if (message.type === 'denied') host?.onDenied(message.name);
       else if (message.type === 'ask') void host?.onAsk(message, bounds.signal).then(answer);
       else end({ type: 'report', report: message });
     };

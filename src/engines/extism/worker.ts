@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import type { GuestError } from '../engine.ts';
-import type { ThrowReport } from '../quickjs/protocol.ts';
+import type { ThrowReport } from '../throw-report.ts';
 import { createBoundedLog } from './bounded-log.ts';
 import { explainFailure, GuestFault } from './guest-fault.ts';
 import { type AnswerEnd, createHostCaller } from './host-channel.ts';

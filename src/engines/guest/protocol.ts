@@ -61,6 +61,8 @@ const guestMessages = Type.Union([
   Type.Object({ t: Type.Literal('log') }),
   /** TEXT: `{done, total?, message?}`. */
   Type.Object({ t: Type.Literal('progress') }),
+  /** TEXT: a name of the view that the guest read in vain. */
+  Type.Object({ t: Type.Literal('denied') }),
   /** TEXT: what the handler returned, as JSON. */
   Type.Object({ t: Type.Literal('return') }),
   /** TEXT: `{name?, message, stack?, code?}`. */

@@ -1,37 +1,10 @@
 import { MAX_OUTPUT_DEPTH, nestsDeeper } from '../../config/json-nesting.ts';
 import type { GuestError, StackFrame } from '../engine.ts';
 import { toGuestError } from '../quickjs/guest-errors.ts';
-
-/** What a guest process says of an exception; every text is bounded. */
-export interface ThrownReport {
-  readonly message: string;
-  readonly name?: string;
-  readonly stack?: string;
-  readonly code?: string;
-}
+import type { ThrowReport } from '../throw-report.ts';
 
 /** Where a bundle lies in a container while Node imports it: the name that it has in a stack. */
 export const guestModule = '/tmp/plugin.mjs';
-
-const maxMessage = 4001;
-const maxStack = 8001;
-const maxName = 101;
-
-/** Reads an exception that a guest reported; never throws. */
-export function readThrown(text: string): ThrownReport {
-  const fields = readObject(text) ?? {};
-  const pick = (key: string, maxLength: number): string | undefined => {
-    const value = fields[key];
-    return typeof value === 'string' ? value.slice(0, maxLength) : undefined;
-  };
-  const [name, stack, code] = [pick('name', maxName), pick('stack', maxStack), pick('code', maxName)];
-  return {
-    message: pick('message', maxMessage) ?? 'unknown error',
-    ...(name === undefined ? {} : { name }),
-    ...(stack === undefined ? {} : { stack }),
-    ...(code === undefined ? {} : { code }),
-  };
-}
 
 /** Reads a message of progress; undefined for what is none. */
 export function readProgress(text: string): { done: number; total?: number; message?: string } | undefined {
@@ -49,7 +22,7 @@ export function readProgress(text: string): { done: number; total?: number; mess
  * frames are of the runtime, and name files of this machine.
  */
 export function explainThrown(
-  report: ThrownReport,
+  report: ThrowReport,
   fallback: 'handler-threw' | 'load-failed',
   isBundle: (file: string) => boolean,
 ): GuestError {

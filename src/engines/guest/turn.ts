@@ -2,14 +2,15 @@ import type { Limits } from '../../config/limits.ts';
 import type { BorderAnswer, BorderCrossing, BorderHost, BorderView, LogLine, Recording } from '../border.ts';
 import type { RunUsage } from '../engine.ts';
 import { pendingBytesOf } from '../quickjs/slice-budget.ts';
+import { readThrowReport, type ThrowReport } from '../throw-report.ts';
 import { type GuestMessage, GuestMisbehaved, type SendToGuest } from './protocol.ts';
-import { readProgress, readThrown, type ThrownReport } from './reports.ts';
+import { readProgress } from './reports.ts';
 import { GuestStreams, isStreamMessage } from './streams.ts';
 
 /** How the guest says that it is done. */
 export type GuestEnd =
   | { readonly kind: 'loaded' | 'return'; readonly text: string }
-  | { readonly kind: 'throw'; readonly report: ThrownReport };
+  | { readonly kind: 'throw'; readonly report: ThrowReport };
 
 const maxLogText = 16_384;
 const maxReportChars = 128 * 1024;
@@ -92,9 +93,13 @@ export class GuestTurn {
         if (text.length > maxProgressChars) throw new GuestMisbehaved('it sent a progress message that is too long');
         this.#takeProgress(text);
         return undefined;
+      case 'denied':
+        // Only what was denied indeed: the guest can say any name.
+        if (Object.hasOwn(this.#host?.view().denied ?? {}, text)) this.#host?.deniedName?.(text);
+        return undefined;
       case 'throw':
         if (text.length > maxReportChars) throw new GuestMisbehaved('it sent an error that is too long');
-        return { kind: 'throw', report: readThrown(text) };
+        return { kind: 'throw', report: readThrowReport(text) };
       case 'loaded':
       case 'return':
         return this.#readOutput(header.t, text);
@@ -209,8 +214,7 @@ export class GuestTurn {
   }
 
   #takeLog(text: string): void {
-    const { level, message } = readLine(text);
-    this.log({ level, text: message, atMs: Date.now() });
+    this.log(readLine(text));
   }
 
   #takeProgress(text: string): void {
@@ -238,14 +242,19 @@ export class GuestTurn {
   }
 }
 
-function readLine(text: string): { level: LogLine['level']; message: string } {
+function readLine(text: string): LogLine {
   const levels: readonly LogLine['level'][] = ['debug', 'info', 'warn', 'error'];
+  const line: LogLine = { level: 'info', text, atMs: Date.now() };
   try {
     const value: unknown = JSON.parse(text);
-    if (typeof value !== 'object' || value === null) return { level: 'info', message: text };
-    const level = levels.find((known) => 'level' in value && value.level === known) ?? 'info';
-    return { level, message: 'text' in value ? String(value.text) : text };
+    if (typeof value !== 'object' || value === null) return line;
+    return {
+      ...line,
+      level: levels.find((known) => 'level' in value && value.level === known) ?? 'info',
+      ...('text' in value && { text: String(value.text) }),
+      ...('isWarning' in value && value.isWarning === true && { isWarning: true }),
+    };
   } catch {
-    return { level: 'info', message: text };
+    return line;
   }
 }

@@ -80,6 +80,7 @@ export function noteSlice(call: ActiveCall, result: CallSliceResult): void {
     call.used.logBytes += line.text.length;
     call.host.log(line);
   }
+  for (const name of result.deniedNames ?? []) call.host.deniedName?.(name);
   for (const progress of result.progress ?? []) call.host.progress(progress);
   for (const crossing of result.crossings ?? []) recordCrossing(call, crossing);
   if (result.crossingsDropped) call.recordingComplete = false;

@@ -1,6 +1,6 @@
 import { type ErrorCode, errorCatalog } from '../../errors/catalog.ts';
 import type { GuestError, StackFrame } from '../engine.ts';
-import type { ThrowReport } from './protocol.ts';
+import { findIssueCode, type ThrowReport } from '../throw-report.ts';
 
 const FRAME = /^\s*at (?:(.*?) )?\(?([^()\s]+?):(\d+)(?::(\d+))?\)?$/;
 const MAX_FRAMES = 20;
@@ -38,6 +38,7 @@ export function toGuestError(report: ThrowReport, fallback: ErrorCode): GuestErr
     message: describe(report),
     ...(report.name && report.name !== 'Error' ? { name: report.name } : {}),
     frames: parseStack(report.stack ?? ''),
+    ...(report.issues === undefined ? {} : { issues: report.issues }),
   };
 }
 
@@ -69,6 +70,8 @@ function isPlace(position: number): boolean {
 
 function findCode(report: ThrowReport, fallback: ErrorCode): ErrorCode {
   const { code } = report;
+  const issueCode = findIssueCode(report);
+  if (issueCode !== undefined) return issueCode;
   if (code !== undefined && isErrorCode(code) && (errorCatalog[code].status === 200 || refusalCodes.has(code))) return code;
   if (report.name === 'InternalError' && /out of memory/.test(report.message)) return 'memory-exceeded';
   if (/stack overflow|call stack size/i.test(report.message)) return 'stack-exceeded';

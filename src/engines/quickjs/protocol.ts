@@ -1,5 +1,6 @@
 /** Messages between the engine on the main thread and its worker threads. A worker runs one slice at a time. */
 import type { BorderAnswer, BorderCrossing, BorderView, LogLine } from '../border.ts';
+import type { ThrowReport } from '../throw-report.ts';
 import type { BaseImage } from './cell/base-image.ts';
 import type { PackedResult, PackedSlices } from './packed-messages.ts';
 
@@ -104,14 +105,6 @@ export interface Question {
   readonly body: Uint8Array | undefined;
 }
 
-/** What a guest threw, as the prelude or the engine reports it. */
-export interface ThrowReport {
-  readonly name?: string;
-  readonly message: string;
-  readonly stack?: string;
-  readonly code?: string;
-}
-
 /** How a slice ended. `waiting`: the call has questions open and is suspended. */
 export type SliceEnd =
   | { readonly kind: 'waiting' }
@@ -134,6 +127,8 @@ export interface CallSliceResult {
   readonly crossingsDropped: boolean;
   /** Timers that wait at the daemon and shall not fire any more. */
   readonly clearedTimers?: readonly number[];
+  /** Names of the view that were read and are denied. */
+  readonly deniedNames?: readonly string[];
   /** Questions that wait at the daemon and were taken back. */
   readonly cancelled?: readonly number[];
   /** What was asked in the slice that ended the call: nobody awaited it, so it is not carried out. */

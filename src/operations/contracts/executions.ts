@@ -21,9 +21,15 @@ export const executionError = Type.Unsafe<ExecutionError>(
     name: Type.Optional(Type.String()),
     frames: Type.Optional(Type.Array(Type.Object({ file: Type.String(), line: Type.Number(), column: Type.Number() }))),
     codeFrame: Type.Optional(Type.String()),
+    refused: Type.Optional(
+      Type.Array(Type.String(), { description: 'Permissions that the call was refused, such as net=api.example.com.' }),
+    ),
     fix: Type.String(),
   }),
 );
+
+/** What went wrong in a call without ending it. */
+export const callWarnings = Type.Array(Type.String(), { description: 'What went wrong without ending it, in whole sentences.' });
 
 const execution = Type.Unsafe<Execution>(
   Type.Object({
@@ -52,6 +58,7 @@ const execution = Type.Unsafe<Execution>(
         { description: 'Of these values the record has the beginning alone, as text; and how many bytes each of them had.' },
       ),
     ),
+    warnings: Type.Optional(callWarnings),
     logs: Type.Optional(Type.Array(Type.Object({ level: Type.String(), text: Type.String(), atMs: Type.Number() }))),
   }),
 );

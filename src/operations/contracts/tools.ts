@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import type { JsonSchema } from '../../plugins/manifest-types.ts';
 import type { CallAnswer } from '../../tools/tool-types.ts';
 import { defineContract } from '../operation.ts';
-import { executionError, executionStatus } from './executions.ts';
+import { callWarnings, executionError, executionStatus } from './executions.ts';
 import { listOf, pageQuery } from './paging.ts';
 
 const toolRef = Type.String({ minLength: 1, maxLength: 256, description: 'name, name@1.2.3 or name@range.' });
@@ -44,7 +44,7 @@ const callAnswer = Type.Unsafe<CallAnswer>(
     output: Type.Optional(Type.Unknown()),
     error: Type.Optional(executionError),
     durationMs: Type.Number(),
-    warnings: Type.Optional(Type.Array(Type.String(), { description: 'Such as that the state of a session was lost.' })),
+    warnings: Type.Optional(callWarnings),
     replayed: Type.Optional(Type.Boolean()),
     climbed: Type.Optional(
       Type.Object(

@@ -4,6 +4,7 @@ import { describeValue, invalidField, isFunctionMark, isRecord } from './manifes
 
 const maxSchemaBytes = 64 * 1024;
 const maxDepth = 32;
+const mark = '$standardSchema';
 
 /** Accepts every object. */
 export const anyObject: JsonSchema = Object.freeze({ type: 'object' });
@@ -12,6 +13,10 @@ export const anyObject: JsonSchema = Object.freeze({ type: 'object' });
 export interface DeclaredSchema {
   readonly schema: JsonSchema;
   readonly isOpen: boolean;
+  /** A schema object of the plugin checks the values, inside the sandbox. */
+  readonly isParsed: boolean;
+  /** Schema objects stand inside it: they describe, and check nothing. */
+  readonly hasParts?: boolean;
 }
 
 /**
@@ -20,8 +25,8 @@ export interface DeclaredSchema {
  */
 export function readParameters(value: unknown, path: string): DeclaredSchema {
   const declared = readSchema(value, path);
-  if (declared.isOpen) return { schema: anyObject, isOpen: true };
-  const { schema } = declared;
+  const { schema, isParsed } = declared;
+  if (declared.isOpen) return { schema: anyObject, isOpen: true, isParsed };
   if (schema.type === 'object') return declared;
   if (schema.type !== undefined) {
     throw invalidField(`${path}.type`, '"object", since arguments come as one object', schema.type);
@@ -33,21 +38,34 @@ export function readParameters(value: unknown, path: string): DeclaredSchema {
       fix: `Write ${path}: { type: "object", properties: { … }, required: [ … ] }.`,
     });
   }
-  return { schema: { type: 'object', ...schema }, isOpen: Object.keys(schema).length === 0 };
+  return { schema: { type: 'object', ...schema }, isOpen: Object.keys(schema).length === 0, isParsed };
 }
 
 /** Checks a schema of any type, as in `output`. Throws `manifest-invalid`. */
 export function readSchema(value: unknown, path: string): DeclaredSchema {
-  if (isRecord(value) && value.$standardSchema === true) return { schema: {}, isOpen: true };
   if (!isRecord(value) || isFunctionMark(value)) throw invalidField(path, 'a JSON Schema or a Standard Schema object', value);
-  checkContent(value, path, 0);
-  if (schemaBytes(value) > maxSchemaBytes) {
+  if (value[mark] === true) {
+    const { [mark]: _isMarked, ...described } = value;
+    const { schema } = readSchema(described, path);
+    return { schema, isOpen: Object.keys(schema).length === 0, isParsed: true };
+  }
+  const schema = withoutMarks(value);
+  checkContent(schema, path, 0);
+  if (schemaBytes(schema) > maxSchemaBytes) {
     throw new HotcellError('manifest-invalid', `"${path}" is larger than ${maxSchemaBytes / 1024} KB as JSON.`, {
       facts: { key: path },
       fix: 'Describe large data in words, and check it in the handler.',
     });
   }
-  return { schema: value, isOpen: false };
+  return { schema, isOpen: false, isParsed: false, ...(schema !== value && { hasParts: true }) };
+}
+
+/** Takes the marks of schema objects off a JSON Schema; the same object when there are none. */
+function withoutMarks(schema: JsonSchema): JsonSchema {
+  const text = JSON.stringify(schema);
+  if (!text.includes(`"${mark}"`)) return schema;
+  const plain: JsonSchema = JSON.parse(text, (key, value: unknown) => (key === mark ? undefined : value));
+  return plain;
 }
 
 /** Whether an inferred schema is small enough to be handed to models. */

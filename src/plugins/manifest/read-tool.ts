@@ -64,8 +64,9 @@ export function readTool(node: ManifestNode, context: ToolContext): ToolManifest
     throw invalidField(pathOf(node, 'handler'), 'a function', handler, 'Write: handler: async (args, context) => { … }.');
   }
   const usage = readText(node, 'usage', maxUsage);
-  const { input, inputSource } = readInput(node, usage, context);
+  const { input, inputSource, isParsed } = readInput(node, usage, context);
   const output = node.data.output === undefined ? undefined : readSchema(node.data.output, pathOf(node, 'output'));
+  const checkedByPlugin = [...(isParsed ? ['input' as const] : []), ...(output?.isParsed ? ['output' as const] : [])];
   const timeoutMs = inherit(node, context, 'timeoutMs', (from) =>
     readInteger(from, 'timeoutMs', { min: 1, max: context.limitTable.wallMs.max }),
   );
@@ -78,6 +79,7 @@ export function readTool(node: ManifestNode, context: ToolContext): ToolManifest
     input,
     inputSource,
     ...(output && !output.isOpen ? { output: output.schema } : {}),
+    ...(checkedByPlugin.length === 0 ? {} : { checkedByPlugin }),
     flags: readFlags(node, context),
     tags: inherit(node, context, 'tags', readTags) ?? [],
     mode: inherit(node, context, 'mode', (from) => readChoice(from, 'mode', ['on', 'off', 'auto'])) ?? 'on',
@@ -108,11 +110,19 @@ function readInput(
   node: ManifestNode,
   usage: string | undefined,
   context: ToolContext,
-): { input: JsonSchema; inputSource: SchemaSource } {
+): { input: JsonSchema; inputSource: SchemaSource; isParsed?: boolean } {
   if (node.data.parameters !== undefined && node.data.parameters !== null) {
-    const { schema, isOpen } = readParameters(node.data.parameters, pathOf(node, 'parameters'));
-    if (isOpen) context.warn(`Tool "${context.name}" accepts any object: its schema has no JSON Schema to show.`);
-    return { input: schema, inputSource: 'parameters' };
+    const { schema, isOpen, isParsed, hasParts } = readParameters(node.data.parameters, pathOf(node, 'parameters'));
+    if (hasParts)
+      context.warn(
+        `Tool "${context.name}": the schema objects inside its JSON Schema describe arguments and do not parse them; make "parameters" one schema object.`,
+      );
+    if (isOpen && isParsed)
+      context.warn(
+        `Tool "${context.name}": its schema checks the arguments, but has no JSON Schema that would tell a model of them.`,
+      );
+    else if (isOpen) context.warn(`Tool "${context.name}" accepts any object: its schema has no JSON Schema to show.`);
+    return { input: schema, inputSource: 'parameters', isParsed };
   }
   for (const warning of context.inferred?.warnings ?? []) context.warn(`Tool "${context.name}": ${warning}`);
   const typed = context.inferred?.input;

@@ -1,4 +1,4 @@
-import type { PluginManifest, ToolManifest } from '../manifest-types.ts';
+import type { JsonSchema, PluginManifest, ToolManifest } from '../manifest-types.ts';
 
 /** Permissions whose use every host of Extism has, in a form of its own. */
 const portablePermissions: readonly string[] = ['net', 'env', 'kv'];
@@ -26,6 +26,20 @@ export function listDaemonPermissions({ permissions }: Pick<PluginManifest, 'per
 }
 
 function writeTool(tool: ToolManifest, exportName: string): Record<string, unknown> {
-  const { name: _name, handler: _handler, inputSource: _source, input, flags, tags, ...rest } = tool;
-  return { ...rest, ...flags, parameters: input, ...(tags.length > 0 && { tags }), export: exportName };
+  const {
+    name: _name,
+    handler: _handler,
+    inputSource: _source,
+    checkedByPlugin = [],
+    input,
+    output,
+    flags,
+    tags,
+    ...rest
+  } = tool;
+  // The module brings the schema objects of its plugin along: there too they check, and what stands here describes.
+  const mark = (schema: JsonSchema, side: 'input' | 'output') =>
+    checkedByPlugin.includes(side) ? { ...schema, $standardSchema: true } : schema;
+  const described = { parameters: mark(input, 'input'), ...(output && { output: mark(output, 'output') }) };
+  return { ...rest, ...flags, ...described, ...(tags.length > 0 && { tags }), export: exportName };
 }

@@ -209,7 +209,7 @@ function addKeyFuel(schema: Record<string, unknown>): void {
 }
 
 /** Follows `#` and `#/a/b`; anything else, and anything that is not there, is undefined. */
-function findLocal(root: unknown, reference: string): unknown {
+export function findLocal(root: unknown, reference: string): unknown {
   if (reference === '#') return root;
   if (!reference.startsWith('#/')) return undefined;
   let found: unknown = root;

@@ -4,6 +4,8 @@ export interface SchemaIssue {
   readonly path: string;
   readonly expected: string;
   readonly got: string;
+  /** The words of the plugin's own schema, which stand for themselves. */
+  readonly message?: string;
   /** Names that may have been meant. */
   readonly near?: readonly string[];
 }
@@ -27,6 +29,7 @@ export function preview(text: string): string {
 export function sayIssue(issue: SchemaIssue): string {
   const meant =
     issue.near === undefined || issue.near.length === 0 ? '' : ` (did you mean ${issue.near.map(preview).join(' or ')}?)`;
+  if (issue.message !== undefined) return `${issue.path === '' ? '' : `${issue.path}: `}${issue.message}`;
   return `${issue.path === '' ? '' : `${issue.path}: `}expected ${issue.expected}, got ${issue.got}${meant}`;
 }
 

@@ -6,7 +6,8 @@ import { compileQuickJs, createInstanceMaker, type Instance } from '../../../src
 import { bundlePrelude } from '../../../src/engines/quickjs/prelude.ts';
 import { type CellEngine, outputOf, startCellEngine } from './cell-engine.ts';
 
-const EMPTY_PRELUDE = 'globalThis.__hotcellEntry = { load() {}, enter() {}, settle() {}, runHook() {}, endCall() {} };';
+const EMPTY_PRELUDE =
+  'globalThis.__hotcellEntry = { load() {}, enter() {}, settle() {}, runHook() {}, endCall() {}, trackRejection() {} };';
 const MAX_PRELUDE_PAGES = 150;
 
 let makeInstance: () => Promise<Instance>;

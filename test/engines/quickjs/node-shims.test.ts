@@ -181,6 +181,15 @@ describe('node:events', () => {
     );
   });
 
+  it('keeps a permanent listener beside the same one for once, and tells monitors of errors', async () => {
+    await expectSameAsNode(
+      withShims,
+      `const { EventEmitter, errorMonitor } = require('events'); const e = new EventEmitter(); const seen = []; const f = (x) => seen.push(x);
+       e.once('x', f); e.on('x', f); e.emit('x', 1); e.emit('x', 2); e.on(errorMonitor, (error) => seen.push('monitor ' + error.message));
+       try { e.emit('error', new Error('bad')); } catch (error) { seen.push(error.message); } return seen`,
+    );
+  });
+
   it('iterates over events', async () => {
     await expectSameAsNode(
       withShims,

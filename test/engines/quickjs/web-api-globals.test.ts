@@ -139,8 +139,8 @@ describe('timers', () => {
       `await new Promise((resolve) => { setTimeout(() => { resolve(); throw new TypeError('in timer'); }, 1); }); queueMicrotask(() => { throw 'in task'; }); await 0; await 0; await 0`,
     );
     expect(logged()).toEqual([
-      { level: 'error', text: expect.stringContaining('Uncaught TypeError: in timer') },
-      { level: 'error', text: "Uncaught 'in task'" },
+      { level: 'error', text: expect.stringContaining('Uncaught TypeError: in timer'), isWarning: true },
+      { level: 'error', text: "Uncaught 'in task'", isWarning: true },
     ]);
   });
 

@@ -1,5 +1,6 @@
 /** Puts the web API on the global object. */
 import { askNow } from '../border.ts';
+import { watchInResults } from '../result.ts';
 import { AbortController, AbortSignal } from './abort.ts';
 import { atob, btoa } from './base64.ts';
 import { decodeText, encodeText, joinBytes, toBytes } from './bytes.ts';
@@ -67,6 +68,7 @@ export function installWebApi(): void {
     toBytes,
     randomUUID,
     loadModule,
+    watchInResults,
   });
   for (const [name, value] of Object.entries(globals)) defineGlobal(name, value);
   defineLazyGlobals('streams', ['ReadableStream', 'WritableStream', 'TransformStream', 'TextDecoderStream', 'TextEncoderStream']);

@@ -1,5 +1,6 @@
 /** What the base hands to lazy modules, so that they neither repeat its code nor depend on globals a plugin may change. */
 import type { askNow } from '../border.ts';
+import type { watchInResults } from '../result.ts';
 import type { decodeText, encodeText, joinBytes, toBytes } from './bytes.ts';
 import type { randomUUID } from './crypto.ts';
 import type { loadModule } from './define.ts';
@@ -19,4 +20,5 @@ export interface Internals {
   readonly toBytes: typeof toBytes;
   readonly randomUUID: typeof randomUUID;
   readonly loadModule: typeof loadModule;
+  readonly watchInResults: typeof watchInResults;
 }

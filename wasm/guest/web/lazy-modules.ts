@@ -6,5 +6,6 @@ export const lazyModuleFiles: Readonly<Record<string, string>> = {
   buffer: 'lazy/buffer.ts',
   files: 'lazy/files.ts',
   intl: 'lazy/intl.ts',
+  results: 'lazy/results.ts',
   streams: 'lazy/streams.ts',
 };

@@ -1,7 +1,6 @@
-import { tell } from '../border.ts';
-import { inspect } from './inspect.ts';
+import { warn } from '../warnings.ts';
 
-/** Where errors go that nobody can catch (a timer's, a listener's): into the log of the call. */
+/** Where errors go that nobody can catch (a timer's, a listener's): into the log and the warnings of the call. */
 export function reportError(error: unknown): void {
-  tell('log', JSON.stringify({ level: 'error', text: `Uncaught ${inspect(error)}` }));
+  warn('error', 'Uncaught', error);
 }

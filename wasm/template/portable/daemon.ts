@@ -46,6 +46,16 @@ export function askDaemon(op: string, payload: string, body: ArrayBuffer | undef
 }
 
 /** Tells the daemon what the call ends with, beside the text that every host gets. */
-export function tellThrown(report: { readonly name?: string; readonly code?: string; readonly message: string }): void {
+export function tellThrown(report: {
+  readonly name?: string;
+  readonly code?: string;
+  readonly message: string;
+  readonly issues?: unknown;
+}): void {
   extism.readVariable(`${prefix}${stringify({ op: 'throw', payload: report })}`);
+}
+
+/** Tells the daemon that a setting was asked for which it does not give. */
+export function tellDenied(name: string): void {
+  extism.readVariable(`${prefix}${stringify({ op: 'denied', payload: name })}`);
 }

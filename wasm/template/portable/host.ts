@@ -2,7 +2,7 @@
  * The host that wasm/guest expects, inside the module itself: what the daemon answers over the border is answered here,
  * by the functions of any Extism host or by plain code, and what needs a daemon is refused by name.
  */
-import { askDaemon, type CallFacts, type DaemonAnswer } from './daemon.ts';
+import { askDaemon, type CallFacts, type DaemonAnswer, tellDenied } from './daemon.ts';
 import { sendRequest } from './fetch.ts';
 import { extism } from './host-calls.ts';
 import { kvAnswers } from './kv.ts';
@@ -105,7 +105,10 @@ function writeLog(payload: string): void {
 /** A setting that was not granted must not be asked for: the daemon would end the call. */
 function readText(key: string): string | undefined {
   const refusal = Object.hasOwn(facts.denied, key) ? facts.denied[key] : undefined;
-  if (refusal !== undefined) throw refuse('permission-denied', refusal);
+  if (refusal !== undefined) {
+    tellDenied(key);
+    throw refuse('permission-denied', refusal);
+  }
   const value = extism.config(key);
   return value === undefined ? undefined : JSON.stringify(value);
 }

@@ -132,10 +132,10 @@ function isJson(text: string): boolean {
 
 /** The error as text, with the places in the plugin's own files. */
 function describeThrown(payload: string): string {
-  const { name = 'Error', message = '', stack = '', code, isObject } = parse(payload);
+  const { name = 'Error', message = '', stack = '', code, isObject, issues } = parse(payload);
   const lines = setup ? traceStack(String(stack), setup.positions) : [];
   const withPlaces = (head: string) => [head, ...lines].join('\n');
-  tellThrown({ ...(isObject && { name, code }), message: withPlaces(String(message)) });
+  tellThrown({ ...((isObject || issues) && { name, code, issues }), message: withPlaces(String(message)) });
   const head = !isObject || name === 'Error' ? String(message) : `${name}: ${message}`;
   return withPlaces(code === undefined || head.includes(code) ? head : `${head} (${code})`);
 }

@@ -4,6 +4,7 @@ import { defaultLimits } from '../../../config/limits.ts';
 import { copyReference, type Reference } from './delta.ts';
 import { newGuestString, readGuestString, writeText } from './guest-values.ts';
 import type { Instance } from './instance.ts';
+import { findTrackerField } from './rejection-tracker.ts';
 
 /** Functions of the prelude that the host calls, as pointers into the image. */
 export interface EntryPointers {
@@ -12,6 +13,7 @@ export interface EntryPointers {
   readonly settle: number;
   readonly runHook: number;
   readonly endCall: number;
+  readonly trackRejection: number;
 }
 
 /** What restoring needs to know besides the bytes; all numbers are addresses in guest memory. */
@@ -21,6 +23,8 @@ export interface BaseHeader {
   readonly entries: EntryPointers;
   /** Room for the arguments of a guest call: four pointers. */
   readonly argv: number;
+  /** Room for a promise and the reason of its rejection, and for three pointers. */
+  readonly rejection: number;
   /** Where executing a job reports its context. */
   readonly jobContext: number;
   /** The word that holds the allocator's break, which is the top of the heap. */
@@ -38,6 +42,7 @@ export interface BaseImage {
 const HOST_REFERENCE = 1;
 const PROBE_BYTES = 3 * 1024 * 1024;
 const ARGV_BYTES = 64;
+const REJECTION_BYTES = 32;
 
 /** Builds the base image in new instances, which are used up. */
 export async function buildBaseImage(makeInstance: () => Promise<Instance>, preludeCode: string): Promise<BaseImage> {
@@ -47,13 +52,16 @@ export async function buildBaseImage(makeInstance: () => Promise<Instance>, prel
   const runtime = ffi.QTS_NewRuntime();
   ffi.QTS_RuntimeSetMemoryLimit(runtime, defaultLimits.memoryBytes);
   ffi.QTS_RuntimeSetMaxStackSize(runtime, defaultLimits.stackBytes);
-  ffi.QTS_RuntimeEnableInterruptHandler(runtime);
+  const trackerField = findTrackerField(instance.memory, runtime as number, () => ffi.QTS_RuntimeEnableInterruptHandler(runtime));
+  instance.memory.writeUInt32LE(instance.trackerPlace, trackerField);
   const context = atTheEpoch(() => ffi.QTS_NewContext(runtime, intrinsics()));
   defineHostImport(instance, context);
   evaluate(instance, context, preludeCode, 'prelude.js');
+  checkTracker(instance, context);
   const entries = takeEntries(instance, context);
   const argv = allocateZeroed(instance, ARGV_BYTES);
   const jobContext = allocateZeroed(instance, 8);
+  const rejection = allocateZeroed(instance, REJECTION_BYTES);
   plugHoles(instance, breakWord);
   const top = instance.memory.readUInt32LE(breakWord);
   return {
@@ -62,6 +70,7 @@ export async function buildBaseImage(makeInstance: () => Promise<Instance>, prel
       context: context as number,
       entries,
       argv,
+      rejection,
       jobContext,
       breakWord,
       undefinedValue: ffi.QTS_GetUndefined() as number,
@@ -125,6 +134,15 @@ function evaluate(instance: Instance, context: JSContextPointer, code: string, f
   ffi.QTS_FreeValuePointer(context, result);
 }
 
+/** The field of the tracker was found by its neighbour: that it is the right one is seen by its being told. */
+function checkTracker(instance: Instance, context: JSContextPointer): void {
+  let told = 0;
+  instance.callbacks.rejection = () => told++;
+  evaluate(instance, context, 'void Promise.reject().catch(() => {});', 'prelude.js');
+  instance.callbacks.rejection = () => {};
+  if (told !== 2) throw new Error('this build of QuickJS does not tell of rejected promises');
+}
+
 function takeEntries(instance: Instance, context: JSContextPointer): EntryPointers {
   const { ffi } = instance;
   const global = ffi.QTS_GetGlobalObject(context);
@@ -136,6 +154,7 @@ function takeEntries(instance: Instance, context: JSContextPointer): EntryPointe
     settle: take('settle'),
     runHook: take('runHook'),
     endCall: take('endCall'),
+    trackRejection: take('trackRejection'),
   };
   ffi.QTS_FreeValuePointer(context, holder);
   evaluate(instance, context, 'delete globalThis.__hotcellEntry', 'prelude.js');

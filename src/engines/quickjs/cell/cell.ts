@@ -64,6 +64,7 @@ export class Cell {
     this.#highWater = instance.memory.length;
     this.#imageTop = base.reference.top;
     instance.callbacks.interrupt = handlers.interrupt;
+    instance.callbacks.rejection = (promise, reason, isHandled) => this.#trackRejection(promise, reason, isHandled);
     instance.callbacks.host = (count, argv) => this.#answerHost(handlers.host, count, argv);
     this.#highWater = base.reference.top;
     this.#peak = base.reference.top;
@@ -181,6 +182,25 @@ export class Cell {
       if (thrown) return thrown;
     }
     return undefined;
+  }
+
+  /** Hands a rejection to the prelude, which runs nothing of the plugin. Called from inside the guest. */
+  #trackRejection(promise: bigint, reason: bigint, isHandled: boolean): void {
+    try {
+      const { ffi, memory } = this.#instance;
+      const { rejection, entries, undefinedValue } = this.#base.header;
+      memory.writeBigUInt64LE(BigInt.asUintN(64, promise), rejection);
+      memory.writeBigUInt64LE(BigInt.asUintN(64, reason), rejection + 8);
+      const args = [rejection, rejection + 8, isHandled ? rejection : undefinedValue];
+      args.forEach((value, index) => void memory.writeUInt32LE(value, rejection + 16 + index * 4));
+      const nothing = undefinedValue as JSValueConstPointer;
+      const result = ffi.QTS_Call(this.#context, entries.trackRejection as JSValuePointer, nothing, 3, (rejection + 16) as never);
+      const error = ffi.QTS_ResolveException(this.#context, result);
+      ffi.QTS_FreeValuePointer(this.#context, result);
+      if ((error as number) !== 0) ffi.QTS_FreeValuePointer(this.#context, error);
+    } catch {
+      this.broken = true;
+    }
   }
 
   #toGuest(arg: Argument): number {

@@ -8,6 +8,7 @@ import type {
   QuickJSSyncVariant,
 } from '@jitl/quickjs-ffi-types';
 import quickJsVariant from '@jitl/quickjs-wasmfile-release-sync';
+import { openTable, placeTracker } from './rejection-tracker.ts';
 
 /** Memory of a cell: initial = maximum, so it never grows and views never detach. Pages are resident only when touched. */
 export const CELL_MEMORY_BYTES = 160 * 1024 * 1024;
@@ -17,6 +18,9 @@ const C_STACK_BYTES = 5 * 1024 * 1024;
 
 /** Called when the guest calls its one import. `argv` points at the arguments; the result is an owned value or 0. */
 export type HostCallback = (argumentCount: number, argv: JSValueConstPointer) => number;
+
+/** Told of a promise that is rejected without a handler, and again when it gets one; values are the engine's own words. */
+export type RejectionCallback = (promise: bigint, reason: bigint, isHandled: boolean) => void;
 
 /** One WebAssembly instance of QuickJS with its memory, before or after an image was copied in. */
 export interface Instance {
@@ -30,12 +34,14 @@ export interface Instance {
   /** First byte after static data, and first byte of the heap; between them lies the C stack. */
   readonly dataEnd: number;
   readonly heapStart: number;
-  readonly callbacks: { host: HostCallback; interrupt: () => boolean };
+  /** Where in the table of functions the tracker of rejections stands. */
+  readonly trackerPlace: number;
+  readonly callbacks: { host: HostCallback; interrupt: () => boolean; rejection: RejectionCallback };
 }
 
 /** Reads and compiles QuickJS; the module is shared by all threads. */
 export function compileQuickJs(): WebAssembly.Module {
-  return new WebAssembly.Module(readFileSync(quickJsFile()));
+  return new WebAssembly.Module(openTable(readFileSync(quickJsFile())));
 }
 
 /** Where the WebAssembly file of the QuickJS variant is. */
@@ -78,7 +84,7 @@ async function createInstance(
   });
   const stackPointer = instance?.exports.Oa as (() => number) | undefined;
   if (!stackPointer) throw new Error('this build of QuickJS does not export its stack pointer');
-  const callbacks: Instance['callbacks'] = { host: () => 0, interrupt: () => false };
+  const callbacks: Instance['callbacks'] = { host: () => 0, interrupt: () => false, rejection: () => {} };
   emscripten.callbacks = {
     callFunction: (_asyncify, _context, _this, argumentCount, argv) => callbacks.host(argumentCount, argv) as never,
     shouldInterrupt: () => (callbacks.interrupt() ? 1 : 0),
@@ -86,6 +92,9 @@ async function createInstance(
     loadModuleSource: () => 0 as never,
     normalizeModule: () => 0 as never,
   };
+  const trackerPlace = placeTracker(instance?.exports ?? {}, (_context, promise, reason, isHandled) =>
+    callbacks.rejection(promise, reason, isHandled !== 0),
+  );
   const heapStart = stackPointer();
   return {
     ffi: new Ffi(emscripten),
@@ -95,6 +104,7 @@ async function createInstance(
     stackPointer,
     dataEnd: heapStart - C_STACK_BYTES,
     heapStart,
+    trackerPlace,
     callbacks,
   };
 }

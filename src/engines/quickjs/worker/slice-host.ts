@@ -1,8 +1,9 @@
 import type { BorderCrossing, BorderView, LogLine } from '../../border.ts';
+import { readThrowReport, type ThrowReport } from '../../throw-report.ts';
 import type { HostImport } from '../cell/cell.ts';
 import { nonDeterministicOperations } from '../host-answers/host-answers.ts';
 import { HostRefusal } from '../host-answers/host-refusal.ts';
-import type { Question, SliceBudget, ThrowReport } from '../protocol.ts';
+import type { Question, SliceBudget } from '../protocol.ts';
 
 /** What the guest reported at the end of its work. */
 export type GuestReport =
@@ -17,10 +18,6 @@ const MAX_RECORDED_BYTES = 1024 * 1024;
 const MAX_REPORT_BYTES = 128 * 1024;
 const MAX_PROGRESS_BYTES = 8 * 1024;
 const MAX_KEY_BYTES = 1024;
-/** Bounds of what a thrown value may say: those that the prelude keeps, kept again. */
-const MAX_MESSAGE = 4001;
-const MAX_STACK = 8001;
-const MAX_NAME = 101;
 
 /** The worker's half of the border during one slice: answers at once what can be, collects the questions for the daemon. */
 export class SliceHost {
@@ -33,6 +30,7 @@ export class SliceHost {
   readonly clearedTimers: number[] = [];
   /** Ids of waiting questions that the guest took back. */
   readonly cancelled: number[] = [];
+  readonly deniedNames: string[] = [];
   report: GuestReport | undefined;
   hostCalls = 0;
   pending: number;
@@ -80,7 +78,7 @@ export class SliceHost {
         this.report ??= this.#readOutput(op, readPayload(this.#budget.outputBytes + 1));
         return undefined;
       case 'throw':
-        this.report ??= { kind: 'throw', report: parseReport(readPayload(MAX_REPORT_BYTES)) };
+        this.report ??= { kind: 'throw', report: readThrowReport(readPayload(MAX_REPORT_BYTES)) };
         return undefined;
       case 'log':
         this.#addLog(readPayload);
@@ -171,7 +169,10 @@ export class SliceHost {
     const refused = Object.hasOwn(this.#view.denied, key) ? this.#view.denied[key] : undefined;
     const fromConfig = op === 'config.get' && Object.hasOwn(this.#view.config, key) ? this.#view.config[key] : undefined;
     const value = fromConfig ?? (Object.hasOwn(this.#view.env, key) ? this.#view.env[key] : undefined);
-    if (value === undefined && refused !== undefined) throw new HostRefusal('permission-denied', refused);
+    if (value === undefined && refused !== undefined) {
+      if (!this.deniedNames.includes(key)) this.deniedNames.push(key);
+      throw new HostRefusal('permission-denied', refused);
+    }
     const answer = value === undefined ? '' : JSON.stringify(value);
     this.#record(op, key, answer);
     return answer === '' ? undefined : answer;
@@ -196,7 +197,7 @@ export class SliceHost {
     const level = parsed.level === 'debug' || parsed.level === 'warn' || parsed.level === 'error' ? parsed.level : 'info';
     const text = String(parsed.text ?? '').slice(0, Math.min(MAX_LOG_TEXT, this.#budget.logBytes - this.#logBytes));
     this.#logBytes += Buffer.byteLength(text);
-    this.logs.push({ level, text, atMs: Date.now() });
+    this.logs.push({ level, text, atMs: Date.now(), ...(parsed.isWarning === true && { isWarning: true }) });
   }
 
   #addProgress(payload: string): void {
@@ -224,19 +225,4 @@ function parseObject(text: string): Record<string, unknown> {
   } catch {
     return { text };
   }
-}
-
-function parseReport(text: string): ThrowReport {
-  const parsed = parseObject(text);
-  const pick = (key: string, maxLength: number): string | undefined => {
-    const value = parsed[key];
-    return typeof value === 'string' ? value.slice(0, maxLength) : undefined;
-  };
-  const [name, stack, code] = [pick('name', MAX_NAME), pick('stack', MAX_STACK), pick('code', MAX_NAME)];
-  return {
-    message: pick('message', MAX_MESSAGE) ?? 'unknown error',
-    ...(name === undefined ? {} : { name }),
-    ...(stack === undefined ? {} : { stack }),
-    ...(code === undefined ? {} : { code }),
-  };
 }

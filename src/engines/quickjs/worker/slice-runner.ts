@@ -152,6 +152,7 @@ export class SliceRunner {
       ...unlessEmpty('crossings', host.crossings),
       crossingsDropped: host.crossingsDropped,
       ...unlessEmpty('clearedTimers', host.clearedTimers),
+      ...unlessEmpty('deniedNames', host.deniedNames),
       ...unlessEmpty('cancelled', host.cancelled),
       hostCalls: host.hostCalls,
       cpuMs: this.#usedCpuMs(),

@@ -9,6 +9,7 @@ declare const provide: Provide;
 provide((shared) => {
   const { Blob, File, readBlob } = createBlobClasses(shared);
   const FormData = createFormDataClass(Blob, File);
+  for (const { prototype } of [Blob, FormData]) shared.watchInResults(prototype);
 
   return {
     Blob,

@@ -1,0 +1,11 @@
+/** What goes wrong in a call without ending it: a line of its log, and one of the warnings of its answer. */
+import { tell } from './border.ts';
+import { inspect } from './web/inspect.ts';
+
+const maxText = 2000;
+
+/** Tells a warning of the call; a second value is shown as `console` would. */
+export function warn(level: 'warn' | 'error', text: string, value?: unknown): void {
+  const whole = value === undefined && level === 'warn' ? text : `${text} ${inspect(value)}`;
+  tell('log', JSON.stringify({ level, text: whole.slice(0, maxText), isWarning: true }));
+}
