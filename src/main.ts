@@ -9,6 +9,7 @@ import { layFoundation } from './main/foundation.ts';
 import { openHooks } from './main/hooks.ts';
 import { openHosted } from './main/hosted.ts';
 import { readLadder } from './main/ladder.ts';
+import { openNames } from './main/names.ts';
 import { openPlugins } from './main/plugins.ts';
 import { type Daemon, type DaemonOptions, drainMs } from './operations/daemon-types.ts';
 import { createKeyRing } from './operations/key-ring.ts';
@@ -38,7 +39,8 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
   const foundation = layFoundation(options, closers);
   const { config, version, log, startedAtMs, store, secrets, events, logFault } = foundation;
 
-  const registry = createToolRegistry();
+  const names = openNames(foundation);
+  const registry = createToolRegistry({ names });
   const findOwner = (programKey: string) =>
     registry.list().find((entry) => entry.published.generation.program.key === programKey);
   const { engines, sandbox } = await openEngines(foundation, {
@@ -52,18 +54,19 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
       events.publish('cell-loss', { subject: owner?.plugin ?? programKey, data: { path, reason } });
     },
   });
-  const ladder = readLadder(config, { engines });
+  const ladder = readLadder(config, { engines, names });
   const consents = openConsents(
     foundation,
+    names,
     () => plugins,
     () => hosted,
   );
   const { grants, approvals, grantQuestions, uses, audit } = consents;
   const news = createToolsNews(events);
   closers.push(() => news.flush());
-  const hosted = createHostedTools({ registry, decide: grants.decide, news });
-  const { plugins, tracer } = openPlugins(foundation, { engines, registry, ladder, grants, uses, caller: () => caller });
-  const calls = { engines, sandbox, registry, hosted, ladder, plugins, tracer, approvals, uses, audit };
+  const hosted = createHostedTools({ registry, decide: grants.decide, names, news });
+  const { plugins, tracer } = openPlugins(foundation, { engines, registry, names, ladder, grants, uses, caller: () => caller });
+  const calls = { engines, sandbox, registry, hosted, names, ladder, plugins, tracer, approvals, uses, audit };
   const { caller, models, capabilities, journey } = openCalls(foundation, { ...calls, beforeCall: () => hooks.beforeCall });
   const hooks = openHooks(foundation, { engines, sandbox, approvals, journey });
   const { skills } = openHosted(foundation, { hosted, native: capabilities.native, grants, grantQuestions });
@@ -81,6 +84,7 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
     grantQuestions,
     uses,
     tools: registry,
+    names,
     caller,
     executions: createExecutionReader({ store }),
     events,

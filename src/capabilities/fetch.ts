@@ -135,7 +135,7 @@ async function travel(parts: Parts, first: OutgoingRequest, journey: Journey): P
   const { redirect = 'follow', url } = journey.payload;
   let destination = parseDestination(url);
   let request = first;
-  const owner = `${journey.user.plugin}\n${journey.user.caller}`;
+  const owner = `${journey.user.pluginPath}\n${journey.user.caller}`;
   for (let hops = 0; ; hops++) {
     const where = describePlace(destination);
     try {

@@ -14,6 +14,7 @@ interface Parts {
 
 /** Whose values one call sees: its caller's, or everybody's under a grant that says `shared`. */
 interface Scope {
+  /** The path of the unit. */
   readonly plugin: string;
   readonly owner: string;
   readonly quotaBytes: number;
@@ -68,7 +69,7 @@ function openScope(user: CapabilityUser, limits: Config['kv']): Scope {
   const { quotaBytes, shared }: Exclude<PermissionSet['kv'], true | undefined> = kv === true ? {} : kv;
   const owner = shared ? '*' : user.caller;
   user.noteUse('kv', shared ? 'shared' : 'own', true);
-  return { plugin: user.plugin, owner, quotaBytes: quotaBytes ?? limits.quotaBytes };
+  return { plugin: user.pluginPath, owner, quotaBytes: quotaBytes ?? limits.quotaBytes };
 }
 
 function getValue(request: CapabilityRequest, { plugin, owner }: Scope, { table }: Parts): CapabilityResult {

@@ -7,9 +7,14 @@ import { describeGrant } from './denial.ts';
 /** What `buildBorderView` needs to know of a call. */
 export interface ViewSources {
   readonly pluginName: string;
+  /** What the config says to the plugin of this file, and the key under which it does. */
+  readonly own: Readonly<Record<string, unknown>>;
+  readonly ownKey: string;
+  /** False for a build of another hand: of these values it has what it was granted as env for its very content. */
+  readonly isOperators: boolean;
   readonly requested: PermissionSet;
   readonly granted: PermissionSet;
-  readonly config: Pick<Config, 'plugins' | 'env'>;
+  readonly config: Pick<Config, 'env'>;
   /** The environment of the daemon. */
   readonly processEnv: Readonly<Record<string, string | undefined>>;
   readonly secrets?: Pick<SecretBook, 'revision' | 'has' | 'problemOf' | 'placeholderOf' | 'redactor'> | undefined;
@@ -39,7 +44,7 @@ const lastByGrant = new WeakMap<PermissionSet, KeptView>();
 const mostViews = 256;
 
 /**
- * Gathers what `context.config.get` and `context.env.get` may answer: everything under `plugins.<name>` of the config, and
+ * Gathers what `context.config.get` and `context.env.get` may answer: everything under `plugins.<file>` of the config, and
  * the granted `env` names, from `env` of the config before the daemon's environment. A name that was asked for in vain
  * gets its sentence. The daemon's own names (`HOTCELL_…`) are never answered, whatever was granted, and a secret answers its
  * placeholder in this execution. Asked before every slice of a call: the last view of a granted set is kept as long as its
@@ -57,6 +62,8 @@ export function buildBorderView(sources: ViewSources): View {
 function isSame({ sources, revision }: KeptView, other: ViewSources): boolean {
   return (
     sources.pluginName === other.pluginName &&
+    sources.own === other.own &&
+    sources.isOperators === other.isOperators &&
     sources.requested === other.requested &&
     sources.config === other.config &&
     sources.processEnv === other.processEnv &&
@@ -66,23 +73,24 @@ function isSame({ sources, revision }: KeptView, other: ViewSources): boolean {
 }
 
 function gather(sources: ViewSources): KeptView {
-  const { pluginName, requested, granted, config, processEnv, secrets } = sources;
+  const { pluginName, ownKey, requested, granted, config, processEnv, secrets } = sources;
   const redact = <Value>(value: Value): Value => secrets?.redactor.value(value) ?? value;
-  const own = redact(Object.hasOwn(config.plugins, pluginName) ? (config.plugins[pluginName] ?? {}) : {});
+  const { allowsEnv } = matchersOf(granted);
+  const values = Object.entries(sources.own).filter(([name]) => sources.isOperators || allowsEnv(name));
+  const own = redact(Object.fromEntries(values));
   const names = (granted.env ?? []).filter((name) => !isReserved(name));
   const secretNames = names.filter((name) => secrets?.has(name));
-  const values = names.flatMap((name): [string, string][] => {
+  const variables = names.flatMap((name): [string, string][] => {
     const value = secretNames.includes(name) ? undefined : (readOwn(config.env, name) ?? readOwn(processEnv, name));
     // A variable that a secret is read from is not a way around its binding.
     return value === undefined ? [] : [[name, redact(value)]];
   });
-  const env = Object.fromEntries(values);
-  const { allowsEnv } = matchersOf(granted);
+  const env = Object.fromEntries(variables);
   const denied = (requested.env ?? [])
     .filter((name) => !allowsEnv(name) && !Object.hasOwn(own, name))
     .map((name): [string, string] => [
       name,
-      secrets?.has(name) ? describeDeniedSecret(pluginName, name) : describeDenied(pluginName, name),
+      secrets?.has(name) ? describeDeniedSecret(pluginName, name) : describeDenied(pluginName, ownKey, name),
     ]);
   const unusable = secretNames.flatMap((name): [string, string][] => {
     const problem = secrets?.problemOf(name);
@@ -118,8 +126,8 @@ function addPlaceholders({ view, secretNames, viewByExecution }: KeptView, { sec
   return made;
 }
 
-function describeDenied(pluginName: string, name: string): string {
-  const setting = `Set plugins.${pluginName}.${name} in the config, which context.config.get answers, or grant the environment variable.`;
+function describeDenied(pluginName: string, ownKey: string, name: string): string {
+  const setting = `Set plugins.${ownKey}.${name} in the config, which context.config.get answers, or grant the environment variable.`;
   return `Plugin "${pluginName}" may not read ${name} from the environment. ${setting} ${describeGrant(pluginName, 'env', name)}`;
 }
 

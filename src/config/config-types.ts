@@ -18,6 +18,7 @@ export interface Config {
   readonly mounts: Readonly<Record<string, MountSetting>>;
   /** Permissions granted beforehand, by plugin name. */
   readonly grants: Readonly<Record<string, PermissionSet>>;
+  readonly toolOwners: Readonly<Record<string, string>>;
   /** Grants whatever is requested: for one's own machine. */
   readonly grantRequested: boolean;
   /** File names of the plugins that alone are loaded; all when empty. `*` stands for any text. */

@@ -32,6 +32,7 @@ export const defaultSettings = {
   anonymous: { enabled: false, tools: [], ratePerMinute: 60, maxConcurrent: 16 },
   escalation: 'ask',
   pluginEscalation: {},
+  toolOwners: {},
   engines: { allow: ['quickjs', 'extism', 'deno', 'docker'] },
   audit: { keep: 100_000 },
   approvals: { expireMs: 7 * 24 * 3_600_000, maxOpen: 1000, maxOpenPerCaller: 100 },

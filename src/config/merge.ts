@@ -111,6 +111,7 @@ export function mergeLayers(layers: readonly Settings[], { cwd, configFile, gran
       layers.map((layer) => layer.anonymous),
     ),
     escalation: chosen.escalation ?? defaults.escalation,
+    toolOwners: chosen.toolOwners ?? defaults.toolOwners,
     pluginEscalation: chosen.pluginEscalation ?? defaults.pluginEscalation,
     engines: mergeSection<Config['engines']>(
       defaults.engines,

@@ -87,7 +87,11 @@ export const settingsSchema = Type.Object(
       Type.Object({ path: Type.String({ minLength: 1 }), write: Type.Optional(Type.Boolean()) }, { additionalProperties: false }),
       'Folders that plugins may be granted by name: `docs: { path: /srv/docs, write: false }` for `read=docs:/`.',
     ),
-    grants: named(Type.Unknown(), 'Permissions granted beforehand, by plugin name: `weather: { net: [api.example.com] }`.'),
+    grants: named(
+      Type.Unknown(),
+      'Permissions granted beforehand, by file of the plugin: `weather: { net: [api.example.com] }`.',
+    ),
+    toolOwners: named(Type.String(), 'Which file has the bare name of a tool that several define: `pay: billing`.'),
     grantRequested: flag(defaults.grantRequested, "Grants whatever a plugin requests; only for one's own plugins."),
     pluginAllowList: names(
       defaults.pluginAllowList,
@@ -100,7 +104,7 @@ export const settingsSchema = Type.Object(
         description: '`dangerous` refuses tools marked isDangerous, `all` loads no plugin.',
       }),
     ),
-    plugins: named(Type.Record(Type.String(), Type.Unknown()), 'Values by plugin name that `context.config.get` answers.'),
+    plugins: named(Type.Record(Type.String(), Type.Unknown()), 'Values by file of the plugin that `context.config.get` answers.'),
     env: named(Type.String(), "Values for granted `env` names; they win over the daemon's environment."),
     secrets: named(
       secret,
@@ -113,7 +117,7 @@ export const settingsSchema = Type.Object(
         description: 'Limits up to which a plugin may choose its own without a grant, by name.',
       }),
     ),
-    pluginLimits: named(limits, 'The same limits by plugin name; they win over `limits`.'),
+    pluginLimits: named(limits, 'The same limits by file of the plugin; they win over `limits`.'),
     tools: section({
       enabled: flag(defaults.tools.enabled, 'The master switch: off refuses every call.'),
       maxDepth: whole(defaults.tools.maxDepth, 1, 32, 'Tools that may call one another, the first one counted.'),

@@ -110,6 +110,7 @@ const eventValidator = Compile(
         execution: Type.Optional(text),
       }),
     ),
+    defineEvent('name-change', Type.Object({ from: text, to: text, by: text })),
     defineEvent(
       'secret-change',
       Type.Object({ action: Type.Union([Type.Literal('set'), Type.Literal('removed')]), binding: text, by: text }),

@@ -60,6 +60,8 @@ export interface EventDataByType {
   };
   /** A plugin, or one call of it, runs on a higher engine than the one it asks for. */
   'engine-change': { from: string; to: string; reason: string; path?: string; tool?: string; execution?: string };
+  /** A name of a plugin or tool belongs to another unit from now on; by `daemon` when the file of its owner is gone. */
+  'name-change': { from: string; to: string; by: string };
   'secret-change': { action: 'set' | 'removed'; binding: string; by: string };
   'hook-change': { state: string; previousState: string; hash: string; reason: string; by?: string };
   /** A hook stopped a call before it began; `code` is hook-refused or hook-failed. */

@@ -3,6 +3,7 @@ import { createCapabilityTable } from '../capabilities/capability-table.ts';
 import { buildBorderView } from '../capabilities/view.ts';
 import { readModelKey } from '../models/model-key.ts';
 import { createModels, type Models } from '../models/models.ts';
+import type { NameBook } from '../permissions/name-book.ts';
 import { findRefusedBuiltin } from '../plugins/compile/refused-builtin.ts';
 import type { Tracer } from '../plugins/diagnostics/trace.ts';
 import type { PluginSupervisorControls } from '../plugins/supervisor.ts';
@@ -21,6 +22,7 @@ import type { Ladder } from './ladder.ts';
 export interface CallNeeds extends OpenEngines, Pick<Consents, 'approvals' | 'uses' | 'audit'> {
   readonly registry: ToolRegistry;
   readonly hosted: HostedTools;
+  readonly names: NameBook;
   readonly ladder: Ladder;
   readonly plugins: PluginSupervisorControls;
   readonly tracer: Tracer;
@@ -34,6 +36,8 @@ export type Journey = Pick<
   'store' | 'events' | 'capabilities' | 'approvals' | 'readView' | 'noteUse' | 'redactor' | 'onFault'
 >;
 
+const noValues: Readonly<Record<string, unknown>> = Object.freeze({});
+
 /** Opens the capabilities and what calls tools with them. */
 export function openCalls(
   foundation: Foundation,
@@ -45,7 +49,7 @@ export function openCalls(
   readonly journey: Journey;
 } {
   const { config, closers, store, events, secrets, resolver, logFault } = foundation;
-  const { engines, sandbox, registry, hosted, ladder, plugins, tracer, approvals, uses, audit, beforeCall } = needs;
+  const { engines, sandbox, registry, hosted, names, ladder, plugins, tracer, approvals, uses, audit, beforeCall } = needs;
   const models = createModels({
     settings: config.models,
     readKey: (name, baseUrl) => readModelKey(name, baseUrl, { configured: config.env, secrets, processEnv: process.env }),
@@ -67,9 +71,12 @@ export function openCalls(
     events,
     capabilities,
     approvals,
-    readView: ({ manifest, granted }, use) =>
+    readView: ({ manifest, generation: { pluginPath, author }, granted }, use) =>
       buildBorderView({
         pluginName: manifest.name,
+        own: names.findSetting(pluginPath, config.plugins) ?? noValues,
+        ownKey: names.settingKeyOf(pluginPath) ?? basename(pluginPath),
+        isOperators: author === 'operator',
         requested: manifest.permissions,
         granted: granted(use),
         config,
@@ -92,11 +99,12 @@ export function openCalls(
     config,
     registry,
     engines,
+    limitsOf: (pluginPath) => names.findSetting(pluginPath, config.pluginLimits),
     beforeCall: { wants: (entry) => beforeCall().wants(entry), ask: (question) => beforeCall().ask(question) },
     findServable: (id, build) => hosted.findServable(id) ?? plugins.findServable(id, build),
     ladder: {
       rungs: ladder.rungs,
-      escalationOf: (pluginPath) => ladder.escalationOf(basename(pluginPath)),
+      escalationOf: ladder.escalationOf,
       findNeed: findRefusedBuiltin,
       async build(generation, rung) {
         const engine = engines[rung];

@@ -6,6 +6,7 @@ import { createApprovals } from '../permissions/approvals.ts';
 import { isNothing } from '../permissions/decision.ts';
 import { createGrantQuestions, type GrantQuestions } from '../permissions/grant-questions.ts';
 import { createGrantBook, type GrantBook } from '../permissions/grants.ts';
+import type { NameBook } from '../permissions/name-book.ts';
 import { createPermissionUses, type PermissionUses } from '../permissions/uses.ts';
 import type { PluginSupervisorControls } from '../plugins/supervisor.ts';
 import type { HostedTools } from '../tools/hosted/hosted-tools.ts';
@@ -23,6 +24,7 @@ export interface Consents {
 /** Opens the books of grants, approvals and uses. `plugins` and `hosted` are asked for later, when they are there. */
 export function openConsents(
   foundation: Foundation,
+  names: NameBook,
   plugins: () => PluginSupervisorControls,
   hosted: () => HostedTools,
 ): Consents {
@@ -31,7 +33,7 @@ export function openConsents(
   const grants = createGrantBook({
     store,
     events,
-    presets: config.grants,
+    presetOf: (pluginPath) => names.findSetting(pluginPath, config.grants),
     presetOfAll: giveLimits(config),
     grantRequested: config.grantRequested,
     now: Date.now,

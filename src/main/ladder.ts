@@ -4,13 +4,13 @@ import { createDockerClient, describeDockerError } from '../engines/docker/docke
 import type { EngineName } from '../engines/engine.ts';
 import type { Rung, Rungs } from '../engines/ladder.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
-import { nameFromFile } from '../plugins/discovery/entry-names.ts';
+import type { NameBook } from '../permissions/name-book.ts';
 import type { OpenEngines } from './engines.ts';
 
 /** What of the operator's config and of this machine decides which engine runs a plugin. */
 export interface Ladder {
   rungs(): Promise<Rungs>;
-  escalationOf(fileName: string): Escalation;
+  escalationOf(pluginPath: string): Escalation;
   /** Why no plugin may run on an engine. */
   refuseEngine(engine: EngineName): string | undefined;
   /** Another text when other engines are allowed: builds that were made under other rules are made again. */
@@ -24,7 +24,7 @@ const usable = { usable: true } as const;
 /** Reads the ladder off the config; what is on this machine is looked up each time. */
 export function readLadder(
   config: Pick<Config, 'escalation' | 'pluginEscalation' | 'engines' | 'docker'>,
-  { engines }: Pick<OpenEngines, 'engines'>,
+  { engines, names }: Pick<OpenEngines, 'engines'> & { readonly names: Pick<NameBook, 'findSetting'> },
 ): Ladder {
   const { escalation, pluginEscalation } = config;
   const { allow } = config.engines;
@@ -52,10 +52,7 @@ export function readLadder(
       const [quickjs, deno, docker] = await Promise.all([describeRung('quickjs'), describeRung('deno'), describeRung('docker')]);
       return { quickjs, deno, docker };
     },
-    escalationOf(fileName) {
-      const named = [fileName, nameFromFile(fileName)].find((name) => Object.hasOwn(pluginEscalation, name));
-      return (named === undefined ? undefined : pluginEscalation[named]) ?? escalation;
-    },
+    escalationOf: (pluginPath) => names.findSetting(pluginPath, pluginEscalation) ?? escalation,
     refuseEngine,
     fingerprint: JSON.stringify([escalation, Object.entries(pluginEscalation).sort(), [...allow].sort()]),
   };

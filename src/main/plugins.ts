@@ -1,5 +1,6 @@
 import { openPluginBuilder } from '../operations/plugin-builder.ts';
 import { isNothing } from '../permissions/decision.ts';
+import type { NameBook } from '../permissions/name-book.ts';
 import { createTracer, type Tracer } from '../plugins/diagnostics/trace.ts';
 import { createSupervisor, type PluginSupervisorControls } from '../plugins/supervisor.ts';
 import type { createToolCaller } from '../tools/call.ts';
@@ -12,6 +13,7 @@ import type { Ladder } from './ladder.ts';
 /** Everything that plugins are built and kept with. `caller` is asked for later, when there are calls. */
 export interface PluginNeeds extends Pick<OpenEngines, 'engines'>, Pick<Consents, 'grants' | 'uses'> {
   readonly registry: ToolRegistry;
+  readonly names: NameBook;
   readonly ladder: Ladder;
   readonly caller: () => ReturnType<typeof createToolCaller>;
 }
@@ -22,7 +24,7 @@ export function openPlugins(
   needs: PluginNeeds,
 ): { readonly plugins: PluginSupervisorControls; readonly tracer: Tracer } {
   const { config, closers, store, events, logFault } = foundation;
-  const { engines, registry, ladder, grants, uses, caller } = needs;
+  const { engines, registry, names, ladder, grants, uses, caller } = needs;
   const tracer = createTracer({
     readArtifacts: async (id) => {
       const { sourceMap = '', sources = [] } = (await plugins.readArtifacts(id)) ?? {};
@@ -47,6 +49,7 @@ export function openPlugins(
     builder,
     engines,
     publish: registry,
+    names,
     decideGrants: grants.decide,
     needsGeneration: (id) => caller().needsGeneration(id),
     // Before anything else may call: a shared cell belongs to the call that was in it.

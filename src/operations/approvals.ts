@@ -12,12 +12,40 @@ import type { OperationParts } from './parts.ts';
 const defaultPageSize = 100;
 
 /** What can be done with questions to people. */
-export function createApprovalOperations({ approvals, grantQuestions, plugins, hooks }: OperationParts): Operation[] {
+export function createApprovalOperations({ approvals, grantQuestions, plugins, hooks, keys }: OperationParts): Operation[] {
   /** Somebody else's question does not exist for a caller. */
   function find(id: string, caller: Caller): Approval {
     const approval = approvals.get(id);
     if (approval !== undefined && (caller.role === 'admin' || approval.caller === caller.id)) return approval;
     throw new HotcellError('approval-unknown', `There is no question ${JSON.stringify(id.slice(0, 64))}.`);
+  }
+
+  function toAnswerer({ id, role, mayAnswer = false }: Caller, isPerson: boolean): Answerer {
+    return { id, role, mayAnswer, isPerson, isOfLineOf: (other) => keys.areOfOneLine(id, other) };
+  }
+
+  function viewApproval(approval: Approval, caller: Caller): ApprovalView & { readonly shownHash: string } {
+    const { askKey: _askKey, pluginPath: _pluginPath, details, ...shown } = approval;
+    return {
+      ...shown,
+      saidBy: approval.kind === 'confirm' ? 'plugin' : 'hotcell',
+      details: { ...details },
+      shownHash: hashShown(approval),
+      mayAnswer: describeRight(approval, caller),
+    };
+  }
+
+  /** The same without what is long: a list, and an answer that was given, need no more. */
+  function viewShort(approval: Approval, caller: Caller): ApprovalView {
+    const { cut, details } = shortenDetails(approval.details);
+    const { shownHash, ...view } = viewApproval(approval, caller);
+    return cut === undefined ? { ...view, shownHash } : { ...view, details: { ...details }, cut };
+  }
+
+  function describeRight(approval: Approval, caller: Caller): ApprovalView['mayAnswer'] {
+    if (approval.status !== 'open') return 'no';
+    if (decideAnswerer(approval, toAnswerer(caller, false)).may) return 'yes';
+    return decideAnswerer(approval, toAnswerer(caller, true)).may ? 'person' : 'no';
   }
 
   return [
@@ -66,32 +94,4 @@ function refuseScope(
       ? 'A denial has no scope: leave out scope, session, caller and untilMs.'
       : `scope, session, caller and untilMs go with the approval of permissions alone; this question is of kind ${kind} and is answered for this one time.`,
   );
-}
-
-function toAnswerer({ id, role, mayAnswer = false }: Caller, isPerson: boolean): Answerer {
-  return { id, role, mayAnswer, isPerson };
-}
-
-function viewApproval(approval: Approval, caller: Caller): ApprovalView & { readonly shownHash: string } {
-  const { askKey: _askKey, pluginPath: _pluginPath, details, ...shown } = approval;
-  return {
-    ...shown,
-    saidBy: approval.kind === 'confirm' ? 'plugin' : 'hotcell',
-    details: { ...details },
-    shownHash: hashShown(approval),
-    mayAnswer: describeRight(approval, caller),
-  };
-}
-
-/** The same without what is long: a list, and an answer that was given, need no more. */
-function viewShort(approval: Approval, caller: Caller): ApprovalView {
-  const { cut, details } = shortenDetails(approval.details);
-  const { shownHash, ...view } = viewApproval(approval, caller);
-  return cut === undefined ? { ...view, shownHash } : { ...view, details: { ...details }, cut };
-}
-
-function describeRight(approval: Approval, caller: Caller): ApprovalView['mayAnswer'] {
-  if (approval.status !== 'open') return 'no';
-  if (decideAnswerer(approval, toAnswerer(caller, false)).may) return 'yes';
-  return decideAnswerer(approval, toAnswerer(caller, true)).may ? 'person' : 'no';
 }

@@ -43,7 +43,7 @@ export function createAuditTrail(parts: {
     store.audit.prune(keep);
   }
 
-  const decisions = { types: ['grant-change', 'approval-answer', 'engine-change', 'secret-change'] as const };
+  const decisions = { types: ['grant-change', 'approval-answer', 'engine-change', 'name-change', 'secret-change'] as const };
   const end = parts.events.subscribe(decisions, ({ type, subject, data }) => {
     if (type === 'grant-change') {
       const detail = `${data.action} ${data.permissions} (${data.scope})`;
@@ -59,6 +59,10 @@ export function createAuditTrail(parts: {
         allowed: true,
       });
       note({ ...moved, executionId: execution, tool });
+    }
+    if (type === 'name-change') {
+      const detail = `${subject}: from ${data.from || 'nobody'} to ${data.to}`;
+      note(decision({ by: data.by, plugin: data.to, permission: 'name', detail, allowed: true }));
     }
     if (type === 'secret-change') {
       const detail = `${data.action} ${subject}: ${data.binding}`;

@@ -14,7 +14,7 @@ import type { OperationParts } from './parts.ts';
 const keptShown = 1000;
 
 /** What can be done with grants. */
-export function createGrantOperations({ plugins, hosted, grants }: OperationParts): Operation[] {
+export function createGrantOperations({ plugins, hosted, grants, keys }: OperationParts): Operation[] {
   function findAsking(name: string): Asking {
     const asking = hosted.find(name) ?? plugins.asking(name);
     if (asking !== undefined) return asking;
@@ -43,6 +43,12 @@ export function createGrantOperations({ plugins, hosted, grants }: OperationPart
     implement(grantContracts.standing, ({ plugin }) => describeOutcome(plugin)),
     implement(grantContracts.create, async (input, { caller }) => {
       const asking = findAsking(input.plugin);
+      if (asking.writtenBy !== undefined && keys.areOfOneLine(asking.writtenBy, caller.id)) {
+        throw new HotcellError(
+          'forbidden',
+          `A key of the same line wrote this build of "${asking.manifest.name}", so somebody else must allow it.`,
+        );
+      }
       const permissions = readWanted(input, grants.decide(asking).pending, asking.manifest.name);
       const scope = readScope(input, caller.id);
       requireLastingScope(permissions, scope);
@@ -51,14 +57,14 @@ export function createGrantOperations({ plugins, hosted, grants }: OperationPart
       return { grant: viewGrant(grant, Date.now()), ...describeOutcome(asking.pluginPath) };
     }),
     implement(grantContracts.revoke, async ({ plugin, permissions: words }, { caller }) => {
-      const { pluginPath, manifest } = findAsking(plugin);
+      const { pluginPath } = findAsking(plugin);
       const permissions = words === undefined || words.length === 0 ? undefined : requireParsed(parsePermissionWords(words));
       const revoked = grants.revoke({ pluginPath, permissions }, caller.id);
       await plugins.refreshGrants();
       const nowMs = Date.now();
       return {
         revoked: revoked.map((grant) => ({ ...viewGrant(grant, nowMs), status: 'revoked' as const, revokedAtMs: nowMs })),
-        preset: grants.presetOf(manifest.name),
+        preset: grants.presetOf(pluginPath),
         ...describeOutcome(pluginPath),
       };
     }),

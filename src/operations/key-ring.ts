@@ -1,6 +1,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import type { Config } from '../config/config-types.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
+import { operatorId } from '../permissions/approval-answerer.ts';
 import type { KeyRow, Store } from '../store/store-types.ts';
 import type { Caller, CallerRules } from '../tools/tool-types.ts';
 import { callerOf, changeRules, type RulesChange, readRules } from './key-rules.ts';
@@ -15,7 +16,12 @@ export interface CreatedKey {
 /** The API keys. Lookups are memory, so that checking one does not make the store commit. */
 export interface KeyRing {
   /** Throws `body-invalid` for rules that do not fit the role. */
-  create(request: { readonly name: string; readonly role: Caller['role']; readonly rules?: RulesChange }): CreatedKey;
+  create(request: {
+    readonly name: string;
+    readonly role: Caller['role'];
+    readonly rules?: RulesChange;
+    readonly madeBy?: string;
+  }): CreatedKey;
   list(): KeyRow[];
   /** Changes the rules of a key; they hold from the next request on. Throws `key-unknown` or `body-invalid`. */
   update(id: string, change: RulesChange): KeyRow;
@@ -23,6 +29,11 @@ export interface KeyRing {
   revoke(id: string): boolean;
   /** Who uses a key with this SHA-256 (hex), if it is valid; notes the use. */
   find(secretHash: string): Caller | undefined;
+  /**
+   * Whether two callers are keys of one line: one made the other, over any number of keys between them, or one key made both.
+   * The operator's own token stands above all lines. Keys whose maker is not known count as one line.
+   */
+  areOfOneLine(one: string, other: string): boolean;
   /** Who uses the key with this id, with the rules of now; undefined when it was revoked or has expired. */
   current(id: string): Caller | undefined;
 }
@@ -34,6 +45,7 @@ interface ActiveKey {
 
 // The time of the last use is for people: one write a minute is enough.
 const touchEveryMs = 60_000;
+const unknownMaker = 'unknown';
 
 /** Reads the keys from the store and keeps them in memory. */
 export function createKeyRing(parts: {
@@ -44,7 +56,10 @@ export function createKeyRing(parts: {
   const { store, now, defaults = { ratePerMinute: 0, maxConcurrent: 0 } } = parts;
   const activeByHash = new Map<string, ActiveKey>();
   const activeById = new Map<string, ActiveKey>();
+  /** Of revoked keys too: what they made stays of their line. */
+  const makerById = new Map<string, string | null>();
   for (const row of store.keys.list()) {
+    makerById.set(row.id, row.madeBy);
     if (row.revokedAtMs === null) remember(row);
   }
 
@@ -55,12 +70,18 @@ export function createKeyRing(parts: {
     activeById.set(row.id, active);
   }
 
+  function lineOf(id: string): string {
+    const madeBy = makerById.get(id);
+    if (madeBy === null) return unknownMaker;
+    return madeBy !== undefined && makerById.has(madeBy) ? lineOf(madeBy) : id;
+  }
+
   function isValid({ caller: { expiresAtMs } }: ActiveKey): boolean {
     return expiresAtMs === undefined || now() < expiresAtMs;
   }
 
   return {
-    create({ name, role, rules: wanted = {} }) {
+    create({ name, role, rules: wanted = {}, madeBy = operatorId }) {
       const rules = changeRules(role, {}, wanted, now());
       const key = `hck_${randomBytes(32).toString('base64url')}`;
       const row: KeyRow = {
@@ -72,12 +93,15 @@ export function createKeyRing(parts: {
         lastUsedAtMs: null,
         revokedAtMs: null,
         rulesJson: JSON.stringify(rules),
+        madeBy,
       };
       store.keys.insert(row);
+      makerById.set(row.id, madeBy);
       remember(row);
       return { row, rules, key };
     },
     list: () => store.keys.list(),
+    areOfOneLine: (one, other) => one === other || (makerById.has(one) && makerById.has(other) && lineOf(one) === lineOf(other)),
     update(id, change) {
       const row = store.keys.list().find((each) => each.id === id && each.revokedAtMs === null);
       if (row === undefined) throw new HotcellError('key-unknown', `There is no valid key "${id.slice(0, 64)}".`);

@@ -18,6 +18,12 @@ interface PageInput {
   readonly cursor?: string;
 }
 
+/** A plugin with values, and the path under which they are kept. */
+interface Kept {
+  readonly plugin: string;
+  readonly path: string;
+}
+
 /** What can be done with the values of `context.kv`. */
 export function createKvOperations(
   parts: Pick<OperationParts, 'store' | 'plugins' | 'grants' | 'config' | 'tools'>,
@@ -25,42 +31,52 @@ export function createKvOperations(
   const { plugins, grants, config, tools } = parts;
   const { kv } = parts.store;
 
-  /** The name under which values are kept; those of a plugin that is gone can still be reached. */
-  function nameOf(plugin: string, caller: Caller): string {
-    if (caller.role !== 'admin') return nameForCaller(plugin, caller);
+  /** The path under which values are kept; those of a plugin that is gone can still be reached by it. */
+  function find(name: string, caller: Caller): Kept {
+    if (caller.role !== 'admin') return findForCaller(name, caller);
     try {
-      return plugins.get(plugin).name;
+      const { name: plugin, path } = plugins.get(name);
+      return { plugin, path: plugins.pathOf(path) };
     } catch (error) {
-      if (kv.owners(plugin).length > 0) return plugin;
+      if (kv.owners(name).length > 0) return { plugin: name, path: name };
       throw error;
     }
   }
 
   /** A caller hears of plugins whose tools it sees, and reaches what it has itself. */
-  function nameForCaller(plugin: string, caller: Caller): string {
-    const isSeen = tools.list().some((entry) => entry.plugin === plugin && seesTool(caller, entry));
-    if (isSeen || kv.usedBytes(plugin, caller.id) > 0) return plugin;
+  function findForCaller(plugin: string, caller: Caller): Kept {
+    const seen = tools.list().find((entry) => entry.plugin === plugin && seesTool(caller, entry));
+    const path = seen?.published.generation.pluginPath ?? pathOf(plugin);
+    if (seen !== undefined || kv.usedBytes(path, caller.id) > 0) return { plugin, path };
     throw new HotcellError('plugin-unknown', `There is no plugin "${plugin.slice(0, 200)}" of which you have values.`, {
       fix: 'See the property plugin of the tools: hotcell tool list --json.',
     });
   }
 
-  function quotaOf(plugin: string): number {
-    const isThere = plugins.list().some(({ name }) => name === plugin);
-    const asking = isThere ? plugins.asking(plugin) : undefined;
+  function pathOf(plugin: string): string {
+    try {
+      return plugins.pathOf(plugin);
+    } catch {
+      return plugin;
+    }
+  }
+
+  function quotaOf(path: string): number {
+    const isThere = plugins.list().some((view) => plugins.pathOf(view.path) === path);
+    const asking = isThere ? plugins.asking(path) : undefined;
     const granted = asking === undefined ? undefined : grants.decide(asking).granted.kv;
     return (typeof granted === 'object' ? granted.quotaBytes : undefined) ?? config.kv.quotaBytes;
   }
 
-  function readPage(input: PageInput, caller: Caller): { plugin: string; entries: KvEntry[]; next?: string } {
-    const plugin = nameOf(input.plugin, caller);
+  function readPage(input: PageInput, caller: Caller): Kept & { entries: KvEntry[]; next?: string } {
+    const { plugin, path } = find(input.plugin, caller);
     const owner = caller.role === 'admin' ? input.caller : requireOwner(caller, input.caller);
     const limit = input.limit ?? defaultLimit;
     const after = input.cursor === undefined ? undefined : readKvCursor(input.cursor);
     const entries: KvEntry[] = [];
     let chars = 0;
     let isCut = false;
-    for (const entry of kv.page(plugin, {
+    for (const entry of kv.page(path, {
       limit,
       ...(owner !== undefined && { owner }),
       ...(after !== undefined && { after }),
@@ -72,10 +88,10 @@ export function createKvOperations(
     }
     const last = entries.at(-1);
     const hasMore = last !== undefined && (isCut || entries.length === limit);
-    return { plugin, entries, ...(hasMore ? { next: writeKvCursor(last) } : {}) };
+    return { plugin, path, entries, ...(hasMore ? { next: writeKvCursor(last) } : {}) };
   }
 
-  function write(plugin: string, owner: string, { key, value }: KvEntryView, quotaBytes: number, written: number): void {
+  function write({ plugin, path }: Kept, owner: string, { key, value }: KvEntryView, quotaBytes: number, written: number): void {
     const text = JSON.stringify(value);
     const bytes = Buffer.byteLength(text);
     const facts = { written, key };
@@ -83,7 +99,7 @@ export function createKvOperations(
       const message = `The value of "${key}" has ${bytes} bytes as JSON; at most ${config.kv.maxValueBytes} are kept. ${written} entries were written before it.`;
       throw new HotcellError('payload-too-large', message, { facts });
     }
-    if (kv.set(plugin, owner, key, text, quotaBytes)) return;
+    if (kv.set(path, owner, key, text, quotaBytes)) return;
     const message = `"${plugin}" may keep ${quotaBytes} bytes for ${owner}; "${key}" does not fit. ${written} entries were written before it.`;
     throw new HotcellError('quota-exceeded', message, {
       facts,
@@ -93,9 +109,9 @@ export function createKvOperations(
 
   return [
     implement(kvContracts.list, (input, { caller }) => {
-      const { entries, ...page } = readPage(input, caller);
+      const { entries, path, ...page } = readPage(input, caller);
       const sees = (owner: string) => (caller.role === 'admin' ? (input.caller ?? owner) : caller.id) === owner;
-      const owners = kv.owners(page.plugin).filter(({ owner }) => sees(owner));
+      const owners = kv.owners(path).filter(({ owner }) => sees(owner));
       return {
         ...page,
         items: entries.map(({ owner, key, value }) => ({ caller: owner, key, bytes: Buffer.byteLength(value) })),
@@ -103,23 +119,23 @@ export function createKvOperations(
       };
     }),
     implement(kvContracts.export, (input, { caller }) => {
-      const { entries, ...page } = readPage(input, caller);
+      const { entries, path: _path, ...page } = readPage(input, caller);
       return { ...page, items: entries.map(({ owner, key, value }) => ({ caller: owner, key, value: readValue(value) })) };
     }),
     implement(kvContracts.import, ({ plugin: asked, caller: target, entries }, { caller }) => {
-      const plugin = nameOf(asked, caller);
-      const quotaBytes = quotaOf(plugin);
+      const kept = find(asked, caller);
+      const quotaBytes = quotaOf(kept.path);
       const owners = entries.map((entry) => requireOwner(caller, target ?? entry.caller));
-      for (const [index, entry] of entries.entries()) write(plugin, owners[index] ?? caller.id, entry, quotaBytes, index);
-      return { plugin, written: entries.length };
+      for (const [index, entry] of entries.entries()) write(kept, owners[index] ?? caller.id, entry, quotaBytes, index);
+      return { plugin: kept.plugin, written: entries.length };
     }),
     implement(kvContracts.delete, ({ plugin: asked, caller: target, key, prefix }, { caller }) => {
       if ((key === undefined) === (prefix === undefined)) {
         throw new HotcellError('body-invalid', 'Expected either key, or prefix for all keys that begin so ("" for all).');
       }
-      const plugin = nameOf(asked, caller);
+      const { plugin, path } = find(asked, caller);
       const owner = requireOwner(caller, target);
-      const deleted = key === undefined ? kv.deleteAll(plugin, owner, prefix ?? '') : Number(kv.delete(plugin, owner, key));
+      const deleted = key === undefined ? kv.deleteAll(path, owner, prefix ?? '') : Number(kv.delete(path, owner, key));
       return { plugin, deleted };
     }),
   ];

@@ -7,6 +7,7 @@ import type { Models } from '../models/models.ts';
 import type { Approvals } from '../permissions/approval-types.ts';
 import type { GrantQuestions } from '../permissions/grant-questions.ts';
 import type { GrantBook } from '../permissions/grants.ts';
+import type { NameBook } from '../permissions/name-book.ts';
 import type { PermissionUses } from '../permissions/uses.ts';
 import type { PluginSupervisor } from '../plugins/supervisor-types.ts';
 import type { SecretKeeper } from '../secrets/secret-types.ts';
@@ -28,6 +29,8 @@ export interface OperationParts {
   readonly grantQuestions: GrantQuestions;
   readonly uses: PermissionUses;
   readonly tools: ToolRegistry;
+  /** Who owns which name. */
+  readonly names: NameBook;
   readonly caller: ToolCaller;
   readonly executions: ExecutionReader;
   readonly events: EventLog;

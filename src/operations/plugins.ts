@@ -32,8 +32,8 @@ export function createPluginOperations({ plugins, uses }: OperationParts): Opera
       const { file, text } = await plugins.readSource(name);
       return { file, text, sha256: hash('sha256', text, 'hex') };
     }),
-    implement(pluginContracts.writeSource, async ({ name, text, expectedHash }) =>
-      requireSuccess(await plugins.writeSource(name, text, expectedHash)),
+    implement(pluginContracts.writeSource, async ({ name, text, expectedHash }, { caller }) =>
+      requireSuccess(await plugins.writeSource(name, text, { by: caller.id, expectedHash })),
     ),
     implement(pluginContracts.generations, ({ name }) => {
       const items = plugins.generations(name);

@@ -1,3 +1,4 @@
+import { HotcellError } from '../errors/hotcell-error.ts';
 import { loopBudgetOf } from '../tools/loop-budget.ts';
 import type { CallRequest, ToolEntry } from '../tools/tool-types.ts';
 import { seesTool } from '../tools/visible-tools.ts';
@@ -9,7 +10,7 @@ import type { OperationParts } from './parts.ts';
 
 /** What can be done with tools. */
 export function createToolOperations(parts: OperationParts): Operation[] {
-  const { tools, caller: toolCaller, forgetStranger } = parts;
+  const { tools, names, plugins, caller: toolCaller, forgetStranger } = parts;
   const seek = createToolSeeker(parts);
   return [
     implement(toolContracts.list, (input, { caller }) => {
@@ -31,6 +32,17 @@ export function createToolOperations(parts: OperationParts): Operation[] {
     implement(toolContracts.get, ({ ref }, { caller }) =>
       seek(ref, { caller }, () => describeTool(tools.resolve(ref, (entry) => seesTool(caller, entry)))),
     ),
+    implement(toolContracts.own, async ({ name, plugin }, { caller }) => {
+      const { name: owner, path: shown, tools: defined } = plugins.get(plugin);
+      if (names.isReserved(name)) throw new HotcellError('conflict', `"${name}" is the name of a built-in tool, and stays so.`);
+      if (!defined.includes(name)) {
+        throw new HotcellError('conflict', `The plugin "${owner}" (${shown}) serves no tool "${name}".`, {
+          fix: `See its tools: hotcell plugin info ${shown}.`,
+        });
+      }
+      names.assign(name, plugins.pathOf(shown), caller.id);
+      return { name, plugin: owner, path: shown };
+    }),
     implement(toolContracts.call, (input, context) => {
       const request: { -readonly [Key in keyof CallRequest]: CallRequest[Key] } = {
         ref: input.ref,
@@ -68,6 +80,7 @@ function describeTool(entry: ToolEntry): ToolView {
     ...(manifest.usage === undefined ? {} : { usage: manifest.usage }),
     source: entry.source,
     plugin: entry.plugin,
+    ...(entry.isSecond ? { byVersionOnly: true as const } : {}),
     mode: manifest.mode,
     tags: [...manifest.tags],
     flags: Object.entries(manifest.flags)

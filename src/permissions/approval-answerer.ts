@@ -7,15 +7,18 @@ export type AnswererDecision =
   | { readonly may: false; readonly unseen: false; readonly reason: string };
 
 /** The caller id of the operator's own token. */
-const operatorId = 'local';
+export const operatorId = 'local';
 
 /**
- * Decides who may answer. Whoever caused a question does not answer it, so that no program approves its own doings; the
+ * Decides who may answer. Whoever caused a question does not answer it, nor does a key that it made or that made it, so that no program approves its own doings; the
  * exceptions are made by the operator: a person at the operator's own door, and a key that was made to answer for the
  * person behind it. Grants are for admins alone.
  */
 export function decideAnswerer(question: Pick<ApprovalRequest, 'kind' | 'caller'>, by: Answerer): AnswererDecision {
   const isOwn = question.caller !== undefined && question.caller === by.id;
+  if (by.role === 'admin' && !isOwn && question.caller !== undefined && by.isOfLineOf?.(question.caller) === true) {
+    return refuse('A key of the same line caused it: one made the other, or one key made both.');
+  }
   if (by.role === 'admin' && !isOwn) return { may: true };
   if (!isOwn) return { may: false, unseen: true };
   if (by.role === 'admin' && by.id === operatorId && by.isPerson) return { may: true };

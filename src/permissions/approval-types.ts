@@ -44,6 +44,8 @@ export interface Approval extends Omit<ApprovalRequest, 'tag'> {
 export interface Answerer {
   readonly id: string;
   readonly role: 'admin' | 'caller';
+  /** Whether this key and another are of one line: makers and what they made. */
+  readonly isOfLineOf?: (callerId: string) => boolean;
   /** The operator allowed this key to answer what it caused itself (a chat front end with a person behind it). */
   readonly mayAnswer: boolean;
   /** The door vouches that a person answers: a terminal that asked, the TUI, the console. Counts for the operator's own token alone. */

@@ -135,12 +135,13 @@ function describeRequest(
 ): ApprovalRequest | undefined {
   const words = describePermissions(pending);
   if (isNothing(pending) || !askingStates.has(state) || words.length > longestWords) return undefined;
-  const { pluginPath, contentHash, author, manifest } = asking;
+  const { pluginPath, contentHash, author, writtenBy, manifest } = asking;
   return {
     kind: 'grant',
-    askKey: `grant:${hash('sha256', JSON.stringify([pluginPath, manifest.name, sortEntries(pending)]))}`,
+    askKey: `grant:${hash('sha256', JSON.stringify([pluginPath, sortEntries(pending)]))}`,
     pluginPath,
     plugin: manifest.name,
+    ...(writtenBy === undefined ? {} : { caller: writtenBy }),
     reason: 'permissions',
     question: `The plugin "${manifest.name}" asks for: ${words}${reason === undefined ? '' : `. ${reason}`}`,
     argumentsHash: hashRequest(asking, pending),
@@ -148,8 +149,8 @@ function describeRequest(
   };
 }
 
-function hashRequest({ pluginPath, contentHash, author, manifest }: Asking, pending: PermissionSet): string {
-  const facts = [pluginPath, manifest.name, contentHash, author, sortEntries(pending)];
+function hashRequest({ pluginPath, contentHash, author }: Asking, pending: PermissionSet): string {
+  const facts = [pluginPath, contentHash, author, sortEntries(pending)];
   return hash('sha256', JSON.stringify(facts));
 }
 

@@ -14,6 +14,8 @@ export interface Asking {
   readonly pluginPath: string;
   readonly contentHash: string;
   readonly author: GrantSubject['author'];
+  /** The key that wrote it, of an author who is not the operator. */
+  readonly writtenBy?: string;
   readonly manifest: { readonly name: string; readonly permissions: PermissionSet };
 }
 
@@ -27,8 +29,8 @@ export type GrantScope =
 export interface GrantBookParts {
   readonly store: Pick<Store, 'grants'>;
   readonly events: Pick<EventLog, 'publish'>;
-  /** Granted beforehand in the config, by plugin name. */
-  readonly presets: Readonly<Record<string, PermissionSet>>;
+  /** What the config grants beforehand to the plugin of a file: the same object as long as it is the same. */
+  readonly presetOf: (pluginPath: string) => PermissionSet | undefined;
   /** What the config gives to every plugin. */
   readonly presetOfAll?: PermissionSet;
   readonly grantRequested: boolean;
@@ -43,7 +45,7 @@ export interface GrantBook {
   /** What a build may do now, within a call when one is given. Cached: the same grants give the same objects. */
   decide(asking: Asking, use?: GrantUse): GrantDecision;
   /** What the config grants to a plugin. */
-  presetOf(pluginName: string): PermissionSet;
+  presetOf(pluginPath: string): PermissionSet;
   create(request: { asking: Asking; permissions: PermissionSet; scope: GrantScope; grantedBy: string }): Grant;
   /** Takes back all grants of a plugin, or what of them allows any of `permissions`. Returns those that were touched. */
   revoke(target: { pluginPath: string; permissions?: PermissionSet | undefined }, by: string): Grant[];
@@ -58,6 +60,7 @@ export interface GrantBook {
 
 interface Decisions {
   readonly version: number;
+  readonly preset: PermissionSet;
   readonly byGrants: Map<string, GrantDecision>;
 }
 
@@ -67,7 +70,7 @@ const nothing: PermissionSet = Object.freeze({});
 
 /** Opens the book of grants. */
 export function createGrantBook(parts: GrantBookParts): GrantBook {
-  const { events, now, presets } = parts;
+  const { events, now } = parts;
   const { grants: table } = parts.store;
   const grantsByPath = new Map<string, Grant[]>();
   const decisionsOf = new WeakMap<Asking, Decisions>();
@@ -92,8 +95,8 @@ export function createGrantBook(parts: GrantBookParts): GrantBook {
     version += 1;
   }
 
-  function presetOf(pluginName: string): PermissionSet {
-    return (Object.hasOwn(presets, pluginName) ? presets[pluginName] : undefined) ?? nothing;
+  function presetOf(pluginPath: string): PermissionSet {
+    return parts.presetOf(pluginPath) ?? nothing;
   }
 
   function decide(asking: Asking, use?: GrantUse): GrantDecision {
@@ -103,7 +106,7 @@ export function createGrantBook(parts: GrantBookParts): GrantBook {
 
   function findHolding(asking: Asking, grants: readonly Grant[], use: GrantUse | undefined): readonly Grant[] {
     const subject = subjectOf(asking);
-    if (use !== undefined) for (const grant of grants) if (isUnspent(grant, subject)) spend(grant, use);
+    if (use !== undefined) for (const grant of grants) if (isUnspent(grant)) spend(grant, use);
     const nowMs = now();
     return (grantsByPath.get(asking.pluginPath) ?? none).filter((grant) => holdsFor(grant, subject, use, nowMs));
   }
@@ -121,8 +124,9 @@ export function createGrantBook(parts: GrantBookParts): GrantBook {
 
   function cacheOf(asking: Asking): Decisions {
     const known = decisionsOf.get(asking);
-    if (known?.version === version) return known;
-    const made = { version, byGrants: new Map<string, GrantDecision>() };
+    const preset = presetOf(asking.pluginPath);
+    if (known?.version === version && known.preset === preset) return known;
+    const made = { version, preset, byGrants: new Map<string, GrantDecision>() };
     decisionsOf.set(asking, made);
     return made;
   }
@@ -131,8 +135,8 @@ export function createGrantBook(parts: GrantBookParts): GrantBook {
     const { manifest, author } = asking;
     const { permissions: requested } = manifest;
     const isOwn = author === 'operator';
-    const named = joinPermissions(presetOf(manifest.name), parts.presetOfAll ?? nothing);
-    const preset = isOwn ? named : withoutSecrets(named);
+    const configured = joinPermissions(presetOf(asking.pluginPath), parts.presetOfAll ?? nothing);
+    const preset = isOwn ? configured : withoutSecrets(configured);
     const wanted = !parts.grantRequested || isOwn ? preset : joinPermissions(preset, withoutSecrets(requested));
     const stored = joinGrants(holding, subjectOf(asking));
     return decideGrants(requested, {
@@ -242,12 +246,12 @@ export function createGrantBook(parts: GrantBookParts): GrantBook {
   };
 }
 
-function subjectOf({ pluginPath, contentHash, author, manifest }: Asking): GrantSubject {
-  return { pluginPath, pluginName: manifest.name, contentHash, author };
+function subjectOf({ pluginPath, contentHash, author }: Asking): GrantSubject {
+  return { pluginPath, contentHash, author };
 }
 
-function isUnspent(grant: Grant, subject: GrantSubject): boolean {
-  return grant.scope === 'once' && grant.usedBy === null && grant.pluginName === subject.pluginName;
+function isUnspent({ scope, usedBy }: Grant): boolean {
+  return scope === 'once' && usedBy === null;
 }
 
 function newId(): string {

@@ -5,7 +5,6 @@ import { joinPermissions } from './decision.ts';
 /** A build of a plugin, as far as grants belong to it. */
 export interface GrantSubject {
   readonly pluginPath: string;
-  readonly pluginName: string;
   readonly contentHash: string;
   readonly author: 'operator' | 'caller' | 'model' | 'repair';
 }
@@ -23,13 +22,13 @@ export interface Grant extends Omit<GrantRow, 'permissionsJson'> {
 }
 
 /**
- * Whether a grant holds for a build now. It belongs to one file under one name: a rename or a copy does not have it. One
+ * Whether a grant holds for a build now. It belongs to one file, whatever that calls itself: a copy does not have it. One
  * for once holds for the call it was spent on, one for a session only for that session of that caller; without a call both
  * hold for nobody.
  */
 export function holdsFor(grant: Grant, subject: GrantSubject, use: GrantUse | undefined, nowMs: number): boolean {
   if (grant.revokedAtMs !== null) return false;
-  if (grant.pluginPath !== subject.pluginPath || grant.pluginName !== subject.pluginName) return false;
+  if (grant.pluginPath !== subject.pluginPath) return false;
   switch (grant.scope) {
     case 'always':
       return true;

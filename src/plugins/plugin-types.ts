@@ -48,6 +48,8 @@ export interface Generation {
   /** Counts up per plugin from 1. */
   readonly number: number;
   readonly author: Author;
+  /** The caller id of an author who is not the operator. */
+  readonly writtenBy?: string;
   /** Hash over all inputs: same content, same hash. */
   readonly contentHash: string;
   readonly createdAtMs: number;

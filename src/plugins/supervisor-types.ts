@@ -42,6 +42,8 @@ export interface PluginSupervisor {
   isLoading(): boolean;
   /** By name, `name@version` or path relative to a plugin folder; throws `plugin-unknown` with near names. */
   get(name: string): PluginView;
+  /** The path on the disk of a plugin by name or path: its identity. Throws `plugin-unknown`, `name-ambiguous`. */
+  pathOf(name: string): string;
   /** The build whose permissions people decide on, with why it wants another engine; undefined when there is none. */
   asking(name: string): (Asking & { readonly reason?: string }) | undefined;
   /** Brings states in line with what is granted, after that has changed. */
@@ -52,8 +54,15 @@ export interface PluginSupervisor {
   reloadAll(): Promise<ReloadResult[]>;
   setEnabled(name: string, enabled: boolean): Promise<PluginView>;
   readSource(name: string): Promise<{ file: string; text: string }>;
-  /** Writes the entry file atomically and reloads. `expectedHash` (sha256 of the text being replaced) guards a person's edit: `conflict`. */
-  writeSource(name: string, text: string, expectedHash?: string): Promise<ReloadResult>;
+  /**
+   * Writes the entry file atomically and reloads; the build is the work of the caller `by`. `expectedHash` (sha256 of the text
+   * being replaced) guards a person's edit: `conflict`.
+   */
+  writeSource(
+    name: string,
+    text: string,
+    options: { readonly by: string; readonly expectedHash?: string | undefined },
+  ): Promise<ReloadResult>;
   /** Deletes the plugin's file or folder. */
   remove(name: string): Promise<void>;
   generations(name: string): GenerationView[];

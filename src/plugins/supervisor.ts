@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Rung } from '../engines/ladder.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
+import { operatorId } from '../permissions/approval-answerer.ts';
 import { refuseLoading } from './discovery/load-policy.ts';
 import { listRoots } from './discovery/plugin-roots.ts';
 import { createArchive } from './generations/archive.ts';
@@ -22,11 +23,11 @@ import { rollBack } from './supervisor/roll-back.ts';
 import { createRungBuilds } from './supervisor/rung-builds.ts';
 import { createSlots } from './supervisor/slots.ts';
 import { createStage, shownPath } from './supervisor/stage.ts';
-import { createToolOwners } from './supervisor/tool-owners.ts';
 import { createToolsNews } from './supervisor/tools-news.ts';
 import { createPluginUnit, describeReload, type PluginUnit } from './supervisor/unit.ts';
 import { findAsking, viewGeneration, viewPlugin } from './supervisor/views.ts';
 import { startWatches, type Watches } from './supervisor/watches.ts';
+import { createWrittenFiles } from './supervisor/written-files.ts';
 import type { PluginSupervisor } from './supervisor-types.ts';
 import { createInputUsers } from './watch/input-users.ts';
 
@@ -52,12 +53,11 @@ const tolerableKills = { limit: 5, windowMs: 60_000 };
 
 /** Creates the supervisor. Nothing happens before `start`. */
 export function createSupervisor(parts: SupervisorParts): PluginSupervisorControls {
-  const { config, store, events, builder, decideGrants } = parts;
+  const { config, store, events, builder, names, decideGrants } = parts;
   const now = parts.now ?? Date.now;
   const onFault = parts.onFault ?? (() => undefined);
   const roots = listRoots(config);
   const users = createInputUsers();
-  const owners = createToolOwners();
   const news = createToolsNews(events);
   const kills = createKillCount(tolerableKills);
   const tellStorage = (message: string) =>
@@ -80,7 +80,6 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
     ...parts,
     onDiscard: rungBuilds.forget,
     archive,
-    owners,
     rows,
     news,
     now,
@@ -88,6 +87,7 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
     onNamesFree: pokeBlocked,
     onFault,
   });
+  const written = createWrittenFiles(store.writtenFiles, operatorId);
   const slots = createSlots(maxBuildsAtOnce);
   const judge = createJudge({
     stage,
@@ -95,14 +95,22 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
     builder,
     users,
     slots,
+    written,
     refuseLoading: (name) => refuseLoading(name, config),
     onFault,
   });
-  const fleet = createFleet({ roots, users, createUnit });
+  const fleet = createFleet({ roots, users, names, createUnit });
   let watches: Watches | undefined;
 
   function createUnit(record: PluginRecord): PluginUnit {
-    return createPluginUnit({ record, judge, stage, onFault, onGone: () => forget(record) });
+    return createPluginUnit({
+      record,
+      judge,
+      stage,
+      onFault,
+      onGone: () => forget(record),
+      onDecided: () => names.settle(record.path),
+    });
   }
 
   function forget(record: PluginRecord): void {
@@ -112,7 +120,8 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
     parts.onForgotten?.(record.path);
     rows.forget(record);
     const data = { path: shownPath(record), reason: 'the file was removed' };
-    events.publish('plugin-removed', { subject: record.chosen?.manifest.name ?? record.source.name, data });
+    events.publish('plugin-removed', { subject: nameOf(record), data });
+    pokeBlocked();
   }
 
   function pokeBlocked(): void {
@@ -166,6 +175,7 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
     list: () => sortedUnits().map((unit) => view(unit.record)),
     isLoading: () => fleet.units.values().some(({ record }) => record.lifecycle.state === 'loading'),
     get: (name) => view(find(name).record),
+    pathOf: (name) => find(name).record.path,
     asking: (name) => findAsking(find(name).record),
     why: (name) => [...find(name).record.transitions],
     reload: (name) => reload(find(name), 'reload was asked for'),
@@ -202,9 +212,10 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
       return view(record);
     },
     readSource: (name) => readEntryText(find(name).record.source),
-    async writeSource(name, text, expectedHash) {
+    async writeSource(name, text, { by, expectedHash }) {
       const unit = find(name);
-      await unit.run(() => writeEntryText(unit.record.source, text, expectedHash));
+      const note = (path: string, sha256: string) => written.note(path, sha256, by);
+      await unit.run(() => writeEntryText(unit.record.source, text, expectedHash, note));
       return reload(unit, 'the source was written');
     },
     async remove(name) {

@@ -7,8 +7,8 @@ import type { GenerationRow, GenerationTable } from './store-types.ts';
 export function createGenerationTable(database: DatabaseSync): GenerationTable {
   const upsert = database.prepare(
     `insert into generations (id, plugin_path, number, author, engine, content_hash, code_hash, image_hash,
-       image_fingerprint, manifest, inputs, created_at)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+       image_fingerprint, manifest, inputs, created_at, written_by)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
      on conflict (id) do update set author = excluded.author, engine = excluded.engine,
        content_hash = excluded.content_hash, code_hash = excluded.code_hash, image_hash = excluded.image_hash,
        image_fingerprint = excluded.image_fingerprint, manifest = excluded.manifest, inputs = excluded.inputs`,
@@ -37,6 +37,7 @@ export function createGenerationTable(database: DatabaseSync): GenerationTable {
           row.manifestJson,
           row.inputsJson,
           row.createdAtMs,
+          row.writtenBy,
         ),
       );
     },
@@ -66,5 +67,6 @@ function readGeneration(row: SqlRow): GenerationRow {
     manifestJson: readText(row, 'manifest'),
     inputsJson: readText(row, 'inputs'),
     createdAtMs: readNumber(row, 'created_at'),
+    writtenBy: readTextOrNull(row, 'written_by'),
   };
 }

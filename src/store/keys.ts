@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { readNumber, readNumberOrNull, readText, readWord, type SqlRow } from './column-values.ts';
+import { readNumber, readNumberOrNull, readText, readTextOrNull, readWord, type SqlRow } from './column-values.ts';
 import { writeNow } from './sqlite-error.ts';
 import type { KeyRow, KeyTable } from './store-types.ts';
 import type { WriteQueue } from './write-queue.ts';
@@ -10,8 +10,8 @@ const touchEveryMs = 60_000;
 /** Creates the table of API keys. */
 export function createKeyTable(database: DatabaseSync, queue: WriteQueue): KeyTable {
   const insert = database.prepare(
-    `insert into keys (id, name, role, secret_hash, created_at, last_used_at, revoked_at, rules)
-     values (?, ?, ?, ?, ?, ?, ?, ?)`,
+    `insert into keys (id, name, role, secret_hash, created_at, last_used_at, revoked_at, rules, made_by)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const setRules = database.prepare('update keys set rules = ? where id = ? and revoked_at is null');
   const findByHash = database.prepare('select * from keys where secret_hash = ?');
@@ -22,8 +22,8 @@ export function createKeyTable(database: DatabaseSync, queue: WriteQueue): KeyTa
 
   return {
     insert(row) {
-      const { id, name, role, secretHash, createdAtMs, lastUsedAtMs, revokedAtMs, rulesJson } = row;
-      writeNow(() => insert.run(id, name, role, secretHash, createdAtMs, lastUsedAtMs, revokedAtMs, rulesJson));
+      const { id, name, role, secretHash, createdAtMs, lastUsedAtMs, revokedAtMs, rulesJson, madeBy } = row;
+      writeNow(() => insert.run(id, name, role, secretHash, createdAtMs, lastUsedAtMs, revokedAtMs, rulesJson, madeBy));
     },
     findByHash(secretHash) {
       const row = findByHash.get(secretHash);
@@ -55,5 +55,6 @@ function readKey(row: SqlRow): KeyRow {
     lastUsedAtMs: readNumberOrNull(row, 'last_used_at'),
     revokedAtMs: readNumberOrNull(row, 'revoked_at'),
     rulesJson: readText(row, 'rules'),
+    madeBy: readTextOrNull(row, 'made_by'),
   };
 }

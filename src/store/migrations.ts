@@ -270,6 +270,59 @@ const migrations: readonly string[] = [
   alter table executions add column cut text;
   `,
   `alter table executions add column warnings text;`,
+  // Names had no owner before: whoever had a name first, as far as rows tell, owns it. What was kept under the name of a
+  // plugin goes to the file that owns that name.
+  `
+  create table names (
+    name text not null,
+    path text not null,
+    is_owner integer not null check (is_owner in (0, 1)),
+    since integer not null,
+    primary key (name, path)
+  ) strict, without rowid;
+  create unique index names_owned on names (name) where is_owner = 1;
+
+  create temp table first_seen as
+    select plugins.path as path, plugins.name as name, plugins.current_generation as generation, min(created_at) as at
+    from plugins left join generations on generations.plugin_path = plugins.path group by plugins.path;
+  insert or ignore into names select name, path, 1, 0 from first_seen order by at is null, at, path;
+  insert or ignore into names
+    select tool.value ->> '$.name', first_seen.path, 1, 0 from first_seen
+    join generations on generations.id = first_seen.generation
+    join json_each(case when json_valid(generations.manifest) then generations.manifest else '{}' end, '$.manifest.tools') as tool
+    where tool.value ->> '$.name' is not null order by at, first_seen.path;
+  drop table first_seen;
+
+  create temp table unit_paths as
+    select name, path from names where is_owner = 1
+    union all
+    select 'hook:' || substr(path, length(rtrim(path, replace(path, '/', ''))) + 1) as name, path from hook_approvals
+    group by name having count(*) = 1;
+  update kv set plugin = (select path from unit_paths where name = plugin)
+    where plugin in (select name from unit_paths);
+  update or replace kv_usage set plugin = (select path from unit_paths where name = plugin)
+    where plugin in (select name from unit_paths);
+  drop table unit_paths;
+
+  update or ignore idempotency set tool = (
+    select generations.plugin_path || '#' || idempotency.tool from executions
+    join generations on generations.id = executions.generation where executions.id = execution_id)
+    where exists (select 1 from executions join generations on generations.id = executions.generation
+      where executions.id = execution_id);
+
+  alter table keys add column made_by text;
+  update keys set made_by = 'local' where not exists (
+    select 1 from keys as maker where maker.role = 'admin' and maker.id <> keys.id and maker.created_at <= keys.created_at
+      and (maker.revoked_at is null or maker.revoked_at >= keys.created_at)
+      and maker.last_used_at >= keys.created_at - 60000);
+
+  create table written_files (
+    path text primary key not null,
+    sha256 text not null,
+    written_by text not null
+  ) strict, without rowid;
+  alter table generations add column written_by text;
+  `,
 ];
 
 /** Brings the database to the newest version, each step in one transaction. Refuses one that a newer Hotcell wrote. */

@@ -15,6 +15,7 @@ import { createKeyTable } from './keys.ts';
 import { createKvTable } from './kv.ts';
 import { migrate } from './migrations.ts';
 import { createModelUsageTable } from './model-usage.ts';
+import { createNameTable } from './names.ts';
 import { createParkedCallTable } from './parked-calls.ts';
 import { createPermissionUseTable } from './permission-uses.ts';
 import { createPluginTable } from './plugins.ts';
@@ -24,6 +25,7 @@ import { describeStoreError, findStorageError, isBusyError } from './sqlite-erro
 import { watchStorage } from './storage-health.ts';
 import type { Store } from './store-types.ts';
 import { createWriteQueue } from './write-queue.ts';
+import { createWrittenFileTable } from './written-files.ts';
 
 /** What a store is opened with. */
 export interface StoreOptions {
@@ -112,6 +114,7 @@ function createStore(database: DatabaseSync, options: StoreOptions): Store {
     keys: createKeyTable(database, queue),
     kv: createKvTable(database),
     grants: createGrantTable(database),
+    names: createNameTable(database),
     permissionUses: createPermissionUseTable(database, queue),
     audit: createAuditTable(database, queue),
     modelUsage: createModelUsageTable(database),
@@ -119,6 +122,7 @@ function createStore(database: DatabaseSync, options: StoreOptions): Store {
     parkedCalls: createParkedCallTable(database, queue),
     secrets: createSecretTable(database),
     hookApprovals: createHookApprovalTable(database),
+    writtenFiles: createWrittenFileTable(database),
     committed: queue.committed,
     committedEnds: queue.committedEnds,
     flush: queue.flush,

@@ -153,3 +153,37 @@ export interface HookApprovalTable {
   /** False when there was none. */
   remove(path: string): boolean;
 }
+
+/** That a unit uses a name of a plugin or a tool, or of its file (`file:weather`); see src/permissions/name-book.ts. */
+export interface NameRow {
+  readonly name: string;
+  /** Of the unit. */
+  readonly path: string;
+  /** At most one unit owns a name. */
+  readonly isOwner: boolean;
+  /** Counts up: what came later has a higher number. */
+  readonly since: number;
+}
+
+/** Names with their units; everything is written at once. */
+export interface NameTable {
+  list(): NameRow[];
+  /** Removes, then writes, in one step: owners last. */
+  write(rows: readonly NameRow[], removed: readonly Pick<NameRow, 'name' | 'path'>[]): void;
+}
+
+/** What of a plugin was written last through a door, and by whom. */
+export interface WrittenFileRow {
+  /** The real path of the file. */
+  readonly path: string;
+  /** Of its content: other content is of another hand. */
+  readonly sha256: string;
+  /** The caller id. */
+  readonly writtenBy: string;
+}
+
+/** Files that others than the operator wrote, one row a file; everything is written at once. */
+export interface WrittenFileTable {
+  list(): WrittenFileRow[];
+  put(row: WrittenFileRow): void;
+}

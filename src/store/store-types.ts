@@ -5,8 +5,10 @@ import type {
   AuditTable,
   GrantTable,
   HookApprovalTable,
+  NameTable,
   PermissionUseTable,
   SecretTable,
+  WrittenFileTable,
 } from './permission-types.ts';
 
 /**
@@ -24,6 +26,7 @@ export interface Store {
   readonly keys: KeyTable;
   readonly kv: KvTable;
   readonly grants: GrantTable;
+  readonly names: NameTable;
   readonly permissionUses: PermissionUseTable;
   readonly audit: AuditTable;
   readonly modelUsage: ModelUsageTable;
@@ -31,6 +34,7 @@ export interface Store {
   readonly parkedCalls: ParkedCallTable;
   readonly secrets: SecretTable;
   readonly hookApprovals: HookApprovalTable;
+  readonly writtenFiles: WrittenFileTable;
   /**
    * Resolves when everything queued so far is committed; rejects with `storage-full` when the disk is full. Then the
    * writes stay queued and are tried again: whoever gives up on a call updates its row to `error`.
@@ -88,6 +92,8 @@ export interface GenerationRow {
   readonly manifestJson: string;
   readonly inputsJson: string;
   readonly createdAtMs: number;
+  /** The caller id of an author who is not the operator, where it is known. */
+  readonly writtenBy: string | null;
 }
 
 export interface GenerationTable {
@@ -132,6 +138,8 @@ export interface KeyRow {
   readonly revokedAtMs: number | null;
   /** What the operator laid down for this key, a JSON object. */
   readonly rulesJson: string;
+  /** The caller id of who made it; null for a key of the time when that was not written down. */
+  readonly madeBy: string | null;
 }
 
 export interface KeyTable {
@@ -145,7 +153,7 @@ export interface KeyTable {
   touch(id: string, atMs: number): void;
 }
 
-/** Values of `context.kv`, per plugin and owner (a caller, or `*` for shared). */
+/** Values of `context.kv`, per unit (its path) and owner (a caller, or `*` for shared). */
 export interface KvTable {
   get(plugin: string, owner: string, key: string): string | undefined;
   /** False when the quota in bytes (keys and values, UTF-8) would be passed; nothing is written then. */

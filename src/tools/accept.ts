@@ -89,7 +89,10 @@ export function createAcceptance(parts: AcceptParts): Acceptance {
 
   /** Everything that can be said against a call before anything is done for it. */
   function examine(request: CallRequest, isAdmitted: boolean): Examined {
-    const entry = registry.resolve(request.ref, (each) => seesTool(request.caller, each));
+    const entry = registry.resolve(
+      request.ref,
+      (each) => seesTool(request.caller, each) && (request.parent === undefined || !each.isSecond),
+    );
     const problem = parts.store.problem();
     if (problem !== undefined) throw problem;
     const refusal = findRefusal(entry, request);
@@ -133,7 +136,8 @@ export function createAcceptance(parts: AcceptParts): Acceptance {
     const effectKey = idempotencyKey === null && sideEffectMs > 0 ? sideEffectKeyOf(entry, { session, arguments: value }) : null;
     const key = idempotencyKey ?? effectKey;
     const within = effectKey === null ? {} : { withinMs: sideEffectMs };
-    const keyUse = { caller, tool: name, key: key ?? '', arguments: value, executionId: id, ...within };
+    const unitTool = `${published.generation.pluginPath}#${name}`;
+    const keyUse = { caller, tool: unitTool, key: key ?? '', arguments: value, executionId: id, ...within };
     const earlier = key === null ? undefined : idempotency.claim(keyUse);
     if (earlier !== undefined) return showAnswer(earlier, request.caller);
     const generation = published.generation.id;

@@ -84,7 +84,7 @@ export function createToolCaller(parts: ToolCallerParts): ToolCallerHandle {
   };
   let isDraining = false;
   const activeById = new Map<string, ActiveCall>();
-  const prepare = createToolPreparer(config, createValidatorCache());
+  const prepare = createToolPreparer({ ...config, limitsOf: parts.limitsOf }, createValidatorCache());
   const acceptance = createAcceptance({
     config,
     registry,

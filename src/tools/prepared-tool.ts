@@ -17,13 +17,18 @@ export interface PreparedTool {
 
 /** Creates the lookup. What it keeps goes when the registry lets go of the entry. */
 export function createToolPreparer(
-  config: Pick<Config, 'limits' | 'pluginLimits' | 'limitsWithoutGrant'>,
+  config: {
+    readonly limits: Partial<Limits>;
+    readonly limitsWithoutGrant: Config['limitsWithoutGrant'];
+    /** What the operator laid down for the plugin of this file. */
+    readonly limitsOf?: ((pluginPath: string) => Partial<Limits> | undefined) | undefined;
+  },
   validators: ValidatorCache,
 ): (entry: ToolEntry) => PreparedTool {
   const free = listRaisedLimits(config.limitsWithoutGrant);
   const preparedByEntry = new WeakMap<ToolEntry, { readonly tool: PreparedTool; readonly granted: PermissionSet | undefined }>();
   return (entry) => {
-    const { manifest, published, plugin } = entry;
+    const { manifest, published } = entry;
     const ofTool = manifest.timeoutMs === undefined ? {} : { wallMs: manifest.timeoutMs };
     const known = preparedByEntry.get(entry);
     // What the daemon itself brings asks nobody.
@@ -35,7 +40,7 @@ export function createToolPreparer(
     if (known !== undefined && known.granted === granted) return known.tool;
     const hold = (choice: Partial<Limits>) =>
       granted === undefined ? choice : holdLimits(choice, [...free, ...(granted.limits ?? [])]);
-    const ofConfig = Object.hasOwn(config.pluginLimits, plugin) ? config.pluginLimits[plugin] : undefined;
+    const ofConfig = config.limitsOf?.(published.generation.pluginPath);
     const tool = {
       limits: resolveLimits(hold(published.manifest.limits), hold(ofTool), config.limits, ofConfig),
       ...prepareSchemas(manifest, validators),

@@ -1,6 +1,7 @@
 import semver from 'semver';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import { findNearNames } from '../errors/near-names.ts';
+import type { NameBook } from '../permissions/name-book.ts';
 import { maxRefLength, parseToolRef } from './tool-ref.ts';
 import type { PublishedGeneration, ToolEntry } from './tool-types.ts';
 import type { ToolRegistry } from './tools-api.ts';
@@ -15,7 +16,14 @@ export interface ToolsChange {
 const maxCachedRefs = 4096;
 
 /** Creates an empty registry. `onChange` is told after every change that took place; it must not throw. */
-export function createToolRegistry(options: { readonly onChange?: (change: ToolsChange) => void } = {}): ToolRegistry {
+export function createToolRegistry(
+  options: {
+    readonly onChange?: (change: ToolsChange) => void;
+    /** Who owns which bare name; without a book nobody does, and the highest version answers. */
+    readonly names?: Pick<NameBook, 'ownerOf' | 'revision'>;
+  } = {},
+): ToolRegistry {
+  const { names } = options;
   const entriesByKey = new Map<string, ToolEntry>();
   const keysByPlugin = new Map<string, readonly string[]>();
   /** Versions of a name, highest first. */
@@ -23,6 +31,7 @@ export function createToolRegistry(options: { readonly onChange?: (change: Tools
   /** Only hits: a caller cannot fill it with names that do not exist. */
   const resolvedRefs = new Map<string, ToolEntry>();
   let listed: readonly ToolEntry[] | undefined;
+  let namesRevision = names?.revision;
 
   function replace(pluginPath: string, entries: readonly ToolEntry[]): void {
     const oldKeys = keysByPlugin.get(pluginPath) ?? [];
@@ -45,7 +54,8 @@ export function createToolRegistry(options: { readonly onChange?: (change: Tools
     else versionsByName.set(entry.name, rest);
   }
 
-  function add(entry: ToolEntry): void {
+  function add({ isSecond: _was, ...made }: ToolEntry): void {
+    const entry: ToolEntry = isSecond(made) ? { ...made, isSecond: true } : made;
     entriesByKey.set(keyOf(entry), entry);
     const versions = versionsByName.get(entry.name) ?? [];
     versionsByName.set(
@@ -54,13 +64,33 @@ export function createToolRegistry(options: { readonly onChange?: (change: Tools
     );
   }
 
+  function isSecond({ name, published }: Pick<ToolEntry, 'name' | 'published'>): boolean {
+    const owner = names?.ownerOf(name);
+    return owner !== undefined && owner !== published.generation.pluginPath;
+  }
+
+  /** Brings the entries in line with who owns which name now. */
+  function followNames(): void {
+    if (names === undefined || names.revision === namesRevision) return;
+    namesRevision = names.revision;
+    const moved = [...entriesByKey.values()].filter((entry) => isSecond(entry) !== (entry.isSecond === true));
+    for (const entry of moved) {
+      remove(keyOf(entry));
+      add(entry);
+    }
+    if (moved.length === 0) return;
+    resolvedRefs.clear();
+    listed = undefined;
+  }
+
+  /** A bare name and a range mean the tool of the unit that owns the name; whoever came second is called by its version. */
   function find(ref: string): ToolEntry | undefined {
     const { name, range } = parseToolRef(ref);
-    const versions = versionsByName.get(name);
-    if (range === undefined || versions === undefined) return versions && pickHighest(versions);
+    const versions = versionsByName.get(name) ?? [];
     const exact = semver.valid(range);
     if (exact !== null) return versions.find((entry) => semver.eq(entry.version, exact));
-    return versions.find((entry) => semver.satisfies(entry.version, range));
+    const own = versions.filter((entry) => !entry.isSecond);
+    return range === undefined ? pickHighest(own) : own.find((entry) => semver.satisfies(entry.version, range));
   }
 
   return {
@@ -80,6 +110,7 @@ export function createToolRegistry(options: { readonly onChange?: (change: Tools
       if (keysByPlugin.has(pluginPath)) replace(pluginPath, []);
     },
     resolve(ref, sees) {
+      followNames();
       const known = resolvedRefs.get(ref);
       const entry = known ?? (ref.length <= maxRefLength ? find(ref) : undefined);
       if (entry === undefined || sees?.(entry) === false) {
@@ -91,6 +122,7 @@ export function createToolRegistry(options: { readonly onChange?: (change: Tools
       return entry;
     },
     list() {
+      followNames();
       listed ??= [...entriesByKey.values()].sort(compareEntries);
       return listed;
     },
@@ -145,6 +177,16 @@ function describeMiss(ref: string, versionsByName: ReadonlyMap<string, readonly 
   const versions = versionsByName.get(name)?.map((entry) => entry.version);
   if (versions !== undefined) {
     const found = versions.slice(0, 10).join(', ');
+    if (range === undefined) {
+      return new HotcellError(
+        'tool-unknown',
+        `"${name}" is the name of another plugin or tool, which does not serve it. There is: ${found}.`,
+        {
+          facts: { ref, versions: versions.slice(0, 10) },
+          fix: `Call it by its version, such as ${name}@${versions[0]}, or give it the name: hotcell tool own ${name} FILE.`,
+        },
+      );
+    }
     const readable = semver.validRange(range) === null ? ` "${range}" is neither a version nor a range.` : '';
     return new HotcellError('tool-unknown', `No version of the tool "${name}" fits "${range}".${readable} There is: ${found}.`, {
       facts: { ref, versions: versions.slice(0, 10) },

@@ -1,5 +1,6 @@
 import type { CapabilityTable } from '../capabilities/capability.ts';
 import type { Config } from '../config/config-types.ts';
+import type { Limits } from '../config/limits.ts';
 import type { Recording } from '../engines/border.ts';
 import type { EventLog } from '../events/event.ts';
 import type { Approvals } from '../permissions/approval-types.ts';
@@ -18,8 +19,10 @@ import type { ToolCaller, ToolRegistry } from './tools-api.ts';
 export interface ToolCallerParts {
   readonly config: Pick<
     Config,
-    'tools' | 'safeMode' | 'queue' | 'limits' | 'limitsWithoutGrant' | 'pluginLimits' | 'executions' | 'idempotency' | 'workers'
+    'tools' | 'safeMode' | 'queue' | 'limits' | 'limitsWithoutGrant' | 'executions' | 'idempotency' | 'workers'
   >;
+  /** What the operator laid down for the plugin of a file. */
+  readonly limitsOf?: ((pluginPath: string) => Partial<Limits> | undefined) | undefined;
   readonly registry: Pick<ToolRegistry, 'resolve'>;
   readonly engines: Engines;
   readonly store: Store;

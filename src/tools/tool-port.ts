@@ -31,5 +31,5 @@ export function createToolPort(parts: {
 
 function isOpenTo(entry: ToolEntry, caller: Caller): boolean {
   const { mode, flags } = entry.manifest;
-  return mode !== 'off' && (caller.role === 'admin' || !flags.isElevated) && seesTool(caller, entry);
+  return mode !== 'off' && !entry.isSecond && (caller.role === 'admin' || !flags.isElevated) && seesTool(caller, entry);
 }

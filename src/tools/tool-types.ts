@@ -47,7 +47,10 @@ export interface ToolEntry {
   readonly name: string;
   readonly version: string;
   readonly source: 'plugin' | 'builtin' | 'mcp' | 'skill';
+  /** The name of its unit, for people; what is granted and kept belongs to the path of the generation. */
   readonly plugin: string;
+  /** Its name belongs to another unit: it answers to `name@version` alone. */
+  readonly isSecond?: true;
   readonly manifest: ToolManifest;
   readonly published: PublishedGeneration;
 }

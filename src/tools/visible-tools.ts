@@ -12,6 +12,8 @@ export function seesToolName({ tools }: Pick<Caller, 'tools'>, name: string): bo
  * or keeps one cell for all callers, whatever the list says.
  */
 export function seesTool(caller: Caller, entry: ToolEntry): boolean {
+  // A list names tools of the units that own the names.
+  if (caller.tools !== undefined && entry.isSecond) return false;
   if (!seesToolName(caller, entry.name)) return false;
   return caller.isAnonymous !== true || isForStrangers(entry);
 }

@@ -6,10 +6,12 @@ import { temporaryStore } from '../store/temporary-store.ts';
 function view(sources: Partial<ViewSources>) {
   return buildBorderView({
     pluginName: 'weather',
+    own: { units: 'metric', city: { name: 'Bern' } },
+    ownKey: 'weather',
+    isOperators: true,
     requested: {},
     granted: {},
     config: {
-      plugins: { weather: { units: 'metric', city: { name: 'Bern' } }, other: { secret: 1 } },
       env: { API_KEY: 'from config' },
     },
     processEnv: { API_KEY: 'from environment', ONLY_ENV: 'e', HOTCELL_TOKEN: 'admin', PATH: '/bin' },
@@ -20,8 +22,11 @@ function view(sources: Partial<ViewSources>) {
 describe('buildBorderView', () => {
   it('always shows the plugin its own values, and nothing else', () => {
     expect(view({})).toEqual({ config: { units: 'metric', city: { name: 'Bern' } }, env: {}, denied: {} });
-    expect(view({ pluginName: 'stranger' })).toEqual({ config: {}, env: {}, denied: {} });
-    expect(view({ pluginName: '__proto__' })).toEqual({ config: {}, env: {}, denied: {} });
+    expect(view({ own: {} })).toEqual({ config: {}, env: {}, denied: {} });
+  });
+
+  it('shows a build of another hand those of its values alone that it was granted', () => {
+    expect(view({ isOperators: false, granted: { env: ['units'] } }).config).toEqual({ units: 'metric' });
   });
 
   it('shows granted names to config and env, from the config before the environment', () => {
@@ -43,11 +48,11 @@ describe('buildBorderView', () => {
 
   it('never shows the daemon its own names, and takes odd names as names', () => {
     const granted = { env: ['HOTCELL_TOKEN', 'hotcell_token', 'constructor', '__proto__', 'toString'] };
-    expect(view({ granted, config: { plugins: {}, env: { HOTCELL_TOKEN: 'x' } } })).toEqual({ config: {}, env: {}, denied: {} });
+    expect(view({ granted, own: {}, config: { env: { HOTCELL_TOKEN: 'x' } } })).toEqual({ config: {}, env: {}, denied: {} });
   });
 
   it('is made once for the same sources, and again for another grant', () => {
-    const sources = { config: { plugins: {}, env: {} }, requested: {}, granted: {}, processEnv: {} };
+    const sources = { own: {}, config: { env: {} }, requested: {}, granted: {}, processEnv: {} };
     expect(view(sources)).toBe(view(sources));
     expect(view({ ...sources, pluginName: 'other' })).not.toBe(view(sources));
     expect(view({ ...sources, granted: {} })).not.toBe(view(sources));
@@ -70,7 +75,8 @@ describe('buildBorderView', () => {
     secrets.set({ name: 'KEPT', value: 'value of the kept', hosts: ['a.com'], header: 'x' });
     const sources = {
       secrets,
-      config: { plugins: { weather: { copied: 'value of the kept' } }, env: {} },
+      own: { copied: 'value of the kept' },
+      config: { env: {} },
       requested: { env: ['KEPT', 'FROM_ENV', 'SOURCE', 'GONE', 'OTHER'] },
       granted: { env: ['KEPT', 'SOURCE', 'GONE'] },
       processEnv: { SOURCE: 'value of the source', KEPT: 'an older way' },

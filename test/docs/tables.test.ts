@@ -52,6 +52,7 @@ const dataOfEvents = {
   'approval-request': ['approval', 'kind', 'reason', 'question', 'tool', 'execution', 'expiresAtMs', 'tag'],
   'approval-answer': ['approval', 'kind', 'status', 'by', 'tool', 'execution'],
   'engine-change': ['from', 'to', 'reason', 'path', 'tool', 'execution'],
+  'name-change': ['from', 'to', 'by'],
   'secret-change': ['action', 'binding', 'by'],
   'hook-change': ['state', 'previousState', 'hash', 'reason', 'by'],
   'hook-refusal': ['tool', 'code', 'message'],

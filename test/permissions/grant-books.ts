@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import type { PermissionSet } from '../../src/config/permission-set.ts';
 import type { EventDataByType } from '../../src/events/event.ts';
 import { type Asking, createGrantBook } from '../../src/permissions/grants.ts';
@@ -9,12 +10,16 @@ export function openBook(
   options: { store?: Store; presets?: Readonly<Record<string, PermissionSet>>; grantRequested?: boolean } = {},
 ) {
   const store = options.store ?? temporaryStore();
+  const { presets = {} } = options;
   const clock = { ms: 1_000_000 };
   const told: EventDataByType['grant-change'][] = [];
   const book = createGrantBook({
     store,
     events: { publish: (_type, { data }) => void told.push(data as EventDataByType['grant-change']) },
-    presets: options.presets ?? {},
+    presetOf: (path) => {
+      const name = basename(path, '.ts');
+      return Object.hasOwn(presets, name) ? presets[name] : undefined;
+    },
     grantRequested: options.grantRequested ?? false,
     now: () => clock.ms,
     onExpire: () => {},

@@ -34,11 +34,11 @@ describe('createGrantBook', () => {
     expect(book.decide(edited)).toEqual({ granted: net, pending: { net: ['other.org'] } });
   });
 
-  it('does not carry a grant to a copy, to another name, or to a file that comes after a deletion', () => {
+  it('does not carry a grant to a copy or to a file that comes after a deletion', () => {
     const { book } = openBook();
     book.create({ asking: asking(net), permissions: net, scope: always, grantedBy: 'local' });
     expect(book.decide(asking(net, { pluginPath: '/plugins/copy.ts' })).granted).toEqual({});
-    expect(book.decide(asking(net, { name: 'other' })).granted).toEqual({});
+    expect(book.decide(asking(net, { name: 'other' })).granted).toEqual(net);
     book.forget('/plugins/weather.ts');
     expect(book.decide(asking(net)).granted).toEqual({});
     expect(book.list()).toEqual([]);
@@ -107,9 +107,11 @@ describe('createGrantBook', () => {
     expect(book.listAll(10).map(({ revokedAtMs }) => revokedAtMs)).toEqual([1_000_000, 1_000_000]);
   });
 
-  it('reads presets only as own names', () => {
+  it('gives what the config grants to the file, whatever it calls itself', () => {
     const { book } = openBook({ presets: { weather: net } });
-    expect(book.decide(asking(net, { name: 'constructor' })).granted).toEqual({});
+    expect(book.decide(asking(net, { pluginPath: '/plugins/constructor.ts' })).granted).toEqual({});
+    expect(book.decide(asking(net, { pluginPath: '/plugins/horoscope.ts', name: 'weather' })).granted).toEqual({});
+    expect(book.decide(asking(net, { name: 'other' })).granted).toEqual(net);
     expect(book.decide(asking(net)).granted).toEqual(net);
   });
 });

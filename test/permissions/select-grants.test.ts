@@ -7,7 +7,6 @@ import { permissionSets } from './permission-sets.ts';
 const word = fc.constantFrom('a', 'b');
 const subjects = fc.record({
   pluginPath: word,
-  pluginName: word,
   contentHash: word,
   author: fc.constantFrom('operator' as const, 'caller' as const, 'model' as const, 'repair' as const),
 });
@@ -36,7 +35,7 @@ const grants: fc.Arbitrary<Grant> = fc
   }));
 
 describe('holdsFor', () => {
-  it('never holds for another file or name, once taken back, after its time, or outside its call or session', () => {
+  it('never holds for another file, once taken back, after its time, or outside its call or session', () => {
     fc.assert(
       fc.property(
         grants,
@@ -45,7 +44,7 @@ describe('holdsFor', () => {
         fc.integer({ min: 0, max: 3 }),
         (grant, subject, use, nowMs) => {
           if (!holdsFor(grant, subject, use, nowMs)) return;
-          expect([grant.pluginPath, grant.pluginName]).toEqual([subject.pluginPath, subject.pluginName]);
+          expect(grant.pluginPath).toBe(subject.pluginPath);
           expect(grant.revokedAtMs).toBeNull();
           if (grant.scope === 'until') expect(grant.untilMs).toBeGreaterThan(nowMs);
           if (grant.scope === 'once') expect(grant.usedBy).toBe(use?.executionId);

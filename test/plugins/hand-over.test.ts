@@ -28,7 +28,7 @@ afterAll(async () => {
 });
 
 const visit = async () => (await daemon.call('visits', {})).output;
-const edit = (edition: string) => daemon.plugins.writeSource('visits', counter(edition));
+const edit = (edition: string) => daemon.plugins.writeSource('visits', counter(edition), { by: 'local' });
 
 describe('onReload', () => {
   it('hands the state of a session over reloads, however many lie between two calls', async () => {

@@ -89,7 +89,7 @@ describe('escalation: never', () => {
 
   it('holds for one plugin by its file, whatever it calls itself', async () => {
     const settings: Settings = { escalation: 'auto', pluginEscalation: { 'reader.ts': 'never' } };
-    const house = await start(makeFolder({ 'reader.ts': reader('other'), 'free.ts': reader('reader') }, settings));
+    const house = await start(makeFolder({ 'reader.ts': reader('other'), 'free.ts': reader('free') }, settings));
     expect((await show(house, 'reader.ts')).state).toBe('failed');
     expect(await show(house, 'free.ts')).toMatchObject({ state: 'ready', engine: 'deno' });
   });

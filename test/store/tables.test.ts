@@ -95,6 +95,7 @@ describe('keys', () => {
     lastUsedAtMs: null,
     revokedAtMs: null,
     rulesJson: '{}',
+    madeBy: 'local',
   } as const;
 
   it('is found by its hash, touched to the minute and revoked once', () => {
@@ -124,6 +125,7 @@ describe('plugins and generations', () => {
     manifestJson: '{}',
     inputsJson: '[]',
     createdAtMs: 5,
+    writtenBy: null,
   };
   const plugin: PluginRow = {
     path: '/p/weather.ts',

@@ -4,7 +4,7 @@ import { tame } from '../render/style.ts';
 import { renderTable } from '../render/table.ts';
 import { formatWords, sampleArguments } from '../sample-arguments.ts';
 import type { CliSession } from '../session.ts';
-import { type ListFlags, withDaemonOrAlone } from './command.ts';
+import { type ListFlags, withDaemon, withDaemonOrAlone } from './command.ts';
 
 /** Adds `hotcell tool …`. */
 export function registerTool(program: Command, session: CliSession): void {
@@ -25,11 +25,26 @@ export function registerTool(program: Command, session: CliSession): void {
         const columns = [
           { head: 'TOOL', text: (row: ToolView) => row.ref, paint: style.bold },
           { head: 'MODE', text: (row: ToolView) => row.mode },
-          { head: 'PLUGIN', text: (row: ToolView) => row.plugin },
+          { head: 'PLUGIN', text: (row: ToolView) => (row.byVersionOnly ? `${row.plugin} (by version only)` : row.plugin) },
           { head: 'ABOUT', text: (row: ToolView) => row.description },
         ];
         session.print(renderTable(list.items, columns, io.columns));
         if (list.next !== undefined) session.note(`${list.total - list.items.length} more; narrow it down with a query.\n`);
+      });
+    });
+
+  tool
+    .command('own')
+    .description('give the bare name of a tool to one of the plugins that define it')
+    .argument('<name>', 'of the tool, without a version')
+    .argument('<plugin>', 'its name or path')
+    .option('--json', 'as JSON')
+    .action((name: string, plugin: string, _options: unknown, command: Command) => {
+      const flags = command.optsWithGlobals<ListFlags>();
+      return withDaemon(session, flags, async (client) => {
+        const owner = await client.invoke(toolContracts.own, { name, plugin });
+        if (flags.json) session.printJson(owner);
+        else session.print(`${style.bold(name)} is the tool of ${tame(owner.path)}.\n`);
       });
     });
 

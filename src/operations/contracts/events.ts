@@ -20,6 +20,7 @@ const eventTypeTable: Readonly<Record<EventType, true>> = {
   'approval-request': true,
   'approval-answer': true,
   'engine-change': true,
+  'name-change': true,
   'secret-change': true,
   'hook-change': true,
   'hook-refusal': true,

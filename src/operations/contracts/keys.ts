@@ -42,6 +42,7 @@ const keyView = Type.Object({
   role,
   rules: keyRules,
   createdAtMs: Type.Number(),
+  madeBy: Type.Optional(Type.String({ description: 'The caller id of who made it, where that is known.' })),
   lastUsedAtMs: Type.Optional(Type.Number()),
   revokedAtMs: Type.Optional(Type.Number()),
 });

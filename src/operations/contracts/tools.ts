@@ -19,6 +19,7 @@ export const toolView = Type.Object({
   usage: Type.Optional(Type.String()),
   source,
   plugin: Type.String(),
+  byVersionOnly: Type.Optional(Type.Literal(true, { description: 'Its bare name belongs to another plugin.' })),
   mode,
   tags: Type.Array(Type.String()),
   flags: Type.Array(Type.String({ description: 'Such as isDangerous.' })),
@@ -83,6 +84,20 @@ export const toolContracts = {
     input: Type.Object({ ref: toolRef }, { additionalProperties: false }),
     output: toolView,
     http: { method: 'GET', path: '/api/tools/:ref' },
+  }),
+  own: defineContract({
+    name: 'tools.own',
+    summary: 'Gives the bare name of a tool to one of the plugins that define it; the others answer to name@version.',
+    role: 'admin',
+    input: Type.Object(
+      {
+        name: Type.String({ minLength: 1, maxLength: 128, description: 'The name of the tool, without a version.' }),
+        plugin: Type.String({ minLength: 1, maxLength: 512, description: 'Name or path of the plugin.' }),
+      },
+      { additionalProperties: false },
+    ),
+    output: Type.Object({ name: Type.String(), plugin: Type.String(), path: Type.String() }),
+    http: { method: 'PUT', path: '/api/tools/:name/owner' },
   }),
   call: defineContract({
     name: 'tools.call',

@@ -11,6 +11,7 @@ import { createProgram, programKey } from './program.ts';
 export interface NewGeneration {
   readonly pluginPath: string;
   readonly author: Author;
+  readonly writtenBy?: string;
   readonly contentHash: string;
   readonly manifest: PluginManifest;
   readonly inputs: readonly BuildInput[];
@@ -129,7 +130,7 @@ export function createArchive(parts: ArchiveParts): GenerationArchive {
 
   const archive: GenerationArchive = {
     create(build) {
-      const { pluginPath, artifacts, author, contentHash, manifest, inputs } = build;
+      const { pluginPath, artifacts, author, writtenBy, contentHash, manifest, inputs } = build;
       const last = lastNumberByPath.get(pluginPath) ?? table.listOf(pluginPath)[0]?.number ?? 0;
       lastNumberByPath.set(pluginPath, last + 1);
       const facts: GenerationFacts = {
@@ -137,6 +138,7 @@ export function createArchive(parts: ArchiveParts): GenerationArchive {
         pluginPath,
         number: last + 1,
         author,
+        ...(writtenBy === undefined ? {} : { writtenBy }),
         contentHash,
         createdAtMs: now(),
         manifest,

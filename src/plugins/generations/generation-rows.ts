@@ -20,6 +20,7 @@ export function toRow(facts: GenerationFacts, builtBy: string): GenerationRow {
     manifestJson: JSON.stringify({ builtBy, manifest: facts.manifest }),
     inputsJson: JSON.stringify(facts.inputs),
     createdAtMs: facts.createdAtMs,
+    writtenBy: facts.writtenBy ?? null,
   };
 }
 
@@ -34,6 +35,7 @@ export function fromRow(row: GenerationRow, builtBy: string): GenerationFacts | 
     pluginPath: row.pluginPath,
     number: row.number,
     author: row.author,
+    ...(row.writtenBy === null ? {} : { writtenBy: row.writtenBy }),
     contentHash: row.contentHash,
     createdAtMs: row.createdAtMs,
     manifest: kept.manifest,

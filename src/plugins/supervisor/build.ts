@@ -171,7 +171,6 @@ export function createBuilder(parts: BuilderParts): PluginBuilder {
         compile: (rung) => compile(source, { engine: rung, isAdapted, signal }),
         // What an add-on exports may be the plugin itself.
         look: async () => (needs.some(({ kind }) => kind === 'native-addon') ? undefined : look(source, engine, isAdapted)),
-        readName: async (other) => (await readText(source, other)).name,
         finish: (other, climbed) => finish(source, other, climbed),
       });
     },

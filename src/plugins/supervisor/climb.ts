@@ -14,7 +14,7 @@ export interface ClimbParts {
   /** Which engines may be used now. */
   readonly rungs: () => Promise<Rungs>;
   /** What the operator's config says for a file; the plugin has no say in it. */
-  readonly escalationOf: (fileName: string) => Escalation;
+  readonly escalationOf: (pluginPath: string) => Escalation;
   /** Whether a person let this build have the engine that it asks for. */
   readonly isAllowed: (asking: Asking) => boolean;
 }
@@ -32,8 +32,6 @@ export interface Climber<Compiled> {
   readonly compile: (engine: Rung) => Promise<(Compiled & { readonly ok: true; readonly contentHash: string }) | Failed>;
   /** What the file exports, as far as it can be seen on no higher engine: a build of it, or what is wrong with it. */
   readonly look: () => Promise<{ readonly manifest: PluginManifest } | Diagnostic | undefined>;
-  /** The name that the plugin gives itself, read off its text. */
-  readonly readName: (compiled: Compiled) => Promise<string | undefined>;
   /** Loads what was compiled and makes the build of it. */
   readonly finish: (compiled: Compiled, climbed: ClimbedFrom) => Promise<BuildOutcome>;
 }
@@ -44,7 +42,7 @@ export interface Climber<Compiled> {
  */
 export async function climb<Compiled>(parts: ClimbParts, climber: Climber<Compiled>): Promise<BuildOutcome> {
   const { source, author, engine, needs, failed } = climber;
-  const escalation = parts.escalationOf(source.name);
+  const escalation = parts.escalationOf(source.path);
   const facts = { engine, needs, rungs: await parts.rungs(), escalation, isOperators: author === 'operator' };
   const decision = decideBuild({ ...facts, approved: [] });
   if (decision.action === 'stay') return failed;
@@ -57,12 +55,12 @@ export async function climb<Compiled>(parts: ClimbParts, climber: Climber<Compil
   if (!compiled.ok) return failed;
   const climbed = { from: engine, reason: decision.reason };
   if (decision.action === 'move') return climber.finish(compiled, climbed);
-  const name = readPluginName(await climber.readName(compiled)) ?? nameFromFile(source.name);
   const engineOnly: Asking = {
     pluginPath: source.path,
     contentHash: compiled.contentHash,
     author,
-    manifest: { name, permissions: { engine: [decision.engine] } },
+    // What it says of itself counts once it was built.
+    manifest: { name: nameFromFile(source.name), permissions: { engine: [decision.engine] } },
   };
   const isAllowed = parts.isAllowed(engineOnly);
   const { action } = decideBuild({ ...facts, approved: isAllowed ? [decision.engine] : [] });
@@ -71,7 +69,7 @@ export async function climb<Compiled>(parts: ClimbParts, climber: Climber<Compil
   const seen = await climber.look();
   if (isDiagnostic(seen)) return { ...failed, diagnostic: seen };
   const permissions = { ...seen?.manifest.permissions, ...engineOnly.manifest.permissions };
-  const asked = { ...engineOnly, manifest: { name: seen?.manifest.name ?? name, permissions } };
+  const asked = { ...engineOnly, manifest: { name: engineOnly.manifest.name, permissions } };
   const { permissionsSource = 'declared' } = seen?.manifest ?? {};
   const wish = { ...asked, reason: decision.reason, permissionsSource };
   return { ...failed, diagnostic: describeWish(failed, wish, decision), wish };
@@ -99,8 +97,4 @@ function describeWish({ diagnostic }: Failed, { manifest }: Asking, { reason }: 
     message: `The plugin waits for a person to let it have another engine. ${reason}`,
     fix: `Answer the question: hotcell approve ${manifest.name}, or allow it with: ${command}. Or do without: ${diagnostic.fix}`,
   };
-}
-
-function readPluginName(name: string | undefined): string | undefined {
-  return name !== undefined && /^[a-zA-Z0-9_-]{1,64}$/.test(name) ? name : undefined;
 }

@@ -15,8 +15,13 @@ export async function readEntryText(source: PluginSource): Promise<{ file: strin
   return { file: displayPath(source.root, path), text: await readBounded(path) };
 }
 
-/** Replaces that text atomically. Throws `conflict` when it is not the text that the writer had seen. */
-export async function writeEntryText(source: PluginSource, text: string, expectedHash: string | undefined): Promise<void> {
+/** Replaces that text atomically, after `onWrite` was told of it. Throws `conflict` when it is not the text that the writer had seen. */
+export async function writeEntryText(
+  source: PluginSource,
+  text: string,
+  expectedHash: string | undefined,
+  onWrite: (path: string, sha256: string) => void,
+): Promise<void> {
   const path = textFileOf(source);
   const shown = displayPath(source.root, path);
   if (Buffer.byteLength(text) > maxTextBytes) {
@@ -33,6 +38,7 @@ export async function writeEntryText(source: PluginSource, text: string, expecte
   const part = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString('hex')}.tmp`);
   try {
     await writeFile(part, text, { mode: mode & 0o777, flag: 'wx' });
+    onWrite(path, hashBytes(text));
     await rename(part, path);
   } catch (error) {
     await rm(part, { force: true });

@@ -1,19 +1,27 @@
-import semver from 'semver';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { findNearNames } from '../../errors/near-names.ts';
+import { nameFromFile } from '../discovery/entry-names.ts';
 import { nameOf, type PluginRecord } from './plugin-record.ts';
-import { listNames } from './views.ts';
+import { shownPath } from './stage.ts';
 
-/** Finds a plugin by name, `name@version`, file name or path; of several versions the highest. Throws `plugin-unknown`. */
+/**
+ * Finds a plugin by its path, or by its name, `name@version` or the name of its file. Throws `name-ambiguous` for what several
+ * plugins are called, `plugin-unknown` for what none is.
+ */
 export function findPlugin<Item extends { readonly record: PluginRecord }>(items: readonly Item[], name: string): Item {
   const wanted = name.startsWith('./') ? name.slice(2) : name;
-  const matches = items
-    .map((item) => ({ item, rank: listNames(item.record).indexOf(wanted) }))
-    .filter(({ rank }) => rank >= 0)
-    .sort((a, b) => a.rank - b.rank || semver.rcompare(versionOf(a.item.record), versionOf(b.item.record)));
-  const [best] = matches;
-  if (best) return best.item;
+  const atPath = items.find(({ record }) => record.path === wanted || shownPath(record) === wanted);
+  if (atPath) return atPath;
+  const [found, ...others] = items.filter(({ record }) => listNames(record).includes(wanted));
   const shown = name.slice(0, 200);
+  if (found && others.length > 0) {
+    const choices = [found, ...others].map(({ record }) => shownPath(record)).sort();
+    throw new HotcellError('name-ambiguous', `"${shown}" is ${choices.join(' and ')}.`, {
+      facts: { name: shown, choices },
+      fix: `Name the one that is meant by its path, such as ${choices[0]}.`,
+    });
+  }
+  if (found) return found;
   const near = findNearNames(
     shown,
     items.map((item) => nameOf(item.record)),
@@ -22,7 +30,9 @@ export function findPlugin<Item extends { readonly record: PluginRecord }>(items
   throw new HotcellError('plugin-unknown', `There is no plugin "${shown}".${meant}`, { facts: { name: shown, near } });
 }
 
-function versionOf(record: PluginRecord): string {
-  const version = (record.live?.generation ?? record.chosen)?.manifest.version;
-  return semver.valid(version) ?? '0.0.0';
+function listNames(record: PluginRecord): string[] {
+  const own = nameOf(record);
+  const manifest = (record.live?.generation ?? record.chosen ?? record.waiting?.generation)?.manifest;
+  const versioned = manifest ? [`${own}@${manifest.version}`] : [];
+  return [own, ...versioned, record.source.name, nameFromFile(record.source.name)];
 }

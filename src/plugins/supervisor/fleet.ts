@@ -1,5 +1,7 @@
 import { join } from 'node:path';
-import { locate, type PluginRoot } from '../discovery/plugin-roots.ts';
+import type { NameBook } from '../../permissions/name-book.ts';
+import { nameFromFile } from '../discovery/entry-names.ts';
+import { displayPath, locate, type PluginRoot } from '../discovery/plugin-roots.ts';
 import { findSource, type PluginSource, pluginNamesFor, scanRoot } from '../discovery/plugin-source.ts';
 import type { InputUsers } from '../watch/input-users.ts';
 import { createRecord, type PluginRecord } from './plugin-record.ts';
@@ -22,15 +24,17 @@ export function createFleet(parts: {
   readonly roots: readonly PluginRoot[];
   readonly users: InputUsers;
   readonly createUnit: (record: PluginRecord) => PluginUnit;
+  readonly names: Pick<NameBook, 'arrive' | 'ownerOf'>;
 }): Fleet {
-  const { roots, users } = parts;
+  const { roots, users, names } = parts;
   const units = new Map<string, PluginUnit>();
 
   function add(source: PluginSource): PluginUnit {
     const known = units.get(source.path);
     if (known) return known;
-    const unit = parts.createUnit(createRecord(source));
+    const unit = parts.createUnit(createRecord(source, names));
     units.set(source.path, unit);
+    names.arrive(source.path, fileNamesOf(source));
     return unit;
   }
 
@@ -67,4 +71,9 @@ export function createFleet(parts: {
       }
     },
   };
+}
+
+/** `plugins/weather.ts`, `weather.ts`, `weather`. */
+function fileNamesOf({ root, path, name }: PluginSource): string[] {
+  return [...new Set([displayPath(root, path), name, nameFromFile(name)])];
 }

@@ -12,6 +12,7 @@ import { describeWriting } from './pin.ts';
 import type { PluginRecord } from './plugin-record.ts';
 import type { Slots } from './slots.ts';
 import type { Stage } from './stage.ts';
+import type { Authorship, WrittenFiles } from './written-files.ts';
 
 /** How one look at a plugin came out. */
 export type Verdict =
@@ -52,6 +53,7 @@ export function createJudge(parts: {
   readonly builder: PluginBuilder;
   readonly users: InputUsers;
   readonly slots: Slots;
+  readonly written: WrittenFiles;
   /** Why a file must not be loaded, whatever is in it. */
   readonly refuseLoading: (fileName: string) => string | undefined;
   readonly onFault: (error: unknown) => void;
@@ -86,9 +88,30 @@ export function createJudge(parts: {
     const started = startSeen(source);
     const kept = findKept(record, started);
     if (kept) return chooseKept(record, kept, started, options);
-    const outcome = await parts.slots.run(() => build(source, options.signal, options.author));
+    const outcome = await parts.slots.run(() => buildAsAuthor(source, options));
     if (!record.enabled || options.signal.aborted) return nothing;
     return take(record, outcome, started, options);
+  }
+
+  function authorOf(inputs: readonly BuildInput[], author: Author): Authorship {
+    return author === 'operator' ? parts.written.authorOf(inputs) : { author };
+  }
+
+  /** Files that the entry brings in are known once it is built; a door writes the entry alone. */
+  function authorOnDisk({ realEntry, sidecar }: PluginSource, author: Author): Author {
+    const paths = [realEntry, ...(sidecar === undefined ? [] : [sidecar])].filter(parts.written.has);
+    return authorOf(
+      paths.flatMap((path) => readInput(path) ?? []),
+      author,
+    ).author;
+  }
+
+  /** Whose work it is decides what is asked for, and is known for sure once it was read. */
+  async function buildAsAuthor(source: PluginSource, { signal, author }: LookOptions): Promise<BuildOutcome> {
+    const expected = authorOnDisk(source, author);
+    const outcome = await build(source, signal, expected);
+    const actual = authorOf(outcome.inputs, author).author;
+    return actual === expected || signal.aborted ? outcome : build(source, signal, actual);
   }
 
   async function build(source: PluginSource, signal: AbortSignal, author: Author): Promise<BuildOutcome> {
@@ -157,7 +180,7 @@ export function createJudge(parts: {
     const { contentHash, inputs, manifest, artifacts } = outcome;
     const generation = archive.create({
       pluginPath: record.path,
-      author: options.author,
+      ...authorOf(inputs, options.author),
       contentHash,
       manifest,
       inputs,

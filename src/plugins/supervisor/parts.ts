@@ -3,6 +3,7 @@ import type { PermissionSet } from '../../config/permission-set.ts';
 import type { Engine, EngineName } from '../../engines/engine.ts';
 import type { EventLog } from '../../events/event.ts';
 import type { Asking } from '../../permissions/grants.ts';
+import type { NameBook } from '../../permissions/name-book.ts';
 import type { GrantUse } from '../../permissions/select-grants.ts';
 import type { Store } from '../../store/store-types.ts';
 import type { LoadPolicy } from '../discovery/load-policy.ts';
@@ -25,12 +26,14 @@ export interface GrantDecision {
 /** Everything that the supervisor works with. */
 export interface SupervisorParts {
   readonly config: Pick<Config, 'pluginDirs' | 'wasmDirs' | 'sharedDirs' | 'dataDir' | 'generations' | 'watch'> & LoadPolicy;
-  readonly store: Pick<Store, 'generations' | 'plugins'>;
+  readonly store: Pick<Store, 'generations' | 'plugins' | 'writtenFiles'>;
   readonly events: Pick<EventLog, 'publish'>;
   readonly builder: PluginBuilder;
   /** Engines by name, to forget the cells of replaced generations. */
   readonly engines: Partial<Record<EngineName, Pick<Engine, 'discard'>>>;
   readonly publish: PublishPort;
+  /** Who owns which name of a plugin or a tool. */
+  readonly names: NameBook;
   /** What of its request a generation is granted now, within a call when one is given; asked on every use of a permission. */
   readonly decideGrants: (asking: Asking, use?: GrantUse) => GrantDecision;
   /** True while a call that waits for a person began with this generation: it is kept, and so are its cells. */

@@ -1,3 +1,4 @@
+import type { NameBook } from '../../permissions/name-book.ts';
 import { nameFromFile } from '../discovery/entry-names.ts';
 import type { PluginSource } from '../discovery/plugin-source.ts';
 import type { Leasable } from '../generations/published.ts';
@@ -23,6 +24,7 @@ export interface Waiting {
 /** All that is known of one plugin. Changed by its unit alone. */
 export interface PluginRecord {
   readonly path: string;
+  readonly ownerOf: NameBook['ownerOf'];
   source: PluginSource;
   lifecycle: Lifecycle;
   enabled: boolean;
@@ -44,9 +46,10 @@ export interface PluginRecord {
 const keptTransitions = 20;
 
 /** A record of a plugin that nobody has looked into yet. */
-export function createRecord(source: PluginSource): PluginRecord {
+export function createRecord(source: PluginSource, { ownerOf }: Pick<NameBook, 'ownerOf'>): PluginRecord {
   return {
     path: source.path,
+    ownerOf,
     source,
     lifecycle: absent,
     enabled: true,
@@ -63,10 +66,10 @@ export function createRecord(source: PluginSource): PluginRecord {
   };
 }
 
-/** The name of a plugin as far as it is known. */
-export function nameOf(record: PluginRecord): string {
-  const manifest = (record.live?.generation ?? record.chosen ?? record.waiting?.generation ?? record.wish)?.manifest;
-  return manifest?.name ?? nameFromFile(record.source.name);
+/** The name of a plugin: the one that it gives itself, if it owns that name, else the one of its file. */
+export function nameOf({ path, source, live, chosen, waiting, ownerOf }: PluginRecord): string {
+  const name = (live?.generation ?? chosen ?? waiting?.generation)?.manifest.name;
+  return name !== undefined && ownerOf(name) === path ? name : nameFromFile(source.name);
 }
 
 /** Adds a transition, and forgets the oldest ones. */

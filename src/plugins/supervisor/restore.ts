@@ -1,3 +1,4 @@
+import type { NameBook } from '../../permissions/name-book.ts';
 import type { PluginRow } from '../../store/store-types.ts';
 import { refuseLoading } from '../discovery/load-policy.ts';
 import type { PluginRoot } from '../discovery/plugin-roots.ts';
@@ -23,6 +24,7 @@ export interface RestoreParts extends Pick<SupervisorParts, 'config' | 'store' |
   readonly archive: GenerationArchive;
   readonly stage: Stage;
   readonly judge: Judge;
+  readonly names: Pick<NameBook, 'settle'>;
 }
 
 /**
@@ -34,6 +36,7 @@ export function restorePlugins(parts: RestoreParts): PluginUnit[] {
   const rows = new Map(store.plugins.list().map((row) => [row.path, row]));
   const generations = archive.restoreCurrent();
   const stale: PluginUnit[] = [];
+  const restored: string[] = [];
   const readRoots = new Set<PluginRoot>();
   for (const root of parts.roots) {
     const sources = scanRoot(root);
@@ -42,9 +45,11 @@ export function restorePlugins(parts: RestoreParts): PluginUnit[] {
     for (const source of sources) {
       const unit = fleet.add(source);
       if (!restoreOne(parts, unit.record, rows.get(source.path), generations.get(source.path))) stale.push(unit);
+      else restored.push(source.path);
       rows.delete(source.path);
     }
   }
+  for (const path of restored) parts.names.settle(path);
   for (const path of rows.keys()) forgetLost(parts, readRoots, path);
   return stale;
 }

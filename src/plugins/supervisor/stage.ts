@@ -1,6 +1,7 @@
 import type { PermissionSet } from '../../config/permission-set.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { describePermissions } from '../../permissions/decision.ts';
+import type { NameBook, TakenName } from '../../permissions/name-book.ts';
 import { displayPath } from '../discovery/plugin-roots.ts';
 import type { GenerationArchive } from '../generations/archive.ts';
 import { createLeasable } from '../generations/published.ts';
@@ -11,8 +12,8 @@ import { createInheritance } from './inheritance.ts';
 import type { SupervisorParts } from './parts.ts';
 import { addTransition, nameOf, type PluginRecord } from './plugin-record.ts';
 import type { PluginRowWriter } from './plugin-rows.ts';
-import { type ToolOwners, toolKeys } from './tool-owners.ts';
 import type { ToolsNews } from './tools-news.ts';
+import { toolKeys, wantedNames } from './wanted-names.ts';
 
 /** Why something happened, and how it is told. */
 export interface Telling {
@@ -40,7 +41,7 @@ export interface Stage {
 export interface StageParts
   extends Pick<SupervisorParts, 'config' | 'events' | 'engines' | 'publish' | 'decideGrants' | 'needsGeneration'> {
   readonly archive: GenerationArchive;
-  readonly owners: ToolOwners;
+  readonly names: NameBook;
   readonly rows: PluginRowWriter;
   readonly news: ToolsNews;
   readonly now: () => number;
@@ -54,7 +55,7 @@ export interface StageParts
 
 /** Creates the stage. */
 export function createStage(parts: StageParts): Stage {
-  const { archive, owners, rows, news, now, decideGrants } = parts;
+  const { archive, names, rows, news, now, decideGrants } = parts;
   const inheritance = createInheritance();
 
   function change(record: PluginRecord, event: LifecycleEvent, telling: Telling): readonly LifecycleEffect[] {
@@ -106,17 +107,15 @@ export function createStage(parts: StageParts): Stage {
     const live = record.live;
     if (!live) return;
     parts.publish.withdraw(record.path);
-    owners.release(record.path);
     record.live = undefined;
     news.note(toolKeys(live.generation.manifest), []);
     live.leasable.retire(parts.config.generations.drainMs);
-    parts.onNamesFree();
   }
 
   function offer(record: PluginRecord, generation: Generation, telling: Telling): void {
-    const blocker = owners.findBlocker(record.path, generation.manifest);
-    if (blocker) {
-      block(record, generation, blocker, telling);
+    const taken = names.findTaken(record.path, wantedNames(generation.manifest));
+    if (taken) {
+      block(record, generation, taken, telling);
       return;
     }
     const pending = isAskingForMore(decideGrants(generation).pending);
@@ -150,12 +149,12 @@ export function createStage(parts: StageParts): Stage {
       granted: (use) => decideGrants(generation, use).granted,
       onDrained: () => letGo(record, generation),
     });
-    for (const path of owners.claim(record.path, generation.manifest)) displace(path, record, generation);
+    for (const path of names.claim(record.path, wantedNames(generation.manifest))) displace(path, record, generation);
     try {
       parts.publish.publish(record.path, leasable.published);
     } catch (error) {
-      owners.release(record.path);
-      if (before) owners.claim(record.path, before.generation.manifest);
+      if (before) names.claim(record.path, wantedNames(before.generation.manifest));
+      else names.yield(record.path);
       if (!(error instanceof HotcellError)) throw error;
       return { code: error.code, message: error.message, fix: error.fix };
     }
@@ -191,27 +190,21 @@ export function createStage(parts: StageParts): Stage {
   function displace(path: string, winner: PluginRecord, generation: Generation): void {
     const loser = parts.findRecord(path);
     if (!loser?.live) return;
-    const [tool = ''] = toolKeys(generation.manifest).filter((key) =>
-      toolKeys(loser.live?.generation.manifest ?? generation.manifest).includes(key),
-    );
+    if (!names.isThere(path)) return void change(loser, { type: 'vanished' }, { reason: 'the file was removed' });
+    const { manifest } = loser.live.generation;
+    const [tool] = toolKeys(generation.manifest).filter((key) => toolKeys(manifest).includes(key));
     loser.waiting = { generation: loser.live.generation, because: 'duplicate' };
-    const diagnostic = describeDuplicate(tool, winner, loser);
+    names.yield(path);
+    const diagnostic = describeTaken(tool ?? manifest.name, shownPath(winner), loser);
     loser.diagnostic = diagnostic;
     change(loser, { type: 'displaced' }, { reason: diagnostic.message });
     tellDiagnostic(loser, diagnostic);
   }
 
-  function block(
-    record: PluginRecord,
-    generation: Generation,
-    blocker: { readonly tool: string; readonly owner: string },
-    telling: Telling,
-  ): void {
-    const owner = parts.findRecord(blocker.owner) ?? record;
+  function block(record: PluginRecord, generation: Generation, { name, owner }: TakenName, telling: Telling): void {
     record.waiting = { generation, because: 'duplicate' };
-    record.chosen ??= generation;
     keep(record, generation);
-    fail(record, describeDuplicate(blocker.tool, owner, record), telling);
+    fail(record, describeTaken(name, shownOwner(owner), record), telling);
   }
 
   function keep(record: PluginRecord, generation: Generation): void {
@@ -222,6 +215,11 @@ export function createStage(parts: StageParts): Stage {
       parts.config.generations.keep,
       (kept) => isNeeded(record, kept) || parts.needsGeneration?.(kept.id) === true,
     );
+  }
+
+  function shownOwner(path: string): string {
+    const record = parts.findRecord(path);
+    return record ? shownPath(record) : path;
   }
 
   function fail(record: PluginRecord, diagnostic: Diagnostic, telling: Telling, wish?: Wish): void {
@@ -248,7 +246,7 @@ export function createStage(parts: StageParts): Stage {
       change(record, { type: 'regranted', pending, isHolding: waiting !== undefined || record.wish !== undefined }, telling);
     },
     isUnblocked: ({ path, waiting }) =>
-      waiting?.because === 'duplicate' && owners.findBlocker(path, waiting.generation.manifest) === undefined,
+      waiting?.because === 'duplicate' && names.findTaken(path, wantedNames(waiting.generation.manifest)) === undefined,
   };
 }
 
@@ -262,12 +260,15 @@ function isAskingForMore({ limits: _limits, ...pending }: PermissionSet): boolea
   return Object.keys(pending).length > 0;
 }
 
-function describeDuplicate(tool: string, first: PluginRecord, second: PluginRecord): Diagnostic {
+function describeTaken(name: string, owner: string, record: PluginRecord): Diagnostic {
+  const second = shownPath(record);
+  const what = name.includes('@') ? 'tool' : 'name';
   const message =
-    first === second
-      ? `The tool "${tool}" is defined twice in ${shownPath(second)}.`
-      : `The tool "${tool}" of ${shownPath(second)} exists already: it belongs to ${shownPath(first)}, which comes first.`;
-  return { code: 'tool-duplicate', message, file: second.source.name, fix: 'Give one of the two another name or version.' };
+    owner === second
+      ? `The tool "${name}" is defined twice in ${second}.`
+      : `The ${what} "${name}" of ${second} belongs to ${owner}, which had it first.`;
+  const fix = what === 'tool' ? 'Give one of the two another name or version.' : `Give ${second} another name.`;
+  return { code: 'tool-duplicate', message, file: record.source.name, fix };
 }
 
 /** The path of a plugin as people read it. */

@@ -27,6 +27,8 @@ export interface UnitParts {
   readonly stage: Stage;
   /** Told when the plugin is gone for good. Must not throw. */
   readonly onGone: () => void;
+  /** Told after every look that came to a decision. Must not throw. */
+  readonly onDecided: () => void;
   readonly onFault: (error: unknown) => void;
 }
 
@@ -99,8 +101,16 @@ export function createPluginUnit(parts: UnitParts): PluginUnit {
     readonly author?: Author;
   }
 
-  /** Looks until there is a result that counts. */
   async function settle(settling: Settling): Promise<{ readonly changed: boolean }> {
+    try {
+      return await lookUntilDecided(settling);
+    } finally {
+      parts.onDecided();
+    }
+  }
+
+  /** Looks until there is a result that counts. */
+  async function lookUntilDecided(settling: Settling): Promise<{ readonly changed: boolean }> {
     const startedAtMs = performance.now();
     for (let pauseMs = firstPauseMs; !closing.signal.aborted; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
       const verdict = await judge.look(record, {

@@ -1,5 +1,6 @@
+import { basename } from 'node:path';
 import type { Asking } from '../../permissions/grants.ts';
-import { nameFromFile } from '../discovery/entry-names.ts';
+import { displayPath } from '../discovery/plugin-roots.ts';
 import type { Generation, PluginView } from '../plugin-types.ts';
 import type { GenerationView } from '../supervisor-types.ts';
 import type { GrantDecision } from './parts.ts';
@@ -25,7 +26,7 @@ export function viewPlugin(record: PluginRecord, decideGrants: (asking: Asking) 
     ...(live ? viewLive(live.generation) : {}),
     tools: live?.generation.manifest.tools.map((tool) => tool.name) ?? [],
     ...(diagnostic ? { diagnostic } : {}),
-    warnings: manifest?.warnings ?? [],
+    warnings: [...(manifest?.warnings ?? []), ...(live ? listSeconds(record, live.generation) : [])],
     permissions: {
       source: (record.wish ?? findAskingGeneration(record)?.manifest)?.permissionsSource ?? 'declared',
       requested: asking?.manifest.permissions ?? {},
@@ -53,12 +54,15 @@ export function viewGeneration(generation: Generation, current: Generation | und
   return { number, id, author, version: manifest.version, contentHash, createdAtMs, current: id === current?.id };
 }
 
-/** The names under which a person may mean a plugin, the surest first. */
-export function listNames(record: PluginRecord): string[] {
-  const manifest = (record.live?.generation ?? record.chosen ?? record.waiting?.generation)?.manifest;
-  const own = nameOf(record);
-  const versioned = manifest ? [`${own}@${manifest.version}`] : [];
-  return [own, ...versioned, record.source.name, shownPath(record), record.path, nameFromFile(record.source.name)];
+/** Tools whose names belong to another unit. */
+function listSeconds({ path, ownerOf, source }: PluginRecord, { manifest: { tools, version } }: Generation): string[] {
+  return tools.flatMap(({ name }) => {
+    const owner = ownerOf(name);
+    if (owner === undefined || owner === path) return [];
+    const shown = displayPath(source.root, path);
+    const how = `It is called as ${name}@${version}; to give it the name: hotcell tool own ${name} ${shown}.`;
+    return [`The name of the tool "${name}" belongs to ${basename(owner)}, which had it first. ${how}`];
+  });
 }
 
 function viewLive(generation: Generation): Pick<PluginView, 'generation' | 'author' | 'contentHash'> {

@@ -13,6 +13,9 @@ export interface BuiltinParts {
 
 const version = '1.0.0';
 
+/** Where the names of built-ins belong, whether the config turns them on or not. */
+export const builtinPaths = Object.freeze({ eval_code: 'builtin:eval_code', execute_command: 'builtin:execute_command' });
+
 /** The built-ins that the config turns on, each with a name of its own for grants. In safe mode nothing here runs code. */
 export function createBuiltins({ config, native }: BuiltinParts): readonly HostedUnit[] {
   const { builtins, docker, safeMode } = config;

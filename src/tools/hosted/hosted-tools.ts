@@ -1,4 +1,6 @@
+import { HotcellError } from '../../errors/hotcell-error.ts';
 import type { GrantBook } from '../../permissions/grants.ts';
+import type { NameBook, WantedNames } from '../../permissions/name-book.ts';
 import type { PluginManifest, ToolManifest } from '../../plugins/manifest-types.ts';
 import type { Generation } from '../../plugins/plugin-types.ts';
 import type { ToolsNews } from '../../plugins/supervisor/tools-news.ts';
@@ -33,9 +35,12 @@ const noFlags = {
 export function createHostedTools(parts: {
   readonly registry: ToolRegistry;
   readonly decide: GrantBook['decide'];
+  /** Who owns which name. */
+  readonly names: Pick<NameBook, 'arrive' | 'settle' | 'findTaken' | 'claim'>;
   /** Told which tools come and go. */
   readonly news: Pick<ToolsNews, 'note'>;
 }): HostedTools {
+  const { names } = parts;
   const unitsByPath = new Map<string, { readonly unit: HostedUnit; readonly published: PublishedGeneration }>();
 
   function findTool(programKey: string, handler: string): HostedTool | undefined {
@@ -52,6 +57,17 @@ export function createHostedTools(parts: {
     return unit === undefined ? [] : unit.tools.map(({ name }) => `${name}@${unit.version}`);
   }
 
+  function requireNames(unit: HostedUnit): void {
+    const { path, name } = unit;
+    names.arrive(path, [name]);
+    names.settle(path);
+    const taken = names.findTaken(path, wantedOf(unit));
+    if (taken !== undefined) {
+      const message = `The tool "${taken.name}" of ${path} exists already: it belongs to ${taken.owner}.`;
+      throw new HotcellError('tool-duplicate', message, { facts: { tool: taken.name, owner: taken.owner, second: path } });
+    }
+  }
+
   return {
     put(unit) {
       const generation = describeGeneration(unit);
@@ -63,7 +79,9 @@ export function createHostedTools(parts: {
         granted: (use) => parts.decide(generation, use).granted,
         lease: () => () => undefined,
       };
+      requireNames(unit);
       parts.registry.publish(unit.path, published);
+      names.claim(unit.path, wantedOf(unit));
       parts.news.note(
         listKeys(unit.path),
         unit.tools.map(({ name }) => `${name}@${unit.version}`),
@@ -87,6 +105,10 @@ export function createHostedTools(parts: {
       return [...unitsByPath.values()].find(({ published }) => published.generation.id === id)?.published;
     },
   };
+}
+
+function wantedOf({ version, tools }: HostedUnit): WantedNames {
+  return { version, tools: tools.map((tool) => tool.name) };
 }
 
 function describeGeneration(unit: HostedUnit): Generation {

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
@@ -11,6 +11,7 @@ import { embedSidecar } from '../../../src/engines/extism/sidecar.ts';
 import type { EventEnvelope } from '../../../src/events/event.ts';
 import { createEventLog } from '../../../src/events/event-log.ts';
 import { decideGrants } from '../../../src/permissions/decision.ts';
+import { createNameBook } from '../../../src/permissions/name-book.ts';
 import type { Compiler } from '../../../src/plugins/compile/compile-types.ts';
 import { explainLoadError } from '../../../src/plugins/diagnostics/load-diagnostic.ts';
 import { readManifest } from '../../../src/plugins/manifest/read-manifest.ts';
@@ -77,7 +78,14 @@ export async function startRig(shared: SharedParts, options: RigOptions = {}): P
   const log = createEventLog({ store, now: Date.now });
   const events: EventEnvelope[] = [];
   log.subscribe({}, (event) => events.push(event));
-  const registry = createToolRegistry();
+  const names = createNameBook({
+    table: store.names,
+    isThere: existsSync,
+    onFault: (error) => {
+      throw error;
+    },
+  });
+  const registry = createToolRegistry({ names });
   const builds = { compiled: 0, loaded: 0 };
   const rig = { grants: {} satisfies PermissionSet as PermissionSet };
   const supervisor = createSupervisor({
@@ -97,6 +105,7 @@ export async function startRig(shared: SharedParts, options: RigOptions = {}): P
     builder: countingBuilder(shared, builds),
     engines: { quickjs: shared.engine, ...(shared.extism ? { extism: shared.extism } : {}) },
     publish: registry,
+    names,
     decideGrants: ({ manifest }) => decideGrants(manifest.permissions, { preset: rig.grants, grantRequested: false }),
     builtBy: 'test',
     onFault: (error) => {

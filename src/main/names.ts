@@ -1,0 +1,27 @@
+import { existsSync } from 'node:fs';
+import { createNameBook, type NameBook } from '../permissions/name-book.ts';
+import { listRoots, locate } from '../plugins/discovery/plugin-roots.ts';
+import { builtinPaths } from '../tools/builtins/builtins.ts';
+import type { Foundation } from './foundation.ts';
+
+/** Opens the book of who owns which name. */
+export function openNames({ config, store, events, logFault }: Foundation): NameBook {
+  const roots = listRoots(config);
+  const skill = 'skill:';
+
+  /** A folder that is away as a whole takes no name with it; one that the config does not name any more does. */
+  function isThere(path: string): boolean {
+    if (path.startsWith(skill)) return existsSync(path.slice(skill.length));
+    const place = locate(roots, path);
+    return place !== undefined && (existsSync(path) || !existsSync(place.root.path));
+  }
+
+  return createNameBook({
+    table: store.names,
+    reserved: builtinPaths,
+    assigned: config.toolOwners,
+    isThere,
+    onChange: ({ name, ...data }) => events.publish('name-change', { subject: name, data }),
+    onFault: (error) => logFault(error),
+  });
+}
