@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundlePortableCode } from '../src/engines/extism/build/portable-code.ts';
 import { bundleGuestRunner, guestRuntimes } from '../src/engines/guest/runner.ts';
-import { bundleNodeShims } from '../src/engines/quickjs/node-builtins.ts';
+import { bundleNodeBuiltins } from '../src/engines/quickjs/node-builtins.ts';
 import { bundlePrelude } from '../src/engines/quickjs/prelude.ts';
 import { bundleProgram } from './bundle.ts';
 
@@ -26,7 +26,7 @@ for (const arch of ['x64', 'arm64']) {
 writeFileSync(join(guestDir, 'prelude.json'), JSON.stringify(await bundlePrelude()));
 writeFileSync(join(guestDir, 'portable.json'), JSON.stringify(await bundlePortableCode()));
 cpSync(join(root, 'wasm/template/runtime.wasm'), join(guestDir, 'portable-runtime.wasm'));
-writeFileSync(join(guestDir, 'node-shims.json'), JSON.stringify(await bundleNodeShims()));
+writeFileSync(join(guestDir, 'node-shims.json'), JSON.stringify(await bundleNodeBuiltins()));
 for (const runtime of guestRuntimes) writeFileSync(join(guestDir, `runner-${runtime}.js`), await bundleGuestRunner(runtime));
 
 function compileSources(): void {

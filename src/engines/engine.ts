@@ -41,6 +41,8 @@ export interface GuestError {
   readonly message: string;
   /** The class that the guest threw, such as TypeError. */
   readonly name?: string;
+  /** The built-in of Node that the code reached for last, and that its engine does not have. */
+  readonly lacks?: string;
   readonly frames: readonly StackFrame[];
   /** With `arguments-invalid` and `output-invalid`: what the plugin's own schema says. */
   readonly issues?: readonly GuestIssue[];

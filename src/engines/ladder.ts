@@ -3,6 +3,7 @@ import type { EngineName, Isolation } from './engine.ts';
 
 /** What code wants that not every engine has. `builtin` is a name of Node's own modules, without `node:`. */
 export type EngineNeed =
+  | { readonly kind: 'global'; readonly name: string }
   | { readonly kind: 'builtin'; readonly name: string }
   | { readonly kind: 'processes'; readonly name: string }
   | { readonly kind: 'native-addon' };
@@ -58,8 +59,8 @@ const names: readonly string[] = ladder;
 
 const carries: Readonly<Record<Rung, ReadonlySet<EngineNeed['kind']>>> = {
   quickjs: new Set(),
-  deno: new Set(['builtin']),
-  docker: new Set(['builtin', 'processes', 'native-addon']),
+  deno: new Set(['builtin', 'global']),
+  docker: new Set(['builtin', 'global', 'processes', 'native-addon']),
 };
 
 /** What a person lets happen who allows an engine. */
@@ -106,8 +107,25 @@ export function decideRun(facts: RunFacts): LadderDecision {
   if (trouble === 'time') return stay('The time of the call ran out, which runs as fast on every engine.');
   if (facts.hasMoved) return stay('The call was run again on another engine before.');
   const next = above(engine).find((rung) => rungs[rung].usable && isBetter(rung, engine, trouble));
+  if (next === undefined && typeof trouble === 'object') {
+    const missing = above(engine).find((rung) => isBetter(rung, engine, trouble));
+    if (missing !== undefined)
+      return {
+        action: 'suggest',
+        engine: missing,
+        isThere: false,
+        reason: `${sayGain(missing, trouble)}. ${sayMissing(rungs, missing)}`,
+      };
+  }
   if (next === undefined) return stay(`No engine above "${engine}" that may be used would do better.`);
   const gain = sayGain(next, trouble);
+  if (typeof trouble === 'object' && facts.escalation === 'ask') {
+    return {
+      action: 'ask',
+      engine: next,
+      reason: `The call asked for ${nameNeed(trouble)}, which the engine "${engine}" does not have; "${next}" does: ${brings[next]}.`,
+    };
+  }
   const obstacle = findObstacle(facts);
   if (obstacle !== undefined) return { action: 'suggest', engine: next, isThere: true, reason: `${gain}; ${obstacle}.` };
   return { action: 'move', engine: next, reason: `The call ${sayTrouble(trouble)}. ${gain}.` };
@@ -155,9 +173,12 @@ const mostNamed = 5;
 function sayNeeds(needs: readonly EngineNeed[]): string {
   const all = [...new Set(needs.map(nameNeed))];
   const shown = all.length > mostNamed ? [...all.slice(0, mostNamed), `${all.length - mostNamed} more`] : all;
-  return shown.length === 0 ? 'It asks for nothing' : `It imports ${shown.join(' and ')}`;
+  return shown.length === 0
+    ? 'It asks for nothing'
+    : `It ${needs.some(({ kind }) => kind === 'global') ? 'uses' : 'imports'} ${shown.join(' and ')}`;
 }
 
 function nameNeed(need: EngineNeed): string {
-  return need.kind === 'native-addon' ? 'a native add-on (.node)' : `"node:${need.name}"`;
+  if (need.kind === 'native-addon') return 'a native add-on (.node)';
+  return need.kind === 'global' ? `the global "${need.name}"` : `"node:${need.name}"`;
 }

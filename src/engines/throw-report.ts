@@ -6,6 +6,8 @@ export interface ThrowReport {
   readonly message: string;
   readonly stack?: string;
   readonly code?: string;
+  /** The built-in of Node that the sandbox does not have and the code reached for last. */
+  readonly lacks?: string;
   /** The plugin's own schema refused the arguments, or the output. */
   readonly issues?: readonly GuestIssue[];
 }
@@ -34,12 +36,14 @@ export function readThrowReport(given: unknown): ThrowReport {
     return typeof value === 'string' ? value.slice(0, maxLength) : undefined;
   };
   const [name, stack, code] = [pick('name', maxName), pick('stack', maxStack), pick('code', maxName)];
+  const lacks = pick('lacks', maxName);
   const issues = Array.isArray(fields.issues) ? fields.issues.slice(0, maxIssues).map(readIssue) : undefined;
   return {
     message: pick('message', maxMessage) ?? 'unknown error',
     ...(name === undefined ? {} : { name }),
     ...(stack === undefined ? {} : { stack }),
     ...(code === undefined ? {} : { code }),
+    ...(lacks === undefined ? {} : { lacks }),
     ...(issues === undefined ? {} : { issues }),
   };
 }

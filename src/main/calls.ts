@@ -106,6 +106,7 @@ export function openCalls(
       rungs: ladder.rungs,
       escalationOf: ladder.escalationOf,
       findNeed: findRefusedBuiltin,
+      ask: plugins.wantEngine,
       async build(generation, rung) {
         const engine = engines[rung];
         const built = engine && (await plugins.buildForRung(generation, rung));

@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { limitTable } from '../config/limits.ts';
 import { allowNamedImages, listAllowedImages } from '../engines/docker/image-uses.ts';
-import { nodeBuiltins, refusedBuiltins } from '../engines/quickjs/node-builtins.ts';
+import { nodeBuiltins, nodeStandIns, refusedBuiltins } from '../engines/quickjs/node-builtins.ts';
 import { createHookRunner, withoutCallsAndQuestions, withoutSuspending } from '../hooks/hook-runner.ts';
 import { createHooks, type Hooks } from '../hooks/hooks.ts';
 import { createShellEngine } from '../hooks/shell-engine.ts';
@@ -27,7 +27,7 @@ export function openHooks(
   const { quickjs, deno } = engines;
   if (quickjs === undefined || deno === undefined) throw new Error('hooks need the engines quickjs and deno');
   // What a hook imports lies in its own folder: shared folders are not part of what was approved.
-  const compiler = createCompiler({ sharedDirs: [], builtins: nodeBuiltins, refusedBuiltins });
+  const compiler = createCompiler({ sharedDirs: [], builtins: nodeBuiltins, standIns: nodeStandIns, refusedBuiltins });
   closers.push(() => compiler.close());
   const shell = createShellEngine(sandbox.run, config.docker.maxOutputBytes);
   closers.push(() => shell.close());

@@ -1,7 +1,7 @@
 import type { Config } from '../config/config-types.ts';
 import { limitTable, resolveLimits } from '../config/limits.ts';
 import { embedSidecar } from '../engines/extism/sidecar.ts';
-import { nodeBuiltins, readShapesModule, refusedBuiltins } from '../engines/quickjs/node-builtins.ts';
+import { nodeBuiltins, nodeStandIns, readShapesModule, refusedBuiltins } from '../engines/quickjs/node-builtins.ts';
 import { readOwnZod } from '../engines/quickjs/own-zod.ts';
 import { createCompiler } from '../plugins/compile/compile.ts';
 import { explainLoadError } from '../plugins/diagnostics/load-diagnostic.ts';
@@ -24,6 +24,7 @@ export function openPluginBuilder({ config, closers, ...parts }: PluginBuilderPa
   const compiler = createCompiler({
     sharedDirs: config.sharedDirs,
     builtins: nodeBuiltins,
+    standIns: nodeStandIns,
     refusedBuiltins,
     readShapes: readShapesModule,
     readOwnZod,

@@ -48,6 +48,8 @@ export interface ClimbedFrom {
   readonly reason: string;
   /** A person let it, and may take that back; otherwise the config did (`escalation: auto`). */
   readonly isGranted?: boolean;
+  /** Its own engine can load it; what is missing there showed when it ran. */
+  readonly atRun?: true;
 }
 
 /** A plugin's default export, read as data and checked. */

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Rung } from '../engines/ladder.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import { operatorId } from '../permissions/approval-answerer.ts';
+import { describeGrantCommand } from '../permissions/permission-words.ts';
 import { refuseLoading } from './discovery/load-policy.ts';
 import { listRoots } from './discovery/plugin-roots.ts';
 import { createArchive } from './generations/archive.ts';
@@ -44,6 +45,8 @@ export interface PluginSupervisorControls extends PluginSupervisor {
   ): Published | undefined;
   /** The content of a generation for a higher engine; undefined when it cannot be had. */
   buildForRung(generation: Generation, rung: Rung): Promise<Generation | undefined>;
+  /** Asks a person to let a plugin have the engine that a call of it needed; says how to let it. */
+  wantEngine(generation: Generation, engine: Rung, reason: string): Promise<string | undefined>;
   /** Source map and sources of a generation, for diagnostics; undefined when it is no longer kept. */
   readArtifacts(generationId: string): Promise<TraceFiles | undefined>;
 }
@@ -156,7 +159,7 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
   /** Builds what waited for an engine as soon as it may have it. */
   async function grantWish(unit: PluginUnit): Promise<void> {
     const { wish } = unit.record;
-    if (wish === undefined || Object.keys(decideGrants(wish).pending).length > 0) return;
+    if (wish === undefined || decideGrants(wish).pending.engine !== undefined) return;
     await unit.reload('its engine was allowed', wish.author);
   }
 
@@ -256,6 +259,25 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
       await Promise.all(sortedUnits().map(grantWish));
     },
     buildForRung: rungBuilds.build,
+    async wantEngine(generation, engine, reason) {
+      const unit = fleet.units.get(generation.pluginPath);
+      if (unit === undefined) return undefined;
+      const { name, permissions, permissionsSource } = generation.manifest;
+      const wish = {
+        ...generation,
+        permissionsSource,
+        manifest: { name, permissions: { ...permissions, engine: [engine] } },
+        reason,
+        atRun: true as const,
+      };
+      const asks = describeGrantCommand(name, decideGrants(wish).pending);
+      await unit.run(() => {
+        const { record } = unit;
+        if (record.wish === undefined && record.live?.generation.id === generation.id) stage.want(record, wish, reason);
+      });
+      await grantWish(unit);
+      return `Allow it with: ${asks}, or answer the question: hotcell approve. Then call it again.`;
+    },
     readArtifacts: async (generationId) => rungBuilds.readTrace(generationId) ?? (await archive.readTrace(generationId)),
     async close() {
       await watches?.close();

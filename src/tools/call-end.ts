@@ -60,10 +60,10 @@ export async function endFailure(
   }
 }
 
-/** The same failure, with a sentence on what might help in its next step. */
-export function addAdvice(end: CallEnd, advice: string): CallEnd {
+/** The same failure, with a sentence on what might help in its next step, or as that step. */
+export function addAdvice(end: CallEnd, advice: string, isFix = false): CallEnd {
   const { error } = end;
-  return error === undefined ? end : { ...end, error: { ...error, fix: `${error.fix} ${advice}` } };
+  return error === undefined ? end : { ...end, error: { ...error, fix: isFix ? advice : `${error.fix} ${advice}` } };
 }
 
 /** What an answer says of a call that was run again on a higher engine. */

@@ -174,7 +174,7 @@ export function createToolCaller(parts: ToolCallerParts): ToolCallerHandle {
     if (next.goesOn) return;
     if (outcome.error.code === 'arguments-invalid') call.refused = refuseParsed(call, outcome.error.issues ?? []);
     const end = await endFailure(call, outcome, parts.explainError, onFault);
-    finish(call, next.advice === undefined ? end : addAdvice(end, next.advice), outcome.recording);
+    finish(call, next.advice === undefined ? end : addAdvice(end, next.advice, next.isFix), outcome.recording);
   }
 
   /** Ends a call from outside; false when it had ended. */

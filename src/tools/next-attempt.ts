@@ -12,7 +12,9 @@ export interface RunLadder {
   /** What the operator's config says for a plugin. */
   escalationOf(pluginPath: string): Escalation;
   /** What the engine of a call did not have, as its error says. */
-  findNeed(error: { readonly name?: string; readonly message: string }): EngineNeed | undefined;
+  findNeed(error: { readonly name?: string; readonly message: string; readonly lacks?: string }): EngineNeed | undefined;
+  /** Asks a person to let a plugin have an engine; says how to let it. */
+  ask(generation: Generation, engine: Rung, reason: string): Promise<string | undefined>;
   /** The engine, and the same content for it; undefined when it cannot be had. */
   build(generation: Generation, rung: Rung): Promise<{ readonly engine: Engine; readonly generation: Generation } | undefined>;
 }
@@ -20,7 +22,10 @@ export interface RunLadder {
 type Failure = Exclude<RunOutcome, { status: 'success' }>;
 
 /** What comes after a failed attempt: another one is on its way, or the call ends, with a sentence on what might help. */
-export type AfterFailure = { readonly goesOn: true } | { readonly goesOn: false; readonly advice?: string };
+export type AfterFailure =
+  | { readonly goesOn: true }
+  /** `isFix`: what the plugin's author could mend is not at fault. */
+  | { readonly goesOn: false; readonly advice?: string; readonly isFix?: boolean };
 
 /** Arranges another attempt of a call whose last one failed. */
 export interface NextAttempt {
@@ -82,7 +87,7 @@ export function createNextAttempt(parts: {
     clearTimeout(call.timer);
     if (decision.action !== 'move' || built === undefined) {
       call.phase = 'ending';
-      return decision.action === 'suggest' ? { goesOn: false, advice: decision.reason } : over;
+      return await advise(call, decision, use, typeof trouble === 'object');
     }
     beforeEffect(call);
     const { engine: to, reason } = decision;
@@ -93,6 +98,13 @@ export function createNextAttempt(parts: {
     parts.events.publish('engine-change', { subject: call.entry.plugin, data });
     enterAgain(call);
     return goesOn;
+  }
+
+  async function advise(call: ActiveCall, decision: LadderDecision, use: RunLadder, isFix: boolean): Promise<AfterFailure> {
+    if (decision.action === 'suggest') return { goesOn: false, advice: decision.reason, isFix };
+    if (decision.action !== 'ask') return over;
+    const how = await use.ask(call.entry.published.generation, decision.engine, decision.reason);
+    return { goesOn: false, advice: how === undefined ? decision.reason : `${decision.reason} ${how}`, isFix };
   }
 
   return {
@@ -119,5 +131,5 @@ function findTrouble(call: ActiveCall, { error }: Failure, ladder: RunLadder): R
   if (call.entry.published.engine !== undefined) return undefined;
   if (error.code === 'memory-exceeded') return 'memory-limit';
   if (error.code === 'time-exceeded') return call.deadline.leftMs() === 0 ? 'time' : 'cpu-limit';
-  return error.code === 'handler-threw' ? ladder.findNeed(error) : undefined;
+  return error.code === 'handler-threw' || error.lacks !== undefined ? ladder.findNeed(error) : undefined;
 }

@@ -126,7 +126,7 @@ describe('decideRun', () => {
       fc.property(arbitraryRun, (facts) => {
         const decision = decideRun(facts);
         expect(decision.reason).toMatch(/^[A-Z].*\.$/s);
-        expect(decision.action).not.toBe('ask');
+        if (decision.action === 'ask') expect([typeof facts.trouble, facts.escalation]).toEqual(['object', 'ask']);
         if (decision.action !== 'move') return;
         expect(facts).toMatchObject({
           escalation: 'auto',

@@ -7,6 +7,7 @@ import type { Settings } from '../../src/config/schema.ts';
 import { approvalContracts } from '../../src/operations/contracts/approvals.ts';
 import { auditContracts } from '../../src/operations/contracts/audit.ts';
 import { executionContracts } from '../../src/operations/contracts/executions.ts';
+import { grantContracts } from '../../src/operations/contracts/grants.ts';
 import { pluginContracts } from '../../src/operations/contracts/plugins.ts';
 import { toolContracts } from '../../src/operations/contracts/tools.ts';
 import { type DaemonHouse, openDaemonHouse } from './daemon-house.ts';
@@ -138,11 +139,30 @@ describe('a call that used up what it may have, under escalation: auto', () => {
     const home = join(house.pluginDir, 'lazy');
     mkdirSync(join(home, 'node_modules', 'dep'), { recursive: true });
     writeFileSync(join(home, 'node_modules', 'dep', 'package.json'), '{"name":"dep","main":"index.js"}');
-    writeFileSync(join(home, 'node_modules', 'dep', 'index.js'), `exports.ask = () => typeof require('fs').statSync;`);
+    writeFileSync(join(home, 'node_modules', 'dep', 'index.js'), `exports.ask = () => require('vm').isContext({});`);
     const text = `import { ask } from 'dep'; export default { name: 'lazy', description: 'x', idempotent: true, handler: () => ask() };`;
     writeFileSync(join(home, 'index.ts'), text);
     await house.event('plugin-change', ({ data }) => data.state === 'ready');
-    expect(await house.call('lazy')).toMatchObject({ output: 'function', climbed: { to: 'deno' } });
+    expect(await house.call('lazy')).toMatchObject({ output: false, climbed: { to: 'deno' } });
+  });
+});
+
+describe('a call that reached for what its engine lacks, under ask', () => {
+  const dials = `export default { name: 'dials', description: 'x', handler: async () => { try { new WebSocket('ws://a.example'); } catch (error) { if (error.name === 'ReferenceError') throw error; return 'there'; } return 'there'; } };`;
+
+  it('asks for the engine once, serves on, and runs there after the grant, over an edit too', async () => {
+    const house = await start({ 'dials.ts': dials }, { escalation: 'ask' });
+    const refused = await house.call('dials');
+    expect(refused.error?.fix).toMatch(/the global "WebSocket".*"deno" does.*hotcell grant dials engine=deno/s);
+    const waiting = await house.client.invoke(pluginContracts.get, { name: 'dials' });
+    expect(waiting).toMatchObject({ state: 'pending-grant', engine: 'quickjs', permissions: { pending: { engine: ['deno'] } } });
+    expect((await house.call('dials')).error?.name).toBe('ReferenceError');
+    await house.client.invoke(grantContracts.create, { plugin: 'dials', requested: true });
+    expect(await house.client.invoke(pluginContracts.get, { name: 'dials' })).toMatchObject({ state: 'ready', engine: 'deno' });
+    expect(await house.call('dials')).toMatchObject({ output: 'there' });
+    writeFileSync(join(house.pluginDir, 'dials.ts'), dials.replace("return 'there'; } };", "return 'still'; } };"));
+    await house.client.invoke(pluginContracts.reload, { name: 'dials' });
+    expect(await house.client.invoke(pluginContracts.get, { name: 'dials' })).toMatchObject({ state: 'ready', engine: 'deno' });
   });
 });
 

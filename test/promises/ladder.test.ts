@@ -74,7 +74,7 @@ describe('docs/engines.md', () => {
     const asking = await start(makeFolder({ 'pack.ts': text }));
     expect((await show(asking, 'pack')).state).toBe('pending-grant');
     const moving = await start(makeFolder({ 'pack.ts': text }, { escalation: 'auto' }));
-    expect(await moving.call('pack', { text: 'a'.repeat(30) })).toMatchObject({ output: { bytes: 23 } });
+    expect(await moving.call('pack', { text: 'a'.repeat(30) })).toMatchObject({ output: { bytes: 34 } });
   });
 });
 
@@ -284,7 +284,7 @@ describe('escalation: auto', () => {
     const home = join(folder, 'plugins', 'lazy');
     mkdirSync(join(home, 'node_modules', 'dep'), { recursive: true });
     writeFileSync(join(home, 'node_modules', 'dep', 'package.json'), '{"name":"dep","main":"index.js"}');
-    writeFileSync(join(home, 'node_modules', 'dep', 'index.js'), `module.exports = typeof require('fs').statSync;`);
+    writeFileSync(join(home, 'node_modules', 'dep', 'index.js'), `module.exports = require('vm').isContext({});`);
     const text = `import kind from 'dep'; export default { name: 'lazy', description: 'x', handler: () => kind };`;
     writeFileSync(join(home, 'index.ts'), text);
     const house = await start(folder);

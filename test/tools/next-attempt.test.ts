@@ -17,6 +17,7 @@ beforeAll(async () => {
     rungs: async () => ({ quickjs: usable, deno: usable, docker: { usable: false, reason: 'It is not there.' } }),
     escalationOf: () => 'auto',
     findNeed: () => undefined,
+    ask: async () => undefined,
     build: (...question) => {
       isAsked.resolve();
       return build(...question);

@@ -26,19 +26,24 @@ const call = Function.prototype.call;
 let plugin: Record<string, unknown> | undefined;
 let namespace: unknown;
 let started = false;
+/** The built-in of Node that packages reached for in vain, whatever they made of the refusal. */
+let lacks: string | undefined;
 const context = createContext();
 
 /** Takes the evaluated bundle's exports, runs `onLoad` and reports the manifest as data (`loaded`) or what it threw. */
 export function load(fileBase: string): void {
   const holder = globalThis as { __hotcellExports?: unknown };
-  namespace = holder.__hotcellExports;
+  const exported = holder.__hotcellExports;
   delete holder.__hotcellExports;
+  const take = (all: unknown): unknown => {
+    namespace = all;
+    plugin = findPlugin(namespace, fileBase);
+    const onLoad = plugin?.onLoad;
+    return typeof onLoad === 'function' ? onLoad.call(plugin) : undefined;
+  };
   finish(
-    () => {
-      plugin = findPlugin(namespace, fileBase);
-      const onLoad = plugin?.onLoad;
-      return typeof onLoad === 'function' ? onLoad.call(plugin) : undefined;
-    },
+    // With an await at its top level the module is a promise of its exports.
+    () => (exported instanceof GuestPromise ? promiseThen.call(exported, take) : take(exported)),
     () => tell('loaded', describeExports(namespace)),
   );
 }
@@ -46,6 +51,7 @@ export function load(fileBase: string): void {
 /** Starts one call. `argumentsJson` is checked by the host, as far as it can; `factsJson` are CallFacts. */
 export function enter(argumentsJson: string, factsJson: string): void {
   const facts = parse(factsJson) as CallFacts;
+  lacks = undefined;
   seedRandom(facts.seed);
   setFacts(facts);
   finish(
@@ -62,6 +68,7 @@ export function enter(argumentsJson: string, factsJson: string): void {
 /** Calls a hook by name with one JSON argument and reports its result like a handler's. */
 export function runHook(hook: string, argumentJson: string, factsJson: string): void {
   const facts = parse(factsJson) as CallFacts;
+  lacks = undefined;
   seedRandom(facts.seed);
   setFacts(facts);
   finish(
@@ -79,6 +86,11 @@ export function endCall(): void {
   forgetWaiting();
   forgetTimers();
   forgetRejections();
+}
+
+/** Notes what a stand-in for a built-in refused. */
+export function noteLack(builtin: string): void {
+  lacks = builtin;
 }
 
 export { settle };
@@ -158,7 +170,8 @@ function sendText(text: string, outputBytes: number): void {
 }
 
 function sendThrown(thrown: unknown): void {
-  tellEnd('throw', stringify(describeThrown(thrown)));
+  const report = describeThrown(thrown);
+  tellEnd('throw', stringify(lacks === undefined ? report : { ...report, lacks }));
 }
 
 function describeThrown(thrown: unknown): object {

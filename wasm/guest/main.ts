@@ -1,6 +1,6 @@
 /** The prelude: evaluated once into the base image, before any plugin. Leaves its entry points for the host to take. */
 import { installClock } from './clock.ts';
-import { endCall, enter, load, runHook, settle } from './core.ts';
+import { endCall, enter, load, noteLack, runHook, settle } from './core.ts';
 import { trackRejection } from './rejections.ts';
 import { type Convert, provideConverter } from './result.ts';
 import { Body } from './web/body.ts';
@@ -14,4 +14,5 @@ delete scope.host;
 installClock();
 installWebApi();
 provideConverter(() => loadModule('results').convert as Convert, [Body.prototype, Headers.prototype, URLSearchParams.prototype]);
+Object.defineProperty(scope, Symbol.for('hotcell.noteLack'), { value: noteLack });
 scope.__hotcellEntry = { load, enter, settle, runHook, endCall, trackRejection };

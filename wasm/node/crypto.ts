@@ -1,8 +1,9 @@
-/** node:crypto: random values, hashes and HMAC by the host. Ciphers and keys are not part of the sandbox. */
+/** node:crypto: random values, hashes and HMAC by the host; keys and what is done with them stand beside. */
 import { askBytes } from './ask-host.ts';
 import { Buffer } from './buffer.ts';
 import type { Buffer as BufferClass } from './buffer-class.ts';
 import { encodeBytes } from './byte-encodings.ts';
+import * as keys from './crypto-keys.ts';
 import { nodeError, wrongType } from './node-error.ts';
 
 type Data = string | ArrayBuffer | ArrayBufferView;
@@ -49,7 +50,7 @@ export function createHash(algorithm: string): Digest {
 
 export function createHmac(algorithm: string, key: Data): Digest {
   const name = hashName(algorithm);
-  const keyBytes = toBytes('key', key);
+  const keyBytes = keys.secretBytes(key);
   const request = JSON.stringify({ algorithm: name, keyBytes: keyBytes.length });
   return new Digest((data) => askBytes('crypto.hmac', request, Buffer.concat([keyBytes, data])));
 }
@@ -121,7 +122,8 @@ export function getRandomValues(view: unknown): unknown {
 }
 
 export const webcrypto = crypto;
-export const { subtle } = crypto;
+/** Made when it is first used: most of those who import this module hash. */
+export const subtle: object = new Proxy({}, { get: (_target, name) => Reflect.get(Object(crypto.subtle), name) });
 
 function hashName(algorithm: unknown): string {
   if (typeof algorithm !== 'string') throw wrongType('algorithm', 'of type string', algorithm);
@@ -142,7 +144,10 @@ function toBytes(name: string, data: unknown, encoding?: string): Uint8Array {
   throw wrongType(name, 'of type string or an instance of Buffer, TypedArray, or DataView', data);
 }
 
+export * from './crypto-keys.ts';
+
 export default {
+  ...keys,
   createHash,
   createHmac,
   hash,

@@ -91,6 +91,11 @@ export function toUSVString(text: string): string {
   return String(text).toWellFormed();
 }
 
+/** Places of the call stack; the sandbox tells them in `error.stack` alone. */
+export function getCallSites(): object[] {
+  return [];
+}
+
 export const isArray = Array.isArray;
 export const TextEncoder: unknown = Reflect.get(globalThis, 'TextEncoder');
 export const TextDecoder: unknown = Reflect.get(globalThis, 'TextDecoder');
@@ -110,6 +115,7 @@ export default {
   stripVTControlCharacters,
   styleText,
   toUSVString,
+  getCallSites,
   isArray,
   TextEncoder,
   TextDecoder,

@@ -62,6 +62,7 @@ const told: Record<string, number> = {
   else if (op === 'clock') return String(Date.now());
   else if (op === 'cancel') send({ t: op, id: Number(payload) });
   else if (op === 'config.get' || op === 'env.get') return readView(op, payload);
+  else if (op === 'env.names') return JSON.stringify(Object.keys(view.env));
   else if (id === 0) throw refusal('not-supported', `"${op}" is not known.`);
   else if (isLoading) throw unavailable(`"${op}"`);
   else send({ t: 'ask', id, op }, payload, body);

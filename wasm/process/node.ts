@@ -7,6 +7,8 @@ import { rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { connect } from 'node:net';
 import process from 'node:process';
+import { askNow } from '../guest/border.ts';
+import { createEnvironment } from '../guest/web/environment.ts';
 import { reportError, startGuest } from './runner.ts';
 
 const [port = '0', moduleFile = ''] = process.argv.slice(2);
@@ -30,5 +32,10 @@ channel.on('close', () => process.exit(0));
 
 // Finds the packages that the image has in /node_modules.
 (globalThis as Record<string, unknown>).require = createRequire(`file://${moduleFile}`);
+Object.defineProperty(process, 'env', {
+  value: createEnvironment(askNow, { ...process.env }),
+  writable: true,
+  configurable: true,
+});
 process.on('uncaughtException', reportError);
 process.on('unhandledRejection', reportError);

@@ -1,5 +1,6 @@
 import { errorCatalog } from '../../errors/catalog.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
+import { findOwnFrame } from '../../plugins/diagnostics/trace.ts';
 import type { Diagnostic } from '../../plugins/plugin-types.ts';
 import type { ExecutionError } from '../../tools/tool-types.ts';
 import { type Style, tame } from './style.ts';
@@ -35,7 +36,7 @@ export function renderDiagnostic(diagnostic: Diagnostic, style: Style): string {
 
 /** Why a call failed. */
 export function renderExecutionError(error: ExecutionError, style: Style): string {
-  const frame = error.frames?.[0];
+  const frame = findOwnFrame(error.frames ?? []);
   return renderFailure({ ...error, title: errorCatalog[error.code].title, place: frame && placeOf(frame) }, style);
 }
 

@@ -23,10 +23,7 @@ const refusalCodes: ReadonlySet<string> = new Set([
 
 /** What plugins written for Node look for, and what is there instead. */
 const insteadOf: ReadonlyMap<string, string> = new Map([
-  ['process', 'Environment variables come from context.env.get(name), with permissions.env.'],
   ['require', 'Use import, or module.exports and require in a .cjs file.'],
-  ['__dirname', 'Files of the workspace come from context.files.'],
-  ['__filename', 'Files of the workspace come from context.files.'],
   ['document', 'There is no page here.'],
   ['window', 'Use globalThis.'],
 ]);
@@ -37,6 +34,7 @@ export function toGuestError(report: ThrowReport, fallback: ErrorCode): GuestErr
     code: findCode(report, fallback),
     message: describe(report),
     ...(report.name && report.name !== 'Error' ? { name: report.name } : {}),
+    ...(report.lacks === undefined ? {} : { lacks: report.lacks }),
     frames: parseStack(report.stack ?? ''),
     ...(report.issues === undefined ? {} : { issues: report.issues }),
   };

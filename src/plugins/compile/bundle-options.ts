@@ -1,4 +1,4 @@
-import { dirname, extname, join } from 'node:path';
+import { basename, dirname, extname, join } from 'node:path';
 import type { BuildOptions, Plugin } from 'esbuild';
 import type { CompileTarget } from './compile-types.ts';
 import { adaptedNames } from './other-shapes.ts';
@@ -11,6 +11,8 @@ export interface BundleTarget {
   readonly plugins: Plugin[];
   readonly target: CompileTarget;
   /** The text of a CommonJS entry, and its name: it goes in without a path, so that no package.json makes it an ES module. */
+  /** It awaits at its top level: what is left on the global is a promise of the namespace. */
+  readonly awaits?: boolean;
   readonly commonJs?: { readonly text: string; readonly name: string } | undefined;
   /** The text that makes a plugin of the entry, which is a tool file in another shape. */
   readonly adapter?: string | undefined;
@@ -32,14 +34,15 @@ export function bundleOptions(target: BundleTarget): BuildOptions & { write: fal
     conditions: isScript ? [] : ['node'],
     resolveExtensions: ['.ts', '.mts', '.cts', '.tsx', '.js', '.mjs', '.cjs', '.jsx', '.json'],
     target: 'es2023',
-    ...(isScript ? { format: 'iife', globalName: '__hotcellBundle', footer: { js: footer } } : { format: 'esm' }),
+    ...(isScript ? scriptOptions(target) : { format: 'esm' }),
     sourcemap: 'external',
     sourcesContent: false,
     // The host's tsconfig.json neither changes nor breaks a plugin.
     tsconfigRaw: '{}',
     define: {
       'process.env.NODE_ENV': '"production"',
-      ...(isScript ? {} : fileNames),
+      ...fileNames,
+      ...(isScript ? moduleNames : {}),
       ...(target.adapter === undefined ? {} : adaptedNames),
     },
     logLevel: 'silent',
@@ -51,10 +54,34 @@ export function bundleOptions(target: BundleTarget): BuildOptions & { write: fal
 
 // Packages look beside themselves for files; in a bundle nothing is there, but they load.
 const fileNames = { __filename: '"/plugin/index.js"', __dirname: '"/plugin"' };
+const moduleNames = {
+  'import.meta.url': '"file:///plugin/index.js"',
+  'import.meta.filename': fileNames.__filename,
+  'import.meta.dirname': fileNames.__dirname,
+};
 
-function entryOf({ entry, commonJs, adapter }: BundleTarget): Pick<BuildOptions, 'entryPoints' | 'stdin'> {
+function scriptOptions({ awaits }: BundleTarget): Pick<BuildOptions, 'format' | 'globalName' | 'banner' | 'footer'> {
+  if (!awaits) return { format: 'iife', globalName: '__hotcellBundle', footer: { js: footer } };
+  const [start, end] = [
+    'globalThis.__hotcellExports = (async () => {',
+    'const all = globalThis.__hotcellBundle; delete globalThis.__hotcellBundle; return all; })();',
+  ];
+  return { format: 'esm', banner: { js: start }, footer: { js: end } };
+}
+
+function entryOf({ entry, commonJs, adapter, awaits }: BundleTarget): Pick<BuildOptions, 'entryPoints' | 'stdin'> {
+  const resolveDir = dirname(entry);
+  if (awaits) {
+    // The adapter exports the plugin that it makes; the entry itself is imported.
+    const path = JSON.stringify(`./${basename(entry)}`);
+    const contents =
+      adapter === undefined
+        ? `import * as all from ${path}; globalThis.__hotcellBundle = all;`
+        : adapter.replace('export default', 'globalThis.__hotcellBundle = {}; globalThis.__hotcellBundle.default =');
+    return { stdin: { contents, sourcefile: 'hotcell-entry.js', resolveDir, loader: 'js' } };
+  }
   if (adapter !== undefined) {
-    return { stdin: { contents: adapter, sourcefile: 'hotcell-adapter.js', resolveDir: dirname(entry), loader: 'js' } };
+    return { stdin: { contents: adapter, sourcefile: 'hotcell-adapter.js', resolveDir, loader: 'js' } };
   }
   if (!commonJs) return { entryPoints: [entry] };
   const loader = extname(entry).startsWith('.ts') ? 'ts' : 'js';

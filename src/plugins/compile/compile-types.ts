@@ -7,6 +7,8 @@ export interface CompilerOptions {
   readonly sharedDirs: readonly string[];
   /** Gives the source text (ES module) of each Node built-in that the sandbox has, by name without `node:`. */
   readonly builtins: ReadonlyMap<string, () => Promise<string>>;
+  /** The same for built-ins that it does not have, for packages: these load, and refuse each use by name. */
+  readonly standIns?: ReadonlyMap<string, () => Promise<string>>;
   /** For built-ins that the sandbox does not have: a sentence that names what to use instead. */
   readonly refusedBuiltins: ReadonlyMap<string, string>;
   /** Gives the source text of what makes plugins of tool files in other shapes; without it there are none. */

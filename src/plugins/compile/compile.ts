@@ -95,13 +95,18 @@ async function compilePlugin(request: CompileRequest, options: CompilerOptions):
     ...(commonJs ? [createCommonJsPlugin({ policy, showPath, load })] : []),
   ];
   const adapter = isAdapted && shapes ? adaptedEntry(entry.realPath, commonJs !== undefined) : undefined;
-  const outcome = await runBundle(bundleOptions({ entry: entry.realPath, rootDir, plugins, commonJs, adapter, target }), {
+  const bundle = { entry: entry.realPath, rootDir, plugins, commonJs, adapter, target };
+  const bounds = {
     wallMs,
     findObstacle() {
       const packages = listPackageFolders(ledger.texts(), policy.packageDirs);
       return findStrayPackageFile([...(ownDir === undefined ? [] : [ownDir]), ...packages]);
     },
-  });
+  };
+  const first = await runBundle(bundleOptions(bundle), bounds);
+  // A script cannot await at its top level; a function that stands around it can.
+  const awaits = first.kind === 'failed' && first.failure.errors.every(({ text }) => text.startsWith('Top-level await'));
+  const outcome = awaits ? await runBundle(bundleOptions({ ...bundle, awaits }), bounds) : first;
   if (outcome.kind === 'stuck') return fail(strayPackageFile(showPath(outcome.obstacle)), ledger.inputs(), [outcome.obstacle]);
   if (outcome.kind === 'overwhelmed') return fail(overwhelmed(entryName, outcome.reason), ledger.inputs());
   if (outcome.kind === 'failed') {

@@ -6,7 +6,7 @@ import { Compile } from 'typebox/compile';
  * Built-ins whose functions the Deno engine replaces on the module object. A named import would still get the function of the
  * runtime, which reaches no network, so that a plugin imports them from here.
  */
-const replaced = ['tls'] as const;
+const replaced = ['os', 'tls'] as const;
 
 /** A built-in whose functions are replaced while Deno runs. */
 export type ReplacedBuiltin = (typeof replaced)[number];

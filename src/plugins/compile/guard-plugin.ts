@@ -8,7 +8,6 @@ import { loadImageAddon, resolveImageAddon } from './image-packages.ts';
 import type { InputLedger } from './input-ledger.ts';
 import type { PathPolicy } from './path-policy.ts';
 import { ImportRefusal } from './refusal.ts';
-import { throwRefusal } from './refused-builtin.ts';
 import {
   clip,
   guardedSpecifiers,
@@ -25,6 +24,7 @@ export interface GuardOptions {
   readonly policy: PathPolicy;
   readonly ledger: InputLedger;
   readonly builtins: ReadonlyMap<string, () => Promise<string>>;
+  readonly standIns?: ReadonlyMap<string, () => Promise<string>>;
   readonly refusedBuiltins: ReadonlyMap<string, string>;
   readonly target: CompileTarget;
   /** Turns a real path into what diagnostics may show. */
@@ -54,14 +54,13 @@ export function createGuardPlugin(options: GuardOptions): Plugin {
       build.onResolve({ filter }, (args) => (args.kind === 'entry-point' ? undefined : resolveGuarded(args, options)));
       build.onLoad({ filter: /.*/, namespace: 'file' }, (args) => loadFile(args.path, options));
       build.onLoad({ filter: /.*/, namespace: 'builtin' }, async (args) => ({
-        contents: (await options.builtins.get(args.path)?.()) ?? '',
+        contents: (await (options.builtins.get(args.path) ?? options.standIns?.get(args.path))?.()) ?? '',
         loader: 'js',
       }));
       build.onLoad({ filter: /.*/, namespace: 'replaced' }, ({ path }) => ({
         contents: isReplaced(path) ? forwardBuiltin(path) : '',
         loader: 'js',
       }));
-      build.onLoad({ filter: /.*/, namespace: 'refused' }, (args) => ({ contents: throwRefusal(args.path), loader: 'js' }));
       build.onLoad({ filter: /.*/, namespace: 'hotcell' }, () => ({ contents: hotcellModule, loader: 'js' }));
     },
   };
@@ -94,11 +93,9 @@ function resolveBuiltin(name: string, args: OnResolveArgs, options: GuardOptions
     instead ?? `Do without it: the sandbox has ${[...options.builtins.keys()].join(', ') || 'the web API only'}.`,
     needOf(name),
   );
-  // Packages often require a built-in that they use only under Node; it throws when they really reach for it.
-  const isOptional = args.kind === 'require-call' || args.kind === 'dynamic-import';
-  if (isOptional && options.policy.ownerOf(args.importer) === 'package') {
-    return { path: `${refusal.message} ${refusal.fix}`, namespace: 'refused' };
-  }
+  // Packages often import a built-in that they use only under Node; it is refused when they really reach for it.
+  const isPackaged = args.namespace === 'builtin' || options.policy.ownerOf(args.importer) === 'package';
+  if (isPackaged && options.standIns?.has(name)) return { path: name, namespace: 'builtin', sideEffects: false };
   return { errors: [refusal.toMessage()] };
 }
 

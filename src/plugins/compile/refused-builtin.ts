@@ -1,18 +1,31 @@
 import type { EngineNeed } from '../../engines/ladder.ts';
 import { needOf } from './specifiers.ts';
 
-/** Name of the error of a built-in that a package reached for only when it ran. */
-const errorName = 'BuiltinRefused';
-
-/** The text of a module that stands for a built-in that is not there. The name tells the daemon that the engine is at fault. */
-export function throwRefusal(message: string): string {
-  return `throw Object.assign(new Error(${JSON.stringify(message)}), { name: ${JSON.stringify(errorName)} });\n`;
-}
-
 /**
- * The built-in that such a module stood for, as the error of a load or a call says. A plugin that forges the error gains
- * nothing that an import would not give it.
+ * What the engine did not have, as the error of a load or a call says: a built-in of Node that a package reached for when it
+ * ran, or a global. A plugin that forges the error gains nothing that an import would not give it.
  */
-export function findRefusedBuiltin(error: { readonly name?: string; readonly message: string }): EngineNeed | undefined {
-  return error.name === errorName ? needOf(/has no Node built-in "([^"]+)"/.exec(error.message)?.[1] ?? '') : undefined;
+export function findRefusedBuiltin(error: {
+  readonly name?: string;
+  readonly message: string;
+  readonly lacks?: string;
+}): EngineNeed | undefined {
+  if (error.lacks !== undefined) return needOf(error.lacks);
+  const builtin = error.name === 'BuiltinRefused' ? /has no Node built-in "([^"]+)"/.exec(error.message)?.[1] : undefined;
+  const required = /Dynamic require of "([^"]+)" is not supported/.exec(error.message)?.[1];
+  if (required?.endsWith('.node')) return { kind: 'native-addon' };
+  if (builtin !== undefined || required !== undefined) return needOf((builtin ?? required ?? '').replace(/^node:/, ''));
+  const name = error.name === 'ReferenceError' ? /^'?(\w+)'? is not defined/.exec(error.message)?.[1] : undefined;
+  return name !== undefined && globalsOfEngines.has(name) ? { kind: 'global', name } : undefined;
 }
+
+/** Globals that the higher engines have and the sandbox has not. */
+const globalsOfEngines: ReadonlySet<string> = new Set([
+  'BroadcastChannel',
+  'EventSource',
+  'SharedArrayBuffer',
+  'WebAssembly',
+  'WebSocket',
+  'WebSocketStream',
+  'Worker',
+]);

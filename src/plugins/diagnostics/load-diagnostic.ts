@@ -1,6 +1,6 @@
 import type { GuestError } from '../../engines/engine.ts';
 import type { Diagnostic } from '../plugin-types.ts';
-import { createTracer, type TraceArtifacts } from './trace.ts';
+import { createTracer, findOwnFrame, type TraceArtifacts } from './trace.ts';
 
 /** Turns a failure of a trial load into a diagnostic with the place in the user's own file. */
 export async function explainLoadError(
@@ -15,7 +15,7 @@ export async function explainLoadError(
     },
   });
   const traced = await tracer.explain(error, { id: 'load' });
-  const [top] = traced.frames;
+  const top = findOwnFrame(traced.frames);
   const named = traced.name === undefined ? '' : `${traced.name}: `;
   return {
     code: traced.code,

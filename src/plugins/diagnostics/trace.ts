@@ -98,7 +98,15 @@ function isVirtual(file: string): boolean {
   return /^(?:builtin|refused|hotcell):/.test(file);
 }
 
+/** The place where the plugin's author can act: the innermost one outside of packages, else the innermost. */
+export function findOwnFrame<Frame extends { readonly file: string }>(frames: readonly Frame[]): Frame | undefined {
+  return frames.find(({ file }) => !file.includes('node_modules/')) ?? frames[0];
+}
+
 function topCodeFrame(frames: readonly StackFrame[], texts: ReadonlyMap<string, string>): string | undefined {
-  const top = frames.find((frame) => texts.has(frame.file));
-  return top && renderCodeFrame(texts.get(top.file) ?? '', top);
+  const own = findOwnFrame(frames);
+  if (own === undefined || !texts.has(own.file)) return undefined;
+  const frame = renderCodeFrame(texts.get(own.file) ?? '', own);
+  const [thrown] = frames;
+  return thrown === own || thrown === undefined ? frame : `${frame}\n  thrown at ${thrown.file}:${thrown.line}:${thrown.column}`;
 }

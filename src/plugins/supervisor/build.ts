@@ -19,7 +19,7 @@ import type { BuildInput, Diagnostic } from '../plugin-types.ts';
 import type { SchemaReader, SchemaReadResult } from '../schema/schema-types.ts';
 import { readInput } from '../watch/signature.ts';
 import type { BuildOutcome, PluginBuilder } from './builder-types.ts';
-import { type ClimbParts, climb } from './climb.ts';
+import { askForEngine, type ClimbParts, climb } from './climb.ts';
 
 /** What the manifest is read from. */
 export interface ManifestQuestion {
@@ -150,12 +150,19 @@ export function createBuilder(parts: BuilderParts): PluginBuilder {
   }
 
   return {
-    async build(source, signal, author = 'operator') {
+    async build(source, signal, { author = 'operator', wanted } = {}) {
       const engine = await findTarget(parts, source);
       const refusal = parts.refuseEngine?.(engine);
       if (refusal !== undefined) return refuseEngine(source, engine, refusal);
       const own = await attempt(source, { engine, signal });
-      if (own.ok) return own;
+      if (own.ok) {
+        const { contentHash, manifest } = own;
+        const asking = wanted && askForEngine({ source, author, contentHash }, manifest, wanted.engine);
+        if (wanted === undefined || asking === undefined || parts.climb?.isAllowed(asking) !== true) return own;
+        const higher = await compile(source, { engine: wanted.engine, signal });
+        const climbed = { from: engine, reason: wanted.reason, isGranted: true, atRun: true } as const;
+        return higher.ok ? finish(source, higher, climbed) : own;
+      }
       const adapted = mayBeOtherShape(source, own) ? await attempt(source, { engine, isAdapted: true, signal }) : undefined;
       if (adapted?.ok) return adapted;
       const isAdapted = adapted !== undefined && !isOwnShape(own);

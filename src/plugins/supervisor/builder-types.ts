@@ -1,3 +1,4 @@
+import type { Rung } from '../../engines/ladder.ts';
 import type { Asking } from '../../permissions/grants.ts';
 import type { PluginSource } from '../discovery/plugin-source.ts';
 import type { Artifacts } from '../generations/artifact-files.ts';
@@ -29,12 +30,21 @@ export type BuildOutcome =
 export interface Wish extends Asking {
   readonly reason: string;
   readonly permissionsSource: PluginManifest['permissionsSource'];
+  /** Its own engine serves on until then. */
+  readonly atRun?: true;
+}
+
+/** Whose build it is. */
+export interface BuildOptions {
+  readonly author?: Author;
+  /** The engine that calls of it asked for, to be had when a person let it. */
+  readonly wanted?: { readonly engine: Rung; readonly reason: string } | undefined;
 }
 
 /** Compiles a plugin, evaluates it with no capability and reads its manifest. */
 export interface PluginBuilder {
   /** Rejects only when the signal aborts or a part of the daemon is at fault. */
-  build(source: PluginSource, signal: AbortSignal, author?: Author): Promise<BuildOutcome>;
+  build(source: PluginSource, signal: AbortSignal, options?: BuildOptions): Promise<BuildOutcome>;
   /** Compiles alone, for code that the disk has lost or that another engine is to run; undefined when it does not compile. */
   compileOnly(
     source: PluginSource,

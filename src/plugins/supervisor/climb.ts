@@ -1,4 +1,5 @@
 import type { Escalation } from '../../config/config-types.ts';
+import type { PermissionSet } from '../../config/permission-set.ts';
 import type { EngineName } from '../../engines/engine.ts';
 import { decideBuild, type EngineNeed, type LadderDecision, type Rung, type Rungs } from '../../engines/ladder.ts';
 import type { Asking } from '../../permissions/grants.ts';
@@ -55,13 +56,9 @@ export async function climb<Compiled>(parts: ClimbParts, climber: Climber<Compil
   if (!compiled.ok) return failed;
   const climbed = { from: engine, reason: decision.reason };
   if (decision.action === 'move') return climber.finish(compiled, climbed);
-  const engineOnly: Asking = {
-    pluginPath: source.path,
-    contentHash: compiled.contentHash,
-    author,
-    // What it says of itself counts once it was built.
-    manifest: { name: nameFromFile(source.name), permissions: { engine: [decision.engine] } },
-  };
+  // What it says of itself counts once it was built.
+  const name = nameFromFile(source.name);
+  const engineOnly = askForEngine({ source, author, contentHash: compiled.contentHash }, { name }, decision.engine);
   const isAllowed = parts.isAllowed(engineOnly);
   const { action } = decideBuild({ ...facts, approved: isAllowed ? [decision.engine] : [] });
   if (action === 'move') return climber.finish(compiled, { ...climbed, isGranted: true });
@@ -77,6 +74,16 @@ export async function climb<Compiled>(parts: ClimbParts, climber: Climber<Compil
 
 function isDiagnostic(seen: { readonly manifest: PluginManifest } | Diagnostic | undefined): seen is Diagnostic {
   return seen !== undefined && 'message' in seen;
+}
+
+/** What a person is asked before a build may have an engine. */
+export function askForEngine(
+  build: { readonly source: { readonly path: string }; readonly author: Author; readonly contentHash: string },
+  { name, permissions }: { readonly name: string; readonly permissions?: PermissionSet },
+  engine: Rung,
+): Asking {
+  const { source, author, contentHash } = build;
+  return { pluginPath: source.path, contentHash, author, manifest: { name, permissions: { ...permissions, engine: [engine] } } };
 }
 
 function advise(failed: Failed, decision: LadderDecision): Failed {

@@ -1,3 +1,4 @@
+import type { Rung } from '../../engines/ladder.ts';
 import { isPassingError } from '../../errors/passing-error.ts';
 import { findSource, type PluginSource } from '../discovery/plugin-source.ts';
 import type { GenerationArchive } from '../generations/archive.ts';
@@ -7,7 +8,7 @@ import { isFolderAway, isUnreadableNow } from '../watch/folder-state.ts';
 import type { InputUsers } from '../watch/input-users.ts';
 import { compareSeen, type Seen, startSeen, wasRenamedIntoPlace } from '../watch/seen.ts';
 import { readInput, readSignature } from '../watch/signature.ts';
-import type { BuildOutcome, PluginBuilder } from './builder-types.ts';
+import type { BuildOptions, BuildOutcome, PluginBuilder } from './builder-types.ts';
 import { describeWriting } from './pin.ts';
 import type { PluginRecord } from './plugin-record.ts';
 import type { Slots } from './slots.ts';
@@ -86,9 +87,10 @@ export function createJudge(parts: {
     stage.change(record, { type: 'found' }, options);
     record.pinnedAwayFrom = options.isExplicit ? undefined : record.pinnedAwayFrom;
     const started = startSeen(source);
-    const kept = findKept(record, started);
+    // What is kept was built for the engine that calls asked more of.
+    const kept = record.wish?.atRun ? undefined : findKept(record, started);
     if (kept) return chooseKept(record, kept, started, options);
-    const outcome = await parts.slots.run(() => buildAsAuthor(source, options));
+    const outcome = await parts.slots.run(() => buildAsAuthor(record, options));
     if (!record.enabled || options.signal.aborted) return nothing;
     return take(record, outcome, started, options);
   }
@@ -107,16 +109,18 @@ export function createJudge(parts: {
   }
 
   /** Whose work it is decides what is asked for, and is known for sure once it was read. */
-  async function buildAsAuthor(source: PluginSource, { signal, author }: LookOptions): Promise<BuildOutcome> {
+  async function buildAsAuthor(record: PluginRecord, { signal, author }: LookOptions): Promise<BuildOutcome> {
+    const { source } = record;
+    const wanted = findWanted(record);
     const expected = authorOnDisk(source, author);
-    const outcome = await build(source, signal, expected);
+    const outcome = await build(source, signal, { author: expected, wanted });
     const actual = authorOf(outcome.inputs, author).author;
-    return actual === expected || signal.aborted ? outcome : build(source, signal, actual);
+    return actual === expected || signal.aborted ? outcome : build(source, signal, { author: actual, wanted });
   }
 
-  async function build(source: PluginSource, signal: AbortSignal, author: Author): Promise<BuildOutcome> {
+  async function build(source: PluginSource, signal: AbortSignal, options: BuildOptions): Promise<BuildOutcome> {
     try {
-      return await builder.build(source, signal, author);
+      return await builder.build(source, signal, options);
     } catch (error) {
       if (!signal.aborted && !isPassingError(error)) parts.onFault(error);
       const isPassing = isPassingError(error);
@@ -176,7 +180,7 @@ export function createJudge(parts: {
     remember(record, { ...started, inputs: outcome.inputs });
     if (record.live && isPinned(record, outcome.contentHash, outcome.inputs)) return revert(record, options);
     record.pinnedAwayFrom = undefined;
-    if (outcome.contentHash === record.live?.generation.contentHash) return revert(record, options);
+    if (isSameBuild(outcome, record.live?.generation)) return revert(record, options);
     const { contentHash, inputs, manifest, artifacts } = outcome;
     const generation = archive.create({
       pluginPath: record.path,
@@ -200,6 +204,18 @@ export function createJudge(parts: {
   }
 
   return { look, remember, find: ({ source }) => findSource(source.root, source.name) };
+}
+
+/** The engine that calls asked for: the wish that waits, or what the plugin climbed to before. */
+function findWanted({ wish, live }: PluginRecord): { readonly engine: Rung; readonly reason: string } | undefined {
+  const { engine, climbed } = live?.generation.manifest ?? {};
+  const wanted = wish?.atRun ? wish.manifest.permissions.engine?.[0] : climbed?.atRun ? engine : undefined;
+  const reason = wish?.reason ?? climbed?.reason ?? '';
+  return wanted === 'deno' || wanted === 'docker' ? { engine: wanted, reason } : undefined;
+}
+
+function isSameBuild(built: Pick<Generation, 'contentHash' | 'manifest'>, live: Generation | undefined): boolean {
+  return built.contentHash === live?.contentHash && built.manifest.engine === live.manifest.engine;
 }
 
 /** Whether this content is the one that a rollback turned away from, and not saved again since. */

@@ -31,6 +31,8 @@ export interface Stage {
   offer(record: PluginRecord, generation: Generation, telling: Telling): void;
   /** Notes a failure that counts; with a wish the plugin waits for a person. */
   fail(record: PluginRecord, diagnostic: Diagnostic, telling: Telling, wish?: Wish): void;
+  /** Notes the engine that a call asked for: the plugin serves on, and a person is asked. */
+  want(record: PluginRecord, wish: Wish, reason: string): void;
   /** Decides the grants of a plugin again. */
   regrant(record: PluginRecord, telling: Telling): void;
   /** Whether a generation that waited for a tool name may be offered again. */
@@ -238,6 +240,10 @@ export function createStage(parts: StageParts): Stage {
     change,
     offer,
     fail,
+    want(record, wish, reason) {
+      record.wish = wish;
+      change(record, { type: 'held' }, { reason });
+    },
     regrant(record, telling) {
       const waiting = record.waiting?.because === 'grant' ? record.waiting.generation : undefined;
       if (waiting && !isAskingForMore(decideGrants(waiting).pending)) return offer(record, waiting, telling);

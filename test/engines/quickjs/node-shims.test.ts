@@ -1,7 +1,7 @@
 import { builtinModules } from 'node:module';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { bundleNodeShims, nodeBuiltinShims, refusedBuiltins } from '../../../src/engines/quickjs/node-builtins.ts';
+import { bundleNodeBuiltins, nodeBuiltinShims, refusedBuiltins } from '../../../src/engines/quickjs/node-builtins.ts';
 import { expectSameAsNode } from './web-api-compare.ts';
 import { startWebGuest, type WebGuest } from './web-api-guest.ts';
 
@@ -9,7 +9,7 @@ let guest: WebGuest;
 let shims: ReadonlyMap<string, string>;
 beforeAll(async () => {
   guest = await startWebGuest();
-  shims = new Map(Object.entries(await bundleNodeShims()));
+  shims = new Map(Object.entries(await bundleNodeBuiltins()));
 });
 afterAll(() => guest.close());
 

@@ -10,6 +10,7 @@ import type { CompileResult } from '../../../src/plugins/compile/compile-types.t
 let home: string;
 let root: string;
 const builtins = new Map([['path', async () => 'export const join = (...parts) => parts.join("/");\nexport default { join };']]);
+const standIns = new Map([['fs', async () => 'module.exports = { stands: "in" };']]);
 const refusedBuiltins = new Map([['fs', 'Use context.files, which reads and writes the workspace.']]);
 
 beforeEach(() => {
@@ -32,7 +33,7 @@ function write(files: Record<string, string>): void {
 
 /** A plugin that is a folder; `isFolder` false: a single file among others. */
 async function compile(entry = 'a.ts', pluginDir = '.', isFolder = true): Promise<CompileResult> {
-  const compiler = createCompiler({ sharedDirs: [shared()], builtins, refusedBuiltins });
+  const compiler = createCompiler({ sharedDirs: [shared()], builtins, standIns, refusedBuiltins });
   compilers.push(compiler);
   return compiler.compile({ entry: join(root, entry), rootDir: root, pluginDir: join(root, pluginDir), isFolder });
 }
@@ -193,10 +194,17 @@ describe('createCompiler', () => {
   it('lets a package require a built-in that it uses only under Node', async () => {
     write({
       'plugins/a.ts': `import lib from 'lib'; export default lib;`,
-      'node_modules/lib/index.js':
-        'let fs; try { fs = require("fs"); } catch (error) { fs = error.message; } module.exports = { fs };',
+      'node_modules/lib/index.js': 'module.exports = { fs: require("fs") };',
     });
-    expect(JSON.stringify(await exportsOf())).toContain('the sandbox has no Node built-in');
+    expect(JSON.stringify(await exportsOf())).toContain('{"stands":"in"}');
+  });
+
+  it('leaves a promise of the exports where a module awaits at its top level', async () => {
+    write({ 'plugins/a.ts': `import { b } from './b'; export default { a: await Promise.resolve(1), b };`, 'plugins/b.ts': 'export const b = await Promise.resolve(2);' });
+    const result = await compile();
+    const global: { __hotcellExports?: Promise<unknown>; globalThis?: unknown } = {};
+    if (result.ok) runInNewContext(result.code, Object.assign(global, { globalThis: global }));
+    expect({ ...Object(await global.__hotcellExports) }).toMatchObject({ default: { a: 1, b: 2 } });
   });
 
   it.each([

@@ -1,6 +1,7 @@
 /** `crypto`: random bytes and hashes, both the host's. */
 import { askNow } from '../border.ts';
 import { toBytes } from './bytes.ts';
+import { loadModule } from './define.ts';
 import { DOMException } from './dom-exception.ts';
 
 const MAX_RANDOM_BYTES = 65_536;
@@ -35,30 +36,18 @@ export function randomUUID(): string {
   return String(askNow('crypto.uuid', ''));
 }
 
-const subtle: Record<string, unknown> = { digest };
-for (const name of [
-  'encrypt',
-  'decrypt',
-  'sign',
-  'verify',
-  'generateKey',
-  'deriveKey',
-  'deriveBits',
-  'importKey',
-  'exportKey',
-  'wrapKey',
-  'unwrapKey',
-]) {
-  subtle[name] = async () => {
-    throw unsupported(
-      `crypto.subtle.${name} is not available in this sandbox; there are subtle.digest, and createHmac of node:crypto`,
-    );
-  };
-}
-
 function unsupported(message: string): DOMException {
   return new DOMException(message, 'NotSupportedError');
 }
 
-/** The global `crypto`. */
-export const crypto = { getRandomValues, randomUUID, subtle };
+let subtle: object | undefined;
+
+/** The global `crypto`; what `subtle` can do beyond hashes is made when it is first read. */
+export const crypto = {
+  getRandomValues,
+  randomUUID,
+  get subtle(): object {
+    subtle ??= Object.assign({ digest }, loadModule('subtle').subtle);
+    return subtle;
+  },
+};

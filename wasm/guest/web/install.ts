@@ -16,6 +16,7 @@ import { installLocaleMethods } from './locale.ts';
 import { reportError } from './report-error.ts';
 import { Request } from './request.ts';
 import { Response } from './response.ts';
+import { installStackTrace } from './stack-trace.ts';
 import { structuredClone } from './structured-clone.ts';
 import { TextDecoder, TextEncoder } from './text-coding.ts';
 import { clearTimer, queueMicrotask, setImmediate, setInterval, setTimeout } from './timers.ts';
@@ -44,6 +45,7 @@ const globals: Record<string, unknown> = {
   console,
   crypto,
   fetch,
+  global: globalThis,
   navigator: { userAgent: 'Hotcell' },
   performance,
   queueMicrotask,
@@ -71,11 +73,23 @@ export function installWebApi(): void {
     watchInResults,
   });
   for (const [name, value] of Object.entries(globals)) defineGlobal(name, value);
-  defineLazyGlobals('streams', ['ReadableStream', 'WritableStream', 'TransformStream', 'TextDecoderStream', 'TextEncoderStream']);
+  defineLazyGlobals('streams', [
+    'ReadableStream',
+    'WritableStream',
+    'TransformStream',
+    'TextDecoderStream',
+    'TextEncoderStream',
+    'CompressionStream',
+    'DecompressionStream',
+  ]);
   defineLazyGlobals('buffer', ['Buffer']);
   defineLazyGlobals('files', ['Blob', 'File', 'FormData']);
   defineLazyGlobals('intl', ['Intl']);
+  defineLazyGlobals('messages', ['MessageChannel', 'MessageEvent', 'MessagePort']);
+  defineLazyGlobals('subtle', ['CryptoKey']);
+  defineLazyGlobals('process', ['process']);
   installLocaleMethods();
+  installStackTrace();
   // Shims of node: modules are bundled with plugins and reach the host's own implementations over this.
   Object.defineProperty(globalThis, Symbol.for('hotcell.askNow'), { value: askNow });
 }

@@ -6,6 +6,9 @@ export const lazyModuleFiles: Readonly<Record<string, string>> = {
   buffer: 'lazy/buffer.ts',
   files: 'lazy/files.ts',
   intl: 'lazy/intl.ts',
+  messages: 'lazy/message-channel.ts',
+  process: 'lazy/process.ts',
   results: 'lazy/results.ts',
+  subtle: 'lazy/subtle.ts',
   streams: 'lazy/streams.ts',
 };

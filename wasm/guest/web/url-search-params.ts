@@ -61,24 +61,28 @@ export class URLSearchParams {
     this.#note();
   }
   forEach(callback: (value: string, name: string, params: URLSearchParams) => void, receiver?: unknown): void {
-    for (const [name, value] of this) callback.call(receiver, value, name, this);
+    for (const [name, value] of this.#copies()) callback.call(receiver, value, name, this);
   }
-  *entries(): IterableIterator<Pair> {
-    for (let index = 0; index < this.#pairs.length; index++) yield [...(this.#pairs[index] as Pair)];
+  entries(): IterableIterator<Pair> {
+    return this.#copies();
   }
   *keys(): IterableIterator<string> {
-    for (const [name] of this) yield name;
+    for (const [name] of this.#copies()) yield name;
   }
   *values(): IterableIterator<string> {
-    for (const [, value] of this) yield value;
+    for (const [, value] of this.#copies()) yield value;
   }
   [Symbol.iterator](): IterableIterator<Pair> {
-    return this.entries();
+    return this.#copies();
   }
   toString(): string {
     return this.#pairs.length === 0 ? '' : String(askText('query.write', this.#pairs));
   }
 
+  /** The methods of a class above may be built upon each other the other way round: none of them is called from here. */
+  *#copies(): IterableIterator<Pair> {
+    for (let index = 0; index < this.#pairs.length; index++) yield [...(this.#pairs[index] as Pair)];
+  }
   #note(): void {
     this.#changed?.(this.toString());
   }

@@ -2,13 +2,21 @@ import { cryptoAnswers } from './crypto-answers.ts';
 import type { AnswerNow, HostAnswer } from './host-answer.ts';
 import { HostRefusal } from './host-refusal.ts';
 import { intlAnswers } from './intl-answers.ts';
+import { keyAnswers } from './key-answers.ts';
 import { textAnswers } from './text-answers.ts';
 import { urlAnswers } from './url-answers.ts';
+import { zlibAnswers } from './zlib-answers.ts';
 
 const EMPTY = new Uint8Array(0);
 
 /** Operations whose answers differ from run to run: a recording must keep them. All others are functions of the request. */
-export const nonDeterministicOperations: ReadonlySet<string> = new Set(['crypto.random', 'crypto.uuid']);
+export const nonDeterministicOperations: ReadonlySet<string> = new Set([
+  'crypto.random',
+  'crypto.uuid',
+  'key.generate',
+  'key.sign',
+  'key.rsa',
+]);
 
 /**
  * The host half of the web API: answers the synchronous operations of the guest. What comes in is hostile; the answer
@@ -18,7 +26,7 @@ export function createHostAnswers(options: {
   lazyModules: Readonly<Record<string, string>>;
 }): (op: string, payload: string, body: Uint8Array | undefined) => HostAnswer {
   const answers = new Map<string, AnswerNow>([
-    ...Object.entries({ ...urlAnswers, ...textAnswers, ...cryptoAnswers, ...intlAnswers }),
+    ...Object.entries({ ...urlAnswers, ...textAnswers, ...cryptoAnswers, ...intlAnswers, ...keyAnswers, ...zlibAnswers }),
     ['module', (name) => readModule(options.lazyModules, name)],
   ]);
   return (op, payload, body) => {

@@ -3,6 +3,9 @@ const usesByGlobal: Readonly<Record<string, RegExp>> = {
   Blob: /\b(?:Blob|File|FormData|blob|formData)\b/,
   Buffer: /\bBuffer\b/,
   Intl: /\bIntl\b|\.(?:toLocale\w+|localeCompare)\b/,
+  CryptoKey: /\bsubtle\b/,
+  MessageChannel: /\bMessage(?:Channel|Port|Event)\b/,
+  process: /\bprocess\b/,
   ReadableStream: /\b\w+Stream\b|\.(?:body|pipeThrough|getReader)\b/,
 };
 

@@ -95,6 +95,11 @@ export class SliceHost {
       case 'config.get':
       case 'env.get':
         return this.#readView(op, readPayload(MAX_KEY_BYTES));
+      case 'env.names': {
+        const names = JSON.stringify(Object.keys(this.#view.env));
+        this.#record(op, '', names);
+        return names;
+      }
       default:
         return id === 0 ? this.#answerAtOnce(op, readPayload(), readBody()) : this.#ask(op, id, readPayload, readBody);
     }

@@ -1,6 +1,7 @@
 /** Streams, as far as bodies and their usual transforms need them. */
 import type { Provide } from '../define.ts';
 import type { ByteSource } from '../lazy-parts.ts';
+import { createCompressionStreams } from './compression-streams.ts';
 import { isStreamDisturbed, markDisturbed, ReadableStream } from './readable-stream.ts';
 import { createTextStreams } from './text-streams.ts';
 import { TransformStream } from './transform-stream.ts';
@@ -13,6 +14,7 @@ provide((shared) => ({
   WritableStream,
   TransformStream,
   ...createTextStreams(shared),
+  ...createCompressionStreams(shared),
   isDisturbed: isStreamDisturbed,
   streamFrom: (source: ByteSource) =>
     new ReadableStream(

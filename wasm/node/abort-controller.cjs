@@ -1,0 +1,2 @@
+// The sandbox has it.
+module.exports = { AbortController: globalThis.AbortController, AbortSignal: globalThis.AbortSignal };

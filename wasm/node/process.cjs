@@ -1,0 +1,2 @@
+// node:process is the global.
+module.exports = globalThis.process;

@@ -1,0 +1,6 @@
+/** node:tty: there is no terminal. */
+export const isatty = (): boolean => false;
+export class ReadStream {}
+export class WriteStream {}
+
+export default { isatty, ReadStream, WriteStream };
