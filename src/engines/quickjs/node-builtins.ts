@@ -178,7 +178,7 @@ function describeBuiltin(name: string): {
   const { noDeprecation } = process;
   process.noDeprecation = true;
   const builtin: unknown = name.startsWith('_') ? {} : createRequire(import.meta.url)(`node:${name}`);
-  process.noDeprecation = noDeprecation;
+  process.noDeprecation = noDeprecation ?? false;
   for (const [member, value] of Object.entries(Object(builtin))) {
     if (member === 'default' || value === undefined || value === null) continue;
     if (typeof value === 'function') shape.functions.push(member);

@@ -200,7 +200,10 @@ describe('createCompiler', () => {
   });
 
   it('leaves a promise of the exports where a module awaits at its top level', async () => {
-    write({ 'plugins/a.ts': `import { b } from './b'; export default { a: await Promise.resolve(1), b };`, 'plugins/b.ts': 'export const b = await Promise.resolve(2);' });
+    write({
+      'plugins/a.ts': `import { b } from './b'; export default { a: await Promise.resolve(1), b };`,
+      'plugins/b.ts': 'export const b = await Promise.resolve(2);',
+    });
     const result = await compile();
     const global: { __hotcellExports?: Promise<unknown>; globalThis?: unknown } = {};
     if (result.ok) runInNewContext(result.code, Object.assign(global, { globalThis: global }));
