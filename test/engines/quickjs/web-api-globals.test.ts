@@ -175,10 +175,12 @@ describe('crypto', () => {
   });
 
   it('names what it does not have', async () => {
-    await expect(guest.run(`await crypto.subtle.importKey('raw', new Uint8Array(8), 'DES-CBC', true, [])`)).rejects.toMatchObject({
-      name: 'NotSupportedError',
-      message: expect.stringContaining('The engine deno'),
-    });
+    await expect(guest.run(`await crypto.subtle.importKey('raw', new Uint8Array(8), 'DES-CBC', true, [])`)).rejects.toMatchObject(
+      {
+        name: 'NotSupportedError',
+        message: expect.stringContaining('The engine deno'),
+      },
+    );
   });
 });
 
