@@ -1,7 +1,7 @@
 import { HotcellError } from '../errors/hotcell-error.ts';
 import type { Capability } from './capability.ts';
 
-const fix = 'See docs/plugin-format.md for what the context offers.';
+const fix = 'See hotcell docs plugin-format for what the context offers.';
 
 const sentences: ReadonlyMap<string, string> = new Map([
   ['skill', 'context.skill is not part of this version: skills are not read.'],

@@ -20,7 +20,7 @@ export function createPayloadReader<Schema extends TSchema>(schema: Schema): Pay
       'arguments-invalid',
       `The arguments of ${op} are not usable${place}: ${fault?.message ?? 'not valid'}.`,
       {
-        fix: 'See docs/plugin-format.md for what the capability takes.',
+        fix: 'See hotcell docs plugin-format for what the capability takes.',
       },
     );
   };

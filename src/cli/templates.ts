@@ -27,7 +27,7 @@ export default {
 }
 
 /** A config file that says what it could say. */
-export const configTemplate = `# Settings of Hotcell; every key is optional. All of them: docs/configuration.md, or hotcell config schema.
+export const configTemplate = `# Settings of Hotcell; every key is optional. All of them: hotcell docs configuration, or hotcell config schema.
 pluginDirs: [plugins]
 skillDirs: [skills]
 

@@ -85,7 +85,7 @@ function readWanted({ permissions, requested = false }: CreateInput, pending: Pe
 
 function requireParsed(parsed: ParsedPermissions): PermissionSet {
   if (parsed.ok) return parsed.permissions;
-  throw new HotcellError('body-invalid', parsed.message, { fix: 'See docs/permissions.md for the keys and values.' });
+  throw new HotcellError('body-invalid', parsed.message, { fix: 'See hotcell docs permissions for the keys and values.' });
 }
 
 function viewGrant(grant: Grant, nowMs: number): GrantView {

@@ -157,7 +157,7 @@ function parseLimit(text: string): Item {
   if (limit !== undefined) return { ok: true, entry: writeLimitEntry(limit.name, limit.value) };
   return {
     ok: false,
-    reason: 'is no limit; write it as memoryBytes:96MiB or wallMs:60000, up to the upper bound in docs/limits.md',
+    reason: 'is no limit; write it as memoryBytes:96MiB or wallMs:60000, up to the upper bound in hotcell docs limits',
   };
 }
 

@@ -46,7 +46,7 @@ describe('code blocks of the documentation', () => {
 describe.concurrent('a reader who follows the commands', () => {
   const sessions = pages.filter((each) => each.blocks.some(isCommand));
 
-  it.for(sessions)('of $page sees what the page shows', { timeout: 60_000 }, async (session, { expect: expectHere }) => {
+  it.for(sessions)('of $page sees what the page shows', { timeout: 240_000 }, async (session, { expect: expectHere }) => {
     const steps = session.blocks.filter((block) => isCommand(block) || (block.file !== undefined && block.notRun === undefined));
     expectHere(await followPage(steps)).toEqual([]);
   });

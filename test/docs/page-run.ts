@@ -144,7 +144,7 @@ function listFiles(folder: string): string {
 }
 
 async function waitForNews(client: Client, after: number): Promise<void> {
-  const deadlineMs = Date.now() + 10_000;
+  const deadlineMs = Date.now() + 60_000;
   while (Date.now() < deadlineMs) {
     const { items } = await client.invoke(eventContracts.list, { after, types: settledTypes, limit: 1 });
     if (items.length > 0) return;

@@ -8,7 +8,7 @@ export interface Shell {
   close(): Promise<void>;
 }
 
-const commandDeadlineMs = 20_000;
+const commandDeadlineMs = 90_000;
 
 /** Opens a bash in a folder. Aliases work as in a terminal. */
 export function openShell(options: { readonly cwd: string; readonly env: NodeJS.ProcessEnv }): Shell {

@@ -121,6 +121,36 @@ describe('links of the documentation', () => {
   });
 });
 
+describe('the index of the documentation', () => {
+  const linked = (page: string) => new Set(listLinks(page).map((target) => join(dirname(page), target)));
+
+  it('leads to every page, and the readme to the index', () => {
+    const index = linked('docs/README.md');
+    const pages = listPages().filter((page) => /^docs\/(?!README)[^/]+$/.test(page));
+    expect(pages.filter((page) => !index.has(page))).toEqual([]);
+    expect([...linked('README.md')]).toContain('docs/README.md');
+    expect(
+      listPages().filter((page) => page.startsWith('docs/decisions/') && !linked('docs/decisions/README.md').has(page)),
+    ).toEqual(['docs/decisions/README.md']);
+  });
+});
+
+describe('pages that texts of the program name', () => {
+  const texts = readdirSync(join(repository, 'src'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => /\.tsx?$/.test(name))
+    .map((name) => readFileSync(join(repository, 'src', name), 'utf8').replace(/^\s*(?:\/\/|\/?\*).*$/gm, ''));
+
+  it('are named by the command that shows them, since a package lies where nobody looks', () => {
+    expect(texts.flatMap((text) => text.match(/.*docs\/[\w-]+\.md/g) ?? [])).toEqual([]);
+  });
+
+  it('are there', () => {
+    const named = texts.flatMap((text) => [...text.matchAll(/hotcell docs ([a-z][a-z-]*)/g)].map(([, name]) => name ?? ''));
+    expect(named.length).toBeGreaterThan(10);
+    expect(named.filter((name) => !existsSync(join(repository, 'docs', `${name}.md`)))).toEqual([]);
+  });
+});
+
 describe('files that the documentation names', () => {
   it.each(listPages())('in %s are there', (page) => {
     const named = readPage(page).match(/(?<![\w/.-])(?:src|test|wasm|bench)\/[\w/.-]+\.(?:ts|js|json|wasm|wat)\b/g) ?? [];

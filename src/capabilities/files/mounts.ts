@@ -125,5 +125,7 @@ function isWithin(folder: string, path: string): boolean {
 }
 
 function refuse(reason: string): HotcellError {
-  return new HotcellError('config-invalid', `${reason}.`, { fix: 'Correct `mounts` in the config; see docs/permissions.md.' });
+  return new HotcellError('config-invalid', `${reason}.`, {
+    fix: 'Correct `mounts` in the config; see hotcell docs permissions.',
+  });
 }

@@ -132,7 +132,7 @@ function nothingRevoked(plugin: string, words: readonly string[]): HotcellError 
 function readWords(words: readonly string[]) {
   const parsed = parsePermissionWords(words);
   if (parsed.ok) return parsed.permissions;
-  throw new HotcellError('usage-wrong', parsed.message, { fix: 'See docs/permissions.md for the keys and values.' });
+  throw new HotcellError('usage-wrong', parsed.message, { fix: 'See hotcell docs permissions for the keys and values.' });
 }
 
 function describeScope({ scope, session, caller, untilMs }: Grant): string {

@@ -18,7 +18,7 @@ export function registerModels(program: Command, session: CliSession): void {
         const { items, total } = await client.invoke(modelContracts.list, {});
         const usage = await client.invoke(modelContracts.usage, {});
         if (flags.json) return session.printJson({ items, total, usage });
-        if (total === 0) session.print('No models. Name one in the config under models.providers; see docs/models.md.\n');
+        if (total === 0) session.print('No models. Name one in the config under models.providers; see hotcell docs models.\n');
         type Model = (typeof items)[number];
         const keyOf = ({ key, hasKey }: Model) => (key === undefined ? 'none' : hasKey ? key : `${key} (no value)`);
         if (total > 0) {
