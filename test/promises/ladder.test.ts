@@ -105,7 +105,7 @@ describe('escalation: ask', () => {
       diagnostic: { code: 'engine-pending', file: 'reader.ts', line: 3 },
       permissions: { requested: { engine: ['deno'] }, pending: { engine: ['deno'] } },
     });
-    await expect(first.call('reader')).rejects.toMatchObject({ code: 'tool-unknown' });
+    await expect(first.call('reader')).rejects.toMatchObject({ code: 'plugin-not-ready' });
     const question = await findQuestion(first);
     expect(question).toMatchObject({ kind: 'grant', saidBy: 'hotcell', details: { permissions: 'engine=deno' } });
     expect(question.question).toContain('It imports "node:fs", which the engine "quickjs" does not have; "deno" does: a process');
@@ -194,7 +194,7 @@ describe('escalation: ask', () => {
     const first = await start(folder);
     const { id } = await findQuestion(first);
     await first.client.invoke(approvalContracts.answer, { id, answer: 'deny' });
-    await expect(first.call('reader')).rejects.toMatchObject({ code: 'tool-unknown' });
+    await expect(first.call('reader')).rejects.toMatchObject({ code: 'plugin-not-ready' });
     await stop(first);
     const second = await start(folder);
     expect((await show(second, 'reader')).state).toBe('pending-grant');

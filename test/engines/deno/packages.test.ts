@@ -163,7 +163,7 @@ describe('built-ins of Node in Deno', () => {
       "return [Buffer.from('a').toString('hex'), typeof setImmediate, typeof process.nextTick]",
       ['61', 'function', 'function'],
     ],
-    ['os', "import os from 'node:os'", 'try { return os.hostname() } catch (error) { return error.name }', 'NotCapable'],
+    ['os', "import os, { hostname } from 'node:os'", 'return [os.hostname(), hostname()]', ['hotcell', 'hotcell']],
     [
       'fs',
       "import fs from 'node:fs'",
