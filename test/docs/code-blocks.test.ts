@@ -6,7 +6,7 @@ import { loadConfig } from '../../src/config/load.ts';
 import { parsePermissions } from '../../src/permissions/parse.ts';
 import { startExampleDaemon } from '../example-daemon.ts';
 import { type CodeBlock, listPages, readBlocks, repository } from './markdown.ts';
-import { followPage } from './page-run.ts';
+import { copyPackages, followPage } from './page-run.ts';
 
 /** Pages with a test of their own for blocks of a kind. */
 const ownTests: Readonly<Record<string, { languages: readonly string[]; test: string }>> = {
@@ -59,6 +59,7 @@ describe('plugins of the documentation', () => {
 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'hotcell-blocks-'));
+    copyPackages(folder);
     for (const block of plugins) writeFileSync(join(folder, fileNameOf(block)), block.text);
     daemon = await startExampleDaemon({ grantRequested: true, plugins: [folder] });
   });

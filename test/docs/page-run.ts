@@ -67,12 +67,18 @@ export async function followPage(blocks: readonly CodeBlock[]): Promise<string[]
 function makeClone(): string {
   const folder = mkdtempSync(join(tmpdir(), 'hotcell-page-'));
   for (const name of ['bin', 'package.json']) symlinkSync(join(repository, name), join(folder, name));
-  // The one package that an example plugin imports; a link would lead out of the folders that plugins may read.
-  cpSync(join(repository, 'node_modules/zod'), join(folder, 'node_modules/zod'), { recursive: true });
+  copyPackages(folder);
   for (const name of ['plugins', 'skills', 'wasm']) cpSync(join(repository, name), join(folder, name), { recursive: true });
   mkdirSync(join(folder, '.commands'));
   symlinkSync(join(repository, 'bin/hotcell.js'), join(folder, '.commands/hotcell'));
   return folder;
+}
+
+/** The packages that plugins of pages import; a link would lead out of the folders that plugins may read. */
+export function copyPackages(folder: string): void {
+  for (const name of ['zod', 'semver']) {
+    cpSync(join(repository, 'node_modules', name), join(folder, 'node_modules', name), { recursive: true });
+  }
 }
 
 function writeBlock(folder: string, { file = '', text }: CodeBlock): void {
