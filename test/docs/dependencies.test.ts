@@ -21,3 +21,13 @@ describe('docs/dependencies.md', () => {
     expect(listRows(development)).toEqual(listPackages('devDependencies'));
   });
 });
+
+describe('package.json', () => {
+  it('says of every package with an install script whether it may run', () => {
+    const { packages } = JSON.parse(readFileSync(new URL('package-lock.json', root), 'utf8'));
+    const withScripts = Object.entries(packages).flatMap(([path, about]) =>
+      Object(about).hasInstallScript === true ? [path.replace(/^.*node_modules\//, '')] : [],
+    );
+    expect(listPackages('allowScripts')).toEqual([...new Set(withScripts)].sort());
+  });
+});
