@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import binaryen from 'binaryen';
 import createWabt from 'wabt';
 
-// Builds wasm/template/runtime.wasm, which is checked in: QuickJS joined with the adapter to Extism, the module that
+// Builds src/guests/portable/runtime.wasm, which is checked in: QuickJS joined with the adapter to Extism, the module that
 // `hotcell build` freezes plugins into. It depends on two pinned packages and the adapter's text alone.
 const folder = fileURLToPath(new URL('../wasm/template/', import.meta.url));
 const require = createRequire(import.meta.url);

@@ -56,6 +56,6 @@ if (import.meta.main) {
     await buildModule(each, pluginFolder + each.target);
     console.log(each.target);
   }
-  await buildTemplate(fileURLToPath(new URL('../wasm/template/runtime.wasm', import.meta.url)));
+  await buildTemplate(fileURLToPath(new URL('../src/guests/portable/runtime.wasm', import.meta.url)));
   console.log('template/runtime.wasm');
 }

@@ -3,10 +3,10 @@ import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { bundlePortableCode } from '../src/engines/extism/build/portable-code.ts';
-import { bundleGuestRunner, guestRuntimes } from '../src/engines/guest/runner.ts';
-import { bundleNodeBuiltins } from '../src/engines/quickjs/node-builtins.ts';
-import { bundlePrelude } from '../src/engines/quickjs/prelude.ts';
+import { bundleNodeBuiltins } from '../src/guests/node-builtins.ts';
+import { bundlePortableCode } from '../src/guests/portable-code.ts';
+import { bundlePrelude } from '../src/guests/prelude.ts';
+import { bundleGuestRunner, guestRuntimes } from '../src/guests/runner.ts';
 import { bundleProgram } from './bundle.ts';
 
 // Builds what the package publishes: JavaScript with declarations, and the guest side bundled, since the package carries
@@ -25,7 +25,7 @@ for (const arch of ['x64', 'arm64']) {
 }
 writeFileSync(join(guestDir, 'prelude.json'), JSON.stringify(await bundlePrelude()));
 writeFileSync(join(guestDir, 'portable.json'), JSON.stringify(await bundlePortableCode()));
-cpSync(join(root, 'wasm/template/runtime.wasm'), join(guestDir, 'portable-runtime.wasm'));
+cpSync(join(root, 'src/guests/portable/runtime.wasm'), join(guestDir, 'portable-runtime.wasm'));
 writeFileSync(join(guestDir, 'node-shims.json'), JSON.stringify(await bundleNodeBuiltins()));
 for (const runtime of guestRuntimes) writeFileSync(join(guestDir, `runner-${runtime}.js`), await bundleGuestRunner(runtime));
 

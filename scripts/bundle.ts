@@ -14,7 +14,7 @@ const daemonModules = [
   'src/cli/module-build.ts',
   'src/cli/read-config.ts',
   'src/config/schema.ts',
-  'src/operations/config.ts',
+  'src/operations/handlers/config.ts',
   'src/operations/doctor/run-doctor.ts',
 ];
 

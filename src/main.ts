@@ -1,3 +1,5 @@
+import { createKeyRing } from './callers/key-ring.ts';
+import { createExecutionReader } from './calls/record/execution-reader.ts';
 import { removeDaemonFile, writeDaemonFile } from './client/daemon-file.ts';
 import { createAuthenticator } from './http/auth.ts';
 import { startHttpServer } from './http/server.ts';
@@ -12,14 +14,12 @@ import { readLadder } from './main/ladder.ts';
 import { openNames } from './main/names.ts';
 import { openPlugins } from './main/plugins.ts';
 import { type Daemon, type DaemonOptions, drainMs } from './operations/daemon-types.ts';
-import { createKeyRing } from './operations/key-ring.ts';
 import { createStrangerCleaner } from './operations/strangers.ts';
 import { createOperations } from './operations/table.ts';
-import { createToolsNews } from './plugins/supervisor/tools-news.ts';
 import { findStorageError } from './store/sqlite-error.ts';
-import { createExecutionReader } from './tools/execution-reader.ts';
 import { createHostedTools } from './tools/hosted/hosted-tools.ts';
 import { createToolRegistry } from './tools/registry.ts';
+import { createToolsNews } from './tools/tools-news.ts';
 
 /**
  * The composition root: opens the store, starts the engines, watches the plugin folders, opens the doors. What was

@@ -3,10 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pino from 'pino';
+import type { Caller } from '../src/callers/caller.ts';
+import type { CallAnswer } from '../src/calls/call-types.ts';
 import { loadConfig } from '../src/config/load.ts';
 import { startDaemon } from '../src/main.ts';
 import { parsePermissions } from '../src/permissions/parse.ts';
-import type { CallAnswer, Caller } from '../src/tools/tool-types.ts';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 

@@ -3,12 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pino from 'pino';
 import { stringify } from 'yaml';
+import type { Caller } from '../src/callers/caller.ts';
+import type { CallRequest } from '../src/calls/call-types.ts';
 import { loadConfig } from '../src/config/load.ts';
 import type { Settings } from '../src/config/schema.ts';
 import type { EventEnvelope } from '../src/events/event.ts';
 import { startDaemon } from '../src/main.ts';
 import { parsePermissions } from '../src/permissions/parse.ts';
-import type { Caller, CallRequest } from '../src/tools/tool-types.ts';
 
 const operator: Caller = { id: 'local', role: 'admin' };
 

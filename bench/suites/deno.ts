@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createDenoEngine } from '../../src/engines/deno/deno-engine.ts';
-import { requireDeno } from '../../src/engines/deno/find-deno.ts';
 import type { Isolation } from '../../src/engines/engine.ts';
+import { createDenoEngine } from '../../src/engines/process/deno/deno-engine.ts';
+import { requireDeno } from '../../src/engines/process/deno/find-deno.ts';
 import { createEngineCall } from '../engine-call.ts';
 import { type Row, summarise, timeRounds } from '../measure.ts';
 

@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defaultSettings } from '../../src/config/defaults.ts';
-import { createDockerEngine } from '../../src/engines/docker/engine/docker-engine.ts';
-import { createSandboxRunner } from '../../src/engines/docker/sandbox-runner.ts';
 import type { Isolation } from '../../src/engines/engine.ts';
+import { createDockerEngine } from '../../src/engines/process/docker/engine/docker-engine.ts';
+import { createSandboxRunner } from '../../src/engines/process/docker/sandbox-runner.ts';
 import { createEngineCall } from '../engine-call.ts';
 import { type Row, summarise, timeRounds } from '../measure.ts';
 

@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads';
 import { createPlugin } from '@extism/extism';
 import { resolveLimits } from '../../src/config/limits.ts';
 import { createExtismEngine } from '../../src/engines/extism/extism-engine.ts';
-import { embedSidecar } from '../../src/engines/extism/sidecar.ts';
+import { embedSidecar } from '../../src/engines/extism/module/sidecar.ts';
 import { createEngineCall } from '../engine-call.ts';
 import { type Row, summarise, timeRounds } from '../measure.ts';
 

@@ -2,7 +2,7 @@ import { buildBaseImage, countPages } from '../../src/engines/quickjs/cell/base-
 import { Cell } from '../../src/engines/quickjs/cell/cell.ts';
 import { compileQuickJs, createInstanceMaker } from '../../src/engines/quickjs/cell/instance.ts';
 import { createHostAnswers } from '../../src/engines/quickjs/host-answers/host-answers.ts';
-import { bundlePrelude } from '../../src/engines/quickjs/prelude.ts';
+import { bundlePrelude } from '../../src/guests/prelude.ts';
 import { type Row, summarise } from '../measure.ts';
 
 const ROUNDS = 3000;

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
+import type { Capability, CapabilityAnswer, CapabilityRequest, CapabilityTable } from '../border/capability.ts';
+import type { RunSandboxed } from '../border/sandbox.ts';
 import type { Config } from '../config/config-types.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import type { Approvals } from '../permissions/approval-types.ts';
 import type { SecretBook } from '../secrets/secret-types.ts';
 import type { Store } from '../store/store-types.ts';
-import type { Capability, CapabilityAnswer, CapabilityRequest, CapabilityTable } from './capability.ts';
 import { createConfirm } from './confirm.ts';
 import { createFetch } from './fetch.ts';
 import { createMounts } from './files/mounts.ts';
@@ -16,7 +17,6 @@ import { namedRefusals, refuseOperation } from './named-refusals.ts';
 import type { Resolve } from './network/resolve.ts';
 import { runNative } from './run/run-native.ts';
 import { createRun } from './run.ts';
-import type { RunSandboxed } from './sandbox.ts';
 import { createTools, type ToolPort } from './tools.ts';
 
 /** What the capabilities need of the daemon. */

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { Type } from 'typebox';
+import type { Capability, CapabilityUser } from '../border/capability.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import type { Approval, Approvals } from '../permissions/approval-types.ts';
-import type { Capability, CapabilityUser } from './capability.ts';
 import { createPayloadReader } from './payload.ts';
 
 /** The operation of the border that asks a person. */

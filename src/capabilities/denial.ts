@@ -1,7 +1,7 @@
+import type { CapabilityUser } from '../border/capability.ts';
 import type { PermissionKey } from '../config/permission-set.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import { describeGrantCommand, parsePermissionWords } from '../permissions/permission-words.ts';
-import type { CapabilityUser } from './capability.ts';
 
 /** One use that no grant covers. */
 export interface Denial {

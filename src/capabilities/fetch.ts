@@ -1,8 +1,8 @@
 import Type, { type Static } from 'typebox';
+import type { Capability, CapabilityResult, CapabilityTable, CapabilityUser } from '../border/capability.ts';
 import type { Config } from '../config/config-types.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import type { Redactor, SecretBook } from '../secrets/secret-types.ts';
-import type { Capability, CapabilityResult, CapabilityTable, CapabilityUser } from './capability.ts';
 import { createByteBudget } from './network/byte-budget.ts';
 import { type Connections, createConnections } from './network/connections.ts';
 import { parseDestination } from './network/destination.ts';

@@ -1,8 +1,8 @@
 import Type from 'typebox';
+import type { Capability, CapabilityRequest, CapabilityResult, CapabilityTable, CapabilityUser } from '../border/capability.ts';
 import type { Config } from '../config/config-types.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import { mountOf } from '../permissions/path-grammar.ts';
-import type { Capability, CapabilityRequest, CapabilityResult, CapabilityTable, CapabilityUser } from './capability.ts';
 import { describeFileError } from './files/file-error.ts';
 import type { Mounts } from './files/mounts.ts';
 import { describeEntry, hasEntry, listFolder, readFile } from './files/reading.ts';

@@ -1,9 +1,9 @@
 import Type from 'typebox';
+import type { Capability, CapabilityRequest, CapabilityResult, CapabilityUser } from '../border/capability.ts';
 import type { Config } from '../config/config-types.ts';
 import type { PermissionSet } from '../config/permission-set.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import type { Store } from '../store/store-types.ts';
-import type { Capability, CapabilityRequest, CapabilityResult, CapabilityUser } from './capability.ts';
 import { createDenial } from './denial.ts';
 import { createPayloadReader } from './payload.ts';
 

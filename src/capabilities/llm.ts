@@ -1,8 +1,8 @@
 import Type, { type Static } from 'typebox';
+import type { Capability, CapabilityUser } from '../border/capability.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import { defaultLlmTokens } from '../permissions/decision.ts';
 import type { Redactor } from '../secrets/secret-types.ts';
-import type { Capability, CapabilityUser } from './capability.ts';
 import { createDenial } from './denial.ts';
 import type { TokenBudgets } from './llm/token-budget.ts';
 import { estimateTokens, messageTokens } from './llm/token-estimate.ts';

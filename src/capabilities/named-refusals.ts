@@ -1,5 +1,5 @@
+import type { Capability } from '../border/capability.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
-import type { Capability } from './capability.ts';
 
 const fix = 'See hotcell docs plugin-format for what the context offers.';
 

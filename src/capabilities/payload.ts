@@ -1,8 +1,8 @@
 import type { Static, TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
+import type { CapabilityRequest } from '../border/capability.ts';
 import { maxInputDepth, nestsDeeper, nestsTooDeep } from '../config/json-nesting.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
-import type { CapabilityRequest } from './capability.ts';
 
 /** Reads the payload of a request; throws `arguments-invalid` with the first fault. */
 export type PayloadReader<Value> = (request: CapabilityRequest) => Value;

@@ -1,13 +1,13 @@
 import Type, { type Static } from 'typebox';
+import type { Capability, CapabilityRequest, CapabilityResult, CapabilityTable, CapabilityUser } from '../border/capability.ts';
+import type { RunSandboxed } from '../border/sandbox.ts';
 import type { Config } from '../config/config-types.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import { findNearNames } from '../errors/near-names.ts';
 import { matchersOf } from '../permissions/matchers.ts';
-import type { Capability, CapabilityRequest, CapabilityResult, CapabilityTable, CapabilityUser } from './capability.ts';
 import { createDenial } from './denial.ts';
 import { createPayloadReader } from './payload.ts';
 import { runNative } from './run/run-native.ts';
-import type { RunSandboxed } from './sandbox.ts';
 
 /** What `context.run` needs of the daemon. */
 export interface RunParts {

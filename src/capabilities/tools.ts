@@ -1,7 +1,7 @@
 import Type from 'typebox';
+import type { Capability, CapabilityRequest, CapabilityUser } from '../border/capability.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import { matchersOf } from '../permissions/matchers.ts';
-import type { Capability, CapabilityRequest, CapabilityUser } from './capability.ts';
 import { createDenial } from './denial.ts';
 import { createPayloadReader } from './payload.ts';
 

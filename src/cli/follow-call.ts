@@ -1,9 +1,9 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Static } from 'typebox';
+import type { CallAnswer } from '../calls/call-types.ts';
 import type { Client } from '../client/client.ts';
 import type { EventEnvelope } from '../events/event.ts';
 import { toolContracts } from '../operations/contracts/tools.ts';
-import type { CallAnswer } from '../tools/tool-types.ts';
 import type { CallQuestions } from './call-questions.ts';
 import { renderLogLine } from './render/log.ts';
 import { tame } from './render/style.ts';

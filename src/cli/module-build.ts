@@ -7,14 +7,14 @@ import type { Engine, EngineName } from '../engines/engine.ts';
 import { buildModule } from '../engines/extism/build/build-module.ts';
 import type { BuiltTool } from '../engines/extism/build/freeze.ts';
 import { createQuickJsEngine } from '../engines/quickjs/engine.ts';
-import { loadPrelude } from '../engines/quickjs/prelude.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
-import { openPluginBuilder } from '../operations/plugin-builder.ts';
+import { loadPrelude } from '../guests/prelude.ts';
+import { openPluginBuilder } from '../operations/handlers/plugin-builder.ts';
 import { findSource, type PluginSource } from '../plugins/discovery/plugin-source.ts';
 import { listDaemonPermissions, writeSidecar } from '../plugins/manifest/write-sidecar.ts';
-import type { PluginManifest } from '../plugins/manifest-types.ts';
 import type { Diagnostic } from '../plugins/plugin-types.ts';
 import type { BuildOutcome } from '../plugins/supervisor/builder-types.ts';
+import type { PluginManifest } from '../units/manifest.ts';
 
 /** A built module, or why there is none. */
 export type ModuleOutcome =

@@ -1,8 +1,8 @@
+import type { BorderHost, Recording } from '../border/border.ts';
 import type { Limits } from '../config/limits.ts';
 import type { ErrorCode } from '../errors/catalog.ts';
-import type { BorderHost, Recording } from './border.ts';
+import type { Holder } from '../queues/places.ts';
 import type { Deadline } from './deadline.ts';
-import type { Holder } from './places.ts';
 import type { GuestIssue } from './throw-report.ts';
 
 /** What runs a cell. */

@@ -1,6 +1,6 @@
+import type { BeforeCall, CallQuestion } from '../calls/accept/before-call.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import type { EventLog } from '../events/event.ts';
-import type { BeforeCall, CallQuestion } from '../tools/before-call.ts';
 import type { HearingHook, HookBook } from './hook-book.ts';
 import type { RunHook } from './hook-runner.ts';
 import { readVerdict } from './verdict.ts';

@@ -1,10 +1,10 @@
+import type { Execution } from '../calls/call-types.ts';
 import type { EventEnvelope, EventLog } from '../events/event.ts';
-import type { Execution } from '../tools/tool-types.ts';
 import type { HearingHook, HookBook } from './hook-book.ts';
 import { isHookTool } from './hook-entry.ts';
 import { heardEventTypes, hookEventOf } from './hook-events.ts';
+import { createLanes } from './hook-queues.ts';
 import type { RunHook } from './hook-runner.ts';
-import { createLanes } from './lanes.ts';
 
 /** Tells hooks what happened. They cannot change it, and nobody waits for them. */
 export interface EventHooks {

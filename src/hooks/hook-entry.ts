@@ -1,7 +1,7 @@
 import { type Limits, limitTable } from '../config/limits.ts';
 import type { PermissionSet } from '../config/permission-set.ts';
-import type { PluginManifest, ToolManifest } from '../plugins/manifest-types.ts';
 import type { ToolEntry } from '../tools/tool-types.ts';
+import type { PluginManifest, ToolManifest } from '../units/manifest.ts';
 import type { BuiltHook } from './build-hook.ts';
 import type { HookFiles, HookManifest, HookPlace } from './hook-types.ts';
 

@@ -1,9 +1,10 @@
-import type { CapabilityTable } from '../capabilities/capability.ts';
+import type { CapabilityTable } from '../border/capability.ts';
+import type { Engines } from '../calls/attempt/engine-run.ts';
+import type { CallAnswer, ToolCaller } from '../calls/call-types.ts';
 import { confirmOperation } from '../capabilities/confirm.ts';
 import type { Engine } from '../engines/engine.ts';
-import type { Engines } from '../tools/engine-run.ts';
-import type { CallAnswer, ToolEntry } from '../tools/tool-types.ts';
-import type { ToolCaller, ToolRegistry } from '../tools/tools-api.ts';
+import type { ToolEntry } from '../tools/tool-types.ts';
+import type { ToolRegistry } from '../tools/tools-api.ts';
 
 /** Runs a hook once. */
 export type RunHook = (run: {

@@ -1,5 +1,5 @@
-import type { RunSandboxed } from '../capabilities/sandbox.ts';
-import type { BorderHost } from '../engines/border.ts';
+import type { BorderHost } from '../border/border.ts';
+import type { RunSandboxed } from '../border/sandbox.ts';
 import { watchDeadline } from '../engines/deadline.ts';
 import type { Engine, GuestError, LoadResult, RunRequest } from '../engines/engine.ts';
 import type { ErrorCode } from '../errors/catalog.ts';

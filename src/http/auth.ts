@@ -1,8 +1,8 @@
 import { timingSafeEqual } from 'node:crypto';
+import type { Caller } from '../callers/caller.ts';
+import { hashSecret, type KeyRing } from '../callers/key-ring.ts';
 import { readAdminToken } from '../client/token-file.ts';
 import type { Config } from '../config/config-types.ts';
-import { hashSecret, type KeyRing } from '../operations/key-ring.ts';
-import type { Caller } from '../tools/tool-types.ts';
 import { createStrangers } from './strangers.ts';
 
 /**

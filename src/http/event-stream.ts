@@ -4,7 +4,7 @@ import { HotcellError } from '../errors/hotcell-error.ts';
 import { suggestNearNames } from '../errors/near-names.ts';
 import type { EventEnvelope, EventLog, EventType } from '../events/event.ts';
 import { eventTypes, isEventType } from '../operations/contracts/events.ts';
-import { filterFor } from '../operations/events.ts';
+import { filterFor } from '../operations/handlers/events.ts';
 import type { Authenticate, IsCurrent } from './auth.ts';
 import { startEventFeed } from './event-feed.ts';
 import { refuseStranger } from './routes.ts';

@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { Caller } from '../callers/caller.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import { daemonContracts } from '../operations/contracts/daemon.ts';
 import type { InvocableOperation } from '../operations/invoke.ts';
-import type { Caller } from '../tools/tool-types.ts';
 import type { Authenticate } from './auth.ts';
 import { landingPage } from './landing-page.ts';
 import type { MetricGauges, Metrics } from './metrics.ts';

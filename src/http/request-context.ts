@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Caller } from '../callers/caller.ts';
 import type { OperationContext } from '../operations/operation.ts';
-import type { Caller } from '../tools/tool-types.ts';
 
 /** What an operation knows about an HTTP request. Its signal costs nothing until somebody reads it. */
 export class HttpContext implements OperationContext {

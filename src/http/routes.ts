@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Caller } from '../callers/caller.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import type { InvocableOperation } from '../operations/invoke.ts';
 import type { HttpBinding } from '../operations/operation.ts';
-import type { Caller } from '../tools/tool-types.ts';
 import type { Authenticate } from './auth.ts';
 import { createQueryReader } from './query.ts';
 import { HttpContext } from './request-context.ts';

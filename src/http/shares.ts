@@ -1,7 +1,7 @@
+import type { Caller } from '../callers/caller.ts';
+import { countedAs } from '../calls/accept/caller-limits.ts';
 import { budgets } from '../config/budgets.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
-import { countedAs } from '../tools/caller-limits.ts';
-import type { Caller } from '../tools/tool-types.ts';
 
 /** What callers hold of one thing, so that nobody takes all of it. */
 export interface Shares {

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import type { Caller } from '../callers/caller.ts';
+import { createRateBuckets } from '../callers/rate-buckets.ts';
 import type { Config } from '../config/config-types.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
-import { createRateBuckets } from '../tools/rate-buckets.ts';
-import type { Caller } from '../tools/tool-types.ts';
 
 const mostAddresses = 10_000;
 

@@ -1,7 +1,7 @@
+import { type AuditTrail, createAuditTrail } from '../callers/audit-trail.ts';
 import type { Config } from '../config/config-types.ts';
 import { type LimitName, limitTable, listRaisedLimits, writeLimitEntry } from '../config/limits.ts';
 import type { PermissionSet } from '../config/permission-set.ts';
-import { type AuditTrail, createAuditTrail } from '../operations/audit-trail.ts';
 import { createApprovals } from '../permissions/approvals.ts';
 import { isNothing } from '../permissions/decision.ts';
 import { createGrantQuestions, type GrantQuestions } from '../permissions/grant-questions.ts';

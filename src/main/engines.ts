@@ -1,10 +1,10 @@
 import { sharePlaces, spareExtismThreads } from '../config/budgets.ts';
-import { createDenoEngine } from '../engines/deno/deno-engine.ts';
-import { createDockerEngine } from '../engines/docker/engine/docker-engine.ts';
-import { allowNamedImages } from '../engines/docker/image-uses.ts';
-import { createSandboxRunner, type SandboxRunner } from '../engines/docker/sandbox-runner.ts';
 import type { Engine, EngineName } from '../engines/engine.ts';
 import { createExtismEngine } from '../engines/extism/extism-engine.ts';
+import { createDenoEngine } from '../engines/process/deno/deno-engine.ts';
+import { createDockerEngine } from '../engines/process/docker/engine/docker-engine.ts';
+import { allowNamedImages } from '../engines/process/docker/image-uses.ts';
+import { createSandboxRunner, type SandboxRunner } from '../engines/process/docker/sandbox-runner.ts';
 import { createQuickJsEngine, type QuickJsOptions } from '../engines/quickjs/engine.ts';
 import { forbiddenSegments } from '../permissions/forbidden-segments.ts';
 import type { Foundation } from './foundation.ts';

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { recoverInterrupted } from '../calls/record/execution-records.ts';
 import type { Resolve } from '../capabilities/network/resolve.ts';
 import type { Config } from '../config/config-types.ts';
 import type { EventLog } from '../events/event.ts';
@@ -8,7 +9,6 @@ import { createSecretBook } from '../secrets/secret-book.ts';
 import { openStore } from '../store/open.ts';
 import { findStorageError } from '../store/sqlite-error.ts';
 import type { Store } from '../store/store-types.ts';
-import { recoverInterrupted } from '../tools/execution-records.ts';
 import type { Closers } from './closers.ts';
 
 /** What every room of the daemon stands on. */

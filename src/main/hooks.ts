@@ -1,14 +1,14 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { createToolCaller } from '../calls/call.ts';
+import { createExecutionReader } from '../calls/record/execution-reader.ts';
 import { limitTable } from '../config/limits.ts';
-import { allowNamedImages, listAllowedImages } from '../engines/docker/image-uses.ts';
-import { nodeBuiltins, nodeStandIns, refusedBuiltins } from '../engines/quickjs/node-builtins.ts';
+import { allowNamedImages, listAllowedImages } from '../engines/process/docker/image-uses.ts';
+import { nodeBuiltins, nodeStandIns, refusedBuiltins } from '../guests/node-builtins.ts';
 import { createHookRunner, withoutCallsAndQuestions, withoutSuspending } from '../hooks/hook-runner.ts';
 import { createHooks, type Hooks } from '../hooks/hooks.ts';
 import { createShellEngine } from '../hooks/shell-engine.ts';
 import { createCompiler } from '../plugins/compile/compile.ts';
-import { createToolCaller } from '../tools/call.ts';
-import { createExecutionReader } from '../tools/execution-reader.ts';
 import type { Journey } from './calls.ts';
 import type { Consents } from './consents.ts';
 import type { OpenEngines } from './engines.ts';

@@ -1,6 +1,6 @@
-import type { CapabilityTable } from '../capabilities/capability.ts';
+import type { CapabilityTable } from '../border/capability.ts';
+import { createBuiltins } from '../builtins/builtins.ts';
 import { createSkillBook, type SkillBook } from '../skills/skill-book.ts';
-import { createBuiltins } from '../tools/builtins/builtins.ts';
 import type { HostedTools } from '../tools/hosted/hosted-tools.ts';
 import type { Consents } from './consents.ts';
 import type { Foundation } from './foundation.ts';

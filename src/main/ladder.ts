@@ -1,8 +1,8 @@
 import type { Config, Escalation } from '../config/config-types.ts';
-import { findDeno, requireDeno } from '../engines/deno/find-deno.ts';
-import { createDockerClient, describeDockerError } from '../engines/docker/docker-client.ts';
 import type { EngineName } from '../engines/engine.ts';
-import type { Rung, Rungs } from '../engines/ladder.ts';
+import type { Rung, Rungs } from '../engines/escalation.ts';
+import { findDeno, requireDeno } from '../engines/process/deno/find-deno.ts';
+import { createDockerClient, describeDockerError } from '../engines/process/docker/docker-client.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import type { NameBook } from '../permissions/name-book.ts';
 import type { OpenEngines } from './engines.ts';

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
+import { builtinPaths } from '../builtins/builtins.ts';
 import { createNameBook, type NameBook } from '../permissions/name-book.ts';
 import { listRoots, locate } from '../plugins/discovery/plugin-roots.ts';
-import { builtinPaths } from '../tools/builtins/builtins.ts';
 import type { Foundation } from './foundation.ts';
 
 /** Opens the book of who owns which name. */

@@ -1,9 +1,9 @@
-import { openPluginBuilder } from '../operations/plugin-builder.ts';
+import type { createToolCaller } from '../calls/call.ts';
+import { openPluginBuilder } from '../operations/handlers/plugin-builder.ts';
 import { isNothing } from '../permissions/decision.ts';
 import type { NameBook } from '../permissions/name-book.ts';
 import { createTracer, type Tracer } from '../plugins/diagnostics/trace.ts';
 import { createSupervisor, type PluginSupervisorControls } from '../plugins/supervisor.ts';
-import type { createToolCaller } from '../tools/call.ts';
 import type { ToolRegistry } from '../tools/tools-api.ts';
 import type { Consents } from './consents.ts';
 import type { OpenEngines } from './engines.ts';

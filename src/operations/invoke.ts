@@ -1,7 +1,7 @@
 import { Compile } from 'typebox/compile';
+import type { Caller } from '../callers/caller.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import { suggestNearNames } from '../errors/near-names.ts';
-import type { Caller } from '../tools/tool-types.ts';
 import type { Operation, OperationContext, Role } from './operation.ts';
 
 /** An operation that is ready to be asked from outside: role and input are checked before the handler sees anything. */

@@ -1,5 +1,5 @@
 import type { Static, TSchema } from 'typebox';
-import type { Caller } from '../tools/tool-types.ts';
+import type { Caller } from '../callers/caller.ts';
 
 /** Who may use an operation. `anyone` needs no token. */
 export type Role = 'admin' | 'caller' | 'anyone';

@@ -1,6 +1,8 @@
+import type { KeyRing } from '../callers/key-ring.ts';
+import type { ExecutionReader, ToolCaller } from '../calls/call-types.ts';
 import type { Config } from '../config/config-types.ts';
-import type { ImageBook } from '../engines/docker/image-book.ts';
-import type { SandboxRunner } from '../engines/docker/sandbox-runner.ts';
+import type { ImageBook } from '../engines/process/docker/image-book.ts';
+import type { SandboxRunner } from '../engines/process/docker/sandbox-runner.ts';
 import type { EventLog } from '../events/event.ts';
 import type { HookBook } from '../hooks/hook-book.ts';
 import type { Models } from '../models/models.ts';
@@ -14,8 +16,7 @@ import type { SecretKeeper } from '../secrets/secret-types.ts';
 import type { SkillBook } from '../skills/skill-book.ts';
 import type { Store } from '../store/store-types.ts';
 import type { HostedTools } from '../tools/hosted/hosted-tools.ts';
-import type { ExecutionReader, ToolCaller, ToolRegistry } from '../tools/tools-api.ts';
-import type { KeyRing } from './key-ring.ts';
+import type { ToolRegistry } from '../tools/tools-api.ts';
 
 /** The parts of the daemon that operations are made of. */
 export interface OperationParts {

@@ -1,24 +1,24 @@
-import { createApprovalOperations } from './approvals.ts';
-import { createAuditOperations } from './audit.ts';
-import { createConfigOperations } from './config.ts';
-import { createContainerOperations } from './containers.ts';
-import { createDoctorOperations } from './doctor.ts';
-import { createEventOperations } from './events.ts';
-import { createExecutionOperations } from './executions.ts';
-import { createGrantOperations } from './grants.ts';
-import { createHookOperations } from './hooks.ts';
-import { createImageOperations } from './images.ts';
-import { createKeyOperations } from './keys.ts';
-import { createKvOperations } from './kv.ts';
-import { createModelOperations } from './models.ts';
+import { createApprovalOperations } from './handlers/approvals.ts';
+import { createAuditOperations } from './handlers/audit.ts';
+import { createConfigOperations } from './handlers/config.ts';
+import { createContainerOperations } from './handlers/containers.ts';
+import { createDoctorOperations } from './handlers/doctor.ts';
+import { createEventOperations } from './handlers/events.ts';
+import { createExecutionOperations } from './handlers/executions.ts';
+import { createGrantOperations } from './handlers/grants.ts';
+import { createHookOperations } from './handlers/hooks.ts';
+import { createImageOperations } from './handlers/images.ts';
+import { createKeyOperations } from './handlers/keys.ts';
+import { createKvOperations } from './handlers/kv.ts';
+import { createModelOperations } from './handlers/models.ts';
+import { createPluginOperations } from './handlers/plugins.ts';
+import { createSecretOperations } from './handlers/secrets.ts';
+import { createSkillOperations } from './handlers/skills.ts';
+import { createStatusOperations } from './handlers/status.ts';
+import { createToolOperations } from './handlers/tools.ts';
 import type { Operation } from './operation.ts';
 import type { OperationParts } from './parts.ts';
-import { createPluginOperations } from './plugins.ts';
 import { redactErrors } from './redact-errors.ts';
-import { createSecretOperations } from './secrets.ts';
-import { createSkillOperations } from './skills.ts';
-import { createStatusOperations } from './status.ts';
-import { createToolOperations } from './tools.ts';
 
 /** Everything that the daemon can do: the table that all doors are generated from. */
 export function createOperations(parts: OperationParts): readonly Operation[] {

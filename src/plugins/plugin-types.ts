@@ -1,7 +1,7 @@
 import type { PermissionSet } from '../config/permission-set.ts';
 import type { EngineName, Program } from '../engines/engine.ts';
 import type { ErrorCode } from '../errors/catalog.ts';
-import type { PluginManifest } from './manifest-types.ts';
+import type { PluginManifest } from '../units/manifest.ts';
 
 /** Who made a generation. */
 export type Author = 'operator' | 'caller' | 'model' | 'repair';

@@ -1,5 +1,6 @@
 import type { Asking } from '../permissions/grants.ts';
-import type { Author, Diagnostic, Generation, PluginView } from './plugin-types.ts';
+import type { Author, Generation } from '../units/generation.ts';
+import type { Diagnostic, PluginView } from './plugin-types.ts';
 
 /** The truth about one explicit reload. */
 export interface ReloadResult {

@@ -1,12 +1,12 @@
 import { Type } from 'typebox';
 import Value from 'typebox/value';
+import { nativeInput, nativeOutput } from '../builtins/native-input.ts';
+import { chooseCallTime, type NativeToolParts, runForTool } from '../builtins/run-builtin.ts';
 import { createDenial } from '../capabilities/denial.ts';
 import type { PermissionSet } from '../config/permission-set.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import { matchersOf } from '../permissions/matchers.ts';
 import { parsePermissions } from '../permissions/parse.ts';
-import { nativeInput, nativeOutput } from '../tools/builtins/native-input.ts';
-import { chooseCallTime, type NativeToolParts, runForTool } from '../tools/builtins/run-builtin.ts';
 import type { HostedCall, HostedTool, HostedUnit } from '../tools/hosted/hosted-types.ts';
 import type { ReadSkill } from './read-skill.ts';
 import type { Skill, SkillScript } from './skill-types.ts';

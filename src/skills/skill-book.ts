@@ -1,8 +1,8 @@
+import type { NativeToolParts } from '../builtins/run-builtin.ts';
 import type { Config } from '../config/config-types.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import { findNearNames } from '../errors/near-names.ts';
 import type { GrantBook } from '../permissions/grants.ts';
-import type { NativeToolParts } from '../tools/builtins/run-builtin.ts';
 import type { HostedTools } from '../tools/hosted/hosted-tools.ts';
 import { type FoundSkills, findSkills } from './discover.ts';
 import { readSkill, type ScriptImages } from './read-skill.ts';

@@ -1,7 +1,7 @@
 import type { Config } from '../config/config-types.ts';
 import { holdLimits, type Limits, listRaisedLimits, resolveLimits } from '../config/limits.ts';
 import type { PermissionSet } from '../config/permission-set.ts';
-import type { ToolManifest } from '../plugins/manifest-types.ts';
+import type { ToolManifest } from '../units/manifest.ts';
 import type { ToolEntry } from './tool-types.ts';
 import { createDefaultFiller, type FillDefaults } from './validation/fill-defaults.ts';
 import type { ValidatorCache, ValueValidator } from './validation/validator.ts';

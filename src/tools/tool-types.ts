@@ -1,10 +1,10 @@
+import type { LogLine } from '../border/border.ts';
 import type { PermissionSet } from '../config/permission-set.ts';
-import type { LogLine } from '../engines/border.ts';
 import type { Engine, GuestError, StackFrame } from '../engines/engine.ts';
 import type { ErrorCode } from '../errors/catalog.ts';
 import type { GrantUse } from '../permissions/select-grants.ts';
-import type { PluginManifest, ToolManifest } from '../plugins/manifest-types.ts';
-import type { Generation } from '../plugins/plugin-types.ts';
+import type { Generation } from '../units/generation.ts';
+import type { PluginManifest, ToolManifest } from '../units/manifest.ts';
 
 /** What the operator laid down for one key; what is absent is not limited. */
 export interface CallerRules {

@@ -1,13 +1,7 @@
-import type { LogLine } from '../engines/border.ts';
-import type {
-  CallAnswer,
-  Caller,
-  CallRequest,
-  Execution,
-  ExecutionStatus,
-  PublishedGeneration,
-  ToolEntry,
-} from './tool-types.ts';
+import type { LogLine } from '../border/border.ts';
+import type { Caller } from '../callers/caller.ts';
+import type { CallAnswer, CallRequest, Execution, ExecutionStatus } from '../calls/call-types.ts';
+import type { PublishedGeneration, ToolEntry } from './tool-types.ts';
 
 /** All tools that can be called now, keyed `name@version`. Reads are cheap: the registry is memory. */
 export interface ToolRegistry {

@@ -1,6 +1,7 @@
+import type { Caller } from '../callers/caller.ts';
 import { globMatches } from '../permissions/matching.ts';
-import type { ToolManifest } from '../plugins/manifest-types.ts';
-import type { Caller, ToolEntry } from './tool-types.ts';
+import type { ToolManifest } from '../units/manifest.ts';
+import type { ToolEntry } from './tool-types.ts';
 
 /** Whether a caller may know of tools with this name. Who has no list knows of all. */
 export function seesToolName({ tools }: Pick<Caller, 'tools'>, name: string): boolean {

@@ -1,12 +1,12 @@
 import { tmpdir } from 'node:os';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import type { CapabilityAnswer } from '../../src/capabilities/capability.ts';
+import type { CapabilityAnswer } from '../../src/border/capability.ts';
+import type { RunSandboxed, SandboxRequest } from '../../src/border/sandbox.ts';
 import { createCapabilityTable } from '../../src/capabilities/capability-table.ts';
-import type { RunSandboxed, SandboxRequest } from '../../src/capabilities/sandbox.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { parsePermissions } from '../../src/permissions/parse.ts';
 import { openStore } from '../../src/store/open.ts';
-import { describeDocker, openRunnerHouse, type RunnerHouse, testImages } from '../engines/docker/docker-machine.ts';
+import { describeDocker, openRunnerHouse, type RunnerHouse, testImages } from '../engines/process/docker/docker-machine.ts';
 import { createUser, type TestUser } from './capability-user.ts';
 
 describeDocker('createRun', () => {

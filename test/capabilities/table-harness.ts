@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { CapabilityAnswer } from '../../src/capabilities/capability.ts';
+import type { CapabilityAnswer } from '../../src/border/capability.ts';
 import { createCapabilityTable } from '../../src/capabilities/capability-table.ts';
 import { nameWorkspace } from '../../src/capabilities/files/workspaces.ts';
 import type { Resolve } from '../../src/capabilities/network/resolve.ts';

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { isServlet } from '../../src/engines/extism/servlet.ts';
+import { isServlet } from '../../src/engines/extism/module/servlet.ts';
 import { startExampleDaemon } from '../example-daemon.ts';
 import { brokenPlugin, echoPlugin, openTerminal, type Terminal } from './terminal.ts';
 

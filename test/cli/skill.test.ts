@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { describeDocker, testImages } from '../engines/docker/docker-machine.ts';
+import { describeDocker, testImages } from '../engines/process/docker/docker-machine.ts';
 import { openTerminal } from './terminal.ts';
 
 const config = `

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { LogLine } from '../../src/engines/border.ts';
+import type { LogLine } from '../../src/border/border.ts';
 import type { RunOutcome } from '../../src/engines/engine.ts';
-import { createDenoRig, type DenoRig } from './deno/deno-rig.ts';
+import { createDenoRig, type DenoRig } from './process/deno/deno-rig.ts';
 import { type CellEngine, startCellEngine } from './quickjs/cell-engine.ts';
 
 /** What a handler body came to, and the warnings beside it. */

@@ -1,9 +1,9 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import type { Execution } from '../../src/calls/call-types.ts';
 import type { Settings } from '../../src/config/schema.ts';
 import type { EventEnvelope, EventType } from '../../src/events/event.ts';
-import type { Execution } from '../../src/tools/tool-types.ts';
 import { startSmallDaemon } from '../small-daemon.ts';
 
 /** A plugin that answers its text. */

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
+import type { Caller } from '../../src/callers/caller.ts';
 import { approvalContracts } from '../../src/operations/contracts/approvals.ts';
-import type { Caller } from '../../src/tools/tool-types.ts';
 import { beforeHook, type HookHouse, openHookHouse } from './hook-house.ts';
 
 const veto = beforeHook("return { veto: 'no' };", 'permissions: { kv: true }');

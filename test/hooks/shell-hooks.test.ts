@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { describeDocker, testImages } from '../engines/docker/docker-machine.ts';
+import { describeDocker, testImages } from '../engines/process/docker/docker-machine.ts';
 import { type HookHouse, hookText, openHookHouse } from './hook-house.ts';
 
 /** Files of a hook that is a script. */

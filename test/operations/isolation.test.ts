@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Caller } from '../../src/callers/caller.ts';
 import { prepareOperations } from '../../src/operations/invoke.ts';
-import type { Caller } from '../../src/tools/tool-types.ts';
 import { type Door, openDoor } from '../http/door-parts.ts';
 
 /**

@@ -1,5 +1,5 @@
+import type { CallAnswer } from '../../src/calls/call-types.ts';
 import { HotcellError } from '../../src/errors/hotcell-error.ts';
-import type { CallAnswer } from '../../src/tools/tool-types.ts';
 import type { DaemonProcess } from './daemon-process.ts';
 
 /** A keyed call of which nobody knows whether it ran: the daemon was killed before it answered. */

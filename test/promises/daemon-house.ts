@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import pino from 'pino';
+import type { CallAnswer } from '../../src/calls/call-types.ts';
 import { type Client, createHttpClient } from '../../src/client/client.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import type { CliFlags } from '../../src/config/sources.ts';
@@ -8,7 +9,6 @@ import { startDaemon } from '../../src/main.ts';
 import { toolContracts } from '../../src/operations/contracts/tools.ts';
 import type { Daemon, DaemonOptions } from '../../src/operations/daemon-types.ts';
 import { parsePermissions } from '../../src/permissions/parse.ts';
-import type { CallAnswer } from '../../src/tools/tool-types.ts';
 
 /** A whole daemon in this process, with its doors open. */
 export interface DaemonHouse {

@@ -4,9 +4,9 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { CallAnswer } from '../../src/calls/call-types.ts';
 import { type Client, createHttpClient } from '../../src/client/client.ts';
 import { toolContracts } from '../../src/operations/contracts/tools.ts';
-import type { CallAnswer } from '../../src/tools/tool-types.ts';
 
 const command = fileURLToPath(new URL('../../bin/hotcell.js', import.meta.url));
 

@@ -2,9 +2,9 @@ import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, statSync, wr
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, describe, expect, it } from 'vitest';
-import { provideGuestRunner } from '../../src/engines/guest/runner.ts';
-import { loadPrelude } from '../../src/engines/quickjs/prelude.ts';
 import { HotcellError } from '../../src/errors/hotcell-error.ts';
+import { loadPrelude } from '../../src/guests/prelude.ts';
+import { provideGuestRunner } from '../../src/guests/runner.ts';
 import { examineDataDir } from '../../src/store/examine.ts';
 import { findStorageError } from '../../src/store/sqlite-error.ts';
 import { openDaemonHouse } from './daemon-house.ts';

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Caller } from '../../src/tools/tool-types.ts';
+import type { Caller } from '../../src/callers/caller.ts';
 import { startSmallDaemon } from '../small-daemon.ts';
 
 const echo = `export default {

@@ -7,7 +7,7 @@ import { nestsDeeper } from '../../src/config/json-nesting.ts';
 import { limitTable } from '../../src/config/limits.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { settingsSchema } from '../../src/config/schema.ts';
-import { embedSidecar, readEmbeddedSidecar } from '../../src/engines/extism/sidecar.ts';
+import { embedSidecar, readEmbeddedSidecar } from '../../src/engines/extism/module/sidecar.ts';
 import { applyDelta, encodeDelta, restoreReference } from '../../src/engines/quickjs/cell/delta.ts';
 import { parseStack } from '../../src/engines/quickjs/guest-errors.ts';
 import { HotcellError } from '../../src/errors/hotcell-error.ts';

@@ -5,6 +5,7 @@ import pino from 'pino';
 import type { Static, TSchema } from 'typebox';
 import { onTestFinished } from 'vitest';
 import { stringify } from 'yaml';
+import type { Caller } from '../../src/callers/caller.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import type { Settings } from '../../src/config/schema.ts';
 import type { EventEnvelope } from '../../src/events/event.ts';
@@ -14,7 +15,6 @@ import { prepareOperations } from '../../src/operations/invoke.ts';
 import type { OperationContract } from '../../src/operations/operation.ts';
 import { parsePermissions } from '../../src/permissions/parse.ts';
 import type { PluginView } from '../../src/plugins/plugin-types.ts';
-import type { Caller } from '../../src/tools/tool-types.ts';
 
 /** The operator's own token. */
 export const operator: Caller = { id: 'local', role: 'admin' };

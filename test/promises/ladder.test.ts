@@ -9,7 +9,7 @@ import { auditContracts } from '../../src/operations/contracts/audit.ts';
 import { executionContracts } from '../../src/operations/contracts/executions.ts';
 import { grantContracts } from '../../src/operations/contracts/grants.ts';
 import { pluginContracts } from '../../src/operations/contracts/plugins.ts';
-import { describeDocker, testImages } from '../engines/docker/docker-machine.ts';
+import { describeDocker, testImages } from '../engines/process/docker/docker-machine.ts';
 import { type DaemonHouse, openDaemonHouse } from './daemon-house.ts';
 
 const open: DaemonHouse[] = [];

@@ -3,13 +3,13 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import Docker from 'dockerode';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { ownerLabel } from '../../src/engines/docker/container-spec.ts';
-import { nameOwner } from '../../src/engines/docker/sweep.ts';
+import { ownerLabel } from '../../src/engines/process/docker/container-spec.ts';
+import { nameOwner } from '../../src/engines/process/docker/sweep.ts';
 import { containerContracts } from '../../src/operations/contracts/containers.ts';
 import { executionContracts } from '../../src/operations/contracts/executions.ts';
 import { imageContracts } from '../../src/operations/contracts/images.ts';
 import { readBlocks } from '../docs/markdown.ts';
-import { describeDocker, eventually, findRunning, testImages } from '../engines/docker/docker-machine.ts';
+import { describeDocker, eventually, findRunning, testImages } from '../engines/process/docker/docker-machine.ts';
 import { type DaemonProcess, makeDaemonFolder, removeDaemonFolder, startDaemonProcess } from './daemon-process.ts';
 
 const bin = fileURLToPath(new URL('../../bin/hotcell.js', import.meta.url));

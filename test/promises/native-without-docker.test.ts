@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
 import { toolContracts } from '../../src/operations/contracts/tools.ts';
-import { isDockerReady, testImages } from '../engines/docker/docker-machine.ts';
-import { canStartDocker, startSecondDocker } from '../engines/docker/second-docker.ts';
+import { isDockerReady, testImages } from '../engines/process/docker/docker-machine.ts';
+import { canStartDocker, startSecondDocker } from '../engines/process/docker/second-docker.ts';
 import { type DaemonProcess, makeDaemonFolder, removeDaemonFolder, startDaemonProcess } from './daemon-process.ts';
 
 const bin = fileURLToPath(new URL('../../bin/hotcell.js', import.meta.url));

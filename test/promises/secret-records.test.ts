@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { decodeRecording } from '../../src/tools/recording-codec.ts';
+import { decodeRecording } from '../../src/calls/record/recording-codec.ts';
 import { startSmallDaemon } from '../small-daemon.ts';
 
 const secret = 'a-v3ry-s3cret-value-of-the-config';

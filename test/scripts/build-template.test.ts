@@ -11,12 +11,12 @@ describe('buildTemplate', () => {
   it('makes of its sources what is checked in', { timeout: 120_000 }, async () => {
     const target = join(folder, 'runtime.wasm');
     await buildTemplate(target);
-    const committed = readFileSync(new URL('../../wasm/template/runtime.wasm', import.meta.url));
+    const committed = readFileSync(new URL('../../src/guests/portable/runtime.wasm', import.meta.url));
     expect(readFileSync(target).equals(committed)).toBe(true);
   });
 
   it('imports nothing that a host of Extism may lack', () => {
-    const module = new WebAssembly.Module(readFileSync(new URL('../../wasm/template/runtime.wasm', import.meta.url)));
+    const module = new WebAssembly.Module(readFileSync(new URL('../../src/guests/portable/runtime.wasm', import.meta.url)));
     const imports = WebAssembly.Module.imports(module);
     expect(new Set(imports.map((each) => each.module))).toEqual(new Set(['extism:host/env', 'wasi_snapshot_preview1']));
     expect(imports.map(({ name }) => name)).not.toContain('http_headers');

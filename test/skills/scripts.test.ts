@@ -1,11 +1,11 @@
 import { appendFileSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import type { Caller } from '../../src/callers/caller.ts';
 import { nameWorkspace } from '../../src/capabilities/files/workspaces.ts';
 import { HotcellError } from '../../src/errors/hotcell-error.ts';
 import type { Operation } from '../../src/operations/operation.ts';
-import type { Caller } from '../../src/tools/tool-types.ts';
-import { describeDocker, testImages } from '../engines/docker/docker-machine.ts';
+import { describeDocker, testImages } from '../engines/process/docker/docker-machine.ts';
 import { startSmallDaemon } from '../small-daemon.ts';
 import { makeSkillFolder, page } from './skill-house.ts';
 

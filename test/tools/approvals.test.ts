@@ -2,12 +2,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Capability } from '../../src/capabilities/capability.ts';
+import type { Capability } from '../../src/border/capability.ts';
+import { decideApproval } from '../../src/calls/accept/approval-gate.ts';
+import type { CallAnswer } from '../../src/calls/call-types.ts';
 import { createConfirm } from '../../src/capabilities/confirm.ts';
 import { HotcellError } from '../../src/errors/hotcell-error.ts';
 import type { Answerer, Approval } from '../../src/permissions/approval-types.ts';
-import { decideApproval } from '../../src/tools/approval-gate.ts';
-import type { CallAnswer, PublishedGeneration } from '../../src/tools/tool-types.ts';
+import type { PublishedGeneration } from '../../src/tools/tool-types.ts';
 import { admin, ann, type CallingHouse, type HouseOptions, openHouse, type PublishOptions } from './calling-house.ts';
 
 const flags = {

@@ -1,7 +1,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { CapabilityTable } from '../../src/capabilities/capability.ts';
+import type { CapabilityTable } from '../../src/border/capability.ts';
+import type { Caller } from '../../src/callers/caller.ts';
+import { createToolCaller } from '../../src/calls/call.ts';
+import type { ExecutionReader } from '../../src/calls/call-types.ts';
+import { createExecutionReader } from '../../src/calls/record/execution-reader.ts';
+import type { ToolCallerHandle, ToolCallerParts } from '../../src/calls/tool-caller-parts.ts';
 import { defaultLimits } from '../../src/config/limits.ts';
 import type { PermissionSet } from '../../src/config/permission-set.ts';
 import type { Engine } from '../../src/engines/engine.ts';
@@ -10,15 +15,12 @@ import type { EventEnvelope, EventLog } from '../../src/events/event.ts';
 import { createEventLog } from '../../src/events/event-log.ts';
 import type { Approvals } from '../../src/permissions/approval-types.ts';
 import { createApprovals } from '../../src/permissions/approvals.ts';
-import type { PluginManifest, ToolManifest } from '../../src/plugins/manifest-types.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store-types.ts';
-import { createToolCaller } from '../../src/tools/call.ts';
-import { createExecutionReader } from '../../src/tools/execution-reader.ts';
 import { createToolRegistry } from '../../src/tools/registry.ts';
-import type { ToolCallerHandle, ToolCallerParts } from '../../src/tools/tool-caller-parts.ts';
-import type { Caller, PublishedGeneration } from '../../src/tools/tool-types.ts';
-import type { ExecutionReader, ToolRegistry } from '../../src/tools/tools-api.ts';
+import type { PublishedGeneration } from '../../src/tools/tool-types.ts';
+import type { ToolRegistry } from '../../src/tools/tools-api.ts';
+import type { PluginManifest, ToolManifest } from '../../src/units/manifest.ts';
 
 /** The parts that a call passes, all real but for what stands behind the border. */
 export interface CallingHouse {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createFairQueue } from '../../src/engines/fair-queue.ts';
+import { createFairQueue } from '../../src/queues/fair-queue.ts';
 import { admin, ann, bob, type CallingHouse, openHouse } from './calling-house.ts';
 
 describe('createFairQueue', () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { recoverInterrupted } from '../../src/tools/execution-records.ts';
+import { recoverInterrupted } from '../../src/calls/record/execution-records.ts';
 import { admin, ann, bob, type CallingHouse, openHouse } from './calling-house.ts';
 
 let house: CallingHouse;

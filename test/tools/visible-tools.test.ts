@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Caller } from '../../src/tools/tool-types.ts';
+import type { Caller } from '../../src/callers/caller.ts';
 import { seesTool } from '../../src/tools/visible-tools.ts';
 import { ann, type CallingHouse, openHouse } from './calling-house.ts';
 

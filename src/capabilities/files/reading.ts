@@ -1,8 +1,8 @@
 import { constants } from 'node:fs';
 import { type FileHandle, opendir } from 'node:fs/promises';
+import type { CapabilityResult } from '../../border/capability.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { isForbiddenSegment } from '../../permissions/forbidden-segments.ts';
-import type { CapabilityResult } from '../capability.ts';
 import { type EntryType, findEntry, openRegularFile, sortEntry } from './entry.ts';
 import { readErrorCode } from './file-error.ts';
 import { openFolder } from './folder.ts';

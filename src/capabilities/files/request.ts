@@ -1,7 +1,7 @@
+import type { CapabilityUser } from '../../border/capability.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { type Matchers, matchersOf } from '../../permissions/matchers.ts';
 import { mountOf, parsePlace } from '../../permissions/path-grammar.ts';
-import type { CapabilityUser } from '../capability.ts';
 import { createDenial } from '../denial.ts';
 
 /** A path that was checked against the grammar and the grant. */

@@ -1,8 +1,8 @@
 import { constants } from 'node:fs';
 import { chmod, readdir, rename, rmdir, unlink } from 'node:fs/promises';
+import type { CapabilityResult } from '../../border/capability.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { isForbiddenSegment } from '../../permissions/forbidden-segments.ts';
-import type { CapabilityResult } from '../capability.ts';
 import { findEntry, openRegularFile, requireOwnFile } from './entry.ts';
 import { type Folder, openFolder } from './folder.ts';
 import type { GrantedName, GrantedPath } from './request.ts';

@@ -1,8 +1,8 @@
 import { connect, isIPv6, type Socket } from 'node:net';
+import type { CapabilityUser } from '../../border/capability.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { normalizeHost } from '../../permissions/host-name.ts';
 import { matchersOf } from '../../permissions/matchers.ts';
-import type { CapabilityUser } from '../capability.ts';
 import { createDenial } from '../denial.ts';
 import { describePlace, type NetworkCheck } from './network-check.ts';
 

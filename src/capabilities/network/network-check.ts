@@ -1,7 +1,7 @@
+import type { CapabilityUser } from '../../border/capability.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { isAddressLiteral } from '../../permissions/host-name.ts';
 import { type Matchers, matchersOf } from '../../permissions/matchers.ts';
-import type { CapabilityUser } from '../capability.ts';
 import { createDenial } from '../denial.ts';
 import { judgeAddress } from './address-rules.ts';
 import { type Destination, isBlockedPort } from './destination.ts';

@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici';
+import type { CapabilityResult, CapabilityUser } from '../../border/capability.ts';
 import type { Redactor } from '../../secrets/secret-types.ts';
-import type { CapabilityResult, CapabilityUser } from '../capability.ts';
 import type { ByteBudget } from './byte-budget.ts';
 import type { Destination } from './destination.ts';
 import { describeFailure, type FetchWait } from './failure.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import type { CapabilityUser } from '../../border/capability.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { matchersOf } from '../../permissions/matchers.ts';
-import type { CapabilityUser } from '../capability.ts';
 import { createDenial } from '../denial.ts';
 import type { ByteAccount } from './byte-budget.ts';
 import type { Destination } from './destination.ts';

@@ -1,9 +1,9 @@
 import { isIPv4 } from 'node:net';
+import type { CapabilityUser } from '../../border/capability.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { matchersOf } from '../../permissions/matchers.ts';
 import type { Redactor, SecretBook } from '../../secrets/secret-types.ts';
 import { substituteSecrets } from '../../secrets/substitution.ts';
-import type { CapabilityUser } from '../capability.ts';
 import type { CheckedDestination } from './network-check.ts';
 import type { OutgoingRequest } from './redirects.ts';
 

@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
-import type { Capability, CapabilityTable, CapabilityUser } from '../capability.ts';
-import type { RunSandboxed, SandboxFile } from '../sandbox.ts';
-import type { NativeCommand, NativeResult } from './native-types.ts';
+import type { Capability, CapabilityTable, CapabilityUser } from '../../border/capability.ts';
+import type { NativeCommand, NativeResult } from '../../border/native-command.ts';
+import type { RunSandboxed, SandboxFile } from '../../border/sandbox.ts';
 import { bringFiles, putBack } from './workspace-files.ts';
 
 /** What commands need of the daemon. */

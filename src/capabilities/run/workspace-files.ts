@@ -1,10 +1,10 @@
 import Type from 'typebox';
 import Value from 'typebox/value';
+import type { Capability, CapabilityResult, CapabilityUser } from '../../border/capability.ts';
+import type { SandboxFile } from '../../border/sandbox.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { matchersOf } from '../../permissions/matchers.ts';
 import { parseRelativePath } from '../../permissions/path-grammar.ts';
-import type { Capability, CapabilityResult, CapabilityUser } from '../capability.ts';
-import type { SandboxFile } from '../sandbox.ts';
 
 interface FileUse {
   readonly user: CapabilityUser;

@@ -1,11 +1,11 @@
 import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
+import type { CallAnswer } from '../../calls/call-types.ts';
 import type { Client } from '../../client/client.ts';
 import type { CliFlags } from '../../config/sources.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { toolContracts } from '../../operations/contracts/tools.ts';
-import type { CallAnswer } from '../../tools/tool-types.ts';
 import { parseArguments, readArguments } from '../call-arguments.ts';
 import { exitCodeFor, exitCodes } from '../exit-codes.ts';
 import { callAndFollow } from '../follow-call.ts';

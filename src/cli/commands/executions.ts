@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
+import type { Execution, ExecutionStatus } from '../../calls/call-types.ts';
 import type { Client } from '../../client/client.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { executionContracts } from '../../operations/contracts/executions.ts';
-import type { Execution, ExecutionStatus } from '../../tools/tool-types.ts';
 import { renderExecutionError } from '../render/error.ts';
 import { renderLog } from '../render/log.ts';
 import { formatDuration, formatTime } from '../render/plugin.ts';

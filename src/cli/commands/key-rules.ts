@@ -1,5 +1,5 @@
+import type { CallerRules } from '../../callers/caller.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
-import type { CallerRules } from '../../tools/tool-types.ts';
 import { formatTime } from '../render/plugin.ts';
 
 /** The flags that lay down the rules of a key. */

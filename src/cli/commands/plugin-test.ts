@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Command } from 'commander';
+import type { CallAnswer } from '../../calls/call-types.ts';
 import type { Client } from '../../client/client.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { pluginContracts } from '../../operations/contracts/plugins.ts';
 import { type ToolView, toolContracts } from '../../operations/contracts/tools.ts';
-import type { CallAnswer } from '../../tools/tool-types.ts';
 import { exitCodeFor, exitCodes } from '../exit-codes.ts';
 import { renderDiagnostic, renderExecutionError } from '../render/error.ts';
 import { formatDuration } from '../render/plugin.ts';

@@ -1,5 +1,5 @@
 import { HotcellError } from '../../errors/hotcell-error.ts';
-import type { ScopeInput } from '../../operations/grant-scope.ts';
+import type { ScopeInput } from '../../operations/handlers/grant-scope.ts';
 
 /** The flags that say how long permissions are granted. */
 export interface ScopeFlags {

@@ -1,8 +1,8 @@
+import type { ExecutionError } from '../../calls/call-types.ts';
 import { errorCatalog } from '../../errors/catalog.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { findOwnFrame } from '../../plugins/diagnostics/trace.ts';
 import type { Diagnostic } from '../../plugins/plugin-types.ts';
-import type { ExecutionError } from '../../tools/tool-types.ts';
 import { type Style, tame } from './style.ts';
 
 /** What there is to say about any failure. */

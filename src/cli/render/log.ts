@@ -1,4 +1,4 @@
-import type { LogLine } from '../../engines/border.ts';
+import type { LogLine } from '../../border/border.ts';
 import { formatTime } from './plugin.ts';
 import { type Style, tame } from './style.ts';
 

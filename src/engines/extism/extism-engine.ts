@@ -1,22 +1,22 @@
+import type { BorderHost } from '../../border/border.ts';
+import { createRecorder } from '../../border/recorder.ts';
 import { budgets, type PlaceBounds } from '../../config/budgets.ts';
 import { type Limits, resolveLimits } from '../../config/limits.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
-import type { BorderHost } from '../border.ts';
+import { answerAside, createPlaces, type Place } from '../../queues/places.ts';
 import { type CallEnd, createCallEnd } from '../call-end.ts';
 import { Deadline, watchDeadline } from '../deadline.ts';
 import type { Engine, GuestError, LoadRequest, RunOutcome, RunRequest } from '../engine.ts';
-import { answerAside, createPlaces, type Place } from '../places.ts';
-import { createRecorder } from '../recorder.ts';
-import { createVigil } from '../vigil.ts';
-import { GuestFault } from './guest-fault.ts';
-import { type CompiledModule, createModuleCache, type ModuleCache } from './module-cache.ts';
-import { checkModule } from './module-contract.ts';
+import { createVigil } from '../wakeful-loop.ts';
+import { type CompiledModule, createModuleCache, type ModuleCache } from './module/module-cache.ts';
+import { checkModule } from './module/module-contract.ts';
+import { callExport, describeExport, describeServlet, readServletAnswer, writeServletCall } from './module/servlet.ts';
+import { readEmbeddedSidecar, type Sidecar } from './module/sidecar.ts';
 import { describeEarlyEnd, describeOutput, describeTaskEnd } from './run-outcome.ts';
-import { callExport, describeExport, describeServlet, readServletAnswer, writeServletCall } from './servlet.ts';
-import { readEmbeddedSidecar, type Sidecar } from './sidecar.ts';
-import { type CallBounds, keptModules, type ModuleCall } from './worker-messages.ts';
-import { createWorkerPool, type PoolWorker } from './worker-pool.ts';
-import { runTask } from './worker-task.ts';
+import { GuestFault } from './worker/guest-fault.ts';
+import { type CallBounds, keptModules, type ModuleCall } from './worker/worker-messages.ts';
+import { createWorkerPool, type PoolWorker } from './worker/worker-pool.ts';
+import { runTask } from './worker/worker-task.ts';
 
 /** How many threads run WebAssembly calls at once, how many may sleep beside them, and how many idle ones stay ready. */
 export interface ExtismEngineOptions {

@@ -1,12 +1,12 @@
 import { randomFillSync } from 'node:crypto';
-import type { BorderCrossing, BorderHost, Recording } from '../border.ts';
+import type { BorderCrossing, BorderHost, Recording } from '../../border/border.ts';
+import type { QueuePlace } from '../../queues/fair-queue.ts';
 import type { GuestError, Program, RunOutcome, RunRequest, RunUsage } from '../engine.ts';
-import type { QueuePlace } from '../fair-queue.ts';
 import type { CallSliceResult, CallStart, DeliveredAnswer, SliceBudget } from './protocol.ts';
-import { ordinaryKey } from './resumed-program.ts';
-import { pendingBytesOf } from './slice-budget.ts';
-import type { SuspendedCall } from './suspended-call.ts';
-import type { WorkerThread } from './worker-thread.ts';
+import { pendingBytesOf } from './schedule/slice-budget.ts';
+import type { WorkerThread } from './schedule/worker-thread.ts';
+import { ordinaryKey } from './suspend/resumed-program.ts';
+import type { SuspendedCall } from './suspend/suspended-call.ts';
 
 /** The memory of one cell, wherever it is: not begun, in a worker thread, on its way out of one, or here. */
 export interface CellMemory {

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { keepFile } from './cache-file.ts';
+import { keepFile } from '../../guests/cache-file.ts';
+import type { Prelude } from '../../guests/prelude.ts';
 import { type BaseHeader, type BaseImage, buildBaseImage } from './cell/base-image.ts';
 import { createInstanceMaker, quickJsFile } from './cell/instance.ts';
-import type { Prelude } from './prelude.ts';
 
 /** Rises when messages between prelude and host change their meaning. */
 const BORDER_VERSION = 2;

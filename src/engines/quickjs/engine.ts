@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs';
+import type { BorderAnswer, BorderHost } from '../../border/border.ts';
 import { defaultSettings } from '../../config/defaults.ts';
-import type { BorderAnswer, BorderHost } from '../border.ts';
+import { loadPrelude } from '../../guests/prelude.ts';
 import type { Engine, GuestError, LoadRequest, LoadResult, RunOutcome, RunRequest } from '../engine.ts';
 import {
   type ActiveCall,
@@ -16,21 +17,20 @@ import {
 import { loadBase } from './base-store.ts';
 import { cancelled, cpuExceeded, describeLoss, type EndOfCall, endOfSlice, lossIn, wallExceeded } from './call-ends.ts';
 import { compileQuickJs } from './cell/instance.ts';
-import { makeCellDir } from './cell-dir.ts';
-import { CellPlaces } from './cell-places.ts';
-import { freeBytes } from './free-bytes.ts';
 import { ImageCache } from './image-cache.ts';
-import { KeptCells } from './kept-cells.ts';
-import { orderLoad, rebuildImage } from './load-order.ts';
 import { readLoadResult } from './load-result.ts';
-import { loadPrelude } from './prelude.ts';
 import type { CallSliceResult } from './protocol.ts';
 import { type AskedQuestion, openQuestion, takeBackQuestions } from './questions.ts';
-import { fitProgram, ordinaryKey } from './resumed-program.ts';
-import { Scheduler, type SchedulerHandlers } from './scheduler.ts';
-import { describeWaiting, type SuspendedCall } from './suspended-call.ts';
-import { decodeSuspended, encodeSuspended } from './suspended-codec.ts';
-import { type WaitingBounds, WaitingMemory } from './waiting-memory.ts';
+import { CellPlaces } from './schedule/cell-places.ts';
+import { KeptCells } from './schedule/kept-cells.ts';
+import { orderLoad, rebuildImage } from './schedule/load-order.ts';
+import { Scheduler, type SchedulerHandlers } from './schedule/scheduler.ts';
+import { makeCellDir } from './suspend/cell-dir.ts';
+import { freeBytes } from './suspend/free-bytes.ts';
+import { fitProgram, ordinaryKey } from './suspend/resumed-program.ts';
+import { describeWaiting, type SuspendedCall } from './suspend/suspended-call.ts';
+import { decodeSuspended, encodeSuspended } from './suspend/suspended-codec.ts';
+import { type WaitingBounds, WaitingMemory } from './suspend/waiting-memory.ts';
 
 /** How often deadlines are looked at, in ms. */
 const WATCH_MS = 20;

@@ -1,5 +1,5 @@
 /** Messages between the engine on the main thread and its worker threads. A worker runs one slice at a time. */
-import type { BorderAnswer, BorderCrossing, BorderView, LogLine } from '../border.ts';
+import type { BorderAnswer, BorderCrossing, BorderView, LogLine } from '../../border/border.ts';
 import type { ThrowReport } from '../throw-report.ts';
 import type { BaseImage } from './cell/base-image.ts';
 import type { PackedResult, PackedSlices } from './packed-messages.ts';

@@ -1,7 +1,7 @@
-import type { BorderAnswer, BorderHost, BorderRequest } from '../border.ts';
+import type { BorderAnswer, BorderHost, BorderRequest } from '../../border/border.ts';
 import type { ActiveCall, OpenQuestion } from './active-call.ts';
 import type { CallSliceResult, Question } from './protocol.ts';
-import type { SuspendedQuestion } from './suspended-call.ts';
+import type { SuspendedQuestion } from './suspend/suspended-call.ts';
 
 /** A question as it is put: for the first time, or again after the call was suspended, with what was left of its timer. */
 export type AskedQuestion = Question | SuspendedQuestion;

@@ -1,11 +1,11 @@
 import type { Socket } from 'node:net';
 import type { Logger } from 'pino';
 import type { RawData, WebSocket } from 'ws';
+import type { Caller } from '../../callers/caller.ts';
 import { budgets } from '../../config/budgets.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import type { EventLog } from '../../events/event.ts';
 import type { InvocableOperation } from '../../operations/invoke.ts';
-import type { Caller } from '../../tools/tool-types.ts';
 import type { IsCurrent } from '../auth.ts';
 import { freeBodyBytes } from '../door-admission.ts';
 import { toHotcellError } from '../problem-reply.ts';

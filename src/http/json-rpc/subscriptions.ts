@@ -1,11 +1,11 @@
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
+import type { Caller } from '../../callers/caller.ts';
 import { budgets } from '../../config/budgets.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import type { EventLog } from '../../events/event.ts';
 import { eventTypesQuery } from '../../operations/contracts/events.ts';
-import { filterFor } from '../../operations/events.ts';
-import type { Caller } from '../../tools/tool-types.ts';
+import { filterFor } from '../../operations/handlers/events.ts';
 import { type EventSink, startEventFeed } from '../event-feed.ts';
 import type { Shares } from '../shares.ts';
 import { formatNotification } from './message.ts';

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import type { Execution, ExecutionError } from '../../tools/tool-types.ts';
+import type { Execution, ExecutionError } from '../../calls/call-types.ts';
 import { defineContract } from '../operation.ts';
 import { listOf, pageQuery } from './paging.ts';
 

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import Value from 'typebox/value';
-import { nativeInput, nativeOutput } from '../../tools/builtins/native-input.ts';
-import type { CallAnswer } from '../../tools/tool-types.ts';
+import { nativeInput, nativeOutput } from '../../builtins/native-input.ts';
+import type { CallAnswer } from '../../calls/call-types.ts';
 import { defineContract } from '../operation.ts';
 import { executionError, executionStatus } from './executions.ts';
 import { listOf } from './paging.ts';

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
-import type { JsonSchema } from '../../plugins/manifest-types.ts';
-import type { CallAnswer } from '../../tools/tool-types.ts';
+import type { CallAnswer } from '../../calls/call-types.ts';
+import type { JsonSchema } from '../../units/manifest.ts';
 import { defineContract } from '../operation.ts';
 import { callWarnings, executionError, executionStatus } from './executions.ts';
 import { listOf, pageQuery } from './paging.ts';

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import Type from 'typebox';
 import Value from 'typebox/value';
-import { createDockerClient, describeDockerError, findDockerSocket } from '../../engines/docker/docker-client.ts';
-import { createImageBook } from '../../engines/docker/image-book.ts';
-import { describeImageUses } from '../../engines/docker/image-uses.ts';
+import { createDockerClient, describeDockerError, findDockerSocket } from '../../engines/process/docker/docker-client.ts';
+import { createImageBook } from '../../engines/process/docker/image-book.ts';
+import { describeImageUses } from '../../engines/process/docker/image-uses.ts';
 import type { Finding } from '../contracts/daemon.ts';
 import type { DoctorFacts } from './run-doctor.ts';
 

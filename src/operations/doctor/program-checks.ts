@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { findDeno } from '../../engines/deno/find-deno.ts';
+import { findDeno } from '../../engines/process/deno/find-deno.ts';
 import type { Finding } from '../contracts/daemon.ts';
 
 const startMs = 5000;

@@ -1,5 +1,6 @@
-import type { EngineNeed } from '../../engines/ladder.ts';
-import type { BuildInput, Diagnostic } from '../plugin-types.ts';
+import type { EngineNeed } from '../../engines/escalation.ts';
+import type { BuildInput } from '../../units/generation.ts';
+import type { Diagnostic } from '../plugin-types.ts';
 
 /** What the compiler knows about the host. */
 export interface CompilerOptions {

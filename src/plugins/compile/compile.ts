@@ -1,9 +1,10 @@
 import { lstatSync, realpathSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 import type { Message } from 'esbuild';
-import type { EngineNeed } from '../../engines/ladder.ts';
+import type { EngineNeed } from '../../engines/escalation.ts';
 import { isPassingMessage } from '../../errors/passing-error.ts';
-import type { BuildInput, Diagnostic } from '../plugin-types.ts';
+import type { BuildInput } from '../../units/generation.ts';
+import type { Diagnostic } from '../plugin-types.ts';
 import { bundleOptions } from './bundle-options.ts';
 import { runBundle, stopBundler } from './bundle-service.ts';
 import { createCommonJsPlugin, looksLikeCommonJs } from './commonjs.ts';

@@ -1,5 +1,5 @@
 import type { PartialMessage } from 'esbuild';
-import type { EngineNeed } from '../../engines/ladder.ts';
+import type { EngineNeed } from '../../engines/escalation.ts';
 import type { ErrorCode } from '../../errors/catalog.ts';
 
 /** Why the guard refused an import; travels through esbuild as the `detail` of a message. */

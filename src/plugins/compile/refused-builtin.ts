@@ -1,4 +1,4 @@
-import type { EngineNeed } from '../../engines/ladder.ts';
+import type { EngineNeed } from '../../engines/escalation.ts';
 import { needOf } from './specifiers.ts';
 
 /**

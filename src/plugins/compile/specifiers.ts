@@ -1,5 +1,5 @@
 import { builtinModules } from 'node:module';
-import type { EngineNeed } from '../../engines/ladder.ts';
+import type { EngineNeed } from '../../engines/escalation.ts';
 import { ImportRefusal } from './refusal.ts';
 
 const nodeBuiltins: ReadonlySet<string> = new Set(builtinModules);

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import type { GenerationTable } from '../../store/store-types.ts';
-import type { PluginManifest } from '../manifest-types.ts';
-import type { Author, BuildInput, Generation } from '../plugin-types.ts';
+import type { Author, BuildInput, Generation } from '../../units/generation.ts';
+import type { PluginManifest } from '../../units/manifest.ts';
 import { type ArtifactFiles, type Artifacts, hashBytes, type TraceFiles } from './artifact-files.ts';
 import { fromRow, type GenerationFacts, toRow } from './generation-rows.ts';
 import { createProgram, programKey } from './program.ts';

@@ -1,6 +1,6 @@
 import type { GenerationRow } from '../../store/store-types.ts';
-import type { PluginManifest } from '../manifest-types.ts';
-import type { Author, BuildInput, Generation } from '../plugin-types.ts';
+import type { Author, BuildInput, Generation } from '../../units/generation.ts';
+import type { PluginManifest } from '../../units/manifest.ts';
 
 /** What a row says of a generation; the program is bound to it by the archive. */
 export type GenerationFacts = Omit<Generation, 'program'> & { readonly codeHash: string; readonly imageHash: string | null };

@@ -1,8 +1,8 @@
 import type { PermissionSet } from '../../config/permission-set.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import type { GrantUse } from '../../permissions/select-grants.ts';
-import type { PluginManifest } from '../manifest-types.ts';
-import type { Generation } from '../plugin-types.ts';
+import type { Generation } from '../../units/generation.ts';
+import type { PluginManifest } from '../../units/manifest.ts';
 
 /** A generation as callers hold it. Structurally the PublishedGeneration of the registry. */
 export interface Published {

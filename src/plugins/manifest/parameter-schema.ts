@@ -1,5 +1,5 @@
 import { HotcellError } from '../../errors/hotcell-error.ts';
-import type { JsonSchema } from '../manifest-types.ts';
+import type { JsonSchema } from '../../units/manifest.ts';
 import { describeValue, invalidField, isFunctionMark, isRecord } from './manifest-fields.ts';
 
 const maxSchemaBytes = 64 * 1024;

@@ -4,9 +4,9 @@ import type { PermissionSet } from '../../config/permission-set.ts';
 import type { EngineName } from '../../engines/engine.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { parseRequestedPermissions } from '../../permissions/parse.ts';
+import type { PluginManifest, ToolManifest } from '../../units/manifest.ts';
 import { renderCodeFrame } from '../diagnostics/code-frame.ts';
 import { nameFromFile } from '../discovery/entry-names.ts';
-import type { PluginManifest, ToolManifest } from '../manifest-types.ts';
 import type { Diagnostic } from '../plugin-types.ts';
 import {
   checkKeys,

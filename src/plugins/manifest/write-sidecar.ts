@@ -1,4 +1,4 @@
-import type { JsonSchema, PluginManifest, ToolManifest } from '../manifest-types.ts';
+import type { JsonSchema, PluginManifest, ToolManifest } from '../../units/manifest.ts';
 
 /** Permissions whose use every host of Extism has, in a form of its own. */
 const portablePermissions: readonly string[] = ['net', 'env', 'kv'];

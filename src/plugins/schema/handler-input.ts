@@ -1,14 +1,14 @@
 import type { ArrowFunctionExpression, Function as FunctionNode, ObjectPattern, ParamPattern, TSType } from 'oxc-parser';
-import type { JsonSchema } from '../manifest-types.ts';
-import { type DocComment, findDocComment } from './doc-comments.ts';
-import { jsdocParameterType } from './jsdoc-parameters.ts';
-import { literalValue } from './literal-types.ts';
+import type { JsonSchema } from '../../units/manifest.ts';
 import type { ModuleGraph } from './module-graph.ts';
 import type { HandlerNode } from './plugin-object.ts';
-import { keyName } from './property-key.ts';
 import type { InferredHandler } from './schema-types.ts';
-import { createTypeReader } from './type-reader.ts';
-import type { TypeScope } from './type-scope.ts';
+import { type DocComment, findDocComment } from './types/doc-comments.ts';
+import { jsdocParameterType } from './types/jsdoc-parameters.ts';
+import { literalValue } from './types/literal-types.ts';
+import { keyName } from './types/property-key.ts';
+import { createTypeReader } from './types/type-reader.ts';
+import type { TypeScope } from './types/type-scope.ts';
 
 /** The input schema that the first parameter of a handler says, with its types in TypeScript or in a doc comment. */
 export function inferHandler(graph: ModuleGraph, handler: HandlerNode): InferredHandler {

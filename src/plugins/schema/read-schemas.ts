@@ -4,8 +4,8 @@ import { inferPermissions } from './infer-permissions.ts';
 import { createModuleGraph, type Found, type ModuleGraph } from './module-graph.ts';
 import type { ModuleIndex } from './module-index.ts';
 import { findHandlers, findLiteral, findPlugin, resolveObject } from './plugin-object.ts';
-import { keyName } from './property-key.ts';
 import { emptyReadResult, type SchemaFile, type SchemaReadResult, type SourcePosition } from './schema-types.ts';
+import { keyName } from './types/property-key.ts';
 
 const maxPositions = 300;
 const maxPositionDepth = 3;

@@ -1,5 +1,5 @@
-import type { JsonSchema } from '../manifest-types.ts';
-import type { ObjectShape } from './type-scope.ts';
+import type { JsonSchema } from '../../units/manifest.ts';
+import type { ObjectShape } from './types/type-scope.ts';
 
 /** The schema of some literals, with their common type where they have one. */
 export function enumSchema(literals: readonly unknown[]): JsonSchema {

@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../manifest-types.ts';
+import type { JsonSchema } from '../../units/manifest.ts';
 
 const maxUsageLength = 4096;
 const maxParameters = 64;

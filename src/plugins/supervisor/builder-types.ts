@@ -1,9 +1,10 @@
-import type { Rung } from '../../engines/ladder.ts';
+import type { Rung } from '../../engines/escalation.ts';
 import type { Asking } from '../../permissions/grants.ts';
+import type { Author, BuildInput } from '../../units/generation.ts';
+import type { PluginManifest } from '../../units/manifest.ts';
 import type { PluginSource } from '../discovery/plugin-source.ts';
 import type { Artifacts } from '../generations/artifact-files.ts';
-import type { PluginManifest } from '../manifest-types.ts';
-import type { Author, BuildInput, Diagnostic } from '../plugin-types.ts';
+import type { Diagnostic } from '../plugin-types.ts';
 
 /** What a build came to. `inputs` and `missing` are there on failure too: a change of either is worth another try. */
 export type BuildOutcome =

@@ -1,4 +1,4 @@
-import type { Generation } from '../plugin-types.ts';
+import type { Generation } from '../../units/generation.ts';
 
 /**
  * Generations whose session and plugin cells may still hold state for a newer one. A cell hands its state on when it is next

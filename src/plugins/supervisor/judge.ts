@@ -1,8 +1,9 @@
-import type { Rung } from '../../engines/ladder.ts';
+import type { Rung } from '../../engines/escalation.ts';
 import { isPassingError } from '../../errors/passing-error.ts';
+import type { Author, BuildInput, Generation } from '../../units/generation.ts';
 import { findSource, type PluginSource } from '../discovery/plugin-source.ts';
 import type { GenerationArchive } from '../generations/archive.ts';
-import type { Author, BuildInput, Diagnostic, Generation } from '../plugin-types.ts';
+import type { Diagnostic } from '../plugin-types.ts';
 import { compareInputs, inputsMatch, isOwnFile } from '../watch/compare-inputs.ts';
 import { isFolderAway, isUnreadableNow } from '../watch/folder-state.ts';
 import type { InputUsers } from '../watch/input-users.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { BuildInput } from '../plugin-types.ts';
+import type { BuildInput } from '../../units/generation.ts';
 import { isOwnFile } from '../watch/compare-inputs.ts';
 import { readSignature } from '../watch/signature.ts';
 

@@ -1,9 +1,10 @@
 import type { NameBook } from '../../permissions/name-book.ts';
+import type { Generation } from '../../units/generation.ts';
 import { nameFromFile } from '../discovery/entry-names.ts';
 import type { PluginSource } from '../discovery/plugin-source.ts';
 import type { Leasable } from '../generations/published.ts';
 import { absent, type Lifecycle } from '../lifecycle.ts';
-import type { Diagnostic, Generation } from '../plugin-types.ts';
+import type { Diagnostic } from '../plugin-types.ts';
 import type { TransitionRecord } from '../supervisor-types.ts';
 import type { Seen } from '../watch/seen.ts';
 import type { Wish } from './builder-types.ts';

@@ -2,17 +2,18 @@ import type { PermissionSet } from '../../config/permission-set.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { describePermissions } from '../../permissions/decision.ts';
 import type { NameBook, TakenName } from '../../permissions/name-book.ts';
+import type { ToolsNews } from '../../tools/tools-news.ts';
+import type { Generation } from '../../units/generation.ts';
 import { displayPath } from '../discovery/plugin-roots.ts';
 import type { GenerationArchive } from '../generations/archive.ts';
 import { createLeasable } from '../generations/published.ts';
 import { type LifecycleEffect, type LifecycleEvent, transition } from '../lifecycle.ts';
-import type { Diagnostic, Generation } from '../plugin-types.ts';
+import type { Diagnostic } from '../plugin-types.ts';
 import type { Wish } from './builder-types.ts';
 import { createInheritance } from './inheritance.ts';
 import type { SupervisorParts } from './parts.ts';
 import { addTransition, nameOf, type PluginRecord } from './plugin-record.ts';
 import type { PluginRowWriter } from './plugin-rows.ts';
-import type { ToolsNews } from './tools-news.ts';
 import { toolKeys, wantedNames } from './wanted-names.ts';
 
 /** Why something happened, and how it is told. */

@@ -1,4 +1,4 @@
-import type { Author } from '../plugin-types.ts';
+import type { Author } from '../../units/generation.ts';
 import type { ReloadResult } from '../supervisor-types.ts';
 import { compareSeen } from '../watch/seen.ts';
 import type { Judge, Verdict } from './judge.ts';

@@ -1,7 +1,8 @@
 import { basename } from 'node:path';
 import type { Asking } from '../../permissions/grants.ts';
+import type { Generation } from '../../units/generation.ts';
 import { displayPath } from '../discovery/plugin-roots.ts';
-import type { Generation, PluginView } from '../plugin-types.ts';
+import type { PluginView } from '../plugin-types.ts';
 import type { GenerationView } from '../supervisor-types.ts';
 import type { GrantDecision } from './parts.ts';
 import { nameOf, type PluginRecord } from './plugin-record.ts';

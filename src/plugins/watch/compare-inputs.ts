@@ -1,5 +1,5 @@
 import { sep } from 'node:path';
-import type { BuildInput } from '../plugin-types.ts';
+import type { BuildInput } from '../../units/generation.ts';
 import { readInput, readSignature } from './signature.ts';
 
 /** What became of the files of a build. `touched` carries the same content under new signatures. */

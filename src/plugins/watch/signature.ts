@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync } from 'node:fs';
-import type { BuildInput } from '../plugin-types.ts';
+import type { BuildInput } from '../../units/generation.ts';
 
 const MAX_INPUT_BYTES = 64 * 1024 * 1024;
 

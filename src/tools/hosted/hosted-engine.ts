@@ -1,4 +1,4 @@
-import type { BorderHost } from '../../engines/border.ts';
+import type { BorderHost } from '../../border/border.ts';
 import { watchDeadline } from '../../engines/deadline.ts';
 import type { Engine, RunOutcome, RunRequest } from '../../engines/engine.ts';
 import type { ErrorCode } from '../../errors/catalog.ts';

@@ -1,11 +1,11 @@
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import type { GrantBook } from '../../permissions/grants.ts';
 import type { NameBook, WantedNames } from '../../permissions/name-book.ts';
-import type { PluginManifest, ToolManifest } from '../../plugins/manifest-types.ts';
-import type { Generation } from '../../plugins/plugin-types.ts';
-import type { ToolsNews } from '../../plugins/supervisor/tools-news.ts';
+import type { Generation } from '../../units/generation.ts';
+import type { PluginManifest, ToolManifest } from '../../units/manifest.ts';
 import type { PublishedGeneration } from '../tool-types.ts';
 import type { ToolRegistry } from '../tools-api.ts';
+import type { ToolsNews } from '../tools-news.ts';
 import { createHostedEngine } from './hosted-engine.ts';
 import type { HostedTool, HostedUnit } from './hosted-types.ts';
 

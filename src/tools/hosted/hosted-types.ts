@@ -1,7 +1,7 @@
-import type { CapabilityUser } from '../../capabilities/capability.ts';
+import type { CapabilityUser } from '../../border/capability.ts';
 import type { PermissionSet } from '../../config/permission-set.ts';
-import type { JsonSchema, ToolManifest } from '../../plugins/manifest-types.ts';
-import type { Author } from '../../plugins/plugin-types.ts';
+import type { Author } from '../../units/generation.ts';
+import type { JsonSchema, ToolManifest } from '../../units/manifest.ts';
 
 /** One call of a hosted tool. */
 export interface HostedCall {

@@ -1,5 +1,5 @@
+import type { LogLine } from '../../border/border.ts';
 import type { Limits } from '../../config/limits.ts';
-import type { LogLine } from '../../engines/border.ts';
 
 /** Makes log lines of what a command writes. */
 export interface OutputLog {

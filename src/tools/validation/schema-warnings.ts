@@ -1,4 +1,4 @@
-import type { PluginManifest } from '../../plugins/manifest-types.ts';
+import type { PluginManifest } from '../../units/manifest.ts';
 import { checkSchema } from './validator.ts';
 
 /** Adds to a manifest's warnings what of its schemas is not checked at a call, and why. */

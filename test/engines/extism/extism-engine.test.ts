@@ -3,7 +3,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { resolveLimits } from '../../../src/config/limits.ts';
 import { Deadline } from '../../../src/engines/deadline.ts';
 import { createExtismEngine } from '../../../src/engines/extism/extism-engine.ts';
-import { embedSidecar } from '../../../src/engines/extism/sidecar.ts';
+import { embedSidecar } from '../../../src/engines/extism/module/sidecar.ts';
 import { assemble, assemblePlugin, createTestBorder, loadRequest, runRequest } from './wat-program.ts';
 
 const engine = createExtismEngine({ keepWarm: 1 });

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
+import type { BorderAnswer, BorderRequest } from '../../../src/border/border.ts';
 import { resolveLimits } from '../../../src/config/limits.ts';
-import type { BorderAnswer, BorderRequest } from '../../../src/engines/border.ts';
 import { Deadline } from '../../../src/engines/deadline.ts';
 import { createExtismEngine } from '../../../src/engines/extism/extism-engine.ts';
 import { assemblePlugin, createTestBorder, runRequest } from './wat-program.ts';

@@ -1,10 +1,10 @@
 import createWabt from 'wabt';
+import type { BorderHost, LogLine } from '../../../src/border/border.ts';
 import type { Limits } from '../../../src/config/limits.ts';
 import { resolveLimits } from '../../../src/config/limits.ts';
-import type { BorderHost, LogLine } from '../../../src/engines/border.ts';
 import { Deadline } from '../../../src/engines/deadline.ts';
 import type { LoadRequest, RunRequest } from '../../../src/engines/engine.ts';
-import { embedSidecar } from '../../../src/engines/extism/sidecar.ts';
+import { embedSidecar } from '../../../src/engines/extism/module/sidecar.ts';
 
 /** Assembles WebAssembly text into module bytes. */
 export async function assemble(text: string): Promise<Uint8Array> {

@@ -1,12 +1,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { BorderAnswer, BorderHost, BorderRequest, LogLine } from '../../../src/border/border.ts';
 import { defaultLimits, type Limits } from '../../../src/config/limits.ts';
-import type { BorderAnswer, BorderHost, BorderRequest, LogLine } from '../../../src/engines/border.ts';
 import { Deadline } from '../../../src/engines/deadline.ts';
 import type { Engine, Isolation, Program, RunOutcome } from '../../../src/engines/engine.ts';
 import { createQuickJsEngine } from '../../../src/engines/quickjs/engine.ts';
-import type { WaitingBounds } from '../../../src/engines/quickjs/waiting-memory.ts';
+import type { WaitingBounds } from '../../../src/engines/quickjs/suspend/waiting-memory.ts';
 
 /** A real engine with a scripted daemon behind it. */
 export interface CellEngine {

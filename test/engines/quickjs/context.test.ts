@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { BorderAnswer, BorderRequest } from '../../../src/engines/border.ts';
+import type { BorderAnswer, BorderRequest } from '../../../src/border/border.ts';
 import { type CellEngine, outputOf, startCellEngine } from './cell-engine.ts';
 
 let cells: CellEngine;

@@ -3,7 +3,7 @@ import { type BaseImage, buildBaseImage, countPages } from '../../../src/engines
 import { Cell } from '../../../src/engines/quickjs/cell/cell.ts';
 import { applyDelta, encodeDelta, restoreReference } from '../../../src/engines/quickjs/cell/delta.ts';
 import { compileQuickJs, createInstanceMaker, type Instance } from '../../../src/engines/quickjs/cell/instance.ts';
-import { bundlePrelude } from '../../../src/engines/quickjs/prelude.ts';
+import { bundlePrelude } from '../../../src/guests/prelude.ts';
 import { type CellEngine, outputOf, startCellEngine } from './cell-engine.ts';
 
 const EMPTY_PRELUDE =

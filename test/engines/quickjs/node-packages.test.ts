@@ -1,6 +1,6 @@
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { bundleNodeBuiltins } from '../../../src/engines/quickjs/node-builtins.ts';
+import { bundleNodeBuiltins } from '../../../src/guests/node-builtins.ts';
 import { startWebGuest, type WebGuest } from './web-api-guest.ts';
 
 let guest: WebGuest;

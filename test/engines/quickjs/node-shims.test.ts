@@ -1,7 +1,7 @@
 import { builtinModules } from 'node:module';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { bundleNodeBuiltins, nodeBuiltinShims, refusedBuiltins } from '../../../src/engines/quickjs/node-builtins.ts';
+import { bundleNodeBuiltins, nodeBuiltinShims, refusedBuiltins } from '../../../src/guests/node-builtins.ts';
 import { expectSameAsNode } from './web-api-compare.ts';
 import { startWebGuest, type WebGuest } from './web-api-guest.ts';
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { CapabilityTable } from '../../../src/capabilities/capability.ts';
+import type { CapabilityTable } from '../../../src/border/capability.ts';
 import { createUser } from '../../capabilities/capability-user.ts';
 import { startWebServer, type WebServer } from '../../capabilities/network/web-server.ts';
 import { openTable } from '../../capabilities/table-harness.ts';

@@ -1,8 +1,8 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { BorderAnswer, BorderHost, BorderRequest } from '../../../src/border/border.ts';
 import { defaultLimits } from '../../../src/config/limits.ts';
-import type { BorderAnswer, BorderHost, BorderRequest } from '../../../src/engines/border.ts';
 import { Deadline } from '../../../src/engines/deadline.ts';
 import type { Engine, Program, RunOutcome, RunRequest } from '../../../src/engines/engine.ts';
 import { createQuickJsEngine } from '../../../src/engines/quickjs/engine.ts';

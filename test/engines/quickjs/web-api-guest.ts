@@ -4,7 +4,7 @@ import { build } from 'esbuild';
 import { newQuickJSWASMModuleFromVariant, type QuickJSContext, type QuickJSHandle } from 'quickjs-emscripten-core';
 import { createHostAnswers } from '../../../src/engines/quickjs/host-answers/host-answers.ts';
 import { HostRefusal } from '../../../src/engines/quickjs/host-answers/host-refusal.ts';
-import { lazyModuleFiles } from '../../../wasm/guest/web/lazy-modules.ts';
+import { lazyModuleFiles } from '../../../src/guests/cell/web/lazy-modules.ts';
 
 /** What crossed the border for an operation that settles later or needs no answer. */
 export interface Crossing {
@@ -31,7 +31,7 @@ export interface WebGuest {
 
 // The package's types describe its CommonJS face, in which the variant lies one level deeper.
 const variant = quickJsVariant as unknown as QuickJSSyncVariant;
-const guestDir = new URL('../../../wasm/guest/', import.meta.url).pathname;
+const guestDir = new URL('../../../src/guests/cell/', import.meta.url).pathname;
 const bundled = Promise.all([bundlePrelude(), bundleLazyModules()]);
 
 /** Starts a guest. Timers settle at once unless `script` says otherwise. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createLeasable } from '../../../src/plugins/generations/published.ts';
-import type { Generation } from '../../../src/plugins/plugin-types.ts';
+import type { Generation } from '../../../src/units/generation.ts';
 
 const generation: Generation = {
   id: 'gen_1',

@@ -2,12 +2,12 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import type { BorderHost } from '../../../src/border/border.ts';
 import { defaultLimits } from '../../../src/config/limits.ts';
 import type { PermissionSet } from '../../../src/config/permission-set.ts';
-import type { BorderHost } from '../../../src/engines/border.ts';
 import { Deadline } from '../../../src/engines/deadline.ts';
 import type { Engine } from '../../../src/engines/engine.ts';
-import { embedSidecar } from '../../../src/engines/extism/sidecar.ts';
+import { embedSidecar } from '../../../src/engines/extism/module/sidecar.ts';
 import type { EventEnvelope } from '../../../src/events/event.ts';
 import { createEventLog } from '../../../src/events/event-log.ts';
 import { decideGrants } from '../../../src/permissions/decision.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { PluginSource } from '../../../src/plugins/discovery/plugin-source.ts';
-import type { Generation } from '../../../src/plugins/plugin-types.ts';
 import { createRungBuilds } from '../../../src/plugins/supervisor/rung-builds.ts';
+import type { Generation } from '../../../src/units/generation.ts';
 import { makeManifest } from '../../tools/calling-house.ts';
 
 const source: PluginSource = {

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { CallAnswer } from '../../../src/calls/call-types.ts';
+import { decodeRecording } from '../../../src/calls/record/recording-codec.ts';
 import type { ErrorCode } from '../../../src/errors/catalog.ts';
 import { executionContracts } from '../../../src/operations/contracts/executions.ts';
 import { toolContracts } from '../../../src/operations/contracts/tools.ts';
-import { decodeRecording } from '../../../src/tools/recording-codec.ts';
-import type { CallAnswer } from '../../../src/tools/tool-types.ts';
 import { until } from '../../plugins/rig/supervisor-rig.ts';
 import { type EngineHouse, openEngineHouse } from './engine-house.ts';
 import { type Deed, guestLimits, limitGuests } from './limit-guests.ts';

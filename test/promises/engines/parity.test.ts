@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { CallAnswer } from '../../../src/tools/tool-types.ts';
+import type { CallAnswer } from '../../../src/calls/call-types.ts';
 import { buildText, moduleOf } from '../../engines/extism/build/build-fixture.ts';
 import { type EngineHouse, openEngineHouse } from './engine-house.ts';
 import { type Part, presentParts } from './subjects.ts';

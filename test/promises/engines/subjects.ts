@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { findDeno } from '../../../src/engines/deno/find-deno.ts';
-import type { CallAnswer } from '../../../src/tools/tool-types.ts';
-import { testImages } from '../../engines/docker/docker-machine.ts';
+import type { CallAnswer } from '../../../src/calls/call-types.ts';
+import { findDeno } from '../../../src/engines/process/deno/find-deno.ts';
 import { buildText, moduleOf } from '../../engines/extism/build/build-fixture.ts';
+import { testImages } from '../../engines/process/docker/docker-machine.ts';
 import { commandScript, probeCommand } from './probe-command.ts';
 import { assembleProbe, probeManifest } from './probe-module.ts';
 import { probePlugin } from './probe-script.ts';

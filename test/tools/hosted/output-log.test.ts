@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { LogLine } from '../../../src/engines/border.ts';
+import type { LogLine } from '../../../src/border/border.ts';
 import { createOutputLog } from '../../../src/tools/hosted/output-log.ts';
 
 function openLog(limits = { logLines: 1000, logBytes: 100_000 }) {

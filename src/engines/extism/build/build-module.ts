@@ -1,8 +1,8 @@
 import { Worker } from 'node:worker_threads';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
-import type { Prelude } from '../../quickjs/prelude.ts';
+import { loadPortableCode, readRuntime } from '../../../guests/portable-code.ts';
+import type { Prelude } from '../../../guests/prelude.ts';
 import type { FreezeRequest, FreezeResult, ModuleParts } from './freeze.ts';
-import { loadPortableCode, readRuntime } from './portable-code.ts';
 
 /** How long loading a plugin may take, and who may cut it short. */
 export interface BuildBounds {

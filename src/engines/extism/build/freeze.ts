@@ -1,7 +1,7 @@
+import { listParts, type PortableCode } from '../../../guests/portable-code.ts';
+import type { Prelude } from '../../../guests/prelude.ts';
 import { listLazyGlobals } from '../../quickjs/host-answers/lazy-globals.ts';
-import type { Prelude } from '../../quickjs/prelude.ts';
 import { writeModule } from './module-writer.ts';
-import { listParts, type PortableCode } from './portable-code.ts';
 import { GuestThrown, openQuickJs, type QuickJsSession } from './quickjs-session.ts';
 
 /** One tool of a module. */

@@ -1,4 +1,4 @@
-import { listSections, readUnsigned, writeCustomSection, writeUnsigned } from '../module-sections.ts';
+import { listSections, readUnsigned, writeCustomSection, writeUnsigned } from '../module/module-sections.ts';
 
 /** What a frozen plugin changes in the runtime. */
 export interface FrozenState {

@@ -1,5 +1,5 @@
 import { randomFillSync } from 'node:crypto';
-import { extismFunctions, extismNamespace, wasiNamespace } from '../module-contract.ts';
+import { extismFunctions, extismNamespace, wasiNamespace } from '../module/module-contract.ts';
 
 /** What JavaScript threw while a module was being made. */
 export class GuestThrown extends Error {

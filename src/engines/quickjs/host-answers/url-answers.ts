@@ -5,7 +5,7 @@ import { Shape } from './shape.ts';
 const MAX_URL_CHARS = 1024 * 1024;
 const MAX_QUERY_CHARS = 8 * MAX_URL_CHARS;
 
-/** The order that wasm/guest/web/url.ts expects. */
+/** The order that src/guests/cell/web/url.ts expects. */
 const partNames = [
   'href',
   'origin',

@@ -1,4 +1,4 @@
-import type { BorderCrossing, BorderView, LogLine } from '../../border.ts';
+import type { BorderCrossing, BorderView, LogLine } from '../../../border/border.ts';
 import { readThrowReport, type ThrowReport } from '../../throw-report.ts';
 import type { HostImport } from '../cell/cell.ts';
 import { nonDeterministicOperations } from '../host-answers/host-answers.ts';

@@ -1,10 +1,8 @@
-import type { BorderView } from '../../border.ts';
+import type { BorderView } from '../../../border/border.ts';
 import type { BaseImage } from '../cell/base-image.ts';
 import { Cell, type ThrownInGuest } from '../cell/cell.ts';
 import type { Reference } from '../cell/delta.ts';
 import type { Instance } from '../cell/instance.ts';
-import { noteLook } from '../control.ts';
-import { freeBytes } from '../free-bytes.ts';
 import { listLazyGlobals } from '../host-answers/lazy-globals.ts';
 import type {
   CallSlice,
@@ -16,7 +14,9 @@ import type {
   SliceEnd,
   WorkerSetup,
 } from '../protocol.ts';
-import { defaultBudget } from '../slice-budget.ts';
+import { noteLook } from '../schedule/control.ts';
+import { defaultBudget } from '../schedule/slice-budget.ts';
+import { freeBytes } from '../suspend/free-bytes.ts';
 import { SliceHost } from './slice-host.ts';
 
 type AnswerNow = (op: string, payload: string, body: Uint8Array | undefined) => string | Uint8Array | undefined;

@@ -2,10 +2,10 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { createInstanceMaker } from '../cell/instance.ts';
-import { claimSlice } from '../control.ts';
 import { createHostAnswers } from '../host-answers/host-answers.ts';
 import { countSlices, packResult, unpackSlices } from '../packed-messages.ts';
 import type { CallSlice, LoadSlice, PackedFromWorker, ToWorker, WorkerSetup } from '../protocol.ts';
+import { claimSlice } from '../schedule/control.ts';
 import { SliceRunner } from './slice-runner.ts';
 
 /** Discarded memory of cells that may wait for its collection, and for how long. */

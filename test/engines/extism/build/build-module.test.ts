@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { buildModule } from '../../../../src/engines/extism/build/build-module.ts';
 import type { FreezeRequest } from '../../../../src/engines/extism/build/freeze.ts';
-import { bundlePrelude } from '../../../../src/engines/quickjs/prelude.ts';
+import { bundlePrelude } from '../../../../src/guests/prelude.ts';
 
 const prelude = await bundlePrelude();
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type FrozenState, writeModule } from '../../../../src/engines/extism/build/module-writer.ts';
-import { readCustomSection } from '../../../../src/engines/extism/module-sections.ts';
+import { readCustomSection } from '../../../../src/engines/extism/module/module-sections.ts';
 import { assemble } from '../wat-program.ts';
 
 const text = (more: { data?: string; global?: string } = {}) => `(module

@@ -1,0 +1,141 @@
+import { hash, randomBytes } from 'node:crypto';
+import type { Config } from '../config/config-types.ts';
+import { HotcellError } from '../errors/hotcell-error.ts';
+import { operatorId } from '../permissions/approval-answerer.ts';
+import type { KeyRow, Store } from '../store/store-types.ts';
+import type { Caller, CallerRules } from './caller.ts';
+import { callerOf, changeRules, type RulesChange, readRules } from './key-rules.ts';
+
+/** A new key: `key` is shown once and never kept. */
+export interface CreatedKey {
+  readonly row: KeyRow;
+  readonly rules: CallerRules;
+  readonly key: string;
+}
+
+/** The API keys. Lookups are memory, so that checking one does not make the store commit. */
+export interface KeyRing {
+  /** Throws `body-invalid` for rules that do not fit the role. */
+  create(request: {
+    readonly name: string;
+    readonly role: Caller['role'];
+    readonly rules?: RulesChange;
+    readonly madeBy?: string;
+  }): CreatedKey;
+  list(): KeyRow[];
+  /** Changes the rules of a key; they hold from the next request on. Throws `key-unknown` or `body-invalid`. */
+  update(id: string, change: RulesChange): KeyRow;
+  /** False when there is no such key, or it was revoked before. Holds from the next request on. */
+  revoke(id: string): boolean;
+  /** Who uses a key with this SHA-256 (hex), if it is valid; notes the use. */
+  find(secretHash: string): Caller | undefined;
+  /**
+   * Whether two callers are keys of one line: one made the other, over any number of keys between them, or one key made both.
+   * The operator's own token stands above all lines. Keys whose maker is not known count as one line.
+   */
+  areOfOneLine(one: string, other: string): boolean;
+  /** Who uses the key with this id, with the rules of now; undefined when it was revoked or has expired. */
+  current(id: string): Caller | undefined;
+}
+
+interface ActiveKey {
+  caller: Caller;
+  touchedAtMs: number;
+}
+
+// The time of the last use is for people: one write a minute is enough.
+const touchEveryMs = 60_000;
+const unknownMaker = 'unknown';
+
+/** Reads the keys from the store and keeps them in memory. */
+export function createKeyRing(parts: {
+  readonly store: Pick<Store, 'keys'>;
+  readonly now: () => number;
+  readonly defaults?: Config['callers'];
+}): KeyRing {
+  const { store, now, defaults = { ratePerMinute: 0, maxConcurrent: 0 } } = parts;
+  const activeByHash = new Map<string, ActiveKey>();
+  const activeById = new Map<string, ActiveKey>();
+  /** Of revoked keys too: what they made stays of their line. */
+  const makerById = new Map<string, string | null>();
+  for (const row of store.keys.list()) {
+    makerById.set(row.id, row.madeBy);
+    if (row.revokedAtMs === null) remember(row);
+  }
+
+  function remember(row: KeyRow): void {
+    const caller = callerOf(row, readRules(row.rulesJson), defaults);
+    const active = { caller, touchedAtMs: row.lastUsedAtMs ?? 0 };
+    activeByHash.set(row.secretHash, active);
+    activeById.set(row.id, active);
+  }
+
+  function lineOf(id: string): string {
+    const madeBy = makerById.get(id);
+    if (madeBy === null) return unknownMaker;
+    return madeBy !== undefined && makerById.has(madeBy) ? lineOf(madeBy) : id;
+  }
+
+  function isValid({ caller: { expiresAtMs } }: ActiveKey): boolean {
+    return expiresAtMs === undefined || now() < expiresAtMs;
+  }
+
+  return {
+    create({ name, role, rules: wanted = {}, madeBy = operatorId }) {
+      const rules = changeRules(role, {}, wanted, now());
+      const key = `hck_${randomBytes(32).toString('base64url')}`;
+      const row: KeyRow = {
+        id: `key_${randomBytes(8).toString('hex')}`,
+        name,
+        role,
+        secretHash: hashSecret(key),
+        createdAtMs: now(),
+        lastUsedAtMs: null,
+        revokedAtMs: null,
+        rulesJson: JSON.stringify(rules),
+        madeBy,
+      };
+      store.keys.insert(row);
+      makerById.set(row.id, madeBy);
+      remember(row);
+      return { row, rules, key };
+    },
+    list: () => store.keys.list(),
+    areOfOneLine: (one, other) => one === other || (makerById.has(one) && makerById.has(other) && lineOf(one) === lineOf(other)),
+    update(id, change) {
+      const row = store.keys.list().find((each) => each.id === id && each.revokedAtMs === null);
+      if (row === undefined) throw new HotcellError('key-unknown', `There is no valid key "${id.slice(0, 64)}".`);
+      const rulesJson = JSON.stringify(changeRules(row.role, readRules(row.rulesJson), change, now()));
+      store.keys.setRules(id, rulesJson);
+      const changed = { ...row, rulesJson };
+      remember(changed);
+      return changed;
+    },
+    revoke(id) {
+      activeById.delete(id);
+      for (const [secretHash, { caller }] of activeByHash) {
+        if (caller.id === id) activeByHash.delete(secretHash);
+      }
+      return store.keys.revoke(id, now());
+    },
+    find(secretHash) {
+      const active = activeByHash.get(secretHash);
+      if (active === undefined || !isValid(active)) return undefined;
+      const atMs = now();
+      if (atMs - active.touchedAtMs >= touchEveryMs) {
+        active.touchedAtMs = atMs;
+        store.keys.touch(active.caller.id, atMs);
+      }
+      return active.caller;
+    },
+    current(id) {
+      const active = activeById.get(id);
+      return active !== undefined && isValid(active) ? active.caller : undefined;
+    },
+  };
+}
+
+/** SHA-256 of a token or key, hex. */
+export function hashSecret(secret: string): string {
+  return hash('sha256', secret, 'hex');
+}

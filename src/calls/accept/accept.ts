@@ -1,0 +1,194 @@
+import type { Config } from '../../config/config-types.ts';
+import { Deadline } from '../../engines/deadline.ts';
+import { HotcellError } from '../../errors/hotcell-error.ts';
+import type { Approvals } from '../../permissions/approval-types.ts';
+import type { Store } from '../../store/store-types.ts';
+import type { PreparedTool } from '../../tools/prepared-tool.ts';
+import type { ToolEntry } from '../../tools/tool-types.ts';
+import type { ToolRegistry } from '../../tools/tools-api.ts';
+import { seesTool } from '../../tools/visible-tools.ts';
+import { ActiveCall } from '../active-call.ts';
+import { chooseTimeoutMs } from '../attempt/deadline.ts';
+import { type Engines, findEngine } from '../attempt/engine-run.ts';
+import { checkNesting } from '../attempt/nested-calls.ts';
+import type { CallAnswer, CallRequest } from '../call-types.ts';
+import { showAnswer } from '../record/execution-reader.ts';
+import { createRecord } from '../record/execution-records.ts';
+import { cellKeyOf } from '../wait/cell-key.ts';
+import type { Dispatcher } from '../wait/dispatcher.ts';
+import { decideAdmission, type Refusal } from './admission.ts';
+import { askForApproval } from './approval-gate.ts';
+import type { BeforeCall } from './before-call.ts';
+import { type CallArguments, readArguments, readSession } from './call-arguments.ts';
+import type { CallerLimits } from './caller-limits.ts';
+import type { Idempotency } from './idempotency.ts';
+import { sideEffectKeyOf } from './side-effects.ts';
+
+/** What decides about a call before it enters. */
+export interface AcceptParts {
+  readonly config: Pick<Config, 'tools' | 'safeMode' | 'queue' | 'idempotency'>;
+  readonly registry: Pick<ToolRegistry, 'resolve'>;
+  readonly engines: Engines;
+  readonly idempotency: Idempotency;
+  readonly limits: CallerLimits;
+  readonly dispatcher: Pick<Dispatcher, 'pending' | 'pendingOf'>;
+  readonly prepare: (entry: ToolEntry) => PreparedTool;
+  readonly nextId: () => string;
+  readonly isDraining: () => boolean;
+  /** What cannot be recorded does not begin. */
+  readonly store: Pick<Store, 'problem'>;
+  /** Calls under way, by id. */
+  readonly active: ReadonlyMap<string, ActiveCall>;
+  /** Epoch ms. */
+  readonly now: () => number;
+  readonly approvals: Pick<Approvals, 'ask'>;
+  /** Asked before a call enters. */
+  readonly beforeCall?: BeforeCall | undefined;
+}
+
+/** Everything before the queue. */
+export interface Acceptance {
+  /**
+   * Throws the refusal, which leaves nothing behind. Returns the answer of an earlier execution, if there is one. A promise only
+   * where somebody wants to be asked about the call first.
+   */
+  accept(request: CallRequest): ActiveCall | CallAnswer | Promise<ActiveCall | CallAnswer>;
+  /** Why this caller may not call this tool just now. */
+  findRefusal(entry: ToolEntry, request: CallRequest): Refusal | undefined;
+}
+
+interface Examined extends CallArguments {
+  readonly entry: ToolEntry;
+  readonly tool: PreparedTool;
+  readonly session: string;
+}
+
+/** Creates the acceptance of calls: resolve, admit, validate. */
+export function createAcceptance(parts: AcceptParts): Acceptance {
+  const { config, registry, idempotency, dispatcher, now } = parts;
+
+  function findRefusal(entry: ToolEntry, { caller }: CallRequest): Refusal | undefined {
+    return decideAdmission({
+      tool: entry.name,
+      plugin: entry.plugin,
+      areToolsEnabled: config.tools.enabled,
+      isDraining: parts.isDraining(),
+      safeMode: config.safeMode,
+      mode: entry.manifest.mode,
+      flags: entry.manifest.flags,
+      who: entry.manifest.who,
+      role: caller.role,
+      isolation: entry.published.manifest.isolation,
+      needsEngine: entry.published.manifest.permissions.engine,
+      granted: entry.published.granted,
+      pending: dispatcher.pending(),
+      pendingOfCaller: dispatcher.pendingOf(caller.id),
+      maxPending: config.queue.maxPending,
+      maxPendingPerCaller: config.queue.maxPendingPerCaller,
+    });
+  }
+
+  /** Everything that can be said against a call before anything is done for it. */
+  function examine(request: CallRequest, isAdmitted: boolean): Examined {
+    const entry = registry.resolve(
+      request.ref,
+      (each) => seesTool(request.caller, each) && (request.parent === undefined || !each.isSecond),
+    );
+    const problem = parts.store.problem();
+    if (problem !== undefined) throw problem;
+    const refusal = findRefusal(entry, request);
+    if (refusal !== undefined) {
+      throw new HotcellError(refusal.code, refusal.message, refusal.fix === undefined ? {} : { fix: refusal.fix });
+    }
+    if (!isAdmitted) parts.limits.admit(request);
+    if (request.signal?.aborted === true) throw new HotcellError('cancelled', 'The call was cancelled before it began.');
+    findEngine(parts.engines, entry);
+    const tool = parts.prepare(entry);
+    const session = readSession(request);
+    checkNesting(entry, request, { session, maxDepth: config.tools.maxDepth, active: parts.active });
+    return { entry, tool, session, ...readArguments(request.arguments, entry, tool) };
+  }
+
+  /** Much may have changed while it was asked, so the call is examined again; it was taken from the rate already. */
+  async function ask(beforeCall: BeforeCall, request: CallRequest, examined: Examined): Promise<ActiveCall | CallAnswer> {
+    const { entry, tool, session, value } = examined;
+    const { caller, parent, signal } = request;
+    const check = (args: unknown): void => void readArguments(args, entry, tool);
+    const question = { entry, arguments: value, caller, session, parent: parent?.executionId, signal, check };
+    // It counts as under way in the meantime.
+    const leaveLimits = parts.limits.enter(request);
+    let args: unknown;
+    try {
+      args = await beforeCall.ask(question);
+    } finally {
+      leaveLimits();
+    }
+    const asked = { ...request, arguments: args };
+    return enter(asked, examine(asked, true));
+  }
+
+  function enter(request: CallRequest, { entry, tool, session, value, json }: Examined): ActiveCall | CallAnswer {
+    const createdAtMs = now();
+    const { published, name, version, plugin } = entry;
+    const { id: caller } = request.caller;
+    const idempotencyKey = request.idempotencyKey ?? null;
+    const id = parts.nextId();
+    const { sideEffectMs } = config.idempotency;
+    const effectKey = idempotencyKey === null && sideEffectMs > 0 ? sideEffectKeyOf(entry, { session, arguments: value }) : null;
+    const key = idempotencyKey ?? effectKey;
+    const within = effectKey === null ? {} : { withinMs: sideEffectMs };
+    const unitTool = `${published.generation.pluginPath}#${name}`;
+    const keyUse = { caller, tool: unitTool, key: key ?? '', arguments: value, executionId: id, ...within };
+    const earlier = key === null ? undefined : idempotency.claim(keyUse);
+    if (earlier !== undefined) return showAnswer(earlier, request.caller);
+    const generation = published.generation.id;
+    const facts = {
+      id,
+      tool: name,
+      version,
+      plugin,
+      generation,
+      caller,
+      session,
+      argumentsJson: json,
+      createdAtMs,
+      idempotencyKey,
+      parent: request.parent?.executionId ?? null,
+      engine: published.engine?.name ?? published.manifest.engine,
+    };
+    const releaseKey = key === null ? undefined : () => idempotency.release(keyUse);
+    const above = request.parent === undefined ? undefined : parts.active.get(request.parent.executionId);
+    const call = new ActiveCall({
+      request,
+      entry,
+      tool,
+      record: createRecord(facts),
+      deadline: new Deadline(chooseTimeoutMs(request.timeoutMs, tool.limits.wallMs), above?.deadline),
+      cellKey: cellKeyOf(published, caller, session),
+    });
+    call.releaseKey = releaseKey;
+    try {
+      const endLease = published.lease();
+      const leaveLimits = parts.limits.enter(request);
+      call.leave = () => {
+        leaveLimits();
+        endLease();
+      };
+      call.approval = askForApproval(call, parts.approvals);
+    } catch (error) {
+      call.leave?.();
+      releaseKey?.();
+      throw error;
+    }
+    return call;
+  }
+
+  return {
+    findRefusal,
+    accept(request) {
+      const examined = examine(request, false);
+      const { beforeCall } = parts;
+      return beforeCall?.wants(examined.entry) ? ask(beforeCall, request, examined) : enter(request, examined);
+    },
+  };
+}

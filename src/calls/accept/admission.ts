@@ -1,0 +1,90 @@
+import type { Config } from '../../config/config-types.ts';
+import type { PermissionSet } from '../../config/permission-set.ts';
+import type { Isolation } from '../../engines/engine.ts';
+import type { ErrorCode } from '../../errors/catalog.ts';
+import { describeGrantCommand } from '../../permissions/permission-words.ts';
+import type { ToolFlags, ToolManifest } from '../../units/manifest.ts';
+
+/** What decides whether a call may enter. */
+export interface AdmissionFacts {
+  readonly tool: string;
+  readonly plugin: string;
+  readonly areToolsEnabled: boolean;
+  readonly isDraining: boolean;
+  readonly safeMode: Config['safeMode'];
+  readonly mode: 'on' | 'off' | 'auto';
+  readonly flags: ToolFlags;
+  readonly who: ToolManifest['who'] | undefined;
+  readonly role: 'admin' | 'caller';
+  readonly isolation: Isolation;
+  /** Engines that a person must let the plugin have, because it asks for a lower one. */
+  readonly needsEngine: PermissionSet['engine'];
+  /** Asked for only where it matters. */
+  readonly granted: () => PermissionSet;
+  readonly pending: number;
+  readonly pendingOfCaller: number;
+  readonly maxPending: number;
+  readonly maxPendingPerCaller: number;
+}
+
+/** Why a call may not enter. */
+export interface Refusal {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly fix?: string;
+}
+
+/** Decides whether a call may enter; undefined lets it in. The first reason that holds is told. */
+export function decideAdmission(facts: AdmissionFacts): Refusal | undefined {
+  const { tool, plugin } = facts;
+  if (facts.isDraining) return { code: 'shutting-down', message: 'The daemon is stopping and takes no more calls.' };
+  if (!facts.areToolsEnabled) return { code: 'tools-disabled', message: 'All tools are switched off by tools.enabled.' };
+  if (facts.mode === 'off') return { code: 'tool-off', message: `The tool "${tool}" is switched off: its mode is "off".` };
+  if (facts.safeMode !== 'off' && facts.flags.isDangerous) {
+    const message = `The tool "${tool}" is marked isDangerous, and safeMode is "${facts.safeMode}".`;
+    return { code: 'tool-off', message, fix: 'Set safeMode to "off" in the config and start again.' };
+  }
+  const refusal = facts.role === 'admin' ? undefined : refuseRole(facts);
+  if (refusal !== undefined) return refusal;
+  if (facts.isolation === 'plugin' && facts.granted().sharedCell !== true) {
+    const message = `"${tool}" keeps one cell for all callers (isolation: "plugin"), which "${plugin}" was not granted.`;
+    return {
+      code: 'permission-denied',
+      message,
+      fix: `Allow it with: ${describeGrantCommand(plugin, { sharedCell: true })}`,
+    };
+  }
+  return refuseEngine(facts) ?? refuseFullQueue(facts);
+}
+
+function refuseEngine({ tool, plugin, needsEngine, granted }: AdmissionFacts): Refusal | undefined {
+  const missing = needsEngine?.filter((engine) => granted().engine?.includes(engine) !== true);
+  if (missing === undefined || missing.length === 0) return undefined;
+  return {
+    code: 'permission-denied',
+    message: `"${tool}" needs the engine "${missing.join('", "')}", which "${plugin}" may not have any more.`,
+    fix: `Allow it with: ${describeGrantCommand(plugin, { engine: missing })}`,
+  };
+}
+
+function refuseRole({ tool, flags, who }: AdmissionFacts): Refusal | undefined {
+  if (flags.isElevated) {
+    return { code: 'forbidden', message: `The tool "${tool}" is marked isElevated: only an admin may call it.` };
+  }
+  if (who === 'person') {
+    return { code: 'forbidden', message: `The tool "${tool}" is for people (who: "person"): only an admin may call it.` };
+  }
+  return undefined;
+}
+
+function refuseFullQueue(facts: AdmissionFacts): Refusal | undefined {
+  const { pending, maxPending, pendingOfCaller, maxPendingPerCaller } = facts;
+  if (pending >= maxPending) {
+    return { code: 'queue-full', message: `${pending} calls wait already; at most ${maxPending} may wait.` };
+  }
+  if (pendingOfCaller >= maxPendingPerCaller) {
+    const message = `${pendingOfCaller} calls of this caller wait already; at most ${maxPendingPerCaller} of one caller may wait.`;
+    return { code: 'queue-full', message };
+  }
+  return undefined;
+}

@@ -1,0 +1,61 @@
+import type { Caller } from '../../callers/caller.ts';
+import { createRateBuckets } from '../../callers/rate-buckets.ts';
+import { HotcellError } from '../../errors/hotcell-error.ts';
+import type { CallRequest } from '../call-types.ts';
+
+/** Holds callers to the rate and the number of calls that their rules allow. Calls that calls make do not count. */
+export interface CallerLimits {
+  /** Takes one call from the rate. Throws `rate-limited` with `retryAfterMs` when the caller must wait. */
+  admit(request: LimitedRequest): void;
+  /** Counts a call in; the returned function counts it out. */
+  enter(request: LimitedRequest): () => void;
+}
+
+type LimitedRequest = Pick<CallRequest, 'caller' | 'parent'>;
+
+const mostCallers = 10_000;
+const retryWhenBusyMs = 1000;
+const noLimit = (): void => {};
+
+/** Creates the limits of all callers. */
+export function createCallerLimits(parts: { readonly now: () => number }): CallerLimits {
+  const buckets = createRateBuckets({ now: parts.now, most: mostCallers });
+  const underWayByCaller = new Map<string, number>();
+  return {
+    admit({ caller, parent }) {
+      if (parent !== undefined) return;
+      const { maxConcurrent, ratePerMinute } = caller;
+      const underWay = maxConcurrent === undefined ? 0 : (underWayByCaller.get(countedAs(caller)) ?? 0);
+      if (maxConcurrent !== undefined && underWay >= maxConcurrent) {
+        throw refuse(`${underWay} calls of this key are under way; at most ${maxConcurrent} may be.`, retryWhenBusyMs);
+      }
+      const waitMs = ratePerMinute === undefined ? 0 : buckets.take(caller.id, ratePerMinute);
+      if (waitMs > 0) throw refuse(`This key may make ${ratePerMinute} calls a minute.`, waitMs);
+    },
+    enter({ caller, parent }) {
+      if (parent !== undefined || caller.maxConcurrent === undefined) return noLimit;
+      const key = countedAs(caller);
+      underWayByCaller.set(key, (underWayByCaller.get(key) ?? 0) + 1);
+      let isIn = true;
+      return () => {
+        if (!isIn) return;
+        isIn = false;
+        const left = (underWayByCaller.get(key) ?? 1) - 1;
+        if (left === 0) underWayByCaller.delete(key);
+        else underWayByCaller.set(key, left);
+      };
+    },
+  };
+}
+
+/** Every request of a stranger has an id of its own, so strangers are counted together. */
+export function countedAs(caller: Caller): string {
+  return caller.isAnonymous === true ? 'anonymous' : caller.id;
+}
+
+function refuse(message: string, retryAfterMs: number): HotcellError {
+  return new HotcellError('rate-limited', message, {
+    facts: { retryAfterMs },
+    fix: 'Wait as long as Retry-After says; an operator can raise the limit: hotcell key update ID.',
+  });
+}

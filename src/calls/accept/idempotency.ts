@@ -1,0 +1,131 @@
+import { createHash } from 'node:crypto';
+import { HotcellError } from '../../errors/hotcell-error.ts';
+import type { ExecutionRow } from '../../store/execution-types.ts';
+import type { Store } from '../../store/store-types.ts';
+import { canonicalJson } from '../../tools/canonical-json.ts';
+import type { CallAnswer } from '../call-types.ts';
+import { readExecution } from '../record/stored-execution.ts';
+
+/** One use of an idempotency key. Keys belong to a caller and a tool, whatever its version. */
+export interface KeyUse {
+  readonly caller: string;
+  readonly tool: string;
+  readonly key: string;
+  readonly arguments: unknown;
+  readonly executionId: string;
+  /**
+   * For keys that nobody chose: only a call that still runs, or that succeeded at most so long ago, counts as earlier; else
+   * the key is claimed anew.
+   */
+  readonly withinMs?: number;
+}
+
+/** Makes sure that a key is executed once. */
+export interface Idempotency {
+  /**
+   * Claims the key for this execution and returns undefined, or returns the answer of the execution that had it before.
+   * Throws `idempotency-in-progress`, `idempotency-mismatch` (other arguments), and `conflict` when the key was executed
+   * but its record is gone: executing again could do twice what was to be done once.
+   */
+  claim(use: KeyUse): CallAnswer | undefined;
+  /** Gives a key back whose execution was refused before it began. */
+  release(use: Pick<KeyUse, 'caller' | 'tool' | 'key'>): void;
+}
+
+const maxKeyLength = 255;
+const pruneEvery = 500;
+
+/** Creates the keeper of keys; they are forgotten after `keepMs`. */
+export function createIdempotency(parts: {
+  readonly store: Pick<Store, 'idempotency' | 'executions'>;
+  readonly keepMs: number;
+  readonly now: () => number;
+  /** The open question to a person that an execution of this caller waits for. */
+  readonly findQuestion?: (executionId: string, caller: string) => string | undefined;
+}): Idempotency {
+  const { store, keepMs, now, findQuestion = () => undefined } = parts;
+  let claimsSincePrune = pruneEvery;
+
+  return {
+    claim(use) {
+      if (use.key === '' || use.key.length > maxKeyLength) {
+        const message = `An idempotency key has 1 to ${maxKeyLength} characters; this one has ${use.key.length}.`;
+        throw new HotcellError('body-invalid', message, { fix: 'Send a short unique key, such as a UUID.' });
+      }
+      const atMs = now();
+      claimsSincePrune++;
+      if (claimsSincePrune >= pruneEvery) {
+        claimsSincePrune = 0;
+        store.idempotency.prune(atMs - keepMs);
+      }
+      const { caller, tool, key, executionId } = use;
+      const argumentsHash = hashArguments(use.arguments);
+      const wanted = { caller, tool, key, argumentsHash, executionId, atMs };
+      const claim = store.idempotency.claim(wanted);
+      if (claim.claimed) return undefined;
+      const row = store.executions.get(claim.executionId);
+      if (use.withinMs !== undefined && !isWithin(row, atMs - use.withinMs)) {
+        store.idempotency.release(caller, tool, key);
+        store.idempotency.claim(wanted);
+        return undefined;
+      }
+      return answerEarlier(key, claim.argumentsHash === argumentsHash, row, findQuestion);
+    },
+    release: ({ caller, tool, key }) => store.idempotency.release(caller, tool, key),
+  };
+}
+
+function isWithin(row: ExecutionRow | undefined, sinceMs: number): boolean {
+  if (row?.status === 'success') return (row.endedAtMs ?? 0) >= sinceMs;
+  return row?.status === 'pending' || row?.status === 'running';
+}
+
+function hashArguments(value: unknown): string {
+  try {
+    return createHash('sha256').update(canonicalJson(value)).digest('base64url');
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new HotcellError('arguments-invalid', 'The arguments are nested too deeply to be compared under an idempotency key.');
+  }
+}
+
+function answerEarlier(
+  key: string,
+  hasSameArguments: boolean,
+  row: ExecutionRow | undefined,
+  findQuestion: (executionId: string, caller: string) => string | undefined,
+): CallAnswer {
+  if (!hasSameArguments) {
+    throw new HotcellError('idempotency-mismatch', `The idempotency key "${key}" was used with other arguments before.`);
+  }
+  if (row === undefined) {
+    throw new HotcellError('conflict', `The idempotency key "${key}" was used before, but its record was not kept.`, {
+      fix: 'Check what the earlier call did, then call with a new key.',
+    });
+  }
+  if (row.status === 'pending' || row.status === 'running') {
+    const { id: executionId, status } = row;
+    const approval = findQuestion(executionId, row.caller);
+    const waits = approval === undefined ? `is still ${status}` : `waits for a person to answer ${approval}`;
+    const message = `The call with the idempotency key "${key}" ${waits}: ${executionId}.`;
+    throw new HotcellError('idempotency-in-progress', message, {
+      facts: { executionId, ...(approval !== undefined && { approval }) },
+      fix: `Wait for its end: hotcell executions show ${executionId} --wait`,
+    });
+  }
+  const { id: executionId, output, error, cut, warnings, durationMs = 0 } = readExecution(row);
+  if (cut?.output !== undefined) {
+    const message = `The same call was made a moment ago as ${executionId}, and its output of ${cut.output} bytes was not kept whole.`;
+    throw new HotcellError('conflict', message, { fix: 'Send an idempotency key with calls whose long output is needed again.' });
+  }
+  const told = error?.code === 'interrupted' ? { ...error, fix: 'Check what the call did, then use a new key.' } : error;
+  return {
+    executionId,
+    status: row.status,
+    ...(output !== undefined && { output }),
+    ...(told !== undefined && { error: told }),
+    ...(warnings !== undefined && { warnings }),
+    durationMs,
+    replayed: true,
+  };
+}

@@ -1,0 +1,246 @@
+import type { Duplex } from 'node:stream';
+import type { BorderAnswer, BorderHost, BorderRequest, BorderView, BorderWorkspace, LogLine } from '../../border/border.ts';
+import type { CapabilityTable, CapabilityUser } from '../../border/capability.ts';
+import { confirmOperation } from '../../capabilities/confirm.ts';
+import type { PermissionSet } from '../../config/permission-set.ts';
+import type { EventLog } from '../../events/event.ts';
+import type { GrantUse } from '../../permissions/select-grants.ts';
+import type { Redactor } from '../../secrets/secret-types.ts';
+import type { PublishedGeneration } from '../../tools/tool-types.ts';
+import type { ActiveCall } from '../active-call.ts';
+import { redactAnswer, redactLine } from '../record/redaction.ts';
+import type { DurableWaits } from '../wait/durable-waits.ts';
+
+/** A use of a permission, or a refusal. */
+export interface NotedUse {
+  readonly granted: PermissionSet;
+  readonly permission: string;
+  readonly detail: string;
+  readonly allowed: boolean;
+  /** The call got it without asking: at most one such use a call is told. */
+  readonly isGiven?: boolean;
+  readonly record: Pick<ActiveCall['record'], 'id' | 'caller' | 'plugin' | 'tool'>;
+}
+
+/** What the borders of all calls share. */
+export interface CallBorderParts {
+  readonly capabilities: Pick<CapabilityTable, 'answer' | 'dial' | 'workspace' | 'endCall'>;
+  readonly events: EventLog;
+  /** Takes secrets out of what reaches the guest and what it logs. */
+  readonly redactor?: Redactor | undefined;
+  /** What `context.config.get` and `context.env.get` may answer now. Must not throw. */
+  readonly readView: (published: PublishedGeneration, use: GrantUse) => BorderView;
+  /** Notes a use or a refusal for the audit. Must not throw. */
+  readonly noteUse?: ((published: PublishedGeneration, use: NotedUse) => void) | undefined;
+  readonly waits: DurableWaits;
+  readonly setWaiting: (call: ActiveCall, isWaiting: boolean) => void;
+  /** Hears what `onLog` of a request threw. Must not throw. */
+  readonly onFault: (error: unknown, executionId: string) => void;
+}
+
+/** A call that uses one permission a thousand times is told of once; beyond this many different uses, no more are told. */
+const maxNotedUses = 100;
+const refusals: ReadonlySet<string> = new Set([
+  'file-refused',
+  'secret-misplaced',
+  'quota-exceeded',
+  'call-cycle',
+  'not-supported',
+]);
+/** What is asked without leaving a trace: a call that asked for nothing else may be run again from its start. */
+const readingOperations: ReadonlySet<string> = new Set([
+  'kv.get',
+  'kv.list',
+  'files.read',
+  'files.list',
+  'files.stat',
+  'tools.list',
+]);
+const maxOpLength = 64;
+const maxRefusalLength = 200;
+
+const interrupted: BorderAnswer = {
+  ok: false,
+  code: 'interrupted',
+  message: 'The daemon stopped while the host did this; whether it took place is not known, and it is not done again.',
+};
+
+/** The host side of one attempt of one call. */
+export class CallBorder implements BorderHost {
+  readonly #parts: CallBorderParts;
+  readonly #call: ActiveCall;
+  readonly #use: GrantUse;
+  #user: CapabilityUser | undefined;
+  #open = 0;
+  #engineTellsWaiting = false;
+  #isOver = false;
+  #hasViewed = false;
+  #hasFiles = false;
+  #notedUses: Set<string> | undefined;
+
+  constructor(parts: CallBorderParts, call: ActiveCall) {
+    this.#parts = parts;
+    this.#call = call;
+    const { id: executionId, caller, session } = call.record;
+    this.#use = { executionId, caller, session };
+  }
+
+  async answer(request: BorderRequest, signal: AbortSignal): Promise<BorderAnswer> {
+    this.#user ??= this.#createUser();
+    this.#open++;
+    if (!this.#engineTellsWaiting) this.#setWaiting(true);
+    try {
+      const answer = redactAnswer(await this.#carryOut(request, this.#user, signal), this.#parts.redactor);
+      if (!answer.ok && refusals.has(answer.code)) this.#noteRefusal(request.op, answer);
+      return answer;
+    } finally {
+      this.#open--;
+      if (!this.#engineTellsWaiting && this.#open === 0) this.#setWaiting(false);
+    }
+  }
+
+  async #carryOut(request: BorderRequest, user: CapabilityUser, signal: AbortSignal): Promise<BorderAnswer> {
+    const { waits, capabilities } = this.#parts;
+    if (!readingOperations.has(request.op)) this.#call.hasEffects = true;
+    if (request.op !== confirmOperation) {
+      if (request.again) return interrupted;
+      waits.beforeEffect(this.#call);
+      return capabilities.answer(request, user, signal);
+    }
+    try {
+      await waits.beforeQuestion(this.#call);
+      return await capabilities.answer(request, user, signal);
+    } finally {
+      waits.afterQuestion(this.#call);
+    }
+  }
+
+  view(): BorderView {
+    const { published } = this.#call.entry;
+    const view = this.#parts.readView(published, this.#use);
+    if (!this.#hasViewed) {
+      this.#hasViewed = true;
+      for (const name in view.env) this.#note({ permission: 'env', detail: name, allowed: true, isGiven: true });
+      if (published.manifest.isolation === 'plugin') {
+        this.#note({ permission: 'sharedCell', detail: '', allowed: true, isGiven: true });
+      }
+      for (const engine of published.manifest.permissions.engine ?? []) {
+        this.#note({ permission: 'engine', detail: engine, allowed: true, isGiven: true });
+      }
+    }
+    return view;
+  }
+
+  deniedName(name: string): void {
+    this.#noteUse('env', name, false);
+  }
+
+  dial(to: { readonly host: string; readonly port: number }, signal: AbortSignal): Promise<Duplex> {
+    this.#call.hasEffects = true;
+    this.#user ??= this.#createUser();
+    this.#parts.waits.beforeEffect(this.#call);
+    return this.#parts.capabilities.dial(to, this.#user, signal);
+  }
+
+  user(): CapabilityUser {
+    this.#user ??= this.#createUser();
+    this.#parts.waits.beforeEffect(this.#call);
+    return this.#user;
+  }
+
+  async workspace(): Promise<BorderWorkspace> {
+    this.#user ??= this.#createUser();
+    this.#parts.waits.beforeEffect(this.#call);
+    const workspace = await this.#parts.capabilities.workspace(this.#user);
+    if (workspace.write.length > 0) this.#call.hasEffects = true;
+    if (!this.#hasFiles) this.#noteFiles(workspace);
+    return workspace;
+  }
+
+  /** What the guest opens by itself passes no capability: it counts as used once it is handed over. */
+  #noteFiles(workspace: BorderWorkspace): void {
+    this.#hasFiles = true;
+    for (const permission of ['read', 'write'] as const) {
+      for (const detail of workspace[permission]) this.#note({ permission, detail, allowed: true, isGiven: true });
+    }
+  }
+
+  waiting(isWaiting: boolean): void {
+    this.#engineTellsWaiting = true;
+    this.#setWaiting(isWaiting);
+    if (isWaiting && !this.#isOver) this.#parts.waits.settled(this.#call);
+  }
+
+  /** The attempt is over: answers that come late change nothing any more. */
+  end(): void {
+    this.#isOver = true;
+    this.#parts.waits.endAttempt(this.#call);
+    if (this.#user) this.#parts.capabilities.endCall(this.#call.record.id);
+  }
+
+  log(written: LogLine): void {
+    const line = redactLine(written, this.#parts.redactor);
+    const { record, request } = this.#call;
+    const { level, text } = line;
+    this.#parts.events.publish('execution-log', { caller: record.caller, subject: record.id, data: { level, text } });
+    this.#call.log.add(line);
+    if (line.isWarning) this.#call.notes.warn(text);
+    try {
+      request.onLog?.(line);
+    } catch (error) {
+      this.#parts.onFault(error, record.id);
+    }
+  }
+
+  warn(text: string): void {
+    this.log({ level: 'warn', text, atMs: Date.now(), isWarning: true });
+  }
+
+  progress(data: { readonly done: number; readonly total?: number; readonly message?: string }): void {
+    const { caller, id } = this.#call.record;
+    this.#parts.events.publish('execution-progress', { caller, subject: id, data });
+  }
+
+  #setWaiting(isWaiting: boolean): void {
+    if (!this.#isOver) this.#parts.setWaiting(this.#call, isWaiting);
+  }
+
+  #createUser(): CapabilityUser {
+    const { id, plugin, tool, caller, session } = this.#call.record;
+    const { published } = this.#call.entry;
+    return {
+      executionId: id,
+      plugin,
+      pluginPath: published.generation.pluginPath,
+      tool,
+      caller,
+      session,
+      chain: this.#call.chain,
+      holdClock: () => this.#call.deadline.hold(),
+      granted: () => published.granted(this.#use),
+      noteUse: (permission, detail, allowed) => this.#noteUse(permission, detail, allowed),
+    };
+  }
+
+  #noteUse(permission: string, detail: string, allowed: boolean): void {
+    this.#notedUses ??= new Set();
+    const use = `${allowed ? '+' : '-'}${permission} ${detail}`;
+    if (!allowed) this.#call.notes.refuse(permission, detail);
+    if (this.#notedUses.size >= maxNotedUses || this.#notedUses.has(use)) return;
+    this.#notedUses.add(use);
+    this.#note({ permission, detail, allowed });
+    const { caller, id, tool } = this.#call.record;
+    this.#parts.events.publish('permission-use', { caller, subject: id, data: { tool, permission, detail, allowed } });
+  }
+
+  /** A denial was noted where it was decided; these are the other ways in which a capability says no. */
+  #noteRefusal(op: string, { code, message }: { readonly code: string; readonly message: string }): void {
+    this.#noteUse(op.slice(0, maxOpLength), `${code}: ${message.slice(0, maxRefusalLength)}`, false);
+  }
+
+  #note(use: Pick<NotedUse, 'permission' | 'detail' | 'allowed' | 'isGiven'>): void {
+    if (this.#parts.noteUse === undefined) return;
+    const { published } = this.#call.entry;
+    this.#parts.noteUse(published, { ...use, granted: published.granted(this.#use), record: this.#call.record });
+  }
+}

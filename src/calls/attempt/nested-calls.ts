@@ -1,0 +1,105 @@
+import { createHash } from 'node:crypto';
+import type { Caller } from '../../callers/caller.ts';
+import { HotcellError } from '../../errors/hotcell-error.ts';
+import { maxRefLength, parseToolRef } from '../../tools/tool-ref.ts';
+import type { ToolEntry } from '../../tools/tool-types.ts';
+import type { ActiveCall } from '../active-call.ts';
+import type { CallAnswer, CallRequest } from '../call-types.ts';
+import { cellKeyOf } from '../wait/cell-key.ts';
+import type { Dispatcher } from '../wait/dispatcher.ts';
+import { decideNesting, wouldWaitForItself } from './nesting.ts';
+
+/** What a running call asks for through `context.tools.call`. */
+export interface NestedRequest {
+  /** `name`, `name@version` or `name@range`. */
+  readonly ref: string;
+  readonly arguments: unknown;
+  readonly timeoutMs?: number | undefined;
+  /** Belongs to the plugin that chose it: it cannot meet a key that the caller or another plugin chose. */
+  readonly idempotencyKey?: string | undefined;
+}
+
+/** Calls that running calls make. They have the caller, the session and at most the time of the call above. */
+export interface NestedCalls {
+  /** Runs it to its end; aborting cancels it. Rejects with a HotcellError when it was refused before it ran. */
+  call(executionId: string, request: NestedRequest, signal: AbortSignal): Promise<CallAnswer>;
+  /** Who made the call; undefined when it is over. */
+  callerOf(executionId: string): Caller | undefined;
+}
+
+interface NestedParts {
+  readonly find: (executionId: string) => ActiveCall | undefined;
+  readonly call: (request: CallRequest) => Promise<CallAnswer>;
+  readonly dispatcher: Pick<Dispatcher, 'lendPlace' | 'takeBackPlace'>;
+}
+
+/** Creates the calls within calls. */
+export function createNestedCalls({ find, call, dispatcher }: NestedParts): NestedCalls {
+  return {
+    callerOf: (executionId) => find(executionId)?.request.caller,
+    async call(executionId, { ref, arguments: args, timeoutMs, idempotencyKey }, signal) {
+      const parent = find(executionId);
+      if (parent === undefined) throw new HotcellError('cancelled', 'The call that wanted to call a tool is over.');
+      const leftMs = Math.max(1, Math.floor(parent.deadline.leftMs()));
+      const request: CallRequest = {
+        ref,
+        arguments: args,
+        caller: parent.request.caller,
+        session: parent.record.session,
+        timeoutMs: timeoutMs === undefined ? leftMs : Math.min(timeoutMs, leftMs),
+        parent: { executionId, chain: parent.chain },
+        signal,
+        ...(idempotencyKey !== undefined && { idempotencyKey: hideKey(parent.pluginPath, idempotencyKey) }),
+      };
+      // While it waits for its children a call needs no place of its own: else parents could fill all places and wait for ever.
+      dispatcher.lendPlace(parent);
+      try {
+        return await call(request);
+      } catch (error) {
+        throw withoutOtherNames(error, ref);
+      } finally {
+        dispatcher.takeBackPlace(parent);
+      }
+    },
+  };
+}
+
+/** Throws when a call within a call would go round in a circle, too deep, or wait for a cell that a call above it holds. */
+export function checkNesting(
+  entry: ToolEntry,
+  { parent, caller }: CallRequest,
+  facts: { readonly session: string; readonly maxDepth: number; readonly active: ReadonlyMap<string, ActiveCall> },
+): void {
+  if (parent === undefined) return;
+  const { chain, executionId } = parent;
+  const tool = `${entry.name}@${entry.version}`;
+  const refusal = decideNesting({ tool, chain, maxDepth: facts.maxDepth });
+  if (refusal !== undefined) throw new HotcellError(refusal.code, refusal.message, { fix: refusal.fix, facts: { chain } });
+  const cellKey = cellKeyOf(entry.published, caller.id, facts.session);
+  if (cellKey === '' || !wouldWaitForItself(cellKey, executionId, listUses(facts.active))) return;
+  const message = `The cell of "${tool}" is held until the calls above it end, so this one could never begin: ${[...chain, tool].join(' -> ')}.`;
+  throw new HotcellError('call-cycle', message, { fix: 'Let one of the two plugins use isolation: "call".', facts: { chain } });
+}
+
+function* listUses(active: ReadonlyMap<string, ActiveCall>) {
+  for (const [id, { request, cellKey, phase }] of active) {
+    // Whoever waits for a person will want its cell afterwards.
+    const isWaiting = phase === 'cell-wait' || phase === 'approval';
+    if (phase !== 'ended') yield { id, parent: request.parent?.executionId, cellKey, isWaiting };
+  }
+}
+
+function hideKey(pluginPath: string, key: string): string {
+  if (key === '') throw new HotcellError('arguments-invalid', 'An idempotency key must not be empty.');
+  return `nested-${createHash('sha256')
+    .update(JSON.stringify([pluginPath, key]))
+    .digest('base64url')}`;
+}
+
+/** Near names would tell a plugin of tools that it may not call. */
+function withoutOtherNames(error: unknown, ref: string): unknown {
+  if (!(error instanceof HotcellError) || error.code !== 'tool-unknown' || parseToolRef(ref).range !== undefined) return error;
+  return new HotcellError('tool-unknown', `There is no tool "${ref.slice(0, maxRefLength)}".`, {
+    fix: 'See context.tools.list() for the tools that can be called.',
+  });
+}

@@ -1,0 +1,142 @@
+import type { Escalation } from '../../config/config-types.ts';
+import type { Engine, RunOutcome } from '../../engines/engine.ts';
+import {
+  decideRun,
+  type EngineNeed,
+  type LadderDecision,
+  type Rung,
+  type Rungs,
+  type RunTrouble,
+} from '../../engines/escalation.ts';
+import type { EventLog } from '../../events/event.ts';
+import type { Generation } from '../../units/generation.ts';
+import type { ActiveCall } from '../active-call.ts';
+import { decideRetry } from './retry.ts';
+
+/** What decides whether a call may be run again on a higher engine, and makes the code for it. */
+export interface RunLadder {
+  rungs(): Promise<Rungs>;
+  /** What the operator's config says for a plugin. */
+  escalationOf(pluginPath: string): Escalation;
+  /** What the engine of a call did not have, as its error says. */
+  findNeed(error: { readonly name?: string; readonly message: string; readonly lacks?: string }): EngineNeed | undefined;
+  /** Asks a person to let a plugin have an engine; says how to let it. */
+  ask(generation: Generation, engine: Rung, reason: string): Promise<string | undefined>;
+  /** The engine, and the same content for it; undefined when it cannot be had. */
+  build(generation: Generation, rung: Rung): Promise<{ readonly engine: Engine; readonly generation: Generation } | undefined>;
+}
+
+type Failure = Exclude<RunOutcome, { status: 'success' }>;
+
+/** What comes after a failed attempt: another one is on its way, or the call ends, with a sentence on what might help. */
+export type AfterFailure =
+  | { readonly goesOn: true }
+  /** `isFix`: what the plugin's author could mend is not at fault. */
+  | { readonly goesOn: false; readonly advice?: string; readonly isFix?: boolean };
+
+/** Arranges another attempt of a call whose last one failed. */
+export interface NextAttempt {
+  /** Never rejects. The call is over, or somebody else's, when it goes on. */
+  arrange(call: ActiveCall, failure: Failure): Promise<AfterFailure>;
+}
+
+const over: AfterFailure = { goesOn: false };
+const goesOn: AfterFailure = { goesOn: true };
+
+/** Creates the arrangement. `enterAgain` puts a call into the queue; it and `stop` must not throw. */
+export function createNextAttempt(parts: {
+  readonly ladder: RunLadder | undefined;
+  readonly events: Pick<EventLog, 'publish'>;
+  readonly beforeEffect: (call: ActiveCall) => void;
+  readonly enterAgain: (call: ActiveCall) => void;
+  readonly stop: (call: ActiveCall) => void;
+  readonly onFault: (error: unknown, executionId: string) => void;
+}): NextAttempt {
+  const { ladder, beforeEffect, enterAgain } = parts;
+
+  function retry(call: ActiveCall, { status, error }: Failure): boolean {
+    const { retries, idempotent } = call.entry.manifest;
+    const attempt = call.record.attempts;
+    const facts = { status, code: error.code, attempt, retries, isIdempotent: idempotent };
+    const decision = decideRetry({ ...facts, leftMs: call.deadline.leftMs() });
+    if (!decision.retry || call.controller.signal.aborted) return false;
+    beforeEffect(call);
+    call.phase = 'back-off';
+    call.timer = setTimeout(() => enterAgain(call), decision.delayMs);
+    return true;
+  }
+
+  async function decide(call: ActiveCall, trouble: RunTrouble, use: RunLadder): Promise<LadderDecision> {
+    const { generation, manifest } = call.entry.published;
+    return decideRun({
+      trouble,
+      engine: manifest.engine,
+      rungs: await use.rungs(),
+      escalation: use.escalationOf(generation.pluginPath),
+      isOperators: generation.author === 'operator',
+      isIdempotent: call.entry.manifest.idempotent,
+      hasEffects: call.hasEffects,
+      isolation: manifest.isolation,
+      hasMoved: call.climbed !== undefined,
+      leftMs: call.deadline.leftMs(),
+    });
+  }
+
+  /** While the code is made the call waits as it does between two attempts: whoever cancels it ends it. */
+  async function climb(call: ActiveCall, trouble: RunTrouble, use: RunLadder): Promise<AfterFailure> {
+    call.phase = 'back-off';
+    call.timer = setTimeout(() => parts.stop(call), Math.max(1, call.deadline.leftMs()));
+    const decision = await decide(call, trouble, use);
+    const { generation, manifest } = call.entry.published;
+    const built = decision.action === 'move' ? await use.build(generation, decision.engine) : undefined;
+    // Ended from outside in the meantime.
+    if (call.phase !== 'back-off') return goesOn;
+    clearTimeout(call.timer);
+    if (decision.action !== 'move' || built === undefined) {
+      call.phase = 'ending';
+      return await advise(call, decision, use, typeof trouble === 'object');
+    }
+    beforeEffect(call);
+    const { engine: to, reason } = decision;
+    call.climbed = { ...built, from: manifest.engine, to, reason };
+    call.record.engine = to;
+    const { id: execution, tool } = call.record;
+    const data = { from: manifest.engine, to, reason, tool, execution };
+    parts.events.publish('engine-change', { subject: call.entry.plugin, data });
+    enterAgain(call);
+    return goesOn;
+  }
+
+  async function advise(call: ActiveCall, decision: LadderDecision, use: RunLadder, isFix: boolean): Promise<AfterFailure> {
+    if (decision.action === 'suggest') return { goesOn: false, advice: decision.reason, isFix };
+    if (decision.action !== 'ask') return over;
+    const how = await use.ask(call.entry.published.generation, decision.engine, decision.reason);
+    return { goesOn: false, advice: how === undefined ? decision.reason : `${decision.reason} ${how}`, isFix };
+  }
+
+  return {
+    async arrange(call, failure) {
+      if (retry(call, failure)) return goesOn;
+      const trouble = ladder && findTrouble(call, failure, ladder);
+      if (ladder === undefined || trouble === undefined || call.controller.signal.aborted) return over;
+      try {
+        return await climb(call, trouble, ladder);
+      } catch (error) {
+        parts.onFault(error, call.record.id);
+        if (call.phase !== 'back-off') return goesOn;
+        clearTimeout(call.timer);
+        call.phase = 'ending';
+        return over;
+      }
+    },
+  };
+}
+
+/** What kept a call from its end that another engine might not have kept it from. */
+function findTrouble(call: ActiveCall, { error }: Failure, ladder: RunLadder): RunTrouble | undefined {
+  // What the daemon runs itself has no other engine.
+  if (call.entry.published.engine !== undefined) return undefined;
+  if (error.code === 'memory-exceeded') return 'memory-limit';
+  if (error.code === 'time-exceeded') return call.deadline.leftMs() === 0 ? 'time' : 'cpu-limit';
+  return error.code === 'handler-threw' || error.lacks !== undefined ? ladder.findNeed(error) : undefined;
+}

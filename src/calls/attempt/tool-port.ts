@@ -1,0 +1,36 @@
+import type { Caller } from '../../callers/caller.ts';
+import type { ToolPort } from '../../capabilities/tools.ts';
+import { parseToolRef } from '../../tools/tool-ref.ts';
+import type { ToolEntry } from '../../tools/tool-types.ts';
+import type { ToolRegistry } from '../../tools/tools-api.ts';
+import { seesTool } from '../../tools/visible-tools.ts';
+import type { NestedCalls } from './nested-calls.ts';
+
+/** Makes of the call journey what `context.tools` needs. `nested` is asked late: the journey is made after the capabilities. */
+export function createToolPort(parts: {
+  readonly registry: Pick<ToolRegistry, 'list'>;
+  readonly nested: () => NestedCalls;
+}): ToolPort {
+  return {
+    nameOf: (ref) => parseToolRef(ref).name,
+    list(executionId) {
+      const caller = parts.nested().callerOf(executionId);
+      if (caller === undefined) return [];
+      return parts.registry
+        .list()
+        .filter((entry) => isOpenTo(entry, caller))
+        .map(({ name, version, manifest }) => ({
+          name,
+          version,
+          description: manifest.description,
+          input: manifest.input,
+        }));
+    },
+    call: (executionId, request, signal) => parts.nested().call(executionId, request, signal),
+  };
+}
+
+function isOpenTo(entry: ToolEntry, caller: Caller): boolean {
+  const { mode, flags } = entry.manifest;
+  return mode !== 'off' && !entry.isSecond && (caller.role === 'admin' || !flags.isElevated) && seesTool(caller, entry);
+}

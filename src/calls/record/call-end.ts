@@ -1,0 +1,92 @@
+import type { GuestError, RunOutcome } from '../../engines/engine.ts';
+import { errorCatalog } from '../../errors/catalog.ts';
+import { HotcellError } from '../../errors/hotcell-error.ts';
+import { sayIssue } from '../../tools/validation/schema-issue.ts';
+import type { ActiveCall, CallPhase } from '../active-call.ts';
+import type { CallAnswer, ExecutionError, ExplainGuestError } from '../call-types.ts';
+import type { CallEnd } from './execution-records.ts';
+
+/** What a success becomes: its output, or an error when the output is not what the tool declares. */
+export function endSuccess(call: ActiveCall, outcome: RunOutcome & { status: 'success' }): CallEnd {
+  const { output } = outcome;
+  const outputJson: string | undefined = outcome.outputJson ?? JSON.stringify(output);
+  const issues = call.tool.output?.findIssues(output, outputJson?.length ?? 0);
+  if (issues === undefined) return { status: 'success', output, outputJson };
+  const message = `The output does not fit the output schema of ${call.entry.name}: ${issues.map(sayIssue).join('; ')}.`;
+  return endWithError('error', { code: 'output-invalid', message, frames: [] });
+}
+
+/** A call that was stopped before it started, or between two attempts. */
+export function endWaiting(status: 'cancelled' | 'timeout', phase: CallPhase): CallEnd {
+  const waitedFor = {
+    approval: 'a person to let it begin',
+    'cell-wait': 'the calls before it in its cell',
+    'back-off': 'its next attempt',
+  } as const;
+  const what = phase === 'approval' || phase === 'cell-wait' || phase === 'back-off' ? waitedFor[phase] : 'its turn';
+  if (status === 'cancelled') {
+    return endWithError(status, {
+      code: 'cancelled',
+      message: `The call was cancelled while it waited for ${what}.`,
+      frames: [],
+    });
+  }
+  return endWithError(status, {
+    code: 'time-exceeded',
+    message: `The time ran out while the call waited for ${what}.`,
+    frames: [],
+  });
+}
+
+/** A failure without a place in the plugin's code. */
+export function endWithError(status: Exclude<CallEnd['status'], 'success'>, error: GuestError): CallEnd {
+  return { status, error: describeError(error) };
+}
+
+/** A failure of the guest, explained with its place in the plugin's own files where it has one. */
+export async function endFailure(
+  call: ActiveCall,
+  outcome: Exclude<RunOutcome, { status: 'success' }>,
+  explain: ExplainGuestError,
+  onFault: (error: unknown, executionId: string) => void,
+): Promise<CallEnd> {
+  const { status, error } = outcome;
+  if (error.frames.length === 0) return endWithError(status, error);
+  try {
+    return { status, error: await explain(error, call.climbed?.generation ?? call.entry.published.generation) };
+  } catch (fault) {
+    onFault(fault, call.record.id);
+    return endWithError(status, { ...error, frames: [] });
+  }
+}
+
+/** The same failure, with a sentence on what might help in its next step, or as that step. */
+export function addAdvice(end: CallEnd, advice: string, isFix = false): CallEnd {
+  const { error } = end;
+  return error === undefined ? end : { ...end, error: { ...error, fix: isFix ? advice : `${error.fix} ${advice}` } };
+}
+
+/** What an answer says of a call that was run again on a higher engine. */
+export function describeClimb({ from, to, reason }: NonNullable<ActiveCall['climbed']>): NonNullable<CallAnswer['climbed']> {
+  return { from, to, reason };
+}
+
+function describeError(error: GuestError): ExecutionError {
+  const { code, message, name, frames } = error;
+  return {
+    code,
+    message,
+    ...(name !== undefined && { name }),
+    ...(frames.length > 0 && { frames }),
+    fix: errorCatalog[code].fix,
+  };
+}
+
+/** What a caller hears whose call waits for a person when the daemon ends. */
+export function leftToNextRun(executionId: string): HotcellError {
+  const message = `The daemon is stopping. The call ${executionId} waits for a person, and goes on when the daemon runs again.`;
+  return new HotcellError('shutting-down', message, {
+    facts: { executionId },
+    fix: `Start the daemon again, then: hotcell executions show ${executionId} --wait`,
+  });
+}

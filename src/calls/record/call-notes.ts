@@ -1,0 +1,59 @@
+import type { PermissionKey } from '../../config/permission-set.ts';
+import { describeGrantCommand, parsePermissionWords } from '../../permissions/permission-words.ts';
+import type { ExecutionError } from '../call-types.ts';
+import type { CallEnd } from './execution-records.ts';
+
+/** A permission that a call was refused, as an operator would grant it: `net=api.example.com`. */
+export type RefusedPermission = string;
+
+const maxWarnings = 20;
+const maxRefused = 20;
+const maxWarningChars = 2000;
+const grantable: ReadonlySet<string> = new Set<PermissionKey>(['net', 'read', 'write', 'env', 'run', 'tools', 'llm', 'kv']);
+
+/** What a call leaves beside its end: warnings, and the permissions that it was refused, whether its plugin said so or not. */
+export class CallNotes {
+  #warnings: string[] | undefined;
+  #refused: Set<RefusedPermission> | undefined;
+
+  warn(text: string): void {
+    this.#warnings ??= [];
+    const bounded = text.slice(0, maxWarningChars);
+    if (this.#warnings.length < maxWarnings && !this.#warnings.includes(bounded)) this.#warnings.push(bounded);
+  }
+
+  /** Told of every refusal; those that no grant would help against are none of a permission. */
+  refuse(permission: string, detail: string): void {
+    if (!grantable.has(permission)) return;
+    this.#refused ??= new Set();
+    const word = parsePermissionWords([`${permission}=${detail}`]).ok ? `${permission}=${detail}` : permission;
+    if (this.#refused.size < maxRefused) this.#refused.add(word);
+  }
+
+  /** The end of the call with what was noted: a failure names the refused permissions, a success has them as a warning. */
+  addTo(end: CallEnd, plugin: string): CallEnd {
+    const refused = [...(this.#refused ?? [])];
+    const command = refused.length === 0 ? undefined : describeCommand(plugin, refused);
+    const { error } = end;
+    if (command !== undefined && error === undefined) {
+      this.warn(`The call was refused ${refused.join(', ')} on its way. Allow it with: ${command}`);
+    }
+    const warnings = this.#warnings;
+    return {
+      ...end,
+      ...(warnings !== undefined && { warnings }),
+      ...(command !== undefined &&
+        error !== undefined && { error: { ...error, refused, fix: addCommand(error, command, refused) } }),
+    };
+  }
+}
+
+function describeCommand(plugin: string, refused: readonly RefusedPermission[]): string | undefined {
+  const parsed = parsePermissionWords(refused);
+  return parsed.ok ? describeGrantCommand(plugin, parsed.permissions) : undefined;
+}
+
+function addCommand({ message, fix }: ExecutionError, command: string, refused: readonly RefusedPermission[]): string {
+  if (message.includes(command) || fix.includes(command)) return fix;
+  return `The call was refused ${refused.join(', ')}. Allow it with: ${command} ${fix}`.trim();
+}

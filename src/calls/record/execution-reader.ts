@@ -1,0 +1,63 @@
+import type { Caller } from '../../callers/caller.ts';
+import { HotcellError } from '../../errors/hotcell-error.ts';
+import type { Store } from '../../store/store-types.ts';
+import type { CallAnswer, Execution, ExecutionError, ExecutionReader } from '../call-types.ts';
+import { readExecution } from './stored-execution.ts';
+
+const defaultLimit = 50;
+const maxLimit = 500;
+
+/** Creates the reader of records. A caller sees its own, whatever it asks for; an admin sees all. */
+export function createExecutionReader(parts: { readonly store: Pick<Store, 'executions'> }): ExecutionReader {
+  const { executions } = parts.store;
+  return {
+    list(query, caller) {
+      const owner = caller.role === 'admin' ? query.caller : caller.id;
+      const filter = {
+        ...(query.tool !== undefined && { tool: query.tool }),
+        ...(query.status !== undefined && { status: query.status }),
+        ...(owner !== undefined && { caller: owner }),
+        ...(query.parent !== undefined && { parent: query.parent }),
+      };
+      const limit = Math.min(maxLimit, Math.max(1, Math.floor(query.limit ?? defaultLimit)));
+      const before = query.cursor === undefined ? {} : { before: query.cursor };
+      const rows = executions.list({ ...filter, ...before, limit: limit + 1 });
+      const items = rows.slice(0, limit).map((row) => showExecution(readExecution(row), caller));
+      const last = items.at(-1);
+      return { items, ...(rows.length > limit && last && { next: last.id }), total: executions.count(filter) };
+    },
+    get(id, caller) {
+      const row = executions.get(id);
+      if (row === undefined || !maySee(caller, row.caller)) throw executionUnknown(id);
+      return showExecution(readExecution(row), caller);
+    },
+  };
+}
+
+function showExecution(execution: Execution, caller: Caller): Execution {
+  const { error } = execution;
+  return error === undefined ? execution : { ...execution, error: showError(error, caller, execution.id) };
+}
+
+/** True when somebody may see what a caller owns. */
+export function maySee(caller: Caller, ownerId: string): boolean {
+  return caller.role === 'admin' || caller.id === ownerId;
+}
+
+/** An error as somebody may see it: where in a plugin's files it came from, and what stands there, is for admins. */
+export function showError(error: ExecutionError, caller: Pick<Caller, 'role'>, executionId: string): ExecutionError {
+  const { frames, codeFrame, ...told } = error;
+  if (caller.role === 'admin' || (frames === undefined && codeFrame === undefined)) return error;
+  return { ...told, fix: `${told.fix} An operator sees where: hotcell executions show ${executionId}.` };
+}
+
+/** The same for the answer of a call. */
+export function showAnswer(answer: CallAnswer, caller: Pick<Caller, 'role'>): CallAnswer {
+  const { error, executionId } = answer;
+  return error === undefined ? answer : { ...answer, error: showError(error, caller, executionId) };
+}
+
+/** The refusal for an id that does not exist, or that belongs to somebody else: the two look alike. */
+export function executionUnknown(id: string): HotcellError {
+  return new HotcellError('execution-unknown', `There is no execution "${id.slice(0, 64)}" of yours.`);
+}

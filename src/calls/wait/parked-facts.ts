@@ -1,0 +1,75 @@
+import { Type } from 'typebox';
+import { Compile } from 'typebox/compile';
+import type { LogLine } from '../../border/border.ts';
+import type { Caller } from '../../callers/caller.ts';
+import type { ActiveCall } from '../active-call.ts';
+
+/** What of a waiting call is not in its record: enough to build it again after a restart. */
+export interface ParkedFacts {
+  /** `call`: it has not begun, a person lets it or not. `confirm`: it asked in the middle. */
+  readonly waitsFor: 'call' | 'confirm';
+  readonly caller: Caller;
+  /** Tells its build again where the daemon ended before the generation was kept. */
+  readonly build: { readonly pluginPath: string; readonly contentHash: string };
+  readonly timeoutMs?: number;
+  /** What was left of its time. */
+  readonly leftMs: number;
+  /** What a person is asked to let run. */
+  readonly argumentsHash?: string;
+  readonly logs: readonly LogLine[];
+}
+
+const storedFacts = Compile(
+  Type.Object({
+    version: Type.Literal(1),
+    waitsFor: Type.Enum(['call', 'confirm']),
+    caller: Type.Object({
+      id: Type.String(),
+      role: Type.Enum(['admin', 'caller']),
+      tools: Type.Optional(Type.Array(Type.String())),
+      mayAnswer: Type.Optional(Type.Boolean()),
+      isAnonymous: Type.Optional(Type.Boolean()),
+    }),
+    build: Type.Object({ pluginPath: Type.String(), contentHash: Type.String() }),
+    timeoutMs: Type.Optional(Type.Number({ minimum: 1 })),
+    leftMs: Type.Number({ minimum: 0 }),
+    argumentsHash: Type.Optional(Type.String()),
+    logs: Type.Array(
+      Type.Object({ level: Type.Enum(['debug', 'info', 'warn', 'error']), text: Type.String(), atMs: Type.Number() }),
+    ),
+  }),
+);
+
+/** Describes a waiting call as it is kept. */
+export function describeParked(call: ActiveCall, waitsFor: ParkedFacts['waitsFor'], argumentsHash?: string): string {
+  const { caller, timeoutMs } = call.request;
+  const { id, role, tools, mayAnswer, isAnonymous } = caller;
+  const facts: ParkedFacts = {
+    waitsFor,
+    build: { pluginPath: call.pluginPath, contentHash: call.entry.published.generation.contentHash },
+    caller: {
+      id,
+      role,
+      ...(tools && { tools }),
+      ...(mayAnswer !== undefined && { mayAnswer }),
+      ...(isAnonymous && { isAnonymous }),
+    },
+    ...(timeoutMs !== undefined && { timeoutMs }),
+    leftMs: call.deadline.leftMs(),
+    ...(argumentsHash !== undefined && { argumentsHash }),
+    logs: call.log.lines(),
+  };
+  return JSON.stringify({ version: 1, ...facts });
+}
+
+/** Reads what was kept; undefined when another version wrote it or it is damaged. */
+export function readParked(json: string): ParkedFacts | undefined {
+  try {
+    const parsed: unknown = JSON.parse(json);
+    if (!storedFacts.Check(parsed)) return undefined;
+    const { version: _version, ...facts } = parsed;
+    return facts;
+  } catch {
+    return undefined;
+  }
+}

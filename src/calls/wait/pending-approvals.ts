@@ -1,0 +1,73 @@
+import { HotcellError } from '../../errors/hotcell-error.ts';
+import type { Approval, Approvals } from '../../permissions/approval-types.ts';
+import type { Store } from '../../store/store-types.ts';
+import { endUnapproved } from '../accept/approval-gate.ts';
+import type { ActiveCall } from '../active-call.ts';
+import { endWithError } from '../record/call-end.ts';
+import type { CallEnd } from '../record/execution-records.ts';
+import { describeParked } from './parked-facts.ts';
+
+/** Calls that wait for a person to let them begin: they have no place in the queue, and their clock stands still. */
+export interface PendingApprovals {
+  /** Waits for the answer to `call.approval`, then lets the call begin or ends it. */
+  enter(call: ActiveCall): void;
+}
+
+/** Creates the waiting room. The functions must not throw. */
+export function createPendingApprovals(parts: {
+  readonly approvals: Pick<Approvals, 'settled'>;
+  readonly store: Pick<Store, 'parkedCalls'>;
+  readonly now: () => number;
+  /** Why the call may not begin any more, although a person let it. */
+  readonly findRefusal: (call: ActiveCall) => CallEnd | undefined;
+  readonly begin: (call: ActiveCall) => void;
+  readonly end: (call: ActiveCall, end: CallEnd) => void;
+  readonly onFault: (error: unknown, executionId: string) => void;
+}): PendingApprovals {
+  const { approvals, store, now, onFault } = parts;
+
+  function keep(call: ActiveCall, { argumentsHash }: Approval): void {
+    // What a call within a call waits for is of no use once the call above it is gone.
+    if (call.request.parent !== undefined || call.isParked) return;
+    const { id: executionId } = call.record;
+    try {
+      const factsJson = describeParked(call, 'call', argumentsHash);
+      store.parkedCalls.put({ executionId, factsJson, blob: null, parkedAtMs: now() });
+      call.isParked = true;
+    } catch (error) {
+      onFault(error, executionId);
+    }
+  }
+
+  function go(call: ActiveCall, { status }: Approval): void {
+    if (call.phase !== 'approval' || status === 'open') return;
+    const end = status === 'approved' ? parts.findRefusal(call) : endUnapproved(status);
+    if (end === undefined) parts.begin(call);
+    else parts.end(call, end);
+  }
+
+  function fail(call: ActiveCall, error: unknown): void {
+    if (call.phase !== 'approval') return;
+    const { code, message } = error instanceof HotcellError ? error : { code: 'internal' as const, message: '' };
+    if (code === 'internal') onFault(error, call.record.id);
+    const told = message || `The question whether this call may begin was lost; the log says why under ${call.record.id}.`;
+    parts.end(call, endWithError('error', { code, message: told, frames: [] }));
+  }
+
+  return {
+    enter(call) {
+      const { approval } = call;
+      if (approval === undefined) return;
+      call.phase = 'approval';
+      const startClock = call.deadline.hold();
+      keep(call, approval);
+      approvals
+        .settled(approval.id, call.controller.signal)
+        .finally(startClock)
+        .then(
+          (answered) => go(call, answered),
+          (error: unknown) => fail(call, error),
+        );
+    },
+  };
+}

@@ -1,0 +1,112 @@
+import { Deadline } from '../../engines/deadline.ts';
+import { errorCatalog } from '../../errors/catalog.ts';
+import { HotcellError } from '../../errors/hotcell-error.ts';
+import type { Approvals } from '../../permissions/approval-types.ts';
+import type { ExecutionRow } from '../../store/execution-types.ts';
+import type { Store } from '../../store/store-types.ts';
+import type { PreparedTool } from '../../tools/prepared-tool.ts';
+import type { PublishedGeneration, ToolEntry } from '../../tools/tool-types.ts';
+import { askForApproval, hashArguments } from '../accept/approval-gate.ts';
+import { ActiveCall } from '../active-call.ts';
+import type { CallEnd, ExecutionRecords } from '../record/execution-records.ts';
+import { cellKeyOf } from './cell-key.ts';
+import { type ParkedFacts, readParked } from './parked-facts.ts';
+
+/**
+ * A generation that may still serve, current or not: by its id, or the current one of the same plugin with the same content.
+ */
+export type FindServable = (generationId: string, build?: ParkedFacts['build']) => PublishedGeneration | undefined;
+
+/** What the calls of the last run are built again from. */
+export interface ResumeParts {
+  readonly store: Pick<Store, 'executions' | 'parkedCalls'>;
+  readonly approvals: Pick<Approvals, 'ask' | 'withdrawOf' | 'waitingExecutions'>;
+  readonly records: Pick<ExecutionRecords, 'end'>;
+  readonly prepare: (entry: ToolEntry) => PreparedTool;
+  readonly findServable: FindServable;
+  /** Those that were taken in before. */
+  readonly isActive: (executionId: string) => boolean;
+  /** False while plugins are still built: what is not there yet may come. */
+  readonly isLast: boolean;
+  /** Takes a call in where it was. Must not throw. */
+  readonly takeIn: (call: ActiveCall) => void;
+  readonly now: () => number;
+  readonly onFault: (error: unknown, executionId: string) => void;
+}
+
+/**
+ * Goes on with the calls that waited for a person when the daemon ended. Those whose plugin, tool or generation is gone end as
+ * `interrupted`, and questions that nobody waits for any more are withdrawn.
+ */
+export function resumeCalls(parts: ResumeParts): void {
+  const { store, approvals, onFault, isLast, isActive } = parts;
+  for (const { executionId, factsJson } of store.parkedCalls.list()) {
+    if (isActive(executionId)) continue;
+    const row = store.executions.get(executionId);
+    if (row === undefined || row.endedAtMs !== null) {
+      store.parkedCalls.remove(executionId);
+      continue;
+    }
+    const facts = readParked(factsJson);
+    if (!isLast && facts !== undefined && parts.findServable(row.generation, facts.build) === undefined) continue;
+    try {
+      parts.takeIn(rebuildCall(parts, row, facts));
+    } catch (error) {
+      if (!(error instanceof HotcellError)) onFault(error, executionId);
+      endInterrupted(parts, row, error instanceof HotcellError ? error.message : 'its record could not be read');
+    }
+  }
+  if (!isLast) return;
+  for (const executionId of [...approvals.waitingExecutions()]) if (!isActive(executionId)) approvals.withdrawOf(executionId);
+}
+
+function rebuildCall(parts: ResumeParts, row: ExecutionRow, facts: ParkedFacts | undefined): ActiveCall {
+  if (facts === undefined) throw gone('what was kept of it cannot be read');
+  const published = parts.findServable(row.generation, facts.build);
+  if (published === undefined) throw gone(`the generation of "${row.plugin}" that it began with is not there any more`);
+  const manifest = published.manifest.tools.find(({ name }) => name === row.tool);
+  if (manifest === undefined) throw gone(`the tool "${row.tool}" is not there any more`);
+  // Secrets are taken out of records: such a call cannot be built again.
+  if (facts.argumentsHash !== undefined && hashArguments(row.argumentsJson) !== facts.argumentsHash) {
+    throw gone('its arguments held a secret, which is not kept');
+  }
+  const { name: plugin } = published.manifest;
+  const { source = 'plugin' } = published;
+  const entry: ToolEntry = { name: row.tool, version: row.version, source, plugin, manifest, published };
+  const call = new ActiveCall({
+    request: {
+      ref: `${row.tool}@${row.version}`,
+      arguments: JSON.parse(row.argumentsJson),
+      caller: facts.caller,
+      session: row.session,
+      ...(facts.timeoutMs !== undefined && { timeoutMs: facts.timeoutMs }),
+    },
+    entry,
+    tool: parts.prepare(entry),
+    record: { ...row },
+    deadline: new Deadline(facts.leftMs),
+    cellKey: cellKeyOf(published, row.caller, row.session),
+  });
+  for (const line of facts.logs) call.log.add(line);
+  call.isParked = true;
+  call.hasAsked = true;
+  if (facts.waitsFor === 'confirm') call.suspended = parts.store.parkedCalls.readBlob(row.id);
+  else call.approval = askForApproval(call, parts.approvals);
+  if (facts.waitsFor === 'confirm' && call.suspended === undefined) throw gone('its memory was not kept');
+  // It took time before the daemon ended, too.
+  call.startedAt = row.startedAtMs === null ? 0 : performance.now() - Math.max(0, parts.now() - row.startedAtMs);
+  call.leave = published.lease();
+  return call;
+}
+
+function endInterrupted({ records, store, approvals, now }: ResumeParts, row: ExecutionRow, reason: string): void {
+  const message = `The daemon stopped while this call waited for a person, and it cannot go on: ${reason}.`;
+  const end: CallEnd = { status: 'error', error: { code: 'interrupted', message, fix: errorCatalog.interrupted.fix } };
+  records.end({ ...row }, end, Math.max(0, now() - (row.startedAtMs ?? row.createdAtMs)), now());
+  store.parkedCalls.remove(row.id);
+  approvals.withdrawOf(row.id);
+}
+
+function gone(reason: string): HotcellError {
+  return new HotcellError('interrupted', reason);
+}

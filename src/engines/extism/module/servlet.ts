@@ -1,0 +1,92 @@
+import { nestsDeeper } from '../../../config/json-nesting.ts';
+import { HotcellError } from '../../../errors/hotcell-error.ts';
+import type { GuestError } from '../../engine.ts';
+import { listExportedFunctions } from './module-sections.ts';
+
+/** The exports of a module that describes its tools itself: `describe()` and `call(request)`. */
+export const describeExport = 'describe';
+export const callExport = 'call';
+
+const mostTools = 256;
+const mostDepth = 200;
+const functionMark = { $function: true };
+
+/** True for a module that exports both. */
+export function isServlet(module: Uint8Array): boolean {
+  const names = listExportedFunctions(module);
+  return names.includes(describeExport) && names.includes(callExport);
+}
+
+/**
+ * The manifest of a servlet: what its sidecar says, with the tools that `describe` answered, `{tools: [{name, description,
+ * inputSchema, outputSchema?, examples?}]}` or one such tool. Throws `manifest-invalid`.
+ */
+export function describeServlet(sidecar: Readonly<Record<string, unknown>>, answer: string): Record<string, unknown> {
+  if (nestsDeeper(answer, mostDepth)) throw invalid(`at most ${mostDepth} levels of JSON`, 'more');
+  const described = parseAnswer(answer);
+  const listed = isRecord(described) && Array.isArray(described.tools) ? described.tools : [described];
+  if (listed.length === 0 || listed.length > mostTools) {
+    throw invalid(`at least one tool and at most ${mostTools}`, `${listed.length}`);
+  }
+  const tools = listed.map((tool: unknown) => readTool(tool));
+  const names = new Set(tools.map(([name]) => name));
+  if (names.size !== tools.length) throw invalid('names of tools that differ', 'the same name twice');
+  const description = sidecar.description ?? tools.map(([, tool]) => tool.description).join(' ');
+  return { description, ...sidecar, tools: Object.fromEntries(tools) };
+}
+
+/** The request that `call` gets. `argumentsJson` is JSON text. */
+export function writeServletCall(tool: string, argumentsJson: string): string {
+  return `{"params":{"name":${JSON.stringify(tool)},"arguments":${argumentsJson}}}`;
+}
+
+/** What `call` answered: the text of a single part as it is, other parts whole, a failure as such. */
+export function readServletAnswer(text: string): { readonly output: string } | { readonly error: GuestError } {
+  const answer = parseAnswer(text);
+  const content = isRecord(answer) && Array.isArray(answer.content) ? answer.content : undefined;
+  if (!isRecord(answer) || content === undefined) {
+    const message = 'Expected {"content": [{"type": "text", "text": …}], "isError"?: boolean} from the export call.';
+    return { error: { code: 'output-invalid', message, frames: [] } };
+  }
+  const texts = content.flatMap((part: unknown) =>
+    isRecord(part) && (part.type === undefined || part.type === 'text') && typeof part.text === 'string' ? [part.text] : [],
+  );
+  if (answer.isError === true) {
+    return { error: { code: 'handler-threw', message: texts.join('\n').slice(0, 4000) || 'The tool failed.', frames: [] } };
+  }
+  const [only] = texts;
+  return { output: content.length === 1 && only !== undefined ? only : JSON.stringify({ content }) };
+}
+
+function readTool(tool: unknown): [string, Record<string, unknown>] {
+  if (!isRecord(tool) || typeof tool.name !== 'string') throw invalid('a tool with a name', typeof tool);
+  const { name, description, inputSchema, outputSchema, examples } = tool;
+  return [
+    name,
+    {
+      description: typeof description === 'string' ? description : name,
+      parameters: isRecord(inputSchema) ? inputSchema : { type: 'object' },
+      ...(isRecord(outputSchema) && { output: outputSchema }),
+      ...(Array.isArray(examples) && { examples }),
+      handler: functionMark,
+    },
+  ];
+}
+
+function parseAnswer(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function invalid(expected: string, found: string): HotcellError {
+  return new HotcellError('manifest-invalid', `The export ${describeExport} answered ${found}; expected ${expected}.`, {
+    fix: 'Answer {"tools": [{"name", "description", "inputSchema"}]} as JSON.',
+  });
+}

@@ -1,0 +1,85 @@
+import type { BorderAnswer } from '../../../border/border.ts';
+import { maxInputDepth, nestsDeeper, nestsTooDeep } from '../../../config/json-nesting.ts';
+import { readThrowReport, type ThrowReport } from '../../throw-report.ts';
+import { GuestFault } from './guest-fault.ts';
+import type { HostCaller } from './host-channel.ts';
+import type { CallFacts } from './worker-messages.ts';
+
+/**
+ * Variables whose names begin so are questions to the daemon, and their values the answers: a module that is to run in every
+ * host may not import a function that others do not have, and everywhere else there is no such variable.
+ */
+export const daemonCallPrefix = 'hotcell_call:';
+
+/** The longest question, in bytes. */
+export const mostCallBytes = 16 * 1024 * 1024;
+
+/** What the questions of one call are answered from. */
+export interface AnswerState {
+  readonly host: HostCaller;
+  readonly denied: Readonly<Record<string, string>>;
+  readonly facts: CallFacts;
+  /** Hears what the module says of the error that it is about to end with. */
+  readonly onThrow: (report: ThrowReport) => void;
+}
+
+/**
+ * Answers `{"op", "payload", "body"?}` (body base64) with `{"ok": true, "payload", "body"?}` or `{"ok": false, "code", "message"}`, both
+ * JSON. Throws `arguments-invalid`, and `host-calls-exceeded`.
+ */
+export function answerDaemonCall(host: HostCaller, request: string): string {
+  return askHost(host, readCall(parseJson(request)));
+}
+
+/**
+ * The same for a built module, which may ask more: `facts` answers who calls and what settings there are, `throw
+ * {name, code, message}` tells the error that it ends with, and has no answer; nor has `denied`,
+ * the name of a setting that it read in vain.
+ */
+export function answerBuiltModule(state: AnswerState, request: string): string | undefined {
+  const call = readCall(parseJson(request));
+  if (call.op === 'facts') return JSON.stringify({ ok: true, payload: { ...state.facts, denied: state.denied } });
+  if (call.op === 'denied') {
+    const name = String(call.payload);
+    if (Object.hasOwn(state.denied, name)) state.host.tellDenied(name);
+    return undefined;
+  }
+  if (call.op !== 'throw') return askHost(state.host, call);
+  state.onThrow(readThrowReport(call.payload));
+  return undefined;
+}
+
+function askHost(host: HostCaller, { op, payload, body }: Call): string {
+  return JSON.stringify(describeAnswer(host.ask(op, JSON.stringify(payload), body)));
+}
+
+function describeAnswer(answer: BorderAnswer): unknown {
+  if (!answer.ok) return answer;
+  const payload: unknown = answer.payload === '' ? null : JSON.parse(answer.payload);
+  return { ok: true, payload, ...(answer.body && { body: Buffer.from(answer.body).toString('base64') }) };
+}
+
+interface Call {
+  readonly op: string;
+  readonly payload: unknown;
+  readonly body?: Uint8Array;
+}
+
+function readCall(value: unknown): Call {
+  const op = typeof value === 'object' && value !== null && 'op' in value ? value.op : undefined;
+  if (typeof value !== 'object' || value === null || typeof op !== 'string' || op === '') {
+    throw new GuestFault('arguments-invalid', 'hotcell_call expects {"op": "kv.get", "payload": {…}, "body"?: base64}.');
+  }
+  const body = 'body' in value && typeof value.body === 'string' ? Buffer.from(value.body, 'base64') : undefined;
+  return { op, payload: 'payload' in value ? value.payload : null, ...(body && { body }) };
+}
+
+function parseJson(text: string): unknown {
+  if (nestsDeeper(text, maxInputDepth))
+    throw new GuestFault('arguments-invalid', `hotcell_call cannot take this. ${nestsTooDeep}`);
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new GuestFault('arguments-invalid', 'hotcell_call expects JSON text.');
+  }
+}

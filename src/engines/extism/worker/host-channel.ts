@@ -1,0 +1,56 @@
+import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
+import type { BorderAnswer } from '../../../border/border.ts';
+import { GuestFault } from './guest-fault.ts';
+import type { WorkerReport } from './worker-messages.ts';
+
+/** The worker's end of the way over which answers come: a guest is synchronous, so its thread sleeps until there is one. */
+export interface AnswerEnd {
+  readonly port: MessagePort;
+  /** One number, raised with every answer. */
+  readonly signal: Int32Array;
+}
+
+/** Asks the host on behalf of a guest. */
+export interface HostCaller {
+  /** Sleeps until the host answered. Throws `host-calls-exceeded`. */
+  ask(op: string, payload: string, body?: Uint8Array): BorderAnswer;
+  /** Tells that the guest read a name of the view that is denied. */
+  tellDenied(name: string): void;
+  count(): number;
+}
+
+/** Makes the caller of one call. The host ends the thread when the call is over, asleep or not. */
+export function createHostCaller(
+  answers: AnswerEnd,
+  post: (report: WorkerReport) => void,
+  bounds: { readonly hostCalls: number },
+): HostCaller {
+  let calls = 0;
+  return {
+    ask(op, payload, body) {
+      if (calls >= bounds.hostCalls) {
+        throw new GuestFault('host-calls-exceeded', `The call asked the host more than ${bounds.hostCalls} times.`);
+      }
+      calls += 1;
+      const before = Atomics.load(answers.signal, 0);
+      post({ type: 'ask', id: calls, op, payload, ...(body && { body }) });
+      for (;;) {
+        const received: { message: unknown } | undefined = receiveMessageOnPort(answers.port);
+        if (received) return readAnswer(received.message);
+        Atomics.wait(answers.signal, 0, before);
+      }
+    },
+    tellDenied: (name) => post({ type: 'denied', name }),
+    count: () => calls,
+  };
+}
+
+/** The daemon made it: anything else is a fault of the engine. */
+function readAnswer(message: unknown): BorderAnswer {
+  if (isAnswer(message)) return message;
+  throw new Error('The host answered something else.');
+}
+
+function isAnswer(value: unknown): value is BorderAnswer {
+  return typeof value === 'object' && value !== null && 'ok' in value;
+}

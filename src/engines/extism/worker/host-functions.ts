@@ -1,0 +1,179 @@
+import type { CallContext } from '@extism/extism';
+import type { ThrowReport } from '../../throw-report.ts';
+import type { BoundedLog } from './bounded-log.ts';
+import { answerBuiltModule, daemonCallPrefix, mostCallBytes } from './daemon-call.ts';
+import { GuestFault } from './guest-fault.ts';
+import type { HostCaller } from './host-channel.ts';
+import { type HttpAnswer, requestOverHost } from './http-request.ts';
+import type { CallFacts } from './worker-messages.ts';
+
+/** What the host functions of one call work on; read when a function is called, not before. */
+export interface HostState {
+  readonly log: BoundedLog;
+  readonly config: Readonly<Record<string, string>>;
+  readonly denied: Readonly<Record<string, string>>;
+  readonly facts: CallFacts;
+  readonly host: HostCaller;
+  /** Takes the output of the call. */
+  readonly onOutput: (bytes: Uint8Array) => void;
+  /** Hears what a built module says of the error that it is about to end with. */
+  readonly onThrow: (report: ThrowReport) => void;
+}
+
+/** A function that the guest imports; addresses and sizes come as 64-bit numbers. */
+export type HostFunction = (context: CallContext, ...args: bigint[]) => bigint | number | undefined;
+
+// Addresses carry the block's index in the upper 16 bits of a signed 64-bit number, and indexes are never used again.
+const maxBlocks = 32_000;
+const maxVariableBytes = 1024 * 1024;
+const infoLogLevel = 1;
+
+/**
+ * The host functions that stand in place of the SDK's own, because those are without bounds: blocks of any size, variables
+ * without end, a log without limit; and its output is a whole block, whatever length the guest gave. `load`, `store`, `input`,
+ * `error_set` and `free` stay the SDK's.
+ */
+export function createHostFunctions(state: HostState, blocks: BlockBudget): Record<string, HostFunction> {
+  let http: HttpAnswer | undefined;
+  const variables = createVariables();
+  const writeLog =
+    (level: 'debug' | 'info' | 'warn' | 'error'): HostFunction =>
+    (context, address = 0n) => {
+      state.log.write(level, context.read(address)?.bytes() ?? new Uint8Array());
+      return undefined;
+    };
+  return {
+    alloc: (context, size = 0n) => blocks.allocate(context, Number(BigInt.asUintN(64, size))),
+    output_set: (context, address = 0n, length = 0n) => {
+      const block = context.read(address)?.bytes() ?? new Uint8Array();
+      state.onOutput(block.slice(0, Number(BigInt.asUintN(32, length))));
+      return undefined;
+    },
+    config_get: (context, address = 0n) => {
+      const key = readName(context, address);
+      const refusal = ownValue(state.denied, key);
+      if (refusal !== undefined) {
+        state.host.tellDenied(key);
+        throw new GuestFault('permission-denied', refusal);
+      }
+      const value = ownValue(state.config, key);
+      return value === undefined ? 0n : blocks.store(context, new TextEncoder().encode(value));
+    },
+    var_get: (context, address = 0n) => {
+      const request = readDaemonCall(context, address);
+      if (request !== undefined) {
+        const answer = answerBuiltModule(state, request);
+        return answer === undefined ? 0n : blocks.store(context, new TextEncoder().encode(answer));
+      }
+      const value = variables.get(readName(context, address));
+      return value ? blocks.store(context, value) : 0n;
+    },
+    var_set: (context, address = 0n, valueAddress = 0n) => {
+      const value = valueAddress === 0n ? undefined : context.read(valueAddress)?.bytes();
+      variables.set(readName(context, address), value?.slice());
+      return undefined;
+    },
+    log_trace: writeLog('debug'),
+    log_debug: writeLog('debug'),
+    log_info: writeLog('info'),
+    log_warn: writeLog('warn'),
+    log_error: writeLog('error'),
+    get_log_level: () => infoLogLevel,
+    http_request: (context, address = 0n, bodyAddress = 0n) => {
+      const body = bodyAddress === 0n ? undefined : context.read(bodyAddress)?.bytes().slice();
+      http = undefined;
+      http = requestOverHost(state.host, context.read(address)?.text() ?? '', body);
+      return blocks.store(context, http.body);
+    },
+    http_status_code: () => http?.status ?? 0,
+    http_headers: (context) => (http ? blocks.store(context, new TextEncoder().encode(JSON.stringify(http.headers))) : 0n),
+  };
+}
+
+/** Memory of the host that the guest holds beside its own. */
+export interface BlockBudget {
+  /** Throws `memory-exceeded`. */
+  allocate(context: CallContext, bytes: number): bigint;
+  store(context: CallContext, bytes: Uint8Array): bigint;
+}
+
+/** Counts what the guest holds in blocks; freed blocks are noticed when the budget of `maxBytes` runs out. */
+export function createBlockBudget(maxBytes: number): BlockBudget {
+  const held = new Map<bigint, number>();
+  let heldBytes = 0;
+  let made = 0;
+  const dropFreed = (context: CallContext): void => {
+    for (const [address, bytes] of held) {
+      if (context.read(address)) continue;
+      held.delete(address);
+      heldBytes -= bytes;
+    }
+  };
+  const allocate = (context: CallContext, bytes: number): bigint => {
+    if (heldBytes + bytes > maxBytes) dropFreed(context);
+    if (heldBytes + bytes > maxBytes || made >= maxBlocks) {
+      throw new GuestFault(
+        'memory-exceeded',
+        `The call asked the host for more than ${maxBytes} bytes or ${maxBlocks} blocks of memory.`,
+      );
+    }
+    const address = context.alloc(bytes);
+    held.set(address, bytes);
+    heldBytes += bytes;
+    made += 1;
+    return address;
+  };
+  const store = (context: CallContext, bytes: Uint8Array): bigint => {
+    const address = allocate(context, bytes.length);
+    const block = context.read(address);
+    if (block) new Uint8Array(block.arrayBuffer()).set(bytes);
+    return address;
+  };
+  return { allocate, store };
+}
+
+/** Extism's variables live as long as the instance: one call. */
+function createVariables() {
+  const values = new Map<string, Uint8Array>();
+  let usedBytes = 0;
+  const drop = (name: string): void => {
+    const old = values.get(name);
+    if (!old) return;
+    usedBytes -= old.length + name.length;
+    values.delete(name);
+  };
+  return {
+    get: (name: string) => values.get(name),
+    set(name: string, value: Uint8Array | undefined): void {
+      drop(name);
+      if (!value) return;
+      usedBytes += value.length + name.length;
+      if (usedBytes > maxVariableBytes) {
+        throw new GuestFault('quota-exceeded', `The variables of a call may hold ${maxVariableBytes} bytes together.`);
+      }
+      values.set(name, value);
+    },
+  };
+}
+
+/** What a variable's name asks the daemon; undefined for every other name. */
+function readDaemonCall(context: CallContext, address: bigint): string | undefined {
+  const bytes = context.read(address)?.bytes();
+  if (!bytes || bytes.length < daemonCallPrefix.length) return undefined;
+  const name = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (!name.subarray(0, daemonCallPrefix.length).equals(Buffer.from(daemonCallPrefix))) return undefined;
+  if (name.length > mostCallBytes)
+    throw new GuestFault('arguments-invalid', `A call of the daemon has at most ${mostCallBytes} bytes.`);
+  return name.toString('utf8', daemonCallPrefix.length);
+}
+
+function readName(context: CallContext, address: bigint): string {
+  const block = context.read(address);
+  if (!block || block.bytes().length > 1024)
+    throw new GuestFault('handler-threw', 'A name passed to the host must be a block of at most 1024 bytes.');
+  return block.text();
+}
+
+function ownValue(record: Readonly<Record<string, string>>, key: string): string | undefined {
+  return Object.hasOwn(record, key) ? record[key] : undefined;
+}

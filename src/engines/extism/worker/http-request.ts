@@ -1,0 +1,70 @@
+import type { BorderAnswer } from '../../../border/border.ts';
+import { GuestFault } from './guest-fault.ts';
+import type { HostCaller } from './host-channel.ts';
+
+/** What the last request of a call was answered, as Extism's functions tell it. */
+export interface HttpAnswer {
+  readonly status: number;
+  /** Names in lower case; of several values the last. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array;
+}
+
+/**
+ * Carries out Extism's `http_request` through the daemon's fetch: the guest's request is `{url, method?, header(s)?}`.
+ * Redirects are followed, each hop checked. Throws what the daemon refused.
+ */
+export function requestOverHost(host: HostCaller, request: string, body: Uint8Array | undefined): HttpAnswer {
+  const { url, method = 'GET', headers } = readRequest(request);
+  const answer = expect(host.ask('fetch', JSON.stringify({ url, method, headers }), body));
+  const head: unknown = JSON.parse(answer.payload);
+  const pieces = [answer.body ?? new Uint8Array()];
+  const stream = readField(head, 'stream');
+  while (typeof stream === 'string') {
+    const piece = expect(host.ask('fetch.read', JSON.stringify({ stream, fill: true })));
+    if (piece.body) pieces.push(piece.body);
+    if (readField(JSON.parse(piece.payload), 'done') === true) break;
+  }
+  const status = readField(head, 'status');
+  return {
+    status: typeof status === 'number' ? status : 0,
+    headers: readHeaders(readField(head, 'headers')),
+    body: pieces.length === 1 && pieces[0] ? pieces[0] : Buffer.concat(pieces),
+  };
+}
+
+function expect(answer: BorderAnswer): BorderAnswer & { ok: true } {
+  if (answer.ok) return answer;
+  throw GuestFault.fromRefusal(answer);
+}
+
+function readRequest(text: string): { url: string; method?: string; headers: [string, string][] } {
+  const request = parse(text);
+  const url = readField(request, 'url');
+  const method = readField(request, 'method');
+  const headers = readField(request, 'headers') ?? readField(request, 'header') ?? {};
+  if (typeof url !== 'string' || typeof headers !== 'object' || headers === null) {
+    throw new GuestFault('arguments-invalid', 'http_request expects {"url": "…", "method": "…", "headers": {…}} as JSON.');
+  }
+  const pairs = Object.entries(headers).map(([name, value]): [string, string] => [name, String(value)]);
+  return { url, headers: pairs, ...(typeof method === 'string' && { method }) };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function readHeaders(pairs: unknown): Record<string, string> {
+  if (!Array.isArray(pairs)) return {};
+  return Object.fromEntries(pairs.map((pair: unknown) => (Array.isArray(pair) ? [String(pair[0]), String(pair[1])] : ['', ''])));
+}
+
+function readField(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
+    ? Object.getOwnPropertyDescriptor(value, name)?.value
+    : undefined;
+}

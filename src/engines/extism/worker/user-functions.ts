@@ -1,0 +1,75 @@
+import type { CallContext } from '@extism/extism';
+import { maxInputDepth, nestsDeeper } from '../../../config/json-nesting.ts';
+import { answerDaemonCall, mostCallBytes } from './daemon-call.ts';
+import { GuestFault } from './guest-fault.ts';
+import type { HostCaller } from './host-channel.ts';
+import type { BlockBudget, HostFunction } from './host-functions.ts';
+
+/** The namespace of host functions beyond Extism's own. */
+export const userNamespace = 'extism:host/user';
+
+/** What a module may import from it. */
+export const userFunctions = ['hotcell_call', 'kv_get', 'kv_set', 'kv_delete', 'tools_call'] as const;
+
+/**
+ * Host functions beyond Extism's own; every argument and result is a block of UTF-8 text.
+ * `hotcell_call(request)` reaches every capability: `{"op", "payload", "body"?}` in (body base64), `{"ok": true, "payload", "body"?}` or
+ * `{"ok": false, "code", "message"}` out. `kv_get(key)` (0 when there is none), `kv_set(key, json)`, `kv_delete(key)` and
+ * `tools_call(name, arguments)` are short forms, in which a refusal ends the call.
+ */
+export function createUserFunctions(
+  state: { readonly host: HostCaller },
+  blocks: BlockBudget,
+): Record<(typeof userFunctions)[number], HostFunction> {
+  const request = (op: string, payload: unknown): unknown => {
+    const answer = state.host.ask(op, JSON.stringify(payload));
+    if (!answer.ok) throw GuestFault.fromRefusal(answer);
+    return JSON.parse(answer.payload);
+  };
+  const storeText = (context: CallContext, text: string): bigint => blocks.store(context, new TextEncoder().encode(text));
+  return {
+    hotcell_call: (context, address = 0n) => storeText(context, answerDaemonCall(state.host, readText(context, address))),
+    kv_get: (context, address = 0n) => {
+      const value = request('kv.get', { key: readText(context, address) });
+      return value === null ? 0n : storeText(context, JSON.stringify(value));
+    },
+    kv_set: (context, address = 0n, valueAddress = 0n) => {
+      request('kv.set', { key: readText(context, address), value: readJson(context, valueAddress) });
+      return undefined;
+    },
+    kv_delete: (context, address = 0n) => {
+      request('kv.delete', { key: readText(context, address) });
+      return undefined;
+    },
+    tools_call: (context, address = 0n, argumentsAddress = 0n) => {
+      const args = argumentsAddress === 0n ? {} : readJson(context, argumentsAddress);
+      return storeText(
+        context,
+        JSON.stringify(request('tools.call', { name: readText(context, address), arguments: args }) ?? null),
+      );
+    },
+  };
+}
+
+function readText(context: CallContext, address: bigint): string {
+  const block = address === 0n ? null : context.read(address);
+  if (!block || block.bytes().length > mostCallBytes) throw malformed(`a block of at most ${mostCallBytes} bytes`);
+  return block.text();
+}
+
+function readJson(context: CallContext, address: bigint): unknown {
+  return parseJson(readText(context, address));
+}
+
+function parseJson(text: string): unknown {
+  if (nestsDeeper(text, maxInputDepth)) throw malformed(`JSON text of at most ${maxInputDepth} levels`);
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw malformed('JSON text');
+  }
+}
+
+function malformed(expected: string): GuestFault {
+  return new GuestFault('arguments-invalid', `A function of ${userNamespace} expected ${expected}, and got something else.`);
+}

@@ -1,0 +1,79 @@
+import { mkdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { BorderHost } from '../../../border/border.ts';
+import { budgets, type PlaceBounds } from '../../../config/budgets.ts';
+import { limitTable } from '../../../config/limits.ts';
+import { provideGuestRunner } from '../../../guests/runner.ts';
+import type { Engine } from '../../engine.ts';
+import { GuestEngine } from '../guest-engine.ts';
+import type { GuestProcess } from '../guest-process.ts';
+import { type FileFlags, keyOfFlags, noFiles } from './deno-flags.ts';
+import { startDenoProcess } from './deno-process.ts';
+import { requireDeno } from './find-deno.ts';
+import { readFileFlags, watchFiles } from './grant-watch.ts';
+import { findParentDeath } from './parent-death.ts';
+import { openProcessBook } from './process-book.ts';
+
+/** What the engine works with. */
+export interface DenoEngineOptions {
+  readonly dataDir: string;
+  /** Names that no path may hold, whatever is granted. */
+  readonly forbiddenSegments: readonly string[];
+  /** Calls that run at once. */
+  readonly places?: PlaceBounds;
+  /** Kept processes that wait for their next call, and processes that are ready for one; at most. */
+  readonly maxKept?: number;
+  readonly maxReady?: number;
+  /** Finds the binary; throws a HotcellError with what to install. */
+  readonly findBinary?: () => string;
+}
+
+const heapMb = limitTable.memoryBytes.max / 1024 / 1024 + 64;
+
+/**
+ * Makes the engine that runs plugins in Deno processes, each with exactly the files that are granted to its call and no other
+ * permission. What the plugin asks of the daemon goes over a private channel; processes end with the daemon.
+ */
+export function createDenoEngine(options: DenoEngineOptions): Engine {
+  return new GuestEngine({
+    name: 'deno',
+    places: options.places ?? budgets['deno.places'],
+    aside: budgets['deno.aside'],
+    maxKept: options.maxKept ?? 8,
+    maxReady: options.maxReady ?? 2,
+    start: createStarter(options),
+    keyOf: keyOfFlags,
+    none: noFiles,
+    readSetting: (host) => readFiles(host, options.forbiddenSegments),
+    watchSetting: watchFiles,
+    preparesNext: true,
+  });
+}
+
+async function readFiles(host: BorderHost, forbidden: readonly string[]): Promise<FileFlags> {
+  const { files, notes } = await readFileFlags(host, forbidden);
+  for (const text of notes) host.log({ level: 'warn', text, atMs: Date.now() });
+  return files;
+}
+
+/** Starts processes; what all of them need is only made ready with the first. */
+function createStarter(options: DenoEngineOptions): (files: FileFlags) => Promise<GuestProcess> {
+  const setUp = async () => {
+    const binary = (options.findBinary ?? requireDeno)();
+    const dataDir = resolve(options.dataDir);
+    const folder = join(dataDir, 'deno');
+    const emptyDir = join(folder, 'empty');
+    mkdirSync(emptyDir, { recursive: true, mode: 0o700 });
+    const book = openProcessBook(join(folder, 'processes'));
+    return { binary, runner: await provideGuestRunner(dataDir, 'deno'), emptyDir, book, withParent: findParentDeath() };
+  };
+  let setup: ReturnType<typeof setUp> | undefined;
+  return async (files) => {
+    setup ??= setUp();
+    // A binary that was not there may be there at the next try.
+    setup.catch(() => {
+      setup = undefined;
+    });
+    return startDenoProcess({ ...(await setup), files, heapMb });
+  };
+}

@@ -1,0 +1,76 @@
+import type { CellMemory } from '../active-call.ts';
+import { ordinaryKey } from '../suspend/resumed-program.ts';
+
+const MAX_IDLE_CELLS = 256;
+/** So many losses are remembered until a next call hears of them. */
+const MAX_LOSSES = 4096;
+
+/**
+ * Cells that outlive a call, by cell key; the ones unused for longest are dropped when there are too many. A cell that is lost
+ * is remembered until its next call, which is told why it begins anew.
+ */
+export class KeptCells {
+  readonly #cells = new Map<string, CellMemory>();
+  readonly #losses = new Map<string, string>();
+  readonly #drop: (cell: CellMemory) => void;
+
+  constructor(drop: (cell: CellMemory) => void) {
+    this.#drop = drop;
+  }
+
+  find(key: string): CellMemory | undefined {
+    return this.#cells.get(key);
+  }
+
+  /** The cell of a key, created when there is none. */
+  take(key: string, create: () => CellMemory): CellMemory {
+    const cell = this.#cells.get(key) ?? create();
+    this.#cells.delete(key);
+    this.#cells.set(key, cell);
+    return cell;
+  }
+
+  /** The cell that has been idle for longest, when there are too many of them. */
+  findSuperfluous(): CellMemory | undefined {
+    if (this.#cells.size <= MAX_IDLE_CELLS) return undefined;
+    for (const cell of this.#cells.values()) if (!cell.isInUse) return cell;
+    return undefined;
+  }
+
+  /** Puts the cell of a resumed call in place of the one that is there. */
+  put(key: string, cell: CellMemory): void {
+    this.drop(key);
+    this.#cells.set(key, cell);
+  }
+
+  drop(key: string): void {
+    const cell = this.#cells.get(key);
+    if (!cell) return;
+    this.#cells.delete(key);
+    this.#drop(cell);
+  }
+
+  dropProgram(programKey: string): void {
+    for (const [key, { program }] of [...this.#cells]) if (ordinaryKey(program.key) === programKey) this.drop(key);
+  }
+
+  /** The memory of a cell is gone: the next call of its key starts from the image. True when the cell was a kept one. */
+  lose(lost: CellMemory, reason: string): boolean {
+    for (const [key, cell] of this.#cells) {
+      if (cell !== lost) continue;
+      this.drop(key);
+      this.#losses.set(key, reason);
+      const [oldest] = this.#losses.keys();
+      if (this.#losses.size > MAX_LOSSES && oldest !== undefined) this.#losses.delete(oldest);
+      return true;
+    }
+    return false;
+  }
+
+  /** Why the cell of a key was lost since the last call in it; told once. */
+  takeLoss(key: string): string | undefined {
+    const reason = this.#losses.get(key);
+    this.#losses.delete(key);
+    return reason;
+  }
+}

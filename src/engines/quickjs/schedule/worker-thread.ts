@@ -1,0 +1,138 @@
+import { Worker } from 'node:worker_threads';
+import { packSlices, unpackResult } from '../packed-messages.ts';
+import type { CallSlice, FromWorker, LoadSlice, PackedFromWorker, ToWorker, WorkerSetup } from '../protocol.ts';
+import { CONTROL_BYTES, readLooks, resetClaims, takeSliceBack } from './control.ts';
+
+/** Images that a worker keeps ready; each takes about a megabyte. */
+const MAX_IMAGES = 32;
+const workerFile = new URL(import.meta.url.endsWith('.ts') ? './worker/worker.ts' : './worker/worker.js', import.meta.url);
+
+/** A slice as the scheduler hands it over: serial numbers belong to the thread. */
+export type SliceOrder = Omit<CallSlice, 'serial'>;
+
+/** One worker thread and what the main thread knows of it. */
+export class WorkerThread {
+  #state: 'starting' | 'idle' | 'busy' | 'ending' = 'starting';
+  /** The cell whose memory lies in the thread. */
+  residentCell: number | undefined;
+  readonly ready: Promise<void>;
+  readonly #worker: Worker;
+  readonly #control: Int32Array;
+  readonly #images = new Map<string, true>();
+  #serial = 0;
+
+  constructor(
+    setup: Omit<WorkerSetup, 'control'>,
+    handlers: {
+      onMessage: (thread: WorkerThread, message: FromWorker) => void;
+      onExit: (thread: WorkerThread, reason: string) => void;
+    },
+  ) {
+    const control = new SharedArrayBuffer(CONTROL_BYTES);
+    this.#control = new Int32Array(control);
+    this.#worker = new Worker(workerFile, {
+      workerData: { ...setup, control } satisfies WorkerSetup,
+      // A deep guest stack must never meet the end of the host's: an exception of the host inside WebAssembly leaks C stack.
+      resourceLimits: { stackSizeMb: 64 },
+      env: {},
+      stdout: false,
+      stderr: false,
+    });
+    let failure = 'the thread ended';
+    this.ready = new Promise((resolve) => {
+      this.#worker.on('message', (packed: PackedFromWorker) => {
+        const message = 'type' in packed ? packed : unpackResult(packed);
+        if (message.type === 'ready') resolve();
+        handlers.onMessage(this, message);
+      });
+      this.#worker.on('exit', () => {
+        resolve();
+        handlers.onExit(this, failure);
+      });
+    });
+    this.#worker.on('error', (error) => {
+      failure = error instanceof Error ? error.message : String(error);
+    });
+  }
+
+  /** It is ready and has no work. */
+  get isIdle(): boolean {
+    return this.#state === 'idle';
+  }
+
+  /** It was told to end: what it still answers counts, but it gets nothing more. */
+  get isEnding(): boolean {
+    return this.#state === 'ending';
+  }
+
+  /** It is ready, or done with its work. */
+  rest(): void {
+    if (this.#state !== 'ending') this.#state = 'idle';
+  }
+
+  /** Starts slices of calls one after the other; the thread must be idle. Returns their serial numbers. */
+  runCalls(orders: readonly SliceOrder[]): number[] {
+    this.#state = 'busy';
+    resetClaims(this.#control);
+    const slices = orders.map((order) => ({ ...order, serial: ++this.#serial }));
+    const moved = slices.flatMap(({ delta }) => (delta?.buffer instanceof ArrayBuffer ? [delta.buffer] : []));
+    this.#worker.postMessage((packSlices(slices) ?? { type: 'calls', slices }) satisfies ToWorker, moved);
+    return slices.map((slice) => slice.serial);
+  }
+
+  /** Starts a load; the thread must be idle. Returns its serial number. */
+  runLoad(order: LoadOrder): number {
+    this.#state = 'busy';
+    this.#serial++;
+    this.#worker.postMessage({ type: 'load', ...order, serial: this.#serial } satisfies ToWorker);
+    return this.#serial;
+  }
+
+  /** True when the slice with this place in the last message had not begun, and never will. */
+  takeBack(index: number): boolean {
+    return takeSliceBack(this.#control, index);
+  }
+
+  /** True when the thread has the image of a program. */
+  hasImage(programKey: string): boolean {
+    return this.#images.has(programKey);
+  }
+
+  /** Notes that the thread has (or now gets) an image; the one unused for longest is forgotten. */
+  noteImage(programKey: string): void {
+    this.#images.delete(programKey);
+    this.#images.set(programKey, true);
+    if (this.#images.size <= MAX_IMAGES) return;
+    const [oldest] = this.#images.keys();
+    if (oldest === undefined) return;
+    this.forget([oldest], []);
+  }
+
+  forget(programKeys: readonly string[], cellIds: readonly number[]): void {
+    for (const key of programKeys) this.#images.delete(key);
+    this.#worker.postMessage({ type: 'forget', programKeys, cellIds } satisfies ToWorker);
+  }
+
+  /** Asks for the memory of the cell that lies in the idle thread, or to put it into a file. */
+  park(cellId: number, file: string | undefined): void {
+    this.#worker.postMessage({ type: 'park', cellId, ...(file !== undefined && { file }) } satisfies ToWorker);
+  }
+
+  /** Asks a slice to stop at the next look at the clock. */
+  abortSlice(serial: number): void {
+    Atomics.store(this.#control, 0, serial);
+  }
+
+  /** Changes whenever the slice that runs has looked at the clock. */
+  looks(): number {
+    return readLooks(this.#control);
+  }
+
+  async terminate(): Promise<void> {
+    this.#state = 'ending';
+    await this.#worker.terminate();
+  }
+}
+
+/** A load as the scheduler queues it. */
+export type LoadOrder = Omit<LoadSlice, 'serial' | 'type'>;

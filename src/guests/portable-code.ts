@@ -1,0 +1,65 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+import Type from 'typebox';
+import { Compile } from 'typebox/compile';
+
+const sourceDir = new URL('./portable/', import.meta.url);
+const builtFile = new URL('../../../guest/portable.json', import.meta.url);
+const runtimeFiles = ['../../../guest/portable-runtime.wasm', '../../../../src/guests/portable/runtime.wasm'].map(
+  (path) => new URL(path, import.meta.url),
+);
+
+const codeShape = Type.Object({ main: Type.String(), parts: Type.Record(Type.String(), Type.String()) });
+const readCode = Compile(codeShape);
+
+/** What stands in a built module for the daemon: the code evaluated first, and parts that stay text until they are needed. */
+export type PortableCode = Type.Static<typeof codeShape>;
+
+/** For each part the code of plugins that are likely to need it; a wrong guess costs time, never correctness. */
+const usesByPart: Readonly<Record<string, RegExp>> = {
+  url: /\bURL(?:SearchParams)?\b|\bfetch\b|\bRequest\b|\bsearchParams\b/,
+  digests: /\bsubtle\b|\bcreateH(?:ash|mac)\b/,
+};
+
+/** The parts that a bundle is likely to need. */
+export function listParts(code: string): string[] {
+  return Object.entries(usesByPart)
+    .filter(([, uses]) => uses.test(code))
+    .map(([name]) => name);
+}
+
+/** Reads the code that the package build left, or bundles it from source. */
+export async function loadPortableCode(): Promise<PortableCode> {
+  const file = fileURLToPath(builtFile);
+  return existsSync(file) ? readCode.Parse(JSON.parse(readFileSync(file, 'utf8'))) : bundlePortableCode();
+}
+
+/** The module that plugins are frozen into: QuickJS with an adapter to Extism. */
+export function readRuntime(): Buffer {
+  const file = runtimeFiles.map((url) => fileURLToPath(url)).find((path) => existsSync(path));
+  if (file === undefined) throw new Error('The runtime of built modules is missing: npm run build:wasm makes it.');
+  return readFileSync(file);
+}
+
+/** Bundles `wasm/template/portable`. */
+export async function bundlePortableCode(): Promise<PortableCode> {
+  const bundle = async (name: string, globalName?: string): Promise<string> => {
+    const result = await build({
+      entryPoints: [fileURLToPath(new URL(name, sourceDir))],
+      bundle: true,
+      write: false,
+      format: 'iife',
+      ...(globalName === undefined ? {} : { globalName }),
+      platform: 'neutral',
+      mainFields: ['module', 'main'],
+      target: 'es2023',
+      minify: true,
+      tsconfigRaw: '{}',
+      logLevel: 'silent',
+    });
+    return result.outputFiles[0]?.text ?? '';
+  };
+  const parts = Object.keys(usesByPart).map(async (name) => [name, await bundle(`parts/${name}.ts`, 'part')] as const);
+  return { main: await bundle('main.ts'), parts: Object.fromEntries(await Promise.all(parts)) };
+}

@@ -1,0 +1,23 @@
+import type { ImageState } from '../../engines/process/docker/image-book.ts';
+import { describeImageUses } from '../../engines/process/docker/image-uses.ts';
+import { imageContracts } from '../contracts/images.ts';
+import { implement, type Operation } from '../operation.ts';
+import type { OperationParts } from '../parts.ts';
+
+/** What can be done with the images of native commands. */
+export function createImageOperations({ images, config }: OperationParts): Operation[] {
+  const uses = describeImageUses(config);
+  const show = ({ fix, ...state }: ImageState) => {
+    const usedBy = [...(uses.get(state.name) ?? [])];
+    // Nobody needs to fetch what nothing runs in.
+    const isWanted = fix !== undefined && (usedBy.length > 0 || state.status !== 'missing');
+    return { ...state, usedBy, ...(isWanted ? { fix } : {}) };
+  };
+  return [
+    implement(imageContracts.list, async () => {
+      const items = (await images.list()).map(show);
+      return { items, total: items.length };
+    }),
+    implement(imageContracts.accept, async ({ name }) => show(await images.accept(name))),
+  ];
+}

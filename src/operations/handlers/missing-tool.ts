@@ -1,0 +1,103 @@
+import type { Caller } from '../../callers/caller.ts';
+import { HotcellError } from '../../errors/hotcell-error.ts';
+import type { PluginView } from '../../plugins/plugin-types.ts';
+import { seesToolName } from '../../tools/visible-tools.ts';
+import type { OperationParts } from '../parts.ts';
+
+/** How long a request waits for a plugin that loads: the first build after a start takes about a second. */
+const maxLoadWaitMs = 10_000;
+
+/** What finds tools, also those that are about to be there. */
+export type ToolSeeker = <Result>(
+  ref: string,
+  by: { readonly caller: Caller; readonly signal?: AbortSignal | undefined },
+  use: () => Result | Promise<Result>,
+) => Promise<Result>;
+
+/**
+ * Creates what uses a tool. Where there is none of this name while plugins load, it is used as soon as it is there; where
+ * there is none at all, but a plugin of this name, the error says what is the matter with that.
+ */
+export function createToolSeeker({ tools, plugins, events }: Pick<OperationParts, 'tools' | 'plugins' | 'events'>): ToolSeeker {
+  function isThere(ref: string): boolean {
+    try {
+      return tools.resolve(ref) !== undefined;
+    } catch {
+      return false;
+    }
+  }
+
+  /** Resolves when the tool is there, when nothing loads any more that could bring it, or when that takes too long. */
+  async function untilLoaded(ref: string, signal: AbortSignal): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const look = (): void => {
+      if (signal.aborted || !plugins.isLoading() || isThere(ref)) resolve();
+    };
+    const end = events.subscribe({ types: ['plugin-change', 'plugin-removed'] }, look);
+    signal.addEventListener('abort', look, { once: true });
+    look();
+    await promise;
+    end();
+    signal.removeEventListener('abort', look);
+  }
+
+  function explain(error: HotcellError, ref: string, caller: Caller): HotcellError {
+    const [name = ref] = ref.split('@', 1);
+    if (caller.isAnonymous === true || !seesToolName(caller, name)) return error;
+    try {
+      const view = plugins.get(name);
+      const reason = plugins.why(name).at(-1)?.reason;
+      return describeAbsence(view, { reason, isAdmin: caller.role === 'admin' }) ?? error;
+    } catch {
+      return error;
+    }
+  }
+
+  return async (ref, { caller, signal }, use) => {
+    try {
+      return await use();
+    } catch (error) {
+      if (!isMissing(error) || isThere(ref)) throw error;
+    }
+    if (plugins.isLoading()) {
+      const timeUp = AbortSignal.timeout(maxLoadWaitMs);
+      await untilLoaded(ref, signal === undefined ? timeUp : AbortSignal.any([timeUp, signal]));
+    }
+    try {
+      return await use();
+    } catch (error) {
+      throw isMissing(error) ? explain(error, ref, caller) : error;
+    }
+  };
+}
+
+/** What is the matter with a plugin whose tool is missing; undefined when its tools are there, and this is none of them. */
+export function describeAbsence(
+  { name, state, generation, diagnostic }: Pick<PluginView, 'name' | 'state' | 'generation' | 'diagnostic'>,
+  { reason, isAdmin }: { readonly reason?: string | undefined; readonly isAdmin: boolean },
+): HotcellError | undefined {
+  const refuse = (message: string, fix: string): HotcellError => new HotcellError('plugin-not-ready', message, { fix });
+  if (state === 'loading') return refuse(`The plugin "${name}" is loading.`, 'Call it again in a moment.');
+  if (state === 'disabled') {
+    const by = reason === undefined || reason === 'disabled' ? ' by an operator' : `: ${reason}`;
+    return refuse(
+      `The plugin "${name}" is disabled${by}.`,
+      `Enable it with hotcell plugin enable ${name}, or see hotcell why ${name}.`,
+    );
+  }
+  if (state === 'quarantined') {
+    return refuse(`The plugin "${name}" is quarantined${reason === undefined ? '' : `: ${reason}`}.`, `See hotcell why ${name}.`);
+  }
+  if (generation !== undefined) return undefined;
+  if (diagnostic === undefined) return refuse(`The plugin "${name}" is ${state}.`, `See hotcell why ${name}.`);
+  // A diagnostic quotes the source, which is for operators alone.
+  if (!isAdmin) return refuse(`The plugin "${name}" is ${state}.`, 'Ask the operator of this Hotcell.');
+  return new HotcellError('plugin-not-ready', `The plugin "${name}" is ${state}: ${diagnostic.message}`, {
+    fix: diagnostic.fix,
+    facts: { diagnostic },
+  });
+}
+
+function isMissing(error: unknown): error is HotcellError {
+  return error instanceof HotcellError && error.code === 'tool-unknown';
+}

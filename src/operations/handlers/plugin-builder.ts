@@ -1,0 +1,47 @@
+import type { Config } from '../../config/config-types.ts';
+import { limitTable, resolveLimits } from '../../config/limits.ts';
+import { embedSidecar } from '../../engines/extism/module/sidecar.ts';
+import { nodeBuiltins, nodeStandIns, readShapesModule, refusedBuiltins } from '../../guests/node-builtins.ts';
+import { readOwnZod } from '../../guests/own-zod.ts';
+import { createCompiler } from '../../plugins/compile/compile.ts';
+import { explainLoadError } from '../../plugins/diagnostics/load-diagnostic.ts';
+import { readManifest } from '../../plugins/manifest/read-manifest.ts';
+import { createSchemaReader } from '../../plugins/schema/schema-reader.ts';
+import { createBuilder } from '../../plugins/supervisor/build.ts';
+import { addSchemaWarnings } from '../../tools/validation/schema-warnings.ts';
+
+type BuilderParts = Parameters<typeof createBuilder>[0];
+
+/** What differs between the builds of a daemon and those of a command. */
+export interface PluginBuilderParts extends Pick<BuilderParts, 'engines' | 'refuseEngine' | 'climb'> {
+  readonly config: Config;
+  /** Takes what is to be closed after the builder, in the order in which it was opened. */
+  readonly closers: { push(close: () => Promise<void>): unknown };
+}
+
+/** Opens what turns the source of a plugin into a generation. */
+export function openPluginBuilder({ config, closers, ...parts }: PluginBuilderParts): ReturnType<typeof createBuilder> {
+  const compiler = createCompiler({
+    sharedDirs: config.sharedDirs,
+    builtins: nodeBuiltins,
+    standIns: nodeStandIns,
+    refusedBuiltins,
+    readShapes: readShapesModule,
+    readOwnZod,
+  });
+  closers.push(async () => compiler.close());
+  const schemaReader = createSchemaReader();
+  closers.push(async () => schemaReader.close());
+  return createBuilder({
+    ...parts,
+    compiler,
+    schemaReader,
+    readManifest: (question) => {
+      const read = readManifest({ ...question, limitTable });
+      return read.ok ? { ok: true, manifest: addSchemaWarnings(read.manifest) } : read;
+    },
+    embedSidecar,
+    explainLoadError,
+    limits: resolveLimits(config.limits),
+  });
+}

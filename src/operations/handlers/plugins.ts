@@ -1,0 +1,83 @@
+import { hash } from 'node:crypto';
+import { HotcellError } from '../../errors/hotcell-error.ts';
+import type { ReloadResult } from '../../plugins/supervisor-types.ts';
+import { cutPage } from '../contracts/paging.ts';
+import { pluginContracts } from '../contracts/plugins.ts';
+import { implement, type Operation } from '../operation.ts';
+import type { OperationParts } from '../parts.ts';
+
+/** What can be done with plugins. */
+export function createPluginOperations({ plugins, uses }: OperationParts): Operation[] {
+  return [
+    implement(pluginContracts.list, (input) => {
+      const views = plugins.list().filter((view) => input.state === undefined || view.state === input.state);
+      // Two files may carry one name, so the path makes the cursor unique.
+      const keyOf = (view: { name: string; path: string }) => `${view.name}\n${view.path}`;
+      return cutPage(views.sort(compareBy(keyOf)), input, keyOf);
+    }),
+    implement(pluginContracts.get, ({ name }) => {
+      const view = plugins.get(name);
+      const asking = plugins.asking(name);
+      if (asking === undefined) return view;
+      const { used, neverUsed } = uses.describe(asking.pluginPath, view.permissions.granted);
+      return { ...view, permissions: { ...view.permissions, used, neverUsed } };
+    }),
+    implement(pluginContracts.reload, async ({ name }) => requireSuccess(await plugins.reload(name))),
+    implement(pluginContracts.reloadAll, async () => {
+      const items = await plugins.reloadAll();
+      return { items, total: items.length, failed: items.filter((result) => !result.ok).length };
+    }),
+    implement(pluginContracts.update, ({ name, enabled }) => plugins.setEnabled(name, enabled)),
+    implement(pluginContracts.source, async ({ name }) => {
+      const { file, text } = await plugins.readSource(name);
+      return { file, text, sha256: hash('sha256', text, 'hex') };
+    }),
+    implement(pluginContracts.writeSource, async ({ name, text, expectedHash }, { caller }) =>
+      requireSuccess(await plugins.writeSource(name, text, { by: caller.id, expectedHash })),
+    ),
+    implement(pluginContracts.generations, ({ name }) => {
+      const items = plugins.generations(name);
+      return { items, total: items.length };
+    }),
+    implement(pluginContracts.rollback, async ({ name, generation }) => requireSuccess(await plugins.rollback(name, generation))),
+    implement(pluginContracts.why, ({ name }) => {
+      const view = plugins.get(name);
+      const items = plugins.why(name);
+      const { diagnostic } = view;
+      return {
+        name: view.name,
+        state: view.state,
+        ...(diagnostic ? { diagnostic } : {}),
+        permissions: view.permissions,
+        items,
+        total: items.length,
+      };
+    }),
+    implement(pluginContracts.remove, async ({ name }) => {
+      const view = plugins.get(name);
+      await plugins.remove(name);
+      return { name: view.name, removed: true };
+    }),
+  ];
+}
+
+/** A failed reload is an error in every door, with the whole result as facts. */
+function requireSuccess(result: ReloadResult): ReloadResult {
+  if (result.ok) return result;
+  const { diagnostic } = result;
+  const place = [diagnostic?.file, diagnostic?.line, diagnostic?.column].filter((part) => part !== undefined).join(':');
+  const cause = diagnostic?.message ?? `it is ${result.state}.`;
+  const serving = result.generation === undefined ? 'Nothing serves.' : `Generation ${result.generation} keeps serving.`;
+  throw new HotcellError(
+    'reload-failed',
+    `Plugin "${result.name}" could not be reloaded${place && ` (${place})`}: ${cause} ${serving}`,
+    {
+      facts: { ...result },
+      ...(diagnostic === undefined ? {} : { fix: diagnostic.fix }),
+    },
+  );
+}
+
+function compareBy<Item>(keyOf: (item: Item) => string): (a: Item, b: Item) => number {
+  return (a, b) => (keyOf(a) < keyOf(b) ? -1 : keyOf(a) > keyOf(b) ? 1 : 0);
+}

@@ -1,0 +1,27 @@
+import { seesTool } from '../../tools/visible-tools.ts';
+import { daemonContracts } from '../contracts/daemon.ts';
+import { implement, type Operation } from '../operation.ts';
+import type { OperationParts } from '../parts.ts';
+
+/** How the daemon does. */
+export function createStatusOperations(parts: OperationParts): Operation[] {
+  return [
+    implement(daemonContracts.status, (_input, { caller }) => {
+      const plugins: Record<string, number> = {};
+      // What plugins there are, and what others are doing, is not a caller's business.
+      const isAdmin = caller.role === 'admin';
+      if (isAdmin) for (const { state } of parts.plugins.list()) plugins[state] = (plugins[state] ?? 0) + 1;
+      const countOwn = (status: string) => parts.store.executions.count({ caller: caller.id, status });
+      return {
+        version: parts.version,
+        node: process.versions.node,
+        startedAtMs: parts.startedAtMs,
+        uptimeMs: Date.now() - parts.startedAtMs,
+        plugins,
+        tools: parts.tools.list().filter((entry) => seesTool(caller, entry)).length,
+        calls: isAdmin ? { ...parts.caller.load() } : { pending: countOwn('pending'), running: countOwn('running') },
+        lastEventSeq: parts.events.lastSeq(),
+      };
+    }),
+  ];
+}

@@ -1,0 +1,98 @@
+import { loopBudgetOf } from '../../calls/accept/loop-budget.ts';
+import type { CallRequest } from '../../calls/call-types.ts';
+import { HotcellError } from '../../errors/hotcell-error.ts';
+import type { ToolEntry } from '../../tools/tool-types.ts';
+import { seesTool } from '../../tools/visible-tools.ts';
+import { cutPage } from '../contracts/paging.ts';
+import { type ToolView, toolContracts } from '../contracts/tools.ts';
+import { implement, type Operation } from '../operation.ts';
+import type { OperationParts } from '../parts.ts';
+import { createToolSeeker } from './missing-tool.ts';
+
+/** What can be done with tools. */
+export function createToolOperations(parts: OperationParts): Operation[] {
+  const { tools, names, plugins, caller: toolCaller, forgetStranger } = parts;
+  const seek = createToolSeeker(parts);
+  return [
+    implement(toolContracts.list, (input, { caller }) => {
+      const query = input.q?.toLowerCase();
+      const entries = tools.list().filter((entry) => {
+        if (!seesTool(caller, entry)) return false;
+        if (input.mode !== undefined && entry.manifest.mode !== input.mode) return false;
+        if (input.source !== undefined && entry.source !== input.source) return false;
+        if (input.plugin !== undefined && entry.plugin !== input.plugin) return false;
+        return query === undefined || mentions(entry, query);
+      });
+      const page = cutPage(
+        entries.sort((a, b) => (refOf(a) < refOf(b) ? -1 : 1)),
+        input,
+        refOf,
+      );
+      return { ...page, items: page.items.map(describeTool) };
+    }),
+    implement(toolContracts.get, ({ ref }, { caller }) =>
+      seek(ref, { caller }, () => describeTool(tools.resolve(ref, (entry) => seesTool(caller, entry)))),
+    ),
+    implement(toolContracts.own, async ({ name, plugin }, { caller }) => {
+      const { name: owner, path: shown, tools: defined } = plugins.get(plugin);
+      if (names.isReserved(name)) throw new HotcellError('conflict', `"${name}" is the name of a built-in tool, and stays so.`);
+      if (!defined.includes(name)) {
+        throw new HotcellError('conflict', `The plugin "${owner}" (${shown}) serves no tool "${name}".`, {
+          fix: `See its tools: hotcell plugin info ${shown}.`,
+        });
+      }
+      names.assign(name, plugins.pathOf(shown), caller.id);
+      return { name, plugin: owner, path: shown };
+    }),
+    implement(toolContracts.call, (input, context) => {
+      const request: { -readonly [Key in keyof CallRequest]: CallRequest[Key] } = {
+        ref: input.ref,
+        arguments: input.arguments ?? {},
+        caller: context.caller,
+      };
+      if (input.session !== undefined) request.session = input.session;
+      if (input.timeoutMs !== undefined) request.timeoutMs = input.timeoutMs;
+      if (input.idempotencyKey !== undefined) request.idempotencyKey = input.idempotencyKey;
+      if (input.tag !== undefined) request.tag = input.tag;
+      if (input.turn !== undefined) request.turn = input.turn;
+      if (context.cancelSignal !== undefined) request.signal = context.cancelSignal;
+      const answer = seek(input.ref, { caller: context.caller, signal: request.signal }, () => toolCaller.call(request));
+      return context.caller.isAnonymous ? answer.finally(() => forgetStranger(context.caller.id)) : answer;
+    }),
+  ];
+}
+
+function refOf(entry: ToolEntry): string {
+  return `${entry.name}@${entry.version}`;
+}
+
+function mentions(entry: ToolEntry, query: string): boolean {
+  const { description, tags } = entry.manifest;
+  return [entry.name, description, ...tags].some((text) => text.toLowerCase().includes(query));
+}
+
+function describeTool(entry: ToolEntry): ToolView {
+  const { manifest } = entry;
+  return {
+    ref: refOf(entry),
+    name: entry.name,
+    version: entry.version,
+    description: manifest.description,
+    ...(manifest.usage === undefined ? {} : { usage: manifest.usage }),
+    source: entry.source,
+    plugin: entry.plugin,
+    ...(entry.isSecond ? { byVersionOnly: true as const } : {}),
+    mode: manifest.mode,
+    tags: [...manifest.tags],
+    flags: Object.entries(manifest.flags)
+      .filter(([, isSet]) => isSet)
+      .map(([flag]) => flag),
+    idempotent: manifest.idempotent,
+    loopBudget: { ...loopBudgetOf([manifest]) },
+    ...(manifest.timeoutMs === undefined ? {} : { timeoutMs: manifest.timeoutMs }),
+    input: manifest.input,
+    inputSource: manifest.inputSource,
+    ...(manifest.output === undefined ? {} : { output: manifest.output }),
+    examples: manifest.examples.map((example) => ({ ...example })),
+  };
+}

@@ -1,0 +1,54 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { readNumber, readText, readTextOrNull, type SqlRow } from '../column-values.ts';
+import type { EventRow, EventTable } from '../store-types.ts';
+import type { WriteQueue } from '../write-queue.ts';
+
+/** Creates the table of events. */
+export function createEventTable(database: DatabaseSync, queue: WriteQueue): EventTable {
+  const insert = database.prepare('insert into events (seq, type, at, caller, subject, data) values (?, ?, ?, ?, ?, ?)');
+  const list = database.prepare(
+    `select seq, type, at, caller, subject, data from events
+     where seq > ?1
+       and (?2 is null or caller = ?2 or (caller is null and type in (select value from json_each(?3))))
+       and (?4 is null or type in (select value from json_each(?4)))
+     order by seq limit ?5`,
+  );
+  const last = database.prepare(
+    'select max((select seq from event_reservation), (select coalesce(max(seq), 0) from events)) as seq',
+  );
+  const reserve = database.prepare('update event_reservation set seq = max(seq, ?)');
+  const prune = database.prepare('delete from events where seq <= (select seq from events order by seq desc limit 1 offset ?)');
+
+  return {
+    insert(row) {
+      queue.add({ apply: () => insert.run(row.seq, row.type, row.atMs, row.caller, row.subject, row.dataJson) });
+    },
+    listAfter(seq, query) {
+      queue.flush();
+      const publicTypes = JSON.stringify(query.publicTypes ?? []);
+      const types = query.types === undefined ? null : JSON.stringify(query.types);
+      return list.all(seq, query.caller ?? null, publicTypes, types, query.limit).map(readEvent);
+    },
+    lastSeq() {
+      queue.flush();
+      return readNumber(last.get() ?? {}, 'seq');
+    },
+    reserve(upTo) {
+      queue.add({ apply: () => reserve.run(upTo) });
+    },
+    prune(keep) {
+      queue.add({ apply: () => prune.run(keep) });
+    },
+  };
+}
+
+function readEvent(row: SqlRow): EventRow {
+  return {
+    seq: readNumber(row, 'seq'),
+    type: readText(row, 'type'),
+    atMs: readNumber(row, 'at'),
+    caller: readTextOrNull(row, 'caller'),
+    subject: readText(row, 'subject'),
+    dataJson: readText(row, 'data'),
+  };
+}

@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest';
+import { type AdmissionFacts, decideAdmission } from '../../../src/calls/accept/admission.ts';
+
+const flags = {
+  isResearch: false,
+  isSideEffect: false,
+  isDeep: false,
+  isDangerous: false,
+  isElevated: false,
+  isParallelSafe: false,
+};
+const facts: AdmissionFacts = {
+  tool: 'wipe',
+  plugin: 'disk',
+  areToolsEnabled: true,
+  isDraining: false,
+  safeMode: 'off',
+  mode: 'on',
+  flags,
+  who: undefined,
+  role: 'caller',
+  isolation: 'call',
+  needsEngine: undefined,
+  granted: () => ({}),
+  pending: 0,
+  pendingOfCaller: 0,
+  maxPending: 10,
+  maxPendingPerCaller: 5,
+};
+
+describe('decideAdmission', () => {
+  it.each<[string, Partial<AdmissionFacts>, string | undefined]>([
+    ['lets an ordinary call in', {}, undefined],
+    ['lets tools in mode auto be called', { mode: 'auto' }, undefined],
+    ['refuses while the daemon stops', { isDraining: true }, 'shutting-down'],
+    ['refuses while tools are switched off', { areToolsEnabled: false }, 'tools-disabled'],
+    ['refuses a tool that is off', { mode: 'off' }, 'tool-off'],
+    ['refuses an elevated tool to a caller', { flags: { ...flags, isElevated: true } }, 'forbidden'],
+    ['lets an admin call an elevated tool', { flags: { ...flags, isElevated: true }, role: 'admin' }, undefined],
+    ['lets a dangerous tool in, for which a person is asked later', { flags: { ...flags, isDangerous: true } }, undefined],
+    ['refuses a tool for people to a caller', { who: 'person' }, 'forbidden'],
+    ['lets an admin call a tool for people', { who: 'person', role: 'admin' }, undefined],
+    [
+      'refuses a dangerous tool to everybody in safe mode',
+      { flags: { ...flags, isDangerous: true }, role: 'admin', safeMode: 'dangerous' },
+      'tool-off',
+    ],
+    ['lets other tools in while safe mode is on', { safeMode: 'dangerous' }, undefined],
+    ['refuses a shared cell that is not granted', { isolation: 'plugin' }, 'permission-denied'],
+    ['refuses an engine that was taken back', { needsEngine: ['deno'] }, 'permission-denied'],
+    ['lets a granted engine in', { needsEngine: ['deno'], granted: () => ({ engine: ['deno'] }) }, undefined],
+    ['lets a granted shared cell in', { isolation: 'plugin', granted: () => ({ sharedCell: true }) }, undefined],
+    ['refuses when the queue is full', { pending: 10 }, 'queue-full'],
+    ['refuses when the share of the caller is full', { pendingOfCaller: 5 }, 'queue-full'],
+  ])('%s', (_title, changed, code) => {
+    expect(decideAdmission({ ...facts, ...changed })?.code).toBe(code);
+  });
+});

@@ -1,0 +1,31 @@
+import type { DockerSettings } from '../../../../../src/config/config-types.ts';
+import { defaultSettings } from '../../../../../src/config/defaults.ts';
+import type { Engine } from '../../../../../src/engines/engine.ts';
+import { createDockerEngine } from '../../../../../src/engines/process/docker/engine/docker-engine.ts';
+import { createTrier, type DenoRig } from '../../deno/deno-rig.ts';
+import { openRunnerHouse, type RunnerHouse, testImages } from '../docker-machine.ts';
+
+/** An engine in a house of its own. */
+export interface DockerRig {
+  readonly engine: Engine;
+  readonly house: RunnerHouse;
+  readonly run: DenoRig['run'];
+  close(): Promise<void>;
+}
+
+/** Opens one, with Node of the image of the tests. */
+export function createDockerRig(chosen: Partial<DockerSettings> = {}): DockerRig {
+  const own = { images: [], pluginImage: testImages.node, ...chosen };
+  const settings = { ...defaultSettings.docker, ...own };
+  const house = openRunnerHouse(own);
+  const engine = createDockerEngine({ dataDir: house.dataDir, settings, sandbox: house.runner });
+  return {
+    engine,
+    house,
+    run: createTrier(engine),
+    async close() {
+      await engine.close();
+      await house.close();
+    },
+  };
+}

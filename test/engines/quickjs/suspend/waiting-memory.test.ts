@@ -1,0 +1,127 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { RunOutcome } from '../../../../src/engines/engine.ts';
+import { WaitingMemory } from '../../../../src/engines/quickjs/suspend/waiting-memory.ts';
+import { type CellEngine, outputOf, startCellEngine } from '../cell-engine.ts';
+
+const MIB = 1024 * 1024;
+const HELD_BYTES = 80 * MIB;
+const limits = { memoryBytes: 96 * MIB, wallMs: 300_000, cpuMs: 60_000 };
+
+/** Fills its memory, waits, and says afterwards whether all of it is as it was. */
+const HOLDS = `{ handler: async (args, context) => {
+  const held = new Uint8Array(args.bytes).fill(args.n);
+  await context.kv.get('gate');
+  return held.indexOf(255) < 0 && held[0] === args.n && held.at(-1) === args.n && held.length;
+} }`;
+
+let cells: CellEngine;
+let gate: PromiseWithResolvers<void>;
+beforeEach(() => {
+  gate = Promise.withResolvers();
+});
+afterEach(() => cells.close());
+
+function answer() {
+  return gate.promise.then(() => ({ ok: true, payload: 'null' }) as const);
+}
+
+function stored(): readonly string[] {
+  const [own = ''] = readdirSync(join(cells.dataDir, 'cells'));
+  return readdirSync(join(cells.dataDir, 'cells', own));
+}
+
+const codeOf = (outcome: RunOutcome) => (outcome.status === 'success' ? outcome.output : outcome.error.code);
+
+describe('calls that hold much memory while they wait', () => {
+  it('stay within the bounds of memory, all of it comes back, and it is given back afterwards', async () => {
+    cells = await startCellEngine({ min: 2, max: 4 });
+    const program = await cells.load(HOLDS);
+    const neighbour = await cells.load('{ handler: () => 1 }');
+    const before = process.memoryUsage.rss();
+    let asked = 0;
+    const calls = Array.from({ length: 40 }, (_, n) =>
+      cells.call(program, {
+        caller: 'ann',
+        limits,
+        args: { bytes: HELD_BYTES, n: n + 1 },
+        answer: () => {
+          asked++;
+          return answer();
+        },
+      }),
+    );
+    await expect.poll(() => asked, { timeout: 120_000 }).toBe(40);
+    expect(outputOf(await cells.call(neighbour, { caller: 'bob' }))).toBe(1);
+    expect((process.memoryUsage.rss() - before) / MIB).toBeLessThan(1024);
+    expect(stored().length).toBeGreaterThan(30);
+    gate.resolve();
+    expect(new Set((await Promise.all(calls)).map(codeOf))).toEqual(new Set([HELD_BYTES]));
+    await expect.poll(() => (process.memoryUsage.rss() - before) / MIB, { timeout: 60_000 }).toBeLessThan(400);
+    expect(stored()).toEqual([]);
+  }, 300_000);
+
+  it('are ended in words where there is no room at all, and another caller still has some', async () => {
+    cells = await startCellEngine({ min: 1, max: 1 }, { maxMemoryBytes: 32 * MIB, maxStoredBytes: 64 * MIB });
+    const program = await cells.load(HOLDS);
+    const hold = (caller: string, n: number) => cells.call(program, { caller, limits, args: { bytes: 10 * MIB, n }, answer });
+    const ofAnn = Array.from({ length: 10 }, (_, n) => hold('ann', n));
+    const refused = await Promise.race(ofAnn);
+    expect(codeOf(refused)).toBe('waiting-memory-exceeded');
+    const ofBob = hold('bob', 7);
+    gate.resolve();
+    expect(codeOf(await ofBob)).toBe(10 * MIB);
+    const ends = (await Promise.all(ofAnn)).map(codeOf);
+    expect(ends.filter((end) => end === 10 * MIB)).toHaveLength(6);
+    expect(ends.filter((end) => end === 'waiting-memory-exceeded')).toHaveLength(4);
+  }, 120_000);
+
+  it('leave no file when they are cancelled, and none is left by a process that is gone', async () => {
+    cells = await startCellEngine({ min: 1, max: 1 }, { maxMemoryBytes: 0, maxStoredBytes: 1024 * MIB });
+    const program = await cells.load(HOLDS);
+    const controller = new AbortController();
+    const calls = Array.from({ length: 5 }, (_, n) =>
+      cells.call(program, { limits, args: { bytes: MIB, n }, answer, signal: controller.signal }),
+    );
+    await expect.poll(() => stored().length, { timeout: 60_000 }).toBeGreaterThan(3);
+    controller.abort();
+    expect(new Set((await Promise.all(calls)).map(codeOf))).toEqual(new Set(['cancelled']));
+    expect(stored()).toEqual([]);
+  }, 120_000);
+
+  it('also as kept cells: one without room is lost, and its next call hears of it', async () => {
+    cells = await startCellEngine({ min: 1, max: 1 }, { maxMemoryBytes: 8 * MIB, maxStoredBytes: 16 * MIB });
+    const program = await cells.load(
+      '(() => { const held = []; return { handler: async () => { held.push(new Uint8Array(3_000_000).fill(1)); return held.length; } }; })()',
+    );
+    const lengths: unknown[] = [];
+    for (const cellKey of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'a', 'h']) {
+      lengths.push(codeOf(await cells.call(program, { isolation: 'session', cellKey })));
+    }
+    expect(lengths.slice(0, 8)).toEqual(Array(8).fill(1));
+    expect(lengths[8]).toBe(2);
+    expect(lengths[9]).toBe(1);
+    expect(cells.warnings).toEqual([expect.stringContaining('waiting.maxMemoryBytes')]);
+  }, 120_000);
+});
+
+describe('WaitingMemory', () => {
+  it('gives a caller three quarters, and all of it back', () => {
+    const book = new WaitingMemory({ maxMemoryBytes: 8 * MIB, maxStoredBytes: 0 });
+    const cell = (id: number) => ({ id, program: program(), isInUse: true, place: { kind: 'new' } }) as const;
+    const [one, two, three] = [cell(1), cell(2), cell(3)];
+    expect([book.hold(one, 'ann', 4 * MIB), book.hold(two, 'ann', 4 * MIB), book.hold(three, 'bob', 4 * MIB)]).toEqual([
+      true,
+      false,
+      true,
+    ]);
+    book.release(one);
+    book.release(three);
+    expect(book.hold(two, 'ann', 6 * MIB)).toBe(true);
+  });
+});
+
+function program() {
+  return { key: 'p', label: 'p', readCode: async () => '', readImage: async () => undefined, saveImage: () => {} };
+}
