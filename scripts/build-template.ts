@@ -10,7 +10,7 @@ import createWabt from 'wabt';
 
 // Builds src/guests/portable/runtime.wasm, which is checked in: QuickJS joined with the adapter to Extism, the module that
 // `hotcell build` freezes plugins into. It depends on two pinned packages and the adapter's text alone.
-const folder = fileURLToPath(new URL('../wasm/template/', import.meta.url));
+const folder = fileURLToPath(new URL('../src/guests/portable/', import.meta.url));
 const require = createRequire(import.meta.url);
 
 /** `describe`, `call` and as many tools as a manifest may hold. */

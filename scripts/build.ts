@@ -13,19 +13,19 @@ import { bundleProgram } from './bundle.ts';
 // neither its TypeScript nor the sources of the guest.
 const root = fileURLToPath(new URL('../', import.meta.url));
 const outDir = join(root, 'dist');
-const guestDir = join(outDir, 'guest');
+const guestDir = join(outDir, 'guests');
 
 rmSync(outDir, { recursive: true, force: true });
 compileSources();
 await bundleProgram(join(outDir, 'program'), (source) => source.replace(join(root, 'src'), outDir).replace(/\.ts$/, '.js'));
 mkdirSync(guestDir, { recursive: true });
 for (const arch of ['x64', 'arm64']) {
-  const init = `engines/docker/init/hotcell-init-${arch}`;
+  const init = `engines/process/docker/init/hotcell-init-${arch}`;
   cpSync(join(root, 'src', init), join(outDir, init));
 }
 writeFileSync(join(guestDir, 'prelude.json'), JSON.stringify(await bundlePrelude()));
 writeFileSync(join(guestDir, 'portable.json'), JSON.stringify(await bundlePortableCode()));
-cpSync(join(root, 'src/guests/portable/runtime.wasm'), join(guestDir, 'portable-runtime.wasm'));
+cpSync(join(root, 'src/guests/portable/runtime.wasm'), join(guestDir, 'portable/runtime.wasm'));
 writeFileSync(join(guestDir, 'node-shims.json'), JSON.stringify(await bundleNodeBuiltins()));
 for (const runtime of guestRuntimes) writeFileSync(join(guestDir, `runner-${runtime}.js`), await bundleGuestRunner(runtime));
 

@@ -1,8 +1,7 @@
 import { Compile } from 'typebox/compile';
 import type { Config } from '../config/config-types.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
-import type { Caller, CallerRules } from './caller.ts';
-import { keyRules } from './caller.ts';
+import { type Caller, type CallerRules, keyRules } from './caller.ts';
 
 /** Rules as somebody changes them: `null` takes a rule away, what is absent stays. */
 export type RulesChange = { readonly [Rule in keyof CallerRules]?: CallerRules[Rule] | null | undefined };

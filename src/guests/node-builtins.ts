@@ -6,7 +6,7 @@ import Type from 'typebox';
 import { Compile } from 'typebox/compile';
 
 const shimDir = new URL('./node/', import.meta.url);
-const builtFile = new URL('../../guest/node-shims.json', import.meta.url);
+const builtFile = new URL('./node-shims.json', import.meta.url);
 
 /** Built-ins of Node that the sandbox has, by name without `node:`, and the file of each. */
 export const nodeBuiltinShims: ReadonlyMap<string, string> = new Map(

@@ -5,10 +5,8 @@ import Type from 'typebox';
 import { Compile } from 'typebox/compile';
 
 const sourceDir = new URL('./portable/', import.meta.url);
-const builtFile = new URL('../../../guest/portable.json', import.meta.url);
-const runtimeFiles = ['../../../guest/portable-runtime.wasm', '../../../../src/guests/portable/runtime.wasm'].map(
-  (path) => new URL(path, import.meta.url),
-);
+const builtFile = new URL('./portable.json', import.meta.url);
+const runtimeFile = new URL('./portable/runtime.wasm', import.meta.url);
 
 const codeShape = Type.Object({ main: Type.String(), parts: Type.Record(Type.String(), Type.String()) });
 const readCode = Compile(codeShape);
@@ -37,12 +35,12 @@ export async function loadPortableCode(): Promise<PortableCode> {
 
 /** The module that plugins are frozen into: QuickJS with an adapter to Extism. */
 export function readRuntime(): Buffer {
-  const file = runtimeFiles.map((url) => fileURLToPath(url)).find((path) => existsSync(path));
-  if (file === undefined) throw new Error('The runtime of built modules is missing: npm run build:wasm makes it.');
+  const file = fileURLToPath(runtimeFile);
+  if (!existsSync(file)) throw new Error('The runtime of built modules is missing: npm run build:wasm makes it.');
   return readFileSync(file);
 }
 
-/** Bundles `wasm/template/portable`. */
+/** Bundles `portable`. */
 export async function bundlePortableCode(): Promise<PortableCode> {
   const bundle = async (name: string, globalName?: string): Promise<string> => {
     const result = await build({

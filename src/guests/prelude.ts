@@ -14,7 +14,7 @@ export interface Prelude {
 }
 
 const guestDir = new URL('./cell/', import.meta.url);
-const builtFile = new URL('../../guest/prelude.json', import.meta.url);
+const builtFile = new URL('./prelude.json', import.meta.url);
 
 /** Reads the prelude that the package build left, or bundles it from source, once for every state of the sources. */
 export async function loadPrelude(dataDir: string): Promise<Prelude> {
@@ -47,7 +47,7 @@ function hashSources(): string {
   return hash.digest('hex');
 }
 
-/** Bundles `wasm/guest` with esbuild: `main.ts` eagerly, each file of `web/lazy` on its own. */
+/** Bundles `cell` with esbuild: `main.ts` eagerly, each file of `web/lazy` on its own. */
 export async function bundlePrelude(): Promise<Prelude> {
   const code = await bundleGuest(fileURLToPath(new URL('main.ts', guestDir)));
   const lazyModules: Record<string, string> = {};

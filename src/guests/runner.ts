@@ -5,21 +5,20 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { keepFile } from './cache-file.ts';
 
-/** The runtimes that have a runner: a file of that name in `wasm/process`. */
+/** The runtimes that have a runner: a file of that name in `process`. */
 export const guestRuntimes = ['deno', 'node'] as const;
 
 /** A runtime that runs plugins in a process of its own. */
 export type GuestRuntime = (typeof guestRuntimes)[number];
 
-const wasmDir = new URL('../../wasm/', import.meta.url);
-const frames = new URL('frames.ts', import.meta.url);
+const guestsDir = new URL('./', import.meta.url);
 
 /**
  * The path of the script with which a guest process starts: an ES module that speaks the guest protocol and gives plugins
  * the same context as every other engine. It is what the package build left, or bundled once for every state of the sources.
  */
 export async function provideGuestRunner(dataDir: string, runtime: GuestRuntime): Promise<string> {
-  const built = fileURLToPath(new URL(`../../guest/runner-${runtime}.js`, import.meta.url));
+  const built = fileURLToPath(new URL(`./runner-${runtime}.js`, import.meta.url));
   if (existsSync(built)) return built;
   const file = join(dataDir, 'cache', `runner-${runtime}-${hashSources().slice(0, 32)}.js`);
   if (!isWhole(file)) {
@@ -40,10 +39,10 @@ function isWhole(file: string): boolean {
   }
 }
 
-/** Bundles `wasm/process/<runtime>.ts`; the built-ins of the runtime stay imports. */
+/** Bundles `process/<runtime>.ts`; the built-ins of the runtime stay imports. */
 export async function bundleGuestRunner(runtime: GuestRuntime): Promise<string> {
   const result = await build({
-    entryPoints: [fileURLToPath(new URL(`process/${runtime}.ts`, wasmDir))],
+    entryPoints: [fileURLToPath(new URL(`process/${runtime}.ts`, guestsDir))],
     bundle: true,
     write: false,
     format: 'esm',
@@ -58,9 +57,9 @@ export async function bundleGuestRunner(runtime: GuestRuntime): Promise<string> 
 }
 
 function hashSources(): string {
-  const sources = createHash('sha256').update(readFileSync(frames));
-  for (const part of ['guest', 'process']) {
-    const folder = fileURLToPath(new URL(part, wasmDir));
+  const sources = createHash('sha256');
+  for (const part of ['cell', 'process']) {
+    const folder = fileURLToPath(new URL(part, guestsDir));
     for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort()) {
       if (name.endsWith('.ts')) sources.update(`${name}\n`).update(readFileSync(join(folder, name)));
     }

@@ -1,10 +1,7 @@
 import type { PermissionSet } from '../config/permission-set.ts';
-import type { EngineName, Program } from '../engines/engine.ts';
+import type { EngineName } from '../engines/engine.ts';
 import type { ErrorCode } from '../errors/catalog.ts';
-import type { PluginManifest } from '../units/manifest.ts';
-
-/** Who made a generation. */
-export type Author = 'operator' | 'caller' | 'model' | 'repair';
+import type { Author } from '../units/generation.ts';
 
 /** Every state of a plugin. */
 export const pluginStates = [
@@ -30,32 +27,6 @@ export interface Diagnostic {
   readonly column?: number;
   readonly codeFrame?: string;
   readonly fix: string;
-}
-
-/** One file that went into a build; the signature tells cheaply whether it may have changed. */
-export interface BuildInput {
-  readonly path: string;
-  readonly sha256: string;
-  /** `size:mtimeNs:ctimeNs:ino` as of reading. */
-  readonly signature: string;
-}
-
-/** One build of a plugin. At most one per plugin is current. */
-export interface Generation {
-  /** Unique over all plugins. */
-  readonly id: string;
-  readonly pluginPath: string;
-  /** Counts up per plugin from 1. */
-  readonly number: number;
-  readonly author: Author;
-  /** The caller id of an author who is not the operator. */
-  readonly writtenBy?: string;
-  /** Hash over all inputs: same content, same hash. */
-  readonly contentHash: string;
-  readonly createdAtMs: number;
-  readonly manifest: PluginManifest;
-  readonly inputs: readonly BuildInput[];
-  readonly program: Program;
 }
 
 /** A plugin as every door shows it. */

@@ -1,5 +1,5 @@
 /**
- * The host that wasm/guest expects, inside the module itself: what the daemon answers over the border is answered here,
+ * The host that guests/cell expects, inside the module itself: what the daemon answers over the border is answered here,
  * by the functions of any Extism host or by plain code, and what needs a daemon is refused by name.
  */
 import { askDaemon, type CallFacts, type DaemonAnswer, tellDenied } from './daemon.ts';

@@ -1,5 +1,5 @@
 /**
- * The JavaScript half of a built module. The build evaluates this file, then the prelude of wasm/guest, then the plugin,
+ * The JavaScript half of a built module. The build evaluates this file, then the prelude of guests/cell, then the plugin,
  * and freezes the memory; in the module the adapter calls `enter` once and `leave` until it says that the call is over.
  */
 import { readFacts, tellThrown } from './daemon.ts';

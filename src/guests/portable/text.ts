@@ -1,4 +1,4 @@
-/** Text and bytes without a host's own coders: what wasm/guest/web asks for by `text.*`, `base64.*` and `bytes.*`. */
+/** Text and bytes without a host's own coders: what guests/cell/web asks for by `text.*`, `base64.*` and `bytes.*`. */
 import { readBase64, writeBase64 } from './base64.ts';
 import { extism } from './host-calls.ts';
 import { refuse } from './refusal.ts';

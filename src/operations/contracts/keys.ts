@@ -1,38 +1,19 @@
 import { Type } from 'typebox';
+import { callerRuleFields, keyRules } from '../../callers/caller.ts';
 import { defineContract } from '../operation.ts';
 import { listOf } from './paging.ts';
 
 const role = Type.Union([Type.Literal('admin'), Type.Literal('caller')]);
-const rate = Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'Calls a minute.' });
-const concurrent = Type.Integer({ minimum: 1, maximum: 100_000, description: 'Calls under way at once.' });
-const tools = Type.Unsafe<readonly string[]>(
-  Type.Array(Type.String({ minLength: 1, maxLength: 128 }), {
-    maxItems: 200,
-    description: 'Names of tools, * for any text: this key never hears of others.',
+/** A rule that is `null` is taken away. */
+const ruleChanges = Type.Partial(
+  Type.Object({
+    tools: Type.Union([callerRuleFields.tools, Type.Null()]),
+    ratePerMinute: Type.Union([callerRuleFields.ratePerMinute, Type.Null()]),
+    maxConcurrent: Type.Union([callerRuleFields.maxConcurrent, Type.Null()]),
+    mayAnswer: Type.Union([callerRuleFields.mayAnswer, Type.Null()]),
+    expiresAtMs: Type.Union([callerRuleFields.expiresAtMs, Type.Null()]),
   }),
-);
-const mayAnswer = Type.Boolean({ description: 'May answer questions that its own calls asked; never grants.' });
-const expiresAtMs = Type.Integer({ minimum: 0, description: 'When the key ends, epoch ms.' });
-
-/** The rules of a key, as they are kept. */
-export const keyRules = Type.Object(
-  {
-    tools: Type.Optional(tools),
-    ratePerMinute: Type.Optional(rate),
-    maxConcurrent: Type.Optional(concurrent),
-    mayAnswer: Type.Optional(mayAnswer),
-    expiresAtMs: Type.Optional(expiresAtMs),
-  },
-  { additionalProperties: false },
-);
-
-const ruleChanges = {
-  tools: Type.Optional(Type.Union([tools, Type.Null()])),
-  ratePerMinute: Type.Optional(Type.Union([rate, Type.Null()])),
-  maxConcurrent: Type.Optional(Type.Union([concurrent, Type.Null()])),
-  mayAnswer: Type.Optional(Type.Union([mayAnswer, Type.Null()])),
-  expiresAtMs: Type.Optional(Type.Union([expiresAtMs, Type.Null()])),
-};
+).properties;
 
 const keyId = Type.String({ minLength: 1, maxLength: 64 });
 

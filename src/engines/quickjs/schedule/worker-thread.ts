@@ -5,7 +5,7 @@ import { CONTROL_BYTES, readLooks, resetClaims, takeSliceBack } from './control.
 
 /** Images that a worker keeps ready; each takes about a megabyte. */
 const MAX_IMAGES = 32;
-const workerFile = new URL(import.meta.url.endsWith('.ts') ? './worker/worker.ts' : './worker/worker.js', import.meta.url);
+const workerFile = new URL(import.meta.url.endsWith('.ts') ? '../worker/worker.ts' : '../worker/worker.js', import.meta.url);
 
 /** A slice as the scheduler hands it over: serial numbers belong to the thread. */
 export type SliceOrder = Omit<CallSlice, 'serial'>;

@@ -18,7 +18,7 @@ let count = 0;
 
 beforeAll(async () => {
   places = await startPlaces();
-  const installed = fileURLToPath(new URL('../../../node_modules', import.meta.url));
+  const installed = fileURLToPath(new URL('../../../../node_modules', import.meta.url));
   for (const name of ['undici', 'ws', 'semver', 'yaml', 'zod']) {
     cpSync(join(installed, name), join(root, 'node_modules', name), { recursive: true });
   }

@@ -24,12 +24,12 @@ describe('findInitFile', () => {
     try {
       // A copy of the rooms that it imports, with one bit changed in the program.
       cpSync(join(source, '../../errors'), join(folder, 'errors'), { recursive: true });
-      cpSync(source, join(folder, 'engines/docker'), { recursive: true });
-      const program = join(folder, 'engines/docker/init/hotcell-init-x64');
+      cpSync(source, join(folder, 'engines/process/docker'), { recursive: true });
+      const program = join(folder, 'engines/process/docker/init/hotcell-init-x64');
       const bytes = readFileSync(program);
       bytes[bytes.length - 1] = (bytes.at(-1) ?? 0) ^ 1;
       writeFileSync(program, bytes);
-      const script = `import { findInitFile } from ${JSON.stringify(join(folder, 'engines/docker/init-file.ts'))};
+      const script = `import { findInitFile } from ${JSON.stringify(join(folder, 'engines/process/docker/init-file.ts'))};
         try { console.log(findInitFile('x64')); } catch (error) { console.log(error.code, error.message); }`;
       const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' });
       expect(stdout).toBe('engine-failed The first process of containers is missing or not the one that was built.\n');

@@ -1,0 +1,29 @@
+import { type Static, Type } from 'typebox';
+
+/** What the operator lays down for one key, rule by rule; what is absent is not limited. */
+export const callerRuleFields = {
+  tools: Type.Unsafe<readonly string[]>(
+    Type.Array(Type.String({ minLength: 1, maxLength: 128 }), {
+      maxItems: 200,
+      description: 'Names of tools, * for any text: this key never hears of others.',
+    }),
+  ),
+  ratePerMinute: Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'Calls a minute.' }),
+  maxConcurrent: Type.Integer({ minimum: 1, maximum: 100_000, description: 'Calls under way at once.' }),
+  mayAnswer: Type.Boolean({ description: 'May answer questions that its own calls asked; never grants.' }),
+  expiresAtMs: Type.Integer({ minimum: 0, description: 'When the key ends, epoch ms.' }),
+};
+
+/** The rules of a key, as they are kept. */
+export const keyRules = Type.Partial(Type.Object(callerRuleFields, { additionalProperties: false }));
+
+/** The rules of one caller. */
+export type CallerRules = Readonly<Static<typeof keyRules>>;
+
+/** Who calls. `local` is the operator on the machine itself. */
+export interface Caller extends CallerRules {
+  readonly id: string;
+  readonly role: 'admin' | 'caller';
+  /** Nobody knows who: the id is of this one request, and what it leaves behind is deleted when its call is over. */
+  readonly isAnonymous?: boolean;
+}
