@@ -101,7 +101,7 @@ function isOursToCheck({ page, language, notRun }: CodeBlock): boolean {
 }
 
 function isPlugin({ file, text }: CodeBlock): boolean {
-  return (file === undefined || file.startsWith('plugins/')) && /export default|module\.exports/.test(text);
+  return file === undefined ? /export default|module\.exports/.test(text) : /^plugins\/(?!_)/.test(file);
 }
 
 function fileNameOf({ page, line, language }: CodeBlock): string {
