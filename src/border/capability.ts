@@ -23,6 +23,8 @@ export interface CapabilityUser {
   readonly tool: string;
   readonly pluginPath: string;
   readonly caller: string;
+  /** An admin calls: what is kept for admins is for it too. */
+  readonly isOperator?: boolean;
   readonly session: string;
   /** Tools under way above this call, outermost first, this one last: `name@version`. */
   readonly chain: readonly string[];

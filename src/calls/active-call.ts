@@ -1,8 +1,10 @@
+import { countedAs } from '../config/stranger.ts';
 import type { Deadline } from '../engines/deadline.ts';
 import type { Engine } from '../engines/engine.ts';
 import type { HotcellError } from '../errors/hotcell-error.ts';
 import type { Approval } from '../permissions/approval-types.ts';
 import type { QueuePlace } from '../queues/fair-queue.ts';
+import type { HeldPlace } from '../queues/place-count.ts';
 import type { PreparedTool } from '../tools/prepared-tool.ts';
 import type { ToolEntry } from '../tools/tool-types.ts';
 import type { Generation } from '../units/generation.ts';
@@ -32,8 +34,10 @@ export class ActiveCall {
   readonly chain: readonly string[];
   /** The cell that it shares with other calls, or empty. */
   readonly cellKey: string;
+  /** As it is counted: strangers are one. Whose it is stands in the record. */
   readonly callerId: string;
   readonly pluginPath: string;
+  readonly isOperator: boolean;
   readonly log = createLogTail();
   readonly controller = new AbortController();
   readonly answered: Promise<CallAnswer>;
@@ -41,6 +45,9 @@ export class ActiveCall {
   readonly reject: (error: unknown) => void;
   phase: CallPhase = 'queued';
   place: QueuePlace<ActiveCall> | undefined;
+  /** Counts it among those that wait for their turn, and among those that run. */
+  pending: HeldPlace | undefined;
+  running: HeldPlace | undefined;
   /** Fires at the deadline while the call waits here; an engine keeps the deadline itself. */
   timer: NodeJS.Timeout | undefined;
   /** The plugin's own schema refused the arguments: the call ends as one whose arguments were refused before it ran. */
@@ -85,7 +92,8 @@ export class ActiveCall {
     this.record = facts.record;
     this.deadline = facts.deadline;
     this.cellKey = facts.cellKey;
-    this.callerId = facts.request.caller.id;
+    this.callerId = countedAs(facts.request.caller.id);
+    this.isOperator = facts.request.caller.role === 'admin';
     this.pluginPath = facts.entry.published.generation.pluginPath;
     this.chain = [...(facts.request.parent?.chain ?? []), `${facts.entry.name}@${facts.entry.version}`];
     const { promise, resolve, reject } = Promise.withResolvers<CallAnswer>();

@@ -49,7 +49,7 @@ export function createToolCaller(parts: ToolCallerParts): ToolCallerHandle {
     onFault,
   });
   const dispatcher = createDispatcher({
-    maxRunning: config.queue.maxRunning,
+    queue: config.queue,
     slots: parts.runnableSlots ?? config.workers.max * 2 + 2,
     start: (call) => void run(call),
     now: () => performance.now(),
@@ -279,7 +279,7 @@ export function createToolCaller(parts: ToolCallerParts): ToolCallerHandle {
     nested: createNestedCalls({ find: (id) => activeById.get(id), call, dispatcher }),
     cancel(executionId, caller) {
       const call = activeById.get(executionId);
-      const owner = call?.callerId ?? store.executions.get(executionId)?.caller;
+      const owner = call?.record.caller ?? store.executions.get(executionId)?.caller;
       if (owner === undefined || !maySee(caller, owner)) throw executionUnknown(executionId);
       return call !== undefined && stop(call, 'cancelled');
     },

@@ -16,6 +16,12 @@ export function sharePlaces(inAll: number): PlaceBounds {
   return { perCaller: Math.max(1, perPlugin - spare), perPlugin, inAll, reserve: spare };
 }
 
+/** The same for what there is a lot of: nobody but admins has the last tenth for himself. */
+export function shareQueue(inAll: number): PlaceBounds {
+  const spare = Math.floor(inAll / 10);
+  return { perCaller: inAll - spare, perPlugin: inAll - Math.floor(spare / 2), inAll, reserve: Math.max(1, spare) };
+}
+
 /** Threads for WebAssembly beside those that one caller may have (`workers.max`). */
 export const spareExtismThreads = 2;
 
@@ -70,7 +76,7 @@ export const budgets = {
     each: { of: 'call', max: limitTable.wallMs.default },
     atBound: 'the call ends as `timeout`',
     settings: ['limits.wallMs', 'pluginLimits'],
-    tests: ['engines/quickjs/limits.test.ts', 'engines/deno/limits.test.ts'],
+    tests: ['engines/quickjs/limits.test.ts', 'engines/process/deno/limits.test.ts'],
   },
   'call.memory': {
     holds: 'memory of a running cell',
@@ -78,7 +84,7 @@ export const budgets = {
     each: { of: 'call', max: limitTable.memoryBytes.default },
     atBound: 'the call ends with `memory-exceeded`',
     settings: ['limits.memoryBytes', 'pluginLimits'],
-    tests: ['engines/quickjs/limits.test.ts', 'engines/deno/limits.test.ts'],
+    tests: ['engines/quickjs/limits.test.ts', 'engines/process/deno/limits.test.ts'],
   },
   'door.connections': {
     holds: 'connections to the doors',
@@ -166,7 +172,7 @@ export const budgets = {
     inAll: defaults.waiting.maxMemoryBytes,
     atBound: 'the memory is put on the disk',
     settings: ['waiting.maxMemoryBytes'],
-    tests: ['engines/quickjs/waiting-memory.test.ts'],
+    tests: ['engines/quickjs/suspend/waiting-memory.test.ts'],
   },
   'cells.stored': {
     holds: 'the same on the disk',
@@ -175,16 +181,36 @@ export const budgets = {
     inAll: defaults.waiting.maxStoredBytes,
     atBound: 'a call that begins to wait ends with `waiting-memory-exceeded`, a kept cell is lost',
     settings: ['waiting.maxStoredBytes'],
-    tests: ['engines/quickjs/waiting-memory.test.ts'],
+    tests: ['engines/quickjs/suspend/waiting-memory.test.ts'],
   },
   'queue.waiting': {
     holds: 'calls that wait for their turn',
     unit: 'calls',
+    ...shareQueue(queue.maxPending),
     perCaller: queue.maxPendingPerCaller,
-    inAll: queue.maxPending,
-    atBound: 'a new call is refused with `queue-full`',
+    atBound: 'a new call is refused with `queue-full`; admins have the reserve beyond the bound in all',
     settings: ['queue.maxPending', 'queue.maxPendingPerCaller'],
     tests: ['tools/limits-of-queue.test.ts'],
+  },
+  'queue.running': {
+    holds: 'calls that run, those that wait for something else included',
+    unit: 'calls',
+    ...shareQueue(queue.maxRunning),
+    atBound: processMeans,
+    settings: ['queue.maxRunning'],
+    tests: ['tools/limits-of-queue.test.ts', 'tools/fairness.test.ts'],
+  },
+  'queue.turns': {
+    holds: 'calls of a turn of a model that wait for the earlier calls of the turn',
+    unit: 'calls',
+    each: { of: 'turn', max: 100 },
+    perCaller: 6000,
+    // A turn calls many plugins.
+    perPlugin: 10_000,
+    inAll: 10_000,
+    reserve: 1000,
+    atBound: 'a new call is refused with `queue-full`; admins have the reserve beyond the bound in all',
+    tests: ['calls/accept/turns.test.ts'],
   },
   'extism.places': {
     holds: 'WebAssembly calls that run',
@@ -192,58 +218,74 @@ export const budgets = {
     ...sharePlaces(workers.max + spareExtismThreads),
     atBound: processMeans,
     settings: ['workers.max'],
-    tests: ['engines/places.test.ts', 'promises/engines/places.test.ts'],
+    tests: ['queues/places.test.ts', 'promises/engines/places.test.ts'],
   },
   'extism.aside': {
     holds: 'WebAssembly calls that wait for a person, a model or another tool',
     unit: 'places',
     ...sharePlaces(32),
     atBound: asideMeans,
-    tests: ['engines/places.test.ts', 'promises/engines/places.test.ts'],
+    tests: ['queues/places.test.ts', 'promises/engines/places.test.ts'],
   },
   'deno.places': {
     holds: 'calls in Deno processes',
     unit: 'places',
     ...sharePlaces(16),
     atBound: processMeans,
-    tests: ['engines/places.test.ts', 'promises/engines/places.test.ts'],
+    tests: ['queues/places.test.ts', 'promises/engines/places.test.ts'],
   },
   'deno.aside': {
     holds: 'calls in Deno processes that wait for a person, a model or another tool',
     unit: 'places',
     ...sharePlaces(16),
     atBound: asideMeans,
-    tests: ['engines/places.test.ts', 'promises/engines/places.test.ts'],
+    tests: ['queues/places.test.ts', 'promises/engines/places.test.ts'],
   },
   'docker.places': {
-    holds: 'calls of plugins in containers; as many again for commands',
+    holds: 'calls of plugins in containers',
     unit: 'places',
     ...sharePlaces(docker.maxRunning),
     atBound: processMeans,
     settings: ['docker.maxRunning'],
-    tests: ['engines/places.test.ts', 'promises/engines/places.test.ts'],
+    tests: ['queues/places.test.ts', 'promises/engines/places.test.ts'],
   },
   'docker.aside': {
     holds: 'calls of plugins in containers that wait for a person, a model or another tool',
     unit: 'places',
     ...sharePlaces(16),
     atBound: asideMeans,
-    tests: ['engines/places.test.ts', 'promises/engines/places.test.ts'],
+    tests: ['queues/places.test.ts', 'promises/engines/places.test.ts'],
   },
   'docker.commands': {
+    holds: 'commands in containers that run',
+    unit: 'places',
+    ...sharePlaces(docker.maxRunning),
+    atBound: processMeans,
+    settings: ['docker.maxRunning'],
+    tests: ['engines/process/docker/turnstile.test.ts'],
+  },
+  'docker.commandQueue': {
     holds: 'commands that wait for a container',
     unit: 'places',
-    inAll: docker.maxWaiting,
-    atBound: 'the command is refused with `queue-full`',
+    ...shareQueue(docker.maxWaiting),
+    atBound: 'the command is refused with `queue-full`; admins have the reserve beyond the bound in all',
     settings: ['docker.maxWaiting'],
-    tests: ['engines/docker/turnstile.test.ts'],
+    tests: ['engines/process/docker/turnstile.test.ts'],
+  },
+  'cells.kept': {
+    holds: 'kept cells of Deno, and as many of Docker',
+    unit: 'cells',
+    inAll: 8,
+    atBound: 'the cell unused for longest goes, of the caller who has most',
+    tests: ['engines/process/deno/deno-engine.test.ts'],
   },
   'approvals.open': {
     holds: 'open questions to people',
     unit: 'questions',
+    ...shareQueue(approvals.maxOpen),
     perCaller: approvals.maxOpenPerCaller,
-    inAll: approvals.maxOpen,
-    atBound: 'what would ask is refused with `queue-full`',
+    atBound:
+      'what would ask is refused with `queue-full`; admins have the reserve beyond the bound in all; what plugins and hooks ask for themselves counts apart',
     settings: ['approvals.maxOpen', 'approvals.maxOpenPerCaller'],
     tests: ['permissions/approvals.test.ts'],
   },
@@ -252,7 +294,8 @@ export const budgets = {
     unit: 'bytes',
     perCaller: 20 * MIB,
     inAll: 64 * MIB,
-    atBound: 'what would ask is refused with `queue-full`',
+    reserve: 20 * MIB,
+    atBound: 'what would ask is refused with `queue-full`; admins have the reserve beyond the bound in all',
     tests: ['permissions/approvals.test.ts'],
   },
   'disk.workspace': {
@@ -277,7 +320,7 @@ export const budgets = {
     inAll: executions.keep,
     atBound: 'the oldest are removed',
     settings: ['executions.keep'],
-    tests: ['store/executions.test.ts'],
+    tests: ['store/tables/executions.test.ts'],
   },
   'disk.executionBytes': {
     holds: 'records of calls with their recordings and logs',
@@ -285,7 +328,7 @@ export const budgets = {
     inAll: executions.maxBytes,
     atBound: 'the oldest that ended go, of the caller who has most',
     settings: ['executions.maxBytes', 'executions.maxValueBytes', 'executions.maxRecordingBytes'],
-    tests: ['store/executions.test.ts', 'promises/disk-budget.test.ts'],
+    tests: ['store/tables/executions.test.ts', 'promises/disk-budget.test.ts'],
   },
   'disk.audit': {
     holds: 'rows of the audit',
@@ -293,7 +336,7 @@ export const budgets = {
     inAll: audit.keep,
     atBound: 'the oldest are removed',
     settings: ['audit.keep'],
-    tests: ['operations/audit.test.ts'],
+    tests: ['operations/handlers/audit.test.ts'],
   },
 } as const satisfies Record<string, Budget>;
 

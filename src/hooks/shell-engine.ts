@@ -44,6 +44,7 @@ export function createShellEngine(run: RunSandboxed, maxOutputBytes: number): Sh
     const result = await run(
       {
         id: executionId,
+        holder: request.holder,
         image: script.image,
         command: 'sh',
         args: [script.handler, nameEvent(argumentsJson)],

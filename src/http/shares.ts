@@ -1,6 +1,6 @@
 import type { Caller } from '../callers/caller.ts';
-import { countedAs } from '../calls/accept/caller-limits.ts';
 import { budgets } from '../config/budgets.ts';
+import { countedAs } from '../config/stranger.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 
 /** What callers hold of one thing, so that nobody takes all of it. */
@@ -31,7 +31,7 @@ export function createShares({ holds, perCaller, inAll, reserve }: ShareBudget):
 
   return {
     take(caller, amount = 1) {
-      const key = countedAs(caller);
+      const key = countedAs(caller.id);
       if ((heldByCaller.get(key) ?? 0) + amount > perCaller) {
         throw refuse(`A caller may hold ${perCaller} of these at once: ${holds}.`);
       }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Caller } from '../callers/caller.ts';
 import { createRateBuckets } from '../callers/rate-buckets.ts';
 import type { Config } from '../config/config-types.ts';
+import { strangerPrefix } from '../config/stranger.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 
 const mostAddresses = 10_000;
@@ -29,7 +30,7 @@ export function createStrangers(
         },
       );
     }
-    return Object.freeze({ id: `anonymous:${randomUUID()}`, role: 'caller', isAnonymous: true, tools, maxConcurrent });
+    return Object.freeze({ id: `${strangerPrefix}${randomUUID()}`, role: 'caller', isAnonymous: true, tools, maxConcurrent });
   };
 }
 

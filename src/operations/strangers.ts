@@ -1,4 +1,5 @@
-import { deleteStrangers, strangerPrefix } from '../capabilities/files/workspaces.ts';
+import { deleteStrangers } from '../capabilities/files/workspaces.ts';
+import { strangerPrefix } from '../config/stranger.ts';
 import type { Store } from '../store/store-types.ts';
 
 /** Deletes what callers without a token leave behind: files and values. Their executions stay, for the operator to see. */

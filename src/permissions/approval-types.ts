@@ -18,6 +18,8 @@ export interface ApprovalRequest {
   readonly executionId?: string;
   /** Who caused it: this key cannot answer, unless the operator allowed it to. */
   readonly caller?: string;
+  /** An admin caused it: the reserve is for these. */
+  readonly isOperator?: boolean;
   readonly session?: string;
   readonly reason: ApprovalReason;
   /** One sentence. Of kind `confirm` it is the plugin's own text, and every door shows it as such. */
@@ -31,7 +33,7 @@ export interface ApprovalRequest {
 }
 
 /** A question as it is kept. */
-export interface Approval extends Omit<ApprovalRequest, 'tag'> {
+export interface Approval extends Omit<ApprovalRequest, 'tag' | 'isOperator'> {
   readonly id: string;
   readonly status: ApprovalStatus;
   readonly createdAtMs: number;

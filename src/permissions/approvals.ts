@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { budgets } from '../config/budgets.ts';
+import { budgets, shareQueue } from '../config/budgets.ts';
+import { countedAs } from '../config/stranger.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import type { EventLog } from '../events/event.ts';
 import type { Store } from '../store/store-types.ts';
@@ -120,15 +121,20 @@ export function createApprovals(parts: ApprovalParts): Approvals {
     return row && readApproval(row);
   }
 
+  function ofCaller(caller: string): Approval[] {
+    const counted = countedAs(caller);
+    return open.list().filter((other) => other.caller !== undefined && countedAs(other.caller) === counted);
+  }
+
   /** Whoever causes a question pays for what it shows; permissions and hooks belong to the operator's own files. */
-  function requireBytes({ caller, details }: ApprovalRequest): void {
+  function requireBytes({ caller, details, isOperator }: ApprovalRequest): void {
     if (caller === undefined) return;
-    const { perCaller, inAll } = budgets['approvals.details'];
+    const { perCaller, inAll, reserve } = budgets['approvals.details'];
     const asked = open.list().filter((other) => other.caller !== undefined);
     const bytesOf = (questions: readonly Approval[]) => questions.reduce((sum, each) => sum + sizeOfDetails(each.details), 0);
     const size = sizeOfDetails(details);
-    const ofCaller = asked.filter((other) => other.caller === caller);
-    if (bytesOf(asked) + size <= inAll && bytesOf(ofCaller) + size <= perCaller) return;
+    const most = isOperator === true ? inAll + reserve : inAll;
+    if (bytesOf(asked) + size <= most && bytesOf(ofCaller(caller)) + size <= perCaller) return;
     throw new HotcellError(
       'queue-full',
       `Open questions of one caller show at most ${perCaller} bytes, of all callers ${inAll}.`,
@@ -138,19 +144,25 @@ export function createApprovals(parts: ApprovalParts): Approvals {
     );
   }
 
-  function requireRoom({ kind, caller }: ApprovalRequest): void {
+  function requireRoom({ kind, caller, pluginPath, isOperator }: ApprovalRequest): void {
     const isGrant = kind === 'grant';
-    if (open.count((other) => (other.kind === 'grant') === isGrant) >= limits.maxOpen) {
-      throw new HotcellError('queue-full', `${limits.maxOpen} questions wait for a person already, which is the limit.`, {
+    const { perPlugin, inAll, reserve } = shareQueue(limits.maxOpen);
+    const most = isOperator === true ? inAll + reserve : inAll;
+    if (open.count((other) => (other.kind === 'grant') === isGrant) >= most) {
+      throw new HotcellError('queue-full', `${most} questions wait for a person already, which is the limit.`, {
         fix: 'Answer some first: hotcell approve. Or raise approvals.maxOpen.',
       });
     }
-    if (caller === undefined || open.count((other) => other.caller === caller) < limits.maxOpenPerCaller) return;
-    throw new HotcellError(
-      'queue-full',
-      `${limits.maxOpenPerCaller} questions that this caller caused wait for a person already, which is the limit.`,
-      { fix: 'Wait for their answers first, or raise approvals.maxOpenPerCaller.' },
-    );
+    if (caller === undefined) return;
+    if (ofCaller(caller).length >= limits.maxOpenPerCaller) {
+      const told = `${limits.maxOpenPerCaller} questions that this caller caused wait for a person already, which is the limit.`;
+      throw new HotcellError('queue-full', told, {
+        fix: 'Wait for their answers first, or raise approvals.maxOpenPerCaller.',
+      });
+    }
+    if (open.count((other) => other.caller !== undefined && other.pluginPath === pluginPath) < perPlugin) return;
+    const told = `${perPlugin} questions that calls of this plugin caused wait for a person already, which is the limit.`;
+    throw new HotcellError('queue-full', told, { fix: 'Answer some first: hotcell approve. Or raise approvals.maxOpen.' });
   }
 
   function openQuestion(request: ApprovalRequest): Approval {

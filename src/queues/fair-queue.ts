@@ -101,7 +101,10 @@ export function createFairQueue<Item extends Queued>(): FairQueue<Item> {
         if (candidacy === 'fallback') fallback ??= () => takeFrom(fallbackLine, fallbackLane);
       }
     }
-    return fallback?.();
+    if (fallback !== undefined) return fallback();
+    // Nobody of those looked at may begin: next time it is those behind them who are looked at.
+    if (callersLeft === 0) for (let moved = 0; moved < maxCallersLookedAt; moved++) if (lines.first) lines.moveToEnd(lines.first);
+    return undefined;
   }
 
   return {

@@ -11,6 +11,7 @@ export interface HeldPlace {
 export interface FullBound {
   readonly bound: 'caller' | 'plugin' | 'all';
   readonly calls: string;
+  readonly max: number;
 }
 
 /** Counts who holds how much of something, by caller, by plugin and in all. */
@@ -19,6 +20,9 @@ export interface PlaceCount {
   findFull(holder: Holder): FullBound | undefined;
   /** Counts one more in, though it be beyond the bounds. */
   take(holder: Holder): HeldPlace;
+  /** Whether anybody may have one more: operators, or the others. */
+  hasRoom(isOperator: boolean): boolean;
+  size(): number;
 }
 
 /** Creates the count. Operators have the reserve beside what everybody may have. */
@@ -26,19 +30,21 @@ export function createPlaceCount(bounds: PlaceBounds): PlaceCount {
   const { perCaller, perPlugin, inAll, reserve } = bounds;
   const heldByCaller = new Map<string, number>();
   const heldByPlugin = new Map<string, number>();
-  const callerIsFull: FullBound = { bound: 'caller', calls: `${perCaller} calls of this caller` };
-  const pluginIsFull: FullBound = { bound: 'plugin', calls: `${perPlugin} calls of this plugin` };
-  const allIsFull: FullBound = { bound: 'all', calls: `${inAll} calls` };
+  const callerIsFull: FullBound = { bound: 'caller', calls: `${perCaller} calls of this caller`, max: perCaller };
+  const pluginIsFull: FullBound = { bound: 'plugin', calls: `${perPlugin} calls of this plugin`, max: perPlugin };
+  const allIsFull: FullBound = { bound: 'all', calls: `${inAll} calls`, max: inAll };
   let held = 0;
   let reserved = 0;
 
   function findCommon({ callerId, pluginPath }: Holder): FullBound | undefined {
     if ((heldByCaller.get(callerId) ?? 0) >= perCaller) return callerIsFull;
-    if ((heldByPlugin.get(pluginPath) ?? 0) >= perPlugin) return pluginIsFull;
-    return held >= inAll ? allIsFull : undefined;
+    if (held >= inAll) return allIsFull;
+    return (heldByPlugin.get(pluginPath) ?? 0) >= perPlugin ? pluginIsFull : undefined;
   }
 
   return {
+    hasRoom: (isOperator) => held < inAll || (isOperator && reserved < reserve),
+    size: () => held + reserved,
     findFull(holder) {
       const full = findCommon(holder);
       return holder.isOperator && reserved < reserve ? undefined : full;

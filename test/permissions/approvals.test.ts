@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { budgets } from '../../src/config/budgets.ts';
 import { hashShown, shortenDetails } from '../../src/permissions/approval-details.ts';
+import type { ApprovalRequest } from '../../src/permissions/approval-types.ts';
 import type { ApprovalParts } from '../../src/permissions/approvals.ts';
 import { ann, openQuestions, operator, question } from './approval-books.ts';
 
@@ -59,6 +60,24 @@ describe('ask', () => {
     expect(approvals.ask(grant).status).toBe('open');
     approvals.answer(last.id, 'denied', operator);
     expect(ask('5', 'key_bob').status).toBe('open');
+  });
+
+  it('keeps room for admins, leaves some to other plugins, and counts callers without a token as one', () => {
+    const { approvals } = openQuestions({ limits: { maxOpen: 40, maxOpenPerCaller: 30 } });
+    let asked = 0;
+    const ask = (caller: string, facts: Partial<ApprovalRequest> = {}) =>
+      approvals.ask(question({ askKey: `q${asked++}`, caller, ...facts }));
+    for (let n = 0; n < 30; n++) ask(`anonymous:${n}`);
+    const ofCaller = '30 questions that this caller caused wait for a person already, which is the limit.';
+    expect(() => ask('anonymous:30')).toThrow(expect.objectContaining({ code: 'queue-full', message: ofCaller }));
+    for (let n = 0; n < 8; n++) ask('key_ann');
+    const ofPlugin = '38 questions that calls of this plugin caused wait for a person already, which is the limit.';
+    expect(() => ask('key_ann')).toThrow(expect.objectContaining({ code: 'queue-full', message: ofPlugin }));
+    for (let n = 0; n < 2; n++) ask('key_ann', { pluginPath: 'other.ts' });
+    expect(() => ask('key_ann', { pluginPath: 'third.ts' })).toThrow(expect.objectContaining({ code: 'queue-full' }));
+    const admins = { isOperator: true, pluginPath: 'third.ts' };
+    for (let n = 0; n < 4; n++) expect(ask('local', admins).status).toBe('open');
+    expect(() => ask('local', admins)).toThrow(expect.objectContaining({ code: 'queue-full' }));
   });
 
   it('shows a hostile text as one harmless paragraph, and keeps no long detail beyond its answer', () => {

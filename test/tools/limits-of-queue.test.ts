@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import type { Caller } from '../../src/callers/caller.ts';
 import { admin, ann, bob, type CallingHouse, openHouse } from './calling-house.ts';
 
 let house: CallingHouse;
@@ -26,6 +27,69 @@ describe('limits of the queue', () => {
     gate.resolve();
     expect((await Promise.all(accepted)).every(({ status }) => status === 'success')).toBe(true);
     expect(house.leases.open).toBe(0);
+  });
+
+  it('keeps places for admins: of those that wait, and of those that run', async () => {
+    const gate = Promise.withResolvers<void>();
+    house = await openHouse({
+      queue: { maxRunning: 4, maxPending: 6, maxPendingPerCaller: 6 },
+      answer: () => gate.promise.then(() => ({ ok: true, payload: '1' })),
+    });
+    await house.publish('waits', waits);
+    await house.publish('quick', '{ handler: () => 1 }');
+    const call = (ref: string, caller: Caller) => house.caller.call({ ref, arguments: {}, caller });
+    const accepted = Array.from({ length: 4 }, () => call('waits', ann));
+    await expect.poll(() => house.caller.load(), { timeout: 20_000 }).toEqual({ pending: 0, running: 4 });
+    accepted.push(...Array.from({ length: 6 }, (_, n) => call('waits', n < 3 ? ann : bob)));
+    await expect(call('quick', bob)).rejects.toMatchObject({
+      code: 'queue-full',
+      message: '6 calls wait already; at most 6 may wait.',
+      fix: expect.stringContaining('queue.maxPending'),
+    });
+    // Others wait before it, and everything that they may have is held.
+    expect(await call('quick', admin)).toMatchObject({ output: 1 });
+    gate.resolve();
+    expect((await Promise.all(accepted)).every(({ status }) => status === 'success')).toBe(true);
+  });
+
+  it('leaves room to other plugins, though many callers share one', async () => {
+    const gate = Promise.withResolvers<void>();
+    house = await openHouse({
+      queue: { maxRunning: 1, maxPending: 40, maxPendingPerCaller: 40 },
+      answer: () => gate.promise.then(() => ({ ok: true, payload: '1' })),
+    });
+    await house.publish('waits', waits);
+    await house.publish('quick', '{ handler: () => 1 }');
+    const call = (ref: string, n: number) =>
+      house.caller.call({ ref, arguments: {}, caller: { id: `caller-${n}`, role: 'caller' } });
+    const accepted = Array.from({ length: 39 }, (_, n) => call('waits', n));
+    const message = '38 calls of this plugin wait already; at most 38 of one plugin may wait.';
+    await expect(call('waits', 39)).rejects.toMatchObject({ code: 'queue-full', message });
+    accepted.push(call('quick', 40));
+    gate.resolve();
+    expect((await Promise.all(accepted)).every(({ status }) => status === 'success')).toBe(true);
+  });
+
+  it('counts callers without a token as one', async () => {
+    const gate = Promise.withResolvers<void>();
+    house = await openHouse({
+      queue: { maxRunning: 20, maxPending: 50, maxPendingPerCaller: 3 },
+      answer: () => gate.promise.then(() => ({ ok: true, payload: '1' })),
+    });
+    await house.publish('waits', waits);
+    const stranger = (n: number): Caller => ({ id: `anonymous:${n}`, role: 'caller', isAnonymous: true });
+    const call = (caller: Caller) => house.caller.call({ ref: 'waits', arguments: {}, caller });
+    const accepted: Array<ReturnType<typeof call>> = [];
+    for (let n = 0; n < 21; n++) {
+      accepted.push(call(stranger(n)));
+      await expect.poll(() => house.caller.load().running, { timeout: 20_000 }).toBe(Math.min(n + 1, 18));
+    }
+    const message = '3 calls of this caller wait already; at most 3 of one caller may wait.';
+    await expect(call(stranger(21))).rejects.toMatchObject({ code: 'queue-full', message });
+    accepted.push(call(ann));
+    await expect.poll(() => house.caller.load(), { timeout: 20_000 }).toEqual({ pending: 3, running: 19 });
+    gate.resolve();
+    expect((await Promise.all(accepted)).every(({ status }) => status === 'success')).toBe(true);
   });
 
   it('carries 5000 pending calls', async () => {

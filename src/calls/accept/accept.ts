@@ -1,4 +1,5 @@
 import type { Config } from '../../config/config-types.ts';
+import { countedAs } from '../../config/stranger.ts';
 import { Deadline } from '../../engines/deadline.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import type { Approvals } from '../../permissions/approval-types.ts';
@@ -26,12 +27,12 @@ import { sideEffectKeyOf } from './side-effects.ts';
 
 /** What decides about a call before it enters. */
 export interface AcceptParts {
-  readonly config: Pick<Config, 'tools' | 'safeMode' | 'queue' | 'idempotency'>;
+  readonly config: Pick<Config, 'tools' | 'safeMode' | 'idempotency'>;
   readonly registry: Pick<ToolRegistry, 'resolve'>;
   readonly engines: Engines;
   readonly idempotency: Idempotency;
   readonly limits: CallerLimits;
-  readonly dispatcher: Pick<Dispatcher, 'pending' | 'pendingOf'>;
+  readonly dispatcher: Pick<Dispatcher, 'findFull'>;
   readonly prepare: (entry: ToolEntry) => PreparedTool;
   readonly nextId: () => string;
   readonly isDraining: () => boolean;
@@ -81,10 +82,12 @@ export function createAcceptance(parts: AcceptParts): Acceptance {
       isolation: entry.published.manifest.isolation,
       needsEngine: entry.published.manifest.permissions.engine,
       granted: entry.published.granted,
-      pending: dispatcher.pending(),
-      pendingOfCaller: dispatcher.pendingOf(caller.id),
-      maxPending: config.queue.maxPending,
-      maxPendingPerCaller: config.queue.maxPendingPerCaller,
+      findFull: () =>
+        dispatcher.findFull({
+          callerId: countedAs(caller.id),
+          pluginPath: entry.published.generation.pluginPath,
+          isOperator: caller.role === 'admin',
+        }),
     });
   }
 

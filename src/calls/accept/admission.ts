@@ -3,6 +3,7 @@ import type { PermissionSet } from '../../config/permission-set.ts';
 import type { Isolation } from '../../engines/engine.ts';
 import type { ErrorCode } from '../../errors/catalog.ts';
 import { describeGrantCommand } from '../../permissions/permission-words.ts';
+import type { FullBound } from '../../queues/place-count.ts';
 import type { ToolFlags, ToolManifest } from '../../units/manifest.ts';
 
 /** What decides whether a call may enter. */
@@ -21,10 +22,8 @@ export interface AdmissionFacts {
   readonly needsEngine: PermissionSet['engine'];
   /** Asked for only where it matters. */
   readonly granted: () => PermissionSet;
-  readonly pending: number;
-  readonly pendingOfCaller: number;
-  readonly maxPending: number;
-  readonly maxPendingPerCaller: number;
+  /** The bound of the queue that the call would pass. */
+  readonly findFull: () => FullBound | undefined;
 }
 
 /** Why a call may not enter. */
@@ -54,7 +53,7 @@ export function decideAdmission(facts: AdmissionFacts): Refusal | undefined {
       fix: `Allow it with: ${describeGrantCommand(plugin, { sharedCell: true })}`,
     };
   }
-  return refuseEngine(facts) ?? refuseFullQueue(facts);
+  return refuseEngine(facts) ?? refuseFullQueue(facts.findFull());
 }
 
 function refuseEngine({ tool, plugin, needsEngine, granted }: AdmissionFacts): Refusal | undefined {
@@ -77,14 +76,16 @@ function refuseRole({ tool, flags, who }: AdmissionFacts): Refusal | undefined {
   return undefined;
 }
 
-function refuseFullQueue(facts: AdmissionFacts): Refusal | undefined {
-  const { pending, maxPending, pendingOfCaller, maxPendingPerCaller } = facts;
-  if (pending >= maxPending) {
-    return { code: 'queue-full', message: `${pending} calls wait already; at most ${maxPending} may wait.` };
-  }
-  if (pendingOfCaller >= maxPendingPerCaller) {
-    const message = `${pendingOfCaller} calls of this caller wait already; at most ${maxPendingPerCaller} of one caller may wait.`;
-    return { code: 'queue-full', message };
-  }
-  return undefined;
+/** How the bounds of the queue are called in a sentence, and where they are set. */
+const queueBounds = {
+  caller: { whose: ' of one caller', key: 'queue.maxPendingPerCaller' },
+  plugin: { whose: ' of one plugin', key: 'queue.maxPending' },
+  all: { whose: '', key: 'queue.maxPending' },
+};
+
+function refuseFullQueue(full: FullBound | undefined): Refusal | undefined {
+  if (full === undefined) return undefined;
+  const { whose, key } = queueBounds[full.bound];
+  const message = `${full.calls} wait already; at most ${full.max}${whose} may wait.`;
+  return { code: 'queue-full', message, fix: `Call again when some of them are over, or raise ${key} in the config.` };
 }

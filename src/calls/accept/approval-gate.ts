@@ -43,6 +43,7 @@ export function askForApproval(call: ActiveCall, approvals: Pick<Approvals, 'ask
     tool: name,
     executionId,
     caller,
+    isOperator: call.isOperator,
     session,
     ...(request.tag !== undefined && { tag: request.tag }),
     reason,

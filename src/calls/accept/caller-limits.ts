@@ -1,5 +1,5 @@
-import type { Caller } from '../../callers/caller.ts';
 import { createRateBuckets } from '../../callers/rate-buckets.ts';
+import { countedAs } from '../../config/stranger.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import type { CallRequest } from '../call-types.ts';
 
@@ -25,7 +25,7 @@ export function createCallerLimits(parts: { readonly now: () => number }): Calle
     admit({ caller, parent }) {
       if (parent !== undefined) return;
       const { maxConcurrent, ratePerMinute } = caller;
-      const underWay = maxConcurrent === undefined ? 0 : (underWayByCaller.get(countedAs(caller)) ?? 0);
+      const underWay = maxConcurrent === undefined ? 0 : (underWayByCaller.get(countedAs(caller.id)) ?? 0);
       if (maxConcurrent !== undefined && underWay >= maxConcurrent) {
         throw refuse(`${underWay} calls of this key are under way; at most ${maxConcurrent} may be.`, retryWhenBusyMs);
       }
@@ -34,7 +34,7 @@ export function createCallerLimits(parts: { readonly now: () => number }): Calle
     },
     enter({ caller, parent }) {
       if (parent !== undefined || caller.maxConcurrent === undefined) return noLimit;
-      const key = countedAs(caller);
+      const key = countedAs(caller.id);
       underWayByCaller.set(key, (underWayByCaller.get(key) ?? 0) + 1);
       let isIn = true;
       return () => {
@@ -46,11 +46,6 @@ export function createCallerLimits(parts: { readonly now: () => number }): Calle
       };
     },
   };
-}
-
-/** Every request of a stranger has an id of its own, so strangers are counted together. */
-export function countedAs(caller: Caller): string {
-  return caller.isAnonymous === true ? 'anonymous' : caller.id;
 }
 
 function refuse(message: string, retryAfterMs: number): HotcellError {

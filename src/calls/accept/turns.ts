@@ -1,4 +1,7 @@
+import { budgets } from '../../config/budgets.ts';
+import { countedAs } from '../../config/stranger.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
+import { createPlaceCount } from '../../queues/place-count.ts';
 import type { CallRequest } from '../call-types.ts';
 
 /**
@@ -10,13 +13,12 @@ export interface Turns {
   enter(request: Pick<CallRequest, 'caller' | 'turn' | 'signal'>): Promise<() => void>;
 }
 
-const mostWaiting = 100;
-const mostWaitingOfAll = 10_000;
+const { each, ...bounds } = budgets['queue.turns'];
 
 /** Creates the turns of all callers. A turn is forgotten when its last call is over. */
 export function createTurns(): Turns {
   const waitingByTurn = new Map<string, Array<() => void>>();
-  let waitingOfAll = 0;
+  const waitingOfAll = createPlaceCount(bounds);
 
   function leave(key: string): void {
     const next = waitingByTurn.get(key)?.shift();
@@ -24,10 +26,15 @@ export function createTurns(): Turns {
     else next();
   }
 
-  function wait(waiting: Array<() => void>, signal: AbortSignal | undefined): Promise<void> {
-    if (waiting.length >= mostWaiting || waitingOfAll >= mostWaitingOfAll) {
-      throw new HotcellError('queue-full', `${waiting.length} calls of this turn wait already; at most ${mostWaiting} may wait.`);
+  function wait(waiting: Array<() => void>, { caller, signal }: Pick<CallRequest, 'caller' | 'signal'>): Promise<void> {
+    const holder = { callerId: countedAs(caller.id), pluginPath: '', isOperator: caller.role === 'admin' };
+    const full =
+      waiting.length < each.max ? waitingOfAll.findFull(holder) : { calls: `${each.max} calls of this turn`, max: each.max };
+    if (full !== undefined) {
+      const message = `${full.calls} wait for earlier calls of their turn already; at most ${full.max} may wait.`;
+      throw new HotcellError('queue-full', message, { fix: 'Call again when some of them are over.' });
     }
+    const held = waitingOfAll.take(holder);
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const begin = (): void => end(resolve);
     const giveUp = (): void => {
@@ -35,11 +42,10 @@ export function createTurns(): Turns {
       end(() => reject(new HotcellError('cancelled', 'The call was cancelled while earlier calls of its turn ran.')));
     };
     const end = (settle: () => void): void => {
-      waitingOfAll--;
+      held.leave();
       signal?.removeEventListener('abort', giveUp);
       settle();
     };
-    waitingOfAll++;
     waiting.push(begin);
     signal?.addEventListener('abort', giveUp, { once: true });
     return promise;
@@ -50,7 +56,7 @@ export function createTurns(): Turns {
       const key = JSON.stringify([caller.id, turn]);
       const waiting = waitingByTurn.get(key);
       if (waiting === undefined) waitingByTurn.set(key, []);
-      else await wait(waiting, signal);
+      else await wait(waiting, { caller, ...(signal && { signal }) });
       let isIn = true;
       return () => {
         if (isIn) leave(key);

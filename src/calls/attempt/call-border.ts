@@ -214,6 +214,7 @@ export class CallBorder implements BorderHost {
       pluginPath: published.generation.pluginPath,
       tool,
       caller,
+      isOperator: this.#call.isOperator,
       session,
       chain: this.#call.chain,
       holdClock: () => this.#call.deadline.hold(),

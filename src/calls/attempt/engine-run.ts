@@ -67,7 +67,7 @@ function describeRun(call: ActiveCall): RunRequest {
     deadline: call.deadline,
     caller: record.caller,
     session: record.session,
-    holder: { callerId: call.callerId, pluginPath: call.pluginPath, isOperator: call.request.caller.role === 'admin' },
+    holder: { callerId: call.callerId, pluginPath: call.pluginPath, isOperator: call.isOperator },
     handOver: manifest.hooks.onReload,
   };
 }

@@ -1,10 +1,16 @@
+import { shareQueue } from '../../config/budgets.ts';
+import type { Config } from '../../config/config-types.ts';
 import { createCellTurns } from '../../queues/cell-turns.ts';
 import { type Candidacy, createFairQueue } from '../../queues/fair-queue.ts';
-import { count, createRunnableSlots } from '../../queues/runnable-slots.ts';
+import { createPlaceCount, type FullBound } from '../../queues/place-count.ts';
+import type { Holder } from '../../queues/places.ts';
+import { createRunnableSlots } from '../../queues/runnable-slots.ts';
 import type { ActiveCall } from '../active-call.ts';
 
 /** Decides when an accepted call starts: shared cells one at a time, then fair turns, then free slots. */
 export interface Dispatcher {
+  /** The bound of those that wait which keeps the holder from one more. */
+  findFull(holder: Holder): FullBound | undefined;
   /** Takes a call in; it may start before this returns. */
   enter(call: ActiveCall): void;
   /** Puts a call that has its turn in its cell into the queue again, for another attempt. */
@@ -24,7 +30,6 @@ export interface Dispatcher {
   /** The call is over: the next one may have its cell. */
   leaveCell(call: ActiveCall): void;
   pending(): number;
-  pendingOf(callerId: string): number;
   running(): number;
 }
 
@@ -33,50 +38,67 @@ const longRunMs = 20;
 
 /** Creates the dispatcher. `start` hands a call to its engine; it must not throw. */
 export function createDispatcher(options: {
-  readonly maxRunning: number;
+  readonly queue: Config['queue'];
   readonly slots: number;
   readonly start: (call: ActiveCall) => void;
   readonly now: () => number;
 }): Dispatcher {
-  const { maxRunning, start, now } = options;
-  const queue = createFairQueue<ActiveCall>();
+  const { start, now } = options;
+  const { maxRunning, maxPending, maxPendingPerCaller } = options.queue;
+  const pending = createPlaceCount({ ...shareQueue(maxPending), perCaller: maxPendingPerCaller });
+  const running = createPlaceCount(shareQueue(maxRunning));
+  // Where the others have all that they may have, operators are found without a look at each of the others.
+  const lines = { operators: createFairQueue<ActiveCall>(), others: createFairQueue<ActiveCall>() };
   const slots = createRunnableSlots<ActiveCall>(options.slots);
   const turns = createCellTurns<ActiveCall>();
-  const pendingByCaller = new Map<string, number>();
   /** Started calls that wait for calls of their own, and for how many. */
   const lent = new Map<ActiveCall, number>();
-  const runningByCaller = new Map<string, number>();
-  /** Nobody fills the place for waiting calls alone. */
-  const maxRunningOfCaller = maxRunning - Math.floor(maxRunning / 10);
-  let pending = 0;
-  let running = 0;
+  let areOperatorsNext = false;
   let isPumping = false;
   let _longRunTimer: NodeJS.Timeout | undefined;
 
-  function countPending(call: ActiveCall, by: number): void {
-    pending += by;
-    count(pendingByCaller, call.callerId, by);
-  }
+  const lineOf = ({ isOperator }: ActiveCall) => (isOperator ? lines.operators : lines.others);
 
-  function countRunning(call: ActiveCall, by: number): void {
-    running += by;
-    count(runningByCaller, call.callerId, by);
-  }
+  /** Whether there is a call that the bound of running calls does not keep from beginning. */
+  const hasCandidate = (): boolean =>
+    (lines.operators.size() > 0 && running.hasRoom(true)) || (lines.others.size() > 0 && running.hasRoom(false));
 
   function judge(call: ActiveCall, judgeSlot: (call: ActiveCall) => Candidacy): Candidacy {
-    return (runningByCaller.get(call.callerId) ?? 0) < maxRunningOfCaller ? judgeSlot(call) : 'no';
+    const full = running.findFull(call);
+    if (full === undefined) return judgeSlot(call);
+    return full.bound === 'caller' ? 'no-caller' : 'no';
+  }
+
+  /** Operators and the others in turn; who comes only for want of a better one waits for both. */
+  function take(judgeSlot: (call: ActiveCall) => Candidacy): ActiveCall | undefined {
+    const judgeCall = (call: ActiveCall): Candidacy => judge(call, judgeSlot);
+    if (lines.operators.size() === 0) return running.hasRoom(false) ? lines.others.take(judgeCall) : undefined;
+    if (lines.others.size() === 0 || !running.hasRoom(false)) return lines.operators.take(judgeCall);
+    areOperatorsNext = !areOperatorsNext;
+    const inTurn = areOperatorsNext ? [lines.operators, lines.others] : [lines.others, lines.operators];
+    const judgeStrictly = (call: ActiveCall): Candidacy => {
+      const candidacy = judgeCall(call);
+      return candidacy === 'fallback' ? 'no' : candidacy;
+    };
+    for (const judgeInTurn of [judgeStrictly, judgeCall]) {
+      for (const line of inTurn) {
+        const call = line.take(judgeInTurn);
+        if (call !== undefined) return call;
+      }
+    }
+    return undefined;
   }
 
   function push(call: ActiveCall): void {
     call.phase = 'queued';
-    call.place = queue.push(call);
+    call.place = lineOf(call).push(call);
   }
 
   function begin(call: ActiveCall): void {
     call.place = undefined;
     call.phase = 'started';
-    countPending(call, -1);
-    countRunning(call, 1);
+    call.pending?.leave();
+    call.running = running.take(call);
     slots.hold(call, now());
     start(call);
   }
@@ -85,21 +107,21 @@ export function createDispatcher(options: {
   function pump(): void {
     if (isPumping) return;
     isPumping = true;
-    while (queue.size() > 0 && running < maxRunning && slots.hasFree()) {
-      const call = queue.take((each) => judge(each, slots.judge));
+    while (slots.hasFree() && hasCandidate()) {
+      const call = take(slots.judge);
       if (call === undefined) break;
       begin(call);
     }
     isPumping = false;
-    if (queue.size() > 0 && running < maxRunning) _longRunTimer ??= setTimeout(letNewcomersIn, longRunMs).unref();
+    if (hasCandidate()) _longRunTimer ??= setTimeout(letNewcomersIn, longRunMs).unref();
   }
 
   /** When every slot is held, whoever holds none comes in beside them, so that nobody starves. */
   function letNewcomersIn(): void {
     _longRunTimer = undefined;
     const longAgo = now() - longRunMs + 1;
-    while (queue.size() > 0 && running < maxRunning) {
-      const call = queue.take((each) => judge(each, (newcomer) => slots.judgeNewcomer(newcomer, longAgo)));
+    while (hasCandidate()) {
+      const call = take((newcomer) => slots.judgeNewcomer(newcomer, longAgo));
       if (call === undefined) break;
       begin(call);
     }
@@ -107,8 +129,9 @@ export function createDispatcher(options: {
   }
 
   return {
+    findFull: (holder) => pending.findFull(holder),
     enter(call) {
-      countPending(call, 1);
+      call.pending = pending.take(call);
       if (call.cellKey !== '' && !turns.enter(call.cellKey, call)) {
         call.phase = 'cell-wait';
         pump();
@@ -118,15 +141,15 @@ export function createDispatcher(options: {
       pump();
     },
     enterAgain(call) {
-      countPending(call, 1);
+      call.pending = pending.take(call);
       push(call);
       pump();
     },
     withdraw(call) {
       if (call.phase === 'cell-wait' ? !turns.remove(call) : call.place === undefined) return false;
-      if (call.place !== undefined) queue.remove(call.place);
+      if (call.place !== undefined) lineOf(call).remove(call.place);
       call.place = undefined;
-      countPending(call, -1);
+      call.pending?.leave();
       return true;
     },
     setWaiting(call, isWaiting) {
@@ -142,7 +165,7 @@ export function createDispatcher(options: {
       if (call.phase !== 'started') return;
       const lentFor = lent.get(call) ?? 0;
       lent.set(call, lentFor + 1);
-      if (lentFor === 0) countRunning(call, -1);
+      if (lentFor === 0) call.running?.leave();
     },
     takeBackPlace(call) {
       const lentFor = lent.get(call);
@@ -152,13 +175,14 @@ export function createDispatcher(options: {
         return;
       }
       lent.delete(call);
-      countRunning(call, 1);
+      call.running = running.take(call);
     },
     leaveEngine(call) {
       call.phase = 'ending';
       slots.release(call);
-      // A call may end without waiting for the calls that it made.
-      if (!lent.delete(call)) countRunning(call, -1);
+      // A call may end without waiting for the calls that it made: its place was given back already.
+      lent.delete(call);
+      call.running?.leave();
       pump();
     },
     leaveCell(call) {
@@ -168,8 +192,7 @@ export function createDispatcher(options: {
       push(next);
       pump();
     },
-    pending: () => pending,
-    pendingOf: (callerId) => pendingByCaller.get(callerId) ?? 0,
-    running: () => running,
+    pending: pending.size,
+    running: running.size,
   };
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { strangerPrefix } from '../../config/stranger.ts';
 import { type Folder, openRootFolder } from './folder.ts';
 import { createGate } from './gate.ts';
 import { createOwnStage, type Stage } from './staging.ts';
@@ -37,9 +38,6 @@ export function nameWorkspace(caller: string): string {
   // What a daemon that crashed left behind of strangers is found again by its name.
   return caller.startsWith(strangerPrefix) ? `stranger-${name}` : name;
 }
-
-/** How the ids of callers begin who showed no token: no key has such an id. */
-export const strangerPrefix = 'anonymous:';
 
 /** Deletes the folder of one stranger, or of all. */
 export async function deleteStrangers(dataDir: string, caller?: string): Promise<void> {

@@ -2,6 +2,7 @@ import type { Duplex } from 'node:stream';
 import type { Capability, CapabilityTable, CapabilityUser } from '../../border/capability.ts';
 import type { NativeCommand, NativeResult } from '../../border/native-command.ts';
 import type { RunSandboxed, SandboxFile } from '../../border/sandbox.ts';
+import { countedAs } from '../../config/stranger.ts';
 import { bringFiles, putBack } from './workspace-files.ts';
 
 /** What commands need of the daemon. */
@@ -34,6 +35,11 @@ export async function runNative(
   const result = await sandbox(
     {
       id: user.executionId,
+      holder: {
+        callerId: countedAs(user.caller),
+        pluginPath: user.pluginPath,
+        isOperator: user.isOperator === true,
+      },
       image,
       command,
       args,

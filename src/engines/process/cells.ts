@@ -36,6 +36,8 @@ export interface CellParts<Process extends GuestProcess, Setting> {
 export class GuestCells<Process extends GuestProcess, Setting> {
   readonly #parts: CellParts<Process, Setting>;
   readonly #kept = new Map<string, GuestCell<Process>>();
+  /** Who used a kept cell last. */
+  readonly #callerOf = new WeakMap<GuestCell<Process>, string>();
   readonly #all = new Set<Process>();
   readonly #starting = new Set<Promise<Process>>();
   #ready: GuestCell<Process>[] = [];
@@ -53,14 +55,33 @@ export class GuestCells<Process extends GuestProcess, Setting> {
     return undefined;
   }
 
-  /** Keeps a cell under its key; of those that nothing runs in, the one unused for longest makes room. */
-  keep(cellKey: string, cell: GuestCell<Process>): void {
+  /** Keeps a cell under its key. Of those that nothing runs in, the one unused for longest of the caller with most makes room. */
+  keep(cellKey: string, cell: GuestCell<Process>, callerId: string): void {
     this.#kept.delete(cellKey);
     this.#kept.set(cellKey, cell);
-    for (const [key, other] of [...this.#kept]) {
-      if (this.#kept.size <= this.#parts.maxKept) return;
-      if (!other.isBusy && other !== cell) this.dropKept(key);
+    this.#callerOf.set(cell, callerId);
+    while (this.#kept.size > this.#parts.maxKept) {
+      const surplus = this.#findSurplus(cell);
+      if (surplus === undefined) return;
+      this.dropKept(surplus);
     }
+  }
+
+  #findSurplus(newest: GuestCell<Process>): string | undefined {
+    const countByCaller = new Map<string | undefined, number>();
+    for (const cell of this.#kept.values()) {
+      const callerId = this.#callerOf.get(cell);
+      countByCaller.set(callerId, (countByCaller.get(callerId) ?? 0) + 1);
+    }
+    let most = 0;
+    let surplus: string | undefined;
+    for (const [key, cell] of this.#kept) {
+      const ofCaller = countByCaller.get(this.#callerOf.get(cell)) ?? 0;
+      if (cell.isBusy || cell === newest || ofCaller <= most) continue;
+      most = ofCaller;
+      surplus = key;
+    }
+    return surplus;
   }
 
   dropKept(cellKey: string): void {

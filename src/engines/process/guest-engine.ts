@@ -136,13 +136,13 @@ export class GuestEngine<Process extends GuestProcess, Setting> implements Engin
     if (isolation === 'call') return makeFresh();
     const old = this.cells.findKept(cellKey);
     if (old?.programKey === program.key && old.settingKey === this.#parts.keyOf(setting)) {
-      this.cells.keep(cellKey, old);
+      this.cells.keep(cellKey, old, call.request.holder.callerId);
       return old;
     }
     const given = old && handOver ? await this.#turn(old, { ...call, ...withState(call, '') }) : undefined;
     this.cells.dropKept(cellKey);
     const cell = await makeFresh();
-    this.cells.keep(cellKey, cell);
+    this.cells.keep(cellKey, cell, call.request.holder.callerId);
     if (given?.status === 'success') {
       await this.#turn(cell, { ...call, ...withState(call, JSON.stringify(given.output ?? null)) });
     }

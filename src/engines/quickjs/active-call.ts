@@ -1,5 +1,6 @@
 import { randomFillSync } from 'node:crypto';
 import type { BorderCrossing, BorderHost, Recording } from '../../border/border.ts';
+import { countedAs } from '../../config/stranger.ts';
 import type { QueuePlace } from '../../queues/fair-queue.ts';
 import type { GuestError, Program, RunOutcome, RunRequest, RunUsage } from '../engine.ts';
 import type { CallSliceResult, CallStart, DeliveredAnswer, SliceBudget } from './protocol.ts';
@@ -173,7 +174,7 @@ export function createActiveCall(parts: {
     seed,
     startedAtMs: resumed?.startedAtMs ?? Date.now(),
     state: 'queued',
-    callerId: request.caller,
+    callerId: countedAs(request.caller),
     pluginPath: ordinaryKey(request.program.key),
     place: undefined,
     queuedAt: 0,

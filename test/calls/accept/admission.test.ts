@@ -22,10 +22,7 @@ const facts: AdmissionFacts = {
   isolation: 'call',
   needsEngine: undefined,
   granted: () => ({}),
-  pending: 0,
-  pendingOfCaller: 0,
-  maxPending: 10,
-  maxPendingPerCaller: 5,
+  findFull: () => undefined,
 };
 
 describe('decideAdmission', () => {
@@ -50,8 +47,12 @@ describe('decideAdmission', () => {
     ['refuses an engine that was taken back', { needsEngine: ['deno'] }, 'permission-denied'],
     ['lets a granted engine in', { needsEngine: ['deno'], granted: () => ({ engine: ['deno'] }) }, undefined],
     ['lets a granted shared cell in', { isolation: 'plugin', granted: () => ({ sharedCell: true }) }, undefined],
-    ['refuses when the queue is full', { pending: 10 }, 'queue-full'],
-    ['refuses when the share of the caller is full', { pendingOfCaller: 5 }, 'queue-full'],
+    ['refuses when the queue is full', { findFull: () => ({ bound: 'all', calls: '10 calls', max: 10 }) }, 'queue-full'],
+    [
+      'refuses when the share of the caller is full',
+      { findFull: () => ({ bound: 'caller', calls: '5 calls of this caller', max: 5 }) },
+      'queue-full',
+    ],
   ])('%s', (_title, changed, code) => {
     expect(decideAdmission({ ...facts, ...changed })?.code).toBe(code);
   });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Caller } from '../../../src/callers/caller.ts';
 import { createTurns } from '../../../src/calls/accept/turns.ts';
 import { admin, ann, bob } from '../../tools/calling-house.ts';
 
@@ -37,6 +38,30 @@ describe('createTurns', () => {
     leave();
     (await third)();
     await turns.enter({ caller: ann, turn: 't' });
+  });
+
+  it('leaves room to other callers, and keeps some for admins', async () => {
+    const turns = createTurns();
+    const fill = async (caller: Caller, waiting: number) => {
+      for (let turn = 0; turn < waiting / 100; turn++) {
+        await turns.enter({ caller, turn: `t${turn}` });
+        for (let n = 0; n < 100; n++) void turns.enter({ caller, turn: `t${turn}` });
+      }
+    };
+    const another = async (caller: Caller) => {
+      await turns.enter({ caller, turn: 'more' });
+      return turns.enter({ caller, turn: 'more' });
+    };
+    await fill(ann, 6000);
+    const ofCaller = '6000 calls of this caller wait for earlier calls of their turn already; at most 6000 may wait.';
+    await expect(another(ann)).rejects.toMatchObject({ code: 'queue-full', message: ofCaller });
+    await fill(bob, 4000);
+    const ofAll = '10000 calls wait for earlier calls of their turn already; at most 10000 may wait.';
+    await expect(another(bob)).rejects.toMatchObject({ code: 'queue-full', message: ofAll });
+    const leave = await turns.enter({ caller: admin, turn: 'own' });
+    const waits = turns.enter({ caller: admin, turn: 'own' });
+    leave();
+    (await waits)();
   });
 
   it('lets a bounded number wait', async () => {

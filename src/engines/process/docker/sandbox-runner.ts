@@ -21,7 +21,7 @@ export interface SandboxRunner {
   readonly run: RunSandboxed;
   readonly images: ImageBook;
   /** Starts a container that the caller talks to and removes itself; it counts as a run of `id`. */
-  open(request: Pick<SandboxRequest, 'id' | 'image' | 'cpus'>, signal: AbortSignal): Promise<OpenedCell>;
+  open(request: Pick<SandboxRequest, 'id' | 'image' | 'cpus' | 'holder'>, signal: AbortSignal): Promise<OpenedCell>;
   /** The same for a container that is kept: it waits for no turn, and whoever asks bounds how many there are. */
   hold(request: Pick<SandboxRequest, 'id' | 'image' | 'cpus'>, signal: AbortSignal): Promise<OpenedCell>;
   /** What runs now, or waits for its container: the oldest first. */
@@ -99,9 +99,11 @@ export function createSandboxRunner({ dataDir, settings, env, onFault }: Sandbox
 
   type OpenRequest = Parameters<SandboxRunner['open']>[0];
 
-  async function open({ id, image, cpus = 1 }: OpenRequest, signal: AbortSignal, isHeld = false): Promise<OpenedCell> {
+  async function open({ id, image, holder, cpus = 1 }: OpenRequest, signal: AbortSignal, isHeld = false): Promise<OpenedCell> {
     if (isClosed) throw new HotcellError('shutting-down', 'The daemon stops; no command is started any more.');
-    const leave = isHeld ? () => undefined : await turnstile.enter(signal);
+    const leave = isHeld
+      ? () => undefined
+      : await turnstile.enter(holder ?? { callerId: id, pluginPath: id, isOperator: false }, signal);
     try {
       const resolved = await orAborted(images.resolve(image), signal, id);
       const coming = pool.take(plan(resolved.id, cpus));

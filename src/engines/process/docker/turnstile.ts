@@ -1,34 +1,43 @@
+import { sharePlaces, shareQueue } from '../../../config/budgets.ts';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
-import { createSlots } from '../slots.ts';
+import { createPlaceCount } from '../../../queues/place-count.ts';
+import { createPlaces, type Holder } from '../../../queues/places.ts';
 
-/** Lets so many in at a time; the others wait in order, at most `mostWaiting`. */
+/** Lets so many commands have a container at a time; the others wait, callers in turn, at most `mostWaiting` of them. */
 export interface Turnstile {
   /** Resolves with what is to be called on the way out. Rejects with `cancelled` or `queue-full`. */
-  enter(signal: AbortSignal): Promise<() => void>;
+  enter(holder: Holder, signal: AbortSignal): Promise<() => void>;
 }
 
-/** Makes a turnstile. */
+/** Makes a turnstile: no caller and no plugin has all of it, and admins have a reserve beyond it. */
 export function createTurnstile({ most, mostWaiting }: { readonly most: number; readonly mostWaiting: number }): Turnstile {
-  const slots = createSlots(most);
-  let here = 0;
+  const running = createPlaces({ inside: sharePlaces(most), aside: sharePlaces(most), engine: 'docker' });
+  const waiting = createPlaceCount(shareQueue(mostWaiting));
   return {
-    async enter(signal) {
-      if (!signal.aborted && here >= most + mostWaiting) {
-        throw new HotcellError('queue-full', `${mostWaiting} commands wait for a container already.`);
+    async enter(holder, signal) {
+      if (signal.aborted) throw endedEarly();
+      const refusing = new AbortController();
+      const entered = running.enter(holder, AbortSignal.any([signal, refusing.signal]));
+      if (!(entered instanceof Promise)) return entered.leave;
+      // Only whoever got no place at once waits: the line is left again where too many stand in it.
+      const full = waiting.findFull(holder);
+      if (full !== undefined) {
+        entered.catch(() => undefined);
+        refusing.abort();
+        throw new HotcellError('queue-full', `${full.calls} wait for a container already; at most ${full.max} may wait.`);
       }
-      here++;
+      const held = waiting.take(holder);
       try {
-        const leave = await slots.enter(signal);
-        let isIn = true;
-        return () => {
-          if (isIn) here--;
-          isIn = false;
-          leave();
-        };
+        return (await entered).leave;
       } catch {
-        here--;
-        throw new HotcellError('cancelled', 'The call ended before its command could start.');
+        throw endedEarly();
+      } finally {
+        held.leave();
       }
     },
   };
+}
+
+function endedEarly(): HotcellError {
+  return new HotcellError('cancelled', 'The call ended before its command could start.');
 }

@@ -167,6 +167,20 @@ describe('createDenoEngine.run', () => {
     expect([await call('a'), await call('a'), await call('b')]).toMatchObject([{ output: 1 }, { output: 2 }, { output: 1 }]);
   });
 
+  it('gives up a kept cell of the caller who has most when there are too many', async () => {
+    const plugin = handlerOf('globalThis.seen = (globalThis.seen ?? 0) + 1; return globalThis.seen');
+    const own = createDenoRig({ maxKept: 3 });
+    try {
+      const call = (caller: string, cellKey: string) => own.run(plugin, { isolation: 'session', cellKey, caller });
+      await call('bob', 'bob-1');
+      for (const cellKey of ['ann-1', 'ann-2', 'ann-3', 'ann-4']) await call('ann', cellKey);
+      expect([await call('bob', 'bob-1'), await call('ann', 'ann-4')]).toMatchObject([{ output: 2 }, { output: 2 }]);
+      expect(await call('ann', 'ann-1')).toMatchObject({ output: 1 });
+    } finally {
+      await own.close();
+    }
+  });
+
   it('hands the state of a kept cell on to the next generation', async () => {
     const plugin =
       "{ name: 'tried', n: 0, onReload(state) { if (state === undefined) return { n: this.n }; this.n = state.n; }, handler() { return ++seen.n } }";

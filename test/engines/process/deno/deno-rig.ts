@@ -21,6 +21,7 @@ export interface TryOptions {
   readonly limits?: Partial<Limits>;
   readonly isolation?: Isolation;
   readonly cellKey?: string;
+  readonly caller?: string;
   readonly key?: string;
   readonly handOver?: boolean;
   readonly view?: () => BorderView;
@@ -89,9 +90,9 @@ export function createTrier(engine: Engine): DenoRig['run'] {
         cellKey: tried.cellKey ?? '',
         limits,
         deadline: new Deadline(limits.wallMs),
-        caller: 'tester',
+        caller: tried.caller ?? 'tester',
         session: 'session-1',
-        holder: { callerId: 'tester', pluginPath: 'tried.ts', isOperator: false },
+        holder: { callerId: tried.caller ?? 'tester', pluginPath: 'tried.ts', isOperator: false },
         ...(tried.handOver === undefined ? {} : { handOver: tried.handOver }),
       },
       host,

@@ -2,42 +2,69 @@ import { describe, expect, it } from 'vitest';
 import { createTurnstile } from '../../../../src/engines/process/docker/turnstile.ts';
 
 const never = new AbortController().signal;
+const holder = (callerId: string, pluginPath = `${callerId}.ts`) => ({ callerId, pluginPath, isOperator: false });
+const operator = { callerId: 'local', pluginPath: 'local.ts', isOperator: true };
 
 describe('createTurnstile', () => {
-  it('lets so many in, the others in order, and each leaves once', async () => {
+  it('lets so many in, callers in turn, and each leaves once', async () => {
     const turnstile = createTurnstile({ most: 2, mostWaiting: 10 });
-    const [first, second] = await Promise.all([turnstile.enter(never), turnstile.enter(never)]);
-    const order: number[] = [];
-    const waiting = [3, 4].map((number) =>
-      turnstile.enter(never).then((leave) => {
-        order.push(number);
-        return leave;
-      }),
-    );
-    first?.();
-    first?.();
-    const third = await waiting[0];
-    expect(order).toEqual([3]);
-    second?.();
-    await waiting[1];
-    third?.();
-    expect(order).toEqual([3, 4]);
+    const first = await turnstile.enter(holder('ann'), never);
+    const second = await turnstile.enter(holder('bob'), never);
+    const order: string[] = [];
+    const enter = async (callerId: string, name: string) => {
+      const leave = await turnstile.enter(holder(callerId), never);
+      order.push(name);
+      return leave;
+    };
+    const flood = ['ann-1', 'ann-2', 'ann-3'].map((name) => enter('ann', name));
+    const late = enter('carl', 'carl-1');
+    first();
+    first();
+    const firstOfFlood = await flood[0];
+    expect(order).toEqual(['ann-1']);
+    second();
+    // One caller has one of two places: the other is for somebody else.
+    const carl = await late;
+    expect(order).toEqual(['ann-1', 'carl-1']);
+    firstOfFlood?.();
+    const secondOfFlood = await flood[1];
+    carl();
+    secondOfFlood?.();
+    (await flood[2])?.();
+    expect(order).toEqual(['ann-1', 'carl-1', 'ann-2', 'ann-3']);
   });
 
-  it('refuses those beyond the bound, and keeps no place for whoever gave up', async () => {
-    const turnstile = createTurnstile({ most: 1, mostWaiting: 1 });
-    const leave = await turnstile.enter(never);
+  it('keeps places for admins when the others have all', async () => {
+    const turnstile = createTurnstile({ most: 4, mostWaiting: 1 });
+    for (const callerId of ['ann', 'ann', 'bob', 'bob']) await turnstile.enter(holder(callerId, `${callerId}.ts`), never);
     const ending = new AbortController();
-    const givesUp = turnstile.enter(ending.signal);
-    await expect(turnstile.enter(never)).rejects.toMatchObject({ code: 'queue-full' });
+    const waits = turnstile.enter(holder('carl'), ending.signal);
+    await expect(turnstile.enter(holder('dora'), never)).rejects.toMatchObject({ code: 'queue-full' });
+    const leave = await turnstile.enter(operator, never);
+    // One more may wait for the reserve.
+    const second = turnstile.enter(operator, never);
+    await expect(turnstile.enter(operator, never)).rejects.toMatchObject({ code: 'queue-full' });
+    leave();
+    (await second)();
+    ending.abort();
+    await expect(waits).rejects.toMatchObject({ code: 'cancelled' });
+  });
+
+  it('refuses those beyond the bound by name, and keeps no place for whoever gave up', async () => {
+    const turnstile = createTurnstile({ most: 1, mostWaiting: 1 });
+    const leave = await turnstile.enter(holder('ann'), never);
+    const ending = new AbortController();
+    const givesUp = turnstile.enter(holder('ann'), ending.signal);
+    const message = '1 calls of this caller wait for a container already; at most 1 may wait.';
+    await expect(turnstile.enter(holder('ann'), never)).rejects.toMatchObject({ code: 'queue-full', message });
     ending.abort();
     await expect(givesUp).rejects.toMatchObject({ code: 'cancelled' });
-    const next = turnstile.enter(never);
+    const next = turnstile.enter(holder('ann'), never);
     leave();
     (await next)();
     // A place that came to somebody is not given up by a late end of the call.
-    (await turnstile.enter(never))();
-    await expect(turnstile.enter(AbortSignal.abort())).rejects.toMatchObject({ code: 'cancelled' });
-    (await turnstile.enter(never))();
+    (await turnstile.enter(holder('ann'), never))();
+    await expect(turnstile.enter(holder('ann'), AbortSignal.abort())).rejects.toMatchObject({ code: 'cancelled' });
+    (await turnstile.enter(holder('ann'), never))();
   });
 });
