@@ -41,7 +41,9 @@ export function createShapesPlugin(options: {
       build.onResolve({ filter: /^hotcell:shapes$/ }, () => ({ path: 'shapes', namespace: 'shapes' }));
       build.onResolve({ filter: describing }, ({ path }) => ({ path, namespace: 'stand-in' }));
       if (options.isTrial)
-        build.onResolve({ filter: /^(?:node:)?[a-z_]+(?:\/[a-z_]+)?$|\.node$/ }, (args) => resolveTrial(args, options.builtins));
+        build.onResolve({ filter: /^(?:node:)?[a-z_\d]+(?:\/[a-z_\d]+)?$|\.node$/ }, (args) =>
+          resolveTrial(args, options.builtins),
+        );
       build.onLoad({ filter: /.*/, namespace: 'shapes' }, async () => ({ contents: await options.readShapes(), loader: 'js' }));
       build.onLoad({ filter: /.*/, namespace: 'stand-in' }, ({ path }) => ({
         contents: standInText(path),

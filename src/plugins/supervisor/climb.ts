@@ -68,7 +68,7 @@ export async function climb<Compiled>(parts: ClimbParts, climber: Climber<Compil
   if (isDiagnostic(seen)) return { ...failed, diagnostic: seen };
   const permissions = { ...seen?.manifest.permissions, ...engineOnly.manifest.permissions };
   const asked = { ...engineOnly, manifest: { name: engineOnly.manifest.name, permissions } };
-  const { permissionsSource = 'declared' } = seen?.manifest ?? {};
+  const { permissionsSource = 'inferred' } = seen?.manifest ?? {};
   const wish = { ...asked, reason: decision.reason, permissionsSource };
   return { ...failed, diagnostic: describeWish(failed, wish, decision), wish };
 }

@@ -242,3 +242,18 @@ describe('files that no tool can be made of', () => {
     }
   });
 });
+
+describe('a file that wants an engine', () => {
+  it.each(['node:v8', 'http2', 'node:inspector'])('and imports %s asks for all that it uses in one question', async (builtin) => {
+    const text = `import * as wanted from '${builtin}';
+      export default { description: 'x', handler: async (_args: object, context) => { await context.kv.set('a', 1); return Object.keys(wanted); } };`;
+    const rig = await startSmallDaemon({ 'wants.ts': text }, { grantRequested: false });
+    try {
+      const requested = { engine: ['deno'], kv: expect.anything() };
+      expect(rig.parts.plugins.list()[0]?.permissions).toMatchObject({ source: 'inferred', requested, granted: {} });
+      expect(rig.parts.approvals.list({ limit: 10 })).toHaveLength(1);
+    } finally {
+      await rig.close();
+    }
+  });
+});
