@@ -73,9 +73,13 @@ export function createSession(io: CliIo): CliSession {
   };
 }
 
+// A daemon that is gone refuses the connection at once; one on a busy machine takes its time, and must not be taken for gone.
+const maxHealthWaitMs = 30_000;
+
 async function isAnswering(url: string, exchange: Exchange): Promise<boolean> {
   try {
-    const answer = await exchange({ url: `${url}/healthz`, method: 'GET', headers: {}, signal: AbortSignal.timeout(2000) });
+    const signal = AbortSignal.timeout(maxHealthWaitMs);
+    const answer = await exchange({ url: `${url}/healthz`, method: 'GET', headers: {}, signal });
     answer.resume();
     return answer.statusCode === 200;
   } catch {
