@@ -18,14 +18,19 @@ export interface BenchDaemon {
 /** Writes the plugins, starts the daemon and waits until all are loaded. */
 export async function startBenchDaemon(
   plugins: Readonly<Record<string, string>>,
-  options: { listen?: boolean } = {},
+  options: { listen?: boolean; grantRequested?: boolean } = {},
 ): Promise<BenchDaemon> {
   const folder = mkdtempSync(join(tmpdir(), 'hotcell-bench-'));
   const pluginDir = join(folder, 'plugins');
   mkdirSync(pluginDir);
   for (const [file, text] of Object.entries(plugins)) writeFileSync(join(pluginDir, file), text);
   const config = loadConfig({
-    flags: { plugins: [pluginDir], data: join(folder, 'data'), port: 0 },
+    flags: {
+      plugins: [pluginDir],
+      data: join(folder, 'data'),
+      port: 0,
+      ...(options.grantRequested === true && { grantRequested: true }),
+    },
     env: {},
     cwd: folder,
     parsePermissions,

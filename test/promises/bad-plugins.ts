@@ -37,10 +37,10 @@ export const badPlugins: readonly BadPlugin[] = [
   {
     what: 'an import of a file that is not there',
     file: 'misspelt-import.ts',
-    content: importing('./neighbuor.ts'),
+    content: importing('./_neighbuor.ts'),
     code: 'import-unresolved',
-    message: /"\.\/neighbuor\.ts" was not found/,
-    fix: /Did you mean "\.\/neighbour\.ts"/,
+    message: /"\.\/_neighbuor\.ts" was not found/,
+    fix: /Did you mean "\.\/_neighbour\.ts"/,
     line: 1,
   },
   {
@@ -57,7 +57,7 @@ export const badPlugins: readonly BadPlugin[] = [
     file: 'absolute-import.ts',
     content: importing('/etc/hostname'),
     code: 'import-refused',
-    message: /"\/etc\/hostname" is refused: it leads out/,
+    message: /"\/etc\/hostname" is refused: it is no file of this plugin/,
     fix: /sharedDirs/,
     line: 1,
   },
@@ -66,8 +66,8 @@ export const badPlugins: readonly BadPlugin[] = [
     file: 'outside-import.ts',
     content: importing('../secret.ts'),
     code: 'import-refused',
-    message: /"\.\.\/secret\.ts" is refused: it leads out/,
-    fix: /Move the file into the folder/,
+    message: /"\.\.\/secret\.ts" is refused: it is no file of this plugin/,
+    fix: /begins with _ if plugins share it/,
     line: 1,
   },
   {
@@ -76,7 +76,7 @@ export const badPlugins: readonly BadPlugin[] = [
     content: importing('../secret.json'),
     code: 'import-refused',
     message: /"\.\.\/secret\.json" is refused/,
-    fix: /Move the file/,
+    fix: /move it into a folder of this plugin/,
     line: 1,
   },
   {
@@ -146,7 +146,7 @@ export const badPlugins: readonly BadPlugin[] = [
     content: plugin(`permissions: { nett: ['api.example.com'] }, ${handler}`),
     code: 'permissions-invalid',
     message: /no key "nett"\. Did you mean "net"\?/,
-    fix: /permissions\.md/,
+    fix: /hotcell docs permissions/,
     line: 3,
   },
   {
@@ -155,7 +155,7 @@ export const badPlugins: readonly BadPlugin[] = [
     content: plugin(`permissions: { net: 5 }, ${handler}`),
     code: 'permissions-invalid',
     message: /permissions\.net must be a list such as .*; got 5/,
-    fix: /permissions\.md/,
+    fix: /hotcell docs permissions/,
     line: 3,
   },
   {

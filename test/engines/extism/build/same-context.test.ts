@@ -5,8 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startSmallDaemon } from '../../../small-daemon.ts';
 import { buildText, moduleOf } from './build-fixture.ts';
 
-const source = (version: string) => `export default {
-  name: 'context', version: '${version}', description: 'Shows its context.', permissions: { env: ['NOT_GRANTED'] },
+const source = (name: string) => `export default {
+  name: '${name}', version: '1.0.0', description: 'Shows its context.', permissions: { env: ['NOT_GRANTED'] },
   handler: async ({ how }: { how: string }, context: any) => {
     const attempt = (act: () => unknown) => { try { return act() ?? 'nothing'; } catch (error: any) { return [error.code, error.message]; } };
     if (how === 'facts') return { caller: context.caller.id, session: context.session.id, id: context.executionId };
@@ -19,11 +19,11 @@ const source = (version: string) => `export default {
 const folder = mkdtempSync(join(tmpdir(), 'hotcell-context-'));
 let daemon: Awaited<ReturnType<typeof startSmallDaemon>>;
 beforeAll(async () => {
-  writeFileSync(join(folder, 'context.wasm'), moduleOf(await buildText('context.ts', source('2.0.0'))));
+  writeFileSync(join(folder, 'context.wasm'), moduleOf(await buildText('context.ts', source('context_built'))));
   const settings = { number: 5, text: '5', list: [1, { a: null }] };
   daemon = await startSmallDaemon(
-    { 'context.ts': source('1.0.0') },
-    { grantRequested: false, wasmDirs: [folder], plugins: { context: settings } },
+    { 'context.ts': source('context') },
+    { grantRequested: false, wasmDirs: [folder], plugins: { 'context.ts': settings, 'context.wasm': settings } },
   );
 });
 afterAll(async () => {
@@ -31,20 +31,20 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-async function ask(version: string, how: string): Promise<unknown> {
-  const answer = await daemon.call(`context@${version}`, { how }, { session: 'talk' });
+async function ask(name: string, how: string): Promise<unknown> {
+  const answer = await daemon.call(name, { how }, { session: 'talk' });
   expect(answer).toMatchObject({ status: 'success' });
   return answer.output;
 }
 
 describe('the context of a built module in a daemon', () => {
   it.each(['settings', 'denied'])('is that of its source: %s', async (how) => {
-    expect(await ask('2.0.0', how)).toEqual(await ask('1.0.0', how));
+    expect(await ask('context_built', how)).toEqual(await ask('context', how));
   });
 
   it('says who calls', async () => {
-    const facts = await ask('2.0.0', 'facts');
+    const facts = await ask('context_built', 'facts');
     expect(facts).toMatchObject({ caller: 'local', session: 'talk', id: expect.stringMatching(/^exe_/) });
-    expect(facts).not.toEqual(await ask('2.0.0', 'facts'));
+    expect(facts).not.toEqual(await ask('context_built', 'facts'));
   });
 });
