@@ -31,7 +31,6 @@ const beforeMb = readResidentMb();
 
 const holding = Promise.all(Array.from({ length: HOLDERS }, () => call('holder', heavy)));
 const whileHolding = await askUntil(holding);
-  if (a.status !== 'success') process.stderr.write(a.status + ' ' + a.error?.code + ' ' + a.error?.message + '\n');
 const right = (await holding).filter(({ status, output }) => status === 'success' && output === true).length;
 const endedAt = performance.now();
 while (readResidentMb() > beforeMb + 200 && performance.now() < endedAt + 20_000) await pause(50);

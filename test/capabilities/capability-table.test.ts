@@ -9,7 +9,7 @@ describe('createCapabilityTable', () => {
     const grant = { llm: true, run: ['ls'], tools: ['*'] };
     for (const op of ['skill', 'agent.pushTask', 'browser.navigate']) {
       const answer = await table.value(op, { args: [] }, { grant });
-      expect(answer).toMatch(/^not-supported: context\.\S+ is not part of this version.*docs\/plugin-format\.md/);
+      expect(answer).toMatch(/^not-supported: context\.\S+ is not part of this version.*hotcell docs plugin-format/);
       expect(answer).toContain(`context.${op}`);
     }
   });
