@@ -21,6 +21,7 @@ import {
 import type { AnswerNow } from './host-answer.ts';
 import { readRequest } from './host-answer.ts';
 import { HostRefusal } from './host-refusal.ts';
+import { countSealedWork } from './sealed-key.ts';
 import { Shape } from './shape.ts';
 
 /** Bounds of what takes the processor long: some hundred milliseconds each. */
@@ -28,6 +29,8 @@ const maxModulusBits = 4096;
 const maxRounds = 4_000_000;
 const maxScryptBytes = 64 * 1024 * 1024;
 const maxDerivedBytes = 1024 * 1024;
+/** A private RSA key of `maxModulusBits` has less; the numbers in a key decide how long it takes, whatever it says of its size. */
+const maxPrivateKeyBytes = 2560;
 
 const text = Shape.String({ maxLength: 100_000 });
 const optionalText = Shape.Optional(text);
@@ -95,8 +98,10 @@ const agreeRequest = Shape.Object({ privateKey: text, publicKey: text });
 export const keyAnswers: Readonly<Record<string, AnswerNow>> = {
   'key.read': (payload) => {
     const { text: key, format, type, isPrivate, passphrase } = readRequest(readKeyRequest, payload, 'key.read');
-    const source = format === 'der' ? Buffer.from(key, 'base64') : format === 'jwk' ? JSON.parse(key) : key;
-    const input = { key: source, format, type, passphrase };
+    const input =
+      passphrase === undefined || format === 'jwk'
+        ? { key: format === 'der' ? Buffer.from(key, 'base64') : format === 'jwk' ? JSON.parse(key) : key, format, type }
+        : openSealed({ text: key, format, type, passphrase });
     return describeKey(Reflect.apply(isPrivate ? createPrivateKey : createPublicKey, undefined, [input]));
   },
   'key.write': (payload) => {
@@ -178,8 +183,31 @@ export const keyAnswers: Readonly<Record<string, AnswerNow>> = {
   'key.cipher-info': (payload) => JSON.stringify(getCipherInfo(payload.slice(0, 60)) ?? null),
 };
 
+/**
+ * A key under a passphrase says by itself how much work opening it is, up to hours. What was counted is what is opened: the
+ * sealed block alone, as DER.
+ */
+function openSealed({
+  text: key,
+  format,
+  type,
+  passphrase,
+}: {
+  text: string;
+  format: string;
+  type: string | undefined;
+  passphrase: string;
+}) {
+  const block = /-----BEGIN ENCRYPTED PRIVATE KEY-----([^-]*)-----END/.exec(key)?.[1];
+  if (format !== 'der' && block === undefined && !key.includes('ENCRYPTED PRIVATE KEY')) return { key, format, type, passphrase };
+  const der = Buffer.from(format === 'der' ? key : (block ?? ''), 'base64');
+  if (countSealedWork(der) > maxRounds) throw tooMuch(`a key may ask for ${maxRounds} rounds at most to be opened.`);
+  return { key: der, format: 'der', type: format === 'der' ? type : 'pkcs8', passphrase };
+}
+
 function openKey({ key, isPrivate }: { readonly key: string; readonly isPrivate: boolean }): KeyObject {
   const der = Buffer.from(key, 'base64');
+  if (isPrivate) checkSize(der);
   return isPrivate
     ? createPrivateKey({ key: der, format: 'der', type: 'pkcs8' })
     : createPublicKey({ key: der, format: 'der', type: 'spki' });
@@ -188,10 +216,16 @@ function openKey({ key, isPrivate }: { readonly key: string; readonly isPrivate:
 function describeKey(key: KeyObject): string {
   const isPrivate = key.type === 'private';
   const der = key.export({ format: 'der', type: isPrivate ? 'pkcs8' : 'spki' });
+  if (isPrivate) checkSize(der);
   const { asymmetricKeyType: kind, asymmetricKeyDetails: details = {} } = key;
   const { publicExponent, ...others } = details;
   const exponent = publicExponent === undefined ? {} : { publicExponent: Number(publicExponent) };
   return JSON.stringify({ key: der.toString('base64'), isPrivate, kind, details: { ...others, ...exponent } });
+}
+
+function checkSize(der: Buffer): void {
+  if (der.length > maxPrivateKeyBytes)
+    throw tooMuch(`private keys have ${maxModulusBits} bits at most; this one takes ${der.length} bytes.`);
 }
 
 function pick({

@@ -18,9 +18,16 @@ import { Shape } from './shape.ts';
 /** Nothing is unpacked beyond this, whatever a guest allows itself. */
 const maxOutputBytes = 32 * 1024 * 1024;
 const maxInputBytes = 32 * 1024 * 1024;
-/** The best quality of Brotli takes a second for each MB; beyond this size a quick one does. */
-const maxSlowBytes = 512 * 1024;
-const quickQuality = 5;
+/**
+ * A thread cannot be ended while it packs. Made-up data costs the best level of gzip five seconds for each MB, and the best
+ * quality of Brotli ten; so the more there is, the less is tried.
+ */
+const efforts = [
+  { maxBytes: 128 * 1024, level: 9, quality: 11 },
+  { maxBytes: 2 * 1024 * 1024, level: 6, quality: 5 },
+  { maxBytes: maxInputBytes, level: 3, quality: 3 },
+] as const;
+const defaultLevel = 6;
 
 const work = {
   gzip: gzipSync,
@@ -54,18 +61,18 @@ const request = Shape.Object({
 /** Packing and unpacking. */
 export const zlibAnswers: Readonly<Record<string, AnswerNow>> = {
   zlib: (payload, body) => {
-    const { kind, level, quality = 11, ...asked } = readRequest(request, payload, 'zlib');
+    const { kind, level = defaultLevel, quality = 11, ...asked } = readRequest(request, payload, 'zlib');
     if (body.length > maxInputBytes) {
       throw new HostRefusal('payload-too-large', `zlib takes ${maxInputBytes} bytes at once at most, got ${body.length}.`);
     }
     const maxOutputLength = Math.max(1, Math.min(maxOutputBytes, Math.trunc(asked.maxOutputBytes ?? maxOutputBytes)));
-    const best = body.length > maxSlowBytes ? quickQuality : 11;
-    const params = { [constants.BROTLI_PARAM_QUALITY]: Math.max(0, Math.min(quality, best)) };
+    const most = efforts.find(({ maxBytes }) => body.length <= maxBytes) ?? efforts[2];
+    const params = { [constants.BROTLI_PARAM_QUALITY]: Math.max(0, Math.min(quality, most.quality)) };
     try {
       return work[kind](body, {
         maxOutputLength,
         ...(kind === 'brotliCompress' ? { params } : {}),
-        ...(level === undefined ? {} : { level }),
+        level: level > 9 ? level : Math.min(level === -1 ? defaultLevel : level, most.level),
       });
     } catch (error) {
       if (error instanceof RangeError && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE') {
