@@ -90,7 +90,7 @@ export async function openHouse(options: HouseOptions = {}): Promise<CallingHous
   const approvals = createApprovals({
     store,
     events,
-    limits: { expireMs: 60_000, maxOpen: 100, maxOpenPerCaller: 100 },
+    limits: { expireMs: 60_000, maxOpen: 200, maxOpenPerCaller: 100 },
     now: Date.now,
     onFault: (error) => faults.push(error),
   });
