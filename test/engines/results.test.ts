@@ -50,6 +50,8 @@ const pngPart = { type: 'image', mediaType: 'image/png', data: 'iVBORw0KGgo=' };
 const arriving: readonly (readonly [what: string, body: string, output: unknown])[] = [
   ['nothing', 'undefined', null],
   ['plain data', '({ a: [1, null, "x", {}], b: undefined })', { a: [1, null, 'x', {}] }],
+  ['what toJSON gives of another kind', '({ toJSON: () => new Map([["a", new Set([1])]]) })', [['a', [1]]]],
+  ['an iterable of its own', '({ *[Symbol.iterator]() { yield 1; yield { a: 2 }; } })', [1, { a: 2 }]],
   [
     'a Map',
     'new Map([["a", 1], ["b", new Set([2])]])',

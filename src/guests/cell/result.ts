@@ -69,13 +69,15 @@ function losesSomething(value: unknown, budget: { left: number }): boolean {
   if (typeof value === 'symbol') return true;
   if (typeof value !== 'object' || value === null || budget.left-- <= 0) return false;
   if (value instanceof Date) return !isFiniteNumber(value.getTime());
-  if (typeof (value as { toJSON?: unknown }).toJSON === 'function') return false;
+  // What it gave instead is not asked for its own `toJSON`: a Map would be {}.
+  if (typeof (value as { toJSON?: unknown }).toJSON === 'function') return true;
   if (isArray(value)) {
     for (const item of value) if (losesSomething(item, budget)) return true;
     return false;
   }
   const names = keys(value);
   if (names.length === 0) {
+    if (Symbol.iterator in value) return true;
     const prototype: unknown = getPrototypeOf(value);
     return prototype !== null && getPrototypeOf(prototype) !== null;
   }
