@@ -65,8 +65,9 @@ function unique(found: readonly Found[]): Found[] {
   });
 }
 
+/** Tools that stand under no key; a single one without a name is called like its file. */
 function keyed(found: readonly FoundTool[]): Found[] {
-  return found.map((each, index) => ({ ...each, key: `tool_${index + 1}` }));
+  return found.map((each, index) => ({ ...each, key: found.length === 1 ? 'default' : `tool_${index + 1}` }));
 }
 
 async function collect(value: unknown, key: string, depth: number): Promise<Found[]> {
@@ -127,7 +128,10 @@ async function fromRegistrar(fn: (...args: unknown[]) => unknown): Promise<Found
     .map((name) => absent(name));
   await fn(api, ...others);
   if (tools.length === 0) await start();
-  return keyed([...readTools(tools), ...readTools(await server.readTools())]);
+  const registered = [...tools, ...(await server.readTools())];
+  const found = readTools(registered);
+  if (found.length === 0) recorded.unreadable += registered.length;
+  return keyed(found);
 }
 
 /** An instance without options; those that it looked for and did not find are named in a warning. */
@@ -189,9 +193,7 @@ function describeNothing(namespace: unknown): Json {
   const exported = isRecord(namespace) ? Object.entries(namespace) : [];
   const classes = exported.flatMap(([name, value]) => (isToolClass(value) ? [name === 'default' ? value.name : name] : []));
   const makers = exported.flatMap(([name, value]) =>
-    typeof value === 'function' && value.length > 0 && isMaker(value as never, value.length)
-      ? [name === 'default' ? value.name : name]
-      : [],
+    isAskingMaker(value) ? [nameExport(name, value)] : listMakers(name, value),
   );
   const functions = exported.flatMap(([name, value]) =>
     typeof value === 'function' && name !== 'default' && !isToolClass(value) ? [name] : [],
@@ -202,13 +204,30 @@ function describeNothing(namespace: unknown): Json {
   const seen = [...recorded.other];
   const other = seen.filter((each) => !each.startsWith('!'));
   const failures = seen.filter((each) => each.startsWith('!')).map((each) => each.slice(1));
-  return { nothing: { makers, classes, functions, definitions, other, failures, servers: recorded.servers.length } };
+  const { servers, unreadable } = recorded;
+  return {
+    nothing: {
+      ...{ makers, classes, functions, definitions, other, failures, unreadable },
+      servers: servers.length,
+      exports: exported.length,
+    },
+  };
+}
+
+/** Whether a function makes tools and wants options for that; one that registers them was called. */
+function isAskingMaker(value: unknown): value is (...args: unknown[]) => unknown {
+  return typeof value === 'function' && value.length > 0 && isMaker(value as never, value.length) && !isRegistrar(value);
+}
+
+function listMakers(name: string, value: unknown): string[] {
+  if (!isRecord(value)) return [];
+  return Object.entries(value).flatMap(([key, inner]) => (isAskingMaker(inner) ? [`${name}.${key}`] : []));
 }
 
 function isDefinition(value: unknown): boolean {
   return (
     isRecord(value) &&
-    typeof value.description === 'string' &&
+    (typeof value.description === 'string' || typeof value.name === 'string') &&
     (isRecord(value.inputSchema) || isRecord(value.parameters) || isRecord(value.input_schema))
   );
 }

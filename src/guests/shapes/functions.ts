@@ -57,12 +57,17 @@ export function isPositional(names: readonly string[], args: object): boolean {
 export function isRegistrar(fn: unknown): boolean {
   const [first] = parameterNames(fn);
   if (first === undefined || !/^[A-Za-z_$]/.test(first)) return false;
-  const calls = new RegExp(`(?:^|[^\\w$.])${first.replaceAll('$', '\\$')}(?:\\.server)?\\.(?:${registering.join('|')})\\s*\\(`);
-  return calls.test(String(fn));
+  const calls = new RegExp(
+    `(?:^|[^\\w$.])${first.replaceAll('$', '\\$')}(?:\\.(?:server|experimental|tasks))*\\.(?:${registering.join('|')})\\s*\\(`,
+  );
+  return (
+    calls.test(String(fn)) || new RegExp(`\\bregisterAppTool\\)?\\s*\\(\\s*${first.replaceAll('$', '\\$')}\\b`).test(String(fn))
+  );
 }
 
 const registering = [
   'registerTool',
+  'registerToolTask',
   'registerCommand',
   'registerShortcut',
   'registerFlag',

@@ -14,6 +14,10 @@ export function endLoading(): void {
   isLoading = false;
 }
 
+export function isLoadingFile(): boolean {
+  return isLoading;
+}
+
 /** The context of the call that runs, from which late values are read. */
 export function setCurrent(context: unknown): void {
   current = isRecord(context) ? (context as CallContext) : undefined;

@@ -1,5 +1,5 @@
 /** What stands for the libraries that tool files import, as far as they describe tools with them. */
-import { absent, isRecord, standIn } from './late.ts';
+import { absent, isLoadingFile, isRecord, standIn } from './late.ts';
 import { mark } from './read-tool.ts';
 import { recorded, Server } from './recorders.ts';
 import { StringEnum, Type } from './type-box.ts';
@@ -17,7 +17,18 @@ const asAiTool = record('AI SDK');
 
 /** `tool(fn, { name, description, schema })` of LangChain. */
 function langChainTool(func: unknown, fields: unknown): unknown {
-  return record('LangChain')({ ...(isRecord(fields) ? fields : {}), func });
+  return record('LangChain')(Object.assign(Object.create(invoking) as Json, isRecord(fields) ? fields : {}, { func }));
+}
+
+/** What code calls a tool of LangChain by. A file that tries its tool while it is loaded gets nothing of it. */
+const invoking = {
+  invoke(this: Json, input: unknown, options?: unknown): unknown {
+    return isLoadingFile() ? absent(`${String(this.name)}.invoke()`) : workOf(this).call(this, input, options);
+  },
+};
+
+function workOf({ func, _call }: Json): (this: unknown, ...args: unknown[]) => unknown {
+  return (typeof func === 'function' ? func : _call) as (...args: unknown[]) => unknown;
 }
 
 class StructuredTool {
@@ -25,6 +36,10 @@ class StructuredTool {
     if (isRecord(fields)) Object.assign(this, pickFields(fields));
     mark(this, 'LangChain');
     recorded.tools.push(this);
+  }
+
+  invoke(input: unknown, options?: unknown): unknown {
+    return invoking.invoke.call(this as unknown as Json, input, options);
   }
 }
 
@@ -59,6 +74,13 @@ const ErrorCode = {
 
 /** The known names of a package, by the beginning of its specifier; `z` is zod where a package brings it along. */
 const packages: ReadonlyArray<readonly [string, (specifier: string, z: unknown) => Json]> = [
+  [
+    '@modelcontextprotocol/ext-apps',
+    () => ({
+      registerAppTool: (server: { registerTool: (...args: unknown[]) => unknown }, ...rest: unknown[]) =>
+        server.registerTool(...rest),
+    }),
+  ],
   ['@modelcontextprotocol/', () => ({ McpServer: Server, Server, McpError, ErrorCode })],
   ['fastmcp', () => ({ FastMCP: Server, UserError })],
   ['@langchain/core/utils/env', () => ({ getEnvironmentVariable: (name: string) => readGlobalEnvironment(name) })],

@@ -2,12 +2,19 @@
 import { absent, isRecord } from './late.ts';
 import { type FoundTool, mark, readTool } from './read-tool.ts';
 import { toParameters } from './schemas.ts';
+import { runTask } from './tasks.ts';
 
 type Json = Record<string, unknown>;
 type Ask = (request: Json, extra: unknown) => unknown;
 
 /** What a file made and registered while it was loaded, in this order. */
-export const recorded: { tools: unknown[]; servers: Server[]; other: Set<string> } = { tools: [], servers: [], other: new Set() };
+export const recorded = {
+  tools: [] as unknown[],
+  servers: [] as Server[],
+  other: new Set<string>(),
+  /** How many tools were registered that only their own host can describe. */
+  unreadable: 0,
+};
 
 /** Takes `tool(name, description?, shape?, annotations?, handler)` and `registerTool(name, config, handler)`. */
 function readRegistration(name: unknown, rest: readonly unknown[]): Json {
@@ -39,6 +46,13 @@ export class Server {
   readonly tools: Json[] = [];
   readonly #handlers = new Map<string, Ask>();
   readonly server: Server = this;
+  /** Tools that work on as tasks: a call waits for what the task stores. */
+  readonly experimental = {
+    tasks: {
+      registerToolTask: (name: unknown, config: unknown, steps: unknown) =>
+        this.registerTool(name, config, (args: unknown, extra: unknown) => runTask(steps, args, extra)),
+    },
+  };
   readonly prompts: unknown;
   readonly resources: unknown;
 
@@ -128,6 +142,7 @@ export function createApi() {
     addTool: server.addTool.bind(server),
     setRequestHandler: server.setRequestHandler.bind(server),
     server,
+    experimental: server.experimental,
     on(event: unknown, listen: unknown) {
       if (typeof listen === 'function' && String(event) === 'session_start') starters.push(() => listen({}, absent('ctx')));
       return () => {};

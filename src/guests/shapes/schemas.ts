@@ -1,4 +1,5 @@
 /** The forms in which tool files describe arguments, brought to what a plugin's `parameters` may be. */
+import { describeSchema } from '../cell/describe-schema.ts';
 import { isRecord } from './late.ts';
 
 type Json = Record<string, unknown>;
@@ -70,8 +71,7 @@ function listPath(path: unknown): unknown[] {
 }
 
 function describeOne(schema: Standard): Json {
-  const input = schema['~standard'].jsonSchema?.input;
-  const json = input ? input({ target: 'draft-2020-12' }) : schema.toJSONSchema?.({ io: 'input' });
+  const json = describeSchema(schema, 'input');
   return isRecord(json) ? (JSON.parse(JSON.stringify(json)) as Json) : {};
 }
 

@@ -24,8 +24,11 @@ export function diagnoseMessages(messages: readonly Message[], context: MessageC
       message: 'The bundler failed without saying why.',
       fix: 'Simplify the file and save again.',
     };
-  const diagnostic = diagnoseMessage(first, context);
-  const others = messages.length - 1;
+  const packages = [...new Set(messages.flatMap((message) => missingPackage(message) ?? []))];
+  const isPackage = missingPackage(first) !== undefined;
+  const diagnostic =
+    isPackage && packages.length > 1 ? diagnosePackages(packages, first, context) : diagnoseMessage(first, context);
+  const others = messages.filter((message) => message !== first && !(isPackage && missingPackage(message) !== undefined)).length;
   if (others === 0) return diagnostic;
   return { ...diagnostic, message: `${diagnostic.message} (and ${others} more ${others === 1 ? 'error' : 'errors'})` };
 }
@@ -67,6 +70,29 @@ function diagnoseMessage(message: Message, context: MessageContext): Diagnostic 
   };
 }
 
+/** The package of an import that was not found; undefined for other errors and for imports of files. */
+function missingPackage({ text, detail }: Message): string | undefined {
+  const specifier = detail instanceof ImportRefusal ? undefined : /^Could not resolve "(.*)"/.exec(text)?.[1];
+  return specifier === undefined || /^(?:[.#/]|[@~]\/)/.test(specifier) ? undefined : packageName(specifier);
+}
+
+function packageName(specifier: string): string {
+  return specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/');
+}
+
+function diagnosePackages(packages: readonly string[], first: Message, context: MessageContext): Diagnostic {
+  const names = packages.map((name) => `"${name}"`).join(', ');
+  return {
+    code: 'import-unresolved',
+    message: `${packages.length} packages were not found in any node_modules of the plugin or above it: ${names}.`,
+    ...placeOf(first.location, context),
+    fix: `Install them in the folder of the plugin: npm install ${packages.join(' ')}.`,
+  };
+}
+
 function diagnoseMissing(
   specifier: string,
   message: Message,
@@ -87,10 +113,14 @@ function diagnoseMissing(
       fix: 'Declare it there, or import by path.',
     };
   }
-  const name = specifier
-    .split('/')
-    .slice(0, specifier.startsWith('@') ? 2 : 1)
-    .join('/');
+  if (/^[@~]\//.test(specifier)) {
+    return {
+      code,
+      message: `Import "${specifier}" was not found: it is a path alias of another project ("paths" of its tsconfig), not a package.`,
+      fix: 'Put the file beside the plugin and import it by its relative path.',
+    };
+  }
+  const name = packageName(specifier);
   return {
     code,
     message: `Import "${specifier}" was not found: no node_modules of the plugin or above it has the package "${name}".`,

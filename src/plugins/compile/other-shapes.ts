@@ -4,11 +4,11 @@ import { needOf } from './specifiers.ts';
 
 /** Libraries that tool files import to describe tools; in an adapted build their constructors only hand back what they get. */
 const describing =
-  /^(?:(?:@modelcontextprotocol\/(?:sdk|server|core)|fastmcp|@langchain\/core|langchain|@openai\/agents|@opencode-ai\/plugin|@mastra\/core|@sinclair\/typebox|typebox|node-fetch|dotenv|express|cors|hono|@hono\/[\w-]+|ai)(?:\/|$)|@[\w-]+\/pi-(?:ai|tui|coding-agent|agent-core)(?:\/|$))/;
+  /^(?:(?:@modelcontextprotocol\/(?:sdk|server|core|ext-apps)|fastmcp|@langchain\/core|langchain|@openai\/agents|@opencode-ai\/plugin|@mastra\/core|@sinclair\/typebox|typebox|node-fetch|dotenv|express|cors|hono|@hono\/[\w-]+|ai)(?:\/|$)|@[\w-]+\/pi-(?:ai|tui|coding-agent|agent-core)(?:\/|$))/;
 
 /** Words of other tool formats; a file without them is not tried as one of theirs. */
 const otherWords =
-  /\b(?:inputSchema|input_schema|execute|registerTool|setRequestHandler|McpServer|FastMCP|Dynamic(?:Structured)?Tool|StructuredTool|createTool|_call)\b|\.(?:tool|addTool|registerCommand)\s*\(|\btool\s*\(|\bfunc\s*:/;
+  /\b(?:inputSchema|input_schema|execute|registerTool|setRequestHandler|McpServer|FastMCP|Dynamic(?:Structured)?Tool|StructuredTool|createTool|_call)\b|\.(?:tool|addTool|registerCommand)\s*\(|\btool\s*\(|\bfunc\s*:|[{,]\s*(?:async\s+)?run\s*(?::\s*(?:async\b|function\b|\()|\([^)]*\)[^{;]*\{)/;
 
 /** Whether the text of an entry may describe tools in another format than Hotcell's, or imports a library for that. */
 export function speaksOfOtherTools(text: string): boolean {

@@ -41,12 +41,6 @@ function advise(nothing: Readonly<Record<string, unknown>>): Pick<Diagnostic, 'm
       fix: 'Write each as { description, parameters: its inputSchema, handler: (args, context) => … } in export default { tools: { … } }.',
     };
   }
-  if (makers.length > 0) {
-    return {
-      message: `The file makes its tools in a function that wants options: ${list(makers)}.`,
-      fix: `Export what it makes: export default ${makers[0] ?? 'createTool'}({ … }).`,
-    };
-  }
   if (classes.length > 0) {
     return {
       message: `The file exports the class ${list(classes)}, of which no instance could be made without options.`,
@@ -57,6 +51,18 @@ function advise(nothing: Readonly<Record<string, unknown>>): Pick<Diagnostic, 'm
     return {
       message: `The file makes its tools in a function that failed without its own host: ${failure.replace(/\.$/, '')}.`,
       fix: `${right} Move what needs the host out of the way, or make the tools without it.`,
+    };
+  }
+  if (makers.length > 0) {
+    return {
+      message: `The file makes its tools in a function that wants options: ${list(makers)}.`,
+      fix: `Export what it makes: export default ${makers[0] ?? 'createTool'}({ … }).`,
+    };
+  }
+  if (isSome(nothing.unreadable)) {
+    return {
+      message: 'The file registers tools that its own host makes: their descriptions, parameters and work are not in the file.',
+      fix: right,
     };
   }
   if (other.includes('registerCommand') || other.includes('on')) {
@@ -72,7 +78,23 @@ function advise(nothing: Readonly<Record<string, unknown>>): Pick<Diagnostic, 'm
       fix: `Add: export default { tools: { ${functions[0] ?? 'name'}: { description: '…', handler: (args) => ${functions[0] ?? 'name'}(…) } } }.`,
     };
   }
+  if (isSome(nothing.servers)) {
+    return {
+      message: 'The file makes an MCP server that has no tools.',
+      fix: 'Register one: server.registerTool(name, { description, inputSchema }, async (args) => …).',
+    };
+  }
+  if (nothing.exports === 0) {
+    return {
+      message: 'The file exports nothing, and hands its tools to nothing either.',
+      fix: `Export them: export default { tools: { … } }. ${right}`,
+    };
+  }
   return undefined;
+}
+
+function isSome(count: unknown): boolean {
+  return typeof count === 'number' && count > 0;
 }
 
 function list(names: readonly string[]): string {
