@@ -192,9 +192,7 @@ function toName(name: string): string {
 function describeNothing(namespace: unknown): Json {
   const exported = isRecord(namespace) ? Object.entries(namespace) : [];
   const classes = exported.flatMap(([name, value]) => (isToolClass(value) ? [name === 'default' ? value.name : name] : []));
-  const makers = exported.flatMap(([name, value]) =>
-    isAskingMaker(value) ? [nameExport(name, value)] : listMakers(name, value),
-  );
+  const makers = exported.flatMap(([name, value]) => (isAskingMaker(value) ? [name] : listMakers(name, value)));
   const functions = exported.flatMap(([name, value]) =>
     typeof value === 'function' && name !== 'default' && !isToolClass(value) ? [name] : [],
   );

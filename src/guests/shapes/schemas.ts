@@ -1,15 +1,14 @@
 /** The forms in which tool files describe arguments, brought to what a plugin's `parameters` may be. */
 import { describeSchema } from '../cell/describe-schema.ts';
+import type { StandardSchema } from '../cell/standard-schema.ts';
 import { isRecord } from './late.ts';
 
 type Json = Record<string, unknown>;
 
-interface Standard {
-  readonly '~standard': {
-    readonly validate: (value: unknown) => unknown;
-    readonly jsonSchema?: { readonly input?: (options: object) => unknown };
-  };
-  readonly toJSONSchema?: (options?: object) => unknown;
+type Validate = NonNullable<StandardSchema['~standard']['validate']>;
+
+interface Standard extends StandardSchema {
+  readonly '~standard': StandardSchema['~standard'] & { readonly validate: Validate };
 }
 
 const schemaWords = ['type', 'properties', '$ref', 'anyOf', 'oneOf', 'allOf', '$schema', 'additionalProperties'];
@@ -45,7 +44,7 @@ function joinShape(entries: readonly (readonly [string, Standard])[]): unknown {
     const parsed: Json = {};
     const issues: unknown[] = [];
     for (const [name, schema] of entries) {
-      const result = await schema['~standard'].validate(given[name]);
+      const result: unknown = await schema['~standard'].validate(given[name]);
       if (isRecord(result) && Array.isArray(result.issues)) {
         for (const issue of result.issues)
           issues.push(isRecord(issue) ? { ...issue, path: [name, ...listPath(issue.path)] } : issue);
@@ -76,7 +75,7 @@ function describeOne(schema: Standard): Json {
 }
 
 function isOptional(schema: Standard): boolean {
-  const result = schema['~standard'].validate(undefined);
+  const result: unknown = schema['~standard'].validate(undefined);
   return isRecord(result) && !(result instanceof Promise) && !Array.isArray(result.issues);
 }
 
