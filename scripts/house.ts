@@ -178,10 +178,11 @@ function print({ rooms, fileCycles, roomCycles, doubleNames, crowded }: House): 
   for (const { folder, files } of crowded) console.log(`  ${folder.padEnd(28)} ${files}`);
 }
 
-function check({ upward, roomCycles }: House): void {
+function check({ upward, roomCycles, fileCycles }: House): void {
   const problems = [
     ...upward.map((line) => `An upward import, see the floors in docs/architecture.md: ${line}`),
     ...roomCycles.map((cycle) => `Folders that import each other: ${cycle.join(' ')}`),
+    ...fileCycles.map((cycle) => `Files that import each other, be it only a type: ${cycle.join(' ')}`),
   ];
   for (const problem of problems) console.error(problem);
   if (problems.length > 0) process.exitCode = 1;

@@ -11,7 +11,7 @@ import type { Generation } from '../units/generation.ts';
 import { createLogTail } from './attempt/log-tail.ts';
 import type { CallAnswer, CallRequest } from './call-types.ts';
 import { CallNotes } from './record/call-notes.ts';
-import type { ExecutionRecord } from './record/execution-records.ts';
+import type { ExecutionRecord } from './record/execution-record.ts';
 
 /**
  * Where a call stands: waiting for a person's leave to begin, in the queue, waiting for its shared cell, in its engine, out

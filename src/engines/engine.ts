@@ -1,7 +1,7 @@
 import type { BorderHost, Recording } from '../border/border.ts';
 import type { Limits } from '../config/limits.ts';
 import type { ErrorCode } from '../errors/catalog.ts';
-import type { Holder } from '../queues/places.ts';
+import type { Holder } from '../queues/place-count.ts';
 import type { Deadline } from './deadline.ts';
 import type { GuestIssue } from './throw-report.ts';
 

@@ -1,5 +1,11 @@
 import type { PlaceBounds } from '../config/budgets.ts';
-import type { Holder } from './places.ts';
+import type { Queued } from './fair-queue.ts';
+
+/** For whom a place is held. */
+export interface Holder extends Queued {
+  /** An admin: the reserve is for these. */
+  readonly isOperator: boolean;
+}
 
 /** What one holder has of something bounded. */
 export interface HeldPlace {
@@ -75,4 +81,9 @@ function change(counts: Map<string, number>, key: string, by: number): void {
   const count = (counts.get(key) ?? 0) + by;
   if (count <= 0) counts.delete(key);
   else counts.set(key, count);
+}
+/** For whom a place is held. */
+export interface Holder extends Queued {
+  /** An admin: the reserve is for these. */
+  readonly isOperator: boolean;
 }

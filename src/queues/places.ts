@@ -1,13 +1,7 @@
 import type { BorderAnswer, BorderHost, BorderRequest } from '../border/border.ts';
 import type { PlaceBounds } from '../config/budgets.ts';
-import { type Candidacy, createFairQueue, type Queued } from './fair-queue.ts';
-import { createPlaceCount, type HeldPlace } from './place-count.ts';
-
-/** For whom a place is held. */
-export interface Holder extends Queued {
-  /** An admin: the reserve is for these. */
-  readonly isOperator: boolean;
-}
+import { type Candidacy, createFairQueue } from './fair-queue.ts';
+import { createPlaceCount, type HeldPlace, type Holder } from './place-count.ts';
 
 /** The place of one call in its engine. */
 export interface Place {

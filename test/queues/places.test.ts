@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { sharePlaces } from '../../src/config/budgets.ts';
-import { answerAside, createPlaces, type Holder, type Place } from '../../src/queues/places.ts';
+import type { Holder } from '../../src/queues/place-count.ts';
+import { answerAside, createPlaces, type Place } from '../../src/queues/places.ts';
 
 const never = new AbortController().signal;
 const of = (callerId: string, pluginPath = 'a.ts', isOperator = false): Holder => ({ callerId, pluginPath, isOperator });

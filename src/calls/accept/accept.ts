@@ -14,7 +14,7 @@ import { type Engines, findEngine } from '../attempt/engine-run.ts';
 import { checkNesting } from '../attempt/nested-calls.ts';
 import type { CallAnswer, CallRequest } from '../call-types.ts';
 import { showAnswer } from '../record/execution-reader.ts';
-import { createRecord } from '../record/execution-records.ts';
+import { createRecord } from '../record/execution-record.ts';
 import { cellKeyOf } from '../wait/cell-key.ts';
 import type { Dispatcher } from '../wait/dispatcher.ts';
 import { decideAdmission, type Refusal } from './admission.ts';

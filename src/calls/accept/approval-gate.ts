@@ -8,7 +8,7 @@ import type { ToolFlags, ToolManifest } from '../../units/manifest.ts';
 import type { ActiveCall } from '../active-call.ts';
 import type { CallRequest } from '../call-types.ts';
 import { endWithError } from '../record/call-end.ts';
-import type { CallEnd } from '../record/execution-records.ts';
+import type { CallEnd } from '../record/execution-record.ts';
 import type { Refusal } from './admission.ts';
 
 /** What decides whether a person must let a call begin. */

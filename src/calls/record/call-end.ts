@@ -4,7 +4,7 @@ import { HotcellError } from '../../errors/hotcell-error.ts';
 import { sayIssue } from '../../tools/validation/schema-issue.ts';
 import type { ActiveCall, CallPhase } from '../active-call.ts';
 import type { CallAnswer, ExecutionError, ExplainGuestError } from '../call-types.ts';
-import type { CallEnd } from './execution-records.ts';
+import type { CallEnd } from './execution-record.ts';
 
 /** What a success becomes: its output, or an error when the output is not what the tool declares. */
 export function endSuccess(call: ActiveCall, outcome: RunOutcome & { status: 'success' }): CallEnd {

@@ -1,7 +1,7 @@
 import type { PermissionKey } from '../../config/permission-set.ts';
 import { describeGrantCommand, parsePermissionWords } from '../../permissions/permission-words.ts';
 import type { ExecutionError } from '../call-types.ts';
-import type { CallEnd } from './execution-records.ts';
+import type { CallEnd } from './execution-record.ts';
 
 /** A permission that a call was refused, as an operator would grant it: `net=api.example.com`. */
 export type RefusedPermission = string;

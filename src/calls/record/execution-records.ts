@@ -2,22 +2,10 @@ import type { Config } from '../../config/config-types.ts';
 import { errorCatalog } from '../../errors/catalog.ts';
 import type { EventLog } from '../../events/event.ts';
 import type { Redactor } from '../../secrets/secret-types.ts';
-import type { ExecutionRow } from '../../store/execution-types.ts';
 import type { Store } from '../../store/store-types.ts';
-import type { CallAnswer, ExecutionError, ExecutionStatus } from '../call-types.ts';
+import type { ExecutionError } from '../call-types.ts';
+import type { CallEnd, ExecutionRecord } from './execution-record.ts';
 import { redactRow } from './redaction.ts';
-
-/** The row of a call under way. It is changed in place and handed to the store after every change. */
-export type ExecutionRecord = { -readonly [Column in keyof ExecutionRow]: ExecutionRow[Column] };
-
-/** How a call ended, as it goes into its record. */
-export interface CallEnd {
-  readonly status: CallAnswer['status'];
-  readonly output?: unknown;
-  readonly outputJson?: string | undefined;
-  readonly error?: ExecutionError;
-  readonly warnings?: readonly string[];
-}
 
 /** Writes the records of calls and tells of them. What was written is committed when `store.committed()` resolves. */
 export interface ExecutionRecords {
@@ -110,37 +98,6 @@ function measure(text: string, maxBytes: number): number | undefined {
   const bytes = Buffer.byteLength(text);
   return bytes > maxBytes ? bytes : undefined;
 }
-
-/** A new record in the state `pending`. */
-export function createRecord(
-  facts: Omit<ExecutionRecord, 'status' | EndColumn | 'startedAtMs' | 'attempts' | 'cutJson'>,
-): ExecutionRecord {
-  return {
-    id: facts.id,
-    tool: facts.tool,
-    version: facts.version,
-    plugin: facts.plugin,
-    generation: facts.generation,
-    caller: facts.caller,
-    session: facts.session,
-    status: 'pending' satisfies ExecutionStatus,
-    argumentsJson: facts.argumentsJson,
-    outputJson: null,
-    errorJson: null,
-    warningsJson: null,
-    createdAtMs: facts.createdAtMs,
-    startedAtMs: null,
-    endedAtMs: null,
-    durationMs: null,
-    attempts: 0,
-    idempotencyKey: facts.idempotencyKey,
-    parent: facts.parent,
-    engine: facts.engine,
-    cutJson: null,
-  };
-}
-
-type EndColumn = 'outputJson' | 'errorJson' | 'warningsJson' | 'endedAtMs' | 'durationMs';
 
 /** At the start of the daemon: what was pending or running when it stopped reads `error` (interrupted). Returns how many. */
 export function recoverInterrupted(store: Pick<Store, 'executions'>, nowMs: number): number {

@@ -1,6 +1,6 @@
 import type { BorderAnswer, LogLine } from '../../border/border.ts';
 import type { Redactor } from '../../secrets/secret-types.ts';
-import type { CallEnd, ExecutionRecord } from './execution-records.ts';
+import type { CallEnd, ExecutionRecord } from './execution-record.ts';
 
 type MaybeRedactor = Redactor | undefined;
 

@@ -4,7 +4,7 @@ import type { Store } from '../../store/store-types.ts';
 import { endUnapproved } from '../accept/approval-gate.ts';
 import type { ActiveCall } from '../active-call.ts';
 import { endWithError } from '../record/call-end.ts';
-import type { CallEnd } from '../record/execution-records.ts';
+import type { CallEnd } from '../record/execution-record.ts';
 import { describeParked } from './parked-facts.ts';
 
 /** Calls that wait for a person to let them begin: they have no place in the queue, and their clock stands still. */

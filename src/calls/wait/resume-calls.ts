@@ -8,7 +8,8 @@ import type { PreparedTool } from '../../tools/prepared-tool.ts';
 import type { PublishedGeneration, ToolEntry } from '../../tools/tool-types.ts';
 import { askForApproval, hashArguments } from '../accept/approval-gate.ts';
 import { ActiveCall } from '../active-call.ts';
-import type { CallEnd, ExecutionRecords } from '../record/execution-records.ts';
+import type { CallEnd } from '../record/execution-record.ts';
+import type { ExecutionRecords } from '../record/execution-records.ts';
 import { cellKeyOf } from './cell-key.ts';
 import { type ParkedFacts, readParked } from './parked-facts.ts';
 

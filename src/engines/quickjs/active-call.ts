@@ -7,7 +7,7 @@ import type { CallSliceResult, CallStart, DeliveredAnswer, SliceBudget } from '.
 import { pendingBytesOf } from './schedule/slice-budget.ts';
 import type { WorkerThread } from './schedule/worker-thread.ts';
 import { ordinaryKey } from './suspend/resumed-program.ts';
-import type { SuspendedCall } from './suspend/suspended-call.ts';
+import type { SpentBudget, SuspendedCall } from './suspend/suspended-call.ts';
 
 /** The memory of one cell, wherever it is: not begun, in a worker thread, on its way out of one, or here. */
 export interface CellMemory {
@@ -45,7 +45,7 @@ export interface ActiveCall {
   answers: DeliveredAnswer[];
   /** Questions without an answer yet; aborting ends the work behind them. */
   readonly open: Map<number, OpenQuestion>;
-  readonly used: { cpuMs: number; hostCalls: number; logLines: number; logBytes: number };
+  readonly used: SpentBudget;
   readonly crossings: BorderCrossing[];
   recordingBytes: number;
   recordingComplete: boolean;
@@ -72,6 +72,7 @@ export interface OpenQuestion {
 const MAX_RECORDING_BYTES = 1024 * 1024;
 /** What a crossing takes beside its texts. */
 const CROSSING_BYTES = 100;
+
 /** Notes what a slice used, logged and recorded. */
 export function noteSlice(call: ActiveCall, result: CallSliceResult): void {
   call.used.cpuMs += result.cpuMs;
@@ -209,4 +210,24 @@ function drawSeed(): readonly [number, number, number] {
   const at = nextSeed;
   nextSeed = (at + SEED_WORDS) % seeds.length;
   return [seeds[at] ?? 0, seeds[at + 1] ?? 0, seeds[at + 2] ?? 0];
+}
+
+/** What a waiting call is beside its memory, as of now. */
+export function describeWaiting(call: ActiveCall, now: number): Omit<SuspendedCall, 'base' | 'image' | 'delta'> {
+  return {
+    programKey: call.request.program.key,
+    seed: call.seed,
+    startedAtMs: call.startedAtMs,
+    used: { ...call.used },
+    crossings: [...call.crossings],
+    recordingBytes: call.recordingBytes,
+    recordingComplete: call.recordingComplete,
+    open: [...call.open].map(([id, { op, payload, body, firesAt }]) => ({
+      id,
+      op,
+      payload,
+      ...(body && { body }),
+      ...(firesAt !== undefined && { firesInMs: Math.max(0, Math.round(firesAt - now)) }),
+    })),
+  };
 }

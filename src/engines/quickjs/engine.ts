@@ -8,6 +8,7 @@ import {
   type CellMemory,
   createActiveCall,
   createCellCounter,
+  describeWaiting,
   type Hook,
   noteSlice,
   recordCrossing,
@@ -28,7 +29,7 @@ import { Scheduler, type SchedulerHandlers } from './schedule/scheduler.ts';
 import { makeCellDir } from './suspend/cell-dir.ts';
 import { freeBytes } from './suspend/free-bytes.ts';
 import { fitProgram, ordinaryKey } from './suspend/resumed-program.ts';
-import { describeWaiting, type SuspendedCall } from './suspend/suspended-call.ts';
+import type { SuspendedCall } from './suspend/suspended-call.ts';
 import { decodeSuspended, encodeSuspended } from './suspend/suspended-codec.ts';
 import { type WaitingBounds, WaitingMemory } from './suspend/waiting-memory.ts';
 

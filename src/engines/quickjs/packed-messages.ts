@@ -2,12 +2,7 @@
  * The usual call as a flat list. Copying an object to another thread costs about a microsecond for each of its
  * properties, which for a short call adds up to more than the call itself.
  */
-import type { CallSlice, CallSliceResult, ToWorker } from './protocol.ts';
-
-/** Several fresh calls of one program with nothing unusual: program, then serial, cell, arguments and facts of each. */
-export type PackedSlices = readonly (string | number)[];
-/** The end of a call that returned and did nothing else: serial, text, time on the processor. */
-export type PackedResult = readonly [serial: number, text: string, cpuMs: number];
+import type { CallSlice, CallSliceResult, PackedResult, PackedSlices, ToWorker } from './protocol.ts';
 
 const FIELDS = 4;
 

@@ -2,7 +2,6 @@
 import type { BorderAnswer, BorderCrossing, BorderView, LogLine } from '../../border/border.ts';
 import type { ThrowReport } from '../throw-report.ts';
 import type { BaseImage } from './cell/base-image.ts';
-import type { PackedResult, PackedSlices } from './packed-messages.ts';
 
 /** What a worker thread is started with. */
 export interface WorkerSetup {
@@ -170,3 +169,9 @@ export type FromWorker = CallSliceResult | LoadSliceResult | ParkedMessage | { r
 
 /** What really travels: the usual result is packed. */
 export type PackedFromWorker = FromWorker | PackedResult;
+
+/** Several fresh calls of one program with nothing unusual: program, then serial, cell, arguments and facts of each. */
+export type PackedSlices = readonly (string | number)[];
+
+/** The end of a call that returned and did nothing else: serial, text, time on the processor. */
+export type PackedResult = readonly [serial: number, text: string, cpuMs: number];

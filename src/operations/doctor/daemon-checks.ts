@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { errorCatalog } from '../../errors/catalog.ts';
 import { examineDataDir } from '../../store/examine.ts';
 import type { Finding } from '../contracts/daemon.ts';
-import type { DoctorFacts } from './run-doctor.ts';
+import type { DoctorFacts } from './doctor-facts.ts';
 
 /** Can the data directory be written, and only by its owner? */
 export function checkDataDir({ config }: DoctorFacts): Finding {

@@ -5,7 +5,7 @@ import { createDockerClient, describeDockerError, findDockerSocket } from '../..
 import { createImageBook } from '../../engines/process/docker/image-book.ts';
 import { describeImageUses } from '../../engines/process/docker/image-uses.ts';
 import type { Finding } from '../contracts/daemon.ts';
-import type { DoctorFacts } from './run-doctor.ts';
+import type { DoctorFacts } from './doctor-facts.ts';
 
 const deadlineMs = 3000;
 const name = 'docker';

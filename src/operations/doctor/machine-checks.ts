@@ -1,7 +1,7 @@
 import { readFileSync, statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Finding } from '../contracts/daemon.ts';
-import type { DoctorFacts } from './run-doctor.ts';
+import type { DoctorFacts } from './doctor-facts.ts';
 
 const neededNodeMajor = 24;
 const scarceDiskBytes = 512 * 1024 * 1024;

@@ -1,5 +1,4 @@
 import { HotcellError } from '../../../errors/hotcell-error.ts';
-import { userFunctions, userNamespace } from '../worker/user-functions.ts';
 import type { Sidecar } from './sidecar.ts';
 
 /** What a compiled module offers and wants. */
@@ -10,6 +9,7 @@ export interface ModuleShape {
 
 /** The namespace of Extism's own host functions. */
 export const extismNamespace = 'extism:host/env';
+
 /** The namespace of WASI preview 1. */
 export const wasiNamespace = 'wasi_snapshot_preview1';
 
@@ -81,3 +81,9 @@ function refusedImports(refused: readonly WebAssembly.ModuleImportDescriptor[]):
     { fix: 'Build the module with an Extism PDK and without host functions of your own.' },
   );
 }
+
+/** The namespace of host functions beyond Extism's own. */
+export const userNamespace = 'extism:host/user';
+
+/** What a module may import from it. */
+export const userFunctions = ['hotcell_call', 'kv_get', 'kv_set', 'kv_delete', 'tools_call'] as const;

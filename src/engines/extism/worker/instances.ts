@@ -1,8 +1,8 @@
 import { createPlugin, type Plugin } from '@extism/extism';
-import { extismNamespace, wasiNamespace } from '../module/module-contract.ts';
+import { extismNamespace, userNamespace, wasiNamespace } from '../module/module-contract.ts';
 import { GuestFault } from './guest-fault.ts';
 import { createBlockBudget, createHostFunctions, type HostState } from './host-functions.ts';
-import { createUserFunctions, userNamespace } from './user-functions.ts';
+import { createUserFunctions } from './user-functions.ts';
 import { createWasi } from './wasi.ts';
 import { keptModules, type ModuleCall } from './worker-messages.ts';
 

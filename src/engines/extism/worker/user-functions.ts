@@ -1,15 +1,10 @@
 import type { CallContext } from '@extism/extism';
 import { maxInputDepth, nestsDeeper } from '../../../config/json-nesting.ts';
+import { type userFunctions, userNamespace } from '../module/module-contract.ts';
 import { answerDaemonCall, mostCallBytes } from './daemon-call.ts';
 import { GuestFault } from './guest-fault.ts';
 import type { HostCaller } from './host-channel.ts';
 import type { BlockBudget, HostFunction } from './host-functions.ts';
-
-/** The namespace of host functions beyond Extism's own. */
-export const userNamespace = 'extism:host/user';
-
-/** What a module may import from it. */
-export const userFunctions = ['hotcell_call', 'kv_get', 'kv_set', 'kv_delete', 'tools_call'] as const;
 
 /**
  * Host functions beyond Extism's own; every argument and result is a block of UTF-8 text.

@@ -1,5 +1,12 @@
 import type { BorderCrossing } from '../../../border/border.ts';
-import type { ActiveCall } from '../active-call.ts';
+
+/** What a call used of its limits so far. */
+export interface SpentBudget {
+  cpuMs: number;
+  hostCalls: number;
+  logLines: number;
+  logBytes: number;
+}
 
 /** A waiting call taken out of its engine: everything that another process needs to go on with it. */
 export interface SuspendedCall {
@@ -8,7 +15,7 @@ export interface SuspendedCall {
   readonly base: string;
   readonly seed: readonly [number, number, number];
   readonly startedAtMs: number;
-  readonly used: ActiveCall['used'];
+  readonly used: Readonly<SpentBudget>;
   readonly crossings: readonly BorderCrossing[];
   readonly recordingBytes: number;
   readonly recordingComplete: boolean;
@@ -25,24 +32,4 @@ export interface SuspendedQuestion {
   readonly payload: string;
   readonly body?: Uint8Array | undefined;
   readonly firesInMs?: number | undefined;
-}
-
-/** What a waiting call is beside its memory, as of now. */
-export function describeWaiting(call: ActiveCall, now: number): Omit<SuspendedCall, 'base' | 'image' | 'delta'> {
-  return {
-    programKey: call.request.program.key,
-    seed: call.seed,
-    startedAtMs: call.startedAtMs,
-    used: { ...call.used },
-    crossings: [...call.crossings],
-    recordingBytes: call.recordingBytes,
-    recordingComplete: call.recordingComplete,
-    open: [...call.open].map(([id, { op, payload, body, firesAt }]) => ({
-      id,
-      op,
-      payload,
-      ...(body && { body }),
-      ...(firesAt !== undefined && { firesInMs: Math.max(0, Math.round(firesAt - now)) }),
-    })),
-  };
 }

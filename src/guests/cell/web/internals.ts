@@ -2,8 +2,6 @@
 import type { askNow } from '../border.ts';
 import type { watchInResults } from '../result.ts';
 import type { decodeText, encodeText, joinBytes, toBytes } from './bytes.ts';
-import type { randomUUID } from './crypto.ts';
-import type { loadModule } from './define.ts';
 import type { DOMException } from './dom-exception.ts';
 import type { TextDecoder } from './text-coding.ts';
 import type { parseQuery } from './url-search-params.ts';
@@ -18,7 +16,7 @@ export interface Internals {
   readonly parseQuery: typeof parseQuery;
   readonly joinBytes: typeof joinBytes;
   readonly toBytes: typeof toBytes;
-  readonly randomUUID: typeof randomUUID;
-  readonly loadModule: typeof loadModule;
+  readonly randomUUID: () => string;
+  readonly loadModule: (name: string) => Record<string, unknown>;
   readonly watchInResults: typeof watchInResults;
 }

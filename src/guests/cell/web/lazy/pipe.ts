@@ -1,4 +1,4 @@
-import type { ReadableStream } from './readable-stream.ts';
+import type { Reader } from './stream-reader.ts';
 import type { WritableStream } from './writable-stream.ts';
 
 /** The options of pipeTo. */
@@ -14,7 +14,7 @@ export interface PipeOptions {
 }
 
 /** Moves every chunk, then closes the target; a failure at either end reaches the other. */
-export async function pipe(source: ReadableStream, target: WritableStream, options: PipeOptions = {}): Promise<void> {
+export async function pipe(source: { getReader(): Reader }, target: WritableStream, options: PipeOptions = {}): Promise<void> {
   const reader = source.getReader();
   const writer = target.getWriter();
   const { signal } = options;
