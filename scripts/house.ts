@@ -178,19 +178,22 @@ function print({ rooms, fileCycles, roomCycles, doubleNames, crowded }: House): 
   for (const { folder, files } of crowded) console.log(`  ${folder.padEnd(28)} ${files}`);
 }
 
-function check({ upward, roomCycles, fileCycles }: House): void {
-  const problems = [
+/** What breaks the rules of the house, a sentence each. */
+export function findProblems({ upward, roomCycles, fileCycles, doubleNames }: House): readonly string[] {
+  return [
     ...upward.map((line) => `An upward import, see the floors in docs/architecture.md: ${line}`),
     ...roomCycles.map((cycle) => `Folders that import each other: ${cycle.join(' ')}`),
     ...fileCycles.map((cycle) => `Files that import each other, be it only a type: ${cycle.join(' ')}`),
+    ...doubleNames.map(({ name, files }) => `A name that is exported twice: ${name}, by ${files.join(' ')}`),
   ];
-  for (const problem of problems) console.error(problem);
-  if (problems.length > 0) process.exitCode = 1;
 }
 
 if (import.meta.main) {
   const house = readHouse(join(import.meta.dirname, '../src'));
-  if (process.argv.includes('--check')) check(house);
-  else if (process.argv.includes('--json')) console.log(JSON.stringify(house, undefined, 2));
+  if (process.argv.includes('--check')) {
+    const problems = findProblems(house);
+    for (const problem of problems) console.error(problem);
+    if (problems.length > 0) process.exitCode = 1;
+  } else if (process.argv.includes('--json')) console.log(JSON.stringify(house, undefined, 2));
   else print(house);
 }

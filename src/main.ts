@@ -7,14 +7,14 @@ import { openCalls } from './main/calls.ts';
 import { type Closers, closeAll } from './main/closers.ts';
 import { openConsents } from './main/consents.ts';
 import { openEngines } from './main/engines.ts';
+import { readEscalationRules } from './main/escalation-rules.ts';
 import { layFoundation } from './main/foundation.ts';
 import { openHooks } from './main/hooks.ts';
 import { openHosted } from './main/hosted.ts';
-import { readLadder } from './main/ladder.ts';
 import { openNames } from './main/names.ts';
 import { openPlugins } from './main/plugins.ts';
+import { createAnonymousCleaner } from './operations/anonymous-cleaner.ts';
 import { type Daemon, type DaemonOptions, drainMs } from './operations/daemon-types.ts';
-import { createStrangerCleaner } from './operations/strangers.ts';
 import { createOperations } from './operations/table.ts';
 import { findStorageError } from './store/sqlite-error.ts';
 import { createHostedTools } from './tools/hosted/hosted-tools.ts';
@@ -54,7 +54,7 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
       events.publish('cell-loss', { subject: owner?.plugin ?? programKey, data: { path, reason } });
     },
   });
-  const ladder = readLadder(config, { engines, names });
+  const ladder = readEscalationRules(config, { engines, names });
   const consents = openConsents(
     foundation,
     names,
@@ -71,7 +71,7 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
   const hooks = openHooks(foundation, { engines, sandbox, approvals, journey });
   const { skills } = openHosted(foundation, { hosted, native: capabilities.native, grants, grantQuestions });
 
-  const strangers = createStrangerCleaner({ store, dataDir: config.dataDir, onFault: logFault });
+  const strangers = createAnonymousCleaner({ store, dataDir: config.dataDir, onFault: logFault });
   await strangers.forgetAll();
   const keys = createKeyRing({ store, now: Date.now, defaults: config.callers });
   const parts = {

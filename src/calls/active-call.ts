@@ -1,4 +1,4 @@
-import { countedAs } from '../config/stranger.ts';
+import { countedAs } from '../config/anonymous.ts';
 import type { Deadline } from '../engines/deadline.ts';
 import type { Engine } from '../engines/engine.ts';
 import type { HotcellError } from '../errors/hotcell-error.ts';

@@ -5,9 +5,9 @@ import { seesTool } from '../tools/visible-tools.ts';
 import { createAcceptance } from './accept/accept.ts';
 import { findLateRefusal } from './accept/approval-gate.ts';
 import { refuseParsed } from './accept/call-arguments.ts';
+import { createCallTurns } from './accept/call-turns.ts';
 import { createCallerLimits } from './accept/caller-limits.ts';
 import { createIdempotency } from './accept/idempotency.ts';
-import { createTurns } from './accept/turns.ts';
 import { ActiveCall } from './active-call.ts';
 import { CallBorder, type CallBorderParts } from './attempt/call-border.ts';
 import { waitAtMost, waitForEnd } from './attempt/deadline.ts';
@@ -15,7 +15,15 @@ import { engineOf, findEngine, runInEngine } from './attempt/engine-run.ts';
 import { createNestedCalls } from './attempt/nested-calls.ts';
 import { createNextAttempt } from './attempt/next-attempt.ts';
 import type { CallAnswer, CallRequest } from './call-types.ts';
-import { addAdvice, describeClimb, endFailure, endSuccess, endWaiting, endWithError, leftToNextRun } from './record/call-end.ts';
+import {
+  addAdvice,
+  describeEscalation,
+  endFailure,
+  endSuccess,
+  endWaiting,
+  endWithError,
+  leftToNextRun,
+} from './record/call-end.ts';
 import { createExecutionIds } from './record/execution-id.ts';
 import { executionUnknown, maySee, showError } from './record/execution-reader.ts';
 import type { CallEnd } from './record/execution-record.ts';
@@ -217,7 +225,7 @@ export function createToolCaller(parts: ToolCallerParts): ToolCallerHandle {
       ...(error !== undefined && { error: showError(error, request.caller, record.id) }),
       durationMs,
       ...(warnings !== undefined && { warnings }),
-      ...(call.climbed !== undefined && { climbed: describeClimb(call.climbed) }),
+      ...(call.climbed !== undefined && { climbed: describeEscalation(call.climbed) }),
     };
     store
       .committedEnds()
@@ -255,7 +263,7 @@ export function createToolCaller(parts: ToolCallerParts): ToolCallerHandle {
     await store.committed();
   }
 
-  const turns = createTurns();
+  const turns = createCallTurns();
 
   async function call(request: CallRequest): Promise<CallAnswer> {
     if (request.turn === undefined || findFlags(request).isParallelSafe) return begin(request);

@@ -11,7 +11,7 @@ import type { BeforeCall } from './accept/before-call.ts';
 import type { CallBorderParts } from './attempt/call-border.ts';
 import type { Engines } from './attempt/engine-run.ts';
 import type { NestedCalls } from './attempt/nested-calls.ts';
-import type { RunLadder } from './attempt/next-attempt.ts';
+import type { RunEscalation } from './attempt/next-attempt.ts';
 import type { ExplainGuestError, ToolCaller } from './call-types.ts';
 import type { FindServable } from './wait/resume-calls.ts';
 
@@ -34,7 +34,7 @@ export interface ToolCallerParts {
   /** Asked before a call enters: the hooks. */
   readonly beforeCall?: BeforeCall | undefined;
   /** Runs calls again on a higher engine; without it none is. */
-  readonly ladder?: RunLadder | undefined;
+  readonly ladder?: RunEscalation | undefined;
   readonly explainError: ExplainGuestError;
   /** What `context.config.get` and `context.env.get` may answer now; called before every slice. Must not throw. */
   readonly readView: CallBorderParts['readView'];

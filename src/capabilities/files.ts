@@ -7,7 +7,7 @@ import { describeFileError } from './files/file-error.ts';
 import type { Mounts } from './files/mounts.ts';
 import { describeEntry, hasEntry, listFolder, readFile } from './files/reading.ts';
 import { admitName, admitPath, type GrantedPath } from './files/request.ts';
-import { createWorkspaces, type Place, type Workspaces } from './files/workspaces.ts';
+import { createWorkspaces, type FilePlace, type Workspaces } from './files/workspaces.ts';
 import { appendFile, deleteEntry, makeFolder, writeFile } from './files/writing.ts';
 import { createPayloadReader } from './payload.ts';
 
@@ -121,7 +121,7 @@ export function createFiles(options: {
 }
 
 /** Where a granted path lies: in the caller's workspace or in a mount. */
-function placeOf({ workspaces, mounts }: Parts, { mount }: GrantedPath, { caller }: CapabilityUser): Place {
+function placeOf({ workspaces, mounts }: Parts, { mount }: GrantedPath, { caller }: CapabilityUser): FilePlace {
   return mount === undefined ? workspaces.of(caller) : mounts.find(mount);
 }
 

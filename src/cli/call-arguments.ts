@@ -6,7 +6,7 @@ import type { JsonSchema } from '../units/manifest.ts';
  * Turns `key=value` words into arguments, by the schema of the tool: text stays text where text is wanted, everything
  * else is read as JSON. `key:=json` is always JSON.
  */
-export function readArguments(words: readonly string[], schema: JsonSchema): Record<string, unknown> {
+export function readCommandArguments(words: readonly string[], schema: JsonSchema): Record<string, unknown> {
   const entries = words.map((word): [string, unknown] => {
     const match = /^([^=]+?)(:?=)(.*)$/s.exec(word);
     const [, key = '', sign, text = ''] = match ?? [];

@@ -35,7 +35,7 @@ function mayNameDataDir(file: string): boolean {
 }
 
 /** Why there is no daemon to speak to. */
-export function describeAbsence(dataDir: string, besides = ''): HotcellError {
+export function describeNoDaemon(dataDir: string, besides = ''): HotcellError {
   return new HotcellError('daemon-unreachable', `No daemon runs here: looked in ${dataDir}${besides}.`, {
     fix: 'Start one with hotcell start, or name the data directory of another with --data DIR, or its address with HOTCELL_URL.',
   });

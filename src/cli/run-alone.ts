@@ -5,7 +5,7 @@ import pino from 'pino';
 import type { Client } from '../client/client.ts';
 import { createLocalClient } from '../client/local-client.ts';
 import type { Config } from '../config/config-types.ts';
-import { describeAbsence } from './data-dir.ts';
+import { describeNoDaemon } from './data-dir.ts';
 import type { CliIo } from './io.ts';
 import { readVersion } from './version.ts';
 
@@ -26,7 +26,7 @@ export async function runAlone(io: CliIo, { config, dataDir, keeps }: AloneOptio
   };
   const isKept = existsSync(dataDir);
   if (!isKept && config.configFile === undefined && Object.values(present).every((folders) => folders.length === 0)) {
-    throw describeAbsence(dataDir, `, and for plugins in ${config.pluginDirs.join(', ')}`);
+    throw describeNoDaemon(dataDir, `, and for plugins in ${config.pluginDirs.join(', ')}`);
   }
   const passing = isKept || keeps ? undefined : mkdtempSync(join(tmpdir(), 'hotcell-read-'));
   const removePassing = (): void => {

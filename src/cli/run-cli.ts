@@ -17,7 +17,7 @@ Pages to read: hotcell docs
 export async function runCli(argv: readonly string[], io: CliIo): Promise<number> {
   const session = createSession(io);
   try {
-    const program = await createProgram(session, argv);
+    const program = await createCommandLine(session, argv);
     await program.parseAsync([...argv], { from: 'user' });
     return session.exitCode;
   } catch (error) {
@@ -29,7 +29,7 @@ export async function runCli(argv: readonly string[], io: CliIo): Promise<number
 }
 
 /** The commands whose names are among `words` as they are, of the others their names and what they are for. */
-export async function createProgram(session: CliSession, words: readonly string[]): Promise<Command> {
+export async function createCommandLine(session: CliSession, words: readonly string[]): Promise<Command> {
   const { io } = session;
   const program = new Command('hotcell')
     .description('Drop a TypeScript file into a folder and it is a live, typed, sandboxed tool for language models.')
@@ -50,7 +50,7 @@ export async function createProgram(session: CliSession, words: readonly string[
   const aboutAll = new Map(commands.flatMap(({ about }) => Object.entries(about)));
   for (const command of program.commands) command.description(aboutAll.get(command.name()) ?? '');
   for (const command of listCommands(program)) {
-    const name = nameOf(command);
+    const name = nameOfCommand(command);
     if (command !== program) command.addHelpText('after', () => examplesOf(name));
     command.configureOutput({
       writeOut: (text) => void io.stdout.write(text),
@@ -72,8 +72,8 @@ export function listCommands(command: Command): Command[] {
 }
 
 /** Such as `hotcell plugin list`. */
-export function nameOf(command: Command): string {
-  return command.parent === null ? command.name() : `${nameOf(command.parent)} ${command.name()}`;
+export function nameOfCommand(command: Command): string {
+  return command.parent === null ? command.name() : `${nameOfCommand(command.parent)} ${command.name()}`;
 }
 
 function isAboutUsage({ exitCode, code }: CommanderError): boolean {

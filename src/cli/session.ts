@@ -2,7 +2,7 @@ import type { Client } from '../client/client.ts';
 import type { DaemonAddress } from '../client/locate.ts';
 import type { Config } from '../config/config-types.ts';
 import type { CliFlags } from '../config/sources.ts';
-import { describeAbsence, findDataDir } from './data-dir.ts';
+import { describeNoDaemon, findDataDir } from './data-dir.ts';
 import type { CliIo } from './io.ts';
 import { createStyle, type Style } from './render/style.ts';
 import { readVersion } from './version.ts';
@@ -62,7 +62,7 @@ export function createSession(io: CliIo): CliSession {
     readConfig,
     async connect(flags) {
       const { address, dataDir } = await findRunning(flags);
-      if (address === undefined) throw describeAbsence(dataDir);
+      if (address === undefined) throw describeNoDaemon(dataDir);
       return speakTo(address);
     },
     async connectOrRun(flags, use) {

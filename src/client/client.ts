@@ -3,7 +3,7 @@ import { HotcellError } from '../errors/hotcell-error.ts';
 import type { EventEnvelope } from '../events/event.ts';
 import type { OperationContract } from '../operations/operation.ts';
 import { type EventQuery, readEvents } from './event-reader.ts';
-import { exchange, readText } from './http-exchange.ts';
+import { exchange, readAnswerText } from './http-exchange.ts';
 import { readProblem } from './problem.ts';
 import { describeRequest } from './request.ts';
 
@@ -44,7 +44,7 @@ export function createHttpClient({ url, token, isSameVersion = false }: HttpClie
         body,
         signal,
       });
-      const output = parseJson(await readText(answer));
+      const output = parseJson(await readAnswerText(answer));
       if (answer.statusCode !== 200) throw readProblem(output, answer.statusCode);
       if (isAnswer(contract.output, output, isSameVersion ? undefined : await readCheck())) return output;
       throw new HotcellError('internal', `The daemon at ${url} answered ${contract.name} with something else than expected.`, {

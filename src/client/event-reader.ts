@@ -1,5 +1,5 @@
 import type { EventEnvelope, EventType } from '../events/event.ts';
-import { exchange, readText } from './http-exchange.ts';
+import { exchange, readAnswerText } from './http-exchange.ts';
 import { readProblem } from './problem.ts';
 
 /** What to hear of the events. Kept ones after `after` come first. */
@@ -24,7 +24,7 @@ export async function* readEvents(
   if (types !== undefined && types.length > 0) parameters.set('types', types.join(','));
   if (after !== undefined) parameters.set('after', String(after));
   const answer = await exchange({ url: `${url}/api/events?${parameters}`, method: 'GET', headers: query.headers, signal });
-  if (answer.statusCode !== 200) throw readProblem(JSON.parse(await readText(answer)), answer.statusCode);
+  if (answer.statusCode !== 200) throw readProblem(JSON.parse(await readAnswerText(answer)), answer.statusCode);
   answer.setEncoding('utf8');
   onOpen?.();
   const isEvent = query.isSameVersion ? isObject : await readEventCheck();

@@ -38,7 +38,7 @@ export function exchange({ url, method, headers, body, signal }: Exchange): Prom
 }
 
 /** Reads the whole text of an answer. */
-export async function readText(answer: IncomingMessage): Promise<string> {
+export async function readAnswerText(answer: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   for await (const chunk of answer) chunks.push(Buffer.from(chunk));
   return Buffer.concat(chunks).toString('utf8');

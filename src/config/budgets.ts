@@ -262,7 +262,7 @@ export const budgets = {
     ...sharePlaces(docker.maxRunning),
     atBound: processMeans,
     settings: ['docker.maxRunning'],
-    tests: ['engines/process/docker/turnstile.test.ts'],
+    tests: ['engines/process/docker/container-places.test.ts'],
   },
   'docker.commandQueue': {
     holds: 'commands that wait for a container',
@@ -270,7 +270,7 @@ export const budgets = {
     ...shareQueue(docker.maxWaiting),
     atBound: 'the command is refused with `queue-full`; admins have the reserve beyond the bound in all',
     settings: ['docker.maxWaiting'],
-    tests: ['engines/process/docker/turnstile.test.ts'],
+    tests: ['engines/process/docker/container-places.test.ts'],
   },
   'cells.kept': {
     holds: 'kept cells of Deno, and as many of Docker',

@@ -9,23 +9,25 @@ export type EngineNeed =
   | { readonly kind: 'native-addon' };
 
 /** The engines of TypeScript and JavaScript, one above the other. A `.wasm` module has no other engine. */
-export type Rung = 'quickjs' | 'deno' | 'docker';
+export type EscalationEngine = 'quickjs' | 'deno' | 'docker';
 
 /** Whether an engine may be used now: a sentence says why not, such as what to install. */
-export type Rungs = Readonly<Record<Rung, { readonly usable: true } | { readonly usable: false; readonly reason: string }>>;
+export type EscalationEngines = Readonly<
+  Record<EscalationEngine, { readonly usable: true } | { readonly usable: false; readonly reason: string }>
+>;
 
 /** What to do. `reason` is for people: whole sentences without host paths and without words of the plugin. */
-export type LadderDecision =
+export type EscalationDecision =
   | { readonly action: 'stay'; readonly reason: string }
-  | { readonly action: 'ask' | 'move'; readonly engine: Rung; readonly reason: string }
+  | { readonly action: 'ask' | 'move'; readonly engine: EscalationEngine; readonly reason: string }
   /** `isThere` is false when the engine would do, but may not or cannot be used now. */
-  | { readonly action: 'suggest'; readonly engine: Rung; readonly isThere: boolean; readonly reason: string };
+  | { readonly action: 'suggest'; readonly engine: EscalationEngine; readonly isThere: boolean; readonly reason: string };
 
 /** What is known of a plugin whose code wants what its engine does not have. */
 export interface BuildFacts {
   readonly engine: EngineName;
   readonly needs: readonly EngineNeed[];
-  readonly rungs: Rungs;
+  readonly rungs: EscalationEngines;
   readonly escalation: Escalation;
   /** Engines that a person let this plugin climb to. */
   readonly approved: readonly string[];
@@ -40,7 +42,7 @@ export type RunTrouble = 'memory-limit' | 'cpu-limit' | 'time' | EngineNeed;
 export interface RunFacts {
   readonly trouble: RunTrouble;
   readonly engine: EngineName;
-  readonly rungs: Rungs;
+  readonly rungs: EscalationEngines;
   readonly escalation: Escalation;
   readonly isOperators: boolean;
   readonly isIdempotent: boolean;
@@ -54,17 +56,17 @@ export interface RunFacts {
 }
 
 /** Lowest first. */
-const ladder: readonly Rung[] = ['quickjs', 'deno', 'docker'];
+const ladder: readonly EscalationEngine[] = ['quickjs', 'deno', 'docker'];
 const names: readonly string[] = ladder;
 
-const carries: Readonly<Record<Rung, ReadonlySet<EngineNeed['kind']>>> = {
+const carries: Readonly<Record<EscalationEngine, ReadonlySet<EngineNeed['kind']>>> = {
   quickjs: new Set(),
   deno: new Set(['builtin', 'global']),
   docker: new Set(['builtin', 'global', 'processes', 'native-addon']),
 };
 
 /** What a person lets happen who allows an engine. */
-const brings: Readonly<Record<Rung, string>> = {
+const brings: Readonly<Record<EscalationEngine, string>> = {
   quickjs: 'a sandbox in WebAssembly',
   deno: "a process of its own with Node's built-ins, files only as granted, network only through the daemon",
   docker: 'a container with the programs and packages of its image, network only through the daemon',
@@ -77,7 +79,7 @@ const compiles: ReadonlySet<EngineName> = new Set(['deno', 'docker']);
 const leastTimeMs = 250;
 
 /** Decides what becomes of a plugin whose code wants what its engine does not have: the lowest engine above that has it all. */
-export function decideBuild(facts: BuildFacts): LadderDecision {
+export function decideBuild(facts: BuildFacts): EscalationDecision {
   const { engine, needs, rungs, escalation } = facts;
   const wants = sayNeeds(needs);
   const fitting = above(engine).filter((rung) => needs.every(({ kind }) => carries[rung].has(kind)));
@@ -101,9 +103,9 @@ export function decideBuild(facts: BuildFacts): LadderDecision {
 }
 
 /** Decides whether a call is run again one rung up, once; a suggestion is for the error of the call. */
-export function decideRun(facts: RunFacts): LadderDecision {
+export function decideRun(facts: RunFacts): EscalationDecision {
   const { engine, rungs, trouble } = facts;
-  const stay = (reason: string): LadderDecision => ({ action: 'stay', reason });
+  const stay = (reason: string): EscalationDecision => ({ action: 'stay', reason });
   if (trouble === 'time') return stay('The time of the call ran out, which runs as fast on every engine.');
   if (facts.hasMoved) return stay('The call was run again on another engine before.');
   const next = above(engine).find((rung) => rungs[rung].usable && isBetter(rung, engine, trouble));
@@ -131,7 +133,7 @@ export function decideRun(facts: RunFacts): LadderDecision {
   return { action: 'move', engine: next, reason: `The call ${sayTrouble(trouble)}. ${gain}.` };
 }
 
-function isBetter(rung: Rung, engine: EngineName, trouble: Exclude<RunTrouble, 'time'>): boolean {
+function isBetter(rung: EscalationEngine, engine: EngineName, trouble: Exclude<RunTrouble, 'time'>): boolean {
   return typeof trouble === 'object' ? carries[rung].has(trouble.kind) : compiles.has(rung) && !compiles.has(engine);
 }
 
@@ -140,7 +142,7 @@ function sayTrouble(trouble: Exclude<RunTrouble, 'time'>): string {
   return trouble === 'cpu-limit' ? 'reached its limit of processor time' : 'reached its limit of memory';
 }
 
-function sayGain(rung: Rung, trouble: Exclude<RunTrouble, 'time'>): string {
+function sayGain(rung: EscalationEngine, trouble: Exclude<RunTrouble, 'time'>): string {
   if (typeof trouble === 'object') return `The engine "${rung}" has ${nameNeed(trouble)}`;
   const gain = trouble === 'cpu-limit' ? 'needs less time on the processor for the same work' : 'has more room for the same data';
   return `The engine "${rung}" ${gain}`;
@@ -157,12 +159,12 @@ function findObstacle({ escalation, isOperators, isIdempotent, hasEffects, isola
   return undefined;
 }
 
-function above(engine: EngineName): readonly Rung[] {
+function above(engine: EngineName): readonly EscalationEngine[] {
   const rung = names.indexOf(engine);
   return rung < 0 ? [] : ladder.slice(rung + 1);
 }
 
-function sayMissing(rungs: Rungs, engine: Rung): string {
+function sayMissing(rungs: EscalationEngines, engine: EscalationEngine): string {
   const rung = rungs[engine];
   return rung.usable ? '' : rung.reason;
 }

@@ -3,7 +3,7 @@ import type { EventEnvelope, EventLog } from '../events/event.ts';
 import type { HearingHook, HookBook } from './hook-book.ts';
 import { isHookTool } from './hook-entry.ts';
 import { heardEventTypes, hookEventOf } from './hook-events.ts';
-import { createLanes } from './hook-queues.ts';
+import { createHookQueues } from './hook-queues.ts';
 import type { RunHook } from './hook-runner.ts';
 
 /** Tells hooks what happened. They cannot change it, and nobody waits for them. */
@@ -29,7 +29,7 @@ export function createEventHooks(parts: {
   readonly onFault: (error: unknown) => void;
 }): EventHooks {
   const { book, run, events, onFault } = parts;
-  const lanes = createLanes(mostWaiting);
+  const lanes = createHookQueues(mostWaiting);
   const ending = new AbortController();
   const overflowing = new Set<string>();
 

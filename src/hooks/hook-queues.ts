@@ -1,5 +1,5 @@
 /** Queues of work, one for each hook: within one the order is kept, and a slow one keeps no other waiting. */
-export interface Lanes {
+export interface HookQueues {
   /** Takes a piece of work, which must not reject. False when the queue is full: it is not done then. */
   push(lane: string, work: () => Promise<void>): boolean;
   /** Resolves when nothing is left, at the latest after `mostMs`; false when something was left. */
@@ -7,7 +7,7 @@ export interface Lanes {
 }
 
 /** Creates the queues; each holds at most `most` pieces beside the one under way. */
-export function createLanes(most: number): Lanes {
+export function createHookQueues(most: number): HookQueues {
   const waitingByLane = new Map<string, Array<() => Promise<void>>>();
   let whenIdle: PromiseWithResolvers<void> | undefined;
 

@@ -3,9 +3,9 @@ import { HotcellError } from '../errors/hotcell-error.ts';
 import type { HookApprovalRow } from '../store/permission-types.ts';
 import type { ToolEntry } from '../tools/tool-types.ts';
 import { readHookFiles, readHookSignature } from './hook-files.ts';
+import { decideHookState } from './hook-state.ts';
 import type { HookFiles, HookManifest, HookPlace, HookState, HookView } from './hook-types.ts';
 import { readHookManifest } from './manifest.ts';
-import { decideHookState } from './state.ts';
 
 /** What came of building an approved hook. It is over as soon as the hook changes or is revoked. */
 export interface HookBuild {

@@ -3,7 +3,7 @@ import type { Caller } from '../callers/caller.ts';
 import { hashSecret, type KeyRing } from '../callers/key-ring.ts';
 import { readAdminToken } from '../client/token-file.ts';
 import type { Config } from '../config/config-types.ts';
-import { createStrangers } from './strangers.ts';
+import { createAnonymousCallers } from './anonymous-callers.ts';
 
 /**
  * Says who sends a request with this Authorization header; undefined when nobody known. With the address of the sender a
@@ -35,7 +35,7 @@ export function createAuthenticator(parts: {
   const adminToken = readAdminToken(parts);
   const adminHash = Buffer.from(hashSecret(adminToken));
   const local: Caller = Object.freeze({ id: 'local', role: 'admin' });
-  const admitStranger = createStrangers(parts.anonymous);
+  const admitStranger = createAnonymousCallers(parts.anonymous);
   return {
     adminToken,
     isCurrent: (caller) => caller === local || parts.keys.current(caller.id) === caller,

@@ -7,7 +7,7 @@ import { eventTypes, isEventType } from '../operations/contracts/events.ts';
 import { filterFor } from '../operations/handlers/events.ts';
 import type { Authenticate, IsCurrent } from './auth.ts';
 import { startEventFeed } from './event-feed.ts';
-import { refuseStranger } from './routes.ts';
+import { refuseAnonymous } from './routes.ts';
 import type { Shares } from './shares.ts';
 
 const heartbeatMs = 15_000;
@@ -34,7 +34,7 @@ export function registerEventStream(
     url: '/api/events',
     onRequest: (request, _reply, done) => {
       const caller = parts.authenticate(request.headers.authorization);
-      if (caller === undefined) return done(refuseStranger(request.headers.authorization));
+      if (caller === undefined) return done(refuseAnonymous(request.headers.authorization));
       request.caller = caller;
       done();
     },

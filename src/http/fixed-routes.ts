@@ -7,7 +7,7 @@ import type { Authenticate } from './auth.ts';
 import { landingPage } from './landing-page.ts';
 import type { MetricGauges, Metrics } from './metrics.ts';
 import { describeApi } from './open-api.ts';
-import { refuseStranger } from './routes.ts';
+import { refuseAnonymous } from './routes.ts';
 
 /** What the routes beside the operations are made of. */
 export interface FixedRouteParts {
@@ -54,7 +54,7 @@ export function registerFixedRoutes(app: FastifyInstance, parts: FixedRouteParts
     url: '/metrics',
     handler: async (request, reply) => {
       const caller = parts.authenticate(request.headers.authorization);
-      if (caller === undefined) throw refuseStranger(request.headers.authorization);
+      if (caller === undefined) throw refuseAnonymous(request.headers.authorization);
       if (caller.role !== 'admin')
         throw new HotcellError('forbidden', '/metrics needs the role admin; this key has the role caller.');
       const text = parts.metrics.render(await readStatus(parts));

@@ -23,7 +23,7 @@ export function registerOperation(app: FastifyInstance, invocable: InvocableOper
       // Before the body is read: a stranger's megabytes are not worth parsing.
       const { authorization } = request.headers;
       const caller = isForStrangers ? authenticate(authorization, request.ip) : authenticate(authorization);
-      if (caller === undefined && needsToken) return done(refuseStranger(authorization));
+      if (caller === undefined && needsToken) return done(refuseAnonymous(authorization));
       request.caller = caller ?? nobody;
       done();
     },
@@ -37,7 +37,7 @@ export function registerOperation(app: FastifyInstance, invocable: InvocableOper
 }
 
 /** The refusal of a request without a token, or with one that nobody has. */
-export function refuseStranger(authorization: string | undefined): HotcellError {
+export function refuseAnonymous(authorization: string | undefined): HotcellError {
   const got = authorization === undefined ? 'none' : 'one that is not known, or was revoked';
   return new HotcellError('unauthenticated', `Expected a token or key in the Authorization header, got ${got}.`);
 }

@@ -1,6 +1,6 @@
 import type { Caller } from '../callers/caller.ts';
+import { countedAs } from '../config/anonymous.ts';
 import { budgets } from '../config/budgets.ts';
-import { countedAs } from '../config/stranger.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 
 /** What callers hold of one thing, so that nobody takes all of it. */

@@ -15,15 +15,15 @@ import type { HostedTools } from '../tools/hosted/hosted-tools.ts';
 import type { ToolRegistry } from '../tools/tools-api.ts';
 import type { Consents } from './consents.ts';
 import type { OpenEngines } from './engines.ts';
+import type { EscalationRules } from './escalation-rules.ts';
 import type { Foundation } from './foundation.ts';
-import type { Ladder } from './ladder.ts';
 
 /** What a call passes through on its way. */
 export interface CallNeeds extends OpenEngines, Pick<Consents, 'approvals' | 'uses' | 'audit'> {
   readonly registry: ToolRegistry;
   readonly hosted: HostedTools;
   readonly names: NameBook;
-  readonly ladder: Ladder;
+  readonly ladder: EscalationRules;
   readonly plugins: PluginSupervisorControls;
   readonly tracer: Tracer;
   /** The hooks; asked for with the first call. */

@@ -7,14 +7,14 @@ import { createSupervisor, type PluginSupervisorControls } from '../plugins/supe
 import type { ToolRegistry } from '../tools/tools-api.ts';
 import type { Consents } from './consents.ts';
 import type { OpenEngines } from './engines.ts';
+import type { EscalationRules } from './escalation-rules.ts';
 import type { Foundation } from './foundation.ts';
-import type { Ladder } from './ladder.ts';
 
 /** Everything that plugins are built and kept with. `caller` is asked for later, when there are calls. */
 export interface PluginNeeds extends Pick<OpenEngines, 'engines'>, Pick<Consents, 'grants' | 'uses'> {
   readonly registry: ToolRegistry;
   readonly names: NameBook;
-  readonly ladder: Ladder;
+  readonly ladder: EscalationRules;
   readonly caller: () => ReturnType<typeof createToolCaller>;
 }
 

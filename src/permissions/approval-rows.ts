@@ -3,7 +3,7 @@ import type { Approval, ApprovalRequest } from './approval-types.ts';
 import { cleanUntrustedText } from './untrusted-text.ts';
 
 /** A question as it is written; texts that a plugin may have made are cleaned here, before anybody sees them. */
-export function toRow(
+export function toApprovalRow(
   request: ApprovalRequest,
   made: { readonly id: string; readonly createdAtMs: number; readonly expiresAtMs: number },
 ): ApprovalRow {

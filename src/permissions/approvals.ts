@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
+import { countedAs } from '../config/anonymous.ts';
 import { budgets, shareQueue } from '../config/budgets.ts';
-import { countedAs } from '../config/stranger.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import type { EventLog } from '../events/event.ts';
 import type { Store } from '../store/store-types.ts';
 import { decideAnswerer } from './approval-answerer.ts';
 import { hashShown, shortenDetails, sizeOfDetails } from './approval-details.ts';
-import { readApproval, toRow } from './approval-rows.ts';
+import { readApproval, toApprovalRow } from './approval-rows.ts';
 import type { Approval, ApprovalRequest, ApprovalStatus, Approvals } from './approval-types.ts';
 import { createExpiry } from './expiry.ts';
 import { createOpenQuestions } from './open-questions.ts';
@@ -170,7 +170,7 @@ export function createApprovals(parts: ApprovalParts): Approvals {
     requireBytes(request);
     const createdAtMs = now();
     const id = `apr_${randomBytes(10).toString('hex')}`;
-    const row = toRow(
+    const row = toApprovalRow(
       { ...request, ...redact({ question: request.question, details: request.details }) },
       { id, createdAtMs, expiresAtMs: createdAtMs + limits.expireMs },
     );

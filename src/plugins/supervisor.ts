@@ -1,9 +1,10 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Rung } from '../engines/escalation.ts';
+import type { EscalationEngine } from '../engines/escalation.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import { operatorId } from '../permissions/approval-answerer.ts';
 import { describeGrantCommand } from '../permissions/permission-words.ts';
+import { createSlots } from '../queues/slots.ts';
 import { createToolsNews } from '../tools/tools-news.ts';
 import type { Generation } from '../units/generation.ts';
 import { refuseLoading } from './discovery/load-policy.ts';
@@ -13,17 +14,16 @@ import { createArtifactFiles, type TraceFiles } from './generations/artifact-fil
 import { createLeasable, type Published } from './generations/published.ts';
 import { mayServe } from './lifecycle.ts';
 import { deleteSource, readEntryText, writeEntryText } from './supervisor/entry-text.ts';
+import { createEscalatedBuilds } from './supervisor/escalated-builds.ts';
 import { findPlugin } from './supervisor/find-plugin.ts';
 import { createFleet } from './supervisor/fleet.ts';
-import { createJudge } from './supervisor/judge.ts';
 import { createKillCount } from './supervisor/kill-count.ts';
 import type { SupervisorParts } from './supervisor/parts.ts';
-import { nameOf, type PluginRecord } from './supervisor/plugin-record.ts';
+import { nameOfPlugin, type PluginRecord } from './supervisor/plugin-record.ts';
 import { createPluginRowWriter } from './supervisor/plugin-rows.ts';
+import { createReconciler } from './supervisor/reconciler.ts';
 import { restorePlugins } from './supervisor/restore.ts';
 import { rollBack } from './supervisor/roll-back.ts';
-import { createRungBuilds } from './supervisor/rung-builds.ts';
-import { createSlots } from './supervisor/slots.ts';
 import { createStage, shownPath } from './supervisor/stage.ts';
 import { createPluginUnit, describeReload, type PluginUnit } from './supervisor/unit.ts';
 import { findAsking, viewGeneration, viewPlugin } from './supervisor/views.ts';
@@ -44,9 +44,9 @@ export interface PluginSupervisorControls extends PluginSupervisor {
     build?: { readonly pluginPath: string; readonly contentHash: string },
   ): Published | undefined;
   /** The content of a generation for a higher engine; undefined when it cannot be had. */
-  buildForRung(generation: Generation, rung: Rung): Promise<Generation | undefined>;
+  buildForRung(generation: Generation, rung: EscalationEngine): Promise<Generation | undefined>;
   /** Asks a person to let a plugin have the engine that a call of it needed; says how to let it. */
-  wantEngine(generation: Generation, engine: Rung, reason: string): Promise<string | undefined>;
+  wantEngine(generation: Generation, engine: EscalationEngine, reason: string): Promise<string | undefined>;
   /** Source map and sources of a generation, for diagnostics; undefined when it is no longer kept. */
   readArtifacts(generationId: string): Promise<TraceFiles | undefined>;
 }
@@ -74,7 +74,7 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
     rebuildCode,
     onProblem: tellStorage,
   });
-  const rungBuilds = createRungBuilds({
+  const rungBuilds = createEscalatedBuilds({
     builder,
     engines: parts.engines,
     findSource: (path) => fleet.units.get(path)?.record.source,
@@ -92,7 +92,7 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
   });
   const written = createWrittenFiles(store.writtenFiles, operatorId);
   const slots = createSlots(maxBuildsAtOnce);
-  const judge = createJudge({
+  const judge = createReconciler({
     stage,
     archive,
     builder,
@@ -123,7 +123,7 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
     parts.onForgotten?.(record.path);
     rows.forget(record);
     const data = { path: shownPath(record), reason: 'the file was removed' };
-    events.publish('plugin-removed', { subject: nameOf(record), data });
+    events.publish('plugin-removed', { subject: nameOfPlugin(record), data });
     pokeBlocked();
   }
 
@@ -247,7 +247,7 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
       return createLeasable({ generation, granted, now, onDrained: () => {} }).published;
     },
     noteKill(plugin, reason) {
-      const unit = fleet.units.get(plugin) ?? sortedUnits().find(({ record }) => nameOf(record) === plugin);
+      const unit = fleet.units.get(plugin) ?? sortedUnits().find(({ record }) => nameOfPlugin(record) === plugin);
       if (!unit || !kills.note(unit.record.path, performance.now())) return;
       const { limit, windowMs } = tolerableKills;
       quarantine(unit, `its cells were killed ${limit} times within ${windowMs / 1000} s: ${reason}`).catch(onFault);

@@ -43,7 +43,7 @@ export interface ToolFlags {
 }
 
 /** Why a plugin does not run on the engine that it asks for. */
-export interface ClimbedFrom {
+export interface EscalatedFrom {
   readonly from: EngineName;
   readonly reason: string;
   /** A person let it, and may take that back; otherwise the config did (`escalation: auto`). */
@@ -61,7 +61,7 @@ export interface PluginManifest {
   /** Whose format the file is written in, when it is not Hotcell's own. */
   readonly shape?: string;
   /** It runs on a higher engine than the one it asks for. */
-  readonly climbed?: ClimbedFrom;
+  readonly climbed?: EscalatedFrom;
   readonly isolation: Isolation;
   readonly limits: Partial<Limits>;
   readonly permissions: PermissionSet;

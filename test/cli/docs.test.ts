@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { commands } from '../../src/cli/commands/table.ts';
-import { createProgram } from '../../src/cli/run-cli.ts';
+import { createCommandLine } from '../../src/cli/run-cli.ts';
 import { createSession } from '../../src/cli/session.ts';
 import * as main from '../../src/main.ts';
 
@@ -21,7 +21,7 @@ describe('docs/cli.md', () => {
       loadDaemon: async () => main,
     });
     const names = commands.flatMap(({ about }) => Object.keys(about));
-    const program = await createProgram(session, names);
+    const program = await createCommandLine(session, names);
     expect(listed).toEqual(listLeaves(program));
   });
 });

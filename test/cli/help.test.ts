@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { commands } from '../../src/cli/commands/table.ts';
-import { createProgram, listCommands, nameOf } from '../../src/cli/run-cli.ts';
+import { createCommandLine, listCommands, nameOfCommand } from '../../src/cli/run-cli.ts';
 import { createSession } from '../../src/cli/session.ts';
 import { echoPlugin, failsPlugin, openTerminal, type Terminal } from './terminal.ts';
 
@@ -15,7 +15,7 @@ async function listNames(): Promise<string[]> {
   const io = { stdout: nothing, stderr: nothing, readStdin: async () => '', env: {}, cwd: '.', isTTY: false };
   const session = createSession({ ...io, loadDaemon: () => Promise.reject(new Error('not asked for')) });
   const names = commands.flatMap(({ about }) => Object.keys(about));
-  return listCommands(await createProgram(session, names)).map(nameOf);
+  return listCommands(await createCommandLine(session, names)).map(nameOfCommand);
 }
 
 describe('hotcell COMMAND --help', () => {

@@ -5,20 +5,20 @@ import {
   decideBuild,
   decideRun,
   type EngineNeed,
-  type LadderDecision,
+  type EscalationDecision,
+  type EscalationEngine,
+  type EscalationEngines,
   type RunFacts,
-  type Rung,
-  type Rungs,
 } from '../../src/engines/escalation.ts';
 
-const names: readonly Rung[] = ['quickjs', 'deno', 'docker'];
+const names: readonly EscalationEngine[] = ['quickjs', 'deno', 'docker'];
 const height: Readonly<Record<string, number>> = { quickjs: 0, deno: 1, docker: 2 };
 const files: EngineNeed = { kind: 'builtin', name: 'fs' };
 const programs: EngineNeed = { kind: 'processes', name: 'child_process' };
 const addon: EngineNeed = { kind: 'native-addon' };
 
-function rungsWith(...usable: Rung[]): Rungs {
-  const rung = (name: Rung): Rungs[Rung] =>
+function rungsWith(...usable: EscalationEngine[]): EscalationEngines {
+  const rung = (name: EscalationEngine): EscalationEngines[EscalationEngine] =>
     usable.includes(name) ? { usable: true } : { usable: false, reason: `Install ${name} first.` };
   return { quickjs: rung('quickjs'), deno: rung('deno'), docker: rung('docker') };
 }
@@ -45,7 +45,7 @@ const run: RunFacts = {
   leftMs: 10_000,
 };
 
-const short = (decision: LadderDecision): string =>
+const short = (decision: EscalationDecision): string =>
   decision.action === 'stay' ? 'stay' : `${decision.action} ${decision.engine}`;
 
 describe('decideBuild', () => {
@@ -143,7 +143,7 @@ describe('decideRun', () => {
   });
 });
 
-const arbitraryRungs: fc.Arbitrary<Rungs> = fc.subarray([...names]).map((usable) => rungsWith(...usable));
+const arbitraryRungs: fc.Arbitrary<EscalationEngines> = fc.subarray([...names]).map((usable) => rungsWith(...usable));
 const arbitraryNeed: fc.Arbitrary<EngineNeed> = fc.constantFrom(files, programs, addon);
 const engine = fc.constantFrom('quickjs' as const, 'deno' as const, 'docker' as const);
 const escalation = fc.constantFrom('never' as const, 'ask' as const, 'auto' as const);

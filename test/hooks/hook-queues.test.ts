@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { createLanes } from '../../src/hooks/hook-queues.ts';
+import { createHookQueues } from '../../src/hooks/hook-queues.ts';
 
-describe('createLanes', () => {
+describe('createHookQueues', () => {
   it('does the work of one lane in order, while another is stuck', async () => {
-    const lanes = createLanes(10);
+    const lanes = createHookQueues(10);
     const done: string[] = [];
     const stuck = Promise.withResolvers<void>();
     lanes.push('a', () => stuck.promise);
@@ -15,7 +15,7 @@ describe('createLanes', () => {
   });
 
   it('refuses what a full lane cannot hold', async () => {
-    const lanes = createLanes(2);
+    const lanes = createHookQueues(2);
     const stuck = Promise.withResolvers<void>();
     const done: number[] = [];
     const takes = [0, 1, 2, 3].map((count) => lanes.push('a', async () => stuck.promise.then(() => void done.push(count))));

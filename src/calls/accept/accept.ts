@@ -1,5 +1,5 @@
+import { countedAs } from '../../config/anonymous.ts';
 import type { Config } from '../../config/config-types.ts';
-import { countedAs } from '../../config/stranger.ts';
 import { Deadline } from '../../engines/deadline.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import type { Approvals } from '../../permissions/approval-types.ts';
@@ -14,7 +14,7 @@ import { type Engines, findEngine } from '../attempt/engine-run.ts';
 import { checkNesting } from '../attempt/nested-calls.ts';
 import type { CallAnswer, CallRequest } from '../call-types.ts';
 import { showAnswer } from '../record/execution-reader.ts';
-import { createRecord } from '../record/execution-record.ts';
+import { createExecutionRecord } from '../record/execution-record.ts';
 import { cellKeyOf } from '../wait/cell-key.ts';
 import type { Dispatcher } from '../wait/dispatcher.ts';
 import { decideAdmission, type Refusal } from './admission.ts';
@@ -165,7 +165,7 @@ export function createAcceptance(parts: AcceptParts): Acceptance {
       request,
       entry,
       tool,
-      record: createRecord(facts),
+      record: createExecutionRecord(facts),
       deadline: new Deadline(chooseTimeoutMs(request.timeoutMs, tool.limits.wallMs), above?.deadline),
       cellKey: cellKeyOf(published, caller, session),
     });

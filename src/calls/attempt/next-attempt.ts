@@ -3,9 +3,9 @@ import type { Engine, RunOutcome } from '../../engines/engine.ts';
 import {
   decideRun,
   type EngineNeed,
-  type LadderDecision,
-  type Rung,
-  type Rungs,
+  type EscalationDecision,
+  type EscalationEngine,
+  type EscalationEngines,
   type RunTrouble,
 } from '../../engines/escalation.ts';
 import type { EventLog } from '../../events/event.ts';
@@ -14,16 +14,19 @@ import type { ActiveCall } from '../active-call.ts';
 import { decideRetry } from './retry.ts';
 
 /** What decides whether a call may be run again on a higher engine, and makes the code for it. */
-export interface RunLadder {
-  rungs(): Promise<Rungs>;
+export interface RunEscalation {
+  rungs(): Promise<EscalationEngines>;
   /** What the operator's config says for a plugin. */
   escalationOf(pluginPath: string): Escalation;
   /** What the engine of a call did not have, as its error says. */
   findNeed(error: { readonly name?: string; readonly message: string; readonly lacks?: string }): EngineNeed | undefined;
   /** Asks a person to let a plugin have an engine; says how to let it. */
-  ask(generation: Generation, engine: Rung, reason: string): Promise<string | undefined>;
+  ask(generation: Generation, engine: EscalationEngine, reason: string): Promise<string | undefined>;
   /** The engine, and the same content for it; undefined when it cannot be had. */
-  build(generation: Generation, rung: Rung): Promise<{ readonly engine: Engine; readonly generation: Generation } | undefined>;
+  build(
+    generation: Generation,
+    rung: EscalationEngine,
+  ): Promise<{ readonly engine: Engine; readonly generation: Generation } | undefined>;
 }
 
 type Failure = Exclude<RunOutcome, { status: 'success' }>;
@@ -45,7 +48,7 @@ const goesOn: AfterFailure = { goesOn: true };
 
 /** Creates the arrangement. `enterAgain` puts a call into the queue; it and `stop` must not throw. */
 export function createNextAttempt(parts: {
-  readonly ladder: RunLadder | undefined;
+  readonly ladder: RunEscalation | undefined;
   readonly events: Pick<EventLog, 'publish'>;
   readonly beforeEffect: (call: ActiveCall) => void;
   readonly enterAgain: (call: ActiveCall) => void;
@@ -66,7 +69,7 @@ export function createNextAttempt(parts: {
     return true;
   }
 
-  async function decide(call: ActiveCall, trouble: RunTrouble, use: RunLadder): Promise<LadderDecision> {
+  async function decide(call: ActiveCall, trouble: RunTrouble, use: RunEscalation): Promise<EscalationDecision> {
     const { generation, manifest } = call.entry.published;
     return decideRun({
       trouble,
@@ -83,7 +86,7 @@ export function createNextAttempt(parts: {
   }
 
   /** While the code is made the call waits as it does between two attempts: whoever cancels it ends it. */
-  async function climb(call: ActiveCall, trouble: RunTrouble, use: RunLadder): Promise<AfterFailure> {
+  async function climb(call: ActiveCall, trouble: RunTrouble, use: RunEscalation): Promise<AfterFailure> {
     call.phase = 'back-off';
     call.timer = setTimeout(() => parts.stop(call), Math.max(1, call.deadline.leftMs()));
     const decision = await decide(call, trouble, use);
@@ -107,7 +110,12 @@ export function createNextAttempt(parts: {
     return goesOn;
   }
 
-  async function advise(call: ActiveCall, decision: LadderDecision, use: RunLadder, isFix: boolean): Promise<AfterFailure> {
+  async function advise(
+    call: ActiveCall,
+    decision: EscalationDecision,
+    use: RunEscalation,
+    isFix: boolean,
+  ): Promise<AfterFailure> {
     if (decision.action === 'suggest') return { goesOn: false, advice: decision.reason, isFix };
     if (decision.action !== 'ask') return over;
     const how = await use.ask(call.entry.published.generation, decision.engine, decision.reason);
@@ -133,7 +141,7 @@ export function createNextAttempt(parts: {
 }
 
 /** What kept a call from its end that another engine might not have kept it from. */
-function findTrouble(call: ActiveCall, { error }: Failure, ladder: RunLadder): RunTrouble | undefined {
+function findTrouble(call: ActiveCall, { error }: Failure, ladder: RunEscalation): RunTrouble | undefined {
   // What the daemon runs itself has no other engine.
   if (call.entry.published.engine !== undefined) return undefined;
   if (error.code === 'memory-exceeded') return 'memory-limit';

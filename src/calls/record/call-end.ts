@@ -67,7 +67,7 @@ export function addAdvice(end: CallEnd, advice: string, isFix = false): CallEnd 
 }
 
 /** What an answer says of a call that was run again on a higher engine. */
-export function describeClimb({ from, to, reason }: NonNullable<ActiveCall['climbed']>): NonNullable<CallAnswer['climbed']> {
+export function describeEscalation({ from, to, reason }: NonNullable<ActiveCall['climbed']>): NonNullable<CallAnswer['climbed']> {
   return { from, to, reason };
 }
 

@@ -14,7 +14,7 @@ export interface CallEnd {
 }
 
 /** A new record in the state `pending`. */
-export function createRecord(
+export function createExecutionRecord(
   facts: Omit<ExecutionRecord, 'status' | EndColumn | 'startedAtMs' | 'attempts' | 'cutJson'>,
 ): ExecutionRecord {
   return {

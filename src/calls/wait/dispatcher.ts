@@ -2,8 +2,7 @@ import { shareQueue } from '../../config/budgets.ts';
 import type { Config } from '../../config/config-types.ts';
 import { createCellTurns } from '../../queues/cell-turns.ts';
 import { type Candidacy, createFairQueue } from '../../queues/fair-queue.ts';
-import { createPlaceCount, type FullBound } from '../../queues/place-count.ts';
-import type { Holder } from '../../queues/places.ts';
+import { createPlaceCount, type FullBound, type Holder } from '../../queues/place-count.ts';
 import { createRunnableSlots } from '../../queues/runnable-slots.ts';
 import type { ActiveCall } from '../active-call.ts';
 

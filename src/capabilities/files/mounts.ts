@@ -5,16 +5,16 @@ import { HotcellError } from '../../errors/hotcell-error.ts';
 import { suggestNearNames } from '../../errors/near-names.ts';
 import { forbiddenSegments, isForbiddenSegment } from '../../permissions/forbidden-segments.ts';
 import { isMountName } from '../../permissions/path-grammar.ts';
+import { createTurns, type Turns } from '../../queues/turns.ts';
 import { openExistingRoot } from './folder.ts';
 import { createGate } from './gate.ts';
 import { stageInMount } from './staging.ts';
-import { createTurns } from './turns.ts';
-import type { Place } from './workspaces.ts';
+import type { FilePlace } from './workspaces.ts';
 
 /** The folders that the operator gave names. */
 export interface Mounts {
   /** Throws `file-refused` for a mount that there is none of. */
-  find(name: string): Place;
+  find(name: string): FilePlace;
   /** The real path of a mount and whether it may be written; undefined when there is none. */
   describe(name: string): { readonly dir: string; readonly canWrite: boolean } | undefined;
 }
@@ -57,9 +57,9 @@ export function createMounts(config: Parts): Mounts {
 function createPlace(
   name: string,
   { dir, canWrite }: Mount,
-  { pass, turns }: { pass: ReturnType<typeof createGate>; turns: ReturnType<typeof createTurns> },
-): Place {
-  const run: Place['read'] = (use) =>
+  { pass, turns }: { pass: ReturnType<typeof createGate>; turns: Turns },
+): FilePlace {
+  const run: FilePlace['read'] = (use) =>
     pass(async () => {
       await using root = await openExistingRoot(dir);
       return await use({ root, book: async () => {}, stage: (data) => stageInMount(root, data, Date.now()) });
@@ -72,7 +72,7 @@ function createPlace(
           fix: `Have the operator set mounts.${name}.write: true in the config.`,
         });
       }
-      return turns(name, () => run(use));
+      return turns.run(name, () => run(use));
     },
   };
 }

@@ -9,7 +9,7 @@ export interface Staged extends AsyncDisposable {
 }
 
 /** Writes staged files. */
-export type Stage = (data: Uint8Array) => Promise<Staged>;
+export type StageFile = (data: Uint8Array) => Promise<Staged>;
 
 /** A name that no guest may use: it sees nothing of what is half written. */
 const mountFolder = '.hotcell';
@@ -18,7 +18,7 @@ const mountPrefix = 'incoming-';
 const leftoverAfterMs = 3_600_000;
 
 /** Stages in a folder of the daemon's own; what a crash left there is swept at the first write. */
-export function createOwnStage(folder: string): Stage {
+export function createOwnStage(folder: string): StageFile {
   let ready: Promise<unknown> | undefined;
   const sweep = async () => {
     await rm(folder, { recursive: true, force: true });

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { strangerPrefix } from '../../config/stranger.ts';
+import { anonymousPrefix } from '../../config/anonymous.ts';
+import { createTurns } from '../../queues/turns.ts';
 import { type Folder, openRootFolder } from './folder.ts';
 import { createGate } from './gate.ts';
-import { createOwnStage, type Stage } from './staging.ts';
-import { createTurns } from './turns.ts';
+import { createOwnStage, type StageFile } from './staging.ts';
 import { createUsage, type Usage } from './usage.ts';
 
 /** One caller's folder or a mount, open for the length of one operation. */
@@ -14,11 +14,11 @@ export interface Workspace {
   /** Books bytes on the quota, see Usage. */
   book(bytes: number): Promise<void>;
   /** Writes a new file beside its place, to be renamed into it. */
-  readonly stage: Stage;
+  readonly stage: StageFile;
 }
 
 /** Where files lie. */
-export interface Place {
+export interface FilePlace {
   /** Runs one operation that changes nothing. */
   read<Result>(use: (workspace: Workspace) => Promise<Result>): Promise<Result>;
   /** Runs one operation that changes something, after those that began before it. */
@@ -27,7 +27,7 @@ export interface Place {
 
 /** The folders of all callers: `<data>/workspaces/<hash of the caller>`. */
 export interface Workspaces {
-  of(caller: string): Place;
+  of(caller: string): FilePlace;
   /** The absolute path of a caller's folder, made if need be; whoever asks for it may change what is in it. */
   locate(caller: string): Promise<string>;
 }
@@ -36,11 +36,11 @@ export interface Workspaces {
 export function nameWorkspace(caller: string): string {
   const name = createHash('sha256').update(caller).digest('hex').slice(0, 24);
   // What a daemon that crashed left behind of strangers is found again by its name.
-  return caller.startsWith(strangerPrefix) ? `stranger-${name}` : name;
+  return caller.startsWith(anonymousPrefix) ? `stranger-${name}` : name;
 }
 
 /** Deletes the folder of one stranger, or of all. */
-export async function deleteStrangers(dataDir: string, caller?: string): Promise<void> {
+export async function deleteAnonymousFolders(dataDir: string, caller?: string): Promise<void> {
   const folder = join(dataDir, 'workspaces');
   const names = caller === undefined ? await readdir(folder).catch(() => []) : [nameWorkspace(caller)];
   for (const name of names) {
@@ -72,7 +72,7 @@ export function createWorkspaces(options: { dataDir: string; quotaBytes: number;
     },
     of: (caller) => {
       const name = nameWorkspace(caller);
-      return { read: (use) => run(name, use), change: (use) => turns(name, () => run(name, use)) };
+      return { read: (use) => run(name, use), change: (use) => turns.run(name, () => run(name, use)) };
     },
   };
 }

@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream';
 import type { Capability, CapabilityTable, CapabilityUser } from '../../border/capability.ts';
 import type { NativeCommand, NativeResult } from '../../border/native-command.ts';
 import type { RunSandboxed, SandboxFile } from '../../border/sandbox.ts';
-import { countedAs } from '../../config/stranger.ts';
+import { countedAs } from '../../config/anonymous.ts';
 import { bringFiles, putBack } from './workspace-files.ts';
 
 /** What commands need of the daemon. */

@@ -6,7 +6,7 @@ import { askAnswer } from '../ask.ts';
 import { renderApproval, renderApprovals } from '../render/approval.ts';
 import type { CliSession } from '../session.ts';
 import { type ListFlags, withDaemon } from './command.ts';
-import { readScope, type ScopeFlags } from './scope-flags.ts';
+import { readScopeFlags, type ScopeFlags } from './scope-flags.ts';
 
 interface ApproveFlags extends ListFlags, ScopeFlags {
   readonly deny?: boolean;
@@ -80,7 +80,7 @@ async function answerQuestion(
 ): Promise<void> {
   const { style, io } = session;
   if (flags.deny && flags.yes) throw new HotcellError('usage-wrong', 'Expected --yes or --deny, not both.');
-  const scope = readScope(flags);
+  const scope = readScopeFlags(flags);
   const approval = await client.invoke(approvalContracts.get, { id });
   const isDecided = flags.yes === true || flags.deny === true;
   if (flags.json && !isDecided) return session.printJson(approval);

@@ -6,7 +6,7 @@ import type { Client } from '../../client/client.ts';
 import type { CliFlags } from '../../config/sources.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { toolContracts } from '../../operations/contracts/tools.ts';
-import { parseArguments, readArguments } from '../call-arguments.ts';
+import { parseArguments, readCommandArguments } from '../call-arguments.ts';
 import { exitCodeFor, exitCodes } from '../exit-codes.ts';
 import { callAndFollow } from '../follow-call.ts';
 import { renderExecutionError } from '../render/error.ts';
@@ -65,7 +65,7 @@ async function collectArguments(
   if (json !== undefined) return parseArguments(json);
   if (readsInput) return parseArguments(await io.readStdin());
   if (words.length === 0) return {};
-  return readArguments(words, (await client.invoke(toolContracts.get, { ref })).input);
+  return readCommandArguments(words, (await client.invoke(toolContracts.get, { ref })).input);
 }
 
 async function showAnswer(

@@ -11,8 +11,8 @@ export function registerConfig(program: Command, session: CliSession): void {
     .description('show what a start here would use, as JSON, without secrets')
     .option('--json', 'as JSON, as always')
     .action(async (_options: unknown, command: Command) => {
-      const { withoutSecrets } = await import('../../operations/handlers/config.ts');
-      session.printJson(withoutSecrets(await session.readConfig(command.optsWithGlobals<CliFlags>())));
+      const { hideConfigValues } = await import('../../operations/handlers/config.ts');
+      session.printJson(hideConfigValues(await session.readConfig(command.optsWithGlobals<CliFlags>())));
     });
 
   config

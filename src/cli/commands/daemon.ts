@@ -6,7 +6,7 @@ import type { EventEnvelope } from '../../events/event.ts';
 import { daemonContracts } from '../../operations/contracts/daemon.ts';
 import { eventContracts } from '../../operations/contracts/events.ts';
 import { drainMs } from '../../operations/daemon-types.ts';
-import { describeAbsence, findDataDir } from '../data-dir.ts';
+import { describeNoDaemon, findDataDir } from '../data-dir.ts';
 import { createLiveCalls } from '../render/live-calls.ts';
 import { renderLiveEvent } from '../render/live-event.ts';
 import { formatTime } from '../render/plugin.ts';
@@ -56,7 +56,7 @@ export function registerDaemon(program: Command, session: CliSession): void {
       // Whoever answers is the daemon that wrote the file, and not a process that got its number since.
       await withDaemon(session, flags, (client) => client.invoke(daemonContracts.status, {}));
       const daemon = readDaemonFile(dataDir);
-      if (daemon === undefined) throw describeAbsence(dataDir);
+      if (daemon === undefined) throw describeNoDaemon(dataDir);
       process.kill(daemon.pid, 'SIGTERM');
       if (!flags.json) session.note(style.dim(`Stopping: running calls may end within ${drainMs / 1000} s.\n`));
       while (isRunning(daemon.pid)) await setTimeout(lookAgainMs, undefined, { signal: io.signal });

@@ -11,7 +11,7 @@ import { tame } from '../render/style.ts';
 import { renderTable } from '../render/table.ts';
 import type { CliSession } from '../session.ts';
 import { type ListFlags, withDaemon } from './command.ts';
-import { readScope, type ScopeFlags } from './scope-flags.ts';
+import { readScopeFlags, type ScopeFlags } from './scope-flags.ts';
 
 interface GrantFlags extends ListFlags, ScopeFlags {
   readonly requested?: boolean;
@@ -39,7 +39,7 @@ export function registerGrant(program: Command, session: CliSession): void {
     .option('--json', 'as JSON')
     .action((plugin: string, words: string[], _options: unknown, command: Command) => {
       const flags = command.optsWithGlobals<GrantFlags>();
-      const scope = readScope(flags);
+      const scope = readScopeFlags(flags);
       return withDaemon(session, flags, async (client) => {
         const { plugin: name, ...permissions } = await client.invoke(grantContracts.standing, { plugin });
         if (words.length > 0 === (flags.requested === true)) throw refuseUse(name, permissions.pending);

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { HotcellError } from '../../errors/hotcell-error.ts';
-import { type HookAnswer, hookContracts } from '../../operations/contracts/hooks.ts';
+import { type HookItem, hookContracts } from '../../operations/contracts/hooks.ts';
 import { askYesNo } from '../ask.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { renderHook, renderHooks } from '../render/hook.ts';
@@ -90,7 +90,7 @@ export function registerHook(program: Command, session: CliSession): void {
     });
 }
 
-async function isAgreed({ io }: CliSession, { name }: HookAnswer, flags: ApproveFlags): Promise<boolean> {
+async function isAgreed({ io }: CliSession, { name }: HookItem, flags: ApproveFlags): Promise<boolean> {
   if (flags.yes === true) return true;
   if (io.ask === undefined) {
     throw new HotcellError('usage-wrong', 'Nobody can be asked here, because this is no terminal.', {

@@ -10,7 +10,7 @@ export interface ScopeFlags {
 }
 
 /** Reads them; empty when none was given. */
-export function readScope({ once, session, caller, until }: ScopeFlags): ScopeInput {
+export function readScopeFlags({ once, session, caller, until }: ScopeFlags): ScopeInput {
   if ([once === true, session !== undefined, until !== undefined].filter(Boolean).length > 1) {
     throw new HotcellError('usage-wrong', 'Expected only one of --once, --session and --until.');
   }

@@ -1,4 +1,4 @@
-import type { HookAnswer } from '../../operations/contracts/hooks.ts';
+import type { HookItem } from '../../operations/contracts/hooks.ts';
 import { cleanUntrustedText } from '../../permissions/untrusted-text.ts';
 import { formatTime } from './plugin.ts';
 import type { Style } from './style.ts';
@@ -7,18 +7,18 @@ import { renderTable } from './table.ts';
 const longestRow = 8000;
 
 /** Hooks as a table. */
-export function renderHooks(hooks: readonly HookAnswer[], style: Style, width: number | undefined): string {
+export function renderHooks(hooks: readonly HookItem[], style: Style, width: number | undefined): string {
   const columns = [
-    { head: 'HOOK', text: (row: HookAnswer) => row.name, paint: style.bold },
-    { head: 'STATE', text: (row: HookAnswer) => row.state },
-    { head: 'EVENTS', text: (row: HookAnswer) => row.events.join(' ') || '-' },
-    { head: 'ABOUT', text: (row: HookAnswer) => cleanUntrustedText(row.problem ?? row.description) },
+    { head: 'HOOK', text: (row: HookItem) => row.name, paint: style.bold },
+    { head: 'STATE', text: (row: HookItem) => row.state },
+    { head: 'EVENTS', text: (row: HookItem) => row.events.join(' ') || '-' },
+    { head: 'ABOUT', text: (row: HookItem) => cleanUntrustedText(row.problem ?? row.description) },
   ];
   return renderTable(hooks, columns, width);
 }
 
 /** One hook with everything that a person needs to judge it. */
-export function renderHook(hook: HookAnswer, style: Style): string {
+export function renderHook(hook: HookItem, style: Style): string {
   const { approval, waitsFor } = hook;
   const rows: ReadonlyArray<readonly [string, string | undefined]> = [
     ['state', hook.state],

@@ -4,9 +4,9 @@ import { budgets, type PlaceBounds } from '../../config/budgets.ts';
 import { type Limits, resolveLimits } from '../../config/limits.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { answerAside, createPlaces, type Place } from '../../queues/places.ts';
-import { type CallEnd, createCallEnd } from '../call-end.ts';
 import { Deadline, watchDeadline } from '../deadline.ts';
 import type { Engine, GuestError, LoadRequest, RunOutcome, RunRequest } from '../engine.ts';
+import { createRunEnd, type RunEnd } from '../run-end.ts';
 import { createVigil } from '../wakeful-loop.ts';
 import { type CompiledModule, createModuleCache, type ModuleCache } from './module/module-cache.ts';
 import { checkModule } from './module/module-contract.ts';
@@ -29,7 +29,7 @@ export interface ExtismEngineOptions {
 interface PlacedCall {
   readonly request: RunRequest;
   readonly host: BorderHost;
-  readonly callEnd: CallEnd;
+  readonly callEnd: RunEnd;
   readonly place: Place;
 }
 
@@ -85,7 +85,7 @@ export function createExtismEngine(options: ExtismEngineOptions = {}): Engine {
     }
   };
 
-  const runCall = async (request: RunRequest, host: BorderHost, callEnd: CallEnd): Promise<RunOutcome> => {
+  const runCall = async (request: RunRequest, host: BorderHost, callEnd: RunEnd): Promise<RunOutcome> => {
     const compiled =
       modules.peek(request.program.key, request.limits.memoryBytes) ?? (await callEnd.race(findModule(modules, request)));
     checkIsolation(request.isolation);
@@ -146,7 +146,7 @@ export function createExtismEngine(options: ExtismEngineOptions = {}): Engine {
       }
     },
     async run(request, host, signal) {
-      const callEnd = createCallEnd(request.deadline, [signal, closing.signal]);
+      const callEnd = createRunEnd(request.deadline, [signal, closing.signal]);
       // The order of its places decides who runs: other engines need not wait for those in line here.
       host.waiting?.(true);
       try {

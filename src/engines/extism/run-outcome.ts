@@ -1,7 +1,7 @@
 import { MAX_OUTPUT_DEPTH, nestsDeeper } from '../../config/json-nesting.ts';
 import type { Limits } from '../../config/limits.ts';
-import type { EndReason } from '../call-end.ts';
 import type { GuestError, RunOutcome, RunUsage } from '../engine.ts';
+import type { EndReason } from '../run-end.ts';
 import type { TaskEnd } from './worker/worker-task.ts';
 
 const noUsage: RunUsage = { cpuMs: 0, hostCalls: 0, logLines: 0 };

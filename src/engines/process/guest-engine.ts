@@ -3,8 +3,8 @@ import type { PlaceBounds } from '../../config/budgets.ts';
 import { defaultLimits } from '../../config/limits.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { answerAside, createPlaces, type Place, type Places } from '../../queues/places.ts';
-import { type CallEnd, createCallEnd } from '../call-end.ts';
 import type { Engine, EngineName, LoadRequest, LoadResult, Program, RunOutcome, RunRequest } from '../engine.ts';
+import { createRunEnd, type RunEnd } from '../run-end.ts';
 import { createCrashCount } from './back-off.ts';
 import { noteAbandoned, waitOut, withState } from './call.ts';
 import { type CellParts, type GuestCell, GuestCells } from './cells.ts';
@@ -41,7 +41,7 @@ export interface GuestEngineParts<Process extends GuestProcess, Setting> extends
 interface CallInHand<Setting> extends GuestCall {
   readonly request: RunRequest;
   readonly setting: Setting;
-  readonly callEnd: CallEnd;
+  readonly callEnd: RunEnd;
 }
 
 /**
@@ -78,7 +78,7 @@ export class GuestEngine<Process extends GuestProcess, Setting> implements Engin
   }
 
   async run(request: RunRequest, host: BorderHost, signal: AbortSignal): Promise<RunOutcome> {
-    const callEnd = createCallEnd(request.deadline, [signal, this.#closing.signal]);
+    const callEnd = createRunEnd(request.deadline, [signal, this.#closing.signal]);
     let place: Place | undefined;
     try {
       // The order of its places decides who runs: other engines need not wait for those in line here.

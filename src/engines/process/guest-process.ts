@@ -11,7 +11,7 @@ export interface GuestUsage {
 }
 
 /** Why a guest ended by itself; empty when nothing but its end is known. */
-export interface GuestFault {
+export interface GuestExit {
   readonly isMemory?: true;
   readonly error?: HotcellError;
 }
@@ -34,6 +34,6 @@ export interface GuestProcess {
   readonly rest: () => void;
   readonly kill: () => void;
   /** Resolves, when its channel is gone, with what is known of the reason. */
-  readonly explainEnd: () => Promise<GuestFault>;
+  readonly explainEnd: () => Promise<GuestExit>;
   readonly exited: Promise<void>;
 }

@@ -1,5 +1,5 @@
 import type { Limits } from '../../config/limits.ts';
-import type { CallEnd } from '../call-end.ts';
+import type { RunEnd } from '../run-end.ts';
 import type { GuestProcess } from './guest-process.ts';
 import type { FileStop, StopReason } from './turn-outcome.ts';
 import { watchUsage } from './usage-watch.ts';
@@ -13,7 +13,7 @@ export interface TurnGuard {
 }
 
 /** Ends the process when its call is over before it returned, passes a limit, or loses the files that it was started with. */
-export function guardTurn(process: GuestProcess, limits: Limits, callEnd: CallEnd, files?: AbortSignal): TurnGuard {
+export function guardTurn(process: GuestProcess, limits: Limits, callEnd: RunEnd, files?: AbortSignal): TurnGuard {
   let stopped: StopReason | undefined;
   const stop = (reason: StopReason): void => {
     stopped ??= reason;

@@ -1,9 +1,9 @@
 import { MAX_OUTPUT_DEPTH, nestsDeeper } from '../../config/json-nesting.ts';
 import type { GuestError, Isolation } from '../engine.ts';
-import type { ActiveCall } from './active-call.ts';
+import type { CellCall } from './cell-call.ts';
 import { memoryExceeded, toGuestError } from './guest-errors.ts';
 import type { CallSliceResult } from './protocol.ts';
-import { noteAbandoned } from './questions.ts';
+import { noteAbandonedQuestions } from './questions.ts';
 
 /** How a call ended, before what it used is added. */
 export type EndOfCall =
@@ -11,12 +11,12 @@ export type EndOfCall =
   | { readonly status: 'error' | 'timeout' | 'cancelled'; readonly error: GuestError };
 
 /** How a slice ended its call; undefined when the call waits. */
-export function endOfSlice(call: ActiveCall, { end, abandoned }: CallSliceResult): EndOfCall | undefined {
+export function endOfSlice(call: CellCall, { end, abandoned }: CallSliceResult): EndOfCall | undefined {
   switch (end.kind) {
     case 'waiting':
       return undefined;
     case 'return':
-      if (call.open.size > 0 || abandoned) noteAbandoned(call, abandoned ?? []);
+      if (call.open.size > 0 || abandoned) noteAbandonedQuestions(call, abandoned ?? []);
       return readOutput(end.text);
     case 'throw':
       return { status: 'error', error: toGuestError(end.report, 'handler-threw') };
@@ -74,7 +74,7 @@ function readOutput(text: string): EndOfCall {
 }
 
 /** The call had its time on the processor. */
-export function cpuExceeded(call: ActiveCall): GuestError {
+export function cpuExceeded(call: CellCall): GuestError {
   return {
     code: 'time-exceeded',
     message: `The call used more than its ${call.request.limits.cpuMs} ms of processor time.`,
@@ -83,12 +83,12 @@ export function cpuExceeded(call: ActiveCall): GuestError {
 }
 
 /** The call passed its memory limit. */
-function endOverMemory(call: ActiveCall): EndOfCall {
+function endOverMemory(call: CellCall): EndOfCall {
   const message = memoryExceeded(call.request.limits.memoryBytes);
   return { status: 'error', error: { code: 'memory-exceeded', message, frames: [] } };
 }
 
 /** The call had its time on the wall's clock. */
-export function wallExceeded(call: ActiveCall): GuestError {
+export function wallExceeded(call: CellCall): GuestError {
   return { code: 'time-exceeded', message: `The call did not end within ${call.request.limits.wallMs} ms.`, frames: [] };
 }

@@ -3,10 +3,13 @@ import type { BorderAnswer, BorderHost } from '../../border/border.ts';
 import { defaultSettings } from '../../config/defaults.ts';
 import { loadPrelude } from '../../guests/prelude.ts';
 import type { Engine, GuestError, LoadRequest, LoadResult, RunOutcome, RunRequest } from '../engine.ts';
+import { loadBase } from './base-store.ts';
+import { cancelled, cpuExceeded, describeLoss, type EndOfCall, endOfSlice, lossIn, wallExceeded } from './call-ends.ts';
+import { compileQuickJs } from './cell/instance.ts';
 import {
-  type ActiveCall,
+  type CellCall,
   type CellMemory,
-  createActiveCall,
+  createCellCall,
   createCellCounter,
   describeWaiting,
   type Hook,
@@ -14,10 +17,7 @@ import {
   recordCrossing,
   recordingOf,
   usageOf,
-} from './active-call.ts';
-import { loadBase } from './base-store.ts';
-import { cancelled, cpuExceeded, describeLoss, type EndOfCall, endOfSlice, lossIn, wallExceeded } from './call-ends.ts';
-import { compileQuickJs } from './cell/instance.ts';
+} from './cell-call.ts';
 import { ImageCache } from './image-cache.ts';
 import { readLoadResult } from './load-result.ts';
 import type { CallSliceResult } from './protocol.ts';
@@ -61,7 +61,7 @@ class QuickJsEngine implements Engine {
   readonly #scheduler: Scheduler;
   readonly #images: ImageCache;
   readonly #kept = new KeptCells((cell) => this.#scheduler.places.drop(cell));
-  readonly #calls = new Set<ActiveCall>();
+  readonly #calls = new Set<CellCall>();
   readonly #onKill: (programKey: string) => void;
   readonly #onKeptCellLost: (programKey: string, reason: string) => void;
   readonly #newCell = createCellCounter();
@@ -155,7 +155,7 @@ class QuickJsEngine implements Engine {
         signal.removeEventListener('abort', cancel);
         resolve(outcome);
       };
-      const call = createActiveCall({ request, host, cell, hook: undefined, ...(resumed && { resumed }), finish });
+      const call = createCellCall({ request, host, cell, hook: undefined, ...(resumed && { resumed }), finish });
       if (resumed) this.#goOn(call, resumed);
       else this.#start(call);
     });
@@ -179,26 +179,26 @@ class QuickJsEngine implements Engine {
   }
 
   /** Starts a call, or a hook, in a cell. */
-  #start(call: ActiveCall): void {
+  #start(call: CellCall): void {
     this.#takeIn(call);
     if (this.#images.peek(call.cell.program.key)) this.#scheduler.enqueue(call);
     else this.#fetchImage(call);
   }
 
   /** A suspended call waits here again. */
-  #goOn(call: ActiveCall, { open }: SuspendedCall): void {
+  #goOn(call: CellCall, { open }: SuspendedCall): void {
     this.#takeIn(call);
     this.#ask(call, open, true);
     call.host.waiting?.(true);
   }
 
-  #takeIn(call: ActiveCall): void {
+  #takeIn(call: CellCall): void {
     this.#calls.add(call);
     call.cell.isInUse = true;
     this.#startWatch();
   }
 
-  #fetchImage(call: ActiveCall): void {
+  #fetchImage(call: CellCall): void {
     this.#images.fetch(call.cell.program).then(
       () => {
         if (call.state !== 'ended') this.#scheduler.enqueue(call);
@@ -212,7 +212,7 @@ class QuickJsEngine implements Engine {
 
   #runHook(request: RunRequest, host: BorderHost, cell: CellMemory, hook: Hook): Promise<RunOutcome> {
     return new Promise((resolve) => {
-      this.#start(createActiveCall({ request, host, cell, hook, finish: resolve }));
+      this.#start(createCellCall({ request, host, cell, hook, finish: resolve }));
     });
   }
 
@@ -227,7 +227,7 @@ class QuickJsEngine implements Engine {
     await this.#runHook(request, host, cell, { name: 'onReload', argumentJson: given.outputJson ?? 'null' });
   }
 
-  #onSlice(call: ActiveCall, result: CallSliceResult): void {
+  #onSlice(call: CellCall, result: CallSliceResult): void {
     noteSlice(call, result);
     if (result.cellLost) this.#loseKept(call.cell, lossIn(result));
     if (call.ending) {
@@ -240,14 +240,14 @@ class QuickJsEngine implements Engine {
   }
 
   /** The call is suspended: its questions are answered one by one, and each answer makes it runnable again. */
-  #wait(call: ActiveCall, result: CallSliceResult): void {
+  #wait(call: CellCall, result: CallSliceResult): void {
     takeBackQuestions(call, result);
     this.#ask(call, result.questions ?? [], false);
     if (call.answers.length > 0) this.#scheduler.enqueue(call);
     else call.host.waiting?.(true);
   }
 
-  #ask(call: ActiveCall, questions: readonly AskedQuestion[], isAgain: boolean): void {
+  #ask(call: CellCall, questions: readonly AskedQuestion[], isAgain: boolean): void {
     call.state = 'waiting';
     for (const question of questions) {
       const deliver = (answer: BorderAnswer) => {
@@ -260,12 +260,12 @@ class QuickJsEngine implements Engine {
     }
   }
 
-  #wake(call: ActiveCall): void {
+  #wake(call: CellCall): void {
     call.host.waiting?.(false);
     this.#scheduler.enqueue(call);
   }
 
-  #endFromOutside(call: ActiveCall, status: 'timeout' | 'cancelled', error: GuestError): void {
+  #endFromOutside(call: CellCall, status: 'timeout' | 'cancelled', error: GuestError): void {
     if (call.state === 'ended' || call.ending) return;
     if (call.state === 'running') {
       call.ending = { status, error };
@@ -279,7 +279,7 @@ class QuickJsEngine implements Engine {
     if (hasBegun || !call.keepCell) this.#scheduler.places.drop(call.cell);
   }
 
-  #onThreadLost(call: ActiveCall, reason: 'killed' | 'died', detail: string): void {
+  #onThreadLost(call: CellCall, reason: 'killed' | 'died', detail: string): void {
     this.#loseKept(call.cell, `its thread ${reason === 'killed' ? 'had to be ended' : 'died'} while a call ran in it`);
     // Whoever cancels a call in the middle does not get its plugin into disrepute.
     if (reason === 'killed' && !call.ending) this.#onKill(call.request.program.key);
@@ -309,7 +309,7 @@ class QuickJsEngine implements Engine {
   }
 
   /** A call that had not begun when the cell was lost in which it was to run. */
-  #beginAnew(call: ActiveCall, reason: string): void {
+  #beginAnew(call: CellCall, reason: string): void {
     const { cellKey, isolation } = call.request;
     this.#kept.takeLoss(cellKey);
     this.#kept.put(cellKey, call.cell);
@@ -324,7 +324,7 @@ class QuickJsEngine implements Engine {
     return isKept;
   }
 
-  #finish(call: ActiveCall, end: EndOfCall): void {
+  #finish(call: CellCall, end: EndOfCall): void {
     if (call.state === 'ended') return;
     call.state = 'ended';
     call.cell.isInUse = false;

@@ -1,5 +1,5 @@
 import type { BorderAnswer, BorderHost, BorderRequest } from '../../border/border.ts';
-import type { ActiveCall, OpenQuestion } from './active-call.ts';
+import type { CellCall, OpenQuestion } from './cell-call.ts';
 import type { CallSliceResult, Question } from './protocol.ts';
 import type { SuspendedQuestion } from './suspend/suspended-call.ts';
 
@@ -31,7 +31,7 @@ export function openQuestion(
 
 /** What the guest took back, timers and questions, is not waited for any more. */
 export function takeBackQuestions(
-  { open }: Pick<ActiveCall, 'open'>,
+  { open }: Pick<CellCall, 'open'>,
   { clearedTimers = [], cancelled = [] }: Pick<CallSliceResult, 'clearedTimers' | 'cancelled'>,
 ): void {
   for (const [id, question] of open) {
@@ -43,7 +43,7 @@ export function takeBackQuestions(
 }
 
 /** Logs which host calls were not awaited when the handler returned. Timers and clean-up do not count. */
-export function noteAbandoned({ open, host }: Pick<ActiveCall, 'open' | 'host'>, unsent: readonly Question[]): void {
+export function noteAbandonedQuestions({ open, host }: Pick<CellCall, 'open' | 'host'>, unsent: readonly Question[]): void {
   const operations = new Set(
     [...open.values(), ...unsent].map(({ op }) => op).filter((op) => op !== 'timer' && op !== 'fetch.cancel'),
   );

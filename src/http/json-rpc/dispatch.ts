@@ -9,7 +9,7 @@ import { formatRpcError, formatRpcFailure, formatRpcResult, type RpcRequest, rpc
 export type ConnectionMethod = (params: Readonly<Record<string, unknown>>) => unknown;
 
 /** What requests are carried out with. */
-export interface Dispatcher {
+export interface DispatchParts {
   readonly operations: ReadonlyMap<string, InvocableOperation>;
   readonly methods: ReadonlyMap<string, ConnectionMethod>;
   readonly log: Logger;
@@ -19,7 +19,7 @@ export interface Dispatcher {
 export async function dispatchRequest(
   request: RpcRequest,
   context: OperationContext,
-  { operations, methods, log }: Dispatcher,
+  { operations, methods, log }: DispatchParts,
 ): Promise<string | undefined> {
   const { id, method, params } = request;
   const own = methods.get(method);

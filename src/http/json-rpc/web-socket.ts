@@ -8,7 +8,7 @@ import type { EventLog } from '../../events/event.ts';
 import type { InvocableOperation } from '../../operations/invoke.ts';
 import type { Authenticate, IsCurrent } from '../auth.ts';
 import type { ConnectionBook } from '../connections.ts';
-import { refuseStranger } from '../routes.ts';
+import { refuseAnonymous } from '../routes.ts';
 import type { DoorShares } from '../shares.ts';
 import type { TicketOffice } from '../tickets.ts';
 import { closeAtOnce, closeCodes, serveConnection } from './connection.ts';
@@ -86,7 +86,7 @@ export async function registerWebSocket(app: FastifyInstance, parts: WebSocketPa
         const ticket = readTicket(request.query);
         request.opener = ticket === undefined ? authenticate(authorization) : redeem(ticket);
         const showedSomething = ticket !== undefined || authorization !== undefined;
-        if (request.opener === undefined && showedSomething) return done(refuseStranger(authorization ?? ''));
+        if (request.opener === undefined && showedSomething) return done(refuseAnonymous(authorization ?? ''));
         request.place = request.opener && shares.sockets.take(request.opener);
         // Whoever goes away before the handshake ends leaves a place behind.
         if (request.place !== undefined) request.raw.socket.once('close', request.place);

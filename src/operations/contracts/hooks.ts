@@ -31,7 +31,7 @@ const hookView = Type.Object({
 });
 
 /** A hook as doors send it. */
-export type HookAnswer = Static<typeof hookView>;
+export type HookItem = Static<typeof hookView>;
 
 /** What can be done with hooks. */
 export const hookContracts = {

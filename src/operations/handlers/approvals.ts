@@ -7,7 +7,7 @@ import type { Answerer, Approval } from '../../permissions/approval-types.ts';
 import { type ApprovalView, approvalContracts } from '../contracts/approvals.ts';
 import { implement, type Operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
-import { readScope, requireLastingScope } from './grant-scope.ts';
+import { readGrantScope, requireLastingScope } from './grant-scope.ts';
 
 const defaultPageSize = 100;
 
@@ -70,7 +70,7 @@ export function createApprovalOperations({ approvals, grantQuestions, plugins, h
         if (isHook) await hooks.approveAsked(answered, caller.id);
         return viewShort(answered, caller);
       }
-      const scope = readScope(input, caller.id);
+      const scope = readGrantScope(input, caller.id);
       // Looked at before the answer is written: what is not asked any more is not answered either.
       if (approval.status === 'open' && decideAnswerer(approval, by).may) {
         requireLastingScope(grantQuestions.require(approval).permissions, scope);

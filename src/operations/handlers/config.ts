@@ -7,11 +7,11 @@ const hidden = '(set)';
 
 /** What can be read of the configuration. */
 export function createConfigOperations({ config }: OperationParts): Operation[] {
-  return [implement(daemonContracts.config, () => ({ config: withoutSecrets(config) }))];
+  return [implement(daemonContracts.config, () => ({ config: hideConfigValues(config) }))];
 }
 
 /** The configuration without the values that may be secret: only the names in `env` and `plugins` stay. */
-export function withoutSecrets(config: Config): Readonly<Record<string, unknown>> {
+export function hideConfigValues(config: Config): Readonly<Record<string, unknown>> {
   return {
     ...config,
     env: hideValues(config.env),

@@ -12,7 +12,7 @@ export interface ScopeInput {
 }
 
 /** Reads the scope of a grant: what is not said follows from what is. Throws `body-invalid` for what does not fit together. */
-export function readScope(input: ScopeInput, callerId: string): GrantScope {
+export function readGrantScope(input: ScopeInput, callerId: string): GrantScope {
   const { session, caller, untilMs } = input;
   const scope = input.scope ?? (session !== undefined ? 'session' : untilMs !== undefined ? 'until' : 'always');
   if ((scope === 'session') !== (session !== undefined) || (scope === 'until') !== (untilMs !== undefined)) {

@@ -9,7 +9,7 @@ import type { Grant } from '../../permissions/select-grants.ts';
 import { type GrantView, grantContracts } from '../contracts/grants.ts';
 import { implement, type Operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
-import { readScope, requireLastingScope } from './grant-scope.ts';
+import { readGrantScope, requireLastingScope } from './grant-scope.ts';
 
 const keptShown = 1000;
 
@@ -50,7 +50,7 @@ export function createGrantOperations({ plugins, hosted, grants, keys }: Operati
         );
       }
       const permissions = readWanted(input, grants.decide(asking).pending, asking.manifest.name);
-      const scope = readScope(input, caller.id);
+      const scope = readGrantScope(input, caller.id);
       requireLastingScope(permissions, scope);
       const grant = grants.create({ asking, permissions, scope, grantedBy: caller.id });
       await plugins.refreshGrants();

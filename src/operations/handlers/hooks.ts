@@ -1,7 +1,7 @@
 import { fires } from '../../hooks/hook-events.ts';
 import type { HookView } from '../../hooks/hook-types.ts';
 import { describePermissions } from '../../permissions/decision.ts';
-import { type HookAnswer, hookContracts } from '../contracts/hooks.ts';
+import { type HookItem, hookContracts } from '../contracts/hooks.ts';
 import { implement, type Operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 
@@ -24,7 +24,7 @@ export function createHookOperations({ hooks }: Pick<OperationParts, 'hooks'>): 
   ];
 }
 
-function describeHook({ manifest, files, ...hook }: HookView): HookAnswer {
+function describeHook({ manifest, files, ...hook }: HookView): HookItem {
   const { title, description = '', events = [], tools = [], engine, image, permissions = {}, timeoutMs } = manifest ?? {};
   return {
     ...hook,

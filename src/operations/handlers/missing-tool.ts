@@ -47,7 +47,7 @@ export function createToolSeeker({ tools, plugins, events }: Pick<OperationParts
     try {
       const view = plugins.get(name);
       const reason = plugins.why(name).at(-1)?.reason;
-      return describeAbsence(view, { reason, isAdmin: caller.role === 'admin' }) ?? error;
+      return describeMissingTool(view, { reason, isAdmin: caller.role === 'admin' }) ?? error;
     } catch {
       return error;
     }
@@ -72,7 +72,7 @@ export function createToolSeeker({ tools, plugins, events }: Pick<OperationParts
 }
 
 /** What is the matter with a plugin whose tool is missing; undefined when its tools are there, and this is none of them. */
-export function describeAbsence(
+export function describeMissingTool(
   { name, state, generation, diagnostic }: Pick<PluginView, 'name' | 'state' | 'generation' | 'diagnostic'>,
   { reason, isAdmin }: { readonly reason?: string | undefined; readonly isAdmin: boolean },
 ): HotcellError | undefined {

@@ -4,7 +4,7 @@ import type { GenerationTable } from '../../store/store-types.ts';
 import type { Author, BuildInput, Generation } from '../../units/generation.ts';
 import type { PluginManifest } from '../../units/manifest.ts';
 import { type ArtifactFiles, type Artifacts, hashBytes, type TraceFiles } from './artifact-files.ts';
-import { fromRow, type GenerationFacts, toRow } from './generation-rows.ts';
+import { fromRow, type GenerationFacts, toGenerationRow } from './generation-rows.ts';
 import { createProgram, programKey } from './program.ts';
 
 /** What a build hands over to become a generation. */
@@ -113,7 +113,7 @@ export function createArchive(parts: ArchiveParts): GenerationArchive {
     await files.write(unsaved.facts, unsaved.artifacts);
     // Forgotten while it was being written: leave nothing behind.
     if (unsavedById.get(id) !== unsaved) return files.remove(unsaved.facts);
-    table.upsert(toRow(unsaved.facts, builtBy));
+    table.upsert(toGenerationRow(unsaved.facts, builtBy));
     unsavedById.delete(id);
     failedIds.delete(id);
   }

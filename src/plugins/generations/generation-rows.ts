@@ -6,7 +6,7 @@ import type { PluginManifest } from '../../units/manifest.ts';
 export type GenerationFacts = Omit<Generation, 'program'> & { readonly codeHash: string; readonly imageHash: string | null };
 
 /** Writes the facts of a generation as a row. `builtBy` names what made the bundle: another one reads it not. */
-export function toRow(facts: GenerationFacts, builtBy: string): GenerationRow {
+export function toGenerationRow(facts: GenerationFacts, builtBy: string): GenerationRow {
   return {
     id: facts.id,
     pluginPath: facts.pluginPath,

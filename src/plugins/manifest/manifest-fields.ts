@@ -14,7 +14,7 @@ export function pathOf(node: ManifestNode, key: string): string {
 
 /** The failure of one key: what was expected there, and what came. */
 export function invalidField(path: string, expected: string, value: unknown, fix?: string): HotcellError {
-  return new HotcellError('manifest-invalid', `"${path}" must be ${expected}, but is ${describeValue(value)}.`, {
+  return new HotcellError('manifest-invalid', `"${path}" must be ${expected}, but is ${describeManifestValue(value)}.`, {
     facts: { key: path },
     ...(fix === undefined ? {} : { fix }),
   });
@@ -61,7 +61,7 @@ function suggestKey(key: string, known: readonly string[]): string {
 }
 
 /** A text of bounded length, or undefined. */
-export function readText(node: ManifestNode, key: string, maxLength: number): string | undefined {
+export function readTextField(node: ManifestNode, key: string, maxLength: number): string | undefined {
   const value = node.data[key];
   if (value === undefined || value === null) return undefined;
   if (typeof value !== 'string') throw invalidField(pathOf(node, key), 'text', value);
@@ -116,7 +116,7 @@ export function isRecord(value: unknown): value is Readonly<Record<string, unkno
 }
 
 /** A value in a few words, for a sentence. */
-export function describeValue(value: unknown): string {
+export function describeManifestValue(value: unknown): string {
   if (value === undefined) return 'not there';
   if (isFunctionMark(value)) return 'a function';
   if (Array.isArray(value)) return 'a list';

@@ -1,6 +1,6 @@
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import type { JsonSchema } from '../../units/manifest.ts';
-import { describeValue, invalidField, isFunctionMark, isRecord } from './manifest-fields.ts';
+import { describeManifestValue, invalidField, isFunctionMark, isRecord } from './manifest-fields.ts';
 
 const maxSchemaBytes = 64 * 1024;
 const maxDepth = 32;
@@ -97,7 +97,7 @@ function checkContent(value: unknown, path: string, depth: number): void {
   if (typeof reference === 'string' && !reference.startsWith('#')) {
     throw new HotcellError(
       'manifest-invalid',
-      `"${path}.$ref" must point into the schema itself, but is ${describeValue(reference)}.`,
+      `"${path}.$ref" must point into the schema itself, but is ${describeManifestValue(reference)}.`,
       {
         facts: { key: `${path}.$ref` },
         fix: 'Put the schema under $defs and refer to it as "#/$defs/NAME".',

@@ -17,7 +17,7 @@ import {
   pathOf,
   readChoice,
   readObject,
-  readText,
+  readTextField,
 } from './manifest-fields.ts';
 import type { LimitTable, ManifestInput, ManifestResult } from './manifest-input.ts';
 import { maxDescription, readTool, toolKeys } from './read-tool.ts';
@@ -72,11 +72,11 @@ function readPlugin(input: ManifestInput): PluginManifest {
   const limits = readLimits(node, input.limitTable ?? limitTable);
   const times = tools.flatMap(({ timeoutMs: wallMs }) => (wallMs === undefined ? [] : [{ wallMs }]));
   const raised = listRaisedLimits(limits, ...times);
-  const sourceUrl = input.inferred?.sourceUrl ?? readText(node, 'sourceUrl', 2048);
+  const sourceUrl = input.inferred?.sourceUrl ?? readTextField(node, 'sourceUrl', 2048);
   return {
     name,
     version: readVersion(node),
-    description: readText(node, 'description', maxDescription) ?? tools[0]?.description ?? '',
+    description: readTextField(node, 'description', maxDescription) ?? tools[0]?.description ?? '',
     engine: readEngine(node),
     isolation,
     limits,

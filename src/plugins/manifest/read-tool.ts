@@ -11,7 +11,7 @@ import {
   readBoolean,
   readChoice,
   readInteger,
-  readText,
+  readTextField,
 } from './manifest-fields.ts';
 import type { LimitTable } from './manifest-input.ts';
 import { anyObject, fitsSchemaBound, readParameters, readSchema } from './parameter-schema.ts';
@@ -63,7 +63,7 @@ export function readTool(node: ManifestNode, context: ToolContext): ToolManifest
   if (!isFunctionMark(handler)) {
     throw invalidField(pathOf(node, 'handler'), 'a function', handler, 'Write: handler: async (args, context) => { … }.');
   }
-  const usage = readText(node, 'usage', maxUsage);
+  const usage = readTextField(node, 'usage', maxUsage);
   const { input, inputSource, isParsed } = readInput(node, usage, context);
   const output = node.data.output === undefined ? undefined : readSchema(node.data.output, pathOf(node, 'output'));
   const checkedByPlugin = [...(isParsed ? ['input' as const] : []), ...(output?.isParsed ? ['output' as const] : [])];
@@ -100,7 +100,7 @@ function inherit<Value>(
 }
 
 function readDescription(node: ManifestNode, usage: string | undefined, context: ToolContext): string {
-  const description = readText(node, 'description', maxDescription) || context.inferred?.description;
+  const description = readTextField(node, 'description', maxDescription) || context.inferred?.description;
   if (description) return description;
   context.warn(`Tool "${context.name}" has no description, so a model cannot tell when to use it.`);
   return usage ?? '';

@@ -1,6 +1,6 @@
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { suggestNearNames } from '../../errors/near-names.ts';
-import { describeValue, isFunctionMark, isRecord, type ManifestNode } from './manifest-fields.ts';
+import { describeManifestValue, isFunctionMark, isRecord, type ManifestNode } from './manifest-fields.ts';
 
 /** The object that describes the plugin. In a namespace, unknown names that are near no key are exports for others. */
 export interface SelectedExport {
@@ -25,7 +25,7 @@ export function selectExport(exported: unknown, fileBase: string, knownKeys: rea
   }
   if (isRecord(main)) return { node: { path: '', data: main }, warnings: [] };
   if (main !== undefined && main !== null) {
-    throw new HotcellError('export-missing', `The default export must be an object, but is ${describeValue(main)}.`, {
+    throw new HotcellError('export-missing', `The default export must be an object, but is ${describeManifestValue(main)}.`, {
       fix: rightForm,
     });
   }

@@ -80,7 +80,8 @@ function indexStatement(statement: Program['body'][number], index: Mutable): voi
       indexExport(statement, index);
       return;
     case 'ExportAllDeclaration':
-      if (statement.exported) index.reexports.set(nameOf(statement.exported), { source: statement.source.value, name: '*' });
+      if (statement.exported)
+        index.reexports.set(nameOfExport(statement.exported), { source: statement.source.value, name: '*' });
       else index.starExports.push(statement.source.value);
       return;
     case 'ExportDefaultDeclaration':
@@ -126,7 +127,7 @@ function indexImport(statement: ImportDeclaration, index: Mutable): void {
   for (const specifier of statement.specifiers) {
     const name =
       specifier.type === 'ImportSpecifier'
-        ? nameOf(specifier.imported)
+        ? nameOfExport(specifier.imported)
         : specifier.type === 'ImportDefaultSpecifier'
           ? 'default'
           : '*';
@@ -140,8 +141,9 @@ function indexExport(statement: ExportNamedDeclaration, index: Mutable): void {
     return;
   }
   for (const { local, exported } of statement.specifiers) {
-    if (statement.source) index.reexports.set(nameOf(exported), { source: statement.source.value, name: nameOf(local) });
-    else index.exports.set(nameOf(exported), nameOf(local));
+    if (statement.source)
+      index.reexports.set(nameOfExport(exported), { source: statement.source.value, name: nameOfExport(local) });
+    else index.exports.set(nameOfExport(exported), nameOfExport(local));
   }
   const main = index.exports.get('default');
   if (main !== undefined) index.main = index.values.get(main) ?? index.main;
@@ -177,6 +179,6 @@ function isExportsObject(node: Expression): boolean {
 }
 
 /** The text of an exported or imported name. */
-export function nameOf(name: ModuleExportName): string {
+export function nameOfExport(name: ModuleExportName): string {
   return name.type === 'Literal' ? name.value : name.name;
 }

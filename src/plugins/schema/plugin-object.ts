@@ -23,7 +23,7 @@ export type PluginNode =
   | { readonly kind: 'namespace'; readonly module: ModuleIndex };
 
 /** Finds what the entry exports as its plugin, in the order in which the sandbox looks for it. */
-export function findPlugin(graph: ModuleGraph, entry: ModuleIndex): PluginNode | undefined {
+export function findPluginNode(graph: ModuleGraph, entry: ModuleIndex): PluginNode | undefined {
   const main = entry.main && resolveObject(graph, { module: entry, node: entry.main });
   if (main) {
     const inner = propertyOf(graph, main, 'default');

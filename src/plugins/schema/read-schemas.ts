@@ -3,7 +3,7 @@ import { inferHandler } from './handler-input.ts';
 import { inferPermissions } from './infer-permissions.ts';
 import { createModuleGraph, type Found, type ModuleGraph } from './module-graph.ts';
 import type { ModuleIndex } from './module-index.ts';
-import { findHandlers, findLiteral, findPlugin, resolveObject } from './plugin-object.ts';
+import { findHandlers, findLiteral, findPluginNode, resolveObject } from './plugin-object.ts';
 import { emptyReadResult, type SchemaFile, type SchemaReadResult, type SourcePosition } from './schema-types.ts';
 import { keyName } from './types/property-key.ts';
 
@@ -15,7 +15,7 @@ export function readSchemas(files: readonly SchemaFile[], entryPath: string): Sc
   const graph = createModuleGraph(files);
   const entry = graph.get(entryPath);
   if (!entry) return emptyReadResult(`The source of "${entryPath}" was not there to read types from.`);
-  const plugin = findPlugin(graph, entry);
+  const plugin = findPluginNode(graph, entry);
   const handlers = plugin ? findHandlers(graph, plugin) : [];
   const modules = files.flatMap((file) => (/\.d\.[cm]?ts$|\.json$/.test(file.path) ? [] : (graph.get(file.path) ?? [])));
   const sourceUrl = findSourceUrl(entry.text);

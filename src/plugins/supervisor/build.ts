@@ -5,7 +5,7 @@ import type { Engine, EngineName, GuestError, LoadResult } from '../../engines/e
 import type { EngineNeed } from '../../engines/escalation.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import type { BuildInput } from '../../units/generation.ts';
-import type { ClimbedFrom, PluginManifest } from '../../units/manifest.ts';
+import type { EscalatedFrom, PluginManifest } from '../../units/manifest.ts';
 import type { Compiler } from '../compile/compile-types.ts';
 import { hashInputs } from '../compile/input-ledger.ts';
 import { speaksOfOtherTools } from '../compile/other-shapes.ts';
@@ -18,9 +18,9 @@ import { programKey } from '../generations/program.ts';
 import { type OtherShape, readOtherShape } from '../manifest/other-shape.ts';
 import type { Diagnostic } from '../plugin-types.ts';
 import type { SchemaReader, SchemaReadResult } from '../schema/schema-types.ts';
-import { readInput } from '../watch/signature.ts';
+import { readBuildInput } from '../watch/signature.ts';
 import type { BuildOutcome, PluginBuilder } from './builder-types.ts';
-import { askForEngine, type ClimbParts, climb } from './climb.ts';
+import { askForEngine, type EscalationParts, escalateBuild } from './escalate-build.ts';
 
 /** What the manifest is read from. */
 export interface ManifestQuestion {
@@ -48,7 +48,7 @@ export interface BuilderParts {
   /** Why no plugin may run on an engine; undefined when it may. */
   readonly refuseEngine?: (engine: EngineName) => string | undefined;
   /** Decides about plugins that their engine cannot run; without it they only fail. */
-  readonly climb?: ClimbParts;
+  readonly climb?: EscalationParts;
 }
 
 /** One compiled plugin, before anything of it ran. */
@@ -108,7 +108,7 @@ export function createBuilder(parts: BuilderParts): PluginBuilder {
     parts.schemaReader.read(artifacts.sources, relativeEntry(artifacts, source));
 
   /** Evaluates what was compiled and reads its manifest; `needs` says what the engine did not have. */
-  async function finish(source: PluginSource, compiled: Compiled, climbed?: ClimbedFrom): Promise<Built | NotCompiled> {
+  async function finish(source: PluginSource, compiled: Compiled, climbed?: EscalatedFrom): Promise<Built | NotCompiled> {
     const { engine, inputs, artifacts, contentHash } = compiled;
     const fail = (diagnostic: Diagnostic): NotCompiled => ({ ok: false, diagnostic, inputs, missing: [] });
     const [loaded, inferred] = await Promise.all([
@@ -170,7 +170,7 @@ export function createBuilder(parts: BuilderParts): PluginBuilder {
       const { needs, advice, ...rest } = isAdapted ? adapted : { ...own, advice: adapted?.advice };
       const failed = { ...rest, diagnostic: describeFailure({ ...rest, advice }) };
       if (needs === undefined || parts.climb === undefined) return failed;
-      return climb<Compiled>(parts.climb, {
+      return escalateBuild<Compiled>(parts.climb, {
         source,
         author,
         engine,
@@ -231,13 +231,13 @@ function describeOptions(shape: OtherShape | undefined): string[] {
 }
 
 /** What a build for a higher engine says of itself; the permission that a person gave can be taken back at any time. */
-function moveUp(manifest: PluginManifest, engine: EngineName, climbed: ClimbedFrom): PluginManifest {
+function moveUp(manifest: PluginManifest, engine: EngineName, climbed: EscalatedFrom): PluginManifest {
   const { permissions } = manifest;
   return { ...manifest, engine, climbed, permissions: climbed.isGranted ? { ...permissions, engine: [engine] } : permissions };
 }
 
 function refuseEngine(source: PluginSource, engine: EngineName, message: string): BuildOutcome {
-  const inputs = [readInput(source.realEntry)].filter((input) => input !== undefined);
+  const inputs = [readBuildInput(source.realEntry)].filter((input) => input !== undefined);
   const fix = `Add "${engine}" to engines.allow in the config, or write the plugin for another engine.`;
   return { ok: false, diagnostic: { code: 'engine-refused', message, file: source.name, fix }, inputs, missing: [] };
 }
@@ -271,7 +271,7 @@ async function compileModule(parts: BuilderParts, source: PluginSource): Promise
   const sidecarPath = source.sidecar;
   const stem = source.path.slice(0, -'.wasm'.length);
   const missing = sidecarPath ? [] : sidecarExtensions.map((extension) => stem + extension);
-  const read = [source.realEntry, ...(sidecarPath ? [sidecarPath] : [])].map(readInput);
+  const read = [source.realEntry, ...(sidecarPath ? [sidecarPath] : [])].map(readBuildInput);
   const inputs = read.filter((input) => input !== undefined);
   try {
     if (source.strayLink !== undefined) throw refuseStrayLink(source.strayLink);

@@ -1,4 +1,4 @@
-import type { Rung } from '../../engines/escalation.ts';
+import type { EscalationEngine } from '../../engines/escalation.ts';
 import type { Asking } from '../../permissions/grants.ts';
 import type { Author, BuildInput } from '../../units/generation.ts';
 import type { PluginManifest } from '../../units/manifest.ts';
@@ -24,11 +24,11 @@ export type BuildOutcome =
       /** The machine could not build it just now; the same content is tried again. */
       readonly isPassing?: boolean;
       /** It would build for a higher engine, if a person let it. */
-      readonly wish?: Wish;
+      readonly wish?: EscalationRequest;
     };
 
 /** A build that asks for a higher engine, and why. */
-export interface Wish extends Asking {
+export interface EscalationRequest extends Asking {
   readonly reason: string;
   readonly permissionsSource: PluginManifest['permissionsSource'];
   /** Its own engine serves on until then. */
@@ -39,7 +39,7 @@ export interface Wish extends Asking {
 export interface BuildOptions {
   readonly author?: Author;
   /** The engine that calls of it asked for, to be had when a person let it. */
-  readonly wanted?: { readonly engine: Rung; readonly reason: string } | undefined;
+  readonly wanted?: { readonly engine: EscalationEngine; readonly reason: string } | undefined;
 }
 
 /** Compiles a plugin, evaluates it with no capability and reads its manifest. */

@@ -1,7 +1,7 @@
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { findNearNames } from '../../errors/near-names.ts';
 import { nameFromFile } from '../discovery/entry-names.ts';
-import { nameOf, type PluginRecord } from './plugin-record.ts';
+import { nameOfPlugin, type PluginRecord } from './plugin-record.ts';
 import { shownPath } from './stage.ts';
 
 /**
@@ -24,14 +24,14 @@ export function findPlugin<Item extends { readonly record: PluginRecord }>(items
   if (found) return found;
   const near = findNearNames(
     shown,
-    items.map((item) => nameOf(item.record)),
+    items.map((item) => nameOfPlugin(item.record)),
   );
   const meant = near.length === 0 ? '' : ` Did you mean ${near.map((other) => `"${other}"`).join(' or ')}?`;
   throw new HotcellError('plugin-unknown', `There is no plugin "${shown}".${meant}`, { facts: { name: shown, near } });
 }
 
 function listNames(record: PluginRecord): string[] {
-  const own = nameOf(record);
+  const own = nameOfPlugin(record);
   const manifest = (record.live?.generation ?? record.chosen ?? record.waiting?.generation)?.manifest;
   const versioned = manifest ? [`${own}@${manifest.version}`] : [];
   return [own, ...versioned, record.source.name, nameFromFile(record.source.name)];

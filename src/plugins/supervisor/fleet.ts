@@ -4,7 +4,7 @@ import { nameFromFile } from '../discovery/entry-names.ts';
 import { displayPath, locate, type PluginRoot } from '../discovery/plugin-roots.ts';
 import { findSource, type PluginSource, pluginNamesFor, scanRoot } from '../discovery/plugin-source.ts';
 import type { InputUsers } from '../watch/input-users.ts';
-import { createRecord, type PluginRecord } from './plugin-record.ts';
+import { createPluginRecord, type PluginRecord } from './plugin-record.ts';
 import type { PluginUnit } from './unit.ts';
 
 /** All plugins by path: takes in what appears, and passes hints on to those whom they concern. */
@@ -32,7 +32,7 @@ export function createFleet(parts: {
   function add(source: PluginSource): PluginUnit {
     const known = units.get(source.path);
     if (known) return known;
-    const unit = parts.createUnit(createRecord(source, names));
+    const unit = parts.createUnit(createPluginRecord(source, names));
     units.set(source.path, unit);
     names.arrive(source.path, fileNamesOf(source));
     return unit;

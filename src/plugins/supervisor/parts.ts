@@ -1,7 +1,7 @@
 import type { Config } from '../../config/config-types.ts';
-import type { PermissionSet } from '../../config/permission-set.ts';
 import type { Engine, EngineName } from '../../engines/engine.ts';
 import type { EventLog } from '../../events/event.ts';
+import type { GrantDecision } from '../../permissions/decision.ts';
 import type { Asking } from '../../permissions/grants.ts';
 import type { NameBook } from '../../permissions/name-book.ts';
 import type { GrantUse } from '../../permissions/select-grants.ts';
@@ -15,12 +15,6 @@ export interface PublishPort {
   /** Puts the tools of one plugin in place of those it had, atomically; throws and changes nothing when it cannot. */
   publish(pluginPath: string, published: Published): void;
   withdraw(pluginPath: string): void;
-}
-
-/** What a plugin may do now, and what it asked for in vain. */
-export interface GrantDecision {
-  readonly granted: PermissionSet;
-  readonly pending: PermissionSet;
 }
 
 /** Everything that the supervisor works with. */

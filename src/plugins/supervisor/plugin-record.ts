@@ -7,7 +7,7 @@ import { absent, type Lifecycle } from '../lifecycle.ts';
 import type { Diagnostic } from '../plugin-types.ts';
 import type { TransitionRecord } from '../supervisor-types.ts';
 import type { Seen } from '../watch/seen.ts';
-import type { Wish } from './builder-types.ts';
+import type { EscalationRequest } from './builder-types.ts';
 import type { Pin } from './pin.ts';
 
 /** A published generation. */
@@ -34,7 +34,7 @@ export interface PluginRecord {
   live: Live | undefined;
   waiting: Waiting | undefined;
   /** What lies on the disk is not built before a person lets it have another engine. */
-  wish: Wish | undefined;
+  wish: EscalationRequest | undefined;
   seen: Seen | undefined;
   diagnostic: Diagnostic | undefined;
   /** What a rollback turned away from; it holds until a file of it is written again. */
@@ -47,7 +47,7 @@ export interface PluginRecord {
 const keptTransitions = 20;
 
 /** A record of a plugin that nobody has looked into yet. */
-export function createRecord(source: PluginSource, { ownerOf }: Pick<NameBook, 'ownerOf'>): PluginRecord {
+export function createPluginRecord(source: PluginSource, { ownerOf }: Pick<NameBook, 'ownerOf'>): PluginRecord {
   return {
     path: source.path,
     ownerOf,
@@ -68,7 +68,7 @@ export function createRecord(source: PluginSource, { ownerOf }: Pick<NameBook, '
 }
 
 /** The name of a plugin: the one that it gives itself, if it owns that name, else the one of its file. */
-export function nameOf({ path, source, live, chosen, waiting, ownerOf }: PluginRecord): string {
+export function nameOfPlugin({ path, source, live, chosen, waiting, ownerOf }: PluginRecord): string {
   const name = (live?.generation ?? chosen ?? waiting?.generation)?.manifest.name;
   return name !== undefined && ownerOf(name) === path ? name : nameFromFile(source.name);
 }

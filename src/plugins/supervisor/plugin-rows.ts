@@ -3,7 +3,7 @@ import { Value } from 'typebox/value';
 import type { PluginRow, PluginTable } from '../../store/store-types.ts';
 import type { TransitionRecord } from '../supervisor-types.ts';
 import { formatPin } from './pin.ts';
-import { nameOf, type PluginRecord } from './plugin-record.ts';
+import { nameOfPlugin, type PluginRecord } from './plugin-record.ts';
 
 const transitionsSchema = Type.Array(
   Type.Object({
@@ -64,7 +64,7 @@ export function readTransitions(row: PluginRow): TransitionRecord[] {
 function toRow(record: PluginRecord): PluginRow {
   return {
     path: record.path,
-    name: nameOf(record),
+    name: nameOfPlugin(record),
     state: record.lifecycle.state,
     enabled: record.enabled,
     currentGeneration: (record.live?.generation ?? record.chosen)?.id ?? null,

@@ -9,11 +9,11 @@ import type { GenerationArchive } from '../generations/archive.ts';
 import { compareSeen } from '../watch/seen.ts';
 import { readSignature } from '../watch/signature.ts';
 import type { Fleet } from './fleet.ts';
-import type { Judge } from './judge.ts';
 import type { SupervisorParts } from './parts.ts';
 import { describeWriting, parsePin } from './pin.ts';
 import type { PluginRecord } from './plugin-record.ts';
 import { readTransitions } from './plugin-rows.ts';
+import type { Reconciler } from './reconciler.ts';
 import type { Stage } from './stage.ts';
 import type { PluginUnit } from './unit.ts';
 
@@ -23,7 +23,7 @@ export interface RestoreParts extends Pick<SupervisorParts, 'config' | 'store' |
   readonly fleet: Fleet;
   readonly archive: GenerationArchive;
   readonly stage: Stage;
-  readonly judge: Judge;
+  readonly judge: Reconciler;
   readonly names: Pick<NameBook, 'settle'>;
 }
 

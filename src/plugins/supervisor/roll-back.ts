@@ -1,7 +1,7 @@
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import type { GenerationArchive } from '../generations/archive.ts';
 import { describeWriting } from './pin.ts';
-import { nameOf, type PluginRecord } from './plugin-record.ts';
+import { nameOfPlugin, type PluginRecord } from './plugin-record.ts';
 import type { Stage } from './stage.ts';
 
 /**
@@ -14,7 +14,7 @@ export function rollBack(
   record: PluginRecord,
   number: number | undefined,
 ): void {
-  const name = nameOf(record);
+  const name = nameOfPlugin(record);
   if (!record.enabled || record.lifecycle.state === 'disabled') {
     throw new HotcellError('plugin-not-ready', `The plugin "${name}" is disabled, so no generation of it can serve.`, {
       fix: `Enable it first: hotcell plugin enable ${name}.`,

@@ -9,12 +9,12 @@ import type { GenerationArchive } from '../generations/archive.ts';
 import { createLeasable } from '../generations/published.ts';
 import { type LifecycleEffect, type LifecycleEvent, transition } from '../lifecycle.ts';
 import type { Diagnostic } from '../plugin-types.ts';
-import type { Wish } from './builder-types.ts';
+import type { EscalationRequest } from './builder-types.ts';
 import { createInheritance } from './inheritance.ts';
 import type { SupervisorParts } from './parts.ts';
-import { addTransition, nameOf, type PluginRecord } from './plugin-record.ts';
+import { addTransition, nameOfPlugin, type PluginRecord } from './plugin-record.ts';
 import type { PluginRowWriter } from './plugin-rows.ts';
-import { toolKeys, wantedNames } from './wanted-names.ts';
+import { listToolKeys, wantedNames } from './wanted-names.ts';
 
 /** Why something happened, and how it is told. */
 export interface Telling {
@@ -31,9 +31,9 @@ export interface Stage {
   /** Publishes a built generation, or keeps it waiting for a grant or for a tool name. */
   offer(record: PluginRecord, generation: Generation, telling: Telling): void;
   /** Notes a failure that counts; with a wish the plugin waits for a person. */
-  fail(record: PluginRecord, diagnostic: Diagnostic, telling: Telling, wish?: Wish): void;
+  fail(record: PluginRecord, diagnostic: Diagnostic, telling: Telling, wish?: EscalationRequest): void;
   /** Notes the engine that a call asked for: the plugin serves on, and a person is asked. */
-  want(record: PluginRecord, wish: Wish, reason: string): void;
+  want(record: PluginRecord, wish: EscalationRequest, reason: string): void;
   /** Decides the grants of a plugin again. */
   regrant(record: PluginRecord, telling: Telling): void;
   /** Whether a generation that waited for a tool name may be offered again. */
@@ -80,7 +80,7 @@ export function createStage(parts: StageParts): Stage {
     // That a build has begun is no news: its end is.
     if (to === 'loading') return;
     parts.events.publish('plugin-change', {
-      subject: nameOf(record),
+      subject: nameOfPlugin(record),
       data: {
         path: shownPath(record),
         state: to,
@@ -98,7 +98,7 @@ export function createStage(parts: StageParts): Stage {
     if (manifest.climbed === undefined) return;
     const { from, reason } = manifest.climbed;
     const data = { path: shownPath(record), from, to: manifest.engine, reason };
-    parts.events.publish('engine-change', { subject: nameOf(record), data });
+    parts.events.publish('engine-change', { subject: nameOfPlugin(record), data });
   }
 
   function describePending({ waiting, live, wish }: PluginRecord): string {
@@ -111,7 +111,7 @@ export function createStage(parts: StageParts): Stage {
     if (!live) return;
     parts.publish.withdraw(record.path);
     record.live = undefined;
-    news.note(toolKeys(live.generation.manifest), []);
+    news.note(listToolKeys(live.generation.manifest), []);
     live.leasable.retire(parts.config.generations.drainMs);
   }
 
@@ -164,8 +164,8 @@ export function createStage(parts: StageParts): Stage {
     record.live = { generation, leasable };
     record.chosen = generation;
     record.loadedAtMs = now();
-    const oldKeys = before ? toolKeys(before.generation.manifest) : [];
-    const newKeys = toolKeys(generation.manifest);
+    const oldKeys = before ? listToolKeys(before.generation.manifest) : [];
+    const newKeys = listToolKeys(generation.manifest);
     news.note(oldKeys, newKeys);
     before?.leasable.retire(parts.config.generations.drainMs);
     if (oldKeys.some((oldKey) => !newKeys.includes(oldKey))) parts.onNamesFree();
@@ -195,7 +195,7 @@ export function createStage(parts: StageParts): Stage {
     if (!loser?.live) return;
     if (!names.isThere(path)) return void change(loser, { type: 'vanished' }, { reason: 'the file was removed' });
     const { manifest } = loser.live.generation;
-    const [tool] = toolKeys(generation.manifest).filter((key) => toolKeys(manifest).includes(key));
+    const [tool] = listToolKeys(generation.manifest).filter((key) => listToolKeys(manifest).includes(key));
     loser.waiting = { generation: loser.live.generation, because: 'duplicate' };
     names.yield(path);
     const diagnostic = describeTaken(tool ?? manifest.name, shownPath(winner), loser);
@@ -225,7 +225,7 @@ export function createStage(parts: StageParts): Stage {
     return record ? shownPath(record) : path;
   }
 
-  function fail(record: PluginRecord, diagnostic: Diagnostic, telling: Telling, wish?: Wish): void {
+  function fail(record: PluginRecord, diagnostic: Diagnostic, telling: Telling, wish?: EscalationRequest): void {
     record.diagnostic = diagnostic;
     record.wish = wish;
     change(record, { type: wish ? 'held' : 'failed' }, { ...telling, reason: diagnostic.message });
@@ -234,7 +234,10 @@ export function createStage(parts: StageParts): Stage {
   }
 
   function tellDiagnostic(record: PluginRecord, diagnostic: Diagnostic): void {
-    parts.events.publish('plugin-diagnostic', { subject: nameOf(record), data: { path: shownPath(record), ...diagnostic } });
+    parts.events.publish('plugin-diagnostic', {
+      subject: nameOfPlugin(record),
+      data: { path: shownPath(record), ...diagnostic },
+    });
   }
 
   return {

@@ -1,8 +1,8 @@
 import type { Author } from '../../units/generation.ts';
 import type { ReloadResult } from '../supervisor-types.ts';
 import { compareSeen } from '../watch/seen.ts';
-import type { Judge, Verdict } from './judge.ts';
-import { nameOf, type PluginRecord } from './plugin-record.ts';
+import { nameOfPlugin, type PluginRecord } from './plugin-record.ts';
+import type { LookOutcome, Reconciler } from './reconciler.ts';
 import type { Stage } from './stage.ts';
 
 /** One plugin at work: everything that happens to it happens one after the other here. */
@@ -23,7 +23,7 @@ export interface PluginUnit {
 /** What a unit works with. */
 export interface UnitParts {
   readonly record: PluginRecord;
-  readonly judge: Judge;
+  readonly judge: Reconciler;
   readonly stage: Stage;
   /** Told when the plugin is gone for good. Must not throw. */
   readonly onGone: () => void;
@@ -139,7 +139,7 @@ export function createPluginUnit(parts: UnitParts): PluginUnit {
   }
 
   /** Waits out the grace; true as soon as the file is another one than the one that was judged. */
-  async function becomesBetter(verdict: Extract<Verdict, { kind: 'failed' | 'gone' }>): Promise<boolean> {
+  async function becomesBetter(verdict: Extract<LookOutcome, { kind: 'failed' | 'gone' }>): Promise<boolean> {
     const deadlineMs = performance.now() + graceMs;
     while (!closing.signal.aborted && waitingOrders === 0) {
       const restMs = deadlineMs - performance.now();
@@ -151,13 +151,13 @@ export function createPluginUnit(parts: UnitParts): PluginUnit {
     return false;
   }
 
-  function hasChanged(verdict: Extract<Verdict, { kind: 'failed' | 'gone' }>, deep: boolean): boolean {
+  function hasChanged(verdict: Extract<LookOutcome, { kind: 'failed' | 'gone' }>, deep: boolean): boolean {
     const source = judge.find(record);
     if (verdict.kind === 'gone') return source !== undefined;
     return source === undefined || compareSeen(verdict.seen, source, { deep }).kind === 'changed';
   }
 
-  function count(verdict: Extract<Verdict, { kind: 'failed' | 'gone' }>, reason: string, startedAtMs: number) {
+  function count(verdict: Extract<LookOutcome, { kind: 'failed' | 'gone' }>, reason: string, startedAtMs: number) {
     const durationMs = noteDuration(startedAtMs);
     hintedAtMs = undefined;
     if (verdict.kind === 'gone') {
@@ -237,7 +237,7 @@ export function createPluginUnit(parts: UnitParts): PluginUnit {
 export function describeReload(record: PluginRecord, changed: boolean, durationMs: number): ReloadResult {
   const { state } = record.lifecycle;
   return {
-    name: nameOf(record),
+    name: nameOfPlugin(record),
     ok: state === 'ready' || (state === 'pending-grant' && record.wish === undefined),
     changed,
     state,

@@ -1,11 +1,11 @@
 import { basename } from 'node:path';
+import type { GrantDecision } from '../../permissions/decision.ts';
 import type { Asking } from '../../permissions/grants.ts';
 import type { Generation } from '../../units/generation.ts';
 import { displayPath } from '../discovery/plugin-roots.ts';
 import type { PluginView } from '../plugin-types.ts';
 import type { GenerationView } from '../supervisor-types.ts';
-import type { GrantDecision } from './parts.ts';
-import { nameOf, type PluginRecord } from './plugin-record.ts';
+import { nameOfPlugin, type PluginRecord } from './plugin-record.ts';
 import { shownPath } from './stage.ts';
 
 /** A plugin as every door shows it. */
@@ -15,7 +15,7 @@ export function viewPlugin(record: PluginRecord, decideGrants: (asking: Asking) 
   const manifest = (live?.generation ?? record.chosen ?? waiting?.generation)?.manifest;
   const decision = asking && decideGrants(asking);
   return {
-    name: nameOf(record),
+    name: nameOfPlugin(record),
     version: manifest?.version ?? '0.0.0',
     path: shownPath(record),
     description: manifest?.description ?? '',

@@ -7,6 +7,6 @@ export function wantedNames({ name, version, tools }: PluginManifest): WantedNam
 }
 
 /** The tools of a manifest as `name@version`. */
-export function toolKeys(manifest: PluginManifest): string[] {
+export function listToolKeys(manifest: PluginManifest): string[] {
   return manifest.tools.map((tool) => `${tool.name}@${manifest.version}`);
 }

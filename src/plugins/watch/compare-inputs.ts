@@ -1,6 +1,6 @@
 import { sep } from 'node:path';
 import type { BuildInput } from '../../units/generation.ts';
-import { readInput, readSignature } from './signature.ts';
+import { readBuildInput, readSignature } from './signature.ts';
 
 /** What became of the files of a build. `touched` carries the same content under new signatures. */
 export type InputComparison =
@@ -18,7 +18,7 @@ export function compareInputs(inputs: readonly BuildInput[], options: { readonly
     const signature = readSignature(input.path);
     if (signature === undefined) return { kind: 'changed' };
     if (signature === input.signature && !(options.deep && isOwnFile(input))) continue;
-    const now = readInput(input.path);
+    const now = readBuildInput(input.path);
     if (now?.sha256 !== input.sha256) return { kind: 'changed' };
     if (now.signature === input.signature) continue;
     refreshed ??= [...inputs];
@@ -28,7 +28,10 @@ export function compareInputs(inputs: readonly BuildInput[], options: { readonly
 }
 
 /** Whether the disk holds exactly these contents, whatever the signatures say. */
-export function inputsMatch(inputs: readonly BuildInput[], read: (path: string) => BuildInput | undefined = readInput): boolean {
+export function inputsMatch(
+  inputs: readonly BuildInput[],
+  read: (path: string) => BuildInput | undefined = readBuildInput,
+): boolean {
   return inputs.length > 0 && inputs.every((input) => read(input.path)?.sha256 === input.sha256);
 }
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync } from 'node:fs';
 import type { BuildInput } from '../../units/generation.ts';
+import { signatureOf } from '../compile/read-input.ts';
 
 const MAX_INPUT_BYTES = 64 * 1024 * 1024;
 
@@ -8,14 +9,14 @@ const MAX_INPUT_BYTES = 64 * 1024 * 1024;
 export function readSignature(path: string): string | undefined {
   try {
     const stats = lstatSync(path, { bigint: true });
-    return stats.isFile() ? `${stats.size}:${stats.mtimeNs}:${stats.ctimeNs}:${stats.ino}` : undefined;
+    return stats.isFile() ? signatureOf(stats) : undefined;
   } catch {
     return undefined;
   }
 }
 
 /** SHA-256 of a regular file, hex, with the signature as of reading; undefined when it cannot be read. Never blocks on a FIFO. */
-export function readInput(path: string): BuildInput | undefined {
+export function readBuildInput(path: string): BuildInput | undefined {
   if (readSignature(path) === undefined) return undefined;
   let descriptor: number | undefined;
   try {
@@ -23,7 +24,7 @@ export function readInput(path: string): BuildInput | undefined {
     const stats = fstatSync(descriptor, { bigint: true });
     if (!stats.isFile() || stats.size > MAX_INPUT_BYTES) return undefined;
     const sha256 = createHash('sha256').update(readFileSync(descriptor)).digest('hex');
-    return { path, sha256, signature: `${stats.size}:${stats.mtimeNs}:${stats.ctimeNs}:${stats.ino}` };
+    return { path, sha256, signature: signatureOf(stats) };
   } catch {
     return undefined;
   } finally {

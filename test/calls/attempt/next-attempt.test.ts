@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { RunLadder } from '../../../src/calls/attempt/next-attempt.ts';
+import type { RunEscalation } from '../../../src/calls/attempt/next-attempt.ts';
 import type { Engine } from '../../../src/engines/engine.ts';
 import { ann, type CallingHouse, openHouse, startEngine, waitForEvent } from '../../tools/calling-house.ts';
 
@@ -8,12 +8,12 @@ let engine: Engine;
 let closeEngine: () => Promise<void>;
 let house: CallingHouse;
 /** Stands for the time that the making of code takes; a test puts its own there. */
-let build: RunLadder['build'];
+let build: RunEscalation['build'];
 let isAsked: PromiseWithResolvers<void>;
 
 beforeAll(async () => {
   ({ engine, close: closeEngine } = await startEngine());
-  const ladder: RunLadder = {
+  const ladder: RunEscalation = {
     rungs: async () => ({ quickjs: usable, deno: usable, docker: { usable: false, reason: 'It is not there.' } }),
     escalationOf: () => 'auto',
     findNeed: () => undefined,

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { describeAbsence } from '../../../src/operations/handlers/missing-tool.ts';
+import { describeMissingTool } from '../../../src/operations/handlers/missing-tool.ts';
 import { brokenPlugin, echoPlugin, openTerminal, type Terminal } from '../../cli/terminal.ts';
 
-describe('describeAbsence', () => {
+describe('describeMissingTool', () => {
   const diagnostic = { code: 'compile-failed', message: 'const key = "s3cret" is no statement', fix: 'Mend it.' } as const;
   const tell = (
-    state: Parameters<typeof describeAbsence>[0]['state'],
-    options: Partial<Parameters<typeof describeAbsence>[1]> = {},
-  ) => describeAbsence({ name: 'p', state }, { isAdmin: true, ...options })?.message;
+    state: Parameters<typeof describeMissingTool>[0]['state'],
+    options: Partial<Parameters<typeof describeMissingTool>[1]> = {},
+  ) => describeMissingTool({ name: 'p', state }, { isAdmin: true, ...options })?.message;
 
   it('says what a plugin without tools is', () => {
     expect(tell('loading')).toBe('The plugin "p" is loading.');
@@ -21,14 +21,14 @@ describe('describeAbsence', () => {
 
   it('quotes a diagnostic to operators alone', () => {
     const view = { name: 'p', state: 'failed', diagnostic } as const;
-    expect(describeAbsence(view, { isAdmin: true })?.message).toContain('s3cret');
-    expect(JSON.stringify(describeAbsence(view, { isAdmin: false }))).not.toContain('s3cret');
-    expect(describeAbsence(view, { isAdmin: false })?.message).toBe('The plugin "p" is failed.');
+    expect(describeMissingTool(view, { isAdmin: true })?.message).toContain('s3cret');
+    expect(JSON.stringify(describeMissingTool(view, { isAdmin: false }))).not.toContain('s3cret');
+    expect(describeMissingTool(view, { isAdmin: false })?.message).toBe('The plugin "p" is failed.');
   });
 
   it('has nothing to say of a plugin that serves', () => {
-    expect(describeAbsence({ name: 'p', state: 'ready', generation: 1 }, { isAdmin: true })).toBeUndefined();
-    expect(describeAbsence({ name: 'p', state: 'degraded', generation: 1, diagnostic }, { isAdmin: true })).toBeUndefined();
+    expect(describeMissingTool({ name: 'p', state: 'ready', generation: 1 }, { isAdmin: true })).toBeUndefined();
+    expect(describeMissingTool({ name: 'p', state: 'degraded', generation: 1, diagnostic }, { isAdmin: true })).toBeUndefined();
   });
 });
 

@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { compareInputs, inputsMatch } from '../../../src/plugins/watch/compare-inputs.ts';
 import { wasRenamedIntoPlace } from '../../../src/plugins/watch/seen.ts';
-import { readInput, readSignature } from '../../../src/plugins/watch/signature.ts';
+import { readBuildInput, readSignature } from '../../../src/plugins/watch/signature.ts';
 import type { BuildInput } from '../../../src/units/generation.ts';
 import { makeFolder } from '../rig/supervisor-rig.ts';
 
 function makeInput(text = 'one'): BuildInput {
   const path = join(makeFolder(), 'a.ts');
   writeFileSync(path, text);
-  const input = readInput(path);
+  const input = readBuildInput(path);
   if (!input) throw new Error('The file was just written.');
   return input;
 }

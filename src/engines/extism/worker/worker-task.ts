@@ -16,11 +16,11 @@ export interface TaskHost {
   readonly onLog: (line: LogLine) => void;
   readonly onDenied: (name: string) => void;
   /** Answers what the guest asks; must not reject. */
-  readonly onAsk: (question: Question, signal: AbortSignal) => Promise<BorderAnswer>;
+  readonly onAsk: (question: ModuleQuestion, signal: AbortSignal) => Promise<BorderAnswer>;
 }
 
 /** What a guest asks. */
-export type Question = Extract<WorkerReport, { type: 'ask' }>;
+export type ModuleQuestion = Extract<WorkerReport, { type: 'ask' }>;
 
 /** How a task ended; after anything but a report the worker is of no more use. */
 export type TaskEnd =

@@ -5,6 +5,7 @@ import type { RunSandboxed, SandboxRequest, SandboxResult } from '../../../borde
 import type { Config } from '../../../config/config-types.ts';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
 import type { CellContainer } from './container.ts';
+import { createContainerPlaces } from './container-places.ts';
 import type { ContainerPlan } from './container-spec.ts';
 import { createContainers } from './containers.ts';
 import { createDockerClient, describeDockerError } from './docker-client.ts';
@@ -13,7 +14,6 @@ import { listAllowedImages } from './image-uses.ts';
 import { findInitFile } from './init-file.ts';
 import { runCommand } from './run-command.ts';
 import { nameOwner } from './sweep.ts';
-import { createTurnstile } from './turnstile.ts';
 import { createWarmPool } from './warm-pool.ts';
 
 /** Runs commands in containers, one container a command. */
@@ -78,7 +78,7 @@ export function createSandboxRunner({ dataDir, settings, env, onFault }: Sandbox
   const pinFile = join(dataDir, 'docker-images.json');
   const images = createImageBook({ docker, allowed: listAllowedImages(settings), pinFile });
   const owner = nameOwner(dataDir);
-  const turnstile = createTurnstile({ most: settings.maxRunning, mostWaiting: settings.maxWaiting });
+  const places = createContainerPlaces({ most: settings.maxRunning, mostWaiting: settings.maxWaiting });
   const { perImage: perKind, total, idleMs } = settings.warm;
   const containers = createContainers({ docker, owner });
   const pool = createWarmPool({ start: containers.start, perKind, total, idleMs, onFault });
@@ -103,7 +103,7 @@ export function createSandboxRunner({ dataDir, settings, env, onFault }: Sandbox
     if (isClosed) throw new HotcellError('shutting-down', 'The daemon stops; no command is started any more.');
     const leave = isHeld
       ? () => undefined
-      : await turnstile.enter(holder ?? { callerId: id, pluginPath: id, isOperator: false }, signal);
+      : await places.enter(holder ?? { callerId: id, pluginPath: id, isOperator: false }, signal);
     try {
       const resolved = await orAborted(images.resolve(image), signal, id);
       const coming = pool.take(plan(resolved.id, cpus));

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { rmSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { CellMemory } from '../active-call.ts';
+import type { CellMemory } from '../cell-call.ts';
 import type { ParkedMemory } from '../protocol.ts';
 import { freeBytes } from '../suspend/free-bytes.ts';
 import { refuseResume } from '../suspend/suspended-codec.ts';

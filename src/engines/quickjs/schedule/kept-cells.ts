@@ -1,4 +1,4 @@
-import type { CellMemory } from '../active-call.ts';
+import type { CellMemory } from '../cell-call.ts';
 import { ordinaryKey } from '../suspend/resumed-program.ts';
 
 const MAX_IDLE_CELLS = 256;

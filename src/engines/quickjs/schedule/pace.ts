@@ -1,4 +1,4 @@
-import type { ActiveCall } from '../active-call.ts';
+import type { CellCall } from '../cell-call.ts';
 import { MAX_SLICES } from './control.ts';
 import type { ThreadWork } from './thread-work.ts';
 
@@ -24,13 +24,13 @@ export class Pace {
   }
 
   /** True for a call in a cell of its own, at its beginning, of a program that is known to be quick. */
-  isShort(call: ActiveCall): boolean {
+  isShort(call: CellCall): boolean {
     const isFresh = !call.keepCell && call.cell.place.kind === 'new';
     return (isFresh || call.state === 'running') && (this.#sliceMs.get(call.cell.program.key) ?? SHORT_MS) < SHORT_MS;
   }
 
   /** True while a short call does better to wait for a thread with this work than to wake another. */
-  isWorthWaiting(call: ActiveCall, work: ThreadWork, now: number): boolean {
+  isWorthWaiting(call: CellCall, work: ThreadWork, now: number): boolean {
     const job = work.first?.job;
     const isWaitedOut = now - call.queuedAt > WORTH_WAITING_MS || now - work.startedAt >= WORTH_WAITING_MS;
     return !isWaitedOut && job !== undefined && 'request' in job && this.isShort(job) && this.isShort(call);

@@ -1,6 +1,6 @@
 import { type Candidacy, createFairQueue } from '../../../queues/fair-queue.ts';
 import { createVigil } from '../../wakeful-loop.ts';
-import type { ActiveCall, CellMemory } from '../active-call.ts';
+import type { CellCall, CellMemory } from '../cell-call.ts';
 import type { LoadEnd } from '../load-result.ts';
 import type { CallSliceResult, FromWorker, ParkedMessage, WorkerSetup } from '../protocol.ts';
 import type { CellPlaces } from './cell-places.ts';
@@ -24,14 +24,14 @@ const LONG_MS = 5;
 
 /** What the engine does with what the threads report. */
 export interface SchedulerHandlers {
-  readonly onSlice: (call: ActiveCall, result: CallSliceResult) => void;
+  readonly onSlice: (call: CellCall, result: CallSliceResult) => void;
   /** The thread under a running call was ended or died. */
-  readonly onThreadLost: (call: ActiveCall, reason: 'killed' | 'died', detail: string) => void;
+  readonly onThreadLost: (call: CellCall, reason: 'killed' | 'died', detail: string) => void;
   /** The memory of a waiting call or an idle cell went down with a thread. */
   readonly onCellLost: (cell: CellMemory, reason: string) => void;
   readonly findImage: (programKey: string) => Uint8Array | undefined;
   /** The image was dropped while the call waited: fetch it, then enqueue the call again. */
-  readonly onImageMissing: (call: ActiveCall) => void;
+  readonly onImageMissing: (call: CellCall) => void;
 }
 
 /**
@@ -48,7 +48,7 @@ export class Scheduler {
   readonly #vigil = createVigil(() => this.#work.size === 1);
   readonly #work = new Map<WorkerThread, ThreadWork>();
   readonly #pace = new Pace();
-  readonly #calls = createFairQueue<ActiveCall>();
+  readonly #calls = createFairQueue<CellCall>();
   #loads: LoadJob[] = [];
   #dispatchPlanned = false;
   #closed = false;
@@ -73,7 +73,7 @@ export class Scheduler {
     });
   }
 
-  enqueue(call: ActiveCall): void {
+  enqueue(call: CellCall): void {
     call.state = 'queued';
     call.queuedAt = performance.now();
     this.places.add(call.cell);
@@ -82,13 +82,13 @@ export class Scheduler {
   }
 
   /** Takes a queued call out again. */
-  dequeue(call: ActiveCall): void {
+  dequeue(call: CellCall): void {
     if (call.place) this.#calls.remove(call.place);
     call.place = undefined;
   }
 
   /** Asks the slice of a call to stop; the thread is ended when it does not. One that has not begun is taken back. */
-  stopSlice(call: ActiveCall): 'taken back' | 'asked' {
+  stopSlice(call: CellCall): 'taken back' | 'asked' {
     const { thread } = call;
     const work = thread && this.#work.get(thread);
     const item = work?.find(call);
@@ -176,7 +176,7 @@ export class Scheduler {
     this.#handlers.onCellLost(cell, `its memory could not be put on the disk (${memory.detail})`);
   }
 
-  #endSlice(thread: WorkerThread, call: ActiveCall, result: CallSliceResult): void {
+  #endSlice(thread: WorkerThread, call: CellCall, result: CallSliceResult): void {
     call.thread = undefined;
     call.start = undefined;
     this.#pace.note(call.cell.program.key, result.cpuMs);
@@ -209,7 +209,7 @@ export class Scheduler {
       this.#startLoad(thread, load);
     }
     let isPostponed = false;
-    const judge = (call: ActiveCall): Candidacy => {
+    const judge = (call: CellCall): Candidacy => {
       if (this.#isWorthWaiting(call)) {
         isPostponed = true;
         return 'no';
@@ -231,7 +231,7 @@ export class Scheduler {
   }
 
   /** A short call rather waits for a thread that is about to end another short one. */
-  #isWorthWaiting(call: ActiveCall): boolean {
+  #isWorthWaiting(call: CellCall): boolean {
     const now = performance.now();
     for (const [thread, work] of this.#work) {
       if (this.#pace.isWorthWaiting(call, work, now) && thread.hasImage(call.cell.program.key)) return true;
@@ -240,7 +240,7 @@ export class Scheduler {
   }
 
   /** True when the memory of the call is at hand and the thread that is free is not kept for others. */
-  #canRun({ cell: { place }, callerId, pluginPath }: ActiveCall): boolean {
+  #canRun({ cell: { place }, callerId, pluginPath }: CellCall): boolean {
     if (place.kind === 'moving' || (place.kind === 'resident' && !place.thread.isIdle)) return false;
     const owner = this.#isLastThread() ? this.#findOwner() : undefined;
     return owner === undefined || (owner.callerId !== callerId && owner.pluginPath !== pluginPath);
@@ -259,7 +259,7 @@ export class Scheduler {
   }
 
   /** The caller, or the plugin, that holds all threads that are busy. */
-  #findOwner(): Partial<Pick<ActiveCall, 'callerId' | 'pluginPath'>> | undefined {
+  #findOwner(): Partial<Pick<CellCall, 'callerId' | 'pluginPath'>> | undefined {
     const jobs = [...this.#work.values()].flatMap(({ first }) => (first ? [first.job] : []));
     const [one] = jobs;
     if (!one || !('request' in one)) return undefined;
@@ -272,12 +272,12 @@ export class Scheduler {
   }
 
   /** Further short calls of the same program, as many as take about as long as waking another thread would pay for. */
-  #takeCompanions(call: ActiveCall): ActiveCall[] {
+  #takeCompanions(call: CellCall): CellCall[] {
     if (!this.#pace.isShort(call)) return [];
     const { key } = call.cell.program;
     const share = this.#pace.tripSize(key) - 1;
-    const companions: ActiveCall[] = [];
-    const judge = (other: ActiveCall): Candidacy => (other.cell.program.key === key && this.#pace.isShort(other) ? 'yes' : 'no');
+    const companions: CellCall[] = [];
+    const judge = (other: CellCall): Candidacy => (other.cell.program.key === key && this.#pace.isShort(other) ? 'yes' : 'no');
     while (companions.length < share && this.#calls.size() > 0) {
       const companion = this.#calls.take(judge);
       if (!companion) break;
@@ -294,7 +294,7 @@ export class Scheduler {
     this.#work.set(thread, new ThreadWork([item], performance.now()));
   }
 
-  #startSlices(thread: WorkerThread, calls: readonly ActiveCall[], image: Uint8Array | undefined): void {
+  #startSlices(thread: WorkerThread, calls: readonly CellCall[], image: Uint8Array | undefined): void {
     const [first] = calls;
     if (!first) return;
     this.places.moveResidentOut(thread, first.cell.id);

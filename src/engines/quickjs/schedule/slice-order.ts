@@ -1,5 +1,5 @@
 import type { BorderView } from '../../../border/border.ts';
-import { type ActiveCall, budgetOf, timersOf } from '../active-call.ts';
+import { budgetOf, type CellCall, timersOf } from '../cell-call.ts';
 import { packBudget } from './slice-budget.ts';
 import type { SliceOrder, WorkerThread } from './worker-thread.ts';
 
@@ -7,7 +7,7 @@ import type { SliceOrder, WorkerThread } from './worker-thread.ts';
  * Describes the next slice of a call for the thread that runs it, and notes that the call runs there now. What is empty
  * is left out: a short call costs little more than the copying of its message.
  */
-export function orderSlice(thread: WorkerThread, call: ActiveCall, image: Uint8Array | undefined): SliceOrder {
+export function orderSlice(thread: WorkerThread, call: CellCall, image: Uint8Array | undefined): SliceOrder {
   const { cell, answers, start, open } = call;
   const view = call.host.view();
   const pendingTimers = timersOf(call);

@@ -1,4 +1,4 @@
-import type { ActiveCall } from '../active-call.ts';
+import type { CellCall } from '../cell-call.ts';
 import type { LoadEnd } from '../load-result.ts';
 import type { LoadOrder } from './worker-thread.ts';
 
@@ -13,7 +13,7 @@ export interface WorkItem {
   readonly serial: number;
   /** Its place in the message that brought it. */
   readonly index: number;
-  readonly job: ActiveCall | LoadJob;
+  readonly job: CellCall | LoadJob;
   /** How long it may take, in ms, before its thread is ended. */
   limitMs: number;
 }
@@ -60,7 +60,7 @@ export class ThreadWork {
     return this.first !== undefined && now - this.#lookedAt > this.first.limitMs;
   }
 
-  find(job: ActiveCall): WorkItem | undefined {
+  find(job: CellCall): WorkItem | undefined {
     return this.#items.find((item) => item.job === job);
   }
 

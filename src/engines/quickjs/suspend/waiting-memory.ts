@@ -1,4 +1,4 @@
-import type { CellMemory } from '../active-call.ts';
+import type { CellMemory } from '../cell-call.ts';
 
 /** Of each bound one caller gets at most this part. */
 const CALLER_SHARE = 3 / 4;

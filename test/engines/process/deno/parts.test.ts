@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import { backOffMs, createCrashCount } from '../../../../src/engines/process/back-off.ts';
 import { denoArguments, fileFlagsOf, keyOfFlags, noFiles } from '../../../../src/engines/process/deno/deno-flags.ts';
 import { splitLines } from '../../../../src/engines/process/output-lines.ts';
-import { createSlots } from '../../../../src/engines/process/slots.ts';
 
 describe('backOffMs', () => {
   it('lets one crash pass, then doubles up to ten seconds', () => {
@@ -117,30 +116,5 @@ describe('splitLines', () => {
     expect(lines.at(-1)).toHaveLength(16_384);
     for (let n = 0; n < 65; n++) write(Buffer.alloc(1024 * 1024));
     expect(floods).toBeGreaterThan(0);
-  });
-});
-
-describe('createSlots', () => {
-  it('lets in as many as there are slots, in line, and forgets who gave up', async () => {
-    const slots = createSlots(1);
-    const signal = new AbortController().signal;
-    const leave = await slots.enter(signal);
-    const order: string[] = [];
-    const gaveUp = new AbortController();
-    const second = slots.enter(gaveUp.signal);
-    const third = slots.enter(signal).then((out) => {
-      order.push('third');
-      return out;
-    });
-    gaveUp.abort(new Error('gone'));
-    await expect(second).rejects.toThrow('gone');
-    leave();
-    leave();
-    const out = await third;
-    const fourth = slots.enter(signal).then(() => order.push('fourth'));
-    expect(order).toEqual(['third']);
-    out();
-    await fourth;
-    expect(order).toEqual(['third', 'fourth']);
   });
 });

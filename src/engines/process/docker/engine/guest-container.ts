@@ -1,4 +1,4 @@
-import type { GuestFault, GuestProcess, GuestUsage } from '../../guest-process.ts';
+import type { GuestExit, GuestProcess, GuestUsage } from '../../guest-process.ts';
 import { splitLines } from '../../output-lines.ts';
 import { GuestSession } from '../../session.ts';
 import { encodeExec } from '../exec-payload.ts';
@@ -32,7 +32,7 @@ const stdinChannel = 1;
 /** Starts the runner in a container that ran nothing before. Throws a HotcellError, and leaves nothing behind then. */
 export async function startGuestContainer({ opened, image, runner, heapMb }: GuestStart): Promise<GuestContainer> {
   const { cell, done } = opened;
-  const fault = Promise.withResolvers<GuestFault>();
+  const fault = Promise.withResolvers<GuestExit>();
   const exited = Promise.withResolvers<void>();
   let words = '';
   let meter: UsageMeter | undefined;
@@ -41,7 +41,7 @@ export async function startGuestContainer({ opened, image, runner, heapMb }: Gue
   let isLost = false;
   let isOver = false;
 
-  const end = (why: GuestFault): void => {
+  const end = (why: GuestExit): void => {
     if (isOver) return;
     isOver = true;
     idle.setIdle(false);

@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { createStrangers } from '../../src/http/strangers.ts';
+import { createAnonymousCallers } from '../../src/http/anonymous-callers.ts';
 
 const config = { enabled: true, tools: ['web_*'], ratePerMinute: 2, maxConcurrent: 3 };
 const open = () => {
   const clock = { ms: 0 };
-  return { clock, admit: createStrangers(config, () => clock.ms) };
+  return { clock, admit: createAnonymousCallers(config, () => clock.ms) };
 };
 
-describe('createStrangers', () => {
+describe('createAnonymousCallers', () => {
   it('lets nobody in where the config does not', () => {
-    expect(createStrangers(undefined)('10.0.0.1')).toBeUndefined();
-    expect(createStrangers({ ...config, enabled: false })('10.0.0.1')).toBeUndefined();
+    expect(createAnonymousCallers(undefined)('10.0.0.1')).toBeUndefined();
+    expect(createAnonymousCallers({ ...config, enabled: false })('10.0.0.1')).toBeUndefined();
   });
 
   it('makes every request a caller of its own, with the tools of the config alone', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { PluginSource } from '../../../src/plugins/discovery/plugin-source.ts';
-import { createRungBuilds } from '../../../src/plugins/supervisor/rung-builds.ts';
+import { createEscalatedBuilds } from '../../../src/plugins/supervisor/escalated-builds.ts';
 import type { Generation } from '../../../src/units/generation.ts';
 import { makeManifest } from '../../tools/calling-house.ts';
 
@@ -30,7 +30,7 @@ const generation = (id: string, contentHash = 'content'): Generation => ({
 function openBuilds(contentHash = 'content') {
   const compiled: string[] = [];
   const discarded: (string | undefined)[] = [];
-  const builds = createRungBuilds({
+  const builds = createEscalatedBuilds({
     builder: {
       async compileOnly(_source, { engine }) {
         compiled.push(engine);
@@ -43,7 +43,7 @@ function openBuilds(contentHash = 'content') {
   return { builds, compiled, discarded };
 }
 
-describe('createRungBuilds', () => {
+describe('createEscalatedBuilds', () => {
   it('makes the code of a generation once, however many ask for it at once', async () => {
     const { builds, compiled } = openBuilds();
     const [one, other] = await Promise.all([builds.build(generation('g1'), 'deno'), builds.build(generation('g1'), 'deno')]);

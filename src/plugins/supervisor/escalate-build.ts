@@ -1,20 +1,26 @@
 import type { Escalation } from '../../config/config-types.ts';
 import type { PermissionSet } from '../../config/permission-set.ts';
 import type { EngineName } from '../../engines/engine.ts';
-import { decideBuild, type EngineNeed, type LadderDecision, type Rung, type Rungs } from '../../engines/escalation.ts';
+import {
+  decideBuild,
+  type EngineNeed,
+  type EscalationDecision,
+  type EscalationEngine,
+  type EscalationEngines,
+} from '../../engines/escalation.ts';
 import type { Asking } from '../../permissions/grants.ts';
 import { describeGrantCommand } from '../../permissions/permission-words.ts';
 import type { Author } from '../../units/generation.ts';
-import type { ClimbedFrom, PluginManifest } from '../../units/manifest.ts';
+import type { EscalatedFrom, PluginManifest } from '../../units/manifest.ts';
 import { nameFromFile } from '../discovery/entry-names.ts';
 import type { PluginSource } from '../discovery/plugin-source.ts';
 import type { Diagnostic } from '../plugin-types.ts';
 import type { BuildOutcome } from './builder-types.ts';
 
 /** What decides whether a plugin may run on a higher engine than the one it asks for. */
-export interface ClimbParts {
+export interface EscalationParts {
   /** Which engines may be used now. */
-  readonly rungs: () => Promise<Rungs>;
+  readonly rungs: () => Promise<EscalationEngines>;
   /** What the operator's config says for a file; the plugin has no say in it. */
   readonly escalationOf: (pluginPath: string) => Escalation;
   /** Whether a person let this build have the engine that it asks for. */
@@ -24,25 +30,27 @@ export interface ClimbParts {
 type Failed = Extract<BuildOutcome, { ok: false }>;
 
 /** A build that failed for nothing but its engine. */
-export interface Climber<Compiled> {
+export interface EscalatingBuild<Compiled> {
   readonly source: PluginSource;
   readonly author: Author;
   readonly engine: EngineName;
   readonly needs: readonly EngineNeed[];
   readonly failed: Failed;
   /** Compiles for another engine; nothing of the plugin runs. */
-  readonly compile: (engine: Rung) => Promise<(Compiled & { readonly ok: true; readonly contentHash: string }) | Failed>;
+  readonly compile: (
+    engine: EscalationEngine,
+  ) => Promise<(Compiled & { readonly ok: true; readonly contentHash: string }) | Failed>;
   /** What the file exports, as far as it can be seen on no higher engine: a build of it, or what is wrong with it. */
   readonly look: () => Promise<{ readonly manifest: PluginManifest } | Diagnostic | undefined>;
   /** Loads what was compiled and makes the build of it. */
-  readonly finish: (compiled: Compiled, climbed: ClimbedFrom) => Promise<BuildOutcome>;
+  readonly finish: (compiled: Compiled, climbed: EscalatedFrom) => Promise<BuildOutcome>;
 }
 
 /**
  * What becomes of a plugin that its engine cannot run: it stays failed, with the engine that would do in its diagnostic; it
  * waits for a person; or it is built for a higher engine. Its code runs there only once that is decided.
  */
-export async function climb<Compiled>(parts: ClimbParts, climber: Climber<Compiled>): Promise<BuildOutcome> {
+export async function escalateBuild<Compiled>(parts: EscalationParts, climber: EscalatingBuild<Compiled>): Promise<BuildOutcome> {
   const { source, author, engine, needs, failed } = climber;
   const escalation = parts.escalationOf(source.path);
   const facts = { engine, needs, rungs: await parts.rungs(), escalation, isOperators: author === 'operator' };
@@ -81,13 +89,13 @@ function isDiagnostic(seen: { readonly manifest: PluginManifest } | Diagnostic |
 export function askForEngine(
   build: { readonly source: { readonly path: string }; readonly author: Author; readonly contentHash: string },
   { name, permissions }: { readonly name: string; readonly permissions?: PermissionSet },
-  engine: Rung,
+  engine: EscalationEngine,
 ): Asking {
   const { source, author, contentHash } = build;
   return { pluginPath: source.path, contentHash, author, manifest: { name, permissions: { ...permissions, engine: [engine] } } };
 }
 
-function advise(failed: Failed, decision: LadderDecision): Failed {
+function advise(failed: Failed, decision: EscalationDecision): Failed {
   const { diagnostic } = failed;
   const { reason } = decision;
   const how =
@@ -97,7 +105,7 @@ function advise(failed: Failed, decision: LadderDecision): Failed {
   return { ...failed, diagnostic: { ...diagnostic, fix: `${diagnostic.fix} ${reason}${how}` } };
 }
 
-function describeWish({ diagnostic }: Failed, { manifest }: Asking, { reason }: LadderDecision): Failed['diagnostic'] {
+function describeWish({ diagnostic }: Failed, { manifest }: Asking, { reason }: EscalationDecision): Failed['diagnostic'] {
   const command = describeGrantCommand(manifest.name, manifest.permissions);
   return {
     ...diagnostic,

@@ -1,16 +1,22 @@
 import { sharePlaces, shareQueue } from '../../../config/budgets.ts';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
-import { createPlaceCount } from '../../../queues/place-count.ts';
-import { createPlaces, type Holder } from '../../../queues/places.ts';
+import { createPlaceCount, type Holder } from '../../../queues/place-count.ts';
+import { createPlaces } from '../../../queues/places.ts';
 
 /** Lets so many commands have a container at a time; the others wait, callers in turn, at most `mostWaiting` of them. */
-export interface Turnstile {
+export interface ContainerPlaces {
   /** Resolves with what is to be called on the way out. Rejects with `cancelled` or `queue-full`. */
   enter(holder: Holder, signal: AbortSignal): Promise<() => void>;
 }
 
-/** Makes a turnstile: no caller and no plugin has all of it, and admins have a reserve beyond it. */
-export function createTurnstile({ most, mostWaiting }: { readonly most: number; readonly mostWaiting: number }): Turnstile {
+/** Makes the places: no caller and no plugin has all of it, and admins have a reserve beyond it. */
+export function createContainerPlaces({
+  most,
+  mostWaiting,
+}: {
+  readonly most: number;
+  readonly mostWaiting: number;
+}): ContainerPlaces {
   const running = createPlaces({ inside: sharePlaces(most), aside: sharePlaces(most), engine: 'docker' });
   const waiting = createPlaceCount(shareQueue(mostWaiting));
   return {

@@ -1,6 +1,6 @@
 import { randomFillSync } from 'node:crypto';
 import type { BorderCrossing, BorderHost, Recording } from '../../border/border.ts';
-import { countedAs } from '../../config/stranger.ts';
+import { countedAs } from '../../config/anonymous.ts';
 import type { QueuePlace } from '../../queues/fair-queue.ts';
 import type { GuestError, Program, RunOutcome, RunRequest, RunUsage } from '../engine.ts';
 import type { CallSliceResult, CallStart, DeliveredAnswer, SliceBudget } from './protocol.ts';
@@ -24,7 +24,7 @@ export interface CellMemory {
 }
 
 /** One call between its start and its end. */
-export interface ActiveCall {
+export interface CellCall {
   readonly request: RunRequest;
   readonly host: BorderHost;
   readonly cell: CellMemory;
@@ -38,7 +38,7 @@ export interface ActiveCall {
   readonly callerId: string;
   readonly pluginPath: string;
   /** Its place among the calls that can run. */
-  place: QueuePlace<ActiveCall> | undefined;
+  place: QueuePlace<CellCall> | undefined;
   /** When it became runnable last, as performance.now() tells. */
   queuedAt: number;
   start: CallStart | undefined;
@@ -74,7 +74,7 @@ const MAX_RECORDING_BYTES = 1024 * 1024;
 const CROSSING_BYTES = 100;
 
 /** Notes what a slice used, logged and recorded. */
-export function noteSlice(call: ActiveCall, result: CallSliceResult): void {
+export function noteSlice(call: CellCall, result: CallSliceResult): void {
   call.used.cpuMs += result.cpuMs;
   call.used.hostCalls += result.hostCalls;
   for (const line of result.logs ?? []) {
@@ -89,7 +89,7 @@ export function noteSlice(call: ActiveCall, result: CallSliceResult): void {
 }
 
 /** Keeps a crossing for the recording while there is room; the recording says when there was not. */
-export function recordCrossing(call: ActiveCall, crossing: BorderCrossing): void {
+export function recordCrossing(call: CellCall, crossing: BorderCrossing): void {
   const { op, payload, answer } = crossing;
   const answerBytes = answer.ok ? answer.payload.length + (answer.body?.length ?? 0) : answer.message.length;
   const bytes = CROSSING_BYTES + op.length + payload.length + answerBytes;
@@ -102,7 +102,7 @@ export function recordCrossing(call: ActiveCall, crossing: BorderCrossing): void
 }
 
 /** What is left of the limits of a call for its next slice. */
-export function budgetOf(call: ActiveCall): SliceBudget {
+export function budgetOf(call: CellCall): SliceBudget {
   const { limits } = call.request;
   let openBytes = 0;
   for (const { bytes } of call.open.values()) openBytes += bytes;
@@ -120,18 +120,18 @@ export function budgetOf(call: ActiveCall): SliceBudget {
 }
 
 /** The guest's numbers of the timers that wait, if any. */
-export function timersOf({ open }: ActiveCall): readonly number[] | undefined {
+export function timersOf({ open }: CellCall): readonly number[] | undefined {
   if (open.size === 0) return undefined;
   return [...open.values()].flatMap(({ timer }) => timer ?? []);
 }
 
 /** What a call used. */
-export function usageOf(call: ActiveCall): RunUsage {
+export function usageOf(call: CellCall): RunUsage {
   return { cpuMs: call.used.cpuMs, hostCalls: call.used.hostCalls, logLines: call.used.logLines };
 }
 
 /** What crossed the border during a call. */
-export function recordingOf(call: ActiveCall): Recording {
+export function recordingOf(call: CellCall): Recording {
   return {
     seed: call.seed.join(','),
     startedAtMs: call.startedAtMs,
@@ -147,7 +147,7 @@ export interface Hook {
 }
 
 /** A call that is about to start. */
-export function createActiveCall(parts: {
+export function createCellCall(parts: {
   request: RunRequest;
   host: BorderHost;
   cell: CellMemory;
@@ -155,7 +155,7 @@ export function createActiveCall(parts: {
   /** What the call was when it was suspended; it goes on from there. */
   resumed?: SuspendedCall;
   finish: (outcome: RunOutcome) => void;
-}): ActiveCall {
+}): CellCall {
   const { request, hook, resumed } = parts;
   const seed = resumed?.seed ?? drawSeed();
   const facts = {
@@ -213,7 +213,7 @@ function drawSeed(): readonly [number, number, number] {
 }
 
 /** What a waiting call is beside its memory, as of now. */
-export function describeWaiting(call: ActiveCall, now: number): Omit<SuspendedCall, 'base' | 'image' | 'delta'> {
+export function describeWaiting(call: CellCall, now: number): Omit<SuspendedCall, 'base' | 'image' | 'delta'> {
   return {
     programKey: call.request.program.key,
     seed: call.seed,

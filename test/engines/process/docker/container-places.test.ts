@@ -1,18 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import { createTurnstile } from '../../../../src/engines/process/docker/turnstile.ts';
+import { createContainerPlaces } from '../../../../src/engines/process/docker/container-places.ts';
 
 const never = new AbortController().signal;
 const holder = (callerId: string, pluginPath = `${callerId}.ts`) => ({ callerId, pluginPath, isOperator: false });
 const operator = { callerId: 'local', pluginPath: 'local.ts', isOperator: true };
 
-describe('createTurnstile', () => {
+describe('createContainerPlaces', () => {
   it('lets so many in, callers in turn, and each leaves once', async () => {
-    const turnstile = createTurnstile({ most: 2, mostWaiting: 10 });
-    const first = await turnstile.enter(holder('ann'), never);
-    const second = await turnstile.enter(holder('bob'), never);
+    const places = createContainerPlaces({ most: 2, mostWaiting: 10 });
+    const first = await places.enter(holder('ann'), never);
+    const second = await places.enter(holder('bob'), never);
     const order: string[] = [];
     const enter = async (callerId: string, name: string) => {
-      const leave = await turnstile.enter(holder(callerId), never);
+      const leave = await places.enter(holder(callerId), never);
       order.push(name);
       return leave;
     };
@@ -35,15 +35,15 @@ describe('createTurnstile', () => {
   });
 
   it('keeps places for admins when the others have all', async () => {
-    const turnstile = createTurnstile({ most: 4, mostWaiting: 1 });
-    for (const callerId of ['ann', 'ann', 'bob', 'bob']) await turnstile.enter(holder(callerId, `${callerId}.ts`), never);
+    const places = createContainerPlaces({ most: 4, mostWaiting: 1 });
+    for (const callerId of ['ann', 'ann', 'bob', 'bob']) await places.enter(holder(callerId, `${callerId}.ts`), never);
     const ending = new AbortController();
-    const waits = turnstile.enter(holder('carl'), ending.signal);
-    await expect(turnstile.enter(holder('dora'), never)).rejects.toMatchObject({ code: 'queue-full' });
-    const leave = await turnstile.enter(operator, never);
+    const waits = places.enter(holder('carl'), ending.signal);
+    await expect(places.enter(holder('dora'), never)).rejects.toMatchObject({ code: 'queue-full' });
+    const leave = await places.enter(operator, never);
     // One more may wait for the reserve.
-    const second = turnstile.enter(operator, never);
-    await expect(turnstile.enter(operator, never)).rejects.toMatchObject({ code: 'queue-full' });
+    const second = places.enter(operator, never);
+    await expect(places.enter(operator, never)).rejects.toMatchObject({ code: 'queue-full' });
     leave();
     (await second)();
     ending.abort();
@@ -51,20 +51,20 @@ describe('createTurnstile', () => {
   });
 
   it('refuses those beyond the bound by name, and keeps no place for whoever gave up', async () => {
-    const turnstile = createTurnstile({ most: 1, mostWaiting: 1 });
-    const leave = await turnstile.enter(holder('ann'), never);
+    const places = createContainerPlaces({ most: 1, mostWaiting: 1 });
+    const leave = await places.enter(holder('ann'), never);
     const ending = new AbortController();
-    const givesUp = turnstile.enter(holder('ann'), ending.signal);
+    const givesUp = places.enter(holder('ann'), ending.signal);
     const message = '1 calls of this caller wait for a container already; at most 1 may wait.';
-    await expect(turnstile.enter(holder('ann'), never)).rejects.toMatchObject({ code: 'queue-full', message });
+    await expect(places.enter(holder('ann'), never)).rejects.toMatchObject({ code: 'queue-full', message });
     ending.abort();
     await expect(givesUp).rejects.toMatchObject({ code: 'cancelled' });
-    const next = turnstile.enter(holder('ann'), never);
+    const next = places.enter(holder('ann'), never);
     leave();
     (await next)();
     // A place that came to somebody is not given up by a late end of the call.
-    (await turnstile.enter(holder('ann'), never))();
-    await expect(turnstile.enter(holder('ann'), AbortSignal.abort())).rejects.toMatchObject({ code: 'cancelled' });
-    (await turnstile.enter(holder('ann'), never))();
+    (await places.enter(holder('ann'), never))();
+    await expect(places.enter(holder('ann'), AbortSignal.abort())).rejects.toMatchObject({ code: 'cancelled' });
+    (await places.enter(holder('ann'), never))();
   });
 });

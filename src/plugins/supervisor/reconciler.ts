@@ -1,5 +1,6 @@
-import type { Rung } from '../../engines/escalation.ts';
+import type { EscalationEngine } from '../../engines/escalation.ts';
 import { isPassingError } from '../../errors/passing-error.ts';
+import type { Slots } from '../../queues/slots.ts';
 import type { Author, BuildInput, Generation } from '../../units/generation.ts';
 import { findSource, type PluginSource } from '../discovery/plugin-source.ts';
 import type { GenerationArchive } from '../generations/archive.ts';
@@ -8,16 +9,15 @@ import { compareInputs, inputsMatch, isOwnFile } from '../watch/compare-inputs.t
 import { isFolderAway, isUnreadableNow } from '../watch/folder-state.ts';
 import type { InputUsers } from '../watch/input-users.ts';
 import { compareSeen, type Seen, startSeen, wasRenamedIntoPlace } from '../watch/seen.ts';
-import { readInput, readSignature } from '../watch/signature.ts';
+import { readBuildInput, readSignature } from '../watch/signature.ts';
 import type { BuildOptions, BuildOutcome, PluginBuilder } from './builder-types.ts';
 import { describeWriting } from './pin.ts';
 import type { PluginRecord } from './plugin-record.ts';
-import type { Slots } from './slots.ts';
 import type { Stage } from './stage.ts';
 import type { Authorship, WrittenFiles } from './written-files.ts';
 
 /** How one look at a plugin came out. */
-export type Verdict =
+export type LookOutcome =
   /** Nothing to do, or done; `changed` says that another generation or state came of it. */
   | { readonly kind: 'done'; readonly changed: boolean }
   /** Somebody is still writing: look again. */
@@ -40,8 +40,8 @@ export interface LookOptions {
 }
 
 /** Looks at a plugin on the disk, and brings its generation in line with what lies there. */
-export interface Judge {
-  look(record: PluginRecord, options: LookOptions): Promise<Verdict>;
+export interface Reconciler {
+  look(record: PluginRecord, options: LookOptions): Promise<LookOutcome>;
   /** The plugin as it lies on the disk now. */
   find(record: PluginRecord): PluginSource | undefined;
   /** Remembers what the present state was decided on. */
@@ -49,7 +49,7 @@ export interface Judge {
 }
 
 /** Creates the judge. */
-export function createJudge(parts: {
+export function createReconciler(parts: {
   readonly stage: Stage;
   readonly archive: GenerationArchive;
   readonly builder: PluginBuilder;
@@ -59,7 +59,7 @@ export function createJudge(parts: {
   /** Why a file must not be loaded, whatever is in it. */
   readonly refuseLoading: (fileName: string) => string | undefined;
   readonly onFault: (error: unknown) => void;
-}): Judge {
+}): Reconciler {
   const { stage, archive, builder, users } = parts;
 
   function remember(record: PluginRecord, seen: Seen): void {
@@ -72,7 +72,7 @@ export function createJudge(parts: {
     users.set(record.path, new Map(files));
   }
 
-  async function look(record: PluginRecord, options: LookOptions): Promise<Verdict> {
+  async function look(record: PluginRecord, options: LookOptions): Promise<LookOutcome> {
     const source = findSource(record.source.root, record.source.name);
     if (!source) {
       // A folder that is away as a whole takes nothing with it: its plugins keep serving.
@@ -104,7 +104,7 @@ export function createJudge(parts: {
   function authorOnDisk({ realEntry, sidecar }: PluginSource, author: Author): Author {
     const paths = [realEntry, ...(sidecar === undefined ? [] : [sidecar])].filter(parts.written.has);
     return authorOf(
-      paths.flatMap((path) => readInput(path) ?? []),
+      paths.flatMap((path) => readBuildInput(path) ?? []),
       author,
     ).author;
   }
@@ -154,7 +154,7 @@ export function createJudge(parts: {
   function findKept(record: PluginRecord, started: Seen): Generation | undefined {
     const reads = new Map<string, BuildInput | undefined>();
     const read = (path: string) => {
-      if (!reads.has(path)) reads.set(path, readInput(path));
+      if (!reads.has(path)) reads.set(path, readBuildInput(path));
       return reads.get(path);
     };
     const candidates = archive.listKept(record.path);
@@ -162,8 +162,8 @@ export function createJudge(parts: {
     return candidates.find(({ inputs }) => inputs.some(({ path }) => path === started.realEntry) && inputsMatch(inputs, read));
   }
 
-  function chooseKept(record: PluginRecord, kept: Generation, started: Seen, options: LookOptions): Verdict {
-    const inputs = kept.inputs.map((input) => readInput(input.path) ?? input);
+  function chooseKept(record: PluginRecord, kept: Generation, started: Seen, options: LookOptions): LookOutcome {
+    const inputs = kept.inputs.map((input) => readBuildInput(input.path) ?? input);
     remember(record, { ...started, inputs });
     if (record.live && isPinned(record, kept.contentHash, inputs)) return revert(record, options);
     record.pinnedAwayFrom = undefined;
@@ -173,7 +173,7 @@ export function createJudge(parts: {
     return { kind: 'done', changed: true };
   }
 
-  function take(record: PluginRecord, outcome: BuildOutcome, started: Seen, options: LookOptions): Verdict {
+  function take(record: PluginRecord, outcome: BuildOutcome, started: Seen, options: LookOptions): LookOutcome {
     if (!outcome.ok) {
       return { kind: 'failed', outcome, seen: { ...started, inputs: outcome.inputs, missing: outcome.missing } };
     }
@@ -195,7 +195,7 @@ export function createJudge(parts: {
     return { kind: 'done', changed: true };
   }
 
-  function revert(record: PluginRecord, options: LookOptions): Verdict {
+  function revert(record: PluginRecord, options: LookOptions): LookOutcome {
     const before = record.lifecycle.state;
     record.diagnostic = undefined;
     record.wish = undefined;
@@ -208,7 +208,7 @@ export function createJudge(parts: {
 }
 
 /** The engine that calls asked for: the wish that waits, or what the plugin climbed to before. */
-function findWanted({ wish, live }: PluginRecord): { readonly engine: Rung; readonly reason: string } | undefined {
+function findWanted({ wish, live }: PluginRecord): { readonly engine: EscalationEngine; readonly reason: string } | undefined {
   const { engine, climbed } = live?.generation.manifest ?? {};
   const wanted = wish?.atRun ? wish.manifest.permissions.engine?.[0] : climbed?.atRun ? engine : undefined;
   const reason = wish?.reason ?? climbed?.reason ?? '';
@@ -235,7 +235,7 @@ function describeFault(source: PluginSource, isPassing: boolean): Diagnostic {
   return { code: 'internal', message, file, fix: 'Look into the log of the daemon, then reload the plugin.' };
 }
 
-const nothing: Verdict = { kind: 'done', changed: false };
+const nothing: LookOutcome = { kind: 'done', changed: false };
 
 /**
  * The rule of publication: a file that was renamed into place is whole; a file written in place counts as whole when

@@ -4,7 +4,7 @@ import { type Deadline, watchDeadline } from './deadline.ts';
 export type EndReason = 'deadline' | 'cancelled';
 
 /** One signal for everything that ends a call early. */
-export interface CallEnd {
+export interface RunEnd {
   readonly signal: AbortSignal;
   /** Undefined while the call may go on. */
   reason(): EndReason | undefined;
@@ -14,7 +14,7 @@ export interface CallEnd {
 }
 
 /** Joins the deadline with the signals that cancel the call. */
-export function createCallEnd(deadline: Deadline, cancels: readonly AbortSignal[]): CallEnd {
+export function createRunEnd(deadline: Deadline, cancels: readonly AbortSignal[]): RunEnd {
   const controller = new AbortController();
   let reason: EndReason | undefined;
   const end = (why: EndReason): void => {

@@ -1,6 +1,6 @@
 import type { Config, Escalation } from '../config/config-types.ts';
 import type { EngineName } from '../engines/engine.ts';
-import type { Rung, Rungs } from '../engines/escalation.ts';
+import type { EscalationEngine, EscalationEngines } from '../engines/escalation.ts';
 import { findDeno, requireDeno } from '../engines/process/deno/find-deno.ts';
 import { createDockerClient, describeDockerError } from '../engines/process/docker/docker-client.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
@@ -8,8 +8,8 @@ import type { NameBook } from '../permissions/name-book.ts';
 import type { OpenEngines } from './engines.ts';
 
 /** What of the operator's config and of this machine decides which engine runs a plugin. */
-export interface Ladder {
-  rungs(): Promise<Rungs>;
+export interface EscalationRules {
+  rungs(): Promise<EscalationEngines>;
   escalationOf(pluginPath: string): Escalation;
   /** Why no plugin may run on an engine. */
   refuseEngine(engine: EngineName): string | undefined;
@@ -22,10 +22,10 @@ const answerMs = 3_000;
 const usable = { usable: true } as const;
 
 /** Reads the ladder off the config; what is on this machine is looked up each time. */
-export function readLadder(
+export function readEscalationRules(
   config: Pick<Config, 'escalation' | 'pluginEscalation' | 'engines' | 'docker'>,
   { engines, names }: Pick<OpenEngines, 'engines'> & { readonly names: Pick<NameBook, 'findSetting'> },
-): Ladder {
+): EscalationRules {
   const { escalation, pluginEscalation } = config;
   const { allow } = config.engines;
 
@@ -34,7 +34,7 @@ export function readLadder(
     return `The config does not allow the engine "${engine}" (engines.allow).`;
   }
 
-  async function findMissing(rung: Rung): Promise<string | undefined> {
+  async function findMissing(rung: EscalationEngine): Promise<string | undefined> {
     const refusal = refuseEngine(rung);
     if (refusal !== undefined) return refusal;
     if (engines[rung] === undefined) return `The engine "${rung}" is not part of this daemon.`;
@@ -42,7 +42,7 @@ export function readLadder(
     return rung === 'docker' ? findMissingDocker(config.docker) : undefined;
   }
 
-  async function describeRung(rung: Rung): Promise<Rungs[Rung]> {
+  async function describeRung(rung: EscalationEngine): Promise<EscalationEngines[EscalationEngine]> {
     const reason = await findMissing(rung);
     return reason === undefined ? usable : { usable: false, reason };
   }

@@ -1,5 +1,5 @@
 import type { Engine, EngineName } from '../../engines/engine.ts';
-import type { Rung } from '../../engines/escalation.ts';
+import type { EscalationEngine } from '../../engines/escalation.ts';
 import type { Generation } from '../../units/generation.ts';
 import type { PluginSource } from '../discovery/plugin-source.ts';
 import { type Artifacts, hashBytes, type TraceFiles } from '../generations/artifact-files.ts';
@@ -7,9 +7,9 @@ import { programKey } from '../generations/program.ts';
 import type { PluginBuilder } from './builder-types.ts';
 
 /** Builds of generations for a higher engine than their own, made when a call is run again there. */
-export interface RungBuilds {
+export interface EscalatedBuilds {
   /** The same content for another engine; undefined when the disk holds other content by now, or it does not compile for that. */
-  build(generation: Generation, rung: Rung): Promise<Generation | undefined>;
+  build(generation: Generation, rung: EscalationEngine): Promise<Generation | undefined>;
   /** Source map and sources of such a build. */
   readTrace(id: string): TraceFiles | undefined;
   /** Forgets what was built of a generation. */
@@ -24,16 +24,16 @@ interface RungBuild {
 const mostKept = 32;
 
 /** Creates the builder of rungs; what it makes lives in memory alone. */
-export function createRungBuilds(parts: {
+export function createEscalatedBuilds(parts: {
   readonly builder: Pick<PluginBuilder, 'compileOnly'>;
   readonly engines: Partial<Record<EngineName, Pick<Engine, 'discard'>>>;
   readonly findSource: (pluginPath: string) => PluginSource | undefined;
-}): RungBuilds {
+}): EscalatedBuilds {
   const buildsById = new Map<string, RungBuild>();
   /** Many calls may reach their limits at once: the code is made once for all of them. */
   const making = new Map<string, Promise<RungBuild | undefined>>();
 
-  async function make(generation: Generation, rung: Rung, id: string): Promise<RungBuild | undefined> {
+  async function make(generation: Generation, rung: EscalationEngine, id: string): Promise<RungBuild | undefined> {
     const source = parts.findSource(generation.pluginPath);
     const compiled = source && (await parts.builder.compileOnly(source, { ...generation.manifest, engine: rung }));
     if (compiled?.contentHash !== generation.contentHash) return undefined;
@@ -58,7 +58,7 @@ export function createRungBuilds(parts: {
     };
   }
 
-  function makeOnce(generation: Generation, rung: Rung, id: string): Promise<RungBuild | undefined> {
+  function makeOnce(generation: Generation, rung: EscalationEngine, id: string): Promise<RungBuild | undefined> {
     const underWay = making.get(id) ?? make(generation, rung, id).finally(() => making.delete(id));
     making.set(id, underWay);
     return underWay;

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { Caller } from '../../../src/callers/caller.ts';
-import { createTurns } from '../../../src/calls/accept/turns.ts';
+import { createCallTurns } from '../../../src/calls/accept/call-turns.ts';
 import { admin, ann, bob } from '../../tools/calling-house.ts';
 
-describe('createTurns', () => {
+describe('createCallTurns', () => {
   it('lets calls of one turn in one after the other, in the order in which they came', async () => {
-    const turns = createTurns();
+    const turns = createCallTurns();
     const seen: string[] = [];
     const begin = async (name: string) => {
       const leave = await turns.enter({ caller: ann, turn: 't' });
@@ -19,7 +19,7 @@ describe('createTurns', () => {
   });
 
   it('keeps turns and callers apart', async () => {
-    const turns = createTurns();
+    const turns = createCallTurns();
     await turns.enter({ caller: ann, turn: 't' });
     await turns.enter({ caller: bob, turn: 't' });
     await turns.enter({ caller: ann, turn: 'u' });
@@ -27,7 +27,7 @@ describe('createTurns', () => {
   });
 
   it('gives up a place when its call is cancelled', async () => {
-    const turns = createTurns();
+    const turns = createCallTurns();
     const controller = new AbortController();
     const leave = await turns.enter({ caller: ann, turn: 't' });
     const second = turns.enter({ caller: ann, turn: 't', signal: controller.signal });
@@ -41,7 +41,7 @@ describe('createTurns', () => {
   });
 
   it('leaves room to other callers, and keeps some for admins', async () => {
-    const turns = createTurns();
+    const turns = createCallTurns();
     const fill = async (caller: Caller, waiting: number) => {
       for (let turn = 0; turn < waiting / 100; turn++) {
         await turns.enter({ caller, turn: `t${turn}` });
@@ -65,7 +65,7 @@ describe('createTurns', () => {
   });
 
   it('lets a bounded number wait', async () => {
-    const turns = createTurns();
+    const turns = createCallTurns();
     await turns.enter({ caller: ann, turn: 't' });
     for (let n = 0; n < 100; n++) void turns.enter({ caller: ann, turn: 't' });
     await expect(turns.enter({ caller: ann, turn: 't' })).rejects.toMatchObject({ code: 'queue-full' });

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Caller } from '../callers/caller.ts';
 import { createRateBuckets } from '../callers/rate-buckets.ts';
+import { anonymousPrefix } from '../config/anonymous.ts';
 import type { Config } from '../config/config-types.ts';
-import { strangerPrefix } from '../config/stranger.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 
 const mostAddresses = 10_000;
@@ -11,7 +11,7 @@ const mostAddresses = 10_000;
  * Lets requests without a token in, each as a caller of its own that nobody else can be. Returns undefined where the config
  * lets none in; throws `rate-limited` when too many came from one address.
  */
-export function createStrangers(
+export function createAnonymousCallers(
   config: Config['anonymous'] | undefined,
   now: () => number = () => performance.now(),
 ): (address: string) => Caller | undefined {
@@ -30,7 +30,7 @@ export function createStrangers(
         },
       );
     }
-    return Object.freeze({ id: `${strangerPrefix}${randomUUID()}`, role: 'caller', isAnonymous: true, tools, maxConcurrent });
+    return Object.freeze({ id: `${anonymousPrefix}${randomUUID()}`, role: 'caller', isAnonymous: true, tools, maxConcurrent });
   };
 }
 

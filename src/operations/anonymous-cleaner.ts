@@ -1,9 +1,9 @@
-import { deleteStrangers } from '../capabilities/files/workspaces.ts';
-import { strangerPrefix } from '../config/stranger.ts';
+import { deleteAnonymousFolders } from '../capabilities/files/workspaces.ts';
+import { anonymousPrefix } from '../config/anonymous.ts';
 import type { Store } from '../store/store-types.ts';
 
 /** Deletes what callers without a token leave behind: files and values. Their executions stay, for the operator to see. */
-export interface StrangerCleaner {
+export interface AnonymousCleaner {
   /** Of one stranger. Must not reject. */
   forget(callerId: string): Promise<void>;
   /** Of all: what a daemon that crashed did not get to. */
@@ -11,19 +11,19 @@ export interface StrangerCleaner {
 }
 
 /** Creates the cleaner. `onFault` hears what could not be deleted; it must not throw. */
-export function createStrangerCleaner(parts: {
+export function createAnonymousCleaner(parts: {
   readonly store: Pick<Store, 'kv'>;
   readonly dataDir: string;
   readonly onFault: (error: unknown) => void;
-}): StrangerCleaner {
+}): AnonymousCleaner {
   const { store, dataDir, onFault } = parts;
   async function forget(prefix: string, callerId?: string): Promise<void> {
     try {
       store.kv.forgetOwners(prefix);
-      await deleteStrangers(dataDir, callerId);
+      await deleteAnonymousFolders(dataDir, callerId);
     } catch (error) {
       onFault(error);
     }
   }
-  return { forget: (callerId) => forget(callerId, callerId), forgetAll: () => forget(strangerPrefix) };
+  return { forget: (callerId) => forget(callerId, callerId), forgetAll: () => forget(anonymousPrefix) };
 }

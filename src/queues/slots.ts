@@ -1,0 +1,63 @@
+/** Lets so many in at once; the others wait in the order in which they came. */
+export interface Slots {
+  /** Resolves with what gives the slot back; giving it back again does nothing. Rejects with the signal's reason. */
+  enter(signal?: AbortSignal): Promise<() => void>;
+  /** Runs a task in a slot. */
+  run<Result>(task: () => Promise<Result>): Promise<Result>;
+  /** Whether nobody is in. */
+  isIdle(): boolean;
+  /** How many wait. */
+  waiting(): number;
+}
+
+/** Creates `count` slots. */
+export function createSlots(count: number): Slots {
+  let free = count;
+  const waiting = new Set<() => void>();
+
+  function take(): () => void {
+    let isIn = true;
+    return () => {
+      if (!isIn) return;
+      isIn = false;
+      const [next] = waiting;
+      if (next) next();
+      else free++;
+    };
+  }
+
+  function enter(signal?: AbortSignal): Promise<() => void> {
+    if (signal?.aborted) return Promise.reject(signal.reason);
+    if (free > 0) {
+      free--;
+      return Promise.resolve(take());
+    }
+    return new Promise((resolve, reject) => {
+      const begin = (): void => {
+        waiting.delete(begin);
+        signal?.removeEventListener('abort', giveUp);
+        resolve(take());
+      };
+      const giveUp = (): void => {
+        waiting.delete(begin);
+        reject(signal?.reason);
+      };
+      waiting.add(begin);
+      signal?.addEventListener('abort', giveUp, { once: true });
+    });
+  }
+
+  return {
+    enter,
+    async run(task) {
+      const leave = await enter();
+      try {
+        return await task();
+      } finally {
+        leave();
+      }
+    },
+    isIdle: () => free === count,
+    waiting: () => waiting.size,
+  };
+}
