@@ -210,7 +210,7 @@ export const budgets = {
     inAll: 10_000,
     reserve: 1000,
     atBound: 'a new call is refused with `queue-full`; admins have the reserve beyond the bound in all',
-    tests: ['calls/accept/turns.test.ts'],
+    tests: ['calls/accept/call-turns.test.ts'],
   },
   'extism.places': {
     holds: 'WebAssembly calls that run',
