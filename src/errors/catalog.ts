@@ -14,7 +14,7 @@ export const errorCatalog = {
   },
   'body-invalid': {
     title: 'Request body is not valid',
-    fix: 'Send a JSON body that fits the schema in /openapi.json.',
+    fix: 'Send what fits the schema in /openapi.json.',
     status: 400,
   },
   'usage-wrong': { title: 'Wrong usage', fix: 'See hotcell --help.', status: 400 },

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../callers/caller.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
-import type { InvocableOperation } from '../operations/invoke.ts';
+import { type InvocableOperation, inputProperties } from '../operations/invoke.ts';
 import type { HttpBinding } from '../operations/operation.ts';
 import type { Authenticate } from './auth.ts';
 import { createQueryReader } from './query.ts';
@@ -44,6 +44,7 @@ export function refuseAnonymous(authorization: string | undefined): HotcellError
 
 function createInputReader({ operation }: InvocableOperation, http: HttpBinding): (request: FastifyRequest) => unknown {
   const readQuery = createQueryReader(operation);
+  const takesKey = http.method === 'POST' && inputProperties(operation).includes('idempotencyKey');
   const pathNames = [...http.path.matchAll(/:(\w+)/g)].map((match) => match[1] ?? '');
   return ({ body, query, params, headers }) => {
     let input: Record<string, unknown>;
@@ -55,6 +56,8 @@ function createInputReader({ operation }: InvocableOperation, http: HttpBinding)
     if (http.ifMatch !== undefined && headers['if-match'] !== undefined) {
       input[http.ifMatch] = headers['if-match'].replace(/^(?:W\/)?"(.*)"$/, '$1');
     }
+    const key = headers['idempotency-key'];
+    if (takesKey && typeof key === 'string' && input.idempotencyKey === undefined) input.idempotencyKey = key;
     // The path names the thing; a body that names another must not win.
     if (isObject(params)) for (const name of pathNames) input[name] = params[name];
     return input;

@@ -25,7 +25,7 @@ function prepareOperation(operation: Operation): InvocableOperation {
     invoke(input, context) {
       if (context.caller.isAnonymous && operation.isForStrangers !== true) throw refuseStranger(operation);
       if (!isAllowed(operation.role, context.caller)) throw refuseRole(operation);
-      if (!validator.Check(input)) throw refuseInput(operation, validator.Errors(input));
+      if (!validator.Check(input)) throw refuseInput(operation, input, validator.Errors(input));
       return operation.handle(input, context);
     },
   };
@@ -51,7 +51,7 @@ interface SchemaError {
   readonly message: string;
 }
 
-function refuseInput(operation: Operation, errors: readonly SchemaError[]): HotcellError {
+function refuseInput(operation: Operation, input: unknown, errors: readonly SchemaError[]): HotcellError {
   // Every unknown property is reported twice, once by itself as "schema is false": the named form says more.
   const telling = errors.filter((error) => error.keyword !== 'boolean');
   const sentences = [...new Set(telling.flatMap((error) => describeError(error, operation)))];
@@ -60,12 +60,21 @@ function refuseInput(operation: Operation, errors: readonly SchemaError[]): Hotc
   const misplaced = telling.flatMap(({ keyword, params }) =>
     keyword === 'additionalProperties' ? textsIn(params, 'additionalProperties') : [],
   );
-  const [first] = misplaced;
-  const isArgument = first !== undefined && inputProperties(operation).includes('arguments');
+  const fix = adviseArguments(misplaced, operation, input);
   return new HotcellError('body-invalid', message, {
-    ...(isArgument ? { fix: `Put the arguments of the tool together: {"arguments": {${JSON.stringify(first)}: …}}` } : {}),
+    ...(fix === undefined ? {} : { fix }),
     facts: { operation: operation.name, problems: sentences.slice(0, shownErrors) },
   });
+}
+
+/** What other tool callers call the arguments. */
+const argumentWords: readonly string[] = ['args', 'input', 'params', 'parameters'];
+
+function adviseArguments([first]: readonly string[], operation: Operation, input: unknown): string | undefined {
+  if (first === undefined || !inputProperties(operation).includes('arguments')) return undefined;
+  if (typeof input === 'object' && input !== null && 'arguments' in input) return undefined;
+  if (argumentWords.includes(first)) return `Here it is called "arguments": {"arguments": {…}}`;
+  return `Put the arguments of the tool together: {"arguments": {${JSON.stringify(first)}: …}}`;
 }
 
 function describeError({ keyword, instancePath, params, message }: SchemaError, operation: Operation): string[] {

@@ -88,22 +88,27 @@ const operatorsOnly: Readonly<Record<(typeof operatorsKeys)[number], string>> = 
 export function parsePermissions(value: unknown): ParsedPermissions {
   if (value === undefined) return { ok: true, permissions: {} };
   if (!isRecord(value)) return { ok: false, message: `permissions must be an object such as ${fullForm}; got ${name(value)}.` };
+  const unknown = Object.keys(value).filter((key) => !isPermissionKey(key));
+  if (unknown.length > 0) return refuseKeys(unknown);
   let permissions: PermissionSet = {};
   for (const [key, raw] of Object.entries(value)) {
-    if (!isPermissionKey(key)) {
-      const near = suggestNearNames(key, permissionKeys);
-      return {
-        ok: false,
-        key,
-        message: `permissions has no key ${quote(key)}.${near} The keys are ${permissionKeys.join(', ')}.`,
-      };
-    }
+    if (!isPermissionKey(key)) continue;
     if (raw === undefined || raw === false) continue;
     const parsed = parsers[key](raw);
     if (!parsed.ok) return { ok: false, key, message: parsed.message };
     if (parsed.value !== undefined) permissions = { ...permissions, [key]: parsed.value };
   }
   return { ok: true, permissions };
+}
+
+const mostUnknown = 5;
+
+/** Refuses keys that nobody reads, all at once. */
+function refuseKeys(unknown: readonly string[]): Extract<ParsedPermissions, { ok: false }> {
+  const told = unknown.slice(0, mostUnknown).map((key) => `no key ${quote(key)}.${suggestNearNames(key, permissionKeys)}`);
+  const more = unknown.length > mostUnknown ? ` And ${unknown.length - mostUnknown} more.` : '';
+  const message = `permissions has ${told.join(' It has ')}${more} The keys are ${permissionKeys.join(', ')}.`;
+  return { ok: false, ...(unknown[0] === undefined ? {} : { key: unknown[0] }), message };
 }
 
 function isPermissionKey(key: string): key is PermissionKey {

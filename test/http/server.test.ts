@@ -45,6 +45,21 @@ describe('startHttpServer', () => {
     expect(await readJson(await call('/api/tools/echo/call', sent))).toMatchObject({ ...answer, replayed: true });
   });
 
+  it('takes the idempotency key from its header too', async () => {
+    const send = (name: string) => call('/api/tools/echo/call', { arguments: { name } }, { 'idempotency-key': 'by-header' });
+    const first = await readJson(await send('Ada'));
+    expect(await readJson(await send('Ada'))).toMatchObject({ executionId: first.executionId, replayed: true });
+    expect((await send('Bob')).status).toBe(409);
+  });
+
+  it.each([
+    [{ name: 'Ada' }, '"arguments": {"name": …}'],
+    [{ args: { name: 'Ada' } }, 'it is called "arguments"'],
+    [{ arguments: { name: 'Ada' }, timeout: 5 }, 'what fits the schema'],
+  ])('says of %j where things belong', async (body, said) => {
+    expect(await readJson(await call('/api/tools/echo/call', body))).toMatchObject({ fix: expect.stringContaining(said) });
+  });
+
   it('takes missing arguments, and a missing body, as {}', async () => {
     for (const body of [undefined, {}]) {
       expect((await readJson(await call('/api/tools/echo/call', body))).output).toEqual({});

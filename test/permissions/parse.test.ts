@@ -103,6 +103,7 @@ describe('parsePermissions', () => {
   it('names an unknown key and the near one', () => {
     expect(parsePermissions({ network: ['a.com'] })).toMatchObject({ ok: false, key: 'network' });
     expect(read({ nett: ['a.com'] })).toContain('Did you mean "net"?');
+    expect(read({ nett: ['a.com'], envs: ['A'], fs: true })).toMatch(/no key "nett".*no key "envs".*"env"\?.*no key "fs"\./);
     expect(read({ kv: { quota: 1 } })).toContain('Did you mean "quotaBytes"?');
     expect(read(JSON.parse('{"__proto__": ["a"]}'))).toContain('no key "__proto__"');
     expect(read({ constructor: ['a'] })).toContain('no key "constructor"');

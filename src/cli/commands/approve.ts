@@ -18,8 +18,6 @@ const help = `
 Without an id or a name it lists what waits. At a terminal it shows all that is needed to judge, and asks: yes, no, or later,
 which leaves the question open; elsewhere nothing is approved without --yes. Permissions are granted always, or as --once,
 --session and --until say; what was granted is taken back with: hotcell revoke NAME.
-
-Examples: hotcell approve weather     hotcell approve weather --yes --until 2027-01-31     hotcell approve apr_… --deny
 `;
 
 /** Adds `hotcell approve`. */

@@ -89,8 +89,18 @@ export function startGuest(runtime: Runtime): (chunk: Uint8Array) => void {
 }
 
 function throwLoad(error: unknown): void {
-  const { name, message, stack } = error instanceof Error ? error : { name: undefined, message: String(error), stack: undefined };
+  const { name, message, stack } =
+    error instanceof Error ? error : { name: undefined, message: sayThrown(error), stack: undefined };
   send({ t: 'throw' }, JSON.stringify({ name, message: String(message).slice(0, 4000), stack: String(stack).slice(0, 8000) }));
+}
+
+/** What is no Error may say something all the same, such as { code: 42 }. */
+function sayThrown(thrown: unknown): string {
+  try {
+    return (typeof thrown === 'object' ? JSON.stringify(thrown) : undefined) ?? String(thrown);
+  } catch {
+    return 'A value that cannot be read was thrown.';
+  }
 }
 
 export { reportError };

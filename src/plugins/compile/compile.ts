@@ -183,7 +183,11 @@ function overwhelmed(file: string, reason: 'time' | 'crash'): Diagnostic {
     reason === 'time'
       ? `Compiling "${file}" took longer than ${wallMs / 1000} s.`
       : `"${file}" cannot be compiled: the bundler gave up on it, usually because the code is nested too deeply.`;
-  return { code: 'compile-failed', message, file, fix: 'Make the file simpler: split it, and nest less.' };
+  const fix =
+    reason === 'time'
+      ? 'On a busy machine try again: hotcell plugin reload NAME. If it comes back, import less.'
+      : 'Make the file simpler: split it, and nest less.';
+  return { code: 'compile-failed', message, file, fix };
 }
 
 function ownSources(ledger: InputLedger, showPath: (path: string) => string): Array<{ path: string; text: string }> {

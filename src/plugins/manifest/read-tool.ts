@@ -130,7 +130,8 @@ function readInput(
   if (typed) context.warn(`Tool "${context.name}": the type of its arguments is too large for a schema, and is left out.`);
   const fromUsage = usage === undefined ? undefined : parseUsageToSchema(usage);
   if (fromUsage) return { input: fromUsage, inputSource: 'usage' };
-  context.warn(`Tool "${context.name}" accepts any object: it has neither parameters, nor typed arguments, nor a usage line.`);
+  if (!context.inferred?.takesNothing)
+    context.warn(`Tool "${context.name}" accepts any object: it has neither parameters, nor typed arguments, nor a usage line.`);
   return { input: anyObject, inputSource: 'none' };
 }
 

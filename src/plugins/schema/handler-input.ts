@@ -15,7 +15,7 @@ export function inferHandler(graph: ModuleGraph, handler: HandlerNode): Inferred
   const doc = findDocComment(handler.module, handler.documented) ?? findDocComment(handler.module, handler.fn.start);
   const described = doc?.text ? { description: doc.text } : {};
   const parameter = firstParameter(handler.fn);
-  if (!parameter) return { ...described, warnings: [] };
+  if (!parameter) return { ...described, ...(takesNothing(handler) ? { takesNothing: true } : {}), warnings: [] };
   const oneByOne = handler.isBare ? inferOneByOne(graph, handler) : undefined;
   if (oneByOne !== undefined) return { ...described, ...oneByOne };
   const typed = typeOf(parameter, doc, handler, graph);
@@ -51,6 +51,11 @@ function inferOneByOne(graph: ModuleGraph, { module, fn }: HandlerNode): Pick<In
   const required = read.filter(({ isRequired }) => isRequired).map(({ name }) => name);
   const properties = Object.fromEntries(read.map(({ name, schema }) => [name, schema]));
   return { input: { type: 'object', properties, ...(required.length > 0 ? { required } : {}) }, warnings: reader.warnings };
+}
+
+/** True for a function without parameters that does not look at `arguments` either. */
+function takesNothing({ module, fn }: HandlerNode): boolean {
+  return fn.params.length === 0 && !module.text.slice(fn.start, fn.end).includes('arguments');
 }
 
 function isContextName(name: string): boolean {

@@ -11,6 +11,8 @@ export interface SchemaFile {
 export interface InferredHandler {
   /** Schema of the first parameter; absent when it has no type, or one that says nothing. */
   readonly input?: JsonSchema;
+  /** It has no parameter at all, so there is nothing to describe. */
+  readonly takesNothing?: true;
   /** Types that could not be said in a schema, each named. */
   readonly warnings: readonly string[];
   /** The doc comment of the handler. */

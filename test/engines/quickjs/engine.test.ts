@@ -17,6 +17,16 @@ describe('createQuickJsEngine', () => {
     expect(outputs).toEqual(Array.from({ length: 20 }, () => [1, 1]));
   });
 
+  it.each([
+    ['{ code: 42 }', 'An object that is no Error was thrown (code 42)'],
+    ["{ message: 'no key', code: 'E_KEY' }", 'no key (code E_KEY)'],
+    ['{}', 'An object that is no Error was thrown'],
+    ["'plain'", 'plain'],
+    ['null', 'null'],
+  ])('says what a module throws that throws %s', async (thrown, message) => {
+    await expect(cells.load(`(() => { throw ${thrown}; })()`)).rejects.toThrow(`load-failed: ${message}`);
+  });
+
   it('draws new random numbers and reads a running clock in every call', async () => {
     const program = await cells.load('{ handler: () => [Math.random(), crypto.randomUUID(), Date.now(), new Date().getTime()] }');
     const results = await Promise.all(Array.from({ length: 10_000 }, () => cells.call(program)));

@@ -142,6 +142,8 @@ describe('readManifest', () => {
   it('accepts any object where nothing is known, and says so', () => {
     expect(manifestOf(good)).toMatchObject({ tools: [{ input: { type: 'object' }, inputSource: 'none' }] });
     expect(manifestOf(good).warnings[0]).toContain('accepts any object');
+    const handlers: SchemaReadResult['handlers'] = { default: { takesNothing: true, warnings: [] } };
+    expect(manifestOf(good, { ...emptyReadResult(), handlers }).warnings).toEqual([]);
     const silent = manifestOf({ ...good, parameters: { $standardSchema: true } });
     expect(silent.tools[0]).toMatchObject({ input: { type: 'object' }, inputSource: 'parameters' });
     expect(silent.warnings[0]).toContain('no JSON Schema');

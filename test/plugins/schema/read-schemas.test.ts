@@ -60,7 +60,10 @@ describe('readSchemas: where the handler is', () => {
   it('says nothing about a handler without types', () => {
     expect(read('export default { handler: async (args: any) => args }').handlers.default).toEqual({ warnings: [] });
     expect(read('export default { handler: async (args) => args }').handlers.default).toEqual({ warnings: [] });
-    expect(read('export default { handler: async () => 1 }').handlers.default).toEqual({ warnings: [] });
+    const none = { takesNothing: true, warnings: [] };
+    expect(read('export default { handler: async () => 1 }').handlers.default).toEqual(none);
+    const looks = 'export default { handler: function () { return arguments[0]; } }';
+    expect(read(looks).handlers.default).toEqual({ warnings: [] });
   });
 
   it('takes defaults from the pattern of the parameter', () => {

@@ -283,10 +283,16 @@ export class Cell {
       return text;
     };
     const thrown = { name: read('name'), message: read('message'), stack: read('stack') };
-    const isError = thrown.name !== 'undefined';
+    // Nothing can be read of null, so all of it is empty.
+    const isError = thrown.name !== 'undefined' && (thrown.name !== '' || thrown.message !== '');
     const text = isError ? '' : readGuestString(this.#instance, this.#context, error, MAX_THROWN_BYTES);
+    // What is no Error may say something all the same, such as { code: 42 }.
+    const code = text === '[object Object]' ? read('code') : 'undefined';
+    const said = text === '[object Object]' && thrown.message !== 'undefined' ? thrown.message : text;
     ffi.QTS_FreeValuePointer(this.#context, error);
-    return isError ? thrown : { name: '', message: text, stack: '' };
+    if (isError) return thrown;
+    const message = said === '[object Object]' ? 'An object that is no Error was thrown' : said;
+    return { name: '', message: code === 'undefined' ? message : `${message} (code ${code})`, stack: '' };
   }
 
   #isNumber(value: JSValuePointer): boolean {
