@@ -1,4 +1,5 @@
-import { mkdirSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -32,6 +33,11 @@ export { HotcellError } from './${sharedModule}';
 export const loadDaemon = () => import('./src/main.ts');
 `;
 
+const deferredSchemas = 'scripts/deferred-schemas.js';
+
+/** Stands for the hash of the program until the program is there. */
+const unknownBuild = 'build-unknown-yet';
+
 /** Where the source file of a module is when the bundle runs, such as `dist/main.js` for `src/main.ts`. */
 export type PlaceOf = (sourceFile: string) => string;
 
@@ -45,15 +51,16 @@ export async function bundleProgram(folder: string, placeOf: PlaceOf = (source) 
   mkdirSync(folder, { recursive: true });
   const places = keepPlaces(folder, placeOf);
   const shared = referTo('./client.cjs', [sharedModule]);
-  const client = [referTo('./daemon.cjs', daemonModules), leavePackages(['commander']), places];
+  const client = [deferProcesses, deferSchemas, referTo('./daemon.cjs', daemonModules), leavePackages(['commander']), places];
   const inputs = await Promise.all([
     bundleFile(join(folder, 'client.cjs'), clientEntry, client),
     ...Object.entries(schemaFiles).map(([name, file]) => bundleFile(join(folder, file), `export * from '${name}';`, [])),
     bundleFile(join(folder, 'daemon.cjs'), exportAll(daemonModules), [shared, leavePackages(['typebox']), places]),
   ]);
+  writeBuild(['client.cjs', 'daemon.cjs'].map((name) => join(folder, name)));
   const manifests = ['commander', 'typebox', 'esbuild'].map((name) => `node_modules/${name}/package.json`);
   const sources = inputs.flat().filter((file) => file.startsWith('src/'));
-  return [...new Set(['scripts/bundle.ts', ...manifests, ...sources])];
+  return [...new Set(['scripts/bundle.ts', deferredSchemas, ...manifests, ...sources])];
 }
 
 function exportAll(files: readonly string[]): string {
@@ -75,9 +82,17 @@ async function bundleFile(outfile: string, contents: string, plugins: Plugin[]):
     metafile: true,
     logLevel: 'silent',
     tsconfigRaw: {},
+    define: { HOTCELL_BUILD: JSON.stringify(unknownBuild) },
     plugins,
   } satisfies BuildOptions;
   return Object.keys((await build(options)).metafile.inputs);
+}
+
+/** The same sources are the same build, wherever and whenever they are bundled. */
+function writeBuild(files: readonly string[]): void {
+  const texts = files.map((file) => readFileSync(file, 'utf8'));
+  const build = createHash('sha256').update(texts.join()).digest('hex').slice(0, 16);
+  for (const [index, file] of files.entries()) writeFileSync(file, (texts[index] ?? '').replaceAll(unknownBuild, build));
 }
 
 /**
@@ -96,6 +111,27 @@ function referTo(file: string, sources: readonly string[]): Plugin {
     },
   };
 }
+
+/** The parser of command lines could start programs, and never does here: what that takes is read when it is used. */
+const deferProcesses: Plugin = {
+  name: 'defer-processes',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^node:child_process$/ }, ({ path, importer }) =>
+      importer.includes('commander') ? { path, namespace: 'deferred' } : undefined,
+    );
+    onLoad({ filter: /./, namespace: 'deferred' }, ({ path }) => ({
+      contents: `module.exports = { get spawn() { return require(${JSON.stringify(path)}).spawn; } };`,
+    }));
+  },
+};
+
+const deferSchemas: Plugin = {
+  name: 'defer-schemas',
+  setup({ onResolve }) {
+    onResolve({ filter: /^typebox$/ }, () => ({ path: join(root, deferredSchemas) }));
+    onResolve({ filter: /^\.\/schemas\.cjs$/ }, ({ path }) => ({ path, external: true }));
+  },
+};
 
 /** All packages but these few are read from where they are installed. */
 function leavePackages(bundled: readonly string[]): Plugin {

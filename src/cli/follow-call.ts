@@ -1,4 +1,3 @@
-import { setTimeout } from 'node:timers/promises';
 import type { Static } from 'typebox';
 import type { CallAnswer } from '../calls/call-types.ts';
 import type { Client } from '../client/client.ts';
@@ -31,16 +30,19 @@ export async function callAndFollow(
   const tag = `${process.pid}-${Date.now()}-${Math.random().toString(36).slice(2)}`;
   const over = new AbortController();
   const opened = Promise.withResolvers<void>();
+  const waited = Promise.withResolvers<void>();
+  let patience: NodeJS.Timeout | undefined;
   const events = client.events({ types, signal: over.signal, onOpen: opened.resolve });
   const followed = follow(session, client, { events, tag, over: over.signal });
   try {
     // Who cannot hear the events can still call.
     await Promise.race([opened.promise, followed]);
     const answer = await client.invoke(toolContracts.call, { ...input, tag }, { signal: session.io.signal });
-    const lastLines = setTimeout(lastLinesMs, undefined, { signal: over.signal }).catch(() => {});
-    if (answer.replayed !== true) await Promise.race([followed, lastLines]);
+    patience = setTimeout(waited.resolve, lastLinesMs);
+    if (answer.replayed !== true) await Promise.race([followed, waited.promise]);
     return answer;
   } finally {
+    clearTimeout(patience);
     over.abort();
   }
 }

@@ -22,12 +22,15 @@ export async function runProcess(loadDaemon: CliIo['loadDaemon']): Promise<void>
     stdout: process.stdout,
     stderr: process.stderr,
     readStdin: readStdin,
-    ask:
-      process.stdin.isTTY === true && process.stderr.isTTY === true
-        ? async (question, signal) => (await import('./read-line.ts')).readLine(question, signal)
-        : undefined,
-    askHidden:
-      process.stdin.isTTY === true ? async (question) => (await import('./ask-hidden.ts')).askHidden(question) : undefined,
+    // To look at standard input opens it, which most commands do without.
+    get ask() {
+      if (process.stdin.isTTY !== true || process.stderr.isTTY !== true) return undefined;
+      return async (question: string, signal: AbortSignal) => (await import('./read-line.ts')).readLine(question, signal);
+    },
+    get askHidden() {
+      if (process.stdin.isTTY !== true) return undefined;
+      return async (question: string) => (await import('./ask-hidden.ts')).askHidden(question);
+    },
     env: process.env,
     cwd: process.cwd(),
     isTTY: process.stdout.isTTY === true,

@@ -7,9 +7,9 @@ import type { CliIo } from './io.ts';
 import { createStyle, type Style } from './render/style.ts';
 import { readVersion } from './version.ts';
 
-async function speakTo({ url, token, version }: DaemonAddress): Promise<Client> {
+async function speakTo({ url, token, isSameProgram }: DaemonAddress): Promise<Client> {
   const { createHttpClient } = await import('../client/client.ts');
-  return createHttpClient({ url, token, isSameVersion: version === readVersion() });
+  return createHttpClient({ url, token, isSameProgram });
 }
 
 type Exchange = typeof import('../client/http-exchange.ts').exchange;

@@ -20,6 +20,8 @@ export interface Client {
   close(): Promise<void>;
   /** The daemon is this very process, which nobody else can reach. */
   readonly isAlone?: boolean;
+  /** The daemon was started from other code than this program has now. */
+  readonly isOutdated?: boolean;
 }
 
 /** Where a daemon is, and what its answers are worth. */
@@ -27,11 +29,11 @@ interface HttpClientOptions {
   readonly url: string;
   readonly token: string;
   /** It has the contracts that this client has: to check its answers against them would take longer than most commands. */
-  readonly isSameVersion?: boolean;
+  readonly isSameProgram?: boolean | undefined;
 }
 
-/** Speaks to a daemon over HTTP; answers are checked against the contracts, unless the daemon is of this very version. */
-export function createHttpClient({ url, token, isSameVersion = false }: HttpClientOptions): Client {
+/** Speaks to a daemon over HTTP; answers are checked against the contracts, unless the daemon is of this very program. */
+export function createHttpClient({ url, token, isSameProgram }: HttpClientOptions): Client {
   const authorization = `Bearer ${token}`;
   return {
     async invoke(contract, input, { signal } = {}) {
@@ -46,13 +48,14 @@ export function createHttpClient({ url, token, isSameVersion = false }: HttpClie
       });
       const output = parseJson(await readAnswerText(answer));
       if (answer.statusCode !== 200) throw readProblem(output, answer.statusCode);
-      if (isAnswer(contract.output, output, isSameVersion ? undefined : await readCheck())) return output;
+      if (isAnswer(contract.output, output, isSameProgram ? undefined : await readCheck())) return output;
       throw new HotcellError('internal', `The daemon at ${url} answered ${contract.name} with something else than expected.`, {
-        fix: 'Use the hotcell command of the same version as the daemon.',
+        fix: 'Start the daemon again, so that it runs the same program as this command.',
       });
     },
-    events: (query) => readEvents({ ...query, url, headers: { authorization }, isSameVersion }),
+    events: (query) => readEvents({ ...query, url, headers: { authorization }, isSameProgram: isSameProgram === true }),
     close: async () => {},
+    isOutdated: isSameProgram === false,
   };
 }
 

@@ -16,7 +16,7 @@ export async function* readEvents(
   query: EventQuery & {
     readonly url: string;
     readonly headers: Readonly<Record<string, string>>;
-    readonly isSameVersion: boolean;
+    readonly isSameProgram: boolean;
   },
 ): AsyncGenerator<EventEnvelope> {
   const { url, signal, types, after, onOpen } = query;
@@ -27,7 +27,7 @@ export async function* readEvents(
   if (answer.statusCode !== 200) throw readProblem(JSON.parse(await readAnswerText(answer)), answer.statusCode);
   answer.setEncoding('utf8');
   onOpen?.();
-  const isEvent = query.isSameVersion ? isObject : await readEventCheck();
+  const isEvent = query.isSameProgram ? isObject : await readEventCheck();
   let unread = '';
   try {
     for await (const chunk of answer) {

@@ -1,5 +1,4 @@
 import http, { type IncomingMessage } from 'node:http';
-import https from 'node:https';
 import { HotcellError } from '../errors/hotcell-error.ts';
 
 /** One request to the daemon. */
@@ -15,10 +14,11 @@ export interface Exchange {
  * Sends one request and resolves with its answer as soon as the head is there. It waits as long as a call may run:
  * whoever wants less aborts. Throws `daemon-unreachable` when nobody answers.
  */
-export function exchange({ url, method, headers, body, signal }: Exchange): Promise<IncomingMessage> {
+export async function exchange({ url, method, headers, body, signal }: Exchange): Promise<IncomingMessage> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   const target = parseAddress(url);
-  const send = target.protocol === 'https:' ? https.request : http.request;
+  // Reading what TLS needs takes longer than a command.
+  const { request: send } = target.protocol === 'https:' ? await import('node:https') : http;
   const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
   const request = send(
     target,

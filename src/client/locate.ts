@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { readDaemonFile } from './daemon-file.ts';
+import { isSameProgram, readDaemonFile } from './daemon-file.ts';
 import { readTokenFile } from './token-file.ts';
 
 /** Where a daemon is said to be. `isExplicit` when somebody named it, so that nothing else will do. */
@@ -7,8 +7,8 @@ export interface DaemonAddress {
   readonly url: string;
   readonly token: string;
   readonly isExplicit: boolean;
-  /** What the daemon says to be; unknown of an explicit one. */
-  readonly version?: string;
+  /** Whether the daemon runs the very program that asks, where that is known. */
+  readonly isSameProgram?: boolean | undefined;
 }
 
 /** Finds the daemon by HOTCELL_URL, else by what it left in the data directory; undefined when nothing points to one. */
@@ -20,5 +20,5 @@ export function locateDaemon(options: { readonly env: NodeJS.ProcessEnv; readonl
   const url = isExplicit ? named : file?.url;
   if (url === undefined) return undefined;
   const token = env.HOTCELL_TOKEN || readTokenFile(join(dataDir, 'token')) || '';
-  return { url: url.replace(/\/+$/, ''), token, isExplicit, ...(file && { version: file.version }) };
+  return { url: url.replace(/\/+$/, ''), token, isExplicit, ...(file && { isSameProgram: isSameProgram(file) }) };
 }

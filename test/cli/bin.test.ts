@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -53,6 +53,24 @@ describe('bin/hotcell.js', () => {
     expect([code, out]).toEqual([0, expect.stringContaining('has ended')]);
     expect(await ended).toEqual([0, null]);
     expect((await terminal.run(['stop'])).code).toBe(3);
+    terminal.close();
+  });
+
+  it('speaks to a daemon of an older program, and says that the program has changed', async () => {
+    const terminal = openTerminal({ 'plugins/echo.ts': echoPlugin });
+    const child = spawn(process.execPath, [bin, 'start', '--port', '0'], { cwd: terminal.cwd });
+    const ended = once(child, 'exit');
+    for await (const chunk of child.stdout) if (String(chunk).includes('listening on')) break;
+    child.stdout.resume();
+    const ask = (...words: string[]) => run(process.execPath, [bin, ...words], { cwd: terminal.cwd });
+    expect(await ask('status')).toMatchObject({ stderr: '' });
+    const file = join(terminal.cwd, '.hotcell', 'daemon.json');
+    writeFileSync(file, readFileSync(file, 'utf8').replace(/"build":"[0-9a-f]+"/, '"build":"older"'));
+    expect((await ask('status')).stderr).toContain('The program has changed since the daemon started');
+    expect((await ask('call', 'echo', 'text=hi')).stdout).toContain('hi');
+    expect((await ask('plugin', 'list')).stdout).toContain('echo');
+    child.kill('SIGTERM');
+    await ended;
     terminal.close();
   });
 

@@ -39,6 +39,7 @@ export function registerDaemon(program: Command, session: CliSession): void {
         );
         session.print(`plugins  ${states.join(', ') || 'none'}\ntools    ${status.tools}\n`);
         session.print(`calls    ${running} running, ${pending} waiting\n`);
+        if (client.isOutdated) session.note(style.yellow('The program has changed since the daemon started: start it again.\n'));
       });
     });
 
