@@ -16,7 +16,7 @@ type Verdict = 'killed' | 'survived' | 'stale' | 'broken';
 
 const words = process.argv.slice(2);
 const chosen = mutants.filter(
-  ({ promise, file }) => words.length === 0 || words.some((word) => `${promise} ${file}`.includes(word)),
+  ({ promise, what, file }) => words.length === 0 || words.some((word) => `${promise} ${what} ${file}`.includes(word)),
 );
 const queue = [...chosen];
 const left: string[] = [];

@@ -1,5 +1,8 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { readPage } from './markdown.ts';
+import { mutants } from '../long/mutants.ts';
+import { readPage, repository } from './markdown.ts';
 
 const cellsOf = (row: string) =>
   row
@@ -28,10 +31,26 @@ describe('docs/coverage.md', () => {
 });
 
 describe('docs/threat-model.md', () => {
+  const [promises = ''] = readPage('docs/threat-model.md').split('## Not defended');
+  const rows = (promises.match(/^\| (?!Promise|-).*$/gm) ?? []).map(cellsOf);
+
   it('names for every promise a test that attacks it', () => {
-    const [promises = ''] = readPage('docs/threat-model.md').split('## Not defended');
-    const rows = (promises.match(/^\| (?!Promise|-).*$/gm) ?? []).map(cellsOf);
     expect(rows.length).toBeGreaterThan(20);
     expect(rows.filter(([, tests = '']) => !/^(?:`test\/[\w/.-]+\.test\.ts`(?:, )?)+$/.test(tests))).toEqual([]);
+  });
+
+  it('has for every promise a defence that can be taken out, and none for a promise that is not made', () => {
+    const beginnings = new Set(mutants.map(({ promise }) => promise));
+    const without = rows.filter(([row = '']) => ![...beginnings].some((promise) => row.startsWith(promise)));
+    expect(without.map(([row]) => row)).toEqual([]);
+    const unmade = [...beginnings].filter((promise) => rows.filter(([row = '']) => row.startsWith(promise)).length !== 1);
+    expect(unmade).toEqual([]);
+  });
+
+  it.each(mutants)('finds the defence once, and the tests that must notice: $what ($file)', ({ file, find, replace, tests }) => {
+    expect(readPage(file).split(find)).toHaveLength(2);
+    expect(replace).not.toBe(find);
+    expect(tests).not.toEqual([]);
+    expect(tests.filter((test) => !existsSync(join(repository, test)))).toEqual([]);
   });
 });

@@ -88,6 +88,18 @@ describe('GET /api/events', () => {
     stream.close();
   });
 
+  it('ends with its key, with the next event', async () => {
+    const { id, key } = await readJson(
+      await door.fetch('/api/keys', { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' }),
+    );
+    const stream = await openStream('/api/events', { authorization: `Bearer ${key}` });
+    publishLog('heard', id);
+    await stream.take(1);
+    door.keys.revoke(id);
+    publishLog('not heard any more', id);
+    await expect(stream.take(2)).rejects.toThrow('ended after 1 events');
+  });
+
   it('ends a reader that does not keep up', async () => {
     const { port } = new URL(door.url);
     const socket = connect(Number(port), '127.0.0.1');

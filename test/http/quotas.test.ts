@@ -190,10 +190,19 @@ describe('what one caller and strangers can hold of the doors', () => {
   });
 
   it('closes the oldest connections of strangers, and never the door', async () => {
+    const known = await openRaw(`GET /api/status HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${door.token}\r\n\r\n`);
+    await once(known, 'data');
     const first = await openRaw('');
-    const closed = once(first.resume(), 'close');
+    const closed = once(first, 'close');
+    let said = '';
+    first.on('data', (chunk) => {
+      said += chunk;
+    });
     for (let opened = 0; opened < budgets['door.strangers'].inAll; opened++) await openRaw('GET /api/status HTT');
     await closed;
+    // Without a word: what ends at the end of its own time is told so.
+    expect(said).toBe('');
+    expect(known.readyState).toBe('open');
     expect((await door.fetch('/api/status')).status).toBe(200);
   });
 });

@@ -169,6 +169,25 @@ describe('WS /ws', () => {
     connection.socket.close();
   });
 
+  it('disconnects whoever asks and does not read the answers', async () => {
+    const { socket, ask, send } = await open();
+    const method = 'rpc.discover';
+    const bytes = JSON.stringify(await ask(method)).length;
+    const batch = Array.from({ length: Math.ceil(2_000_000 / bytes) }, (_, id) => ({ jsonrpc: '2.0', id, method }));
+    const batches = 30;
+    let answered = 0;
+    const ended = new Promise<number | string>((resolve) => {
+      socket.once('close', resolve);
+      socket.on('message', () => ++answered === batches && resolve('all answers were kept'));
+    });
+    socket.pause();
+    for (let sent = 0; sent < batches; sent++) send(batch);
+    // Whoever reads over HTTP in between knows that the daemon saw all of it.
+    for (let asked = 0; asked < 20; asked++) await door.fetch('/api/status');
+    socket.resume();
+    expect([1006, 4408]).toContain(await ended);
+  });
+
   it('disconnects a slow reader, saying so', async () => {
     const connection = await open();
     await connection.ask('events.subscribe', {});

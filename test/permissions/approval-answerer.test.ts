@@ -58,6 +58,19 @@ describe('decideAnswerer', () => {
     holds((question, by) => (question.kind === 'grant' && by.role === 'caller' ? !decide(question, by).may : undefined));
   });
 
+  it('lets no key answer what another key of its line caused', () => {
+    const question: Question = { kind: 'call', caller: 'key_a' };
+    const admin: Answerer = {
+      id: 'key_b',
+      role: 'admin',
+      mayAnswer: false,
+      isPerson: true,
+      isOfLineOf: (other) => other === 'key_a',
+    };
+    expect(decide(question, admin)).toMatchObject({ may: false, reason: expect.stringContaining('same line') });
+    expect(decide({ ...question, caller: 'key_c' }, admin)).toEqual({ may: true });
+  });
+
   it('says why, where the answerer may know of the question', () => {
     const own: Question = { kind: 'call', caller: 'key_a' };
     const key: Answerer = { id: 'key_a', role: 'caller', mayAnswer: false, isPerson: true };

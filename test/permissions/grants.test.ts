@@ -68,6 +68,13 @@ describe('createGrantBook', () => {
     expect(openBook({ store }).book.decide(plugin, use).granted).toEqual({});
   });
 
+  it('leaves a grant for once to its own file, whatever another one is called', () => {
+    const { book } = openBook();
+    book.create({ asking: asking(net), permissions: net, scope: { scope: 'once' }, grantedBy: 'local' });
+    expect(book.decide(asking(net, { pluginPath: '/plugins/copy.ts' }), use).granted).toEqual({});
+    expect(book.decide(asking(net), { ...use, executionId: 'exe_2' }).granted).toEqual(net);
+  });
+
   it('holds a grant for a session in that session of that caller alone', () => {
     const { book } = openBook();
     const plugin = asking(net);

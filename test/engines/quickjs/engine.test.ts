@@ -100,6 +100,13 @@ describe('createQuickJsEngine', () => {
     expect(outputOf(await cells.call(program, { config: { city: 'Bern' } }))).toEqual(['Bern', null, 7]);
   });
 
+  it('knows no value by the name of what every object has', async () => {
+    const program = await cells.load(
+      '{ handler: (_args, context) => ["constructor", "toString", "__proto__"].flatMap((name) => [context.env.get(name) ?? null, context.config.get(name) ?? null]) }',
+    );
+    expect(outputOf(await cells.call(program, { config: { city: 'Bern' } }))).toEqual(Array(6).fill(null));
+  });
+
   it('cancels a running, a waiting and a not yet started call', async () => {
     const program = await cells.load(
       '{ handler: async (args) => { if (args.spin) while (true); await new Promise((resolve) => setTimeout(resolve, 60000)); } }',

@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { createHostAnswers, nonDeterministicOperations } from '../../../src/engines/quickjs/host-answers/host-answers.ts';
 import { HostRefusal } from '../../../src/engines/quickjs/host-answers/host-refusal.ts';
@@ -71,6 +72,25 @@ describe('createHostAnswers', () => {
     expect(refusalOf('intl.call', JSON.stringify({ service: 'NumberFormat', method: '__defineGetter__', args: [] }))).toBe(
       'not-supported',
     );
+  });
+
+  it('unpacks no more than the host bears, whatever a guest allows itself', () => {
+    const packed = gzipSync(Buffer.alloc(33 * 1024 * 1024));
+    const request = JSON.stringify({ kind: 'gunzip', maxOutputBytes: 2 ** 40 });
+    expect(refusalOf('zlib', request, packed)).toBe('payload-too-large');
+    expect(refusalOf('zlib', request, gzipSync('small'))).toBe('answered');
+    expect(refusalOf('zlib', JSON.stringify({ kind: 'gunzip', maxOutputBytes: 4 }), gzipSync('small'))).toBe('payload-too-large');
+  });
+
+  it('derives and makes no key that takes long', () => {
+    const key = { key: 'YQ==', salt: 'YQ==' };
+    const derive = (request: object) => refusalOf('key.derive', JSON.stringify({ ...key, ...request }));
+    expect(derive({ kind: 'pbkdf2', bytes: 20, rounds: 4_000_001 })).toBe('payload-too-large');
+    expect(derive({ kind: 'pbkdf2', bytes: 40, rounds: 2_000_001 })).toBe('payload-too-large');
+    expect(derive({ kind: 'pbkdf2', bytes: 20, rounds: 1000 })).toBe('answered');
+    expect(derive({ kind: 'hkdf', bytes: 1024 * 1024 + 1 })).toBe('payload-too-large');
+    expect(derive({ kind: 'scrypt', bytes: 8, cost: 2 ** 17, blockSize: 8 })).toBe('payload-too-large');
+    expect(refusalOf('key.generate', JSON.stringify({ kind: 'rsa', modulusLength: 4097 }))).toBe('payload-too-large');
   });
 
   it('takes an empty body for a missing one', () => {

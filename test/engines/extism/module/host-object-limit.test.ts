@@ -26,6 +26,12 @@ describe('limitHostObjects', () => {
     expect([...limited.slice(8)]).toEqual([4, 7, 1, 0x70, 1, 7, 0xc0, 0x9a, 0x0c]);
   });
 
+  it('lowers a maximum that is above the bound, and keeps one below it', () => {
+    const maximumOf = (maximum: number[]) => [...limitHostObjects(moduleOf(4, [1, 0x70, 1, 7, ...maximum])).slice(14)];
+    expect(maximumOf([0x80, 0x80, 0x80, 0x01])).toEqual([0xc0, 0x9a, 0x0c]);
+    expect(maximumOf([9])).toEqual([9]);
+  });
+
   it.each([
     ['an array type', 1, [1, 0x5e, 0x7f, 1], /garbage-collection/],
     ['a struct type', 1, [1, 0x5f, 1, 0x7f, 1], /garbage-collection/],

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { resolveLimits } from '../../../../src/config/limits.ts';
@@ -223,6 +223,19 @@ describe('a Deno process between two calls', () => {
 });
 
 describe('processes of the engine', () => {
+  it.runIf(existsSync('/proc/self/limits'))('have the bounds of the system around them', async () => {
+    await rig.run(handlerOf('return 1'));
+    // A process that is on its way is still the shell that sets them.
+    const bounds = () =>
+      processesOf(rig.dataDir)
+        .map((pid) => readFileSync(`/proc/${pid}/limits`, 'utf8'))
+        .map((text) =>
+          [/^Max core file size +0 +0 /m, /^Max data size +2048000000 +2048000000 /m].map((line) => line.test(text)),
+        );
+    expect(bounds()).not.toEqual([]);
+    await expect.poll(() => bounds().flat().includes(false), { timeout: 20_000 }).toBe(false);
+  });
+
   it('are gone when it is closed', async () => {
     const own = createDenoRig();
     await own.run(handlerOf('return 1'), { isolation: 'plugin', cellKey: 'kept' });

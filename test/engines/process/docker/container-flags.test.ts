@@ -86,6 +86,22 @@ describeDocker('a container, as Docker tells of it', () => {
     expect(text(stdout)).toMatch(/^EMPTY=$/m);
   });
 
+  it('leaves no memory of a command that crashes on the disk of the host, and under Podman no other folder open', () => {
+    const plan = {
+      imageId: 'sha256:aa',
+      size: { cpus: 1, memoryBytes: 1, pids: 1, scratchBytes: 1 },
+      initFile: '/i',
+      owner: 'o',
+    };
+    const describe = (runtime: 'docker' | 'podman') => describeContainer(plan, { name: 'n', runtime }).HostConfig;
+    for (const runtime of ['docker', 'podman'] as const) {
+      expect(describe(runtime)?.Ulimits).toContainEqual({ Name: 'core', Soft: 0, Hard: 0 });
+      expect(describe(runtime)?.Ulimits).toContainEqual({ Name: 'nofile', Soft: 1024, Hard: 1024 });
+    }
+    const closed = expect.stringMatching(/^ro,noexec,nosuid,nodev,/);
+    expect(describe('podman')?.Tmpfs).toMatchObject({ '/run': closed, '/var/tmp': closed });
+  });
+
   it('takes nothing of its image but files and environment: no entrypoint, user, volume, port or health check', () => {
     const plan = {
       imageId: 'sha256:aa',

@@ -1,7 +1,10 @@
-import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { RunOutcome } from '../../../../src/engines/engine.ts';
+import { makeCellDir } from '../../../../src/engines/quickjs/suspend/cell-dir.ts';
 import { WaitingMemory } from '../../../../src/engines/quickjs/suspend/waiting-memory.ts';
 import { type CellEngine, outputOf, startCellEngine } from '../cell-engine.ts';
 
@@ -119,6 +122,30 @@ describe('WaitingMemory', () => {
     book.release(one);
     book.release(three);
     expect(book.hold(two, 'ann', 6 * MIB)).toBe(true);
+  });
+
+  it('gives no more to all together, and where there is no room in memory, what there is on the disk', () => {
+    const book = new WaitingMemory({ maxMemoryBytes: 8 * MIB, maxStoredBytes: 8 * MIB });
+    const cells = [1, 2, 3, 4, 5].map((id) => ({ id, program: program(), isInUse: true, place: { kind: 'new' } }) as const);
+    const held = cells.map((cell, index) => [book.hold(cell, `caller ${index}`, 4 * MIB), book.isForDisk(cell)]);
+    const [inMemory, onDisk, nowhere] = [
+      [true, false],
+      [true, true],
+      [false, false],
+    ];
+    expect(held).toEqual([inMemory, inMemory, onDisk, onDisk, nowhere]);
+  });
+});
+
+describe('makeCellDir', () => {
+  it('removes what a process that is gone left, and nothing of one that runs', () => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'hotcell-cells-'));
+    const gone = spawnSync(process.execPath, ['-e', '']).pid;
+    const others = [`${gone}-left`, `${process.pid}-runs`];
+    for (const name of others) mkdirSync(join(dataDir, 'cells', name), { recursive: true });
+    const own = makeCellDir(dataDir);
+    expect(readdirSync(join(dataDir, 'cells')).sort()).toEqual([basename(own), `${process.pid}-runs`].sort());
+    rmSync(dataDir, { recursive: true });
   });
 });
 

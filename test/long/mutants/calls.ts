@@ -1,0 +1,337 @@
+import type { MutantsByPromise } from './mutation.ts';
+
+/** The way of a call, its place among others, and what is kept of it. */
+export const callMutants: MutantsByPromise = {
+  "One caller's calls that wait for people, tools or models": [
+    {
+      what: 'any number of calls steps aside',
+      file: 'src/queues/places.ts',
+      find: 'const full = aside.findFull(holder);',
+      replace: 'const full = undefined as ReturnType<typeof aside.findFull>;',
+      tests: ['test/queues/places.test.ts'],
+    },
+    {
+      what: 'nothing is kept for admins',
+      file: 'src/queues/place-count.ts',
+      find: 'return holder.isOperator && reserved < reserve ? undefined : full;',
+      replace: 'return full;',
+      tests: ['test/queues/places.test.ts'],
+    },
+    {
+      what: 'a call that waits for a person keeps its place',
+      file: 'src/queues/places.ts',
+      find: 'if (!longWaits.has(request.op)) return',
+      replace: 'if (true) return',
+      tests: ['test/queues/places.test.ts', 'test/promises/engines/places.test.ts'],
+    },
+  ],
+  'Secrets, limits, questions, revocations, audits and recordings': [
+    {
+      what: 'callers share what they store, on every engine',
+      file: 'src/capabilities/kv.ts',
+      find: "const owner = shared ? '*' : user.caller;",
+      replace: "const owner = '*';",
+      tests: ['test/promises/engines/two-callers.test.ts'],
+    },
+  ],
+  'One caller or plugin cannot keep the others out': [
+    {
+      what: 'one caller takes all places of the queue',
+      file: 'src/queues/place-count.ts',
+      find: 'if ((heldByCaller.get(callerId) ?? 0) >= perCaller) return callerIsFull;',
+      replace: '',
+      tests: ['test/tools/limits-of-queue.test.ts'],
+    },
+    {
+      what: 'one plugin takes all places of the queue',
+      file: 'src/queues/place-count.ts',
+      find: 'return (heldByPlugin.get(pluginPath) ?? 0) >= perPlugin ? pluginIsFull : undefined;',
+      replace: 'return undefined;',
+      tests: ['test/tools/limits-of-queue.test.ts'],
+    },
+    {
+      what: 'the plugin of a flood has every slot',
+      file: 'src/queues/runnable-slots.ts',
+      find: "if (ofPlugin >= mostOfPlugin) return 'no';",
+      replace: '',
+      tests: ['test/tools/fairness.test.ts'],
+    },
+    {
+      what: 'who comes first goes first, however often',
+      file: 'src/queues/fair-queue.ts',
+      find: 'lines.moveToEnd(line);',
+      replace: '',
+      tests: ['test/tools/fairness.test.ts'],
+    },
+    {
+      what: 'callers without a token count one by one',
+      file: 'src/calls/accept/accept.ts',
+      find: 'callerId: countedAs(caller.id),',
+      replace: 'callerId: caller.id,',
+      tests: ['test/tools/limits-of-queue.test.ts'],
+    },
+  ],
+  'Setting the clock of the machine ends no call': [
+    {
+      what: 'rates are counted by the clock of the machine',
+      file: 'src/calls/call.ts',
+      find: 'createCallerLimits({ now: () => performance.now() })',
+      replace: 'createCallerLimits({ now: () => Date.now() })',
+      tests: ['test/tools/clock.test.ts'],
+    },
+  ],
+  'Calls that hold much memory and wait': [
+    {
+      what: 'one caller holds all the memory of calls that wait',
+      file: 'src/engines/quickjs/suspend/waiting-memory.ts',
+      find: 'ofCaller + bytes <= bound * CALLER_SHARE',
+      replace: 'ofCaller + bytes <= bound',
+      tests: ['test/engines/quickjs/suspend/waiting-memory.test.ts'],
+    },
+    {
+      what: 'calls that wait hold any amount of memory',
+      file: 'src/engines/quickjs/suspend/waiting-memory.ts',
+      find: 'this.#total[where] + bytes <= bound && ',
+      replace: '',
+      tests: ['test/engines/quickjs/suspend/waiting-memory.test.ts'],
+    },
+    {
+      what: 'what a process that is gone left on the disk stays there',
+      file: 'src/engines/quickjs/suspend/cell-dir.ts',
+      find: "if (!isRunning(Number(name.split('-', 1)[0]))) rmSync",
+      replace: 'if (false) rmSync',
+      tests: ['test/engines/quickjs/suspend/waiting-memory.test.ts'],
+    },
+  ],
+  'A call is not ended for the time that another took': [
+    {
+      what: 'a thread that is being ended counts as one that died',
+      file: 'src/engines/quickjs/schedule/worker-thread.ts',
+      find: "this.#state = 'ending';",
+      replace: '',
+      tests: ['test/engines/quickjs/ended-threads.test.ts'],
+    },
+  ],
+  'An acknowledged record survives a kill and a full disk': [
+    {
+      what: 'what a failed transaction held is lost',
+      file: 'src/store/write-queue.ts',
+      find: 'waiting = writes.concat(waiting);',
+      replace: '',
+      tests: ['test/store/write-queue.test.ts'],
+    },
+    {
+      what: 'a record counts as written before it is',
+      file: 'src/store/write-queue.ts',
+      find: 'if (waiting.length === 0) return Promise.resolve();',
+      replace: 'if (true) return Promise.resolve();',
+      tests: ['test/store/write-queue.test.ts'],
+    },
+  ],
+  'A tool that calls tools has the rights and the time': [
+    {
+      what: 'tools go round in circles',
+      file: 'src/calls/attempt/nesting.ts',
+      find: 'if (chain.includes(tool)) {',
+      replace: 'if (false) {',
+      tests: ['test/calls/attempt/nesting.test.ts'],
+    },
+    {
+      what: 'tools call one another at any depth',
+      file: 'src/calls/attempt/nesting.ts',
+      find: 'if (chain.length < maxDepth) return undefined;',
+      replace: 'return undefined;',
+      tests: ['test/calls/attempt/nesting.test.ts'],
+    },
+    {
+      what: 'a tool calls others with the rights of an admin',
+      file: 'src/calls/attempt/nested-calls.ts',
+      find: 'caller: parent.request.caller,',
+      replace: "caller: { ...parent.request.caller, role: 'admin' },",
+      tests: ['test/calls/attempt/nested-calls.test.ts'],
+    },
+    {
+      what: 'calls that wait for their tools take all places',
+      file: 'src/calls/attempt/nested-calls.ts',
+      find: 'dispatcher.lendPlace(parent);',
+      replace: '',
+      tests: ['test/calls/attempt/nested-calls.test.ts'],
+    },
+  ],
+  'A key that is used twice executes once': [
+    {
+      what: 'a key claims anew each time',
+      file: 'src/calls/accept/idempotency.ts',
+      find: 'if (claim.claimed) return undefined;',
+      replace: 'return undefined;',
+      tests: ['test/calls/accept/idempotency.test.ts'],
+    },
+    {
+      what: 'a key answers for other arguments',
+      file: 'src/calls/accept/idempotency.ts',
+      find: 'if (!hasSameArguments) {',
+      replace: 'if (false) {',
+      tests: ['test/calls/accept/idempotency.test.ts'],
+    },
+  ],
+  'No operation tells one caller anything of another': [
+    {
+      what: 'operations of admins are for everybody',
+      file: 'src/operations/invoke.ts',
+      find: "return role !== 'admin' || caller.role === 'admin';",
+      replace: 'return true;',
+      tests: ['test/operations/invoke.test.ts'],
+    },
+    {
+      what: 'a caller reads the records of others',
+      file: 'src/calls/record/execution-reader.ts',
+      find: "return caller.role === 'admin' || caller.id === ownerId;",
+      replace: 'return true;',
+      tests: ['test/operations/isolation.test.ts'],
+    },
+    {
+      what: 'a caller sees the questions of others',
+      file: 'src/operations/handlers/approvals.ts',
+      find: "(caller.role === 'admin' || approval.caller === caller.id)",
+      replace: 'true',
+      tests: ['test/operations/handlers/approvals.test.ts'],
+    },
+  ],
+  'Two callers of one plugin share no memory': [
+    {
+      what: 'sessions of the same name are one cell',
+      file: 'src/calls/wait/cell-key.ts',
+      find: 'JSON.stringify([generation.pluginPath, callerId, session])',
+      replace: 'JSON.stringify([generation.pluginPath, session])',
+      tests: ['test/promises/two-callers.test.ts'],
+    },
+    {
+      what: 'a caller hears the events of others',
+      file: 'src/events/event-filter.ts',
+      find: 'if (event.caller !== null || !publicEventTypes.includes(event.type)) return undefined;',
+      replace: '',
+      tests: ['test/events/event-log.test.ts'],
+    },
+  ],
+  'A key hears of no tool beyond its list': [
+    {
+      what: 'a list of tools is only for show',
+      file: 'src/tools/visible-tools.ts',
+      find: 'if (!seesToolName(caller, entry.name)) return false;',
+      replace: '',
+      tests: ['test/tools/visible-tools.test.ts'],
+    },
+    {
+      what: 'a key makes calls at any rate',
+      file: 'src/calls/accept/caller-limits.ts',
+      find: 'if (waitMs > 0) throw',
+      replace: 'if (false) throw',
+      tests: ['test/calls/accept/caller-limits.test.ts'],
+    },
+    {
+      what: 'a key has any number of calls under way',
+      file: 'src/calls/accept/caller-limits.ts',
+      find: 'if (maxConcurrent !== undefined && underWay >= maxConcurrent) {',
+      replace: 'if (false) {',
+      tests: ['test/calls/accept/caller-limits.test.ts'],
+    },
+  ],
+  'Where a plugin failed, and what stands there': [
+    {
+      what: 'a caller sees the frames of an error',
+      file: 'src/calls/record/execution-reader.ts',
+      find: "if (caller.role === 'admin' || (frames === undefined && codeFrame === undefined)) return error;",
+      replace: 'return error;',
+      tests: ['test/http/caller-sight.test.ts'],
+    },
+  ],
+  'What one caller leaves on the disk is bounded': [
+    {
+      what: 'the oldest records go first, whoever has most',
+      file: 'src/store/tables/execution-pruner.ts',
+      find: '(each[1] > most[1] ? each : most)',
+      replace: '(each[1] < most[1] ? each : most)',
+      tests: ['test/store/tables/executions.test.ts'],
+    },
+    {
+      what: 'records have any number of bytes',
+      file: 'src/store/tables/execution-pruner.ts',
+      find: '      pruneBytes(maxBytes);',
+      replace: '',
+      tests: ['test/store/tables/executions.test.ts'],
+    },
+    {
+      what: 'a long value is kept whole',
+      file: 'src/calls/record/execution-records.ts',
+      find: 'cutLongValues(redactRow(record, redactor), maxValueBytes)',
+      replace: 'redactRow(record, redactor)',
+      tests: ['test/promises/disk-budget.test.ts'],
+    },
+  ],
+  'Nothing begins that could not be recorded': [
+    {
+      what: 'nobody notices that the data directory is gone',
+      file: 'src/store/storage-health.ts',
+      find: 'absence = isGone || isOther ? describeAbsence(dataDir) : undefined;',
+      replace: '',
+      tests: ['test/promises/lost-data-dir.test.ts'],
+    },
+  ],
+  'A cached file or a page of the database that is damaged': [
+    {
+      what: 'a cached file is taken as it is',
+      file: 'src/guests/prelude.ts',
+      find: 'return prelude.hash === hashPrelude(prelude) ? prelude : undefined;',
+      replace: 'return prelude;',
+      tests: ['test/promises/damaged-data.test.ts'],
+    },
+    {
+      what: 'a kept runner is taken as it is',
+      file: 'src/guests/runner.ts',
+      find: "return end > 0 && kept.slice(end + 3) === hash('sha256', kept.slice(0, end), 'hex');",
+      replace: 'return true;',
+      tests: ['test/promises/damaged-data.test.ts'],
+    },
+  ],
+  'Token and data directory are for their owner alone': [
+    {
+      what: 'a token that others may read stays so',
+      file: 'src/client/token-file.ts',
+      find: 'if ((stats.mode & 0o077) !== 0) chmodSync(file, 0o600);',
+      replace: '',
+      tests: ['test/http/auth.test.ts', 'test/cli/daemon.test.ts'],
+    },
+    {
+      what: 'a data directory that others may read stays so',
+      file: 'src/store/data-dir.ts',
+      find: 'chmodSync(dataDir, 0o700);',
+      replace: '',
+      tests: ['test/store/open.test.ts'],
+    },
+  ],
+  'A cloned repository runs no code by being there': [
+    {
+      what: 'aliases of a config multiply',
+      file: 'src/config/read-file.ts',
+      find: 'maxAliasCount: maxAliases',
+      replace: 'maxAliasCount: -1',
+      tests: ['test/config/load.test.ts'],
+    },
+    {
+      what: 'a config with code is run because it is there',
+      file: 'src/config/config-names.ts',
+      find: "'hotcell.config.json']",
+      replace: "'hotcell.config.json', 'hotcell.config.ts']",
+      tests: ['test/config/load.test.ts'],
+    },
+  ],
+  'Reloads lose no call': [
+    {
+      what: 'a generation is let go while its calls wait',
+      file: 'src/calls/accept/accept.ts',
+      find: 'const endLease = published.lease();',
+      replace: 'const endLease = (): void => {};',
+      tests: ['test/promises/no-dropped-calls.test.ts'],
+    },
+  ],
+};

@@ -1,0 +1,255 @@
+import type { MutantsByPromise } from './mutation.ts';
+
+/** What a plugin asks the host for, and secrets on their way. */
+export const capabilityMutants: MutantsByPromise = {
+  'Network, files, values, settings, tools, models and commands': [
+    {
+      what: 'values need no grant',
+      file: 'src/capabilities/kv.ts',
+      find: 'const { kv } = user.granted();',
+      replace: 'const { kv = true } = user.granted();',
+      tests: ['test/promises/engines/capabilities.test.ts'],
+    },
+    {
+      what: 'any tool can be called from a plugin',
+      file: 'src/capabilities/tools.ts',
+      find: 'if (!matchersOf(user.granted()).allowsTool(name)) {',
+      replace: 'if (false) {',
+      tests: ['test/promises/engines/capabilities.test.ts'],
+    },
+  ],
+  'The address that was checked is the one that is connected to': [
+    {
+      what: 'the name is looked up anew for the connection',
+      file: 'src/capabilities/network/connections.ts',
+      find: 'connect({ ...options, hostname: address }',
+      replace: 'connect({ ...options }',
+      tests: ['test/promises/forged-requests.test.ts', 'test/capabilities/network/forged-requests.test.ts'],
+    },
+    {
+      what: 'the hosts of clouds for their machines are public',
+      file: 'src/capabilities/network/address-rules.ts',
+      find: 'if (metadataAddresses.has(literal)) return',
+      replace: 'if (false) return',
+      tests: ['test/capabilities/network/address-rules.test.ts'],
+    },
+    {
+      what: 'an address of this machine behind a granted name is reached',
+      file: 'src/capabilities/network/network-check.ts',
+      find: "if (verdict.kind === 'special' && isNamed(verdict.literal, destination, matchers)) return",
+      replace: "if (verdict.kind === 'special') return",
+      tests: ['test/capabilities/network/forged-requests.test.ts'],
+    },
+    {
+      what: 'a login goes along to where a redirect leads',
+      file: 'src/capabilities/network/redirects.ts',
+      find: 'const crossesOrigins = hop.from.origin !== hop.to.origin;',
+      replace: 'const crossesOrigins = false;',
+      tests: ['test/capabilities/network/fetch.test.ts', 'test/capabilities/network/forged-requests.test.ts'],
+    },
+  ],
+  'Requests carry no forged framing or hop headers': [
+    {
+      what: 'a plugin frames its requests itself',
+      file: 'src/capabilities/network/request-headers.ts',
+      find: "if (refused.has(lower) || lower.startsWith('proxy-'))",
+      replace: 'if (false)',
+      tests: ['test/capabilities/network/request-headers.test.ts'],
+    },
+    {
+      what: 'a packed body is as large as it likes once it is unpacked',
+      file: 'src/capabilities/network/response-body.ts',
+      find: 'const piece = chunk.subarray(0, Math.min(most, left));',
+      replace: 'const piece = chunk.subarray(0, most);\n    left = Infinity;',
+      tests: ['test/capabilities/network/fetch.test.ts', 'test/capabilities/network/streaming.test.ts'],
+    },
+    {
+      what: 'one owner may hold the memory for bodies of all',
+      file: 'src/capabilities/network/byte-budget.ts',
+      find: '(heldByOwner.get(owner) ?? 0) + bytes > perOwnerBytes ||',
+      replace: '',
+      tests: ['test/capabilities/network/fetch.test.ts', 'test/capabilities/network/streaming.test.ts'],
+    },
+  ],
+  "Files stay in the caller's workspace": [
+    {
+      what: 'links in the way to a file are followed',
+      file: 'src/capabilities/files/folder.ts',
+      find: ' | constants.O_NOFOLLOW',
+      replace: '',
+      tests: ['test/capabilities/files/escapes.test.ts', 'test/capabilities/files/folder-swap.test.ts'],
+    },
+    {
+      what: 'a folder that was swapped is reached by its path',
+      file: 'src/capabilities/files/folder.ts',
+      find: "existsSync('/proc/self/fd');",
+      replace: 'false;',
+      tests: ['test/capabilities/files/folder-swap.test.ts'],
+    },
+    {
+      what: 'a folder with something forbidden in it is emptied',
+      file: 'src/capabilities/files/writing.ts',
+      find: 'if (names.some(isForbiddenSegment)) {',
+      replace: 'if (false) {',
+      tests: ['test/capabilities/files/escapes.test.ts'],
+    },
+  ],
+  'A mount overlaps nothing that the daemon lives from': [
+    {
+      what: 'a mount may lie around the data directory',
+      file: 'src/capabilities/files/mounts.ts',
+      find: 'for (const [name, { dir }] of mounts) refuseOverlap(name, dir, config);',
+      replace: '',
+      tests: ['test/capabilities/files/mounts.test.ts'],
+    },
+    {
+      what: 'a mount is written whatever it says',
+      file: 'src/capabilities/files/mounts.ts',
+      find: 'if (!canWrite) {',
+      replace: 'if (false) {',
+      tests: ['test/capabilities/files/mounts.test.ts'],
+    },
+  ],
+  'A file is old or new after a kill in the middle': [
+    {
+      what: 'a file is written in its place',
+      file: 'src/capabilities/files/writing.ts',
+      find: 'await rename(staged.path, folder.pathTo(name));',
+      replace: "await (await import('node:fs/promises')).writeFile(folder.pathTo(name), data);",
+      tests: ['test/capabilities/files/killed-write.test.ts'],
+    },
+  ],
+  'Stored values are apart by plugin and caller': [
+    {
+      what: 'all callers have the same values',
+      file: 'src/capabilities/kv.ts',
+      find: "const owner = shared ? '*' : user.caller;",
+      replace: "const owner = '*';",
+      tests: ['test/capabilities/kv.test.ts'],
+    },
+    {
+      what: 'a value is as large as it likes',
+      file: 'src/capabilities/kv.ts',
+      find: 'if (bytes > limits.maxValueBytes) throw',
+      replace: 'if (false) throw',
+      tests: ['test/capabilities/kv.test.ts'],
+    },
+  ],
+  'A plugin sees its own config and granted names': [
+    {
+      what: 'the variables of the daemon are handed out',
+      file: 'src/capabilities/view.ts',
+      find: '.filter((name) => !isReserved(name))',
+      replace: '',
+      tests: ['test/capabilities/view.test.ts'],
+    },
+    {
+      what: 'a build of another hand has the config of the plugin',
+      file: 'src/capabilities/view.ts',
+      find: '.filter(([name]) => sources.isOperators || allowsEnv(name))',
+      replace: '',
+      tests: ['test/capabilities/view.test.ts'],
+    },
+  ],
+  'A secret goes only into the header or query parameter': [
+    {
+      what: 'a secret that was revoked is sent',
+      file: 'src/capabilities/network/secret-request.ts',
+      find: 'mayUse: (name) => matchersOf(user.granted()).allowsEnv(name),',
+      replace: 'mayUse: () => true,',
+      tests: ['test/capabilities/network/secret-request.test.ts', 'test/promises/secrets.test.ts'],
+    },
+    {
+      what: 'a redirect carries a secret to another host',
+      file: 'src/capabilities/network/secret-request.ts',
+      find: 'if (redactor.text(location) === location && redactor.text(hop.to.href) === hop.to.href) return;',
+      replace: 'return;',
+      tests: ['test/capabilities/network/secret-request.test.ts', 'test/promises/secrets.test.ts'],
+    },
+  ],
+  'A secret is in no answer, log, event': [
+    {
+      what: 'what a server sends back reaches the plugin as it is',
+      file: 'src/calls/record/redaction.ts',
+      find: 'body: ownBytes(redactor.bytes(answer.body))',
+      replace: 'body: answer.body',
+      tests: ['test/calls/record/redaction.test.ts'],
+    },
+    {
+      what: 'the parts of an answer that is streamed are as they came',
+      file: 'src/capabilities/network/response-body.ts',
+      find: 'return filter ? filter.push(piece) : piece;',
+      replace: 'return piece;',
+      tests: ['test/promises/secrets.test.ts', 'test/capabilities/network/streaming.test.ts'],
+    },
+    {
+      what: 'what ends a call is as the plugin wrote it',
+      file: 'src/calls/record/redaction.ts',
+      find: 'if (redactor === undefined || redactor.isIdle) return end;',
+      replace: 'return end;',
+      tests: ['test/calls/record/redaction.test.ts'],
+    },
+  ],
+  'A secret that a caller itself hands to a tool': [
+    {
+      what: 'rows have the arguments as they came',
+      file: 'src/calls/record/redaction.ts',
+      find: 'return argumentsJson === record.argumentsJson ? record : { ...record, argumentsJson };',
+      replace: 'return record;',
+      tests: ['test/promises/secret-records.test.ts'],
+    },
+    {
+      what: 'log lines are as the plugin wrote them',
+      file: 'src/calls/record/redaction.ts',
+      find: '{ ...line, text: redactor.text(line.text) }',
+      replace: 'line',
+      tests: ['test/promises/secret-records.test.ts'],
+    },
+    {
+      what: 'recordings are as they were made',
+      file: 'src/calls/record/recordings.ts',
+      find: 'await encodeRecording(recording, maxBytes, parts.redactor)',
+      replace: 'await encodeRecording(recording, maxBytes, undefined)',
+      tests: ['test/promises/secret-records.test.ts'],
+    },
+  ],
+  'Budgets of models cannot be passed by calls at the same time': [
+    {
+      what: 'tokens are not set aside before a model is asked',
+      file: 'src/capabilities/llm/token-budget.ts',
+      find: 'if (!table.reserve(key, tokens, budget))',
+      replace: 'if (table.used(key) > budget)',
+      tests: ['test/capabilities/llm.test.ts'],
+    },
+    {
+      what: 'prompts hold the secrets that they are made of',
+      file: 'src/capabilities/llm.ts',
+      find: 'redactor === undefined || redactor.isIdle ? wanted : redactor.value(wanted)',
+      replace: 'wanted',
+      tests: ['test/capabilities/llm.test.ts', 'test/models/plugin-asks.test.ts'],
+    },
+    {
+      what: 'the key of a model goes to any server',
+      file: 'src/models/model-key.ts',
+      find: 'return isBound && (',
+      replace: 'return (',
+      tests: ['test/models/model-key.test.ts'],
+    },
+  ],
+  'Whoever exports or imports stored values': [
+    {
+      what: 'a caller reaches the values of others',
+      file: 'src/operations/handlers/kv.ts',
+      find: "if (asked === undefined || asked === id || role === 'admin') return",
+      replace: 'if (true) return',
+      tests: ['test/operations/handlers/kv.test.ts'],
+    },
+    {
+      what: 'what is imported has no quota',
+      file: 'src/operations/handlers/kv.ts',
+      find: 'if (kv.set(path, owner, key, text, quotaBytes)) return;',
+      replace: 'if (kv.set(path, owner, key, text, Number.MAX_SAFE_INTEGER)) return;',
+      tests: ['test/operations/handlers/kv.test.ts'],
+    },
+  ],
+};

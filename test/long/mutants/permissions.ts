@@ -1,0 +1,271 @@
+import type { MutantsByPromise } from './mutation.ts';
+
+/** Grants, names, questions, hooks and skills. */
+export const permissionMutants: MutantsByPromise = {
+  'A plugin that raises its own limits has the defaults': [
+    {
+      what: 'any grant of limits covers any other',
+      file: 'src/permissions/decision.ts',
+      find: 'limits: limitCovers,',
+      replace: 'limits: () => true,',
+      tests: ['test/permissions/limits.test.ts', 'test/permissions/decision.test.ts'],
+    },
+  ],
+  'No code runs on a higher engine than it asks for': [
+    {
+      what: 'granting what is requested grants the engine, too',
+      file: 'src/permissions/decision.ts',
+      find: 'joinPermissions(preset, withoutEngine(requested))',
+      replace: 'joinPermissions(preset, requested)',
+      tests: ['test/permissions/engine.test.ts'],
+    },
+  ],
+  'A permission that nobody enforces is refused': [
+    {
+      what: 'unknown keys are passed over',
+      file: 'src/permissions/parse.ts',
+      find: 'if (!isPermissionKey(key)) {',
+      replace: 'if (!isPermissionKey(key)) continue;\n    if (false) {',
+      tests: ['test/permissions/parse.test.ts'],
+    },
+  ],
+  'What is not granted is refused, at the moment of use': [
+    {
+      what: 'a grant that was revoked while a name was looked up counts',
+      file: 'src/capabilities/network/network-check.ts',
+      find: 'if (!matchers.allowsHost(host, port)) throw',
+      replace: 'if (false) throw',
+      tests: ['test/capabilities/network/forged-requests.test.ts', 'test/promises/revocation.test.ts'],
+    },
+    {
+      what: 'an engine that was taken back is still called',
+      file: 'src/calls/accept/admission.ts',
+      find: 'if (missing === undefined || missing.length === 0) return undefined;',
+      replace: 'return undefined;',
+      tests: ['test/promises/ladder.test.ts'],
+    },
+  ],
+  'A plugin is its file': [
+    {
+      what: 'a name that belongs to another file can be taken',
+      file: 'src/permissions/name-book.ts',
+      find: 'if (owner !== undefined && isAssigned(name, path) !== true && !comesBefore(path, name)) return',
+      replace: 'if (false) return',
+      tests: ['test/permissions/name-book.test.ts'],
+    },
+    {
+      what: 'the bare name of a tool goes to whoever defines it last',
+      file: 'src/permissions/name-book.ts',
+      find: 'if (isBare && !getsTool(each, path)) {',
+      replace: 'if (false) {',
+      tests: ['test/permissions/name-book.test.ts'],
+    },
+    {
+      what: 'a file that comes back has the grants of the one that was deleted',
+      file: 'src/permissions/grants.ts',
+      find: "revoke({ pluginPath }, 'removal');",
+      replace: '',
+      tests: ['test/permissions/grants.test.ts'],
+    },
+  ],
+  'A build is the work of who wrote it': [
+    {
+      what: 'a key approves what another key of its line caused',
+      file: 'src/permissions/approval-answerer.ts',
+      find: 'by.isOfLineOf?.(question.caller) === true',
+      replace: 'false',
+      tests: ['test/permissions/approval-answerer.test.ts'],
+    },
+    {
+      what: 'the line of a key ends at the key that made it',
+      file: 'src/callers/key-ring.ts',
+      find: 'makerById.has(madeBy) ? lineOf(madeBy) : id',
+      replace: 'makerById.has(madeBy) ? madeBy : id',
+      tests: ['test/callers/key-ring.test.ts'],
+    },
+    {
+      what: 'a request for permissions does not say which key wrote the build',
+      file: 'src/permissions/grant-questions.ts',
+      find: '...(writtenBy === undefined ? {} : { caller: writtenBy }),',
+      replace: '',
+      tests: ['test/promises/identity.test.ts'],
+    },
+  ],
+  'A grant stays with one file': [
+    {
+      what: 'a grant holds for whatever file asks',
+      file: 'src/permissions/select-grants.ts',
+      find: 'if (grant.pluginPath !== subject.pluginPath) return false;',
+      replace: '',
+      tests: ['test/permissions/select-grants.test.ts'],
+    },
+    {
+      what: 'a build of another author has the secrets of the one before',
+      file: 'src/permissions/select-grants.ts',
+      find: 'contentHash === subject.contentHash;',
+      replace: 'true;',
+      tests: ['test/permissions/select-grants.test.ts'],
+    },
+    {
+      what: 'a grant for once serves any call after the one that spent it',
+      file: 'src/permissions/select-grants.ts',
+      find: 'grant.usedBy === use.executionId',
+      replace: 'grant.usedBy !== null',
+      tests: ['test/permissions/select-grants.test.ts', 'test/permissions/grants.test.ts'],
+    },
+    {
+      what: 'another file spends a grant for once',
+      file: 'src/permissions/grants.ts',
+      find: 'const grants = grantsByPath.get(asking.pluginPath);',
+      replace: 'const grants = [...grantsByPath.values()].flat();',
+      tests: ['test/permissions/grants.test.ts'],
+    },
+    {
+      what: 'a grant for once that was spent holds after a restart',
+      file: 'src/permissions/grants.ts',
+      find: 'const grant = row.usedBy === null ? readGrant(row) : undefined;',
+      replace: 'const grant = readGrant({ ...row, usedBy: null });',
+      tests: ['test/permissions/grants.test.ts'],
+    },
+  ],
+  'Whoever caused a question does not answer it': [
+    {
+      what: 'whoever caused a question answers it',
+      file: 'src/permissions/approval-answerer.ts',
+      find: 'if (by.mayAnswer) return { may: true };',
+      replace: 'if (by.id !== operatorId) return { may: true };',
+      tests: ['test/permissions/approval-answerer.test.ts'],
+    },
+    {
+      what: 'an answer counts twice',
+      file: 'src/permissions/approvals.ts',
+      find: "if (approval.status !== 'open') throw refuseSecond(approval);",
+      replace: "if (approval.status !== 'open') return approval;",
+      tests: ['test/permissions/approvals.test.ts'],
+    },
+    {
+      what: 'an answer holds for other arguments',
+      file: 'src/permissions/approvals.ts',
+      find: 'asked.argumentsHash === request.argumentsHash ||',
+      replace: "asked.status !== 'open' ||",
+      tests: ['test/permissions/approvals.test.ts'],
+    },
+    {
+      what: 'what a plugin asks for now is granted by the answer to what it asked for before',
+      file: 'src/permissions/grant-questions.ts',
+      find: 'hashRequest(plugin.asking, permissions) === approval.argumentsHash',
+      replace: 'true',
+      tests: ['test/permissions/grant-questions.test.ts'],
+    },
+    {
+      what: 'a caller hears of the questions of others',
+      file: 'src/permissions/approval-answerer.ts',
+      find: 'if (!isOwn) return { may: false, unseen: true };',
+      replace: "if (!isOwn) return refuse('It is not yours.');",
+      tests: ['test/permissions/approval-answerer.test.ts'],
+    },
+  ],
+  "A plugin's question is shown as its own words": [
+    {
+      what: 'characters that show nothing stay in a question',
+      file: 'src/permissions/untrusted-text.ts',
+      find: ".replace(unseen, '')",
+      replace: '',
+      tests: ['test/permissions/untrusted-text.test.ts'],
+    },
+    {
+      what: 'a plugin asks to be trusted with dangerous tools',
+      file: 'src/permissions/parse.ts',
+      find: "const operatorsKeys = ['dangerous', 'engine', 'limits'] as const;",
+      replace: "const operatorsKeys = ['engine', 'limits'] as const;",
+      tests: ['test/permissions/dangerous.test.ts', 'test/permissions/parse.test.ts'],
+    },
+  ],
+  'A dangerous call begins only when a person let it': [
+    {
+      what: 'nobody is asked about a dangerous call',
+      file: 'src/calls/accept/approval-gate.ts',
+      find: 'if (flags.isDangerous && ',
+      replace: 'if (false && ',
+      tests: ['test/tools/approvals.test.ts'],
+    },
+    {
+      what: 'a call that was let begin begins on a build that does not serve any more',
+      file: 'src/calls/accept/approval-gate.ts',
+      find: 'if (findServable !== undefined && findServable(entry.published.generation.id) === undefined) {',
+      replace: 'if (false) {',
+      tests: ['test/promises/approvals-survive.test.ts', 'test/tools/approvals.test.ts'],
+    },
+  ],
+  'No question is approved that was not shown whole': [
+    {
+      what: 'a question is approved without the hash of what it shows',
+      file: 'src/permissions/approvals.ts',
+      find: "if (answer === 'approved') requireShown(approval, shown);",
+      replace: '',
+      tests: ['test/permissions/approvals.test.ts'],
+    },
+  ],
+  'No hook runs but with the very files': [
+    {
+      what: 'a link that was put there after the look is followed',
+      file: 'src/hooks/hook-files.ts',
+      find: ' | constants.O_NOFOLLOW',
+      replace: '',
+      tests: ['test/hooks/hook-files.test.ts'],
+    },
+    {
+      what: 'a hook whose files changed runs on',
+      file: 'src/hooks/state.ts',
+      find: 'if (approvedHash !== contentHash) return',
+      replace: 'if (false) return',
+      tests: ['test/hooks/approval.test.ts'],
+    },
+  ],
+  'A hook that fails, is late': [
+    {
+      what: 'a changed guard lets calls pass',
+      file: 'src/hooks/before-call.ts',
+      find: 'for (const { name } of book.findBlocking(tool)) {',
+      replace: 'for (const { name } of book.findBlocking(tool).slice(book.findBlocking(tool).length)) {',
+      tests: ['test/hooks/approval.test.ts'],
+    },
+    {
+      what: 'a guard that fails lets calls pass',
+      file: 'src/hooks/before-call.ts',
+      find: "if (answer.status !== 'success') {",
+      replace: "if (answer.status !== 'success') return args;\n    if (false) {",
+      tests: ['test/hooks/before-call.test.ts'],
+    },
+    {
+      what: 'a guard that answers nonsense lets calls pass',
+      file: 'src/hooks/before-call.ts',
+      find: "throw fail(hook, tool.name, 'answered what is neither a veto nor arguments', answer.executionId);",
+      replace: 'return args;',
+      tests: ['test/hooks/before-call.test.ts'],
+    },
+  ],
+  'A HOOK.md or a folder of a hook evaluates nothing': [
+    {
+      what: 'links in the folder of a hook are files',
+      file: 'src/hooks/hook-files.ts',
+      find: 'if (stats.isSymbolicLink()) throw',
+      replace: 'if (false) throw',
+      tests: ['test/hooks/hook-files.test.ts'],
+    },
+    {
+      what: 'the files of a hook may be as large as they like',
+      file: 'src/hooks/hook-files.ts',
+      find: 'if (total > maxTotalBytes) throw',
+      replace: 'if (false) throw',
+      tests: ['test/hooks/hook-files.test.ts'],
+    },
+    {
+      what: 'a hook may ask to call tools',
+      file: 'src/hooks/manifest.ts',
+      find: 'if (reason !== undefined) throw',
+      replace: 'if (false) throw',
+      tests: ['test/hooks/manifest.test.ts'],
+    },
+  ],
+};
