@@ -15,7 +15,10 @@ let house: DaemonHouse;
 
 beforeAll(async () => {
   const neighbour = `export default { name: 'neighbour', description: 'Works.', handler: () => 'unharmed' };\n`;
-  const folder = makeDaemonFolder({ 'neighbour.ts': neighbour, '_neighbour.ts': 'export default 1;\n' }, { limits: { cpuMs: 500 }, escalation: 'never' });
+  const folder = makeDaemonFolder(
+    { 'neighbour.ts': neighbour, '_neighbour.ts': 'export default 1;\n' },
+    { limits: { cpuMs: 500 }, escalation: 'never' },
+  );
   writeFileSync(join(folder, 'secret.ts'), `export default '${secret}';\n`);
   writeFileSync(join(folder, 'secret.json'), JSON.stringify({ token: secret }));
   house = await openDaemonHouse(folder);
