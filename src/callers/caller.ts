@@ -15,7 +15,7 @@ export const callerRuleFields = {
 };
 
 /** The rules of a key, as they are kept. */
-export const keyRules = Type.Partial(Type.Object(callerRuleFields, { additionalProperties: false }));
+export const keyRules = Type.Partial(Type.Object(callerRuleFields), { additionalProperties: false });
 
 /** The rules of one caller. */
 export type CallerRules = Readonly<Static<typeof keyRules>>;

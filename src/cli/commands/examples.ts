@@ -26,6 +26,7 @@ const examplesByCommand: Readonly<Record<string, readonly string[]>> = {
   'hotcell tool': ['hotcell tool', 'hotcell tool list text', 'hotcell tool info text_stats'],
   'hotcell tool list': ['hotcell tool list', 'hotcell tool list text'],
   'hotcell tool info': ['hotcell tool info text_stats'],
+  'hotcell tool own': ['hotcell tool own greet greet.ts'],
   'hotcell grant': [
     'hotcell grant weather --requested',
     'hotcell grant weather net=api.example.com env=WEATHER_KEY',

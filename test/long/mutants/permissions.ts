@@ -24,8 +24,8 @@ export const permissionMutants: MutantsByPromise = {
     {
       what: 'unknown keys are passed over',
       file: 'src/permissions/parse.ts',
-      find: 'if (!isPermissionKey(key)) {',
-      replace: 'if (!isPermissionKey(key)) continue;\n    if (false) {',
+      find: 'if (unknown.length > 0) return refuseKeys(unknown);',
+      replace: 'if (unknown.length > 999) return refuseKeys(unknown);',
       tests: ['test/permissions/parse.test.ts'],
     },
   ],
@@ -216,7 +216,7 @@ export const permissionMutants: MutantsByPromise = {
     },
     {
       what: 'a hook whose files changed runs on',
-      file: 'src/hooks/state.ts',
+      file: 'src/hooks/hook-state.ts',
       find: 'if (approvedHash !== contentHash) return',
       replace: 'if (false) return',
       tests: ['test/hooks/approval.test.ts'],
