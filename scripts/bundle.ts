@@ -156,7 +156,8 @@ function keepPlaces(folder: string, placeOf: PlaceOf): Plugin {
         if (!text.includes('import.meta.url')) return undefined;
         const place = relative(folder, placeOf(path)).split(sep).join('/');
         const address = `require('node:url').pathToFileURL(require('node:path').join(__dirname, ${JSON.stringify(place)})).href`;
-        return { contents: text.replaceAll('import.meta.url', address), loader: 'ts' };
+        // In quotes it is a word, not the address.
+        return { contents: text.replaceAll(/(?<!['"])import\.meta\.url(?!['"])/g, () => address), loader: 'ts' };
       });
     },
   };
