@@ -41,7 +41,7 @@ export default definePlugin({
 });
 `,
   );
-}, 180_000);
+}, 600_000);
 
 afterAll(async () => {
   if (daemon?.exitCode === null) {

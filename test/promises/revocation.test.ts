@@ -100,7 +100,7 @@ describe('a grant and its file', () => {
     await until(asksInVain('one.ts'), 'the plugin');
     await grant('one');
     expect((await house.call('one')).status).toBe('success');
-    writeFileSync(at('copy.ts'), text.replace('{', "{ version: '2.0.0',"));
+    writeFileSync(at('copy.ts'), text.replace("'one'", "'copied'"));
     await until(asksInVain('copy.ts'), 'the copy');
     unlinkSync(at('copy.ts'));
     await until(gone('copy.ts'), 'the end of the copy');
