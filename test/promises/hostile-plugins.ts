@@ -99,7 +99,7 @@ export const attacks: readonly Attack[] = [
     status: 'error',
     codes: ['handler-threw'],
   },
-  { name: 'cyclic-output', body: 'const o = {}; o.o = o; return o', status: 'error', codes: ['handler-threw'] },
+  { name: 'cyclic-output', body: 'const o = {}; o.o = o; return o', status: 'error', codes: ['output-invalid'] },
   {
     name: 'output-beyond-limit',
     body: 'return "x".repeat(3e6)',

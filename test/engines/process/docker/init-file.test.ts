@@ -23,7 +23,7 @@ describe('findInitFile', () => {
     const folder = mkdtempSync(join(tmpdir(), 'hotcell-init-'));
     try {
       // A copy of the rooms that it imports, with one bit changed in the program.
-      cpSync(join(source, '../../errors'), join(folder, 'errors'), { recursive: true });
+      cpSync(join(source, '../../../errors'), join(folder, 'errors'), { recursive: true });
       cpSync(source, join(folder, 'engines/process/docker'), { recursive: true });
       const program = join(folder, 'engines/process/docker/init/hotcell-init-x64');
       const bytes = readFileSync(program);
