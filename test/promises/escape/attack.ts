@@ -25,7 +25,7 @@ export const soundness = `[
 ]`;
 
 /** What \`soundness\` is in a sandbox that nobody touched. */
-export const soundEvidence = ['undefined', 'undefined', '2,4,6', '{"a":[1]}', 'undefined', 'undefined', 'undefined', 0, '/b', 5];
+export const soundEvidence = ['undefined', 'undefined', '2,4,6', '{"a":[1]}', 'object', 'undefined', 'undefined', 0, '/b', 5];
 
 /** The text of an attack's plugin object. */
 export function pluginOf({ plugin, body = 'return 0' }: Attack): string {

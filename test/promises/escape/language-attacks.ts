@@ -1,7 +1,7 @@
 import type { Attack } from './attack.ts';
 
 const hostNames =
-  '[typeof process, typeof require, typeof host, typeof WebAssembly, typeof module, typeof Deno, typeof __hotcellEntry, typeof std, typeof os].join()';
+  '[typeof process.mainModule, typeof require, typeof host, typeof WebAssembly, typeof module, typeof Deno, typeof __hotcellEntry, typeof std, typeof os].join()';
 const nothingOfTheHost = Array(9).fill('undefined').join();
 
 /** Ways out through the language itself: constructors, prototypes, proxies, generators, modules. */
@@ -99,7 +99,7 @@ export const languageAttacks: readonly Attack[] = [
   },
   {
     name: 'toJSON that climbs',
-    body: 'return { toJSON() { return ({}).constructor.constructor("return typeof process")() } }',
+    body: 'return { toJSON() { return ({}).constructor.constructor("return typeof process.mainModule")() } }',
     gives: 'undefined',
   },
   {
@@ -165,8 +165,8 @@ export const languageAttacks: readonly Attack[] = [
   },
   {
     name: 'require, process.binding and their kin',
-    body: `return ['require', 'process', 'global', 'Buffer.constructor.constructor("return process")', 'globalThis.constructor.constructor("return process")()'].map((text) => { try { return typeof (0, eval)(text) } catch (error) { return error.name } })`,
-    gives: ['ReferenceError', 'ReferenceError', 'ReferenceError', 'function', 'ReferenceError'],
+    body: `return ['require', 'process.mainModule', 'process.dlopen', 'Buffer.constructor.constructor("return process")', 'globalThis.constructor.constructor("return process.env.PATH")()'].map((text) => { try { return typeof (0, eval)(text) } catch (error) { return error.name } })`,
+    gives: ['ReferenceError', 'undefined', 'function', 'function', 'undefined'],
   },
   {
     name: 'a weak reference or a registry of finalizers does not outlive the call',
