@@ -41,7 +41,7 @@ export const loadAttacks: readonly Attack[] = [
     name: 'Map.prototype frozen and emptied',
     top: 'for (const key of Object.getOwnPropertyNames(Map.prototype)) delete Map.prototype[key]; Object.freeze(Map.prototype);',
     plugin: calm,
-    gives: 'ran',
+    fails: ['handler-threw'],
     harmsItself: true,
   },
   {
