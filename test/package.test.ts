@@ -84,7 +84,7 @@ describe('the published package', () => {
   it('carries JavaScript with declarations, and neither sources nor tests', async () => {
     const packageDir = join(folder, 'node_modules', 'hotcell');
     expect(existsSync(join(packageDir, 'dist', 'plugin.d.ts'))).toBe(true);
-    expect(existsSync(join(packageDir, 'dist', 'guest', 'prelude.json'))).toBe(true);
+    expect(existsSync(join(packageDir, 'dist', 'guests', 'prelude.json'))).toBe(true);
     for (const absent of ['src', 'test', 'scripts', 'bench']) expect(existsSync(join(packageDir, absent))).toBe(false);
   });
 
