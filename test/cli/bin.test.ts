@@ -47,8 +47,10 @@ describe('bin/hotcell.js', () => {
     const terminal = openTerminal({ 'plugins/echo.ts': echoPlugin });
     const child = spawn(process.execPath, [bin, 'start', '--port', '0'], { cwd: terminal.cwd });
     const ended = once(child, 'exit');
-    for await (const chunk of child.stdout) if (String(chunk).includes('listening on')) break;
-    child.stdout.resume();
+    // Its output stays open: a daemon whose terminal is gone ends.
+    await new Promise<void>((resolve) => {
+      child.stdout.on('data', (chunk) => String(chunk).includes('listening on') && resolve());
+    });
     const { code, out } = await terminal.run(['stop']);
     expect([code, out]).toEqual([0, expect.stringContaining('has ended')]);
     expect(await ended).toEqual([0, null]);
@@ -60,8 +62,10 @@ describe('bin/hotcell.js', () => {
     const terminal = openTerminal({ 'plugins/echo.ts': echoPlugin });
     const child = spawn(process.execPath, [bin, 'start', '--port', '0'], { cwd: terminal.cwd });
     const ended = once(child, 'exit');
-    for await (const chunk of child.stdout) if (String(chunk).includes('listening on')) break;
-    child.stdout.resume();
+    // Its output stays open: a daemon whose terminal is gone ends.
+    await new Promise<void>((resolve) => {
+      child.stdout.on('data', (chunk) => String(chunk).includes('listening on') && resolve());
+    });
     const ask = (...words: string[]) => run(process.execPath, [bin, ...words], { cwd: terminal.cwd });
     expect(await ask('status')).toMatchObject({ stderr: '' });
     const file = join(terminal.cwd, '.hotcell', 'daemon.json');
