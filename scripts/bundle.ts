@@ -125,7 +125,8 @@ const deferProcesses: Plugin = {
   },
 };
 
-const deferSchemas: Plugin = {
+/** Contracts that a command reads make their schemas when somebody looks into them. */
+export const deferSchemas: Plugin = {
   name: 'defer-schemas',
   setup({ onResolve }) {
     onResolve({ filter: /^typebox$/ }, () => ({ path: join(root, deferredSchemas) }));

@@ -7,12 +7,13 @@ function make(maker, values) {
   return load()[maker](...values.map(finish));
 }
 
-/** Arguments as the real maker wants them. */
+/** Arguments as the real maker wants them. A schema that is made stays what it is: a copy would lose what is not enumerable. */
 function finish(value) {
   const schema = schemas.get(value);
   if (schema !== undefined) return schema();
   if (Array.isArray(value)) return value.map(finish);
-  const isPlain = typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
+  const isObject = typeof value === 'object' && value !== null && !('~kind' in value);
+  const isPlain = isObject && Object.getPrototypeOf(value) === Object.prototype;
   return isPlain ? Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, finish(inner)])) : value;
 }
 
