@@ -37,7 +37,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
 
 async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon> {
   const foundation = layFoundation(options, closers);
-  const { config, version, log, startedAtMs, store, secrets, events, logFault } = foundation;
+  const { config, openedConfig, version, log, startedAtMs, store, secrets, events, logFault } = foundation;
 
   const names = openNames(foundation);
   const registry = createToolRegistry({ names });
@@ -76,6 +76,7 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
   const keys = createKeyRing({ store, now: Date.now, defaults: config.callers });
   const parts = {
     config,
+    configState: openedConfig.state,
     plugins,
     hosted,
     skills,
@@ -136,6 +137,19 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
   const enginesInUse = new Set(registry.list().flatMap(({ published }) => (published.engine ? [] : published.manifest.engine)));
   for (const engine of Object.values(engines)) if (enginesInUse.has(engine.name)) engine.warm?.();
   grantQuestions.refresh();
+  if (options.reread !== undefined) {
+    const watch = openedConfig.start({
+      reread: options.reread.readConfig,
+      events,
+      async onApplied(keys) {
+        if (keys.includes('hooks.enabled')) await hooks.start();
+        await plugins.refreshGrants();
+        grantQuestions.refresh();
+      },
+      onFault: logFault,
+    });
+    closers.push(() => watch.close());
+  }
   void sandbox.sweep().catch((error: unknown) => log.debug({ err: error }, 'containers of an earlier run were not swept'));
   isReady = true;
   events.publish('daemon-start', { subject: 'daemon', data: { version, url: server?.url ?? '' } });

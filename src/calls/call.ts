@@ -93,7 +93,7 @@ export function createToolCaller(parts: ToolCallerParts): ToolCallerHandle {
   };
   let isDraining = false;
   const activeById = new Map<string, ActiveCall>();
-  const prepare = createToolPreparer({ ...config, limitsOf: parts.limitsOf }, createValidatorCache());
+  const prepare = createToolPreparer(config, createValidatorCache(), parts.limitsOf);
   const acceptance = createAcceptance({
     config,
     registry,

@@ -19,7 +19,7 @@ import type { FindServable } from './wait/resume-calls.ts';
 export interface ToolCallerParts {
   readonly config: Pick<
     Config,
-    'tools' | 'safeMode' | 'queue' | 'limits' | 'limitsWithoutGrant' | 'executions' | 'idempotency' | 'workers'
+    'tools' | 'safeMode' | 'queue' | 'limits' | 'pluginLimits' | 'limitsWithoutGrant' | 'executions' | 'idempotency' | 'workers'
   >;
   /** What the operator laid down for the plugin of a file. */
   readonly limitsOf?: ((pluginPath: string) => Partial<Limits> | undefined) | undefined;

@@ -28,6 +28,8 @@ interface ServeOptions {
 /** How the life of a daemon is told. */
 interface StartView {
   readonly log: Logger;
+  /** The least important lines that are shown with this config. */
+  readonly levelOf: (config: Config) => string;
   readonly redaction: LogRedaction;
   onEvent(event: EventEnvelope): void;
   /** `url` listens, and every plugin has a state. */
@@ -55,6 +57,14 @@ export async function serve(session: CliSession, flags: CliFlags, { json, quiet 
     onEvent: view.onEvent,
     log: view.log,
     onRedaction: view.redaction.use,
+    reread: {
+      cwd: io.cwd,
+      async readConfig() {
+        const fresh = await session.readConfig(flags);
+        view.log.level = view.levelOf(fresh);
+        return fresh;
+      },
+    },
   });
   const { url = '' } = daemon;
   try {
@@ -102,14 +112,15 @@ function createLogRedaction(): LogRedaction {
 }
 
 function createPeopleView({ io, style, print }: CliSession, config: Config, quiet: boolean): StartView {
-  const level = config.log.level === 'info' ? 'warn' : config.log.level;
+  const levelOf = ({ log: { level } }: Config) => (level === 'info' ? 'warn' : level);
   const prettify = prettyFactory({ colorize: io.isTTY, ignore: 'pid,hostname' });
   const redaction = createLogRedaction();
   const write = (line: string) => void io.stderr.write(prettify(redaction.apply(line)) ?? '');
   let tell = (_event: EventEnvelope): void => {};
   return {
     redaction,
-    log: pino({ level }, { write }),
+    levelOf,
+    log: pino({ level: levelOf(config) }, { write }),
     onEvent: (event) => tell(event),
     started(daemon) {
       const calls = createLiveCalls(style, daemon.readError);
@@ -136,10 +147,15 @@ function createServiceView({ io }: CliSession, config: Config): StartView {
   );
   return {
     redaction,
+    levelOf: (fresh) => fresh.log.level,
     log,
     onEvent({ type, subject, data }) {
       const level =
-        type === 'plugin-diagnostic' || /^(?:watch|hook)-problem$/.test(type) ? 'warn' : quietEvents.has(type) ? 'debug' : 'info';
+        type === 'plugin-diagnostic' || /^(?:watch|hook)-problem$/.test(type) || ('problem' in data && data.problem)
+          ? 'warn'
+          : quietEvents.has(type)
+            ? 'debug'
+            : 'info';
       log[level]({ event: type, subject, ...data }, `${type} ${subject}`);
     },
     started: ({ url, version, tookMs, plugins, tools }) =>

@@ -20,6 +20,8 @@ export interface Client {
   close(): Promise<void>;
   /** The daemon is this very process, which nobody else can reach. */
   readonly isAlone?: boolean;
+  /** Where the daemon listens. */
+  readonly url?: string;
   /** The daemon was started from other code than this program has now. */
   readonly isOutdated?: boolean;
 }
@@ -55,6 +57,7 @@ export function createHttpClient({ url, token, isSameProgram }: HttpClientOption
     },
     events: (query) => readEvents({ ...query, url, headers: { authorization }, isSameProgram: isSameProgram === true }),
     close: async () => {},
+    url,
     isOutdated: isSameProgram === false,
   };
 }

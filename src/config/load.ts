@@ -7,7 +7,7 @@ import { freezeDeep } from './freeze.ts';
 import { mergeLayers, resolvePaths } from './merge.ts';
 import { findModelProblems } from './model-settings.ts';
 import type { PermissionSet } from './permission-set.ts';
-import { findConfigFile, readConfigFile } from './read-file.ts';
+import { findConfigFile, findLine, readConfigFile } from './read-file.ts';
 import { type Settings, settingsSchema } from './schema.ts';
 import { type CliFlags, readEnvironment, readFlags, type SettingSource } from './sources.ts';
 
@@ -49,7 +49,12 @@ function readFileSource(file: string): SettingSource {
     throw new HotcellError('config-invalid', `The config file ${file} must hold a map of keys and values.`);
   // `$schema` is for editors.
   const { $schema: _, ...settings } = value;
-  return { value: settings, baseDir: dirname(file), nameOf: (path) => `${file}: ${path.join('.')}` };
+  return { value: settings, baseDir: dirname(file), nameOf: (path) => `${placeOf(file, path)}: ${path.join('.')}` };
+}
+
+function placeOf(file: string, path: readonly string[]): string {
+  const line = findLine(file, path);
+  return line === undefined ? file : `${file}:${line}`;
 }
 
 function checkSource({ value, baseDir, nameOf }: SettingSource, problems: string[]): Settings {

@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, extname, join, resolve } from 'node:path';
-import { LineCounter, parseDocument } from 'yaml';
+import { isMap, isNode, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import { searchedNames } from './config-names.ts';
 import { maxInputDepth, nestsDeeper, nestsTooDeep } from './json-nesting.ts';
@@ -83,6 +83,32 @@ function parseYaml(text: string, file: string): unknown {
   } catch (error) {
     throw invalid(file, 'is not usable YAML', error);
   }
+}
+
+/** The line on which a key of a config file stands; undefined where it cannot be told. */
+export function findLine(file: string, path: readonly string[]): number | undefined {
+  if (codeExtensions.includes(extname(file))) return undefined;
+  const lineCounter = new LineCounter();
+  const document = parseDocument(readText(file), { version: '1.2', schema: 'core', lineCounter, logLevel: 'silent' });
+  // A key that is missing is looked for where it should stand.
+  for (let length = path.length; length > 0; length--) {
+    const found = findKey(document.contents, path.slice(0, length));
+    if (found?.range) return lineCounter.linePos(found.range[0]).line;
+  }
+  return undefined;
+}
+
+function findKey(node: unknown, [name, ...rest]: readonly string[]): Node | undefined {
+  if (isSeq(node)) {
+    const item = node.items[Number(name)];
+    if (rest.length > 0) return findKey(item, rest);
+    return isNode(item) ? item : undefined;
+  }
+  if (!isMap(node)) return undefined;
+  const pair = node.items.find(({ key }) => (isScalar(key) ? String(key.value) : undefined) === name);
+  if (pair === undefined) return undefined;
+  if (rest.length > 0) return findKey(pair.value, rest);
+  return isNode(pair.key) ? pair.key : undefined;
 }
 
 function runCode(file: string): unknown {

@@ -123,6 +123,7 @@ const eventValidator = Compile(
     defineEvent('hook-problem', Type.Object({ message: text })),
     defineEvent('watch-problem', Type.Object({ path: text, message: text })),
     defineEvent('storage-problem', Type.Object({ path: text, message: text })),
+    defineEvent('config-change', Type.Object({ path: text, applied: texts, restart: texts, problem: Type.Optional(text) })),
   ]),
 );
 

@@ -69,6 +69,8 @@ export interface EventDataByType {
   'hook-problem': { message: string };
   'watch-problem': { path: string; message: string };
   'storage-problem': { path: string; message: string };
+  /** The config file was edited: keys in force from now on, keys that wait for a restart, or why it cannot be used. */
+  'config-change': { path: string; applied: readonly string[]; restart: readonly string[]; problem?: string };
 }
 
 /** The type of an event. */

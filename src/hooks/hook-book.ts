@@ -20,7 +20,7 @@ export interface HookBookParts {
   readonly store: Pick<Store, 'hookApprovals'>;
   readonly events: Pick<EventLog, 'publish'>;
   /** False: hooks are listed and approved, and none is built or run. */
-  readonly isOn: boolean;
+  readonly isOn: () => boolean;
   readonly questions: HookQuestions;
   readonly build: (hook: {
     readonly place: HookPlace;
@@ -93,7 +93,7 @@ export function createHookBook(parts: HookBookParts): HookBook {
 
   /** Brings build, news and the index of events in line with files and approval. */
   function settle(record: HookRecord, reason: string, by?: string): void {
-    const isWanted = parts.isOn && record.isApproved;
+    const isWanted = parts.isOn() && record.isApproved;
     if (!isWanted) endBuild(record);
     else if (record.build === undefined) record.build = startBuild(record, reason, by);
     // What came of a build is told once it is known.
@@ -102,7 +102,11 @@ export function createHookBook(parts: HookBookParts): HookBook {
 
   /** What calls and people are asked follows from where the hooks stand. */
   function follow(): void {
-    if (!parts.isOn) return;
+    if (!parts.isOn()) {
+      approved = [];
+      blocked = [];
+      return;
+    }
     parts.questions.follow([...records.values()]);
     approved = [...records.values()].flatMap(({ isApproved, manifest }) =>
       isApproved && manifest !== undefined ? [manifest] : [],
@@ -232,7 +236,9 @@ export function createHookBook(parts: HookBookParts): HookBook {
   }
 
   return {
-    isOn: parts.isOn,
+    get isOn() {
+      return parts.isOn();
+    },
     async refresh() {
       discover();
       for (const record of records.values()) {

@@ -34,7 +34,7 @@ export interface Hooks {
   readonly book: HookBook;
   readonly beforeCall: BeforeCall;
   readonly explainError: ExplainGuestError;
-  /** Reads and builds them, and watches their folders from then on. */
+  /** Reads and builds them, and watches their folders from then on; again when the config switched them on or off. */
   start(): Promise<void>;
   /** Ends the watch and waits a moment for what is told already. */
   close(): Promise<void>;
@@ -52,7 +52,7 @@ export function createHooks(parts: HookParts): Hooks {
     roots: parts.roots,
     store: parts.store,
     events,
-    isOn: config.hooks.enabled && !config.safe,
+    isOn: () => config.hooks.enabled && !config.safe,
     questions: createHookQuestions({ approvals: parts.approvals, onFault }),
     build: async (hook) => {
       const built = await buildHook(parts.builder, hook);
@@ -86,7 +86,7 @@ export function createHooks(parts: HookParts): Hooks {
     explainError: (error, { program }) => tracer.explain(error, { id: program.key }),
     async start() {
       await book.refresh();
-      if (!book.isOn) return;
+      if (!book.isOn || watch !== undefined) return;
       const { dataHooks, skillDirs } = parts.roots;
       watch = createFolderWatch({
         folders: [dataHooks, ...skillDirs],

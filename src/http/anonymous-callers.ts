@@ -15,10 +15,11 @@ export function createAnonymousCallers(
   config: Config['anonymous'] | undefined,
   now: () => number = () => performance.now(),
 ): (address: string) => Caller | undefined {
-  if (config === undefined || !config.enabled) return () => undefined;
-  const { tools, ratePerMinute, maxConcurrent } = config;
+  if (config === undefined) return () => undefined;
   const buckets = createRateBuckets({ now, most: mostAddresses });
   return (address) => {
+    const { enabled, tools, ratePerMinute, maxConcurrent } = config;
+    if (!enabled) return undefined;
     const retryAfterMs = buckets.take(nameNetwork(address), ratePerMinute);
     if (retryAfterMs > 0) {
       throw new HotcellError(

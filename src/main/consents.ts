@@ -34,7 +34,7 @@ export function openConsents(
     store,
     events,
     presetOf: (pluginPath) => names.findSetting(pluginPath, config.grants),
-    presetOfAll: giveLimits(config),
+    presetOfAll: createGivenLimits(config),
     grantRequested: config.grantRequested,
     now: Date.now,
     onExpire: () => void plugins().refreshGrants().catch(logFault),
@@ -74,6 +74,20 @@ export function openConsents(
   closers.push(() => grantQuestions.close());
   closers.push(events.subscribe({ types: ['plugin-change', 'plugin-removed', 'grant-change'] }, () => grantQuestions.poke()));
   return { grants, approvals, grantQuestions, uses, audit };
+}
+
+/** The same object as long as the config says the same. */
+function createGivenLimits(config: Config): () => PermissionSet {
+  let read = { limits: config.limits, limitsWithoutGrant: config.limitsWithoutGrant };
+  let given = giveLimits(read);
+  return () => {
+    const { limits, limitsWithoutGrant } = config;
+    if (limits !== read.limits || limitsWithoutGrant !== read.limitsWithoutGrant) {
+      read = { limits, limitsWithoutGrant };
+      given = giveLimits(read);
+    }
+    return given;
+  };
 }
 
 /** A plugin need not ask for what the config lets all choose, nor for what the config chooses for all itself. */

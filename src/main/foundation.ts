@@ -10,10 +10,13 @@ import { openStore } from '../store/open.ts';
 import { findStorageError } from '../store/sqlite-error.ts';
 import type { Store } from '../store/store-types.ts';
 import type { Closers } from './closers.ts';
+import { type OpenConfig, openConfig } from './config-watch.ts';
 
 /** What every room of the daemon stands on. */
 export interface Foundation {
+  /** Of it some keys follow the file: read them each time. */
   readonly config: Config;
+  readonly openedConfig: OpenConfig;
   readonly version: string;
   readonly startedAtMs: number;
   readonly resolver: Resolve | undefined;
@@ -30,7 +33,9 @@ const sayAgainMs = 60_000;
 
 /** Opens the store, the secrets and the event log; calls that a crash cut off are ended first. */
 export function layFoundation(options: DaemonOptions, closers: Closers): Foundation {
-  const { config, version, log, resolver } = options;
+  const { version, log, resolver } = options;
+  const openedConfig = openConfig(options.config, options.reread?.cwd ?? '');
+  const { config } = openedConfig;
   const startedAtMs = Date.now();
   const { dataDir } = config;
   const lastSaid = new Map<string, number>();
@@ -68,5 +73,5 @@ export function layFoundation(options: DaemonOptions, closers: Closers): Foundat
   const events = createEventLog({ store, now: Date.now, redact: redactor.value, onSubscriberError: (error) => logFault(error) });
   told = events;
   if (options.onEvent) closers.push(events.subscribe({}, options.onEvent));
-  return { config, version, startedAtMs, resolver, log, closers, store, secrets, events, logFault };
+  return { config, openedConfig, version, startedAtMs, resolver, log, closers, store, secrets, events, logFault };
 }

@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { createToolCaller } from '../calls/call.ts';
 import { createExecutionReader } from '../calls/record/execution-reader.ts';
+import type { Config } from '../config/config-types.ts';
 import { limitTable } from '../config/limits.ts';
 import { allowNamedImages, listAllowedImages } from '../engines/process/docker/image-uses.ts';
 import { nodeBuiltins, nodeStandIns, refusedBuiltins } from '../guests/node-builtins.ts';
@@ -16,6 +17,17 @@ import type { Foundation } from './foundation.ts';
 
 /** Runs of hooks that may wait, all together. */
 const maxPending = 2000;
+
+/** What a call may take, the event about it must be able to tell. The same object as long as the config says the same. */
+function createHookLimits(): (limits: Config['limits']) => Config['limits'] {
+  let read: Config['limits'] = {};
+  let made: Config['limits'] | undefined;
+  return (limits) => {
+    if (made === undefined || limits !== read) made = { ...limits, argumentBytes: limitTable.argumentBytes.max };
+    read = limits;
+    return made;
+  };
+}
 
 /** Opens the hooks, with a call journey of their own. They are told nothing before they are started. */
 export function openHooks(
@@ -33,6 +45,7 @@ export function openHooks(
   closers.push(() => shell.close());
 
   const runner = createHookRunner(() => caller);
+  const limitsOfHooks = createHookLimits();
   const caller = createToolCaller({
     ...journey,
     config: {
@@ -40,8 +53,9 @@ export function openHooks(
       // Switching off tools does not switch off who watches over them.
       tools: { ...config.tools, enabled: true },
       queue: { ...config.queue, maxPending, maxPendingPerCaller: maxPending },
-      // What a call may take, the event about it must be able to tell.
-      limits: { ...config.limits, argumentBytes: limitTable.argumentBytes.max },
+      get limits() {
+        return limitsOfHooks(config.limits);
+      },
       // What a hook may use was approved with its content.
       limitsWithoutGrant: { wallMs: limitTable.wallMs.max },
     },
@@ -68,7 +82,9 @@ export function openHooks(
       stagingDir: join(config.dataDir, 'hook-builds'),
       shellImage: config.docker.commands.sh ?? config.docker.images[0],
       isImageAllowed: (image) => allowedImages.includes(image),
-      limits: config.limits,
+      get limits() {
+        return config.limits;
+      },
     },
     run: runner.run,
     async readExecution(id) {

@@ -30,19 +30,24 @@ const example =
 
 /** Creates the models. Nothing is loaded or asked before the first request. */
 export function createModels({ settings, readKey }: Parts): Models {
-  const names = Object.keys(settings.providers);
-  const chosen = settings.default !== '' ? settings.default : names.length === 1 ? names[0] : undefined;
+  function choose(): string | undefined {
+    const names = Object.keys(settings.providers);
+    return settings.default !== '' ? settings.default : names.length === 1 ? names[0] : undefined;
+  }
 
   function requireServer(): ModelProviderSettings & { readonly name: string; readonly keyValue: string | undefined } {
+    const chosen = choose();
     const provider = chosen === undefined ? undefined : settings.providers[chosen];
-    if (chosen === undefined || provider === undefined) throw describeMissing(names);
+    if (chosen === undefined || provider === undefined) throw describeMissing(Object.keys(settings.providers));
     const keyValue = provider.key === undefined ? undefined : readKey(provider.key, provider.baseUrl);
     if (provider.key !== undefined && keyValue === undefined) throw describeMissingKey(chosen, provider.key);
     return { ...provider, name: chosen, keyValue };
   }
 
   return {
-    maxTokens: settings.maxTokens,
+    get maxTokens() {
+      return settings.maxTokens;
+    },
     check: () => void requireServer(),
     async generate(request, signal) {
       try {
@@ -60,7 +65,7 @@ export function createModels({ settings, readKey }: Parts): Models {
         model,
         ...(key === undefined ? {} : { key }),
         hasKey: key === undefined || readKey(key, baseUrl) !== undefined,
-        isDefault: name === chosen,
+        isDefault: name === choose(),
       })),
   };
 }

@@ -1,6 +1,7 @@
 import type { KeyRing } from '../callers/key-ring.ts';
 import type { ExecutionReader, ToolCaller } from '../calls/call-types.ts';
 import type { Config } from '../config/config-types.ts';
+import type { ConfigState } from '../config/live.ts';
 import type { ImageBook } from '../engines/process/docker/image-book.ts';
 import type { SandboxRunner } from '../engines/process/docker/sandbox-runner.ts';
 import type { EventLog } from '../events/event.ts';
@@ -21,6 +22,8 @@ import type { ToolRegistry } from '../tools/tools-api.ts';
 /** The parts of the daemon that operations are made of. */
 export interface OperationParts {
   readonly config: Config;
+  /** Where the config file stands to it. */
+  readonly configState: () => ConfigState;
   readonly plugins: PluginSupervisor;
   /** Tools that the daemon itself carries out: built-ins and scripts of skills. */
   readonly hosted: HostedTools;

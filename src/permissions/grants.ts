@@ -31,8 +31,8 @@ export interface GrantBookParts {
   readonly events: Pick<EventLog, 'publish'>;
   /** What the config grants beforehand to the plugin of a file: the same object as long as it is the same. */
   readonly presetOf: (pluginPath: string) => PermissionSet | undefined;
-  /** What the config gives to every plugin. */
-  readonly presetOfAll?: PermissionSet;
+  /** What the config gives to every plugin: the same object as long as it is the same. */
+  readonly presetOfAll?: () => PermissionSet;
   readonly grantRequested: boolean;
   readonly now: () => number;
   /** Told when time took a grant away. Must not throw. */
@@ -61,6 +61,7 @@ export interface GrantBook {
 interface Decisions {
   readonly version: number;
   readonly preset: PermissionSet;
+  readonly presetOfAll: PermissionSet;
   readonly byGrants: Map<string, GrantDecision>;
 }
 
@@ -73,6 +74,7 @@ export function createGrantBook(parts: GrantBookParts): GrantBook {
   const { events, now } = parts;
   const { grants: table } = parts.store;
   const grantsByPath = new Map<string, Grant[]>();
+  const { presetOfAll = () => nothing } = parts;
   const decisionsOf = new WeakMap<Asking, Decisions>();
   const expiry = createExpiry(now, endExpired);
   let version = 0;
@@ -125,8 +127,9 @@ export function createGrantBook(parts: GrantBookParts): GrantBook {
   function cacheOf(asking: Asking): Decisions {
     const known = decisionsOf.get(asking);
     const preset = presetOf(asking.pluginPath);
-    if (known?.version === version && known.preset === preset) return known;
-    const made = { version, preset, byGrants: new Map<string, GrantDecision>() };
+    const all = presetOfAll();
+    if (known?.version === version && known.preset === preset && known.presetOfAll === all) return known;
+    const made = { version, preset, presetOfAll: all, byGrants: new Map<string, GrantDecision>() };
     decisionsOf.set(asking, made);
     return made;
   }
@@ -135,7 +138,7 @@ export function createGrantBook(parts: GrantBookParts): GrantBook {
     const { manifest, author } = asking;
     const { permissions: requested } = manifest;
     const isOwn = author === 'operator';
-    const configured = joinPermissions(presetOf(asking.pluginPath), parts.presetOfAll ?? nothing);
+    const configured = joinPermissions(presetOf(asking.pluginPath), presetOfAll());
     const preset = isOwn ? configured : withoutSecrets(configured);
     const wanted = !parts.grantRequested || isOwn ? preset : joinPermissions(preset, withoutSecrets(requested));
     const stored = joinGrants(holding, subjectOf(asking));

@@ -15,18 +15,23 @@ export interface PreparedTool {
   readonly output: ValueValidator | undefined;
 }
 
+interface Prepared {
+  readonly tool: PreparedTool;
+  /** What it was worked out from; another one makes it worked out again. */
+  readonly granted: PermissionSet | undefined;
+  readonly limits: Partial<Limits>;
+  readonly withoutGrant: Partial<Limits>;
+  readonly ofPlugins: Config['pluginLimits'];
+}
+
 /** Creates the lookup. What it keeps goes when the registry lets go of the entry. */
 export function createToolPreparer(
-  config: {
-    readonly limits: Partial<Limits>;
-    readonly limitsWithoutGrant: Config['limitsWithoutGrant'];
-    /** What the operator laid down for the plugin of this file. */
-    readonly limitsOf?: ((pluginPath: string) => Partial<Limits> | undefined) | undefined;
-  },
+  config: Pick<Config, 'limits' | 'limitsWithoutGrant' | 'pluginLimits'>,
   validators: ValidatorCache,
+  /** What the operator laid down for the plugin of this file. */
+  limitsOf?: (pluginPath: string) => Partial<Limits> | undefined,
 ): (entry: ToolEntry) => PreparedTool {
-  const free = listRaisedLimits(config.limitsWithoutGrant);
-  const preparedByEntry = new WeakMap<ToolEntry, { readonly tool: PreparedTool; readonly granted: PermissionSet | undefined }>();
+  const preparedByEntry = new WeakMap<ToolEntry, Prepared>();
   return (entry) => {
     const { manifest, published } = entry;
     const ofTool = manifest.timeoutMs === undefined ? {} : { wallMs: manifest.timeoutMs };
@@ -37,15 +42,23 @@ export function createToolPreparer(
         ? entry.source === 'plugin' && listRaisedLimits(published.manifest.limits, ofTool).length > 0
         : known.granted !== undefined;
     const granted = asks ? published.granted() : undefined;
-    if (known !== undefined && known.granted === granted) return known.tool;
+    const { limits, limitsWithoutGrant: withoutGrant, pluginLimits: ofPlugins } = config;
+    if (
+      known?.granted === granted &&
+      known?.limits === limits &&
+      known.withoutGrant === withoutGrant &&
+      known.ofPlugins === ofPlugins
+    ) {
+      return known.tool;
+    }
     const hold = (choice: Partial<Limits>) =>
-      granted === undefined ? choice : holdLimits(choice, [...free, ...(granted.limits ?? [])]);
-    const ofConfig = config.limitsOf?.(published.generation.pluginPath);
+      granted === undefined ? choice : holdLimits(choice, [...listRaisedLimits(withoutGrant), ...(granted.limits ?? [])]);
+    const ofConfig = limitsOf?.(published.generation.pluginPath);
     const tool = {
-      limits: resolveLimits(hold(published.manifest.limits), hold(ofTool), config.limits, ofConfig),
+      limits: resolveLimits(hold(published.manifest.limits), hold(ofTool), limits, ofConfig),
       ...prepareSchemas(manifest, validators),
     };
-    preparedByEntry.set(entry, { tool, granted });
+    preparedByEntry.set(entry, { tool, granted, limits, withoutGrant, ofPlugins });
     return tool;
   };
 }

@@ -2,24 +2,22 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import Type, { type TSchema } from 'typebox';
+import Type from 'typebox';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { parse } from 'yaml';
 import { describeLimits, listBudgets, writeNumber } from '../../scripts/limits-page.ts';
 import { defaultSettings } from '../../src/config/defaults.ts';
 import { limitTable } from '../../src/config/limits.ts';
+import { type SettingKey, settingKeys } from '../../src/config/live.ts';
 import { loadConfig } from '../../src/config/load.ts';
-import { describeConfigSchema, settingsSchema } from '../../src/config/schema.ts';
+import { describeConfigSchema } from '../../src/config/schema.ts';
 import { environmentTable } from '../../src/config/sources.ts';
 import { parsePermissions } from '../../src/permissions/parse.ts';
 
 const readPage = (name: string) => readFileSync(new URL(`../../docs/${name}`, import.meta.url), 'utf8');
 
-/** Every key of the schema as its row in the page; the keys of `limits` have a page of their own. */
-function listRows(schema: TSchema, path = ''): string[] {
-  if (Type.IsObject(schema) && path !== 'limits' && path !== 'limitsWithoutGrant') {
-    return Object.entries(schema.properties).flatMap(([key, inner]) => listRows(inner, path === '' ? key : `${path}.${key}`));
-  }
+/** A key as its row in the page; the keys of `limits` have a page of their own. */
+function writeRow({ path, schema, isLive }: SettingKey): string {
   const { default: value, minimum, maximum, description }: Readonly<Record<string, unknown>> = { ...schema };
   const about = description ?? 'Limits of a call, by name: see [limits](limits.md).';
   const range =
@@ -28,7 +26,8 @@ function listRows(schema: TSchema, path = ''): string[] {
       : Type.IsEnum(schema)
         ? schema.enum.join(', ')
         : '';
-  return [`| \`${path}\` | ${writeDefault(path, value ?? {})} | ${range} | ${String(about)} |`];
+  const applies = isLive ? 'at once' : 'restart';
+  return `| \`${path}\` | ${writeDefault(path, value ?? {})} | ${range} | ${String(about)} | ${applies} |`;
 }
 
 function writeDefault(name: string, value: unknown): string {
@@ -38,12 +37,12 @@ function writeDefault(name: string, value: unknown): string {
 describe('docs/configuration.md', () => {
   const page = readPage('configuration.md');
 
-  it.each(listRows(settingsSchema))('has the row %s', (row) => {
+  it.each(settingKeys.map(writeRow))('has the row %s', (row) => {
     expect(page).toContain(`\n${row}\n`);
   });
 
   it('has no row for a key that does not exist, and every environment variable', () => {
-    expect(page.match(/^\| `[a-z]/gm)?.length).toBe(listRows(settingsSchema).length);
+    expect(page.match(/^\| `[a-z]/gm)?.length).toBe(settingKeys.length);
     for (const { name, path } of environmentTable) expect(page).toContain(`| \`${name}\` | \`${path.join('.')}\` |`);
   });
 

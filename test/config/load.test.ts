@@ -157,14 +157,14 @@ describe('loadConfig refuses', () => {
     const file = join(cwd, 'hotcell.config.yaml');
     expect(message.split('\n')).toEqual([
       '10 settings are wrong.',
-      `- ${file}: prot is not a known key. Did you mean "port"?`,
-      `- ${file}: queue.maxPendin is not a known key. Did you mean "maxPending" or "maxPendingPerCaller"?`,
-      `- ${file}: queue.maxRunning must be a whole number from 1 to 100000 and is 0.`,
-      `- ${file}: log.level must be one of debug, info, warn, error and is "loud".`,
-      `- ${file}: env.A must be a text and is 1.`,
-      `- ${file}: skillDirs.1 must be a text that is not empty and is null.`,
-      `- ${file}: pluginDirs must be a list of at most 64 texts and is "plugins".`,
-      `- ${file}: workers must be a map of keys and values and is 3.`,
+      `- ${file}:1: prot is not a known key. Did you mean "port"?`,
+      `- ${file}:2: queue.maxPendin is not a known key. Did you mean "maxPending" or "maxPendingPerCaller"?`,
+      `- ${file}:2: queue.maxRunning must be a whole number from 1 to 100000 and is 0.`,
+      `- ${file}:3: log.level must be one of debug, info, warn, error and is "loud".`,
+      `- ${file}:4: env.A must be a text and is 1.`,
+      `- ${file}:5: skillDirs.1 must be a text that is not empty and is null.`,
+      `- ${file}:6: pluginDirs must be a list of at most 64 texts and is "plugins".`,
+      `- ${file}:7: workers must be a map of keys and values and is 3.`,
       '- SKILLS_MAX_FILE_BYTES must be a whole number from 1 to 1073741824 and is "much".',
       '- --port must be a whole number from 0 to 65535 and is "abc".',
     ]);

@@ -60,6 +60,7 @@ const dataOfEvents = {
   'hook-problem': ['message'],
   'watch-problem': ['path', 'message'],
   'storage-problem': ['path', 'message'],
+  'config-change': ['path', 'applied', 'restart', 'problem'],
 } as const satisfies { readonly [Type in EventType]: ReadonlyArray<keyof EventDataByType[Type]> };
 
 describe('docs/events.md', () => {

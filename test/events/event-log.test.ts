@@ -20,6 +20,7 @@ const samples: { [Type in EventType]: EventDataByType[Type] } = {
   'cell-loss': { path: 'a.ts', reason: 'memory' },
   'permission-use': { tool: 'a', permission: 'net', detail: 'api.example.com', allowed: false },
   'storage-problem': { path: '/d', message: 'full' },
+  'config-change': { path: '/c.yaml', applied: ['plugins'], restart: ['port'], problem: 'wrong' },
   'grant-change': { action: 'granted', grant: 'grt_1', permissions: 'kv', scope: 'always', by: 'local' },
   'approval-request': {
     approval: 'apr_1',

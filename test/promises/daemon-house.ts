@@ -31,8 +31,10 @@ export async function openDaemonHouse(
   folder: string,
   flags: CliFlags = {},
   options: Pick<DaemonOptions, 'resolver'> = {},
+  env: NodeJS.ProcessEnv = {},
 ): Promise<DaemonHouse> {
-  const config = loadConfig({ flags, env: {}, cwd: folder, parsePermissions });
+  const readConfig = () => loadConfig({ flags, env, cwd: folder, parsePermissions });
+  const reread = { cwd: folder, readConfig: async () => readConfig() };
   const events: EventEnvelope[] = [];
   const listeners = new Set<(event: EventEnvelope) => void>();
   const onEvent = (event: EventEnvelope) => {
@@ -40,7 +42,7 @@ export async function openDaemonHouse(
     for (const listener of listeners) listener(event);
   };
   const log = pino({ level: 'silent' });
-  const daemon = await startDaemon({ ...options, config, version: '0.0.0', listen: true, onEvent, log });
+  const daemon = await startDaemon({ ...options, config: readConfig(), reread, version: '0.0.0', listen: true, onEvent, log });
   const { url = '', token } = daemon;
   const client = createHttpClient({ url, token });
   return {

@@ -101,6 +101,7 @@ export async function openHouse(options: HouseOptions = {}): Promise<CallingHous
       queue: { maxPending: 10_000, maxPendingPerCaller: 10_000, maxRunning: 10_000, ...options.queue },
       limits: {},
       limitsWithoutGrant: {},
+      pluginLimits: {},
       executions: { keep: 100_000, maxBytes: 1e9, maxValueBytes: 1e6, keepRecordingsPerTool: 3, maxRecordingBytes: 1_000_000 },
       idempotency: options.idempotency ?? { keepMs: 3_600_000, sideEffectMs: 60_000 },
       workers,

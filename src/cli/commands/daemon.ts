@@ -10,6 +10,7 @@ import { describeNoDaemon, findDataDir } from '../data-dir.ts';
 import { createLiveCalls } from '../render/live-calls.ts';
 import { renderLiveEvent } from '../render/live-event.ts';
 import { formatTime } from '../render/plugin.ts';
+import { tame } from '../render/style.ts';
 import type { CliSession } from '../session.ts';
 import { type ListFlags, withDaemon } from './command.ts';
 
@@ -37,8 +38,14 @@ export function registerDaemon(program: Command, session: CliSession): void {
         session.print(
           `${style.bold(`Hotcell ${status.version}`)} on Node ${status.node}, since ${formatTime(status.startedAtMs)}\n`,
         );
+        if (client.url !== undefined) session.print(`address  ${client.url}\n`);
         session.print(`plugins  ${states.join(', ') || 'none'}\ntools    ${status.tools}\n`);
         session.print(`calls    ${running} running, ${pending} waiting\n`);
+        const waiting = (status.openQuestions ?? 0) === 0 ? 'none' : `${status.openQuestions} (answer them: hotcell approve)`;
+        session.print(`questions ${waiting}\n`);
+        const { problem, restart = [] } = status.config ?? {};
+        if (problem !== undefined) session.print(`config   ${style.red(tame(problem))} The values from before stay.\n`);
+        if (restart.length > 0) session.print(`config   ${style.yellow(`after a restart: ${restart.join(', ')}`)}\n`);
         if (client.isOutdated) session.note(style.yellow('The program has changed since the daemon started: start it again.\n'));
       });
     });

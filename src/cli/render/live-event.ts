@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import type { EventEnvelope } from '../../events/event.ts';
 import { quoteQuestion } from './approval.ts';
 import { placeOf } from './error.ts';
@@ -59,6 +60,8 @@ export function renderLiveEvent(event: EventEnvelope, style: Style): string {
     case 'hook-refusal':
     case 'hook-problem':
       return `${time} ${style.yellow('!')} hook ${subject} ${tame(event.data.message)}\n`;
+    case 'config-change':
+      return `${time} ${renderConfigChange(event.data, style)}\n`;
     case 'watch-problem':
       return `${time} ${style.yellow('!')} ${tame(event.data.message)}\n`;
     default:
@@ -69,6 +72,19 @@ export function renderLiveEvent(event: EventEnvelope, style: Style): string {
 /** What is to be said of a plugin besides its state. */
 export function renderWarnings(warnings: readonly string[], style: Style): string {
   return warnings.map((warning) => `${indent(`${style.yellow('!')} ${tame(warning)}`)}\n`).join('');
+}
+
+/** Which keys of an edited config file are in force, and which wait. */
+function renderConfigChange(
+  { path, applied, restart, problem }: Extract<EventEnvelope, { type: 'config-change' }>['data'],
+  style: Style,
+): string {
+  const file = style.bold(tame(basename(path)));
+  if (problem !== undefined) return `${style.red('✗')} ${file} ${tame(problem)} ${style.dim('The values from before stay.')}`;
+  const taken = applied.length === 0 ? [] : [`applied: ${applied.join(', ')}`];
+  const waiting = restart.length === 0 ? [] : [style.yellow(`after a restart: ${restart.join(', ')}`)];
+  const said = [...taken, ...waiting].join('; ');
+  return `${style.dim('·')} ${file} ${said === '' ? style.dim('was read; nothing that is in force differs') : said}`;
 }
 
 function renderHookChange(event: Extract<EventEnvelope, { type: 'hook-change' }>, head: string, style: Style): string {

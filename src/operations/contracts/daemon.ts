@@ -22,6 +22,13 @@ export const daemonContracts = {
     role: 'caller',
     input: nothing,
     output: Type.Object({
+      openQuestions: Type.Optional(Type.Integer({ description: 'Questions that wait for a person, for admins.' })),
+      config: Type.Optional(
+        Type.Object(
+          { file: Type.Optional(Type.String()), restart: Type.Array(Type.String()), problem: Type.Optional(Type.String()) },
+          { description: 'How an edited config file stands to what is in force, for admins.' },
+        ),
+      ),
       version: Type.String(),
       node: Type.String(),
       startedAtMs: Type.Number(),

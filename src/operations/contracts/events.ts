@@ -27,6 +27,7 @@ const eventTypeTable: Readonly<Record<EventType, true>> = {
   'hook-problem': true,
   'watch-problem': true,
   'storage-problem': true,
+  'config-change': true,
 };
 
 /** All types of events. */

@@ -27,6 +27,20 @@ export function checkDataDir({ config }: DoctorFacts): Finding {
   return { name, status: 'ok', message: `${dataDir} is writable and private.` };
 }
 
+/** Is what the config file says in force? */
+export function checkConfig({ config, configState }: DoctorFacts): Finding {
+  const name = 'config';
+  const { problem, restart = [], file = config.configFile } = configState ?? {};
+  if (problem !== undefined) {
+    return { name, status: 'warn', message: `${problem} The values from before stay in force.`, fix: `Mend ${file}.` };
+  }
+  if (restart.length > 0) {
+    const message = `${file} was edited: ${restart.join(', ')} ${restart.length === 1 ? 'waits' : 'wait'} for a restart.`;
+    return { name, status: 'warn', message, fix: 'Restart the daemon: hotcell stop, then hotcell start.' };
+  }
+  return { name, status: 'ok', message: file === undefined ? 'No config file; the defaults hold.' : `${file} is in force.` };
+}
+
 /** Is everything recorded, and is the database sound? */
 export async function checkDatabase({ config, store }: DoctorFacts): Promise<Finding> {
   const name = 'database';

@@ -1,5 +1,5 @@
 import type { Finding } from '../contracts/daemon.ts';
-import { checkDatabase, checkDataDir, checkPort } from './daemon-checks.ts';
+import { checkConfig, checkDatabase, checkDataDir, checkPort } from './daemon-checks.ts';
 import { checkDocker, checkDockerImages } from './docker-checks.ts';
 import type { DoctorFacts } from './doctor-facts.ts';
 import { checkDisk, checkNode, checkWatchLimit } from './machine-checks.ts';
@@ -9,6 +9,7 @@ type Check = (facts: DoctorFacts) => Finding | Promise<Finding>;
 
 const checks: readonly Check[] = [
   checkNode,
+  checkConfig,
   checkDataDir,
   checkDatabase,
   checkDisk,

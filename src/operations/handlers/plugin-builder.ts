@@ -42,6 +42,8 @@ export function openPluginBuilder({ config, closers, ...parts }: PluginBuilderPa
     },
     embedSidecar,
     explainLoadError,
-    limits: resolveLimits(config.limits),
+    get limits() {
+      return resolveLimits(config.limits);
+    },
   });
 }

@@ -1,7 +1,13 @@
+import type { ConfigState } from '../../config/live.ts';
 import { seesTool } from '../../tools/visible-tools.ts';
 import { daemonContracts } from '../contracts/daemon.ts';
 import { implement, type Operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
+
+function showConfigState({ configState }: OperationParts): ConfigState & { restart: string[] } {
+  const state = configState();
+  return { ...state, restart: [...state.restart] };
+}
 
 /** How the daemon does. */
 export function createStatusOperations(parts: OperationParts): Operation[] {
@@ -13,6 +19,7 @@ export function createStatusOperations(parts: OperationParts): Operation[] {
       if (isAdmin) for (const { state } of parts.plugins.list()) plugins[state] = (plugins[state] ?? 0) + 1;
       const countOwn = (status: string) => parts.store.executions.count({ caller: caller.id, status });
       return {
+        ...(isAdmin && { openQuestions: parts.approvals.count({ status: 'open' }), config: showConfigState(parts) }),
         version: parts.version,
         node: process.versions.node,
         startedAtMs: parts.startedAtMs,
