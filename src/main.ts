@@ -20,6 +20,8 @@ import { findStorageError } from './store/sqlite-error.ts';
 import { createHostedTools } from './tools/hosted/hosted-tools.ts';
 import { createToolRegistry } from './tools/registry.ts';
 import { createToolsNews } from './tools/tools-news.ts';
+import { nameRunner } from './units/unit.ts';
+import { createUnitBook } from './units/unit-book.ts';
 
 /**
  * The composition root: opens the store, starts the engines, watches the plugin folders, opens the doors. What was
@@ -42,15 +44,15 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
   const names = openNames(foundation);
   const registry = createToolRegistry({ names });
   const findOwner = (programKey: string) =>
-    registry.list().find((entry) => entry.published.generation.program.key === programKey);
+    registry.list().find(({ served: { unit } }) => unit.runner.by === 'engine' && unit.runner.program.key === programKey);
   const { engines, sandbox } = await openEngines(foundation, {
     onKill(programKey) {
-      const path = findOwner(programKey)?.published.generation.pluginPath;
+      const path = findOwner(programKey)?.served.unit.path;
       if (path !== undefined) plugins.noteKill(path, 'its code did not stop when its time was over');
     },
     onCellLost(programKey, reason) {
       const owner = findOwner(programKey);
-      const path = owner?.published.generation.pluginPath ?? '';
+      const path = owner?.served.unit.path ?? '';
       events.publish('cell-loss', { subject: owner?.plugin ?? programKey, data: { path, reason } });
     },
   });
@@ -59,14 +61,16 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
     foundation,
     names,
     () => plugins,
-    () => hosted,
+    () => units,
   );
   const { grants, approvals, grantQuestions, uses, audit } = consents;
   const news = createToolsNews(events);
   closers.push(() => news.flush());
   const hosted = createHostedTools({ registry, decide: grants.decide, names, news });
   const { plugins, tracer } = openPlugins(foundation, { engines, registry, names, ladder, grants, uses, caller: () => caller });
-  const calls = { engines, sandbox, registry, hosted, names, ladder, plugins, tracer, approvals, uses, audit };
+  // Who brings tools. The plugin folders come last: they know the near names of what nobody has.
+  const units = createUnitBook([hosted, plugins.units]);
+  const calls = { engines, sandbox, registry, units, names, ladder, plugins, tracer, approvals, uses, audit };
   const { caller, models, capabilities, journey } = openCalls(foundation, { ...calls, beforeCall: () => hooks.beforeCall });
   const hooks = openHooks(foundation, { engines, sandbox, approvals, journey });
   const { skills } = openHosted(foundation, { hosted, native: capabilities.native, grants, grantQuestions });
@@ -78,7 +82,7 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
     config,
     configState: openedConfig.state,
     plugins,
-    hosted,
+    units,
     skills,
     grants,
     approvals,
@@ -134,7 +138,7 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
   await skills.refresh();
   await plugins.start();
   caller.resume(true);
-  const enginesInUse = new Set(registry.list().flatMap(({ published }) => (published.engine ? [] : published.manifest.engine)));
+  const enginesInUse = new Set(registry.list().map(({ served }) => nameRunner(served.unit.runner)));
   for (const engine of Object.values(engines)) if (enginesInUse.has(engine.name)) engine.warm?.();
   grantQuestions.refresh();
   if (options.reread !== undefined) {

@@ -30,7 +30,7 @@ function describeUnit(tool: HostedTool): HostedUnit {
   return {
     path: name,
     name,
-    source: 'builtin',
+    kind: 'builtin',
     version,
     description: tool.description,
     author: 'operator',

@@ -1,13 +1,12 @@
 import { countedAs } from '../config/anonymous.ts';
 import type { Deadline } from '../engines/deadline.ts';
-import type { Engine } from '../engines/engine.ts';
 import type { HotcellError } from '../errors/hotcell-error.ts';
 import type { Approval } from '../permissions/approval-types.ts';
 import type { QueuePlace } from '../queues/fair-queue.ts';
 import type { HeldPlace } from '../queues/place-count.ts';
 import type { PreparedTool } from '../tools/prepared-tool.ts';
 import type { ToolEntry } from '../tools/tool-types.ts';
-import type { Generation } from '../units/generation.ts';
+import type { Unit } from '../units/unit.ts';
 import { createLogTail } from './attempt/log-tail.ts';
 import type { CallAnswer, CallRequest } from './call-types.ts';
 import { CallNotes } from './record/call-notes.ts';
@@ -72,8 +71,7 @@ export class ActiveCall {
   /** It was run again on a higher engine, from a build of the same content for that. */
   climbed:
     | {
-        readonly engine: Engine;
-        readonly generation: Generation;
+        readonly unit: Unit;
         readonly from: string;
         readonly to: string;
         readonly reason: string;
@@ -94,7 +92,7 @@ export class ActiveCall {
     this.cellKey = facts.cellKey;
     this.callerId = countedAs(facts.request.caller.id);
     this.isOperator = facts.request.caller.role === 'admin';
-    this.pluginPath = facts.entry.published.generation.pluginPath;
+    this.pluginPath = facts.entry.served.unit.path;
     this.chain = [...(facts.request.parent?.chain ?? []), `${facts.entry.name}@${facts.entry.version}`];
     const { promise, resolve, reject } = Promise.withResolvers<CallAnswer>();
     this.answered = promise;

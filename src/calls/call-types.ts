@@ -2,7 +2,7 @@ import type { LogLine } from '../border/border.ts';
 import type { Caller } from '../callers/caller.ts';
 import type { GuestError, StackFrame } from '../engines/engine.ts';
 import type { ErrorCode } from '../errors/catalog.ts';
-import type { Generation } from '../units/generation.ts';
+import type { Unit } from '../units/unit.ts';
 
 /** The states of an execution. */
 export type ExecutionStatus = 'pending' | 'running' | 'success' | 'error' | 'timeout' | 'cancelled';
@@ -87,7 +87,7 @@ export interface CallAnswer {
 }
 
 /** Turns a guest's failure into what doors show: positions in the user's own files, with a code frame. */
-export type ExplainGuestError = (error: GuestError, generation: Generation) => Promise<ExecutionError>;
+export type ExplainGuestError = (error: GuestError, unit: Unit) => Promise<ExecutionError>;
 
 /** The Call journey. */
 export interface ToolCaller {

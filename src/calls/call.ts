@@ -11,7 +11,7 @@ import { createIdempotency } from './accept/idempotency.ts';
 import { ActiveCall } from './active-call.ts';
 import { CallBorder, type CallBorderParts } from './attempt/call-border.ts';
 import { waitAtMost, waitForEnd } from './attempt/deadline.ts';
-import { engineOf, findEngine, runInEngine } from './attempt/engine-run.ts';
+import { engineOf, runAttempt } from './attempt/engine-run.ts';
 import { createNestedCalls } from './attempt/nested-calls.ts';
 import { createNextAttempt } from './attempt/next-attempt.ts';
 import type { CallAnswer, CallRequest } from './call-types.ts';
@@ -169,9 +169,8 @@ export function createToolCaller(parts: ToolCallerParts): ToolCallerHandle {
       waits.beforeEffect(call);
       records.start(call.record, now(), call.request.tag);
     }
-    const engine = engineOf(engines, call);
     const border = new CallBorder(borderParts, call);
-    const outcome = await runInEngine(engine, call, border, onFault);
+    const outcome = await runAttempt(engines, call, border, onFault);
     border.end();
     dispatcher.leaveEngine(call);
     if (call.isLeft) return;
@@ -215,7 +214,7 @@ export function createToolCaller(parts: ToolCallerParts): ToolCallerHandle {
     }
     if (call.refused !== undefined) call.releaseKey?.();
     call.leave?.();
-    if (request.caller.isAnonymous && call.cellKey !== '') findEngine(engines, call.entry).discard({ cellKey: call.cellKey });
+    if (request.caller.isAnonymous && call.cellKey !== '') engineOf(engines, call)?.discard({ cellKey: call.cellKey });
     if (hadCell) dispatcher.leaveCell(call);
     const { output, error, status, warnings } = end;
     const answer = {

@@ -1,6 +1,6 @@
 import { maxInputDepth, nestsDeeper, nestsTooDeep } from '../config/json-nesting.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
-import type { JsonSchema } from '../units/manifest.ts';
+import type { JsonSchema } from '../units/tool-manifest.ts';
 
 /**
  * Turns `key=value` words into arguments, by the schema of the tool: text stays text where text is wanted, everything

@@ -11,10 +11,10 @@ import { HotcellError } from '../errors/hotcell-error.ts';
 import { loadPrelude } from '../guests/prelude.ts';
 import { openPluginBuilder } from '../operations/handlers/plugin-builder.ts';
 import { findSource, type PluginSource } from '../plugins/discovery/plugin-source.ts';
+import type { PluginManifest } from '../plugins/generations/generation.ts';
 import { listDaemonPermissions, writeSidecar } from '../plugins/manifest/write-sidecar.ts';
 import type { Diagnostic } from '../plugins/plugin-types.ts';
 import type { BuildOutcome } from '../plugins/supervisor/builder-types.ts';
-import type { PluginManifest } from '../units/manifest.ts';
 
 /** A built module, or why there is none. */
 export type ModuleOutcome =

@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../units/manifest.ts';
+import type { JsonSchema } from '../units/tool-manifest.ts';
 
 /** Arguments to try a tool with: its first example, else something that fits the required properties. */
 export function sampleArguments(tool: {

@@ -1,18 +1,21 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Limits, resolveLimits } from '../config/limits.ts';
-import type { Engine, EngineName, Program } from '../engines/engine.ts';
+import type { Engine, Program } from '../engines/engine.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import type { Compiler } from '../plugins/compile/compile-types.ts';
 import { explainLoadError } from '../plugins/diagnostics/load-diagnostic.ts';
 import type { TraceArtifacts } from '../plugins/diagnostics/trace.ts';
+import type { DaemonRunner, Runner } from '../units/unit.ts';
 import type { HookFiles, HookManifest, HookPlace } from './hook-types.ts';
-import type { ShellEngine } from './shell-engine.ts';
+import type { ShellScript } from './shell-runner.ts';
 
 /** What hooks are built with. */
 export interface HookBuilderParts {
   readonly compiler: Compiler;
-  readonly engines: { readonly quickjs: Engine; readonly deno: Engine; readonly shell: ShellEngine };
+  readonly engines: { readonly quickjs: Engine; readonly deno: Engine };
+  /** Runs a script in a container. */
+  readonly runScript: (script: ShellScript) => DaemonRunner;
   /** A folder of the daemon's own, in which what was read is written down for the bundler. */
   readonly stagingDir: string;
   /** The image of scripts whose HOOK.md names none; absent when the config names none. */
@@ -24,10 +27,11 @@ export interface HookBuilderParts {
 
 /** A hook that can run. */
 export interface BuiltHook {
-  readonly engine: EngineName;
-  readonly program: Program;
+  readonly runner: Runner;
   /** To find the place of a failure in the handler. */
   readonly artifacts: TraceArtifacts;
+  /** Lets go of what its engine keeps of it. */
+  readonly discard: () => void;
 }
 
 const entryName = 'hotcell-hook-entry.ts';
@@ -44,8 +48,10 @@ export async function buildHook(
   hook: { readonly place: HookPlace; readonly files: HookFiles; readonly manifest: HookManifest },
 ): Promise<BuiltHook> {
   const { place, files, manifest } = hook;
-  const key = `hook:${manifest.engine}:${place.name}:${files.contentHash}`;
-  if (manifest.engine !== 'shell') return buildCode(parts, { ...hook, key, engine: manifest.engine });
+  if (manifest.engine !== 'shell') {
+    const key = `hook:${manifest.engine}:${place.name}:${files.contentHash}`;
+    return buildCode(parts, { ...hook, key, engine: manifest.engine });
+  }
   const image = manifest.image ?? parts.shellImage;
   if (image === undefined) {
     throw new HotcellError('image-missing', `No image is named for ${manifest.handler}.`, {
@@ -57,14 +63,9 @@ export async function buildHook(
       fix: 'Add it to docker.images in the config, or name another one in HOOK.md.',
     });
   }
-  parts.engines.shell.put(key, {
-    files: files.files,
-    handler: manifest.handler,
-    image,
-    mayDial: (manifest.permissions.net ?? []).length > 0,
-  });
-  const program = { key, label: place.name, readCode: async () => '', readImage: async () => undefined, saveImage: () => {} };
-  return { engine: 'docker', program, artifacts: noArtifacts };
+  const mayDial = (manifest.permissions.net ?? []).length > 0;
+  const runner = parts.runScript({ files: files.files, handler: manifest.handler, image, mayDial });
+  return { runner, artifacts: noArtifacts, discard: () => {} };
 }
 
 async function buildCode(
@@ -92,7 +93,8 @@ async function buildCode(
       image = made;
     },
   };
-  return { engine, program, artifacts };
+  const discard = (): void => parts.engines[engine].discard({ programKey: key });
+  return { runner: { by: 'engine', engine, program, handsOver: false }, artifacts, discard };
 }
 
 async function bundle(

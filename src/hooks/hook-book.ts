@@ -28,7 +28,7 @@ export interface HookBookParts {
     readonly manifest: HookManifest;
   }) => Promise<BuiltHook>;
   /** Told that a build is over. Must not throw. */
-  readonly onDiscard: (built: BuiltHook) => void;
+  readonly onDiscard: (hook: Pick<HookRecord, 'place' | 'files'>, built: BuiltHook) => void;
   /** Epoch ms. */
   readonly now: () => number;
   readonly onFault: (error: unknown) => void;
@@ -137,10 +137,10 @@ export function createHookBook(parts: HookBookParts): HookBook {
       isLive: true,
       isSettled: false,
       entry: parts.build({ place, files, manifest }).then((built) => {
-        build.discard = () => parts.onDiscard(built);
+        build.discard = () => parts.onDiscard({ place, files }, built);
         if (!build.isLive) build.discard();
         const granted = () => (build.isLive ? manifest.permissions : nothing);
-        return createHookEntry({ place, files, manifest, built, granted, nowMs: now() });
+        return createHookEntry({ place, files, manifest, built, granted });
       }),
       discard: () => {},
     };

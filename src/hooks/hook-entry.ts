@@ -1,7 +1,8 @@
 import { type Limits, limitTable } from '../config/limits.ts';
 import type { PermissionSet } from '../config/permission-set.ts';
-import type { ToolEntry } from '../tools/tool-types.ts';
-import type { PluginManifest, ToolManifest } from '../units/manifest.ts';
+import { makeToolEntry, type ToolEntry } from '../tools/tool-types.ts';
+import type { ToolManifest } from '../units/tool-manifest.ts';
+import type { Unit } from '../units/unit.ts';
 import type { BuiltHook } from './build-hook.ts';
 import type { HookFiles, HookManifest, HookPlace } from './hook-types.ts';
 
@@ -44,7 +45,6 @@ export function createHookEntry(hook: {
   readonly manifest: HookManifest;
   readonly built: BuiltHook;
   readonly granted: () => PermissionSet;
-  readonly nowMs: number;
 }): ToolEntry {
   const { place, files, manifest, built } = hook;
   const name = toolNameOf(place.name);
@@ -61,30 +61,28 @@ export function createHookEntry(hook: {
     idempotent: false,
     examples: [],
   };
-  const plugin: PluginManifest = {
+  const described = {
     name,
     version: '0.0.0',
     description: manifest.description,
-    engine: built.engine,
     isolation: 'call',
     limits,
     permissions: manifest.permissions,
-    permissionsSource: 'declared',
     tools: [tool],
-    hooks: { onStart: false, onReload: false, healthcheck: false },
-    warnings: [],
-  };
-  const generation = {
-    id: `${name}@${files.contentHash}`,
-    pluginPath: place.dir,
-    number: 1,
-    author: 'operator' as const,
+  } as const;
+  const unit: Unit = {
+    kind: 'hook',
+    path: place.dir,
+    id: idOfHook(place, files),
     contentHash: files.contentHash,
-    createdAtMs: hook.nowMs,
-    manifest: plugin,
-    inputs: [],
-    program: built.program,
+    author: 'operator',
+    manifest: described,
+    runner: built.runner,
   };
-  const published = { generation, manifest: plugin, granted: hook.granted, lease: () => () => {} };
-  return { name, version: plugin.version, source: 'plugin', plugin: name, manifest: tool, published };
+  return makeToolEntry(tool, { unit, granted: hook.granted, lease: () => () => {} });
+}
+
+/** The id of what a hook is with these files. */
+export function idOfHook({ name }: Pick<HookPlace, 'name'>, { contentHash }: Pick<HookFiles, 'contentHash'>): string {
+  return `${toolNameOf(name)}@${contentHash}`;
 }

@@ -11,6 +11,7 @@ import { type BuiltHook, buildHook, type HookBuilderParts } from './build-hook.t
 import type { HookRoots } from './discover.ts';
 import { createEventHooks } from './event-hooks.ts';
 import { createHookBook, type HookBook } from './hook-book.ts';
+import { idOfHook } from './hook-entry.ts';
 import { createHookQuestions } from './hook-questions.ts';
 import type { RunHook } from './hook-runner.ts';
 
@@ -56,19 +57,17 @@ export function createHooks(parts: HookParts): Hooks {
     questions: createHookQuestions({ approvals: parts.approvals, onFault }),
     build: async (hook) => {
       const built = await buildHook(parts.builder, hook);
-      artifactsById.set(built.program.key, built.artifacts);
+      artifactsById.set(idOfHook(hook.place, hook.files), built.artifacts);
       return built;
     },
-    onDiscard({ engine, program }) {
-      artifactsById.delete(program.key);
-      const { quickjs, deno, shell } = parts.builder.engines;
-      const owner = engine === 'docker' ? shell : engine === 'deno' ? deno : quickjs;
-      owner.discard({ programKey: program.key });
+    onDiscard({ place, files }, built) {
+      artifactsById.delete(idOfHook(place, files));
+      built.discard();
     },
     now,
     onFault,
   });
-  const tracer = createTracer({ readArtifacts: async (key) => artifactsById.get(key) });
+  const tracer = createTracer({ readArtifacts: async (id) => artifactsById.get(id) });
   const eventHooks = createEventHooks({ book, run, events, readExecution: parts.readExecution, onFault });
   let watch: FolderWatch | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -83,7 +82,7 @@ export function createHooks(parts: HookParts): Hooks {
   return {
     book,
     beforeCall: createBeforeCall({ book, run, events, now }),
-    explainError: (error, { program }) => tracer.explain(error, { id: program.key }),
+    explainError: tracer.explain,
     async start() {
       await book.refresh();
       if (!book.isOn || watch !== undefined) return;

@@ -11,8 +11,8 @@ import type { NameBook } from '../permissions/name-book.ts';
 import { findRefusedBuiltin } from '../plugins/compile/refused-builtin.ts';
 import type { Tracer } from '../plugins/diagnostics/trace.ts';
 import type { PluginSupervisorControls } from '../plugins/supervisor.ts';
-import type { HostedTools } from '../tools/hosted/hosted-tools.ts';
 import type { ToolRegistry } from '../tools/tools-api.ts';
+import type { UnitBook } from '../units/unit-book.ts';
 import type { Consents } from './consents.ts';
 import type { OpenEngines } from './engines.ts';
 import type { EscalationRules } from './escalation-rules.ts';
@@ -21,7 +21,7 @@ import type { Foundation } from './foundation.ts';
 /** What a call passes through on its way. */
 export interface CallNeeds extends OpenEngines, Pick<Consents, 'approvals' | 'uses' | 'audit'> {
   readonly registry: ToolRegistry;
-  readonly hosted: HostedTools;
+  readonly units: UnitBook;
   readonly names: NameBook;
   readonly ladder: EscalationRules;
   readonly plugins: PluginSupervisorControls;
@@ -49,7 +49,7 @@ export function openCalls(
   readonly journey: Journey;
 } {
   const { config, closers, store, events, secrets, resolver, logFault } = foundation;
-  const { engines, sandbox, registry, hosted, names, ladder, plugins, tracer, approvals, uses, audit, beforeCall } = needs;
+  const { engines, sandbox, registry, units, names, ladder, plugins, tracer, approvals, uses, audit, beforeCall } = needs;
   const models = createModels({
     settings: config.models,
     readKey: (name, baseUrl) => readModelKey(name, baseUrl, { configured: config.env, secrets, processEnv: process.env }),
@@ -71,7 +71,7 @@ export function openCalls(
     events,
     capabilities,
     approvals,
-    readView: ({ manifest, generation: { pluginPath, author }, granted }, use) =>
+    readView: ({ unit: { manifest, path: pluginPath, author }, granted }, use) =>
       buildBorderView({
         pluginName: manifest.name,
         own: names.findSetting(pluginPath, config.plugins) ?? noValues,
@@ -84,8 +84,8 @@ export function openCalls(
         secrets,
         executionId: use.executionId,
       }),
-    noteUse({ generation }, { granted, permission, detail, allowed, isGiven, record }) {
-      if (allowed) uses.note(generation.pluginPath, granted, permission, detail);
+    noteUse({ unit }, { granted, permission, detail, allowed, isGiven, record }) {
+      if (allowed) uses.note(unit.path, granted, permission, detail);
       const { id: executionId, caller: callerId, plugin, tool } = record;
       const use = { executionId, caller: callerId, plugin, tool, permission, detail, allowed };
       if (isGiven) audit.noteGiven(use);
@@ -101,19 +101,15 @@ export function openCalls(
     engines,
     limitsOf: (pluginPath) => names.findSetting(pluginPath, config.pluginLimits),
     beforeCall: { wants: (entry) => beforeCall().wants(entry), ask: (question) => beforeCall().ask(question) },
-    findServable: (id, build) => hosted.findServable(id) ?? plugins.findServable(id, build),
+    findServable: units.findServable,
     ladder: {
       rungs: ladder.rungs,
       escalationOf: ladder.escalationOf,
       findNeed: findRefusedBuiltin,
       ask: plugins.wantEngine,
-      async build(generation, rung) {
-        const engine = engines[rung];
-        const built = engine && (await plugins.buildForRung(generation, rung));
-        return engine && built && { engine, generation: built };
-      },
+      build: async (unit, rung) => (engines[rung] === undefined ? undefined : plugins.buildForRung(unit, rung)),
     },
-    explainError: (error, generation) => tracer.explain(error, generation),
+    explainError: tracer.explain,
   });
   closers.push(() => caller.close());
   return { caller, models, capabilities, journey };

@@ -3,13 +3,12 @@ import type { Config } from '../config/config-types.ts';
 import { type LimitName, limitTable, listRaisedLimits, writeLimitEntry } from '../config/limits.ts';
 import type { PermissionSet } from '../config/permission-set.ts';
 import { createApprovals } from '../permissions/approvals.ts';
-import { isNothing } from '../permissions/decision.ts';
 import { createGrantQuestions, type GrantQuestions } from '../permissions/grant-questions.ts';
 import { createGrantBook, type GrantBook } from '../permissions/grants.ts';
 import type { NameBook } from '../permissions/name-book.ts';
 import { createPermissionUses, type PermissionUses } from '../permissions/uses.ts';
 import type { PluginSupervisorControls } from '../plugins/supervisor.ts';
-import type { HostedTools } from '../tools/hosted/hosted-tools.ts';
+import type { UnitBook } from '../units/unit-book.ts';
 import type { Foundation } from './foundation.ts';
 
 /** What people allow, what they are asked, and what became of it. */
@@ -21,12 +20,12 @@ export interface Consents {
   readonly audit: AuditTrail;
 }
 
-/** Opens the books of grants, approvals and uses. `plugins` and `hosted` are asked for later, when they are there. */
+/** Opens the books of grants, approvals and uses. `plugins` and `units` are asked for later, when they are there. */
 export function openConsents(
   foundation: Foundation,
   names: NameBook,
-  plugins: () => PluginSupervisorControls,
-  hosted: () => HostedTools,
+  plugins: () => Pick<PluginSupervisorControls, 'refreshGrants'>,
+  units: () => UnitBook,
 ): Consents {
   const { config, closers, store, events, logFault } = foundation;
   const { redactor } = foundation.secrets;
@@ -56,19 +55,12 @@ export function openConsents(
   const grantQuestions = createGrantQuestions({
     approvals,
     grants,
-    listPlugins: () => [
-      ...plugins()
+    listUnits: () =>
+      units()
         .list()
-        .flatMap(({ path, state, version, permissions, climbed }) => {
-          const asking = isNothing(permissions.pending) ? undefined : plugins().asking(path);
-          return asking === undefined
-            ? []
-            : { asking, path, state, version, reason: asking.reason ?? (permissions.pending.engine && climbed?.reason) };
-        }),
-      ...hosted()
-        .list()
-        .map((asking) => ({ asking, path: asking.manifest.name, state: 'ready', version: asking.manifest.version })),
-    ],
+        .flatMap(({ asking, shownPath: path, state, version, reason }) =>
+          asking === undefined ? [] : [{ asking, path, state, version, reason }],
+        ),
     onFault: (error) => logFault(error),
   });
   closers.push(() => grantQuestions.close());

@@ -8,7 +8,7 @@ import { allowNamedImages, listAllowedImages } from '../engines/process/docker/i
 import { nodeBuiltins, nodeStandIns, refusedBuiltins } from '../guests/node-builtins.ts';
 import { createHookRunner, withoutCallsAndQuestions, withoutSuspending } from '../hooks/hook-runner.ts';
 import { createHooks, type Hooks } from '../hooks/hooks.ts';
-import { createShellEngine } from '../hooks/shell-engine.ts';
+import { createShellRunner } from '../hooks/shell-runner.ts';
 import { createCompiler } from '../plugins/compile/compile.ts';
 import type { Journey } from './calls.ts';
 import type { Consents } from './consents.ts';
@@ -41,8 +41,6 @@ export function openHooks(
   // What a hook imports lies in its own folder: shared folders are not part of what was approved.
   const compiler = createCompiler({ sharedDirs: [], builtins: nodeBuiltins, standIns: nodeStandIns, refusedBuiltins });
   closers.push(() => compiler.close());
-  const shell = createShellEngine(sandbox.run, config.docker.maxOutputBytes);
-  closers.push(() => shell.close());
 
   const runner = createHookRunner(() => caller);
   const limitsOfHooks = createHookLimits();
@@ -60,9 +58,9 @@ export function openHooks(
       limitsWithoutGrant: { wallMs: limitTable.wallMs.max },
     },
     registry: runner.registry,
-    engines: withoutSuspending({ quickjs, deno, docker: shell }),
+    engines: withoutSuspending({ quickjs, deno }),
     capabilities: withoutCallsAndQuestions(journey.capabilities),
-    explainError: (error, generation) => hooks.explainError(error, generation),
+    explainError: (error, unit) => hooks.explainError(error, unit),
   });
   closers.push(() => caller.close());
 
@@ -78,7 +76,8 @@ export function openHooks(
     approvals,
     builder: {
       compiler,
-      engines: { quickjs, deno, shell },
+      engines: { quickjs, deno },
+      runScript: createShellRunner(sandbox.run, config.docker.maxOutputBytes),
       stagingDir: join(config.dataDir, 'hook-builds'),
       shellImage: config.docker.commands.sh ?? config.docker.images[0],
       isImageAllowed: (image) => allowedImages.includes(image),

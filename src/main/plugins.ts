@@ -48,7 +48,7 @@ export function openPlugins(
     events,
     builder,
     engines,
-    publish: registry,
+    registry,
     names,
     decideGrants: grants.decide,
     needsGeneration: (id) => caller().needsGeneration(id),

@@ -16,8 +16,8 @@ import type { PluginSupervisor } from '../plugins/supervisor-types.ts';
 import type { SecretKeeper } from '../secrets/secret-types.ts';
 import type { SkillBook } from '../skills/skill-book.ts';
 import type { Store } from '../store/store-types.ts';
-import type { HostedTools } from '../tools/hosted/hosted-tools.ts';
 import type { ToolRegistry } from '../tools/tools-api.ts';
+import type { UnitBook } from '../units/unit-book.ts';
 
 /** The parts of the daemon that operations are made of. */
 export interface OperationParts {
@@ -25,8 +25,8 @@ export interface OperationParts {
   /** Where the config file stands to it. */
   readonly configState: () => ConfigState;
   readonly plugins: PluginSupervisor;
-  /** Tools that the daemon itself carries out: built-ins and scripts of skills. */
-  readonly hosted: HostedTools;
+  /** Whatever brings tools: plugins, built-ins, scripts of skills. */
+  readonly units: UnitBook;
   readonly skills: SkillBook;
   readonly grants: GrantBook;
   readonly approvals: Approvals;

@@ -7,7 +7,7 @@ import type { Asking, GrantBook, GrantScope } from './grants.ts';
 import type { Grant } from './select-grants.ts';
 
 /** A plugin that may ask for permissions. */
-export interface AskingPlugin {
+export interface AskingUnit {
   readonly asking: Asking;
   /** The state of its lifecycle. */
   readonly state: string;
@@ -23,7 +23,7 @@ export interface GrantQuestionParts {
   readonly approvals: Pick<Approvals, 'ask' | 'withdraw' | 'list'>;
   readonly grants: Pick<GrantBook, 'decide' | 'create'>;
   /** At least every plugin that lacks something it asks for. */
-  readonly listPlugins: () => readonly AskingPlugin[];
+  readonly listUnits: () => readonly AskingUnit[];
   /** Must not throw. */
   readonly onFault: (error: unknown) => void;
 }
@@ -72,8 +72,8 @@ export function createGrantQuestions(parts: GrantQuestionParts): GrantQuestions 
   function bringInLine(): void {
     const wanted = new Map<string, ApprovalRequest>();
     const loading = new Set<string>();
-    for (const plugin of parts.listPlugins()) {
-      if (plugin.state === 'loading') loading.add(plugin.asking.pluginPath);
+    for (const plugin of parts.listUnits()) {
+      if (plugin.state === 'loading') loading.add(plugin.asking.path);
       const request = describeRequest(plugin, grants.decide(plugin.asking).pending);
       if (request !== undefined) wanted.set(request.askKey, request);
     }
@@ -98,7 +98,7 @@ export function createGrantQuestions(parts: GrantQuestionParts): GrantQuestions 
   }
 
   function require(approval: Approval): { asking: Asking; permissions: PermissionSet } {
-    const plugin = parts.listPlugins().find(({ asking }) => asking.pluginPath === approval.pluginPath);
+    const plugin = parts.listUnits().find(({ asking }) => asking.path === approval.pluginPath);
     const permissions = plugin && grants.decide(plugin.asking).pending;
     if (plugin && permissions && hashRequest(plugin.asking, permissions) === approval.argumentsHash) {
       return { asking: plugin.asking, permissions };
@@ -130,12 +130,12 @@ export function createGrantQuestions(parts: GrantQuestionParts): GrantQuestions 
 }
 
 function describeRequest(
-  { asking, state, path, version, reason }: AskingPlugin,
+  { asking, state, path, version, reason }: AskingUnit,
   pending: PermissionSet,
 ): ApprovalRequest | undefined {
   const words = describePermissions(pending);
   if (isNothing(pending) || !askingStates.has(state) || words.length > longestWords) return undefined;
-  const { pluginPath, contentHash, author, writtenBy, manifest } = asking;
+  const { path: pluginPath, contentHash, author, writtenBy, manifest } = asking;
   return {
     kind: 'grant',
     askKey: `grant:${hash('sha256', JSON.stringify([pluginPath, sortEntries(pending)]))}`,
@@ -149,7 +149,7 @@ function describeRequest(
   };
 }
 
-function hashRequest({ pluginPath, contentHash, author }: Asking, pending: PermissionSet): string {
+function hashRequest({ path: pluginPath, contentHash, author }: Asking, pending: PermissionSet): string {
   const facts = [pluginPath, contentHash, author, sortEntries(pending)];
   return hash('sha256', JSON.stringify(facts));
 }

@@ -11,7 +11,7 @@ import { type Grant, type GrantSubject, type GrantUse, holdsFor, joinGrants, wit
 
 /** A build that asks for permissions; a generation is one. */
 export interface Asking {
-  readonly pluginPath: string;
+  readonly path: string;
   readonly contentHash: string;
   readonly author: GrantSubject['author'];
   /** The key that wrote it, of an author who is not the operator. */
@@ -102,7 +102,7 @@ export function createGrantBook(parts: GrantBookParts): GrantBook {
   }
 
   function decide(asking: Asking, use?: GrantUse): GrantDecision {
-    const grants = grantsByPath.get(asking.pluginPath);
+    const grants = grantsByPath.get(asking.path);
     return grants === undefined ? recall(asking, none) : recall(asking, findHolding(asking, grants, use));
   }
 
@@ -110,7 +110,7 @@ export function createGrantBook(parts: GrantBookParts): GrantBook {
     const subject = subjectOf(asking);
     if (use !== undefined) for (const grant of grants) if (isUnspent(grant)) spend(grant, use);
     const nowMs = now();
-    return (grantsByPath.get(asking.pluginPath) ?? none).filter((grant) => holdsFor(grant, subject, use, nowMs));
+    return (grantsByPath.get(asking.path) ?? none).filter((grant) => holdsFor(grant, subject, use, nowMs));
   }
 
   function recall(asking: Asking, holding: readonly Grant[]): GrantDecision {
@@ -126,7 +126,7 @@ export function createGrantBook(parts: GrantBookParts): GrantBook {
 
   function cacheOf(asking: Asking): Decisions {
     const known = decisionsOf.get(asking);
-    const preset = presetOf(asking.pluginPath);
+    const preset = presetOf(asking.path);
     const all = presetOfAll();
     if (known?.version === version && known.preset === preset && known.presetOfAll === all) return known;
     const made = { version, preset, presetOfAll: all, byGrants: new Map<string, GrantDecision>() };
@@ -138,7 +138,7 @@ export function createGrantBook(parts: GrantBookParts): GrantBook {
     const { manifest, author } = asking;
     const { permissions: requested } = manifest;
     const isOwn = author === 'operator';
-    const configured = joinPermissions(presetOf(asking.pluginPath), presetOfAll());
+    const configured = joinPermissions(presetOf(asking.path), presetOfAll());
     const preset = isOwn ? configured : withoutSecrets(configured);
     const wanted = !parts.grantRequested || isOwn ? preset : joinPermissions(preset, withoutSecrets(requested));
     const stored = joinGrants(holding, subjectOf(asking));
@@ -214,7 +214,7 @@ export function createGrantBook(parts: GrantBookParts): GrantBook {
     create({ asking, permissions, scope, grantedBy }) {
       const grant: Grant = {
         id: newId(),
-        pluginPath: asking.pluginPath,
+        pluginPath: asking.path,
         pluginName: asking.manifest.name,
         contentHash: asking.contentHash,
         permissions,
@@ -249,7 +249,7 @@ export function createGrantBook(parts: GrantBookParts): GrantBook {
   };
 }
 
-function subjectOf({ pluginPath, contentHash, author }: Asking): GrantSubject {
+function subjectOf({ path: pluginPath, contentHash, author }: Asking): GrantSubject {
   return { pluginPath, contentHash, author };
 }
 

@@ -1,7 +1,7 @@
 import type { PermissionSet } from '../config/permission-set.ts';
 import type { EngineName } from '../engines/engine.ts';
 import type { ErrorCode } from '../errors/catalog.ts';
-import type { Author } from '../units/generation.ts';
+import type { Author } from '../units/unit.ts';
 
 /** Every state of a plugin. */
 export const pluginStates = [

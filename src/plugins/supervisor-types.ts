@@ -1,5 +1,6 @@
 import type { Asking } from '../permissions/grants.ts';
-import type { Author, Generation } from '../units/generation.ts';
+import type { Author } from '../units/unit.ts';
+import type { Generation } from './generations/generation.ts';
 import type { Diagnostic, PluginView } from './plugin-types.ts';
 
 /** The truth about one explicit reload. */

@@ -6,12 +6,14 @@ import { operatorId } from '../permissions/approval-answerer.ts';
 import { describeGrantCommand } from '../permissions/permission-words.ts';
 import { createSlots } from '../queues/slots.ts';
 import { createToolsNews } from '../tools/tools-news.ts';
-import type { Generation } from '../units/generation.ts';
+import type { ServedUnit } from '../units/unit.ts';
+import type { UnitContent, UnitSource } from '../units/unit-book.ts';
 import { refuseLoading } from './discovery/load-policy.ts';
 import { listRoots } from './discovery/plugin-roots.ts';
 import { createArchive } from './generations/archive.ts';
 import { createArtifactFiles, type TraceFiles } from './generations/artifact-files.ts';
-import { createLeasable, type Published } from './generations/published.ts';
+import type { Generation } from './generations/generation.ts';
+import { createLeasable } from './generations/leases.ts';
 import { mayServe } from './lifecycle.ts';
 import { deleteSource, readEntryText, writeEntryText } from './supervisor/entry-text.ts';
 import { createEscalatedBuilds } from './supervisor/escalated-builds.ts';
@@ -26,7 +28,7 @@ import { restorePlugins } from './supervisor/restore.ts';
 import { rollBack } from './supervisor/roll-back.ts';
 import { createStage, shownPath } from './supervisor/stage.ts';
 import { createPluginUnit, describeReload, type PluginUnit } from './supervisor/unit.ts';
-import { findAsking, viewGeneration, viewPlugin } from './supervisor/views.ts';
+import { describeStanding, findAsking, viewGeneration, viewPlugin } from './supervisor/views.ts';
 import { startWatches, type Watches } from './supervisor/watches.ts';
 import { createWrittenFiles } from './supervisor/written-files.ts';
 import type { PluginSupervisor } from './supervisor-types.ts';
@@ -38,15 +40,12 @@ export interface PluginSupervisorControls extends PluginSupervisor {
   noteKill(plugin: string, reason: string): void;
   /** Takes a plugin out of service until its content changes, or somebody reloads or enables it. */
   quarantine(name: string, reason: string): Promise<void>;
-  /** A kept generation, current or not, of a plugin that may serve now: for calls that began with it and waited since. */
-  findServable(
-    generationId: string,
-    build?: { readonly pluginPath: string; readonly contentHash: string },
-  ): Published | undefined;
+  /** The plugins as units. */
+  readonly units: UnitSource;
   /** The content of a generation for a higher engine; undefined when it cannot be had. */
-  buildForRung(generation: Generation, rung: EscalationEngine): Promise<Generation | undefined>;
+  buildForRung(generation: { readonly id: string }, rung: EscalationEngine): Promise<Generation | undefined>;
   /** Asks a person to let a plugin have the engine that a call of it needed; says how to let it. */
-  wantEngine(generation: Generation, engine: EscalationEngine, reason: string): Promise<string | undefined>;
+  wantEngine(generation: { readonly id: string }, engine: EscalationEngine, reason: string): Promise<string | undefined>;
   /** Source map and sources of a generation, for diagnostics; undefined when it is no longer kept. */
   readArtifacts(generationId: string): Promise<TraceFiles | undefined>;
 }
@@ -136,13 +135,13 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
     return archive.find(id);
   }
 
-  function findSame(build: { readonly pluginPath: string; readonly contentHash: string } | undefined): Generation | undefined {
+  function findSame(build: UnitContent | undefined): Generation | undefined {
     const live = build && fleet.units.get(build.pluginPath)?.record.live?.generation;
     return live?.contentHash === build?.contentHash ? live : undefined;
   }
 
   async function rebuildCode(generation: Generation): Promise<string | Uint8Array | undefined> {
-    const source = fleet.units.get(generation.pluginPath)?.record.source;
+    const source = fleet.units.get(generation.path)?.record.source;
     const built = source && (await builder.compileOnly(source, generation.manifest));
     return built?.contentHash === generation.contentHash ? built.artifacts.code : undefined;
   }
@@ -238,13 +237,17 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
       });
     },
     findGeneration,
-    findServable(id, build) {
-      const generation = findGeneration(id) ?? findSame(build);
-      const record = generation && fleet.units.get(generation.pluginPath)?.record;
-      if (!generation || !record || !mayServe(record.lifecycle.state)) return undefined;
-      if (record.live?.generation === generation) return record.live.leasable.published;
-      const granted: Published['granted'] = (use) => decideGrants(generation, use).granted;
-      return createLeasable({ generation, granted, now, onDrained: () => {} }).published;
+    units: {
+      find: (name) => describeStanding(find(name).record, decideGrants),
+      list: () => sortedUnits().map((unit) => describeStanding(unit.record, decideGrants)),
+      findServable(id, content) {
+        const generation = findGeneration(id) ?? findSame(content);
+        const record = generation && fleet.units.get(generation.path)?.record;
+        if (!generation || !record || !mayServe(record.lifecycle.state)) return undefined;
+        if (record.live?.generation === generation) return record.live.leasable.served;
+        const granted: ServedUnit['granted'] = (use) => decideGrants(generation, use).granted;
+        return createLeasable({ generation, granted, now, onDrained: () => {} }).served;
+      },
     },
     noteKill(plugin, reason) {
       const unit = fleet.units.get(plugin) ?? sortedUnits().find(({ record }) => nameOfPlugin(record) === plugin);
@@ -258,10 +261,14 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
       await Promise.all(sortedUnits().map((unit) => unit.run(() => stage.regrant(unit.record, telling))));
       await Promise.all(sortedUnits().map(grantWish));
     },
-    buildForRung: rungBuilds.build,
-    async wantEngine(generation, engine, reason) {
-      const unit = fleet.units.get(generation.pluginPath);
-      if (unit === undefined) return undefined;
+    async buildForRung({ id }, rung) {
+      const generation = findGeneration(id);
+      return generation && rungBuilds.build(generation, rung);
+    },
+    async wantEngine({ id }, engine, reason) {
+      const generation = findGeneration(id);
+      const unit = generation && fleet.units.get(generation.path);
+      if (generation === undefined || unit === undefined) return undefined;
       const { name, permissions, permissionsSource } = generation.manifest;
       const wish = {
         ...generation,

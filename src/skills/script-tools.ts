@@ -46,7 +46,7 @@ export function describeSkillUnit(skill: Skill): HostedUnit {
   return {
     path: nameSkillUnit(dir),
     name: nameSkillUnit(manifest.name),
-    source: 'skill',
+    kind: 'skill',
     version: manifest.version,
     description: manifest.description,
     author: 'model',

@@ -62,7 +62,7 @@ export function createSkillBook(parts: SkillBookParts): SkillBook {
     for (const skill of skills) {
       const unit = describeSkillUnit(skill);
       const { path, contentHash, author, permissions, name } = unit;
-      const asking = { pluginPath: path, contentHash, author, manifest: { name, permissions } };
+      const asking = { path, contentHash, author, manifest: { name, permissions } };
       const tools = describeScriptTools(skill, grants.decide(asking).granted, scriptParts);
       const state = JSON.stringify([contentHash, unit.version, permissions, tools.map((tool) => tool.name)]);
       try {

@@ -1,7 +1,7 @@
 import type { Config } from '../config/config-types.ts';
 import { holdLimits, type Limits, listRaisedLimits, resolveLimits } from '../config/limits.ts';
 import type { PermissionSet } from '../config/permission-set.ts';
-import type { ToolManifest } from '../units/manifest.ts';
+import type { ToolManifest } from '../units/tool-manifest.ts';
 import type { ToolEntry } from './tool-types.ts';
 import { createDefaultFiller, type FillDefaults } from './validation/fill-defaults.ts';
 import type { ValidatorCache, ValueValidator } from './validation/validator.ts';
@@ -33,15 +33,15 @@ export function createToolPreparer(
 ): (entry: ToolEntry) => PreparedTool {
   const preparedByEntry = new WeakMap<ToolEntry, Prepared>();
   return (entry) => {
-    const { manifest, published } = entry;
+    const { manifest, served } = entry;
     const ofTool = manifest.timeoutMs === undefined ? {} : { wallMs: manifest.timeoutMs };
     const known = preparedByEntry.get(entry);
     // What the daemon itself brings asks nobody.
     const asks =
       known === undefined
-        ? entry.source === 'plugin' && listRaisedLimits(published.manifest.limits, ofTool).length > 0
+        ? entry.source === 'plugin' && listRaisedLimits(served.unit.manifest.limits, ofTool).length > 0
         : known.granted !== undefined;
-    const granted = asks ? published.granted() : undefined;
+    const granted = asks ? served.granted() : undefined;
     const { limits, limitsWithoutGrant: withoutGrant, pluginLimits: ofPlugins } = config;
     if (
       known?.granted === granted &&
@@ -53,9 +53,9 @@ export function createToolPreparer(
     }
     const hold = (choice: Partial<Limits>) =>
       granted === undefined ? choice : holdLimits(choice, [...listRaisedLimits(withoutGrant), ...(granted.limits ?? [])]);
-    const ofConfig = limitsOf?.(published.generation.pluginPath);
+    const ofConfig = limitsOf?.(served.unit.path);
     const tool = {
-      limits: resolveLimits(hold(published.manifest.limits), hold(ofTool), limits, ofConfig),
+      limits: resolveLimits(hold(served.unit.manifest.limits), hold(ofTool), limits, ofConfig),
       ...prepareSchemas(manifest, validators),
     };
     preparedByEntry.set(entry, { tool, granted, limits, withoutGrant, ofPlugins });

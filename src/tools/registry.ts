@@ -3,7 +3,7 @@ import { HotcellError } from '../errors/hotcell-error.ts';
 import { findNearNames } from '../errors/near-names.ts';
 import type { NameBook } from '../permissions/name-book.ts';
 import { maxRefLength, parseToolRef } from './tool-ref.ts';
-import type { PublishedGeneration, ToolEntry } from './tool-types.ts';
+import { makeToolEntry, type ToolEntry } from './tool-types.ts';
 import type { ToolRegistry } from './tools-api.ts';
 
 /** What one publish or withdrawal changed, as `name@version`. */
@@ -25,7 +25,7 @@ export function createToolRegistry(
 ): ToolRegistry {
   const { names } = options;
   const entriesByKey = new Map<string, ToolEntry>();
-  const keysByPlugin = new Map<string, readonly string[]>();
+  const keysByUnit = new Map<string, readonly string[]>();
   /** Versions of a name, highest first. */
   const versionsByName = new Map<string, ToolEntry[]>();
   /** Only hits: a caller cannot fill it with names that do not exist. */
@@ -33,13 +33,13 @@ export function createToolRegistry(
   let listed: readonly ToolEntry[] | undefined;
   let namesRevision = names?.revision;
 
-  function replace(pluginPath: string, entries: readonly ToolEntry[]): void {
-    const oldKeys = keysByPlugin.get(pluginPath) ?? [];
+  function replace(path: string, entries: readonly ToolEntry[]): void {
+    const oldKeys = keysByUnit.get(path) ?? [];
     const newKeys = entries.map(keyOf);
     for (const key of oldKeys) remove(key);
     for (const entry of entries) add(entry);
-    if (newKeys.length === 0) keysByPlugin.delete(pluginPath);
-    else keysByPlugin.set(pluginPath, newKeys);
+    if (newKeys.length === 0) keysByUnit.delete(path);
+    else keysByUnit.set(path, newKeys);
     resolvedRefs.clear();
     listed = undefined;
     if (oldKeys.length + newKeys.length > 0) options.onChange?.(compareKeys(oldKeys, newKeys));
@@ -64,9 +64,9 @@ export function createToolRegistry(
     );
   }
 
-  function isSecond({ name, published }: Pick<ToolEntry, 'name' | 'published'>): boolean {
+  function isSecond({ name, served }: Pick<ToolEntry, 'name' | 'served'>): boolean {
     const owner = names?.ownerOf(name);
-    return owner !== undefined && owner !== published.generation.pluginPath;
+    return owner !== undefined && owner !== served.unit.path;
   }
 
   /** Brings the entries in line with who owns which name now. */
@@ -94,20 +94,21 @@ export function createToolRegistry(
   }
 
   return {
-    publish(pluginPath, published) {
-      const entries = published.manifest.tools.map((tool) => makeEntry(tool, published));
+    publish(served) {
+      const { path, manifest } = served.unit;
+      const entries = manifest.tools.map((tool) => makeToolEntry(tool, served));
       const own = new Set<string>();
       for (const entry of entries) {
         const key = keyOf(entry);
-        const owner = entriesByKey.get(key)?.published.generation.pluginPath;
-        if (own.has(key)) refuseDuplicate(key, pluginPath, pluginPath);
-        if (owner !== undefined && owner !== pluginPath) refuseDuplicate(key, owner, pluginPath);
+        const owner = entriesByKey.get(key)?.served.unit.path;
+        if (own.has(key)) refuseDuplicate(key, path, path);
+        if (owner !== undefined && owner !== path) refuseDuplicate(key, owner, path);
         own.add(key);
       }
-      replace(pluginPath, entries);
+      replace(path, entries);
     },
-    withdraw(pluginPath) {
-      if (keysByPlugin.has(pluginPath)) replace(pluginPath, []);
+    withdraw(path) {
+      if (keysByUnit.has(path)) replace(path, []);
     },
     resolve(ref, sees) {
       followNames();
@@ -127,11 +128,6 @@ export function createToolRegistry(
       return listed;
     },
   };
-}
-
-function makeEntry(manifest: ToolEntry['manifest'], published: PublishedGeneration): ToolEntry {
-  const { name: plugin, version } = published.manifest;
-  return { name: manifest.name, version, source: published.source ?? 'plugin', plugin, manifest, published };
 }
 
 function keyOf(entry: ToolEntry): string {

@@ -1,6 +1,6 @@
 import type { Caller } from '../callers/caller.ts';
 import { globMatches } from '../permissions/matching.ts';
-import type { ToolManifest } from '../units/manifest.ts';
+import type { ToolManifest } from '../units/tool-manifest.ts';
 import type { ToolEntry } from './tool-types.ts';
 
 /** Whether a caller may know of tools with this name. Who has no list knows of all. */
@@ -19,9 +19,9 @@ export function seesTool(caller: Caller, entry: ToolEntry): boolean {
   return caller.isAnonymous !== true || isForStrangers(entry);
 }
 
-function isForStrangers({ manifest, published }: ToolEntry): boolean {
+function isForStrangers({ manifest, served }: ToolEntry): boolean {
   const { isDangerous, isElevated } = manifest.flags;
-  return !isDangerous && !isElevated && !asksPerson(manifest) && published.manifest.isolation !== 'plugin';
+  return !isDangerous && !isElevated && !asksPerson(manifest) && served.unit.manifest.isolation !== 'plugin';
 }
 
 function asksPerson({ who = 'model' }: ToolManifest): boolean {

@@ -143,7 +143,7 @@ describeDocker('eval_code', () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const address = server.address();
     const host = `127.0.0.1:${typeof address === 'object' ? address?.port : 0}`;
-    const asking = daemon.parts.hosted.find('builtin:eval_code');
+    const { asking } = daemon.parts.units.find('builtin:eval_code');
     if (asking === undefined) throw new Error('it is on');
     const code = `import urllib.request; print(urllib.request.urlopen('http://${host}/').read().decode())`;
     const run = (network: boolean) => daemon.call('eval_code', { language: 'python', code, network });
@@ -156,7 +156,7 @@ describeDocker('eval_code', () => {
       expect((await run(true)).output).toMatchObject({ exitCode: 0, stdout: 'from outside\n' });
       expect((await run(false)).output).toMatchObject({ exitCode: 1, stdout: '' });
     } finally {
-      daemon.parts.grants.revoke({ pluginPath: asking.pluginPath }, 'local');
+      daemon.parts.grants.revoke({ pluginPath: asking.path }, 'local');
       server.close();
     }
   });
@@ -178,7 +178,7 @@ describeDocker('eval_code', () => {
   });
 
   it('gives a grant made while it runs to the next call', async () => {
-    const asking = daemon.parts.hosted.find('builtin:eval_code');
+    const { asking } = daemon.parts.units.find('builtin:eval_code');
     if (asking === undefined) throw new Error('it is on');
     daemon.parts.grants.create({ asking, permissions: { write: ['later'] }, scope: { scope: 'once' }, grantedBy: 'local' });
     const code = 'fs.mkdirSync("later"); fs.writeFileSync("later/x", "1")';

@@ -34,7 +34,7 @@ export function openBook(
 export function asking(permissions: PermissionSet, changes: Partial<Omit<Asking, 'manifest'>> & { name?: string } = {}): Asking {
   const { name = 'weather', ...rest } = changes;
   return {
-    pluginPath: '/plugins/weather.ts',
+    path: '/plugins/weather.ts',
     contentHash: 'hash-1',
     author: 'operator',
     ...rest,

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { PermissionSet } from '../../src/config/permission-set.ts';
-import { type AskingPlugin, createGrantQuestions } from '../../src/permissions/grant-questions.ts';
+import { type AskingUnit, createGrantQuestions } from '../../src/permissions/grant-questions.ts';
 import { openQuestions, operator } from './approval-books.ts';
 import { asking, openBook } from './grant-books.ts';
 
@@ -10,11 +10,11 @@ const net: PermissionSet = { net: ['api.example.com'] };
 function openHouse(options: Parameters<typeof openBook>[0] = {}) {
   const { book, store } = openBook(options);
   const { approvals } = openQuestions({ store });
-  const house: { plugins: AskingPlugin[] } = { plugins: [] };
+  const house: { plugins: AskingUnit[] } = { plugins: [] };
   const questions = createGrantQuestions({
     approvals,
     grants: book,
-    listPlugins: () => house.plugins,
+    listUnits: () => house.plugins,
     onFault: (error) => {
       throw error;
     },
@@ -25,7 +25,7 @@ function openHouse(options: Parameters<typeof openBook>[0] = {}) {
     approvals,
     questions,
     /** Puts plugins in place of those there were, and lets the questions follow. */
-    have(...plugins: Array<Omit<AskingPlugin, 'path' | 'version'>>) {
+    have(...plugins: Array<Omit<AskingUnit, 'path' | 'version'>>) {
       house.plugins = plugins.map((plugin) => ({ ...plugin, path: 'plugins/weather.ts', version: '1.0.0' }));
       questions.refresh();
       return approvals.list({ status: 'open', limit: 9 });

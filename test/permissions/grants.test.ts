@@ -37,7 +37,7 @@ describe('createGrantBook', () => {
   it('does not carry a grant to a copy or to a file that comes after a deletion', () => {
     const { book } = openBook();
     book.create({ asking: asking(net), permissions: net, scope: always, grantedBy: 'local' });
-    expect(book.decide(asking(net, { pluginPath: '/plugins/copy.ts' })).granted).toEqual({});
+    expect(book.decide(asking(net, { path: '/plugins/copy.ts' })).granted).toEqual({});
     expect(book.decide(asking(net, { name: 'other' })).granted).toEqual(net);
     book.forget('/plugins/weather.ts');
     expect(book.decide(asking(net)).granted).toEqual({});
@@ -71,7 +71,7 @@ describe('createGrantBook', () => {
   it('leaves a grant for once to its own file, whatever another one is called', () => {
     const { book } = openBook();
     book.create({ asking: asking(net), permissions: net, scope: { scope: 'once' }, grantedBy: 'local' });
-    expect(book.decide(asking(net, { pluginPath: '/plugins/copy.ts' }), use).granted).toEqual({});
+    expect(book.decide(asking(net, { path: '/plugins/copy.ts' }), use).granted).toEqual({});
     expect(book.decide(asking(net), { ...use, executionId: 'exe_2' }).granted).toEqual(net);
   });
 
@@ -99,7 +99,7 @@ describe('createGrantBook', () => {
     const plugin = asking({ ...net, kv: true });
     const permissions: PermissionSet = { net: ['*.example.com', 'other.org'], kv: true };
     book.create({ asking: plugin, permissions, scope: always, grantedBy: 'local' });
-    const { pluginPath } = plugin;
+    const { path: pluginPath } = plugin;
     expect(book.revoke({ pluginPath, permissions: net }, 'key_1')).toHaveLength(1);
     expect(book.decide(plugin).granted).toEqual({ net: ['other.org'], kv: true });
     expect(book.revoke({ pluginPath, permissions: { read: ['x'] } }, 'key_1')).toEqual([]);
@@ -116,8 +116,8 @@ describe('createGrantBook', () => {
 
   it('gives what the config grants to the file, whatever it calls itself', () => {
     const { book } = openBook({ presets: { weather: net } });
-    expect(book.decide(asking(net, { pluginPath: '/plugins/constructor.ts' })).granted).toEqual({});
-    expect(book.decide(asking(net, { pluginPath: '/plugins/horoscope.ts', name: 'weather' })).granted).toEqual({});
+    expect(book.decide(asking(net, { path: '/plugins/constructor.ts' })).granted).toEqual({});
+    expect(book.decide(asking(net, { path: '/plugins/horoscope.ts', name: 'weather' })).granted).toEqual({});
     expect(book.decide(asking(net, { name: 'other' })).granted).toEqual(net);
     expect(book.decide(asking(net)).granted).toEqual(net);
   });

@@ -240,7 +240,7 @@ function canRollBack(plugin: Expected): boolean {
 async function readBuilt(rig: Rig, name: string): Promise<number[]> {
   const built: number[] = [];
   for (const { id } of rig.supervisor.generations(`plugins/${name}.ts`).reverse()) {
-    const code = String(await rig.supervisor.findGeneration(id)?.program.readCode());
+    const code = String(await rig.supervisor.findGeneration(id)?.runner.program.readCode());
     built.push(Number(/(?:alpha|beta) (\d)/.exec(code)?.[1]));
   }
   return built;

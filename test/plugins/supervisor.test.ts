@@ -378,7 +378,9 @@ describe('createSupervisor', () => {
     await first.stop();
     rmSync(join(first.home, 'data', 'generations'), { recursive: true });
     const engineOfItsOwn = await startWith({}, { home: first.home });
-    const { program } = engineOfItsOwn.registry.resolve('a').published.generation;
+    const { runner } = engineOfItsOwn.registry.resolve('a').served.unit;
+    if (runner.by !== 'engine') throw new Error('an engine runs plugins');
+    const { program } = runner;
     expect(await program.readCode()).toContain('__hotcellExports');
     expect(await program.readImage()).toBeUndefined();
   });
@@ -417,11 +419,11 @@ describe('createSupervisor', () => {
 
   it('finishes calls in flight on the old generation and then lets it go', async () => {
     const rig = await startWith({ 'a.ts': answering('one') }, { drainMs: 20 });
-    const old = rig.registry.resolve('a').published;
+    const old = rig.registry.resolve('a').served;
     const release = old.lease();
     writeFileSync(join(rig.plugins, 'a.ts'), answering('two'));
     await rig.supervisor.reload('a');
-    expect(rig.registry.resolve('a').published).not.toBe(old);
+    expect(rig.registry.resolve('a').served).not.toBe(old);
     await until(() => {
       try {
         old.lease()();
@@ -436,7 +438,7 @@ describe('createSupervisor', () => {
 
   it('finds the generation behind an execution after it was replaced', async () => {
     const rig = await startWith({ 'a.ts': answering('one') });
-    const { id } = rig.registry.resolve('a').published.generation;
+    const { id } = rig.registry.resolve('a').served.unit;
     writeFileSync(join(rig.plugins, 'a.ts'), answering('two'));
     await rig.supervisor.reload('a');
     expect(rig.supervisor.findGeneration(id)).toMatchObject({ number: 1, manifest: { name: 'a' } });

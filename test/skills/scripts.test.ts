@@ -218,8 +218,7 @@ describeDocker('skills.approve', () => {
 
   it('ends when it is revoked, for calls that wait, too', async () => {
     await approve();
-    const unit = house.parts.hosted.find('skill:sums');
-    expect(unit?.manifest.tools).toHaveLength(3);
+    expect(toolNames()).toHaveLength(3);
     await invoke('grants.revoke', { plugin: 'skill:sums' });
     expect(toolNames()).toEqual([]);
   });
@@ -229,7 +228,7 @@ describeDocker('skills.approve', () => {
     cpSync(join(folder.dir, 'sums'), join(folder.dir, 'copy'), { recursive: true });
     rmSync(join(folder.dir, 'sums'), { recursive: true });
     await house.parts.skills.refresh();
-    expect(house.parts.hosted.find('skill:sums')?.pluginPath).toMatch(/copy$/);
+    expect(house.parts.units.find('skill:sums').asking?.path).toMatch(/copy$/);
     expect(toolNames()).toEqual([]);
   });
 });

@@ -8,7 +8,7 @@ import type { CallAnswer } from '../../src/calls/call-types.ts';
 import { createConfirm } from '../../src/capabilities/confirm.ts';
 import { HotcellError } from '../../src/errors/hotcell-error.ts';
 import type { Answerer, Approval } from '../../src/permissions/approval-types.ts';
-import type { PublishedGeneration } from '../../src/tools/tool-types.ts';
+import type { ServedUnit } from '../../src/units/unit.ts';
 import { admin, ann, type CallingHouse, type HouseOptions, openHouse, type PublishOptions } from './calling-house.ts';
 
 const flags = {
@@ -22,7 +22,7 @@ const flags = {
 const dangerous: PublishOptions = { tool: { flags } };
 const wipes = '{ handler: (args) => "wiped " + args.disk }';
 const person: Answerer = { id: 'boss', role: 'admin', mayAnswer: false, isPerson: true };
-const generations = new Map<string, PublishedGeneration>();
+const generations = new Map<string, ServedUnit>();
 
 let house: CallingHouse | undefined;
 let folder: string | undefined;
@@ -57,7 +57,7 @@ async function open(options: HouseOptions = {}): Promise<CallingHouse> {
 
 async function publish(opened: CallingHouse, name: string, plugin: string, options?: PublishOptions): Promise<void> {
   const published = await opened.publish(name, plugin, options);
-  generations.set(published.generation.id, published);
+  generations.set(published.unit.id, published);
 }
 
 async function findQuestion({ approvals }: CallingHouse): Promise<Approval & { executionId: string }> {

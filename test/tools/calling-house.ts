@@ -15,12 +15,13 @@ import type { EventEnvelope, EventLog } from '../../src/events/event.ts';
 import { createEventLog } from '../../src/events/event-log.ts';
 import type { Approvals } from '../../src/permissions/approval-types.ts';
 import { createApprovals } from '../../src/permissions/approvals.ts';
+import type { PluginManifest } from '../../src/plugins/generations/generation.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store-types.ts';
 import { createToolRegistry } from '../../src/tools/registry.ts';
-import type { PublishedGeneration } from '../../src/tools/tool-types.ts';
 import type { ToolRegistry } from '../../src/tools/tools-api.ts';
-import type { PluginManifest, ToolManifest } from '../../src/units/manifest.ts';
+import type { ToolManifest } from '../../src/units/tool-manifest.ts';
+import type { ServedUnit } from '../../src/units/unit.ts';
 
 /** The parts that a call passes, all real but for what stands behind the border. */
 export interface CallingHouse {
@@ -35,7 +36,7 @@ export interface CallingHouse {
   readonly leases: { open: number };
   readonly approvals: Approvals;
   /** Publishes a plugin whose default export is written as JavaScript. */
-  publish(name: string, plugin: string, options?: PublishOptions): Promise<PublishedGeneration>;
+  publish(name: string, plugin: string, options?: PublishOptions): Promise<ServedUnit>;
   close(): Promise<void>;
 }
 
@@ -135,7 +136,7 @@ export async function openHouse(options: HouseOptions = {}): Promise<CallingHous
     approvals,
     async publish(name, plugin, publishOptions = {}) {
       const published = await makePublished(engine, leases, name, plugin, publishOptions);
-      registry.publish(published.generation.pluginPath, published);
+      registry.publish(published);
       return published;
     },
     async close() {
@@ -154,7 +155,7 @@ async function makePublished(
   name: string,
   plugin: string,
   options: PublishOptions,
-): Promise<PublishedGeneration> {
+): Promise<ServedUnit> {
   const code = `globalThis.__hotcellExports = { default: ${plugin} };`;
   const number = ++generations;
   const key = `${name}-${number}`;
@@ -162,17 +163,19 @@ async function makePublished(
   if (!loaded.ok) throw new Error(`${loaded.error.code}: ${loaded.error.message}`);
   const manifest = makeManifest(name, options);
   return {
-    manifest,
-    generation: {
+    unit: {
+      kind: 'plugin',
       id: key,
-      pluginPath: `/plugins/${name}@${options.version ?? '1.0.0'}.ts`,
-      number,
+      path: `/plugins/${name}@${options.version ?? '1.0.0'}.ts`,
       author: 'operator',
       contentHash: key,
-      createdAtMs: Date.now(),
       manifest,
-      inputs: [],
-      program: { key, label: name, readCode: async () => code, readImage: async () => undefined, saveImage: () => {} },
+      runner: {
+        by: 'engine',
+        engine: manifest.engine,
+        program: { key, label: name, readCode: async () => code, readImage: async () => undefined, saveImage: () => {} },
+        handsOver: manifest.hooks.onReload,
+      },
     },
     granted: () => options.granted ?? {},
     lease() {

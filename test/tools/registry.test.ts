@@ -1,26 +1,27 @@
 import { describe, expect, it } from 'vitest';
 import { createToolRegistry, type ToolsChange } from '../../src/tools/registry.ts';
-import type { PublishedGeneration } from '../../src/tools/tool-types.ts';
+import type { ServedUnit, Unit } from '../../src/units/unit.ts';
 import { makeManifest } from './calling-house.ts';
 
-function published(name: string, version: string, pluginPath = `/plugins/${name}@${version}.ts`): PublishedGeneration {
+function published(name: string, version: string, pluginPath = `/plugins/${name}@${version}.ts`): ServedUnit {
   const manifest = makeManifest(name, { version });
   const program = { key: 'k', label: name, readCode: async () => '', readImage: async () => undefined, saveImage: () => {} };
-  const generation = {
+  const unit: Unit = {
+    kind: 'plugin',
     id: `${name}-${version}`,
-    pluginPath,
-    number: 1,
+    path: pluginPath,
     author: 'operator',
     contentHash: '',
-    createdAtMs: 0,
-  } as const;
-  return { manifest, generation: { ...generation, manifest, inputs: [], program }, granted: () => ({}), lease: () => () => {} };
+    manifest,
+    runner: { by: 'engine', engine: 'quickjs', program, handsOver: false },
+  };
+  return { unit, granted: () => ({}), lease: () => () => {} };
 }
 
 function registryWith(...versions: string[]) {
   const changes: ToolsChange[] = [];
   const registry = createToolRegistry({ onChange: (change) => changes.push(change) });
-  for (const version of versions) registry.publish(`/plugins/tool@${version}.ts`, published('tool', version));
+  for (const version of versions) registry.publish(published('tool', version));
   return { registry, changes };
 }
 
@@ -61,14 +62,14 @@ describe('createToolRegistry', () => {
 
   it('keeps scoped names whole', () => {
     const scoped = createToolRegistry();
-    scoped.publish('/p', published('@team/tool', '1.0.0', '/p'));
+    scoped.publish(published('@team/tool', '1.0.0', '/p'));
     expect([scoped.resolve('@team/tool').version, scoped.resolve('@team/tool@^1').version]).toEqual(['1.0.0', '1.0.0']);
   });
 
   it('replaces the tools of a plugin at once, and tells what changed', () => {
     const { registry: own, changes } = registryWith('1.0.0');
     own.resolve('tool@^1');
-    own.publish('/plugins/tool@1.0.0.ts', published('tool', '1.1.0', '/plugins/tool@1.0.0.ts'));
+    own.publish(published('tool', '1.1.0', '/plugins/tool@1.0.0.ts'));
     expect(own.resolve('tool@^1').version).toBe('1.1.0');
     own.withdraw('/plugins/tool@1.0.0.ts');
     own.withdraw('/plugins/tool@1.0.0.ts');
@@ -85,7 +86,7 @@ describe('createToolRegistry', () => {
 
   it('refuses a key that belongs to another plugin, and changes nothing', () => {
     const { registry: own, changes } = registryWith('1.0.0');
-    const second = () => own.publish('/plugins/copy.ts', published('tool', '1.0.0', '/plugins/copy.ts'));
+    const second = () => own.publish(published('tool', '1.0.0', '/plugins/copy.ts'));
     expect(second).toThrow('The tool "tool@1.0.0" of /plugins/copy.ts exists already: it belongs to /plugins/tool@1.0.0.ts.');
     expect([own.list().length, changes.length]).toEqual([1, 1]);
   });

@@ -8,9 +8,10 @@ import type { PreparedTool } from '../../tools/prepared-tool.ts';
 import type { ToolEntry } from '../../tools/tool-types.ts';
 import type { ToolRegistry } from '../../tools/tools-api.ts';
 import { seesTool } from '../../tools/visible-tools.ts';
+import { nameRunner } from '../../units/unit.ts';
 import { ActiveCall } from '../active-call.ts';
 import { chooseTimeoutMs } from '../attempt/deadline.ts';
-import { type Engines, findEngine } from '../attempt/engine-run.ts';
+import { type Engines, requireRunner } from '../attempt/engine-run.ts';
 import { checkNesting } from '../attempt/nested-calls.ts';
 import type { CallAnswer, CallRequest } from '../call-types.ts';
 import { showAnswer } from '../record/execution-reader.ts';
@@ -79,13 +80,13 @@ export function createAcceptance(parts: AcceptParts): Acceptance {
       flags: entry.manifest.flags,
       who: entry.manifest.who,
       role: caller.role,
-      isolation: entry.published.manifest.isolation,
-      needsEngine: entry.published.manifest.permissions.engine,
-      granted: entry.published.granted,
+      isolation: entry.served.unit.manifest.isolation,
+      needsEngine: entry.served.unit.manifest.permissions.engine,
+      granted: entry.served.granted,
       findFull: () =>
         dispatcher.findFull({
           callerId: countedAs(caller.id),
-          pluginPath: entry.published.generation.pluginPath,
+          pluginPath: entry.served.unit.path,
           isOperator: caller.role === 'admin',
         }),
     });
@@ -105,7 +106,7 @@ export function createAcceptance(parts: AcceptParts): Acceptance {
     }
     if (!isAdmitted) parts.limits.admit(request);
     if (request.signal?.aborted === true) throw new HotcellError('cancelled', 'The call was cancelled before it began.');
-    findEngine(parts.engines, entry);
+    requireRunner(parts.engines, entry);
     const tool = parts.prepare(entry);
     const session = readSession(request);
     checkNesting(entry, request, { session, maxDepth: config.tools.maxDepth, active: parts.active });
@@ -132,7 +133,7 @@ export function createAcceptance(parts: AcceptParts): Acceptance {
 
   function enter(request: CallRequest, { entry, tool, session, value, json }: Examined): ActiveCall | CallAnswer {
     const createdAtMs = now();
-    const { published, name, version, plugin } = entry;
+    const { served, name, version, plugin } = entry;
     const { id: caller } = request.caller;
     const idempotencyKey = request.idempotencyKey ?? null;
     const id = parts.nextId();
@@ -140,11 +141,11 @@ export function createAcceptance(parts: AcceptParts): Acceptance {
     const effectKey = idempotencyKey === null && sideEffectMs > 0 ? sideEffectKeyOf(entry, { session, arguments: value }) : null;
     const key = idempotencyKey ?? effectKey;
     const within = effectKey === null ? {} : { withinMs: sideEffectMs };
-    const unitTool = `${published.generation.pluginPath}#${name}`;
+    const unitTool = `${served.unit.path}#${name}`;
     const keyUse = { caller, tool: unitTool, key: key ?? '', arguments: value, executionId: id, ...within };
     const earlier = key === null ? undefined : idempotency.claim(keyUse);
     if (earlier !== undefined) return showAnswer(earlier, request.caller);
-    const generation = published.generation.id;
+    const generation = served.unit.id;
     const facts = {
       id,
       tool: name,
@@ -157,7 +158,7 @@ export function createAcceptance(parts: AcceptParts): Acceptance {
       createdAtMs,
       idempotencyKey,
       parent: request.parent?.executionId ?? null,
-      engine: published.engine?.name ?? published.manifest.engine,
+      engine: nameRunner(served.unit.runner),
     };
     const releaseKey = key === null ? undefined : () => idempotency.release(keyUse);
     const above = request.parent === undefined ? undefined : parts.active.get(request.parent.executionId);
@@ -167,11 +168,11 @@ export function createAcceptance(parts: AcceptParts): Acceptance {
       tool,
       record: createExecutionRecord(facts),
       deadline: new Deadline(chooseTimeoutMs(request.timeoutMs, tool.limits.wallMs), above?.deadline),
-      cellKey: cellKeyOf(published, caller, session),
+      cellKey: cellKeyOf(served, caller, session),
     });
     call.releaseKey = releaseKey;
     try {
-      const endLease = published.lease();
+      const endLease = served.lease();
       const leaveLimits = parts.limits.enter(request);
       call.leave = () => {
         leaveLimits();

@@ -4,7 +4,7 @@ import type { Isolation } from '../../engines/engine.ts';
 import type { ErrorCode } from '../../errors/catalog.ts';
 import { describeGrantCommand } from '../../permissions/permission-words.ts';
 import type { FullBound } from '../../queues/place-count.ts';
-import type { ToolFlags, ToolManifest } from '../../units/manifest.ts';
+import type { ToolFlags, ToolManifest } from '../../units/tool-manifest.ts';
 
 /** What decides whether a call may enter. */
 export interface AdmissionFacts {

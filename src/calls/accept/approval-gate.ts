@@ -4,7 +4,7 @@ import type { Approval, Approvals } from '../../permissions/approval-types.ts';
 import { matchersOf } from '../../permissions/matchers.ts';
 import { canonicalJson } from '../../tools/canonical-json.ts';
 import type { ToolEntry } from '../../tools/tool-types.ts';
-import type { ToolFlags, ToolManifest } from '../../units/manifest.ts';
+import type { ToolFlags, ToolManifest } from '../../units/tool-manifest.ts';
 import type { ActiveCall } from '../active-call.ts';
 import type { CallRequest } from '../call-types.ts';
 import { endWithError } from '../record/call-end.ts';
@@ -30,9 +30,9 @@ export function decideApproval({ tool, flags, who, granted }: ApprovalFacts): 'h
 /** Asks a person to let a call begin, where one must. Throws `queue-full` when too many questions are open. */
 export function askForApproval(call: ActiveCall, approvals: Pick<Approvals, 'ask'>): Approval | undefined {
   const { entry, record, request } = call;
-  const { manifest, published, name, version } = entry;
+  const { manifest, served, name, version } = entry;
   const { id: executionId, caller, session } = record;
-  const granted = () => published.granted({ executionId, caller, session });
+  const granted = () => served.granted({ executionId, caller, session });
   const reason = decideApproval({ tool: name, flags: manifest.flags, who: manifest.who, granted });
   if (reason === undefined) return undefined;
   return approvals.ask({
@@ -49,7 +49,7 @@ export function askForApproval(call: ActiveCall, approvals: Pick<Approvals, 'ask
     reason,
     question: sayQuestion(reason, `${name}@${version}`),
     argumentsHash: hashArguments(record.argumentsJson),
-    details: { version, contentHash: published.generation.contentHash, arguments: JSON.parse(record.argumentsJson) },
+    details: { version, contentHash: served.unit.contentHash, arguments: JSON.parse(record.argumentsJson) },
   });
 }
 
@@ -78,7 +78,7 @@ export function findLateRefusal(
   findRefusal: (entry: ToolEntry, request: CallRequest) => Refusal | undefined,
   findServable: ((generationId: string) => unknown) | undefined,
 ): CallEnd | undefined {
-  if (findServable !== undefined && findServable(entry.published.generation.id) === undefined) {
+  if (findServable !== undefined && findServable(entry.served.unit.id) === undefined) {
     const message = `The plugin "${entry.plugin}" does not serve any more, so the call did not begin.`;
     return endWithError('error', { code: 'plugin-not-ready', message, frames: [] });
   }

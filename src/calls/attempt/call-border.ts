@@ -6,7 +6,7 @@ import type { PermissionSet } from '../../config/permission-set.ts';
 import type { EventLog } from '../../events/event.ts';
 import type { GrantUse } from '../../permissions/select-grants.ts';
 import type { Redactor } from '../../secrets/secret-types.ts';
-import type { PublishedGeneration } from '../../tools/tool-types.ts';
+import type { ServedUnit } from '../../units/unit.ts';
 import type { ActiveCall } from '../active-call.ts';
 import { redactAnswer, redactLine } from '../record/redaction.ts';
 import type { DurableWaits } from '../wait/durable-waits.ts';
@@ -29,9 +29,9 @@ export interface CallBorderParts {
   /** Takes secrets out of what reaches the guest and what it logs. */
   readonly redactor?: Redactor | undefined;
   /** What `context.config.get` and `context.env.get` may answer now. Must not throw. */
-  readonly readView: (published: PublishedGeneration, use: GrantUse) => BorderView;
+  readonly readView: (served: ServedUnit, use: GrantUse) => BorderView;
   /** Notes a use or a refusal for the audit. Must not throw. */
-  readonly noteUse?: ((published: PublishedGeneration, use: NotedUse) => void) | undefined;
+  readonly noteUse?: ((served: ServedUnit, use: NotedUse) => void) | undefined;
   readonly waits: DurableWaits;
   readonly setWaiting: (call: ActiveCall, isWaiting: boolean) => void;
   /** Hears what `onLog` of a request threw. Must not throw. */
@@ -116,15 +116,15 @@ export class CallBorder implements BorderHost {
   }
 
   view(): BorderView {
-    const { published } = this.#call.entry;
-    const view = this.#parts.readView(published, this.#use);
+    const { served } = this.#call.entry;
+    const view = this.#parts.readView(served, this.#use);
     if (!this.#hasViewed) {
       this.#hasViewed = true;
       for (const name in view.env) this.#note({ permission: 'env', detail: name, allowed: true, isGiven: true });
-      if (published.manifest.isolation === 'plugin') {
+      if (served.unit.manifest.isolation === 'plugin') {
         this.#note({ permission: 'sharedCell', detail: '', allowed: true, isGiven: true });
       }
-      for (const engine of published.manifest.permissions.engine ?? []) {
+      for (const engine of served.unit.manifest.permissions.engine ?? []) {
         this.#note({ permission: 'engine', detail: engine, allowed: true, isGiven: true });
       }
     }
@@ -207,18 +207,18 @@ export class CallBorder implements BorderHost {
 
   #createUser(): CapabilityUser {
     const { id, plugin, tool, caller, session } = this.#call.record;
-    const { published } = this.#call.entry;
+    const { served } = this.#call.entry;
     return {
       executionId: id,
       plugin,
-      pluginPath: published.generation.pluginPath,
+      pluginPath: served.unit.path,
       tool,
       caller,
       isOperator: this.#call.isOperator,
       session,
       chain: this.#call.chain,
       holdClock: () => this.#call.deadline.hold(),
-      granted: () => published.granted(this.#use),
+      granted: () => served.granted(this.#use),
       noteUse: (permission, detail, allowed) => this.#noteUse(permission, detail, allowed),
     };
   }
@@ -241,7 +241,7 @@ export class CallBorder implements BorderHost {
 
   #note(use: Pick<NotedUse, 'permission' | 'detail' | 'allowed' | 'isGiven'>): void {
     if (this.#parts.noteUse === undefined) return;
-    const { published } = this.#call.entry;
-    this.#parts.noteUse(published, { ...use, granted: published.granted(this.#use), record: this.#call.record });
+    const { served } = this.#call.entry;
+    this.#parts.noteUse(served, { ...use, granted: served.granted(this.#use), record: this.#call.record });
   }
 }

@@ -3,6 +3,7 @@ import type { Limits } from '../../config/limits.ts';
 import type { Engine, EngineName, RunOutcome, RunRequest } from '../../engines/engine.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import type { ToolEntry } from '../../tools/tool-types.ts';
+import type { DaemonRun, EngineRunner, Runner } from '../../units/unit.ts';
 import type { ActiveCall } from '../active-call.ts';
 import { chooseTimeoutMs } from './deadline.ts';
 
@@ -11,36 +12,45 @@ export type Engines = Readonly<Partial<Record<EngineName, Engine>>>;
 
 const noUsage = { cpuMs: 0, hostCalls: 0, logLines: 0 };
 
-/** The engine of a tool; throws `not-supported` when it is not there. */
-export function findEngine(engines: Engines, entry: ToolEntry): Engine {
-  const { manifest, engine: own } = entry.published;
-  const name = manifest.engine;
-  const engine = own ?? engines[name];
-  if (engine !== undefined) return engine;
-  throw new HotcellError('not-supported', `The tool "${entry.name}" needs the engine "${name}", which is not there.`, {
+/** Throws `not-supported` when the engine of a tool is not there. */
+export function requireRunner(engines: Engines, { name, served }: ToolEntry): void {
+  const { runner } = served.unit;
+  if (runner.by === 'daemon' || engines[runner.engine] !== undefined) return;
+  throw new HotcellError('not-supported', `The tool "${name}" needs the engine "${runner.engine}", which is not there.`, {
     fix: `Use one of: ${Object.keys(engines).join(', ')}.`,
   });
 }
 
-/** The engine that runs the next attempt of a call. */
-export function engineOf(engines: Engines, call: ActiveCall): Engine {
-  return call.climbed?.engine ?? findEngine(engines, call.entry);
+/** Who runs the next attempt of a call. */
+export function runnerOf({ climbed, entry }: ActiveCall): Runner {
+  return (climbed?.unit ?? entry.served.unit).runner;
 }
 
-/** Runs one attempt, or goes on with a call of the last run of the daemon. Never rejects: a fault of the engine is told to `onFault` and ends the call as `engine-failed`. */
-export async function runInEngine(
-  engine: Engine,
+/** The engine that runs the next attempt of a call; undefined when the daemon does it itself. */
+export function engineOf(engines: Engines, call: ActiveCall): Engine | undefined {
+  const runner = runnerOf(call);
+  return runner.by === 'daemon' ? undefined : engines[runner.engine];
+}
+
+/** Runs one attempt, or goes on with a call of the last run of the daemon. Never rejects: a fault of the runner is told to `onFault` and ends the call as `engine-failed`. */
+export async function runAttempt(
+  engines: Engines,
   call: ActiveCall,
   host: BorderHost,
   onFault: (error: unknown, executionId: string) => void,
 ): Promise<RunOutcome> {
   const { suspended } = call;
   const { signal } = call.controller;
+  const runner = runnerOf(call);
   try {
-    if (suspended === undefined) return await engine.run(describeRun(call), host, signal);
     call.suspended = undefined;
+    if (runner.by === 'daemon') return await runner.run(describeRun(call), host, signal);
+    const engine = engines[runner.engine];
+    if (engine === undefined) throw new HotcellError('interrupted', `The engine "${runner.engine}" is not there any more.`);
+    const request = describeProgramRun(call, runner);
+    if (suspended === undefined) return await engine.run(request, host, signal);
     if (engine.resume === undefined) throw new HotcellError('interrupted', 'The engine of the tool cannot go on with it.');
-    return await engine.resume(describeRun(call), suspended, host, signal);
+    return await engine.resume(request, suspended, host, signal);
   } catch (error) {
     if (error instanceof HotcellError && error.code === 'interrupted') return endAs(error);
     onFault(error, call.record.id);
@@ -53,23 +63,23 @@ function endAs({ code, message }: Pick<HotcellError, 'code' | 'message'>): RunOu
   return { status: 'error', error: { code, message, frames: [] }, usage: noUsage };
 }
 
-function describeRun(call: ActiveCall): RunRequest {
-  const { record, entry } = call;
-  const { generation, manifest } = entry.published;
+function describeRun(call: ActiveCall): DaemonRun {
+  const { record } = call;
   return {
     executionId: record.id,
-    program: (call.climbed?.generation ?? generation).program,
-    handler: entry.manifest.handler,
+    handler: call.entry.manifest.handler,
     argumentsJson: record.argumentsJson,
-    isolation: manifest.isolation,
-    cellKey: call.cellKey,
     limits: limitsOf(call),
     deadline: call.deadline,
     caller: record.caller,
     session: record.session,
     holder: { callerId: call.callerId, pluginPath: call.pluginPath, isOperator: call.isOperator },
-    handOver: manifest.hooks.onReload,
   };
+}
+
+function describeProgramRun(call: ActiveCall, { program, handsOver }: EngineRunner): RunRequest {
+  const { isolation } = call.entry.served.unit.manifest;
+  return { ...describeRun(call), program, isolation, cellKey: call.cellKey, handOver: handsOver };
 }
 
 /** The limits of the tool with the shorter time that the caller asked for, so that an engine names the one that ended the call. */

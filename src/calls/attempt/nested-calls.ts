@@ -75,7 +75,7 @@ export function checkNesting(
   const tool = `${entry.name}@${entry.version}`;
   const refusal = decideNesting({ tool, chain, maxDepth: facts.maxDepth });
   if (refusal !== undefined) throw new HotcellError(refusal.code, refusal.message, { fix: refusal.fix, facts: { chain } });
-  const cellKey = cellKeyOf(entry.published, caller.id, facts.session);
+  const cellKey = cellKeyOf(entry.served, caller.id, facts.session);
   if (cellKey === '' || !wouldWaitForItself(cellKey, executionId, listUses(facts.active))) return;
   const message = `The cell of "${tool}" is held until the calls above it end, so this one could never begin: ${[...chain, tool].join(' -> ')}.`;
   throw new HotcellError('call-cycle', message, { fix: 'Let one of the two plugins use isolation: "call".', facts: { chain } });

@@ -1,5 +1,5 @@
 import type { Escalation } from '../../config/config-types.ts';
-import type { Engine, RunOutcome } from '../../engines/engine.ts';
+import type { EngineName, RunOutcome } from '../../engines/engine.ts';
 import {
   decideRun,
   type EngineNeed,
@@ -9,7 +9,7 @@ import {
   type RunTrouble,
 } from '../../engines/escalation.ts';
 import type { EventLog } from '../../events/event.ts';
-import type { Generation } from '../../units/generation.ts';
+import type { Unit } from '../../units/unit.ts';
 import type { ActiveCall } from '../active-call.ts';
 import { decideRetry } from './retry.ts';
 
@@ -21,15 +21,19 @@ export interface RunEscalation {
   /** What the engine of a call did not have, as its error says. */
   findNeed(error: { readonly name?: string; readonly message: string; readonly lacks?: string }): EngineNeed | undefined;
   /** Asks a person to let a plugin have an engine; says how to let it. */
-  ask(generation: Generation, engine: EscalationEngine, reason: string): Promise<string | undefined>;
-  /** The engine, and the same content for it; undefined when it cannot be had. */
-  build(
-    generation: Generation,
-    rung: EscalationEngine,
-  ): Promise<{ readonly engine: Engine; readonly generation: Generation } | undefined>;
+  ask(unit: Unit, engine: EscalationEngine, reason: string): Promise<string | undefined>;
+  /** The same content for another engine; undefined when it cannot be had. */
+  build(unit: Unit, rung: EscalationEngine): Promise<Unit | undefined>;
 }
 
 type Failure = Exclude<RunOutcome, { status: 'success' }>;
+
+/** What went wrong on which engine. */
+interface Setback {
+  readonly trouble: RunTrouble;
+  readonly engine: EngineName;
+  readonly use: RunEscalation;
+}
 
 /** What comes after a failed attempt: another one is on its way, or the call ends, with a sentence on what might help. */
 export type AfterFailure =
@@ -69,29 +73,29 @@ export function createNextAttempt(parts: {
     return true;
   }
 
-  async function decide(call: ActiveCall, trouble: RunTrouble, use: RunEscalation): Promise<EscalationDecision> {
-    const { generation, manifest } = call.entry.published;
+  async function decide(call: ActiveCall, { trouble, engine, use }: Setback): Promise<EscalationDecision> {
+    const { unit } = call.entry.served;
     return decideRun({
       trouble,
-      engine: manifest.engine,
+      engine,
       rungs: await use.rungs(),
-      escalation: use.escalationOf(generation.pluginPath),
-      isOperators: generation.author === 'operator',
+      escalation: use.escalationOf(unit.path),
+      isOperators: unit.author === 'operator',
       isIdempotent: call.entry.manifest.idempotent,
       hasEffects: call.hasEffects,
-      isolation: manifest.isolation,
+      isolation: unit.manifest.isolation,
       hasMoved: call.climbed !== undefined,
       leftMs: call.deadline.leftMs(),
     });
   }
 
   /** While the code is made the call waits as it does between two attempts: whoever cancels it ends it. */
-  async function climb(call: ActiveCall, trouble: RunTrouble, use: RunEscalation): Promise<AfterFailure> {
+  async function climb(call: ActiveCall, setback: Setback): Promise<AfterFailure> {
+    const { trouble, engine: from, use } = setback;
     call.phase = 'back-off';
     call.timer = setTimeout(() => parts.stop(call), Math.max(1, call.deadline.leftMs()));
-    const decision = await decide(call, trouble, use);
-    const { generation, manifest } = call.entry.published;
-    const built = decision.action === 'move' ? await use.build(generation, decision.engine) : undefined;
+    const decision = await decide(call, setback);
+    const built = decision.action === 'move' ? await use.build(call.entry.served.unit, decision.engine) : undefined;
     // Ended from outside in the meantime.
     if (call.phase !== 'back-off') return goesOn;
     clearTimeout(call.timer);
@@ -101,10 +105,10 @@ export function createNextAttempt(parts: {
     }
     beforeEffect(call);
     const { engine: to, reason } = decision;
-    call.climbed = { ...built, from: manifest.engine, to, reason };
+    call.climbed = { unit: built, from, to, reason };
     call.record.engine = to;
     const { id: execution, tool } = call.record;
-    const data = { from: manifest.engine, to, reason, tool, execution };
+    const data = { from, to, reason, tool, execution };
     parts.events.publish('engine-change', { subject: call.entry.plugin, data });
     enterAgain(call);
     return goesOn;
@@ -118,17 +122,20 @@ export function createNextAttempt(parts: {
   ): Promise<AfterFailure> {
     if (decision.action === 'suggest') return { goesOn: false, advice: decision.reason, isFix };
     if (decision.action !== 'ask') return over;
-    const how = await use.ask(call.entry.published.generation, decision.engine, decision.reason);
+    const how = await use.ask(call.entry.served.unit, decision.engine, decision.reason);
     return { goesOn: false, advice: how === undefined ? decision.reason : `${decision.reason} ${how}`, isFix };
   }
 
   return {
     async arrange(call, failure) {
       if (retry(call, failure)) return goesOn;
-      const trouble = ladder && findTrouble(call, failure, ladder);
-      if (ladder === undefined || trouble === undefined || call.controller.signal.aborted) return over;
+      const { runner } = call.entry.served.unit;
+      // What the daemon runs itself has no other engine.
+      if (ladder === undefined || runner.by === 'daemon' || call.controller.signal.aborted) return over;
+      const trouble = findTrouble(call, failure, ladder);
+      if (trouble === undefined) return over;
       try {
-        return await climb(call, trouble, ladder);
+        return await climb(call, { trouble, engine: runner.engine, use: ladder });
       } catch (error) {
         parts.onFault(error, call.record.id);
         if (call.phase !== 'back-off') return goesOn;
@@ -142,8 +149,6 @@ export function createNextAttempt(parts: {
 
 /** What kept a call from its end that another engine might not have kept it from. */
 function findTrouble(call: ActiveCall, { error }: Failure, ladder: RunEscalation): RunTrouble | undefined {
-  // What the daemon runs itself has no other engine.
-  if (call.entry.published.engine !== undefined) return undefined;
   if (error.code === 'memory-exceeded') return 'memory-limit';
   if (error.code === 'time-exceeded') return call.deadline.leftMs() === 0 ? 'time' : 'cpu-limit';
   return error.code === 'handler-threw' || error.lacks !== undefined ? ladder.findNeed(error) : undefined;

@@ -53,7 +53,7 @@ export async function endFailure(
   const { status, error } = outcome;
   if (error.frames.length === 0) return endWithError(status, error);
   try {
-    return { status, error: await explain(error, call.climbed?.generation ?? call.entry.published.generation) };
+    return { status, error: await explain(error, call.climbed?.unit ?? call.entry.served.unit) };
   } catch (fault) {
     onFault(fault, call.record.id);
     return endWithError(status, { ...error, frames: [] });

@@ -71,7 +71,7 @@ export function createDurableWaits(parts: {
     // As of now: what the call logs or does later is not in the picture of its memory either.
     const factsJson = describeParked(call, 'confirm');
     try {
-      const blob = await engineOf(engines, call).suspend?.(id);
+      const blob = await engineOf(engines, call)?.suspend?.(id);
       if (blob === undefined || wait.effects !== effects || call.phase !== 'started') return false;
       if (blob.length > maxBlobBytes) return true;
       wait.storedAt = performance.now();
@@ -101,7 +101,7 @@ export function createDurableWaits(parts: {
       wait.questions++;
       call.hasAsked = true;
       // What a call within a call waits for is of no use once the call above it is gone.
-      const cannot = engineOf(engines, call).suspend === undefined || call.request.parent !== undefined;
+      const cannot = engineOf(engines, call)?.suspend === undefined || call.request.parent !== undefined;
       if (!cannot && !call.request.caller.isAnonymous) await new Promise<void>((resolve) => wait.waiting.push(resolve));
     },
     afterQuestion(call) {

@@ -46,7 +46,7 @@ export function describeParked(call: ActiveCall, waitsFor: ParkedFacts['waitsFor
   const { id, role, tools, mayAnswer, isAnonymous } = caller;
   const facts: ParkedFacts = {
     waitsFor,
-    build: { pluginPath: call.pluginPath, contentHash: call.entry.published.generation.contentHash },
+    build: { pluginPath: call.pluginPath, contentHash: call.entry.served.unit.contentHash },
     caller: {
       id,
       role,

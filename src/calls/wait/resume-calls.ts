@@ -5,7 +5,8 @@ import type { Approvals } from '../../permissions/approval-types.ts';
 import type { ExecutionRow } from '../../store/execution-types.ts';
 import type { Store } from '../../store/store-types.ts';
 import type { PreparedTool } from '../../tools/prepared-tool.ts';
-import type { PublishedGeneration, ToolEntry } from '../../tools/tool-types.ts';
+import { makeToolEntry, type ToolEntry } from '../../tools/tool-types.ts';
+import type { ServedUnit } from '../../units/unit.ts';
 import { askForApproval, hashArguments } from '../accept/approval-gate.ts';
 import { ActiveCall } from '../active-call.ts';
 import type { CallEnd } from '../record/execution-record.ts';
@@ -16,7 +17,7 @@ import { type ParkedFacts, readParked } from './parked-facts.ts';
 /**
  * A generation that may still serve, current or not: by its id, or the current one of the same plugin with the same content.
  */
-export type FindServable = (generationId: string, build?: ParkedFacts['build']) => PublishedGeneration | undefined;
+export type FindServable = (generationId: string, build?: ParkedFacts['build']) => ServedUnit | undefined;
 
 /** What the calls of the last run are built again from. */
 export interface ResumeParts {
@@ -63,17 +64,15 @@ export function resumeCalls(parts: ResumeParts): void {
 
 function rebuildCall(parts: ResumeParts, row: ExecutionRow, facts: ParkedFacts | undefined): ActiveCall {
   if (facts === undefined) throw gone('what was kept of it cannot be read');
-  const published = parts.findServable(row.generation, facts.build);
-  if (published === undefined) throw gone(`the generation of "${row.plugin}" that it began with is not there any more`);
-  const manifest = published.manifest.tools.find(({ name }) => name === row.tool);
+  const served = parts.findServable(row.generation, facts.build);
+  if (served === undefined) throw gone(`the generation of "${row.plugin}" that it began with is not there any more`);
+  const manifest = served.unit.manifest.tools.find(({ name }) => name === row.tool);
   if (manifest === undefined) throw gone(`the tool "${row.tool}" is not there any more`);
   // Secrets are taken out of records: such a call cannot be built again.
   if (facts.argumentsHash !== undefined && hashArguments(row.argumentsJson) !== facts.argumentsHash) {
     throw gone('its arguments held a secret, which is not kept');
   }
-  const { name: plugin } = published.manifest;
-  const { source = 'plugin' } = published;
-  const entry: ToolEntry = { name: row.tool, version: row.version, source, plugin, manifest, published };
+  const entry: ToolEntry = { ...makeToolEntry(manifest, served), version: row.version };
   const call = new ActiveCall({
     request: {
       ref: `${row.tool}@${row.version}`,
@@ -86,7 +85,7 @@ function rebuildCall(parts: ResumeParts, row: ExecutionRow, facts: ParkedFacts |
     tool: parts.prepare(entry),
     record: { ...row },
     deadline: new Deadline(facts.leftMs),
-    cellKey: cellKeyOf(published, row.caller, row.session),
+    cellKey: cellKeyOf(served, row.caller, row.session),
   });
   for (const line of facts.logs) call.log.add(line);
   call.isParked = true;
@@ -96,7 +95,7 @@ function rebuildCall(parts: ResumeParts, row: ExecutionRow, facts: ParkedFacts |
   if (facts.waitsFor === 'confirm' && call.suspended === undefined) throw gone('its memory was not kept');
   // It took time before the daemon ended, too.
   call.startedAt = row.startedAtMs === null ? 0 : performance.now() - Math.max(0, parts.now() - row.startedAtMs);
-  call.leave = published.lease();
+  call.leave = served.lease();
   return call;
 }
 

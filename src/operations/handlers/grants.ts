@@ -14,24 +14,21 @@ import { readGrantScope, requireLastingScope } from './grant-scope.ts';
 const keptShown = 1000;
 
 /** What can be done with grants. */
-export function createGrantOperations({ plugins, hosted, grants, keys }: OperationParts): Operation[] {
+export function createGrantOperations({ plugins, units, grants, keys }: OperationParts): Operation[] {
   function findAsking(name: string): Asking {
-    const asking = hosted.find(name) ?? plugins.asking(name);
+    const { asking, name: plugin, state } = units.find(name);
     if (asking !== undefined) return asking;
-    const view = plugins.get(name);
-    throw new HotcellError('plugin-not-ready', `Plugin "${view.name}" is ${view.state}: no build of it asks for anything.`);
+    throw new HotcellError('plugin-not-ready', `Plugin "${plugin}" is ${state}: no build of it asks for anything.`);
   }
 
   function describeOutcome(name: string) {
-    const unit = hosted.find(name);
-    if (unit !== undefined) return { plugin: unit.manifest.name, state: 'ready' as const, ...grants.decide(unit) };
-    const { name: plugin, state, permissions } = plugins.get(name);
-    return { plugin, state, granted: permissions.granted, pending: permissions.pending };
+    const { asking, name: plugin, state } = units.find(name);
+    return { plugin, state, ...(asking === undefined ? { granted: {}, pending: {} } : grants.decide(asking)) };
   }
 
   return [
     implement(grantContracts.list, ({ plugin, all = false }) => {
-      const path = plugin === undefined ? undefined : findAsking(plugin).pluginPath;
+      const path = plugin === undefined ? undefined : findAsking(plugin).path;
       const list = all ? grants.listAll(keptShown) : grants.list();
       const nowMs = Date.now();
       const items = list
@@ -54,10 +51,10 @@ export function createGrantOperations({ plugins, hosted, grants, keys }: Operati
       requireLastingScope(permissions, scope);
       const grant = grants.create({ asking, permissions, scope, grantedBy: caller.id });
       await plugins.refreshGrants();
-      return { grant: viewGrant(grant, Date.now()), ...describeOutcome(asking.pluginPath) };
+      return { grant: viewGrant(grant, Date.now()), ...describeOutcome(asking.path) };
     }),
     implement(grantContracts.revoke, async ({ plugin, permissions: words }, { caller }) => {
-      const { pluginPath } = findAsking(plugin);
+      const { path: pluginPath } = findAsking(plugin);
       const permissions = words === undefined || words.length === 0 ? undefined : requireParsed(parsePermissionWords(words));
       const revoked = grants.revoke({ pluginPath, permissions }, caller.id);
       await plugins.refreshGrants();

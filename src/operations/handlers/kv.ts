@@ -46,7 +46,7 @@ export function createKvOperations(
   /** A caller hears of plugins whose tools it sees, and reaches what it has itself. */
   function findForCaller(plugin: string, caller: Caller): Kept {
     const seen = tools.list().find((entry) => entry.plugin === plugin && seesTool(caller, entry));
-    const path = seen?.published.generation.pluginPath ?? pathOf(plugin);
+    const path = seen?.served.unit.path ?? pathOf(plugin);
     if (seen !== undefined || kv.usedBytes(path, caller.id) > 0) return { plugin, path };
     throw new HotcellError('plugin-unknown', `There is no plugin "${plugin.slice(0, 200)}" of which you have values.`, {
       fix: 'See the property plugin of the tools: hotcell tool list --json.',

@@ -15,7 +15,7 @@ export function createModelOperations(parts: Pick<OperationParts, 'models' | 'pl
     return new Map(
       plugins.list().flatMap(({ path }) => {
         const asking = plugins.asking(path);
-        return asking === undefined ? [] : [[asking.pluginPath, asking] as const];
+        return asking === undefined ? [] : [[asking.path, asking] as const];
       }),
     );
   }

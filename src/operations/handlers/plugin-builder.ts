@@ -8,7 +8,7 @@ import { explainLoadError } from '../../plugins/diagnostics/load-diagnostic.ts';
 import { readManifest } from '../../plugins/manifest/read-manifest.ts';
 import { createSchemaReader } from '../../plugins/schema/schema-reader.ts';
 import { createBuilder } from '../../plugins/supervisor/build.ts';
-import { addSchemaWarnings } from '../../tools/validation/schema-warnings.ts';
+import { listSchemaWarnings } from '../../tools/validation/schema-warnings.ts';
 
 type BuilderParts = Parameters<typeof createBuilder>[0];
 
@@ -38,7 +38,9 @@ export function openPluginBuilder({ config, closers, ...parts }: PluginBuilderPa
     schemaReader,
     readManifest: (question) => {
       const read = readManifest({ ...question, limitTable });
-      return read.ok ? { ok: true, manifest: addSchemaWarnings(read.manifest) } : read;
+      if (!read.ok) return read;
+      const { manifest } = read;
+      return { ok: true, manifest: { ...manifest, warnings: [...manifest.warnings, ...listSchemaWarnings(manifest.tools)] } };
     },
     embedSidecar,
     explainLoadError,

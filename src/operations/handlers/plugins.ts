@@ -19,7 +19,7 @@ export function createPluginOperations({ plugins, uses }: OperationParts): Opera
       const view = plugins.get(name);
       const asking = plugins.asking(name);
       if (asking === undefined) return view;
-      const { used, neverUsed } = uses.describe(asking.pluginPath, view.permissions.granted);
+      const { used, neverUsed } = uses.describe(asking.path, view.permissions.granted);
       return { ...view, permissions: { ...view.permissions, used, neverUsed } };
     }),
     implement(pluginContracts.reload, async ({ name }) => requireSuccess(await plugins.reload(name))),

@@ -2,6 +2,7 @@ import type { CallRequest } from '../../calls/call-types.ts';
 import type { PermissionSet } from '../../config/permission-set.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { describePermissions, isNothing } from '../../permissions/decision.ts';
+import type { Asking } from '../../permissions/grants.ts';
 import { matchersOf } from '../../permissions/matchers.ts';
 import { describeSkillUnit, nameSkillUnit } from '../../skills/script-tools.ts';
 import type { Skill } from '../../skills/skill-types.ts';
@@ -11,13 +12,18 @@ import { implement, type Operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 import { describeSkillPackages } from './skill-packages.ts';
 
-type Parts = Pick<OperationParts, 'skills' | 'hosted' | 'grants' | 'caller' | 'images' | 'config'>;
+type Parts = Pick<OperationParts, 'skills' | 'units' | 'grants' | 'caller' | 'images' | 'config'>;
 
 /** What can be done with skills. */
-export function createSkillOperations({ skills, hosted, grants, caller: toolCaller, images, config }: Parts): Operation[] {
+export function createSkillOperations({ skills, units, grants, caller: toolCaller, images, config }: Parts): Operation[] {
+  /** In safe mode no skill is a unit. */
+  function findAsking(path: string): Asking | undefined {
+    return units.list().find(({ asking }) => asking?.path === path)?.asking;
+  }
+
   function decide(skill: Skill) {
     const unit = describeSkillUnit(skill);
-    const asking = hosted.find(unit.path);
+    const asking = findAsking(unit.path);
     return asking === undefined ? { granted: {}, pending: unit.permissions } : grants.decide(asking);
   }
 
@@ -74,7 +80,7 @@ export function createSkillOperations({ skills, hosted, grants, caller: toolCall
           fix: `Look again: hotcell skill scripts ${name}`,
         });
       }
-      const asking = hosted.find(describeSkillUnit(skill).path);
+      const asking = findAsking(describeSkillUnit(skill).path);
       if (asking === undefined) throw new HotcellError('tool-off', 'In safe mode no script of a skill runs.');
       const permissions = chooseGrant(skill, grants.decide(asking).pending, scripts, runOnly);
       if (!isNothing(permissions)) {

@@ -1,5 +1,5 @@
 import type { EngineNeed } from '../../engines/escalation.ts';
-import type { BuildInput } from '../../units/generation.ts';
+import type { BuildInput } from '../generations/generation.ts';
 import type { Diagnostic } from '../plugin-types.ts';
 
 /** What the compiler knows about the host. */

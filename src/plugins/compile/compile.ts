@@ -3,7 +3,7 @@ import { dirname, join, relative, sep } from 'node:path';
 import type { Message } from 'esbuild';
 import type { EngineNeed } from '../../engines/escalation.ts';
 import { isPassingMessage } from '../../errors/passing-error.ts';
-import type { BuildInput } from '../../units/generation.ts';
+import type { BuildInput } from '../generations/generation.ts';
 import type { Diagnostic } from '../plugin-types.ts';
 import { bundleOptions } from './bundle-options.ts';
 import { runBundle, stopBundler } from './bundle-service.ts';

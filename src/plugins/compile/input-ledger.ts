@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { BuildInput } from '../../units/generation.ts';
+import type { BuildInput } from '../generations/generation.ts';
 import type { FileOwner } from './path-policy.ts';
 import { type ReadFailure, type ReadInput, readInput } from './read-input.ts';
 

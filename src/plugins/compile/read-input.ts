@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type BigIntStats, closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { isPassingError } from '../../errors/passing-error.ts';
-import type { BuildInput } from '../../units/generation.ts';
+import type { BuildInput } from '../generations/generation.ts';
 
 /** Largest file that a build reads. */
 export const maxFileBytes = 5 * 1024 * 1024;

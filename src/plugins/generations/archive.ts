@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import type { GenerationTable } from '../../store/store-types.ts';
-import type { Author, BuildInput, Generation } from '../../units/generation.ts';
-import type { PluginManifest } from '../../units/manifest.ts';
+import type { Author } from '../../units/unit.ts';
 import { type ArtifactFiles, type Artifacts, hashBytes, type TraceFiles } from './artifact-files.ts';
+import type { BuildInput, Generation, PluginManifest } from './generation.ts';
 import { fromRow, type GenerationFacts, toGenerationRow } from './generation-rows.ts';
 import { createProgram, programKey } from './program.ts';
 
@@ -69,24 +69,23 @@ export function createArchive(parts: ArchiveParts): GenerationArchive {
 
   function bind(facts: GenerationFacts): Generation {
     const { codeHash, imageHash, ...rest } = facts;
-    const { engine } = facts.manifest;
-    const generation: Generation = {
-      ...rest,
-      program: createProgram({
-        key: programKey(engine, facts.pluginPath, codeHash),
-        label: facts.manifest.name,
-        isText: engine !== 'extism',
-        readCode: async () => unsavedById.get(facts.id)?.artifacts.code ?? (await files.readCode(facts, codeHash)),
-        rebuildCode: () => parts.rebuildCode(generation),
-        readImage: async () => {
-          const unsaved = unsavedById.get(facts.id);
-          if (unsaved) return unsaved.artifacts.image;
-          const hash = table.get(facts.id)?.imageHash ?? imageHash;
-          return hash === null ? undefined : files.readImage(facts, hash);
-        },
-        saveImage: (image) => enqueue(() => saveImage(facts, image)),
-      }),
-    };
+    const { engine, hooks } = facts.manifest;
+    const program = createProgram({
+      key: programKey(engine, facts.path, codeHash),
+      label: facts.manifest.name,
+      isText: engine !== 'extism',
+      readCode: async () => unsavedById.get(facts.id)?.artifacts.code ?? (await files.readCode(facts, codeHash)),
+      rebuildCode: () => parts.rebuildCode(generation),
+      readImage: async () => {
+        const unsaved = unsavedById.get(facts.id);
+        if (unsaved) return unsaved.artifacts.image;
+        const hash = table.get(facts.id)?.imageHash ?? imageHash;
+        return hash === null ? undefined : files.readImage(facts, hash);
+      },
+      saveImage: (image) => enqueue(() => saveImage(facts, image)),
+    });
+    const runner = { by: 'engine', engine, program, handsOver: hooks.onReload } as const;
+    const generation: Generation = { ...rest, kind: 'plugin', runner };
     return generation;
   }
 
@@ -119,10 +118,10 @@ export function createArchive(parts: ArchiveParts): GenerationArchive {
   }
 
   function unsavedOf(pluginPath: string): Unsaved[] {
-    return [...unsavedById.values()].filter((unsaved) => unsaved.generation.pluginPath === pluginPath);
+    return [...unsavedById.values()].filter((unsaved) => unsaved.generation.path === pluginPath);
   }
 
-  function drop(generation: { readonly id: string; readonly pluginPath: string }): void {
+  function drop(generation: Pick<Generation, 'id' | 'path'>): void {
     unsavedById.delete(generation.id);
     table.delete(generation.id);
     enqueue(() => files.remove(generation));
@@ -135,7 +134,7 @@ export function createArchive(parts: ArchiveParts): GenerationArchive {
       lastNumberByPath.set(pluginPath, last + 1);
       const facts: GenerationFacts = {
         id: `gen_${now().toString(36)}${randomBytes(6).toString('hex')}`,
-        pluginPath,
+        path: pluginPath,
         number: last + 1,
         author,
         ...(writtenBy === undefined ? {} : { writtenBy }),
@@ -160,7 +159,7 @@ export function createArchive(parts: ArchiveParts): GenerationArchive {
       const current = new Map<string, Generation>();
       for (const row of table.listCurrent()) {
         const generation = restore(row);
-        if (generation) current.set(generation.pluginPath, generation);
+        if (generation) current.set(generation.path, generation);
       }
       return current;
     },
@@ -176,7 +175,7 @@ export function createArchive(parts: ArchiveParts): GenerationArchive {
     async readTrace(id) {
       const kept = unsavedById.get(id)?.artifacts;
       const row = kept ? undefined : table.get(id);
-      return kept ?? (row && (await files.readTrace(row)));
+      return kept ?? (row && (await files.readTrace({ id, path: row.pluginPath })));
     },
     refreshInputs(generation, inputs) {
       const row = holdsSameContent(generation.inputs, inputs) ? table.get(generation.id) : undefined;

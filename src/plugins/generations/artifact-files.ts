@@ -30,12 +30,13 @@ export interface ArtifactFiles {
   readImage(key: ArtifactKey, imageHash: string): Promise<Uint8Array | undefined>;
   readTrace(key: ArtifactKey): Promise<TraceFiles>;
   remove(key: ArtifactKey): Promise<void>;
-  removePlugin(pluginPath: string): Promise<void>;
+  removePlugin(path: string): Promise<void>;
 }
 
 /** Names the folder of one generation. */
 export interface ArtifactKey {
-  readonly pluginPath: string;
+  /** Of the plugin. */
+  readonly path: string;
   readonly id: string;
 }
 
@@ -43,7 +44,7 @@ const sourcesSchema = Type.Array(Type.Object({ path: Type.String(), text: Type.S
 
 /** Keeps artifacts in a folder that only the daemon's user can read. */
 export function createArtifactFiles(folder: string): ArtifactFiles {
-  const folderOf = (key: ArtifactKey) => join(folder, hashText(key.pluginPath).slice(0, 24), key.id);
+  const folderOf = (key: ArtifactKey) => join(folder, hashText(key.path).slice(0, 24), key.id);
   return {
     async write(key, artifacts) {
       const target = folderOf(key);
@@ -65,7 +66,7 @@ export function createArtifactFiles(folder: string): ArtifactFiles {
       };
     },
     remove: (key) => rm(folderOf(key), { recursive: true, force: true }),
-    removePlugin: (pluginPath) => rm(dirname(folderOf({ pluginPath, id: '-' })), { recursive: true, force: true }),
+    removePlugin: (path) => rm(dirname(folderOf({ path, id: '-' })), { recursive: true, force: true }),
   };
 }
 

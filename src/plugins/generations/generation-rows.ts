@@ -1,15 +1,18 @@
 import type { GenerationRow } from '../../store/store-types.ts';
-import type { Author, BuildInput, Generation } from '../../units/generation.ts';
-import type { PluginManifest } from '../../units/manifest.ts';
+import type { Author } from '../../units/unit.ts';
+import type { BuildInput, Generation, PluginManifest } from './generation.ts';
 
-/** What a row says of a generation; the program is bound to it by the archive. */
-export type GenerationFacts = Omit<Generation, 'program'> & { readonly codeHash: string; readonly imageHash: string | null };
+/** What a row says of a generation; the runner is bound to it by the archive. */
+export type GenerationFacts = Omit<Generation, 'kind' | 'runner'> & {
+  readonly codeHash: string;
+  readonly imageHash: string | null;
+};
 
 /** Writes the facts of a generation as a row. `builtBy` names what made the bundle: another one reads it not. */
 export function toGenerationRow(facts: GenerationFacts, builtBy: string): GenerationRow {
   return {
     id: facts.id,
-    pluginPath: facts.pluginPath,
+    pluginPath: facts.path,
     number: facts.number,
     author: facts.author,
     engine: facts.manifest.engine,
@@ -32,7 +35,7 @@ export function fromRow(row: GenerationRow, builtBy: string): GenerationFacts | 
   if (!Array.isArray(inputs) || !inputs.every(isInput) || !isAuthor(row.author)) return undefined;
   return {
     id: row.id,
-    pluginPath: row.pluginPath,
+    path: row.pluginPath,
     number: row.number,
     author: row.author,
     ...(row.writtenBy === null ? {} : { writtenBy: row.writtenBy }),

@@ -1,5 +1,5 @@
 import type { limitTable } from '../../config/limits.ts';
-import type { PluginManifest } from '../../units/manifest.ts';
+import type { PluginManifest } from '../generations/generation.ts';
 import type { Diagnostic } from '../plugin-types.ts';
 import type { SchemaReadResult } from '../schema/schema-types.ts';
 

@@ -1,5 +1,5 @@
 import { HotcellError } from '../../errors/hotcell-error.ts';
-import type { JsonSchema } from '../../units/manifest.ts';
+import type { JsonSchema } from '../../units/tool-manifest.ts';
 import { describeManifestValue, invalidField, isFunctionMark, isRecord } from './manifest-fields.ts';
 
 const maxSchemaBytes = 64 * 1024;

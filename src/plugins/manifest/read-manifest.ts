@@ -4,9 +4,10 @@ import type { PermissionSet } from '../../config/permission-set.ts';
 import type { EngineName } from '../../engines/engine.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { parseRequestedPermissions } from '../../permissions/parse.ts';
-import type { PluginManifest, ToolManifest } from '../../units/manifest.ts';
+import type { ToolManifest } from '../../units/tool-manifest.ts';
 import { renderCodeFrame } from '../diagnostics/code-frame.ts';
 import { nameFromFile } from '../discovery/entry-names.ts';
+import type { PluginManifest } from '../generations/generation.ts';
 import type { Diagnostic } from '../plugin-types.ts';
 import {
   checkKeys,

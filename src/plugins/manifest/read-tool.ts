@@ -1,5 +1,5 @@
 import { HotcellError } from '../../errors/hotcell-error.ts';
-import type { JsonSchema, SchemaSource, ToolFlags, ToolManifest } from '../../units/manifest.ts';
+import type { JsonSchema, SchemaSource, ToolFlags, ToolManifest } from '../../units/tool-manifest.ts';
 import type { InferredHandler } from '../schema/schema-types.ts';
 import { parseUsageToSchema } from '../schema/usage.ts';
 import {

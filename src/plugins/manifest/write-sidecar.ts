@@ -1,4 +1,5 @@
-import type { JsonSchema, PluginManifest, ToolManifest } from '../../units/manifest.ts';
+import type { JsonSchema, ToolManifest } from '../../units/tool-manifest.ts';
+import type { PluginManifest } from '../generations/generation.ts';
 
 /** Permissions whose use every host of Extism has, in a form of its own. */
 const portablePermissions: readonly string[] = ['net', 'env', 'kv'];

@@ -1,5 +1,5 @@
 import type { ArrowFunctionExpression, Function as FunctionNode, ObjectPattern, ParamPattern, TSType } from 'oxc-parser';
-import type { JsonSchema } from '../../units/manifest.ts';
+import type { JsonSchema } from '../../units/tool-manifest.ts';
 import type { ModuleGraph } from './module-graph.ts';
 import type { HandlerNode } from './plugin-object.ts';
 import type { InferredHandler } from './schema-types.ts';

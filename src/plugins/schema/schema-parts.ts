@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../../units/manifest.ts';
+import type { JsonSchema } from '../../units/tool-manifest.ts';
 import type { ObjectShape } from './types/type-scope.ts';
 
 /** The schema of some literals, with their common type where they have one. */

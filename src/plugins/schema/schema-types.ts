@@ -1,5 +1,5 @@
 import type { PermissionSet } from '../../config/permission-set.ts';
-import type { JsonSchema } from '../../units/manifest.ts';
+import type { JsonSchema } from '../../units/tool-manifest.ts';
 
 /** One file of a plugin; `path` is relative to the plugin's root folder, with `/`. */
 export interface SchemaFile {

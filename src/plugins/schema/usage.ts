@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../../units/manifest.ts';
+import type { JsonSchema } from '../../units/tool-manifest.ts';
 
 const maxUsageLength = 4096;
 const maxParameters = 64;

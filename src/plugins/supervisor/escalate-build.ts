@@ -10,10 +10,10 @@ import {
 } from '../../engines/escalation.ts';
 import type { Asking } from '../../permissions/grants.ts';
 import { describeGrantCommand } from '../../permissions/permission-words.ts';
-import type { Author } from '../../units/generation.ts';
-import type { EscalatedFrom, PluginManifest } from '../../units/manifest.ts';
+import type { Author } from '../../units/unit.ts';
 import { nameFromFile } from '../discovery/entry-names.ts';
 import type { PluginSource } from '../discovery/plugin-source.ts';
+import type { EscalatedFrom, PluginManifest } from '../generations/generation.ts';
 import type { Diagnostic } from '../plugin-types.ts';
 import type { BuildOutcome } from './builder-types.ts';
 
@@ -92,7 +92,7 @@ export function askForEngine(
   engine: EscalationEngine,
 ): Asking {
   const { source, author, contentHash } = build;
-  return { pluginPath: source.path, contentHash, author, manifest: { name, permissions: { ...permissions, engine: [engine] } } };
+  return { path: source.path, contentHash, author, manifest: { name, permissions: { ...permissions, engine: [engine] } } };
 }
 
 function advise(failed: Failed, decision: EscalationDecision): Failed {

@@ -1,8 +1,8 @@
 import type { Engine, EngineName } from '../../engines/engine.ts';
 import type { EscalationEngine } from '../../engines/escalation.ts';
-import type { Generation } from '../../units/generation.ts';
 import type { PluginSource } from '../discovery/plugin-source.ts';
 import { type Artifacts, hashBytes, type TraceFiles } from '../generations/artifact-files.ts';
+import type { Generation } from '../generations/generation.ts';
 import { programKey } from '../generations/program.ts';
 import type { PluginBuilder } from './builder-types.ts';
 
@@ -34,25 +34,29 @@ export function createEscalatedBuilds(parts: {
   const making = new Map<string, Promise<RungBuild | undefined>>();
 
   async function make(generation: Generation, rung: EscalationEngine, id: string): Promise<RungBuild | undefined> {
-    const source = parts.findSource(generation.pluginPath);
+    const source = parts.findSource(generation.path);
     const compiled = source && (await parts.builder.compileOnly(source, { ...generation.manifest, engine: rung }));
     if (compiled?.contentHash !== generation.contentHash) return undefined;
     const { artifacts } = compiled;
-    const { pluginPath, manifest, program } = generation;
-    const key = programKey(rung, pluginPath, hashBytes(artifacts.code));
-    const { label } = program;
+    const { path, manifest, runner } = generation;
+    const key = programKey(rung, path, hashBytes(artifacts.code));
+    const { label } = runner.program;
     return {
       artifacts,
       generation: {
         ...generation,
         id,
         manifest: { ...manifest, engine: rung },
-        program: {
-          key,
-          label,
-          readCode: async () => artifacts.code,
-          readImage: async () => undefined,
-          saveImage: () => undefined,
+        runner: {
+          ...runner,
+          engine: rung,
+          program: {
+            key,
+            label,
+            readCode: async () => artifacts.code,
+            readImage: async () => undefined,
+            saveImage: () => undefined,
+          },
         },
       },
     };
@@ -67,8 +71,8 @@ export function createEscalatedBuilds(parts: {
   function drop(id: string): void {
     const built = buildsById.get(id);
     if (!built || !buildsById.delete(id)) return;
-    const { manifest, program } = built.generation;
-    parts.engines[manifest.engine]?.discard({ programKey: program.key });
+    const { engine, program } = built.generation.runner;
+    parts.engines[engine]?.discard({ programKey: program.key });
   }
 
   return {

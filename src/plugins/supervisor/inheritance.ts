@@ -1,4 +1,4 @@
-import type { Generation } from '../../units/generation.ts';
+import type { Generation } from '../generations/generation.ts';
 
 /**
  * Generations whose session and plugin cells may still hold state for a newer one. A cell hands its state on when it is next
@@ -21,18 +21,18 @@ export function createInheritance(): Inheritance {
   return {
     expects(outgoing, heir) {
       if (!heir?.manifest.hooks.onReload || !outgoing.manifest.hooks.onReload) return false;
-      const waiting = waitingByPath.get(outgoing.pluginPath) ?? new Map<string, Generation>();
-      waitingByPath.set(outgoing.pluginPath, waiting.set(outgoing.program.key, outgoing));
+      const waiting = waitingByPath.get(outgoing.path) ?? new Map<string, Generation>();
+      waitingByPath.set(outgoing.path, waiting.set(outgoing.runner.program.key, outgoing));
       return true;
     },
     takeLapsed(pluginPath, heir) {
       const waiting = waitingByPath.get(pluginPath);
       if (!waiting) return [];
       // After a rollback an older generation may be the current one again.
-      if (heir) waiting.delete(heir.program.key);
+      if (heir) waiting.delete(heir.runner.program.key);
       const isEnded = !heir?.manifest.hooks.onReload;
       const lapsed = [...waiting.values()].slice(0, isEnded ? undefined : Math.max(0, waiting.size - maxWaiting));
-      for (const generation of lapsed) waiting.delete(generation.program.key);
+      for (const generation of lapsed) waiting.delete(generation.runner.program.key);
       if (waiting.size === 0) waitingByPath.delete(pluginPath);
       return lapsed;
     },

@@ -6,16 +6,9 @@ import type { Asking } from '../../permissions/grants.ts';
 import type { NameBook } from '../../permissions/name-book.ts';
 import type { GrantUse } from '../../permissions/select-grants.ts';
 import type { Store } from '../../store/store-types.ts';
+import type { ToolRegistry } from '../../tools/tools-api.ts';
 import type { LoadPolicy } from '../discovery/load-policy.ts';
-import type { Published } from '../generations/published.ts';
 import type { PluginBuilder } from './builder-types.ts';
-
-/** Where published generations go: the registry of tools. */
-export interface PublishPort {
-  /** Puts the tools of one plugin in place of those it had, atomically; throws and changes nothing when it cannot. */
-  publish(pluginPath: string, published: Published): void;
-  withdraw(pluginPath: string): void;
-}
 
 /** Everything that the supervisor works with. */
 export interface SupervisorParts {
@@ -25,7 +18,8 @@ export interface SupervisorParts {
   readonly builder: PluginBuilder;
   /** Engines by name, to forget the cells of replaced generations. */
   readonly engines: Partial<Record<EngineName, Pick<Engine, 'discard'>>>;
-  readonly publish: PublishPort;
+  /** Where the tools of published generations go. */
+  readonly registry: Pick<ToolRegistry, 'publish' | 'withdraw'>;
   /** Who owns which name of a plugin or a tool. */
   readonly names: NameBook;
   /** What of its request a generation is granted now, within a call when one is given; asked on every use of a permission. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { BuildInput } from '../../units/generation.ts';
+import type { BuildInput } from '../generations/generation.ts';
 import { isOwnFile } from '../watch/compare-inputs.ts';
 import { readSignature } from '../watch/signature.ts';
 

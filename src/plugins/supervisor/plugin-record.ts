@@ -1,8 +1,8 @@
 import type { NameBook } from '../../permissions/name-book.ts';
-import type { Generation } from '../../units/generation.ts';
 import { nameFromFile } from '../discovery/entry-names.ts';
 import type { PluginSource } from '../discovery/plugin-source.ts';
-import type { Leasable } from '../generations/published.ts';
+import type { Generation } from '../generations/generation.ts';
+import type { Leasable } from '../generations/leases.ts';
 import { absent, type Lifecycle } from '../lifecycle.ts';
 import type { Diagnostic } from '../plugin-types.ts';
 import type { TransitionRecord } from '../supervisor-types.ts';

@@ -1,9 +1,10 @@
 import type { EscalationEngine } from '../../engines/escalation.ts';
 import { isPassingError } from '../../errors/passing-error.ts';
 import type { Slots } from '../../queues/slots.ts';
-import type { Author, BuildInput, Generation } from '../../units/generation.ts';
+import type { Author } from '../../units/unit.ts';
 import { findSource, type PluginSource } from '../discovery/plugin-source.ts';
 import type { GenerationArchive } from '../generations/archive.ts';
+import type { BuildInput, Generation } from '../generations/generation.ts';
 import type { Diagnostic } from '../plugin-types.ts';
 import { compareInputs, inputsMatch, isOwnFile } from '../watch/compare-inputs.ts';
 import { isFolderAway, isUnreadableNow } from '../watch/folder-state.ts';

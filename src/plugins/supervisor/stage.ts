@@ -3,10 +3,10 @@ import { HotcellError } from '../../errors/hotcell-error.ts';
 import { describePermissions } from '../../permissions/decision.ts';
 import type { NameBook, TakenName } from '../../permissions/name-book.ts';
 import type { ToolsNews } from '../../tools/tools-news.ts';
-import type { Generation } from '../../units/generation.ts';
 import { displayPath } from '../discovery/plugin-roots.ts';
 import type { GenerationArchive } from '../generations/archive.ts';
-import { createLeasable } from '../generations/published.ts';
+import type { Generation } from '../generations/generation.ts';
+import { createLeasable } from '../generations/leases.ts';
 import { type LifecycleEffect, type LifecycleEvent, transition } from '../lifecycle.ts';
 import type { Diagnostic } from '../plugin-types.ts';
 import type { EscalationRequest } from './builder-types.ts';
@@ -42,7 +42,7 @@ export interface Stage {
 
 /** What the stage works with. */
 export interface StageParts
-  extends Pick<SupervisorParts, 'config' | 'events' | 'engines' | 'publish' | 'decideGrants' | 'needsGeneration'> {
+  extends Pick<SupervisorParts, 'config' | 'events' | 'engines' | 'registry' | 'decideGrants' | 'needsGeneration'> {
   readonly archive: GenerationArchive;
   readonly names: NameBook;
   readonly rows: PluginRowWriter;
@@ -109,7 +109,7 @@ export function createStage(parts: StageParts): Stage {
   function withdraw(record: PluginRecord): void {
     const live = record.live;
     if (!live) return;
-    parts.publish.withdraw(record.path);
+    parts.registry.withdraw(record.path);
     record.live = undefined;
     news.note(listToolKeys(live.generation.manifest), []);
     live.leasable.retire(parts.config.generations.drainMs);
@@ -154,7 +154,7 @@ export function createStage(parts: StageParts): Stage {
     });
     for (const path of names.claim(record.path, wantedNames(generation.manifest))) displace(path, record, generation);
     try {
-      parts.publish.publish(record.path, leasable.published);
+      parts.registry.publish(leasable.served);
     } catch (error) {
       if (before) names.claim(record.path, wantedNames(before.generation.manifest));
       else names.yield(record.path);
@@ -176,15 +176,15 @@ export function createStage(parts: StageParts): Stage {
     if (parts.needsGeneration?.(outgoing.id)) return;
     const heir = record.live?.generation;
     // The same code may be current again after a rollback; its cells are still wanted then.
-    if (heir?.program.key !== outgoing.program.key && !inheritance.expects(outgoing, heir)) discard(outgoing);
+    if (heir?.runner.program.key !== outgoing.runner.program.key && !inheritance.expects(outgoing, heir)) discard(outgoing);
     for (const lapsed of inheritance.takeLapsed(record.path, heir)) discard(lapsed);
   }
 
   function discard(generation: Generation): void {
-    const { program, manifest } = generation;
+    const { engine, program } = generation.runner;
     try {
       parts.onDiscard(generation);
-      parts.engines[manifest.engine]?.discard({ programKey: program.key });
+      parts.engines[engine]?.discard({ programKey: program.key });
     } catch (error) {
       parts.onFault(error);
     }

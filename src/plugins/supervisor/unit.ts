@@ -1,4 +1,4 @@
-import type { Author } from '../../units/generation.ts';
+import type { Author } from '../../units/unit.ts';
 import type { ReloadResult } from '../supervisor-types.ts';
 import { compareSeen } from '../watch/seen.ts';
 import { nameOfPlugin, type PluginRecord } from './plugin-record.ts';

@@ -1,8 +1,9 @@
 import { basename } from 'node:path';
 import type { GrantDecision } from '../../permissions/decision.ts';
 import type { Asking } from '../../permissions/grants.ts';
-import type { Generation } from '../../units/generation.ts';
+import type { UnitStanding } from '../../units/unit-book.ts';
 import { displayPath } from '../discovery/plugin-roots.ts';
+import type { Generation } from '../generations/generation.ts';
 import type { PluginView } from '../plugin-types.ts';
 import type { GenerationView } from '../supervisor-types.ts';
 import { nameOfPlugin, type PluginRecord } from './plugin-record.ts';
@@ -37,6 +38,22 @@ export function viewPlugin(record: PluginRecord, decideGrants: (asking: Asking) 
     },
     ...(loadedAtMs === undefined ? {} : { loadedAtMs }),
     ...(lastReloadMs === undefined ? {} : { lastReloadMs }),
+  };
+}
+
+/** A plugin as people see it who decide on what it asks for. */
+export function describeStanding(record: PluginRecord, decideGrants: (asking: Asking) => GrantDecision): UnitStanding {
+  const { name, version, path: shown, state, climbed } = viewPlugin(record, decideGrants);
+  const asking = findAsking(record);
+  const needsEngine = asking !== undefined && decideGrants(asking).pending.engine !== undefined;
+  const reason = record.wish?.reason ?? (needsEngine ? climbed?.reason : undefined);
+  return {
+    name,
+    version,
+    shownPath: shown,
+    state,
+    ...(asking === undefined ? {} : { asking }),
+    ...(reason === undefined ? {} : { reason }),
   };
 }
 

@@ -1,5 +1,5 @@
 import type { WantedNames } from '../../permissions/name-book.ts';
-import type { PluginManifest } from '../../units/manifest.ts';
+import type { PluginManifest } from '../generations/generation.ts';
 
 /** The names that a plugin wants for itself and its tools. */
 export function wantedNames({ name, version, tools }: PluginManifest): WantedNames {

@@ -1,5 +1,5 @@
 import type { WrittenFileTable } from '../../store/permission-types.ts';
-import type { Author } from '../../units/generation.ts';
+import type { Author } from '../../units/unit.ts';
 
 /** Whose work a build is. */
 export interface Authorship {

@@ -1,5 +1,5 @@
 import { sep } from 'node:path';
-import type { BuildInput } from '../../units/generation.ts';
+import type { BuildInput } from '../generations/generation.ts';
 import { readBuildInput, readSignature } from './signature.ts';
 
 /** What became of the files of a build. `touched` carries the same content under new signatures. */

@@ -1,5 +1,5 @@
-import type { BuildInput } from '../../units/generation.ts';
 import type { PluginSource } from '../discovery/plugin-source.ts';
+import type { BuildInput } from '../generations/generation.ts';
 import { compareInputs, type InputComparison } from './compare-inputs.ts';
 import { readSignature } from './signature.ts';
 

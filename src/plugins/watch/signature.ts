@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync } from 'node:fs';
-import type { BuildInput } from '../../units/generation.ts';
 import { signatureOf } from '../compile/read-input.ts';
+import type { BuildInput } from '../generations/generation.ts';
 
 const MAX_INPUT_BYTES = 64 * 1024 * 1024;
 

@@ -1,25 +1,20 @@
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import type { GrantBook } from '../../permissions/grants.ts';
 import type { NameBook, WantedNames } from '../../permissions/name-book.ts';
-import type { Generation } from '../../units/generation.ts';
-import type { PluginManifest, ToolManifest } from '../../units/manifest.ts';
-import type { PublishedGeneration } from '../tool-types.ts';
+import type { ToolManifest } from '../../units/tool-manifest.ts';
+import type { ServedUnit, Unit } from '../../units/unit.ts';
+import type { UnitSource, UnitStanding } from '../../units/unit-book.ts';
 import type { ToolRegistry } from '../tools-api.ts';
 import type { ToolsNews } from '../tools-news.ts';
-import { createHostedEngine } from './hosted-engine.ts';
+import { createDaemonRunner } from './daemon-runner.ts';
 import type { HostedTool, HostedUnit } from './hosted-types.ts';
 
 /** Units of tools that the daemon carries out itself. */
-export interface HostedTools {
+export interface HostedTools extends UnitSource {
   /** Puts a unit in place of the one with its path. Throws `tool-duplicate` and changes nothing when a tool is somebody else's. */
   put(unit: HostedUnit): void;
   /** Takes a unit out; harmless when there is none. */
   remove(path: string): void;
-  /** The unit by its name or path, as people decide on what it asks for. */
-  find(name: string): Generation | undefined;
-  list(): readonly Generation[];
-  /** A unit that may serve now, by the id of its generation: for calls that waited for a person. */
-  findServable(generationId: string): PublishedGeneration | undefined;
 }
 
 const noFlags = {
@@ -41,27 +36,24 @@ export function createHostedTools(parts: {
   readonly news: Pick<ToolsNews, 'note'>;
 }): HostedTools {
   const { names } = parts;
-  const unitsByPath = new Map<string, { readonly unit: HostedUnit; readonly published: PublishedGeneration }>();
+  const unitsByPath = new Map<string, { readonly hosted: HostedUnit; readonly served: ServedUnit }>();
 
-  function findTool(programKey: string, handler: string): HostedTool | undefined {
-    for (const { unit, published } of unitsByPath.values()) {
-      if (published.generation.program.key === programKey) return unit.tools.find(({ name }) => name === handler);
-    }
-    return undefined;
+  /** A tool as it is now: what was taken back since does not run. */
+  function findTool(path: string, id: string, name: string): HostedTool | undefined {
+    const kept = unitsByPath.get(path);
+    return kept?.served.unit.id === id ? kept.hosted.tools.find((tool) => tool.name === name) : undefined;
   }
-
-  const engine = createHostedEngine(findTool);
 
   function listKeys(path: string): string[] {
-    const unit = unitsByPath.get(path)?.unit;
-    return unit === undefined ? [] : unit.tools.map(({ name }) => `${name}@${unit.version}`);
+    const kept = unitsByPath.get(path)?.hosted;
+    return kept === undefined ? [] : kept.tools.map(({ name }) => `${name}@${kept.version}`);
   }
 
-  function requireNames(unit: HostedUnit): void {
-    const { path, name } = unit;
+  function requireNames(hosted: HostedUnit): void {
+    const { path, name } = hosted;
     names.arrive(path, [name]);
     names.settle(path);
-    const taken = names.findTaken(path, wantedOf(unit));
+    const taken = names.findTaken(path, wantedOf(hosted));
     if (taken !== undefined) {
       const message = `The tool "${taken.name}" of ${path} exists already: it belongs to ${taken.owner}.`;
       throw new HotcellError('tool-duplicate', message, { facts: { tool: taken.name, owner: taken.owner, second: path } });
@@ -69,24 +61,19 @@ export function createHostedTools(parts: {
   }
 
   return {
-    put(unit) {
-      const generation = describeGeneration(unit);
-      const published: PublishedGeneration = {
-        source: unit.source,
-        engine,
-        generation,
-        manifest: generation.manifest,
-        granted: (use) => parts.decide(generation, use).granted,
+    put(hosted) {
+      const unit = describeUnit(hosted, findTool);
+      const served: ServedUnit = {
+        unit,
+        granted: (use) => parts.decide(unit, use).granted,
         lease: () => () => undefined,
       };
-      requireNames(unit);
-      parts.registry.publish(unit.path, published);
-      names.claim(unit.path, wantedOf(unit));
-      parts.news.note(
-        listKeys(unit.path),
-        unit.tools.map(({ name }) => `${name}@${unit.version}`),
-      );
-      unitsByPath.set(unit.path, { unit, published });
+      requireNames(hosted);
+      parts.registry.publish(served);
+      names.claim(hosted.path, wantedOf(hosted));
+      const before = listKeys(hosted.path);
+      unitsByPath.set(hosted.path, { hosted, served });
+      parts.news.note(before, listKeys(hosted.path));
     },
     remove(path) {
       parts.registry.withdraw(path);
@@ -94,47 +81,36 @@ export function createHostedTools(parts: {
       unitsByPath.delete(path);
     },
     find(name) {
-      for (const { published } of unitsByPath.values()) {
-        const { generation } = published;
-        if (generation.pluginPath === name || generation.manifest.name === name) return generation;
-      }
-      return undefined;
+      const isMeant = ({ path, manifest }: Unit): boolean => path === name || manifest.name === name;
+      const found = unitsByPath.values().find(({ served }) => isMeant(served.unit));
+      return found && describeStanding(found.served.unit);
     },
-    list: () => [...unitsByPath.values()].map(({ published }) => published.generation),
-    findServable(id) {
-      return [...unitsByPath.values()].find(({ published }) => published.generation.id === id)?.published;
-    },
+    list: () => [...unitsByPath.values()].map(({ served }) => describeStanding(served.unit)),
+    findServable: (id) => unitsByPath.values().find(({ served }) => served.unit.id === id)?.served,
   };
+}
+
+function describeStanding(unit: Unit): UnitStanding {
+  const { name, version } = unit.manifest;
+  return { name, version, shownPath: name, state: 'ready', asking: unit };
 }
 
 function wantedOf({ version, tools }: HostedUnit): WantedNames {
   return { version, tools: tools.map((tool) => tool.name) };
 }
 
-function describeGeneration(unit: HostedUnit): Generation {
-  const { path, name, version, description, permissions, contentHash, author } = unit;
+function describeUnit(hosted: HostedUnit, findTool: (path: string, id: string, name: string) => HostedTool | undefined): Unit {
+  const { path, name, version, description, permissions, contentHash, author, kind } = hosted;
   const id = `${path}@${version}#${contentHash}`;
-  const manifest: PluginManifest = {
-    name,
-    version,
-    description,
-    engine: 'docker',
-    isolation: 'call',
-    limits: {},
-    permissions,
-    permissionsSource: 'declared',
-    tools: unit.tools.map(describeTool),
-    hooks: { onStart: false, onReload: false, healthcheck: false },
-    warnings: [],
+  return {
+    kind,
+    path,
+    id,
+    contentHash,
+    author,
+    manifest: { name, version, description, isolation: 'call', limits: {}, permissions, tools: hosted.tools.map(describeTool) },
+    runner: createDaemonRunner((tool) => findTool(path, id, tool)),
   };
-  const program = {
-    key: id,
-    label: name,
-    readCode: async () => '',
-    readImage: async () => undefined,
-    saveImage: () => undefined,
-  };
-  return { id, pluginPath: path, number: 1, author, contentHash, createdAtMs: 0, manifest, inputs: [], program };
 }
 
 function describeTool({ name, description, input, output, tags, who, timeoutMs }: HostedTool): ToolManifest {

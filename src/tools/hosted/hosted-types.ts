@@ -1,7 +1,7 @@
 import type { CapabilityUser } from '../../border/capability.ts';
 import type { PermissionSet } from '../../config/permission-set.ts';
-import type { Author } from '../../units/generation.ts';
-import type { JsonSchema, ToolManifest } from '../../units/manifest.ts';
+import type { JsonSchema, ToolManifest } from '../../units/tool-manifest.ts';
+import type { Author, UnitKind } from '../../units/unit.ts';
 
 /** One call of a hosted tool. */
 export interface HostedCall {
@@ -31,7 +31,7 @@ export interface HostedUnit {
   readonly path: string;
   /** What grants are given to, such as `builtin:eval_code`: no plugin can have such a name. */
   readonly name: string;
-  readonly source: 'builtin' | 'skill';
+  readonly kind: Exclude<UnitKind, 'plugin' | 'hook'>;
   readonly version: string;
   readonly description: string;
   /** Of anybody but the operator `run` counts only where it was granted for this very content. */

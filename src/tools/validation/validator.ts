@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ValidateFunction } from 'ajv/dist/2020.js';
-import type { JsonSchema } from '../../units/manifest.ts';
+import type { JsonSchema } from '../../units/tool-manifest.ts';
 import { createSchemaCompiler, type SchemaCompiler } from './compile-schema.ts';
 import { explainErrors } from './explain-errors.ts';
 import { createFuel, type Fuel, FuelExhausted } from './fuel.ts';

@@ -48,8 +48,8 @@ const idle = [0, { pending: 0, running: 0 }];
 
 describe('createNextAttempt', () => {
   it('runs the same arguments in the code of the rung, once, as another attempt of the same execution', async () => {
-    const { generation } = house.registry.resolve('ends').published;
-    build = async (_generation, rung) => (rung === 'deno' ? { engine, generation } : undefined);
+    const { unit: generation } = house.registry.resolve('ends').served;
+    build = async (_generation, rung) => (rung === 'deno' ? generation : undefined);
     const { id, answer } = await startSpin();
     expect(await answer).toMatchObject({
       executionId: id,

@@ -4,9 +4,9 @@ import { runInNewContext } from 'node:vm';
 import { afterAll, describe, expect, it } from 'vitest';
 import { describeExports } from '../../../src/guests/cell/describe.ts';
 import { createCompiler } from '../../../src/plugins/compile/compile.ts';
+import type { PluginManifest } from '../../../src/plugins/generations/generation.ts';
 import { readManifest } from '../../../src/plugins/manifest/read-manifest.ts';
 import { readSchemas } from '../../../src/plugins/schema/read-schemas.ts';
-import type { PluginManifest } from '../../../src/units/manifest.ts';
 
 const root = join(import.meta.dirname, '../../fixtures/orcbot');
 const compiler = createCompiler({ sharedDirs: [], builtins: new Map(), refusedBuiltins: new Map() });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import type { PluginManifest } from '../../../src/plugins/generations/generation.ts';
 import { readManifest } from '../../../src/plugins/manifest/read-manifest.ts';
 import { readSchemas } from '../../../src/plugins/schema/read-schemas.ts';
 import { emptyReadResult, type SchemaReadResult } from '../../../src/plugins/schema/schema-types.ts';
-import type { PluginManifest } from '../../../src/units/manifest.ts';
 
 const fn = { $function: true };
 const good = { description: 'Says the weather.', handler: fn };

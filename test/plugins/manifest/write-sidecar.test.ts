@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { PluginManifest } from '../../../src/plugins/generations/generation.ts';
 import { readManifest } from '../../../src/plugins/manifest/read-manifest.ts';
 import { listDaemonPermissions, writeSidecar } from '../../../src/plugins/manifest/write-sidecar.ts';
-import type { PluginManifest } from '../../../src/units/manifest.ts';
 
 const handler = { $function: true };
 

@@ -104,7 +104,7 @@ export async function startRig(shared: SharedParts, options: RigOptions = {}): P
     events: log,
     builder: countingBuilder(shared, builds),
     engines: { quickjs: shared.engine, ...(shared.extism ? { extism: shared.extism } : {}) },
-    publish: registry,
+    registry,
     names,
     decideGrants: ({ manifest }) => decideGrants(manifest.permissions, { preset: rig.grants, grantRequested: false }),
     builtBy: 'test',
@@ -195,15 +195,17 @@ let executions = 0;
 
 async function callTool(shared: SharedParts, registry: ToolRegistry, ref: string, args: unknown): Promise<unknown> {
   const entry = registry.resolve(ref);
-  const release = entry.published.lease();
+  const { runner } = entry.served.unit;
+  if (runner.by !== 'engine') throw new Error('This test runs plugins.');
+  const release = entry.served.lease();
   executions += 1;
-  const engine = entry.published.manifest.engine === 'extism' ? shared.extism : shared.engine;
+  const engine = runner.engine === 'extism' ? shared.extism : shared.engine;
   if (!engine) throw new Error('This test has no engine for modules.');
   try {
     const outcome = await engine.run(
       {
         executionId: `exe_${executions}`,
-        program: entry.published.generation.program,
+        program: runner.program,
         handler: entry.manifest.handler,
         argumentsJson: JSON.stringify(args),
         isolation: 'call',

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { PluginSource } from '../../../src/plugins/discovery/plugin-source.ts';
+import type { Generation } from '../../../src/plugins/generations/generation.ts';
 import { createEscalatedBuilds } from '../../../src/plugins/supervisor/escalated-builds.ts';
-import type { Generation } from '../../../src/units/generation.ts';
 import { makeManifest } from '../../tools/calling-house.ts';
 
 const source: PluginSource = {
@@ -17,14 +17,20 @@ const source: PluginSource = {
 
 const generation = (id: string, contentHash = 'content'): Generation => ({
   id,
-  pluginPath: '/plugins/a.ts',
+  path: '/plugins/a.ts',
   number: 1,
   author: 'operator',
   contentHash,
   createdAtMs: 0,
   manifest: makeManifest('a'),
   inputs: [],
-  program: { key: id, label: 'a', readCode: async () => '', readImage: async () => undefined, saveImage: () => {} },
+  kind: 'plugin',
+  runner: {
+    by: 'engine',
+    engine: 'quickjs',
+    program: { key: id, label: 'a', readCode: async () => '', readImage: async () => undefined, saveImage: () => {} },
+    handsOver: false,
+  },
 });
 
 function openBuilds(contentHash = 'content') {
@@ -49,7 +55,7 @@ describe('createEscalatedBuilds', () => {
     const [one, other] = await Promise.all([builds.build(generation('g1'), 'deno'), builds.build(generation('g1'), 'deno')]);
     expect(compiled).toEqual(['deno']);
     expect(one).toBe(other);
-    expect(await one?.program.readCode()).toBe('code for deno');
+    expect(await one?.runner.program.readCode()).toBe('code for deno');
     expect([one?.manifest.engine, one?.contentHash]).toEqual(['deno', 'content']);
     expect(builds.readTrace(one?.id ?? '')).toMatchObject({ sourceMap: '{}' });
   });
@@ -57,7 +63,7 @@ describe('createEscalatedBuilds', () => {
   it('makes none from other content, or of a plugin that is gone', async () => {
     const { builds } = openBuilds('another');
     expect(await builds.build(generation('g1'), 'deno')).toBeUndefined();
-    const gone = { ...generation('g2', 'another'), pluginPath: '/plugins/gone.ts' };
+    const gone = { ...generation('g2', 'another'), path: '/plugins/gone.ts' };
     expect(await builds.build(gone, 'deno')).toBeUndefined();
   });
 
@@ -65,7 +71,7 @@ describe('createEscalatedBuilds', () => {
     const { builds, compiled, discarded } = openBuilds();
     const made = await builds.build(generation('g1'), 'deno');
     builds.forget(generation('g1'));
-    expect(discarded).toEqual([made?.program.key]);
+    expect(discarded).toEqual([made?.runner.program.key]);
     expect(builds.readTrace(made?.id ?? '')).toBeUndefined();
     for (let number = 0; number < 40; number++) await builds.build(generation(`h${number}`), 'deno');
     expect(discarded).toHaveLength(1 + 8);

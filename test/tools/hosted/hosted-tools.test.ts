@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { describe, expect, it } from 'vitest';
 import { HotcellError } from '../../../src/errors/hotcell-error.ts';
+import { createHostedTools, type HostedTools } from '../../../src/tools/hosted/hosted-tools.ts';
 import type { HostedTool, HostedUnit } from '../../../src/tools/hosted/hosted-types.ts';
 import { startSmallDaemon } from '../../small-daemon.ts';
 
@@ -12,7 +13,7 @@ function unitOf(run: Run, more: Partial<HostedUnit> = {}): HostedUnit {
   return {
     path: 'builtin:probe',
     name: 'builtin:probe',
-    source: 'builtin',
+    kind: 'builtin',
     version: '1.0.0',
     description: 'Probes.',
     author: 'operator',
@@ -23,10 +24,18 @@ function unitOf(run: Run, more: Partial<HostedUnit> = {}): HostedUnit {
   };
 }
 
-async function withDaemon(use: (house: Awaited<ReturnType<typeof startSmallDaemon>>) => Promise<void>): Promise<void> {
+type House = Awaited<ReturnType<typeof startSmallDaemon>>;
+
+/** Units of the daemon itself beside those that it has. */
+function openHosted({ parts }: Pick<House, 'parts'>): HostedTools {
+  const { tools: registry, grants, names } = parts;
+  return createHostedTools({ registry, decide: grants.decide, names, news: { note: () => {} } });
+}
+
+async function withDaemon(use: (house: House & { readonly hosted: HostedTools }) => Promise<void>): Promise<void> {
   const house = await startSmallDaemon({}, { grantRequested: false });
   try {
-    await use(house);
+    await use({ ...house, hosted: openHosted(house) });
   } finally {
     await house.close();
   }
@@ -34,31 +43,31 @@ async function withDaemon(use: (house: Awaited<ReturnType<typeof startSmallDaemo
 
 describe('createHostedTools', () => {
   it('puts a unit in place of the one with its path, and takes it out', () =>
-    withDaemon(async ({ parts, call }) => {
-      parts.hosted.put(unitOf(async () => 'first'));
-      parts.hosted.put(unitOf(async () => 'second', { contentHash: 'b'.repeat(64) }));
+    withDaemon(async ({ call, hosted }) => {
+      hosted.put(unitOf(async () => 'first'));
+      hosted.put(unitOf(async () => 'second', { contentHash: 'b'.repeat(64) }));
       expect((await call('probe')).output).toBe('second');
-      expect(parts.hosted.find('builtin:probe')?.contentHash).toBe('b'.repeat(64));
-      parts.hosted.remove('builtin:probe');
+      expect(hosted.find('builtin:probe')?.asking?.contentHash).toBe('b'.repeat(64));
+      hosted.remove('builtin:probe');
       await expect(call('probe')).rejects.toMatchObject({ code: 'tool-unknown' });
     }));
 
   it('has what was granted, as it is now, by its own name alone', () =>
-    withDaemon(async ({ parts, call }) => {
-      parts.hosted.put(unitOf(async (_args, { user }) => user.granted()));
+    withDaemon(async ({ parts, call, hosted }) => {
+      hosted.put(unitOf(async (_args, { user }) => user.granted()));
       expect((await call('probe')).output).toEqual({});
-      const asking = parts.hosted.find('builtin:probe');
+      const asking = hosted.find('builtin:probe')?.asking;
       if (asking === undefined) throw new Error('it was put');
       const scope = { scope: 'always' } as const;
       parts.grants.create({ asking, permissions: { read: ['a'] }, scope, grantedBy: 'local' });
       expect((await call('probe')).output).toEqual({ read: ['a'] });
-      parts.grants.revoke({ pluginPath: asking.pluginPath }, 'local');
+      parts.grants.revoke({ pluginPath: asking.path }, 'local');
       expect((await call('probe')).output).toEqual({});
     }));
 
   it('ends a call with the error of its tool, and any other as a fault of the daemon without its words', () =>
-    withDaemon(async ({ parts, call }) => {
-      parts.hosted.put(
+    withDaemon(async ({ call, hosted }) => {
+      hosted.put(
         unitOf(async (args) => {
           if (JSON.stringify(args).includes('known')) throw new HotcellError('quota-exceeded', 'There is no more room.');
           throw new Error('secret words in /etc/daemon');
@@ -71,23 +80,24 @@ describe('createHostedTools', () => {
     }));
 
   it('keeps the deadline, the limit of the output and a cancel, whatever the tool does', () =>
-    withDaemon(async ({ parts, call }) => {
+    withDaemon(async ({ call, hosted }) => {
       const wait: Run = (_args, { signal }) =>
         new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new HotcellError('cancelled', 'Over.'))));
-      parts.hosted.put(unitOf(wait));
+      hosted.put(unitOf(wait));
       expect(await call('probe', {}, { timeoutMs: 50 })).toMatchObject({ status: 'timeout', error: { code: 'time-exceeded' } });
       const cancel = new AbortController();
       const running = call('probe', {}, { signal: cancel.signal });
       cancel.abort();
       expect(await running).toMatchObject({ status: 'cancelled' });
-      parts.hosted.put(unitOf(async () => 'x'.repeat(2_000_000)));
+      hosted.put(unitOf(async () => 'x'.repeat(2_000_000)));
       expect(await call('probe')).toMatchObject({ status: 'error', error: { code: 'output-exceeded' } });
     }));
 
   it('is refused a name that a tool of a plugin has, and leaves that tool alone', async () => {
     const plugin = 'export default { name: "probe", version: "1.0.0", handler: () => "the plugin" };';
     const house = await startSmallDaemon({ 'probe.ts': plugin });
-    expect(() => house.parts.hosted.put(unitOf(async () => 'mine'))).toThrow(/exists already/);
+    const hosted = openHosted(house);
+    expect(() => hosted.put(unitOf(async () => 'mine'))).toThrow(/exists already/);
     expect((await house.call('probe')).output).toBe('the plugin');
     await house.close();
   });

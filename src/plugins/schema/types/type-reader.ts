@@ -1,5 +1,5 @@
 import type { TSIndexedAccessType, TSType, TSTypeReference } from 'oxc-parser';
-import type { JsonSchema } from '../../../units/manifest.ts';
+import type { JsonSchema } from '../../../units/tool-manifest.ts';
 import type { ModuleGraph } from '../module-graph.ts';
 import { enumSchema, shapeToSchema } from '../schema-parts.ts';
 import { literalsOf } from './literal-types.ts';

@@ -1,5 +1,5 @@
 import type { TSType } from 'oxc-parser';
-import type { JsonSchema } from '../../../units/manifest.ts';
+import type { JsonSchema } from '../../../units/tool-manifest.ts';
 import type { ModuleGraph } from '../module-graph.ts';
 import type { ModuleIndex } from '../module-index.ts';
 

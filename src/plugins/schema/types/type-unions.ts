@@ -1,5 +1,5 @@
 import type { TSTupleElement, TSTupleType, TSType, TSUnionType } from 'oxc-parser';
-import type { JsonSchema } from '../../../units/manifest.ts';
+import type { JsonSchema } from '../../../units/tool-manifest.ts';
 import { enumSchema } from '../schema-parts.ts';
 import type { TypeReader, TypeScope } from './type-scope.ts';
 

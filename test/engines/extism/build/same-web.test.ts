@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { nameRunner } from '../../../../src/units/unit.ts';
 import { startSmallDaemon } from '../../../small-daemon.ts';
 import { buildText, moduleOf } from './build-fixture.ts';
 
@@ -53,7 +54,7 @@ afterAll(async () => {
 
 describe('the web API of a built module', () => {
   it('is tried on two engines', () => {
-    const engines = ['web', 'web_built'].map((name) => daemon.parts.tools.resolve(name).published.manifest.engine);
+    const engines = ['web', 'web_built'].map((name) => nameRunner(daemon.parts.tools.resolve(name).served.unit.runner));
     expect(engines).toEqual(['quickjs', 'extism']);
   });
 

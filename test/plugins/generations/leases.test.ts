@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { createLeasable } from '../../../src/plugins/generations/published.ts';
-import type { Generation } from '../../../src/units/generation.ts';
+import type { Generation } from '../../../src/plugins/generations/generation.ts';
+import { createLeasable } from '../../../src/plugins/generations/leases.ts';
 
 const generation: Generation = {
   id: 'gen_1',
-  pluginPath: '/plugins/a.ts',
+  path: '/plugins/a.ts',
   number: 1,
   author: 'operator',
   contentHash: 'x',
@@ -23,12 +23,12 @@ const generation: Generation = {
     hooks: { onStart: false, onReload: false, healthcheck: false },
     warnings: [],
   },
-  program: {
-    key: 'k',
-    label: 'a',
-    readCode: async () => '',
-    readImage: async () => undefined,
-    saveImage: () => undefined,
+  kind: 'plugin',
+  runner: {
+    by: 'engine',
+    engine: 'quickjs',
+    program: { key: 'k', label: 'a', readCode: async () => '', readImage: async () => undefined, saveImage: () => undefined },
+    handsOver: false,
   },
 };
 
@@ -53,8 +53,8 @@ describe('createLeasable', () => {
 
   it('is drained by the last call that ends, counted once however often it is released', () => {
     const { drained, leasable } = makeLeasable();
-    const first = leasable.published.lease();
-    const second = leasable.published.lease();
+    const first = leasable.served.lease();
+    const second = leasable.served.lease();
     leasable.retire(60_000);
     first();
     first();
@@ -67,8 +67,8 @@ describe('createLeasable', () => {
     const { clock, leasable } = makeLeasable();
     leasable.retire(50);
     clock.nowMs = 1050;
-    leasable.published.lease()();
+    leasable.served.lease()();
     clock.nowMs = 1051;
-    expect(() => leasable.published.lease()).toThrow(/Generation 1 of "a@1.0.0" was replaced/);
+    expect(() => leasable.served.lease()).toThrow(/Generation 1 of "a@1.0.0" was replaced/);
   });
 });

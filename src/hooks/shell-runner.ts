@@ -1,9 +1,10 @@
 import type { BorderHost } from '../border/border.ts';
 import type { RunSandboxed } from '../border/sandbox.ts';
 import { watchDeadline } from '../engines/deadline.ts';
-import type { Engine, GuestError, LoadResult, RunRequest } from '../engines/engine.ts';
+import type { GuestError } from '../engines/engine.ts';
 import type { ErrorCode } from '../errors/catalog.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
+import type { DaemonRun, DaemonRunner } from '../units/unit.ts';
 import type { HookFile } from './hook-types.ts';
 
 /** A shell script as it was approved. */
@@ -13,12 +14,6 @@ export interface ShellScript {
   readonly image: string;
   /** It asked for hosts: it gets a way to the network, by which the daemon dials for it. */
   readonly mayDial: boolean;
-}
-
-/** An engine for shell scripts. */
-export interface ShellEngine extends Engine {
-  /** Takes a script under the key of its program. */
-  put(programKey: string, script: ShellScript): void;
 }
 
 type Ended =
@@ -31,13 +26,11 @@ const longestLine = 2000;
 const mostLines = 100;
 
 /**
- * Creates the engine that runs the scripts of hooks, each run in a container of its own: the event as JSON on standard input,
- * its name as the first argument, the files of the hook in the working folder. A JSON object on standard output is the answer.
+ * Runs the scripts of hooks, each run in a container of its own: the event as JSON on standard input, its name as the first
+ * argument, the files of the hook in the working folder. A JSON object on standard output is the answer.
  */
-export function createShellEngine(run: RunSandboxed, maxOutputBytes: number): ShellEngine {
-  const scripts = new Map<string, ShellScript>();
-
-  async function runScript(script: ShellScript, request: RunRequest, host: BorderHost, signal: AbortSignal): Promise<Ended> {
+export function createShellRunner(run: RunSandboxed, maxOutputBytes: number): (script: ShellScript) => DaemonRunner {
+  async function runScript(script: ShellScript, request: DaemonRun, host: BorderHost, signal: AbortSignal): Promise<Ended> {
     const { executionId, argumentsJson, deadline, limits } = request;
     const dial = host.dial?.bind(host);
     host.waiting?.(true);
@@ -71,31 +64,26 @@ export function createShellEngine(run: RunSandboxed, maxOutputBytes: number): Sh
   }
 
   async function tryScript(
-    script: ShellScript | undefined,
-    request: RunRequest,
+    script: ShellScript,
+    request: DaemonRun,
     host: BorderHost,
     { signal, late }: { readonly signal: AbortSignal; readonly late: AbortSignal },
   ): Promise<Ended> {
     try {
-      if (script === undefined) throw new HotcellError('not-supported', 'The script of this hook is not there any more.');
       return await runScript(script, request, host, AbortSignal.any([signal, late]));
     } catch (error) {
       if (!(error instanceof HotcellError)) throw error;
       if (signal.aborted) return fail('cancelled', 'cancelled', 'The call was cancelled.');
       const isLate = late.aborted || error.code === 'time-exceeded';
-      if (isLate)
-        return fail('timeout', 'time-exceeded', `${script?.handler ?? 'It'} did not end within ${request.limits.wallMs} ms.`);
+      if (isLate) return fail('timeout', 'time-exceeded', `${script.handler} did not end within ${request.limits.wallMs} ms.`);
       return fail('error', error.code, error.message);
     }
   }
 
-  return {
-    name: 'docker',
-    put: (programKey, script) => void scripts.set(programKey, script),
-    load: async (): Promise<LoadResult> => ({ ok: true, exported: {}, warnings: [] }),
+  return (script) => ({
+    by: 'daemon',
     async run(request, host, signal) {
       const startedAtMs = Date.now();
-      const script = scripts.get(request.program.key);
       const late = new AbortController();
       const endWatch = watchDeadline(request.deadline, () => late.abort());
       const ended = await tryScript(script, request, host, { signal, late: late.signal });
@@ -103,11 +91,7 @@ export function createShellEngine(run: RunSandboxed, maxOutputBytes: number): Sh
       const recording = { seed: '', startedAtMs, crossings: [], complete: false };
       return { ...ended, usage: { cpuMs: 0, hostCalls: 0, logLines: 0 }, recording };
     },
-    discard({ programKey }) {
-      if (programKey !== undefined) scripts.delete(programKey);
-    },
-    close: async () => scripts.clear(),
-  };
+  });
 }
 
 function fail(status: 'error' | 'timeout' | 'cancelled', code: ErrorCode, message: string): Ended {

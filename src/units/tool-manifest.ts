@@ -1,7 +1,3 @@
-import type { Limits } from '../config/limits.ts';
-import type { PermissionSet } from '../config/permission-set.ts';
-import type { EngineName, Isolation } from '../engines/engine.ts';
-
 /** A JSON Schema object. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
@@ -40,35 +36,4 @@ export interface ToolFlags {
   readonly isDangerous: boolean;
   readonly isElevated: boolean;
   readonly isParallelSafe: boolean;
-}
-
-/** Why a plugin does not run on the engine that it asks for. */
-export interface EscalatedFrom {
-  readonly from: EngineName;
-  readonly reason: string;
-  /** A person let it, and may take that back; otherwise the config did (`escalation: auto`). */
-  readonly isGranted?: boolean;
-  /** Its own engine can load it; what is missing there showed when it ran. */
-  readonly atRun?: true;
-}
-
-/** A plugin's default export, read as data and checked. */
-export interface PluginManifest {
-  readonly name: string;
-  readonly version: string;
-  readonly description: string;
-  readonly engine: EngineName;
-  /** Whose format the file is written in, when it is not Hotcell's own. */
-  readonly shape?: string;
-  /** It runs on a higher engine than the one it asks for. */
-  readonly climbed?: EscalatedFrom;
-  readonly isolation: Isolation;
-  readonly limits: Partial<Limits>;
-  readonly permissions: PermissionSet;
-  /** `declared`: the plugin has a permissions block; `inferred`: read off its code, shown as such. */
-  readonly permissionsSource: 'declared' | 'inferred';
-  readonly tools: readonly ToolManifest[];
-  readonly hooks: { readonly onStart: boolean; readonly onReload: boolean; readonly healthcheck: boolean };
-  readonly sourceUrl?: string;
-  readonly warnings: readonly string[];
 }

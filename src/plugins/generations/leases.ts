@@ -1,22 +1,10 @@
-import type { PermissionSet } from '../../config/permission-set.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
-import type { GrantUse } from '../../permissions/select-grants.ts';
-import type { Generation } from '../../units/generation.ts';
-import type { PluginManifest } from '../../units/manifest.ts';
+import type { ServedUnit } from '../../units/unit.ts';
+import type { Generation } from './generation.ts';
 
-/** A generation as callers hold it. Structurally the PublishedGeneration of the registry. */
-export interface Published {
-  readonly generation: Generation;
-  readonly manifest: PluginManifest;
-  /** What is granted to it now, within a call when one is given. */
-  readonly granted: (use?: GrantUse) => PermissionSet;
-  /** Counts a call in; the returned function counts it out. Throws `plugin-not-ready` after the drain deadline. */
-  readonly lease: () => () => void;
-}
-
-/** The supervisor's side: callers get `published`, the supervisor retires it. */
+/** The supervisor's side: callers get `served`, the supervisor retires it. */
 export interface Leasable {
-  readonly published: Published;
+  readonly served: ServedUnit;
   /** Starts the drain: calls in flight have until the deadline, `onDrained` runs when none is left or when it passes. */
   retire(drainMs: number): void;
 }
@@ -24,7 +12,7 @@ export interface Leasable {
 /** Makes a generation leasable. `onDrained` may run more than once and must not throw. */
 export function createLeasable(parts: {
   readonly generation: Generation;
-  readonly granted: (use?: GrantUse) => PermissionSet;
+  readonly granted: ServedUnit['granted'];
   readonly now: () => number;
   readonly onDrained: () => void;
 }): Leasable {
@@ -56,7 +44,7 @@ export function createLeasable(parts: {
   }
 
   return {
-    published: { generation, manifest: generation.manifest, granted, lease },
+    served: { unit: generation, granted, lease },
     retire(drainMs) {
       refusesAfterMs = now() + drainMs;
       if (leases === 0) return drained();

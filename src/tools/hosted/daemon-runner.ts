@@ -1,28 +1,23 @@
 import type { BorderHost } from '../../border/border.ts';
 import { watchDeadline } from '../../engines/deadline.ts';
-import type { Engine, RunOutcome, RunRequest } from '../../engines/engine.ts';
+import type { RunOutcome } from '../../engines/engine.ts';
 import type { ErrorCode } from '../../errors/catalog.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
+import type { DaemonRun, DaemonRunner } from '../../units/unit.ts';
 import type { HostedTool } from './hosted-types.ts';
 import { createOutputLog } from './output-log.ts';
 
 /**
- * The engine of tools that the daemon carries out itself: the same journey, limits and records as for any other, without a
- * guest. `find` is asked as a call starts, so that what was taken back in the meantime does not run.
+ * Who runs tools that the daemon carries out itself: the same journey, limits and records as for any other, without a guest.
+ * `find` is asked as a call starts, so that what was taken back in the meantime does not run.
  */
-export function createHostedEngine(find: (programKey: string, handler: string) => HostedTool | undefined): Engine {
-  return {
-    name: 'docker',
-    load: async () => ({ ok: false, error: { code: 'load-failed', message: 'Hosted tools are not loaded.', frames: [] } }),
-    run: (request, host, signal) => runHosted(find(request.program.key, request.handler), request, host, signal),
-    discard: () => undefined,
-    close: async () => undefined,
-  };
+export function createDaemonRunner(find: (tool: string) => HostedTool | undefined): DaemonRunner {
+  return { by: 'daemon', run: (request, host, signal) => runHosted(find(request.handler), request, host, signal) };
 }
 
 async function runHosted(
   tool: HostedTool | undefined,
-  request: RunRequest,
+  request: DaemonRun,
   host: BorderHost,
   signal: AbortSignal,
 ): Promise<RunOutcome> {
