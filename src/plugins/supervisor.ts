@@ -246,7 +246,7 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
         if (!generation || !record || !mayServe(record.lifecycle.state)) return undefined;
         if (record.live?.generation === generation) return record.live.leasable.served;
         const granted: ServedUnit['granted'] = (use) => decideGrants(generation, use).granted;
-        return createLeasable({ generation, granted, now, onDrained: () => {} }).served;
+        return createLeasable({ generation, granted, onDrained: () => {} }).served;
       },
     },
     noteKill(plugin, reason) {

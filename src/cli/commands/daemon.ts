@@ -35,9 +35,8 @@ export function registerDaemon(program: Command, session: CliSession): void {
         if (flags.json) return session.printJson(status);
         const states = Object.entries(status.plugins).map(([state, count]) => `${count} ${state}`);
         const { pending, running } = status.calls;
-        session.print(
-          `${style.bold(`Hotcell ${status.version}`)} on Node ${status.node}, since ${formatTime(status.startedAtMs)}\n`,
-        );
+        const node = status.node === undefined ? '' : ` on Node ${status.node}`;
+        session.print(`${style.bold(`Hotcell ${status.version}`)}${node}, since ${formatTime(status.startedAtMs)}\n`);
         if (client.url !== undefined) session.print(`address  ${client.url}\n`);
         session.print(`plugins  ${states.join(', ') || 'none'}\ntools    ${status.tools}\n`);
         session.print(`calls    ${running} running, ${pending} waiting\n`);

@@ -11,6 +11,8 @@ function showConfigState({ configState }: OperationParts): ConfigState & { resta
 
 /** How the daemon does. */
 export function createStatusOperations(parts: OperationParts): Operation[] {
+  // The clock may be set while the daemon runs.
+  const startedAt = performance.now();
   return [
     implement(daemonContracts.status, (_input, { caller }) => {
       const plugins: Record<string, number> = {};
@@ -19,15 +21,18 @@ export function createStatusOperations(parts: OperationParts): Operation[] {
       if (isAdmin) for (const { state } of parts.plugins.list()) plugins[state] = (plugins[state] ?? 0) + 1;
       const countOwn = (status: string) => parts.store.executions.count({ caller: caller.id, status });
       return {
-        ...(isAdmin && { openQuestions: parts.approvals.count({ status: 'open' }), config: showConfigState(parts) }),
         version: parts.version,
-        node: process.versions.node,
         startedAtMs: parts.startedAtMs,
-        uptimeMs: Date.now() - parts.startedAtMs,
+        uptimeMs: Math.round(performance.now() - startedAt),
         plugins,
         tools: parts.tools.list().filter((entry) => seesTool(caller, entry)).length,
         calls: isAdmin ? { ...parts.caller.load() } : { pending: countOwn('pending'), running: countOwn('running') },
-        lastEventSeq: parts.events.lastSeq(),
+        ...(isAdmin && {
+          node: process.versions.node,
+          lastEventSeq: parts.events.lastSeq(),
+          openQuestions: parts.approvals.count({ status: 'open' }),
+          config: showConfigState(parts),
+        }),
       };
     }),
   ];

@@ -13,10 +13,11 @@ export interface Leasable {
 export function createLeasable(parts: {
   readonly generation: Generation;
   readonly granted: ServedUnit['granted'];
-  readonly now: () => number;
+  /** Monotonic ms. */
+  readonly now?: () => number;
   readonly onDrained: () => void;
 }): Leasable {
-  const { generation, granted, now, onDrained } = parts;
+  const { generation, granted, now = () => performance.now(), onDrained } = parts;
   let leases = 0;
   let refusesAfterMs = Number.POSITIVE_INFINITY;
   let deadline: NodeJS.Timeout | undefined;

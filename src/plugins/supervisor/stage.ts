@@ -148,7 +148,6 @@ export function createStage(parts: StageParts): Stage {
     const before = record.live;
     const leasable = createLeasable({
       generation,
-      now,
       granted: (use) => decideGrants(generation, use).granted,
       onDrained: () => letGo(record, generation),
     });

@@ -55,6 +55,25 @@ describe('work that a guest asks the host for', () => {
     expect(ask('key.read', { text: open.toString('base64'), ...rest })).toBe('arguments-invalid');
   });
 
+  it('derives keys with as many rounds as their digest is quick', () => {
+    const derive = (hash: string, rounds: number, bytes = 16) =>
+      ask('key.derive', { kind: 'pbkdf2', key: '', salt: '', bytes, hash, rounds });
+    for (const [hash, most] of [
+      ['sha1', 4_000_000],
+      ['sha512', 2_000_000],
+      ['sha3-512', 500_000],
+      ['sm3', 500_000],
+      ['blake2b512', 500_000],
+      ['RIPEMD160', 500_000],
+      ['sha512-256', 500_000],
+    ] as const) {
+      expect([hash, derive(hash, most + 1), derive(hash, 1)]).toEqual([hash, 'payload-too-large', 'answered']);
+    }
+    // A longer key takes the rounds several times, by blocks of the digest.
+    expect([derive('sha512', 600_000, 64), derive('sha512', 1_000_001, 65)]).toEqual(['answered', 'payload-too-large']);
+    expect([derive('no-digest', 1), derive('sha256', -1)]).toEqual(['arguments-invalid', 'arguments-invalid']);
+  });
+
   it('opens sealed keys as they are usually written', () => {
     const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
     for (const type of ['pkcs8', 'pkcs1'] as const) {

@@ -79,6 +79,13 @@ export const callMutants: MutantsByPromise = {
       replace: 'createCallerLimits({ now: () => Date.now() })',
       tests: ['test/tools/clock.test.ts'],
     },
+    {
+      what: 'a replaced build goes on for as long as the clock of the machine says',
+      file: 'src/plugins/generations/leases.ts',
+      find: 'now = () => performance.now()',
+      replace: 'now = () => Date.now()',
+      tests: ['test/plugins/generations/leases.test.ts'],
+    },
   ],
   'Calls that hold much memory and wait': [
     {
@@ -175,6 +182,13 @@ export const callMutants: MutantsByPromise = {
     },
   ],
   'No operation tells one caller anything of another': [
+    {
+      what: 'every caller hears how much happens to others',
+      file: 'src/operations/handlers/status.ts',
+      find: '...(isAdmin && {',
+      replace: '...({',
+      tests: ['test/operations/handlers/status.test.ts'],
+    },
     {
       what: 'operations of admins are for everybody',
       file: 'src/operations/invoke.ts',

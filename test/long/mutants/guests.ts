@@ -2,6 +2,22 @@ import type { MutantsByPromise } from './mutation.ts';
 
 /** Plugins inside QuickJS and WebAssembly, and how they are read, built and replaced. */
 export const guestMutants: MutantsByPromise = {
+  'A thread that native code does not let go is replaced': [
+    {
+      what: 'a thread is replaced only when it is gone',
+      file: 'src/engines/quickjs/schedule/scheduler.ts',
+      find: 'if (thread.isEnding) this.#replaceLate(thread, now);',
+      replace: '',
+      tests: ['test/engines/quickjs/native-answers.test.ts'],
+    },
+    {
+      what: 'any number of threads is replaced early',
+      file: 'src/engines/quickjs/schedule/scheduler.ts',
+      find: ' || this.#lingering.size >= MAX_LINGERING',
+      replace: '',
+      tests: ['test/engines/quickjs/native-answers.test.ts'],
+    },
+  ],
   "A plugin's code reaches nothing of the host": [
     {
       what: 'the entry points of the prelude stay where a plugin finds them',
@@ -101,14 +117,21 @@ export const guestMutants: MutantsByPromise = {
     {
       what: 'a key is derived in any number of rounds',
       file: 'src/engines/quickjs/host-answers/key-answers.ts',
-      find: 'if (rounds * Math.ceil(bytes / 20) > maxRounds)',
+      find: 'if (rounds > most)',
       replace: 'if (false)',
-      tests: ['test/engines/quickjs/web-api-host-answers.test.ts'],
+      tests: ['test/engines/quickjs/web-api-host-answers.test.ts', 'test/engines/quickjs/host-answers-work.test.ts'],
+    },
+    {
+      what: 'rounds of slow digests count as those of quick ones',
+      file: 'src/engines/quickjs/host-answers/key-answers.ts',
+      find: 'costOfRound(hash) * Math.max',
+      replace: 'Math.max',
+      tests: ['test/engines/quickjs/host-answers-work.test.ts'],
     },
     {
       what: 'a key that is sealed asks for any number of rounds',
       file: 'src/engines/quickjs/host-answers/key-answers.ts',
-      find: 'if (countSealedWork(der) > maxRounds) throw',
+      find: 'if (countSealedWork(der) > most) throw',
       replace: 'if (false) throw',
       tests: ['test/engines/quickjs/host-answers-work.test.ts'],
     },

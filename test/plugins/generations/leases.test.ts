@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import type { Generation } from '../../../src/plugins/generations/generation.ts';
 import { createLeasable } from '../../../src/plugins/generations/leases.ts';
 
@@ -31,6 +31,11 @@ const generation: Generation = {
     handsOver: false,
   },
 };
+
+const readClock = Date.now;
+afterEach(() => {
+  Date.now = readClock;
+});
 
 function makeLeasable() {
   const clock = { nowMs: 1000 };
@@ -70,5 +75,16 @@ describe('createLeasable', () => {
     leasable.served.lease()();
     clock.nowMs = 1051;
     expect(() => leasable.served.lease()).toThrow(/Generation 1 of "a@1.0.0" was replaced/);
+  });
+
+  it('keeps its deadline when the clock of the machine is set', () => {
+    const leasable = createLeasable({ generation, granted: () => ({}), onDrained: () => {} });
+    leasable.retire(600_000);
+    Date.now = () => readClock() + 3_600_000;
+    leasable.served.lease()();
+    const gone = createLeasable({ generation, granted: () => ({}), onDrained: () => {} });
+    gone.retire(-1);
+    Date.now = () => readClock() - 3_600_000;
+    expect(() => gone.served.lease()).toThrow(/was replaced/);
   });
 });

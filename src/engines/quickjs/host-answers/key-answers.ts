@@ -5,6 +5,7 @@ import {
   createPrivateKey,
   createPublicKey,
   diffieHellman,
+  hash as digest,
   generateKeyPairSync,
   getCipherInfo,
   hkdfSync,
@@ -27,6 +28,12 @@ import { Shape } from './shape.ts';
 /** Bounds of what takes the processor long: some hundred milliseconds each. */
 const maxModulusBits = 4096;
 const maxRounds = 4_000_000;
+/** How many rounds of SHA-256 one round takes, at most; digests without an entry are among the slow ones. */
+const roundCosts: ReadonlyMap<string, number> = new Map([
+  ...['md5', 'sha1', 'sha224', 'sha256'].map((name): [string, number] => [name, 1]),
+  ...['sha384', 'sha512'].map((name): [string, number] => [name, 2]),
+]);
+const slowRoundCost = 8;
 const maxScryptBytes = 64 * 1024 * 1024;
 const maxDerivedBytes = 1024 * 1024;
 /** A private RSA key of `maxModulusBits` has less; the numbers in a key decide how long it takes, whatever it says of its size. */
@@ -154,8 +161,11 @@ export const keyAnswers: Readonly<Record<string, AnswerNow>> = {
     if (bytes > maxDerivedBytes) throw tooMuch(`${kind} derives ${maxDerivedBytes} bytes at most, asked for ${bytes}.`);
     if (kind === 'hkdf') return new Uint8Array(hkdfSync(hash, key, salt, Buffer.from(info, 'base64'), bytes));
     if (kind === 'pbkdf2') {
-      if (rounds * Math.ceil(bytes / 20) > maxRounds)
-        throw tooMuch(`pbkdf2 takes ${maxRounds} rounds at most, asked for ${rounds}.`);
+      const most = Math.floor(
+        maxRounds / (costOfRound(hash) * Math.max(1, Math.ceil(bytes / digest(hash, '', 'buffer').length))),
+      );
+      if (rounds > most)
+        throw tooMuch(`pbkdf2 with ${hash} takes ${most} rounds at most for ${bytes} bytes, asked for ${rounds}.`);
       return pbkdf2Sync(key, salt, rounds, bytes, hash);
     }
     const { cost = 16_384, blockSize = 8, parallelization = 1 } = request;
@@ -201,7 +211,9 @@ function openSealed({
   const block = /-----BEGIN ENCRYPTED PRIVATE KEY-----([^-]*)-----END/.exec(key)?.[1];
   if (format !== 'der' && block === undefined && !key.includes('ENCRYPTED PRIVATE KEY')) return { key, format, type, passphrase };
   const der = Buffer.from(format === 'der' ? key : (block ?? ''), 'base64');
-  if (countSealedWork(der) > maxRounds) throw tooMuch(`a key may ask for ${maxRounds} rounds at most to be opened.`);
+  // Which digest it takes is not looked at.
+  const most = maxRounds / slowRoundCost;
+  if (countSealedWork(der) > most) throw tooMuch(`a key may ask for ${most} rounds at most to be opened.`);
   return { key: der, format: 'der', type: format === 'der' ? type : 'pkcs8', passphrase };
 }
 
@@ -260,6 +272,10 @@ function generate(
     case 'x25519':
       return generateKeyPairSync('x25519');
   }
+}
+
+function costOfRound(hash: string): number {
+  return roundCosts.get(hash.toLowerCase().replace('-', '')) ?? slowRoundCost;
 }
 
 function tooMuch(message: string): HostRefusal {

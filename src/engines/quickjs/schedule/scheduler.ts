@@ -17,6 +17,10 @@ const GRACE_MS = 500;
 const LOAD_GRACE_MS = 500;
 /** A slice that was asked to stop looks at the clock within this time, or its thread is ended. */
 const STOP_MS = 500;
+/** A thread that was told to end and is not gone by then is replaced: what runs in it is native code, which nothing interrupts. */
+const END_MS = 250;
+/** So many threads may be on their way out like that; beyond it the next one is replaced when it is gone. */
+const MAX_LINGERING = 8;
 /** All threads busy for this long: another one is started, up to the maximum. */
 const SATURATION_MS = 30;
 /** A slice that turns out longer than this gives back the ones behind it. */
@@ -45,6 +49,8 @@ export class Scheduler {
   readonly #size: { readonly min: number; readonly max: number };
   readonly #handlers: SchedulerHandlers;
   readonly #threads = new Set<WorkerThread>();
+  /** Told to end, not gone yet, and replaced already. */
+  readonly #lingering = new Set<WorkerThread>();
   readonly #vigil = createVigil(() => this.#work.size === 1);
   readonly #work = new Map<WorkerThread, ThreadWork>();
   readonly #pace = new Pace();
@@ -113,6 +119,7 @@ export class Scheduler {
       const work = this.#work.get(thread);
       const elapsed = work ? now - work.startedAt : 0;
       if (elapsed < SATURATION_MS) areAllBusy = false;
+      if (thread.isEnding) this.#replaceLate(thread, now);
       if (!work?.first || thread.isEnding) continue;
       if (elapsed > LONG_MS && work.size > 1) this.#giveBack(thread, work);
       if (work.isDeaf(thread.looks(), now)) this.#end(thread, work);
@@ -124,7 +131,7 @@ export class Scheduler {
 
   async close(): Promise<void> {
     this.#closed = true;
-    await Promise.all([...this.#threads].map((thread) => thread.terminate()));
+    await Promise.all([...this.#threads, ...this.#lingering].map((thread) => thread.terminate()));
   }
 
   #startThread(): void {
@@ -136,6 +143,8 @@ export class Scheduler {
   }
 
   #onMessage(thread: WorkerThread, message: FromWorker): void {
+    // Its calls have their end, and the memories in it are given up.
+    if (this.#lingering.has(thread)) return;
     switch (message.type) {
       case 'ready':
         thread.rest();
@@ -319,6 +328,13 @@ export class Scheduler {
     void thread.terminate();
   }
 
+  /** Others need not wait until native code that nothing interrupts is done. */
+  #replaceLate(thread: WorkerThread, now: number): void {
+    if (now - thread.endingSince < END_MS || this.#lingering.size >= MAX_LINGERING) return;
+    this.#lingering.add(thread);
+    this.#lose(thread, 'it did not end');
+  }
+
   /** What waits behind a long slice goes to whoever is free. */
   #giveBack(thread: WorkerThread, work: ThreadWork): void {
     for (const { job } of work.takeBack((item) => thread.takeBack(item.index)).reverse()) this.#putBack(job);
@@ -336,6 +352,11 @@ export class Scheduler {
   }
 
   #onExit(thread: WorkerThread, detail: string): void {
+    if (!this.#lingering.delete(thread)) this.#lose(thread, detail);
+  }
+
+  /** A thread is gone, or given up: another takes its place, and every call that was in it gets its end or goes elsewhere. */
+  #lose(thread: WorkerThread, detail: string): void {
     const work = this.#work.get(thread);
     this.#work.delete(thread);
     this.#threads.delete(thread);

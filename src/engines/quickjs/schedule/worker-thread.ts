@@ -20,6 +20,7 @@ export class WorkerThread {
   readonly #control: Int32Array;
   readonly #images = new Map<string, true>();
   #serial = 0;
+  #endingSince = Number.POSITIVE_INFINITY;
 
   constructor(
     setup: Omit<WorkerSetup, 'control'>,
@@ -63,6 +64,11 @@ export class WorkerThread {
   /** It was told to end: what it still answers counts, but it gets nothing more. */
   get isEnding(): boolean {
     return this.#state === 'ending';
+  }
+
+  /** When it was told to end, as performance.now() tells. */
+  get endingSince(): number {
+    return this.#endingSince;
   }
 
   /** It is ready, or done with its work. */
@@ -129,6 +135,7 @@ export class WorkerThread {
   }
 
   async terminate(): Promise<void> {
+    if (this.#state !== 'ending') this.#endingSince = performance.now();
     this.#state = 'ending';
     await this.#worker.terminate();
   }
