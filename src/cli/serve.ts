@@ -72,6 +72,7 @@ export async function serve(session: CliSession, flags: CliFlags, { json, quiet 
     const openQuestions = approvals.count({ status: 'open' });
     const tookMs = performance.now() - startedAt;
     view.started({
+      passedOver: plugins.passedOver().map(({ reason }) => reason),
       ...{ url, version, config, cwd: io.cwd, tookMs, plugins: plugins.list(), tools: tools.list(), openQuestions },
       readError: (id) => lookFor(() => executions.get(id, operator).error?.message),
       readWarnings: ({ data }) => lookFor(() => plugins.get(data.path).warnings) ?? [],

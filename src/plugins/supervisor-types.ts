@@ -1,5 +1,6 @@
 import type { Asking } from '../permissions/grants.ts';
 import type { Author } from '../units/unit.ts';
+import type { PassedOver } from './discovery/passed-over.ts';
 import type { Generation } from './generations/generation.ts';
 import type { Diagnostic, PluginView } from './plugin-types.ts';
 
@@ -40,6 +41,8 @@ export interface PluginSupervisor {
   /** Scans and loads everything; resolves when every plugin has a state. */
   start(): Promise<void>;
   list(): PluginView[];
+  /** What looks like a plugin in the plugin folders and is none. */
+  passedOver(): PassedOver[];
   /** Whether any plugin is being built that serves nothing yet. */
   isLoading(): boolean;
   /** By name, `name@version` or path relative to a plugin folder; throws `plugin-unknown` with near names. */

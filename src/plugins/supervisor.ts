@@ -101,7 +101,13 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
     refuseLoading: (name) => refuseLoading(name, config),
     onFault,
   });
-  const fleet = createFleet({ roots, users, names, createUnit });
+  const fleet = createFleet({
+    roots,
+    users,
+    names,
+    createUnit,
+    onPassedOver: ({ path, reason }) => events.publish('watch-problem', { subject: path, data: { path, message: reason } }),
+  });
   let watches: Watches | undefined;
 
   function createUnit(record: PluginRecord): PluginUnit {
@@ -175,6 +181,7 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
       await Promise.all(stale.map((unit) => unit.check('found at start')));
     },
     list: () => sortedUnits().map((unit) => view(unit.record)),
+    passedOver: () => fleet.passedOver(),
     isLoading: () => fleet.units.values().some(({ record }) => record.lifecycle.state === 'loading'),
     get: (name) => view(find(name).record),
     pathOf: (name) => find(name).record.path,

@@ -7,6 +7,7 @@ import type { ReloadResult } from '../../plugins/supervisor-types.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { renderDiagnostic } from '../render/error.ts';
 import { formatDuration, formatTime, renderPlugin, renderPlugins } from '../render/plugin.ts';
+import { tame } from '../render/style.ts';
 import { renderTable } from '../render/table.ts';
 import type { CliSession } from '../session.ts';
 import { addDefaultList, type ListFlags, withDaemon } from './command.ts';
@@ -35,7 +36,7 @@ export function registerPlugin(program: Command, session: CliSession): void {
       return withDaemon(session, flags, async (client) => {
         const list = await client.invoke(pluginContracts.list, state === undefined ? {} : { state });
         if (json) session.printJson(list);
-        else
+        else {
           session.print(
             list.total > 0
               ? renderPlugins(list.items, style, io.columns)
@@ -43,6 +44,8 @@ export function registerPlugin(program: Command, session: CliSession): void {
                 ? 'No plugins. Make one: hotcell plugin new NAME\n'
                 : `No plugin is ${state}.\n`,
           );
+          for (const { reason } of list.passedOver ?? []) session.note(`${style.yellow('!')} ${tame(reason)}\n`);
+        }
       });
     });
 

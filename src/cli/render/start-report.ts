@@ -17,6 +17,8 @@ export interface StartReport {
   readonly tookMs: number;
   readonly plugins: readonly PluginView[];
   readonly tools: readonly ToolEntry[];
+  /** Why what looks like a plugin is none. */
+  readonly passedOver: readonly string[];
   /** Questions that wait for a person. */
   readonly openQuestions: number;
 }
@@ -40,6 +42,7 @@ export function renderStartReport(report: StartReport, style: Style): string {
     plugins.length === 0
       ? `  ${config.safe ? 'Safe start: no plugin is loaded.' : `No plugins yet. Make one: hotcell plugin new hello`}\n`
       : '',
+    ...report.passedOver.slice(0, maxListed).map((reason) => `  ${style.yellow('!')} ${tame(reason)}\n`),
     ...inviteAnswer(report, style),
     ...inviteCall(tools, report, style),
   ].join('');

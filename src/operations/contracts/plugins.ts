@@ -101,7 +101,14 @@ export const pluginContracts = {
     summary: 'Lists the plugins with their states.',
     role: 'admin',
     input: Type.Object({ state: Type.Optional(Type.Enum([...pluginStates])), ...pageQuery }, { additionalProperties: false }),
-    output: listOf(pluginView),
+    output: Type.Object({
+      ...listOf(pluginView).properties,
+      passedOver: Type.Optional(
+        Type.Array(Type.Object({ path: Type.String(), reason: Type.String() }), {
+          description: 'What looks like a plugin in the plugin folders and is none.',
+        }),
+      ),
+    }),
     http: { method: 'GET', path: '/api/plugins' },
   }),
   get: defineContract({

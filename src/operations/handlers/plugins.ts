@@ -13,7 +13,7 @@ export function createPluginOperations({ plugins, uses }: OperationParts): Opera
       const views = plugins.list().filter((view) => input.state === undefined || view.state === input.state);
       // Two files may carry one name, so the path makes the cursor unique.
       const keyOf = (view: { name: string; path: string }) => `${view.name}\n${view.path}`;
-      return cutPage(views.sort(compareBy(keyOf)), input, keyOf);
+      return { ...cutPage(views.sort(compareBy(keyOf)), input, keyOf), passedOver: plugins.passedOver() };
     }),
     implement(pluginContracts.get, ({ name }) => {
       const view = plugins.get(name);

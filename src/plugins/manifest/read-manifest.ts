@@ -6,7 +6,7 @@ import { HotcellError } from '../../errors/hotcell-error.ts';
 import { parseRequestedPermissions } from '../../permissions/parse.ts';
 import type { ToolManifest } from '../../units/tool-manifest.ts';
 import { renderCodeFrame } from '../diagnostics/code-frame.ts';
-import { nameFromFile } from '../discovery/entry-names.ts';
+import { explainName, nameFromFile } from '../discovery/entry-names.ts';
 import type { PluginManifest } from '../generations/generation.ts';
 import type { Diagnostic } from '../plugin-types.ts';
 import {
@@ -67,6 +67,8 @@ function readPlugin(input: ManifestInput): PluginManifest {
     if (warnings.length < maxWarnings && !warnings.includes(warning)) warnings.push(warning);
   };
   const name = readName(node, input.fileName);
+  const unlike = node.data.name === undefined ? explainName(input.fileName) : undefined;
+  if (unlike !== undefined) warn(unlike);
   const isolation = readChoice(node, 'isolation', ['call', 'session', 'plugin']) ?? 'call';
   const { permissions, permissionsSource } = readPermissions(node, input);
   const tools = readTools(node, name, input, warn);

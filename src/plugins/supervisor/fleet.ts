@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { NameBook } from '../../permissions/name-book.ts';
 import { nameFromFile } from '../discovery/entry-names.ts';
+import { explainPassedOver, listPassedOver, type PassedOver } from '../discovery/passed-over.ts';
 import { displayPath, locate, type PluginRoot } from '../discovery/plugin-roots.ts';
 import { findSource, type PluginSource, pluginNamesFor, scanRoot } from '../discovery/plugin-source.ts';
 import type { InputUsers } from '../watch/input-users.ts';
@@ -15,6 +16,8 @@ export interface Fleet {
   drop(pluginPath: string): void;
   /** Something at this path may have changed. */
   hint(path: string): void;
+  /** What looks like a plugin and is none. */
+  passedOver(): PassedOver[];
   /** Looks at everything in a root, for what the watch did not see. */
   rescan(root: PluginRoot): void;
 }
@@ -25,9 +28,13 @@ export function createFleet(parts: {
   readonly users: InputUsers;
   readonly createUnit: (record: PluginRecord) => PluginUnit;
   readonly names: Pick<NameBook, 'arrive' | 'ownerOf'>;
+  /** Told of what was dropped and is no plugin, once for each reason. Must not throw. */
+  readonly onPassedOver: (found: PassedOver) => void;
 }): Fleet {
   const { roots, users, names } = parts;
   const units = new Map<string, PluginUnit>();
+  /** The reason by path. */
+  const told = new Map<string, string>();
 
   function add(source: PluginSource): PluginUnit {
     const known = units.get(source.path);
@@ -43,6 +50,17 @@ export function createFleet(parts: {
     const source = known ? undefined : findSource(root, name);
     if (source) add(source).poke();
     known?.poke();
+    if (known === undefined && source === undefined) tellPassedOver(root, name);
+  }
+
+  function tellPassedOver(root: PluginRoot, name: string): void {
+    const found = explainPassedOver(root, name);
+    const path = join(root.path, name);
+    if (found === undefined) told.delete(path);
+    else if (told.get(path) !== found.reason) {
+      told.set(path, found.reason);
+      parts.onPassedOver(found);
+    }
   }
 
   return {
@@ -57,6 +75,7 @@ export function createFleet(parts: {
       const place = locate(roots, path);
       if (place) for (const name of pluginNamesFor(place.name)) pokeAt(place.root, name);
     },
+    passedOver: () => roots.flatMap(listPassedOver),
     rescan(root) {
       const sources = scanRoot(root);
       if (!sources) return;

@@ -10,7 +10,7 @@ import { makeFolder } from '../rig/supervisor-rig.ts';
 const rootOf = (path: string, kind: PluginRoot['kind'] = 'plugins'): PluginRoot => ({ path, kind, label: 'plugins' });
 
 describe('classifyName', () => {
-  it.each(['a.ts', 'a.mts', 'a.js', 'a.mjs', 'a.cjs'])('takes %s for code', (name) => {
+  it.each(['a.ts', 'a.mts', 'a.cts', 'a.tsx', 'a.js', 'a.mjs', 'a.cjs', 'a.jsx'])('takes %s for code', (name) => {
     expect(classifyName(name)).toBe('code');
   });
 
@@ -32,6 +32,7 @@ describe('classifyName', () => {
     'a.d.mts',
     'a.test.ts',
     'a.spec.js',
+    'a.test.tsx',
     '_helper.ts',
   ])('ignores %s', (name) => {
     expect(classifyName(name)).toBe('ignored');
@@ -44,7 +45,9 @@ describe('nameFromFile', () => {
     expect(nameFromFile('ünïcode.mjs')).toBe('unicode');
     expect(nameFromFile('größe.ts')).toBe('grosse');
     expect(nameFromFile('gro\u0308ße.ts')).toBe('grosse');
-    expect(nameFromFile('天気.ts')).toBe('plugin');
+    expect(nameFromFile('天気.ts')).toMatch(/^plugin-[0-9a-f]{6}$/);
+    expect(nameFromFile('天気.ts')).not.toBe(nameFromFile('新聞.ts'));
+    expect(nameFromFile('card.tsx')).toBe('card');
     expect(nameFromFile(`${'x'.repeat(200)}.ts`)).toHaveLength(64);
   });
 });

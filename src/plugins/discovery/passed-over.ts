@@ -1,0 +1,55 @@
+import { readdirSync, statSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { classifyName } from './entry-names.ts';
+import { displayPath, type PluginRoot } from './plugin-roots.ts';
+import { findSource } from './plugin-source.ts';
+
+/** Something in a plugin folder that somebody may take for a plugin, and why it is none. */
+export interface PassedOver {
+  readonly path: string;
+  /** One sentence, with what to do. */
+  readonly reason: string;
+}
+
+const mostNamed = 3;
+
+/** Says why a name in a root that looks like a plugin is none; undefined for plugins, and for what never looked like one. */
+export function explainPassedOver(root: PluginRoot, name: string): PassedOver | undefined {
+  const kind = classifyName(name);
+  if (kind === 'ignored' || kind === 'wasm' || findSource(root, name) !== undefined) return undefined;
+  const path = join(root.path, name);
+  const shown = displayPath(root, path);
+  if (root.kind === 'wasm') {
+    if (kind !== 'code' || !isKind(path, 'file')) return undefined;
+    return { path, reason: `${shown} is no plugin: this folder is for .wasm files. Move it into a plugin folder.` };
+  }
+  if (kind !== 'folder' || !isKind(path, 'folder')) return undefined;
+  const code = listCode(path);
+  if (code.length === 0) return undefined;
+  const named = code.slice(0, mostNamed).join(', ') + (code.length > mostNamed ? ` and ${code.length - mostNamed} more` : '');
+  const what = `The folder ${shown} is no plugin: it has no index.ts, and its package.json names no "main" in it`;
+  const fix = `Name its entry index.ts, move its files up to ${basename(root.path)}, or begin its name with "_" when plugins import it`;
+  return { path, reason: `${what}, so ${named} ${code.length === 1 ? 'is' : 'are'} not looked at. ${fix}.` };
+}
+
+/** All of a root that looks like plugins and is none. */
+export function listPassedOver(root: PluginRoot): PassedOver[] {
+  return readNames(root.path).flatMap((name) => explainPassedOver(root, name) ?? []);
+}
+
+function listCode(folder: string): string[] {
+  return readNames(folder).filter((name) => /^(?:code|wasm)$/.test(classifyName(name)));
+}
+
+function readNames(folder: string): string[] {
+  try {
+    return readdirSync(folder).sort();
+  } catch {
+    return [];
+  }
+}
+
+function isKind(path: string, kind: 'file' | 'folder'): boolean {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  return (kind === 'file' ? stats?.isFile() : stats?.isDirectory()) ?? false;
+}
