@@ -13,6 +13,7 @@ import { openHooks } from './main/hooks.ts';
 import { openHosted } from './main/hosted.ts';
 import { openNames } from './main/names.ts';
 import { openPlugins } from './main/plugins.ts';
+import { warmUp } from './main/warm-up.ts';
 import { createAnonymousCleaner } from './operations/anonymous-cleaner.ts';
 import { type Daemon, type DaemonOptions, drainMs } from './operations/daemon-types.ts';
 import { createOperations } from './operations/table.ts';
@@ -67,7 +68,15 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
   const news = createToolsNews(events);
   closers.push(() => news.flush());
   const hosted = createHostedTools({ registry, decide: grants.decide, names, news });
-  const { plugins, tracer } = openPlugins(foundation, { engines, registry, names, ladder, grants, uses, caller: () => caller });
+  const { plugins, tracer, builder } = openPlugins(foundation, {
+    engines,
+    registry,
+    names,
+    ladder,
+    grants,
+    uses,
+    caller: () => caller,
+  });
   // Who brings tools. The plugin folders come last: they know the near names of what nobody has.
   const units = createUnitBook([hosted, plugins.units]);
   const calls = { engines, sandbox, registry, units, names, ladder, plugins, tracer, approvals, uses, audit };
@@ -156,6 +165,14 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
   }
   void sandbox.sweep().catch((error: unknown) => log.debug({ err: error }, 'containers of an earlier run were not swept'));
   isReady = true;
+  if (options.warmUp) {
+    const ending = new AbortController();
+    const warm = warmUp(builder, config.dataDir, ending.signal);
+    closers.push(() => {
+      ending.abort();
+      return warm;
+    });
+  }
   events.publish('daemon-start', { subject: 'daemon', data: { version, url: server?.url ?? '' } });
 
   return {

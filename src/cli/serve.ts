@@ -54,6 +54,7 @@ export async function serve(session: CliSession, flags: CliFlags, { json, quiet 
     config,
     version,
     listen: true,
+    warmUp: true,
     onEvent: view.onEvent,
     log: view.log,
     onRedaction: view.redaction.use,

@@ -3,6 +3,7 @@ import { openPluginBuilder } from '../operations/handlers/plugin-builder.ts';
 import { isNothing } from '../permissions/decision.ts';
 import type { NameBook } from '../permissions/name-book.ts';
 import { createTracer, type Tracer } from '../plugins/diagnostics/trace.ts';
+import type { PluginBuilder } from '../plugins/supervisor/builder-types.ts';
 import { createSupervisor, type PluginSupervisorControls } from '../plugins/supervisor.ts';
 import type { ToolRegistry } from '../tools/tools-api.ts';
 import type { Consents } from './consents.ts';
@@ -22,7 +23,7 @@ export interface PluginNeeds extends Pick<OpenEngines, 'engines'>, Pick<Consents
 export function openPlugins(
   foundation: Foundation,
   needs: PluginNeeds,
-): { readonly plugins: PluginSupervisorControls; readonly tracer: Tracer } {
+): { readonly plugins: PluginSupervisorControls; readonly tracer: Tracer; readonly builder: PluginBuilder } {
   const { config, closers, store, events, logFault } = foundation;
   const { engines, registry, names, ladder, grants, uses, caller } = needs;
   const tracer = createTracer({
@@ -61,5 +62,5 @@ export function openPlugins(
     builtBy: `${foundation.version} ${ladder.fingerprint}`,
     onFault: (error) => logFault(error),
   });
-  return { plugins, tracer };
+  return { plugins, tracer, builder };
 }

@@ -17,6 +17,8 @@ export interface DaemonOptions {
   /** Sees every event from the start on. Must not throw. */
   readonly onEvent?: (event: EventEnvelope) => void;
   readonly log: Logger;
+  /** Gets ready for the first save once it serves. */
+  readonly warmUp?: boolean;
   /** Reads the config again as it was read for this start; without it an edit of the file counts at the next start. */
   readonly reread?: { readonly cwd: string; readonly readConfig: () => Promise<Config> };
   /** Stands in for the resolver of the operating system, for whatever plugins reach. */
