@@ -25,12 +25,19 @@ export function shareQueue(inAll: number): PlaceBounds {
 /** Threads for WebAssembly beside those that one caller may have (`workers.max`). */
 export const spareExtismThreads = 2;
 
+/** Of what waiting cells hold in one place, one caller has three quarters at most, and the last eighth is for admins. */
+export function shareWaiting(inAll: number) {
+  return { perCaller: (inAll / 4) * 3, inAll, reserve: inAll / 8 };
+}
+
 /** What a budget counts. */
 export type BudgetUnit =
   | 'bytes'
   | 'calls'
   | 'cells'
   | 'connections'
+  | 'events'
+  | 'keys'
   | 'ms'
   | 'places'
   | 'questions'
@@ -59,7 +66,9 @@ export interface Budget {
 }
 
 const MIB = 1024 * 1024;
-const { queue, approvals, files, kv, executions, audit, workers, docker } = defaults;
+/** What `llm: true` grants a day. */
+const llmTokens = 100_000;
+const { queue, approvals, files, kv, executions, audit, workers, docker, generations, anonymous } = defaults;
 const processMeans =
   'the next call waits for its turn, callers and then plugins in turn; admins have the reserve beyond the bound in all';
 const asideMeans =
@@ -168,8 +177,7 @@ export const budgets = {
   'cells.memory': {
     holds: 'memory of calls that wait and of kept cells',
     unit: 'bytes',
-    perCaller: (defaults.waiting.maxMemoryBytes / 4) * 3,
-    inAll: defaults.waiting.maxMemoryBytes,
+    ...shareWaiting(defaults.waiting.maxMemoryBytes),
     atBound: 'the memory is put on the disk',
     settings: ['waiting.maxMemoryBytes'],
     tests: ['engines/quickjs/suspend/waiting-memory.test.ts'],
@@ -177,8 +185,7 @@ export const budgets = {
   'cells.stored': {
     holds: 'the same on the disk',
     unit: 'bytes',
-    perCaller: (defaults.waiting.maxStoredBytes / 4) * 3,
-    inAll: defaults.waiting.maxStoredBytes,
+    ...shareWaiting(defaults.waiting.maxStoredBytes),
     atBound: 'a call that begins to wait ends with `waiting-memory-exceeded`, a kept cell is lost',
     settings: ['waiting.maxStoredBytes'],
     tests: ['engines/quickjs/suspend/waiting-memory.test.ts'],
@@ -329,6 +336,83 @@ export const budgets = {
     atBound: 'the oldest that ended go, of the caller who has most',
     settings: ['executions.maxBytes', 'executions.maxValueBytes', 'executions.maxRecordingBytes'],
     tests: ['store/tables/executions.test.ts', 'promises/disk-budget.test.ts'],
+  },
+  'disk.recordings': {
+    holds: 'recordings of successful calls',
+    unit: 'rows',
+    each: { of: 'tool', max: executions.keepRecordingsPerTool },
+    atBound: 'the oldest of the tool is removed; a longer one than `executions.maxRecordingBytes` is not kept',
+    settings: ['executions.keepRecordingsPerTool', 'executions.maxRecordingBytes'],
+    tests: ['store/tables.test.ts'],
+  },
+  'disk.idempotencyKeys': {
+    holds: 'idempotency keys that are remembered',
+    unit: 'keys',
+    perCaller: 200_000,
+    inAll: 1_000_000,
+    reserve: 100_000,
+    atBound: 'a call with a new key is refused with `rate-limited`; keys of callers without a token are not remembered',
+    settings: ['idempotency.keepMs'],
+    tests: ['calls/accept/idempotency.test.ts'],
+  },
+  'disk.events': {
+    holds: 'kept events',
+    unit: 'events',
+    inAll: 20_000,
+    atBound: 'the oldest are removed',
+    tests: ['store/tables.test.ts'],
+  },
+  'disk.eventBytes': {
+    holds: 'what kept events tell',
+    unit: 'bytes',
+    inAll: 64 * MIB,
+    atBound: 'the oldest are removed',
+    tests: ['store/tables.test.ts', 'events/event-log.test.ts'],
+  },
+  'disk.generations': {
+    holds: 'builds of a plugin, with their code and images',
+    unit: 'rows',
+    perPlugin: generations.keep,
+    atBound: 'the oldest is removed, but never the one that serves',
+    settings: ['generations.keep'],
+    tests: ['plugins/supervisor.test.ts'],
+  },
+  'rate.models': {
+    holds: 'tokens of `context.llm`, where the grant names no other number',
+    unit: 'tokens',
+    each: { of: 'plugin, caller and day', max: llmTokens },
+    atBound: 'the request is refused with `quota-exceeded`, which says when the day ends',
+    tests: ['capabilities/llm.test.ts'],
+  },
+  'rate.calls': {
+    holds: 'calls a minute of a key, and its calls under way; without a bound unless one is set',
+    unit: 'calls',
+    atBound: 'the call is refused with `rate-limited` and `Retry-After`',
+    settings: ['callers.ratePerMinute', 'callers.maxConcurrent'],
+    tests: ['calls/accept/caller-limits.test.ts'],
+  },
+  'rate.strangers': {
+    holds: 'requests a minute without a token',
+    unit: 'calls',
+    each: { of: 'address', max: anonymous.ratePerMinute },
+    atBound: 'the request is refused with `rate-limited` and `Retry-After`',
+    settings: ['anonymous.ratePerMinute'],
+    tests: ['http/anonymous-callers.test.ts'],
+  },
+  'calls.strangers': {
+    holds: 'calls under way without a token',
+    unit: 'calls',
+    inAll: anonymous.maxConcurrent,
+    atBound: 'the call is refused with `rate-limited` and `Retry-After`',
+    settings: ['anonymous.maxConcurrent'],
+    tests: ['calls/accept/caller-limits.test.ts'],
+  },
+  'hooks.waiting': {
+    holds: 'events that wait for a hook',
+    unit: 'events',
+    each: { of: 'hook', max: 1000 },
+    atBound: 'newer events are not told to it, and a `hook-problem` says so',
+    tests: ['hooks/event-hooks.test.ts', 'hooks/hook-queues.test.ts'],
   },
   'disk.audit': {
     holds: 'rows of the audit',

@@ -1,3 +1,4 @@
+import { budgets } from '../config/budgets.ts';
 import type { EventRow, Store } from '../store/store-types.ts';
 import type { EventDataByType, EventEnvelope, EventFilter, EventLog, EventType } from './event.ts';
 import { filterEvent, isKeptEventType, publicEventTypes } from './event-filter.ts';
@@ -21,8 +22,10 @@ interface Subscription {
 
 /** Numbers reserved ahead: what a killed process gave out but did not commit is never given out again. */
 const reservedAhead = 4096;
-const keptEvents = 20_000;
+const { inAll: keptEvents } = budgets['disk.events'];
+const { inAll: maxBytes } = budgets['disk.eventBytes'];
 const pruneEvery = 1000;
+const pruneEveryChars = maxBytes / 16;
 
 /** Creates the event log over the events of a store. */
 export function createEventLog(options: EventLogOptions): EventLog {
@@ -30,12 +33,13 @@ export function createEventLog(options: EventLogOptions): EventLog {
   let seq = store.events.lastSeq();
   let reservedSeq = seq + reservedAhead;
   let keptSincePrune = 0;
+  let charsSincePrune = 0;
   // Replaced, never changed: a subscription that begins or ends during a delivery counts from the next event.
   let subscriptions: readonly Subscription[] = [];
   const undelivered: EventEnvelope[] = [];
   let isDelivering = false;
   store.events.reserve(reservedSeq);
-  store.events.prune(keptEvents);
+  store.events.prune(keptEvents, maxBytes);
   store.flush();
 
   function keep(row: EventRow): void {
@@ -45,9 +49,11 @@ export function createEventLog(options: EventLogOptions): EventLog {
     }
     store.events.insert(row);
     keptSincePrune++;
-    if (keptSincePrune < pruneEvery) return;
+    charsSincePrune += row.dataJson.length;
+    if (keptSincePrune < pruneEvery && charsSincePrune < pruneEveryChars) return;
     keptSincePrune = 0;
-    store.events.prune(keptEvents);
+    charsSincePrune = 0;
+    store.events.prune(keptEvents, maxBytes);
   }
 
   /** A listener that publishes is served after the event at hand, so that everybody sees one order. */

@@ -1,4 +1,5 @@
 import type { Execution } from '../calls/call-types.ts';
+import { budgets } from '../config/budgets.ts';
 import type { EventEnvelope, EventLog } from '../events/event.ts';
 import type { HearingHook, HookBook } from './hook-book.ts';
 import { isHookTool } from './hook-entry.ts';
@@ -13,7 +14,7 @@ export interface EventHooks {
 }
 
 const defaultTimeoutMs = 30_000;
-const mostWaiting = 1000;
+const mostWaiting = budgets['hooks.waiting'].each.max;
 /** An event with more than this is told without arguments and output. */
 const mostChars = 8 * 1024 * 1024;
 /** Of a reload what it came to is told, not every step on the way. */

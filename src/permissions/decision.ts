@@ -1,3 +1,4 @@
+import { budgets } from '../config/budgets.ts';
 import { readLimitEntry } from '../config/limits.ts';
 import type { PermissionKey, PermissionSet } from '../config/permission-set.ts';
 import { globMatches, netEntryCovers, pathMatches } from './matching.ts';
@@ -20,7 +21,7 @@ type Kv = NonNullable<PermissionSet['kv']>;
 type ListKey = 'net' | 'read' | 'write' | 'env' | 'run' | 'tools' | 'dangerous' | 'engine' | 'limits';
 
 /** Tokens that `llm: true` stands for. */
-export const defaultLlmTokens = 100_000;
+export const defaultLlmTokens = budgets['rate.models'].each.max;
 
 const coversByKey: Readonly<Record<ListKey, (granted: string, requested: string) => boolean>> = {
   net: netEntryCovers,

@@ -88,7 +88,9 @@ export interface IdempotencyTable {
     executionId: string;
     atMs: number;
   }): { readonly claimed: true } | { readonly claimed: false; readonly argumentsHash: string; readonly executionId: string };
-  release(caller: string, tool: string, key: string): void;
-  /** Forgets claims older than `beforeMs`. */
-  prune(beforeMs: number): void;
+  /** False when there was none. */
+  release(caller: string, tool: string, key: string): boolean;
+  /** Forgets claims older than `beforeMs`; the caller of each. */
+  prune(beforeMs: number): string[];
+  countByCaller(): ReadonlyMap<string, number>;
 }

@@ -73,8 +73,8 @@ export interface EventTable {
   lastSeq(): number;
   /** Queued. After it is committed no restart gives out a number up to this one again. */
   reserve(upTo: number): void;
-  /** Queued. Keeps the newest `keep`. */
-  prune(keep: number): void;
+  /** Queued. Keeps the newest `keep`, and of these as many as hold no more than `maxBytes`. */
+  prune(keep: number, maxBytes: number): void;
 }
 
 /** One generation; code, source map and image are files beside the database. */

@@ -164,4 +164,15 @@ describe('createEventLog', () => {
     store.events.insert({ seq: first + 2, type: 'daemon-stop', atMs: 1, caller: null, subject: 'x', dataJson: '{"reason":"r"}' });
     expect(log.readAfter(0, {}, 9).map((event) => event.seq)).toEqual([first + 2]);
   });
+
+  it('keeps no more bytes than it may, however few events hold them', () => {
+    const store = temporaryStore();
+    const log = createEventLog({ store, now: () => 1 });
+    const message = 'x'.repeat(1024 * 1024);
+    for (let n = 0; n < 100; n++) log.publish('storage-problem', { subject: 'daemon', data: { path: '/d', message } });
+    const kept = store.events.listAfter(0, { limit: 1000 });
+    expect(kept.length).toBeLessThan(70);
+    expect(kept.at(-1)?.seq).toBe(100);
+    expect(kept.length).toBeGreaterThan(60);
+  });
 });

@@ -50,6 +50,22 @@ describe('idempotency', () => {
   });
 });
 
+describe('events', () => {
+  it('are kept up to a number, and of these as many as fit', () => {
+    const { events } = temporaryStore();
+    const row = { type: 'daemon-stop', atMs: 1, caller: null, subject: 's', dataJson: 'x'.repeat(1000) };
+    for (let seq = 1; seq <= 20; seq++) events.insert({ ...row, seq });
+    const seqs = () => events.listAfter(0, { limit: 100 }).map(({ seq }) => seq);
+    events.prune(10, 100_000);
+    expect(seqs()).toEqual([11, 12, 13, 14, 15, 16, 17, 18, 19, 20]);
+    events.prune(10, 3500);
+    expect(seqs()).toEqual([18, 19, 20]);
+    events.prune(10, 10);
+    expect(seqs()).toEqual([]);
+    expect(events.lastSeq()).toBe(0);
+  });
+});
+
 describe('kv', () => {
   it('keeps values per plugin and owner', () => {
     const { kv } = temporaryStore();

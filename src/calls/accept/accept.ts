@@ -142,7 +142,7 @@ export function createAcceptance(parts: AcceptParts): Acceptance {
     const key = idempotencyKey ?? effectKey;
     const within = effectKey === null ? {} : { withinMs: sideEffectMs };
     const unitTool = `${served.unit.path}#${name}`;
-    const keyUse = { caller, tool: unitTool, key: key ?? '', arguments: value, executionId: id, ...within };
+    const keyUse = { caller: request.caller, tool: unitTool, key: key ?? '', arguments: value, executionId: id, ...within };
     const earlier = key === null ? undefined : idempotency.claim(keyUse);
     if (earlier !== undefined) return showAnswer(earlier, request.caller);
     const generation = served.unit.id;

@@ -1,14 +1,17 @@
 import { createHash } from 'node:crypto';
+import type { Caller } from '../../callers/caller.ts';
+import { budgets } from '../../config/budgets.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import type { ExecutionRow } from '../../store/execution-types.ts';
 import type { Store } from '../../store/store-types.ts';
 import { canonicalJson } from '../../tools/canonical-json.ts';
 import type { CallAnswer } from '../call-types.ts';
 import { readExecution } from '../record/stored-execution.ts';
+import { type KeyBounds, KeyCount } from './key-count.ts';
 
 /** One use of an idempotency key. Keys belong to a caller and a tool, whatever its version. */
 export interface KeyUse {
-  readonly caller: string;
+  readonly caller: Pick<Caller, 'id' | 'role' | 'isAnonymous'>;
   readonly tool: string;
   readonly key: string;
   readonly arguments: unknown;
@@ -25,7 +28,8 @@ export interface Idempotency {
   /**
    * Claims the key for this execution and returns undefined, or returns the answer of the execution that had it before.
    * Throws `idempotency-in-progress`, `idempotency-mismatch` (other arguments), and `conflict` when the key was executed
-   * but its record is gone: executing again could do twice what was to be done once.
+   * but its record is gone: executing again could do twice what was to be done once. Throws `rate-limited` when too many keys
+   * are remembered. A caller without a token has no second call, so its keys are not remembered.
    */
   claim(use: KeyUse): CallAnswer | undefined;
   /** Gives a key back whose execution was refused before it began. */
@@ -34,6 +38,8 @@ export interface Idempotency {
 
 const maxKeyLength = 255;
 const pruneEvery = 500;
+/** A key that nobody chose is kept for this much longer than it is looked at: its call may still run. */
+const effectGraceMs = 3_600_000;
 
 /** Creates the keeper of keys; they are forgotten after `keepMs`. */
 export function createIdempotency(parts: {
@@ -41,10 +47,25 @@ export function createIdempotency(parts: {
   readonly keepMs: number;
   readonly now: () => number;
   /** The open question to a person that an execution of this caller waits for. */
+  readonly bounds?: KeyBounds;
   readonly findQuestion?: (executionId: string, caller: string) => string | undefined;
 }): Idempotency {
-  const { store, keepMs, now, findQuestion = () => undefined } = parts;
+  const { store, keepMs, now, bounds = budgets['disk.idempotencyKeys'], findQuestion = () => undefined } = parts;
+  const keys = new KeyCount(store.idempotency, bounds);
   let claimsSincePrune = pruneEvery;
+
+  function release({ caller: { id }, tool, key }: Pick<KeyUse, 'caller' | 'tool' | 'key'>): void {
+    if (store.idempotency.release(id, tool, key)) keys.note(id, -1);
+  }
+
+  function checkCount(use: KeyUse): void {
+    try {
+      keys.check(use.caller);
+    } catch (error) {
+      release(use);
+      throw error;
+    }
+  }
 
   return {
     claim(use) {
@@ -52,26 +73,34 @@ export function createIdempotency(parts: {
         const message = `An idempotency key has 1 to ${maxKeyLength} characters; this one has ${use.key.length}.`;
         throw new HotcellError('body-invalid', message, { fix: 'Send a short unique key, such as a UUID.' });
       }
+      if (use.caller.isAnonymous) return undefined;
       const atMs = now();
+      keys.load();
       claimsSincePrune++;
       if (claimsSincePrune >= pruneEvery) {
         claimsSincePrune = 0;
-        store.idempotency.prune(atMs - keepMs);
+        for (const caller of store.idempotency.prune(atMs - keepMs)) keys.note(caller, -1);
       }
-      const { caller, tool, key, executionId } = use;
+      const { tool, key, executionId, withinMs } = use;
+      const caller = use.caller.id;
       const argumentsHash = hashArguments(use.arguments);
-      const wanted = { caller, tool, key, argumentsHash, executionId, atMs };
+      const keptMs = withinMs === undefined ? keepMs : Math.min(keepMs, withinMs + effectGraceMs);
+      const wanted = { caller, tool, key, argumentsHash, executionId, atMs: atMs - keepMs + keptMs };
       const claim = store.idempotency.claim(wanted);
-      if (claim.claimed) return undefined;
+      if (claim.claimed) {
+        keys.note(caller, 1);
+        checkCount(use);
+        return undefined;
+      }
       const row = store.executions.get(claim.executionId);
-      if (use.withinMs !== undefined && !isWithin(row, atMs - use.withinMs)) {
+      if (withinMs !== undefined && !isWithin(row, atMs - withinMs)) {
         store.idempotency.release(caller, tool, key);
         store.idempotency.claim(wanted);
         return undefined;
       }
       return answerEarlier(key, claim.argumentsHash === argumentsHash, row, findQuestion);
     },
-    release: ({ caller, tool, key }) => store.idempotency.release(caller, tool, key),
+    release,
   };
 }
 

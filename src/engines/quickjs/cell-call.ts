@@ -2,12 +2,16 @@ import { randomFillSync } from 'node:crypto';
 import type { BorderCrossing, BorderHost, Recording } from '../../border/border.ts';
 import { countedAs } from '../../config/anonymous.ts';
 import type { QueuePlace } from '../../queues/fair-queue.ts';
+import type { Holder } from '../../queues/place-count.ts';
 import type { GuestError, Program, RunOutcome, RunRequest, RunUsage } from '../engine.ts';
 import type { CallSliceResult, CallStart, DeliveredAnswer, SliceBudget } from './protocol.ts';
 import { pendingBytesOf } from './schedule/slice-budget.ts';
 import type { WorkerThread } from './schedule/worker-thread.ts';
 import { ordinaryKey } from './suspend/resumed-program.ts';
 import type { SpentBudget, SuspendedCall } from './suspend/suspended-call.ts';
+
+/** Whose cell it is: admins have a reserve. */
+export type CellHolder = Pick<Holder, 'callerId' | 'isOperator'>;
 
 /** The memory of one cell, wherever it is: not begun, in a worker thread, on its way out of one, or here. */
 export interface CellMemory {
@@ -36,6 +40,7 @@ export interface CellCall {
   state: 'queued' | 'running' | 'waiting' | 'ended';
   /** What the turns of calls that can run go round over. */
   readonly callerId: string;
+  readonly isOperator: boolean;
   readonly pluginPath: string;
   /** Its place among the calls that can run. */
   place: QueuePlace<CellCall> | undefined;
@@ -175,7 +180,7 @@ export function createCellCall(parts: {
     seed,
     startedAtMs: resumed?.startedAtMs ?? Date.now(),
     state: 'queued',
-    callerId: countedAs(request.caller),
+    ...holderOf(request),
     pluginPath: ordinaryKey(request.program.key),
     place: undefined,
     queuedAt: 0,
@@ -192,6 +197,11 @@ export function createCellCall(parts: {
     ending: undefined,
     finish: parts.finish,
   };
+}
+
+/** On whose account the memory of a call goes. */
+export function holderOf({ caller, holder: { isOperator } }: RunRequest): CellHolder {
+  return { callerId: countedAs(caller), isOperator };
 }
 
 /** Makes cells with numbers of their own. */

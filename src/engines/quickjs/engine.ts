@@ -13,6 +13,7 @@ import {
   createCellCounter,
   describeWaiting,
   type Hook,
+  holderOf,
   noteSlice,
   recordCrossing,
   recordingOf,
@@ -132,7 +133,7 @@ class QuickJsEngine implements Engine {
   async resume(request: RunRequest, suspended: Uint8Array, host: BorderHost, signal: AbortSignal): Promise<RunOutcome> {
     const resumed = await decodeSuspended(suspended);
     const cell = this.#newCell(await fitProgram(request.program, resumed, this.#images));
-    this.#scheduler.places.takeIn(cell, request.caller, resumed.delta);
+    this.#scheduler.places.takeIn(cell, holderOf(request), resumed.delta);
     if (request.isolation !== 'call') this.#kept.put(request.cellKey, cell);
     return this.#runIn(cell, request, host, signal, resumed);
   }

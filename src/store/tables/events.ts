@@ -19,6 +19,12 @@ export function createEventTable(database: DatabaseSync, queue: WriteQueue): Eve
   const reserve = database.prepare('update event_reservation set seq = max(seq, ?)');
   const prune = database.prepare('delete from events where seq <= (select seq from events order by seq desc limit 1 offset ?)');
 
+  const sum = database.prepare('select coalesce(sum(octet_length(data)), 0) as bytes from events');
+  const pruneBytes = database.prepare(
+    `delete from events where seq <= (select max(seq) from
+       (select seq, sum(octet_length(data)) over (order by seq desc) as bytes from events) where bytes > ?)`,
+  );
+
   return {
     insert(row) {
       queue.add({ apply: () => insert.run(row.seq, row.type, row.atMs, row.caller, row.subject, row.dataJson) });
@@ -36,8 +42,13 @@ export function createEventTable(database: DatabaseSync, queue: WriteQueue): Eve
     reserve(upTo) {
       queue.add({ apply: () => reserve.run(upTo) });
     },
-    prune(keep) {
-      queue.add({ apply: () => prune.run(keep) });
+    prune(keep, maxBytes) {
+      queue.add({
+        apply() {
+          prune.run(keep);
+          if (readNumber(sum.get() ?? {}, 'bytes') > maxBytes) pruneBytes.run(maxBytes);
+        },
+      });
     },
   };
 }

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { HotcellError } from '../../errors/hotcell-error.ts';
-import { readText } from '../column-values.ts';
+import { readNumber, readText } from '../column-values.ts';
 import type { IdempotencyTable } from '../execution-types.ts';
 import { writeNow } from '../sqlite-error.ts';
 
@@ -12,7 +12,8 @@ export function createIdempotencyTable(database: DatabaseSync): IdempotencyTable
   );
   const find = database.prepare('select arguments_hash, execution_id from idempotency where caller = ? and tool = ? and key = ?');
   const release = database.prepare('delete from idempotency where caller = ? and tool = ? and key = ?');
-  const prune = database.prepare('delete from idempotency where at < ?');
+  const prune = database.prepare('delete from idempotency where at < ? returning caller');
+  const count = database.prepare('select caller, count(*) as count from idempotency group by caller');
 
   return {
     claim({ caller, tool, key, argumentsHash, executionId, atMs }) {
@@ -26,11 +27,8 @@ export function createIdempotencyTable(database: DatabaseSync): IdempotencyTable
         executionId: readText(earlier, 'execution_id'),
       };
     },
-    release(caller, tool, key) {
-      writeNow(() => release.run(caller, tool, key));
-    },
-    prune(beforeMs) {
-      writeNow(() => prune.run(beforeMs));
-    },
+    release: (caller, tool, key) => writeNow(() => release.run(caller, tool, key)).changes === 1,
+    prune: (beforeMs) => writeNow(() => prune.all(beforeMs)).map((row) => readText(row, 'caller')),
+    countByCaller: () => new Map(count.all().map((row) => [readText(row, 'caller'), readNumber(row, 'count')])),
   };
 }

@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Caller } from '../../../src/callers/caller.ts';
+import { createIdempotency } from '../../../src/calls/accept/idempotency.ts';
 import { recoverInterrupted } from '../../../src/calls/record/execution-records.ts';
+import { temporaryStore } from '../../store/temporary-store.ts';
 import { ann, bob, type CallingHouse, openHouse } from '../../tools/calling-house.ts';
 
 let house: CallingHouse;
@@ -62,6 +65,50 @@ describe('an idempotency key', () => {
 
   it('must be a short text', async () => {
     for (const key of ['', 'x'.repeat(300)]) await expect(call('draws', key)).rejects.toMatchObject({ code: 'body-invalid' });
+  });
+
+  it('is refused when as many are remembered as there may be, and a known one is answered all the same', () => {
+    const bounds = { perCaller: 2, inAll: 4, reserve: 1 };
+    const store = temporaryStore();
+    const started = Date.now();
+    let atMs = started;
+    const open = () => createIdempotency({ store, keepMs: 1000, now: () => atMs, bounds });
+    const use = (key: string, caller: Pick<Caller, 'id' | 'role' | 'isAnonymous'>, more: object = {}) => {
+      atMs++;
+      return { caller, tool: 'a#a', key, arguments: {}, executionId: `exe_${atMs}`, ...more };
+    };
+    const keys = open();
+    for (const key of ['1', '2']) expect(keys.claim(use(key, ann))).toBeUndefined();
+    expect(() => keys.claim(use('3', ann))).toThrow('2 idempotency keys of one caller are remembered');
+    expect(() => keys.claim(use('1', ann))).toThrow('was used before');
+    keys.release(use('2', ann));
+    expect(keys.claim(use('2', ann))).toBeUndefined();
+    expect(keys.claim(use('1', bob))).toBeUndefined();
+    expect(() => keys.claim(use('2', bob))).toThrow('3 idempotency keys are remembered');
+    expect(keys.claim(use('1', { id: 'local', role: 'admin' }))).toBeUndefined();
+    expect(() => keys.claim(use('2', { id: 'local', role: 'admin' }))).toThrow('4 idempotency keys are remembered');
+    // Who has no token has no second call: nothing is kept for it.
+    for (let n = 0; n < 9; n++) {
+      expect(keys.claim(use(`${n}`, { id: `anonymous:${n}`, role: 'caller', isAnonymous: true }))).toBeUndefined();
+    }
+    expect(() => open().claim(use('2', bob))).toThrow('3 idempotency keys are remembered');
+    atMs += 2000;
+    expect(open().claim(use('3', ann))).toBeUndefined();
+    expect([...store.idempotency.countByCaller()]).toEqual([['ann', 1]]);
+  });
+
+  it('that nobody chose is forgotten soon after it counts', () => {
+    const store = temporaryStore();
+    const dayMs = 86_400_000;
+    let atMs = 2 * dayMs;
+    const open = () => createIdempotency({ store, keepMs: dayMs, now: () => atMs });
+    const use = { caller: ann, tool: 'a#a', arguments: {}, executionId: 'exe_1' };
+    open().claim({ ...use, key: 'effect:1', withinMs: 60_000 });
+    open().claim({ ...use, key: 'chosen' });
+    atMs += 3_700_000;
+    open().claim({ ...use, key: 'next' });
+    expect([...store.idempotency.countByCaller()]).toEqual([['ann', 2]]);
+    expect(store.idempotency.release('ann', 'a#a', 'effect:1')).toBe(false);
   });
 
   it('of a call that the stop of the daemon interrupted is answered with that, and is not executed again', async () => {

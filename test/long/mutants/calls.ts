@@ -89,16 +89,23 @@ export const callMutants: MutantsByPromise = {
   ],
   'Calls that hold much memory and wait': [
     {
+      what: 'nothing of the memory of calls that wait is kept for admins',
+      file: 'src/engines/quickjs/suspend/waiting-memory.ts',
+      find: 'isOperator ? inAll : inAll - reserve',
+      replace: 'inAll',
+      tests: ['test/engines/quickjs/suspend/waiting-memory.test.ts'],
+    },
+    {
       what: 'one caller holds all the memory of calls that wait',
       file: 'src/engines/quickjs/suspend/waiting-memory.ts',
-      find: 'ofCaller + bytes <= bound * CALLER_SHARE',
-      replace: 'ofCaller + bytes <= bound',
+      find: 'ofCaller + bytes <= perCaller',
+      replace: 'true',
       tests: ['test/engines/quickjs/suspend/waiting-memory.test.ts'],
     },
     {
       what: 'calls that wait hold any amount of memory',
       file: 'src/engines/quickjs/suspend/waiting-memory.ts',
-      find: 'this.#total[where] + bytes <= bound && ',
+      find: 'this.#total[where] + bytes <= (isOperator ? inAll : inAll - reserve) && ',
       replace: '',
       tests: ['test/engines/quickjs/suspend/waiting-memory.test.ts'],
     },
@@ -169,8 +176,8 @@ export const callMutants: MutantsByPromise = {
     {
       what: 'a key claims anew each time',
       file: 'src/calls/accept/idempotency.ts',
-      find: 'if (claim.claimed) return undefined;',
-      replace: 'return undefined;',
+      find: 'const claim = store.idempotency.claim(wanted);',
+      replace: 'const claim: ReturnType<typeof store.idempotency.claim> = { claimed: true };',
       tests: ['test/calls/accept/idempotency.test.ts'],
     },
     {
@@ -260,6 +267,48 @@ export const callMutants: MutantsByPromise = {
     },
   ],
   'What one caller leaves on the disk is bounded': [
+    {
+      what: 'every request without a token has a share of records of its own',
+      file: 'src/store/tables/execution-pruner.ts',
+      find: "case when executions.caller like 'anonymous:%' then 'anonymous:' else executions.caller end",
+      replace: 'executions.caller',
+      tests: ['test/store/tables/executions.test.ts'],
+    },
+    {
+      what: 'a caller has any number of idempotency keys remembered',
+      file: 'src/calls/accept/key-count.ts',
+      find: ' > perCaller)',
+      replace: ' > perCaller * 1e9)',
+      tests: ['test/calls/accept/idempotency.test.ts'],
+    },
+    {
+      what: 'all callers have any number of idempotency keys remembered',
+      file: 'src/calls/accept/key-count.ts',
+      find: 'this.#total > most',
+      replace: 'this.#total > most * 1e9',
+      tests: ['test/calls/accept/idempotency.test.ts'],
+    },
+    {
+      what: 'keys of requests without a token are remembered',
+      file: 'src/calls/accept/idempotency.ts',
+      find: 'if (use.caller.isAnonymous) return undefined;',
+      replace: '',
+      tests: ['test/calls/accept/idempotency.test.ts'],
+    },
+    {
+      what: 'events hold any number of bytes',
+      file: 'src/store/tables/events.ts',
+      find: "if (readNumber(sum.get() ?? {}, 'bytes') > maxBytes) pruneBytes.run(maxBytes);",
+      replace: '',
+      tests: ['test/store/tables.test.ts'],
+    },
+    {
+      what: 'large events are bounded by their number alone',
+      file: 'src/events/event-log.ts',
+      find: ' && charsSincePrune < pruneEveryChars',
+      replace: '',
+      tests: ['test/events/event-log.test.ts'],
+    },
     {
       what: 'the oldest records go first, whoever has most',
       file: 'src/store/tables/execution-pruner.ts',

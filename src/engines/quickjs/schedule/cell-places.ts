@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { rmSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { CellMemory } from '../cell-call.ts';
+import type { CellHolder, CellMemory } from '../cell-call.ts';
 import type { ParkedMemory } from '../protocol.ts';
 import { freeBytes } from '../suspend/free-bytes.ts';
 import { refuseResume } from '../suspend/suspended-codec.ts';
@@ -28,13 +28,13 @@ export class CellPlaces {
   }
 
   /** Finds room for what a cell holds after a slice; false when its caller or all together hold too much. */
-  hold(cell: CellMemory, callerId: string, grownBytes: number): boolean {
-    return this.#book.hold(cell, callerId, grownBytes);
+  hold(cell: CellMemory, holder: CellHolder, grownBytes: number): boolean {
+    return this.#book.hold(cell, holder, grownBytes);
   }
 
   /** Takes in the memory of a call of an earlier process. Throws `interrupted` when there is no room for it. */
-  takeIn(cell: CellMemory, callerId: string, delta: Uint8Array): void {
-    if (!this.#book.hold(cell, callerId, delta.length)) throw refuseResume('there is no room for its memory');
+  takeIn(cell: CellMemory, holder: CellHolder, delta: Uint8Array): void {
+    if (!this.#book.hold(cell, holder, delta.length)) throw refuseResume('there is no room for its memory');
     this.#book.correct(cell, delta.length);
     if (!this.#book.isForDisk(cell)) {
       cell.place = { kind: 'parked', delta };

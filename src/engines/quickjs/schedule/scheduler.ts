@@ -190,7 +190,7 @@ export class Scheduler {
     call.start = undefined;
     this.#pace.note(call.cell.program.key, result.cpuMs);
     const stays = (result.end.kind === 'waiting' || call.keepCell) && !result.cellLost;
-    const hasRoom = !stays || this.places.hold(call.cell, call.callerId, result.grownBytes ?? 0);
+    const hasRoom = !stays || this.places.hold(call.cell, call, result.grownBytes ?? 0);
     this.places.endSlice(thread, call.cell, stays && hasRoom);
     if (!hasRoom) thread.forget([], [call.cell.id]);
     this.#handlers.onSlice(call, hasRoom ? result : withoutRoom(result));

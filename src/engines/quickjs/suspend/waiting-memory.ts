@@ -1,7 +1,6 @@
-import type { CellMemory } from '../cell-call.ts';
+import { shareWaiting } from '../../../config/budgets.ts';
+import type { CellHolder, CellMemory } from '../cell-call.ts';
 
-/** Of each bound one caller gets at most this part. */
-const CALLER_SHARE = 3 / 4;
 /** What a small cell is taken to hold until it is known: finding out costs as much as moving it. */
 const LEAST_BYTES = 64 * 1024;
 
@@ -20,26 +19,26 @@ interface Holding {
 
 /** The book of what lies in cells while nothing runs in them: by caller, and where it is or will be put. */
 export class WaitingMemory {
-  readonly #bounds: Readonly<Record<Holding['where'], number>>;
+  readonly #bounds: Readonly<Record<Holding['where'], ReturnType<typeof shareWaiting>>>;
   readonly #holdings = new Map<CellMemory, Holding>();
   readonly #total = { memory: 0, stored: 0 };
   readonly #byCaller = { memory: new Map<string, number>(), stored: new Map<string, number>() };
 
   constructor({ maxMemoryBytes, maxStoredBytes }: WaitingBounds) {
-    this.#bounds = { memory: maxMemoryBytes, stored: maxStoredBytes };
+    this.#bounds = { memory: shareWaiting(maxMemoryBytes), stored: shareWaiting(maxStoredBytes) };
   }
 
   /** Finds room for what a cell holds at the end of a slice; false when there is none. */
-  hold(cell: CellMemory, callerId: string, grownBytes: number): boolean {
+  hold(cell: CellMemory, holder: CellHolder, grownBytes: number): boolean {
     this.release(cell);
     const bytes = Math.max(grownBytes, LEAST_BYTES);
-    const where = this.#hasRoom('memory', callerId, bytes)
+    const where = this.#hasRoom('memory', holder, bytes)
       ? 'memory'
-      : this.#hasRoom('stored', callerId, bytes)
+      : this.#hasRoom('stored', holder, bytes)
         ? 'stored'
         : undefined;
     if (where === undefined) return false;
-    this.#holdings.set(cell, { callerId, where, bytes: 0 });
+    this.#holdings.set(cell, { callerId: holder.callerId, where, bytes: 0 });
     this.correct(cell, bytes);
     return true;
   }
@@ -68,9 +67,9 @@ export class WaitingMemory {
     this.#holdings.delete(cell);
   }
 
-  #hasRoom(where: Holding['where'], callerId: string, bytes: number): boolean {
-    const bound = this.#bounds[where];
+  #hasRoom(where: Holding['where'], { callerId, isOperator }: CellHolder, bytes: number): boolean {
+    const { perCaller, inAll, reserve } = this.#bounds[where];
     const ofCaller = this.#byCaller[where].get(callerId) ?? 0;
-    return this.#total[where] + bytes <= bound && ofCaller + bytes <= bound * CALLER_SHARE;
+    return this.#total[where] + bytes <= (isOperator ? inAll : inAll - reserve) && ofCaller + bytes <= perCaller;
   }
 }

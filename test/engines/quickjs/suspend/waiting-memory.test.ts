@@ -110,30 +110,36 @@ describe('calls that hold much memory while they wait', () => {
 });
 
 describe('WaitingMemory', () => {
+  const whose = (callerId: string) => ({ callerId, isOperator: false });
+
   it('gives a caller three quarters, and all of it back', () => {
     const book = new WaitingMemory({ maxMemoryBytes: 8 * MIB, maxStoredBytes: 0 });
     const cell = (id: number) => ({ id, program: program(), isInUse: true, place: { kind: 'new' } }) as const;
     const [one, two, three] = [cell(1), cell(2), cell(3)];
-    expect([book.hold(one, 'ann', 4 * MIB), book.hold(two, 'ann', 4 * MIB), book.hold(three, 'bob', 4 * MIB)]).toEqual([
-      true,
-      false,
-      true,
-    ]);
+    expect([
+      book.hold(one, whose('ann'), 4 * MIB),
+      book.hold(two, whose('ann'), 4 * MIB),
+      book.hold(three, whose('bob'), 3 * MIB),
+    ]).toEqual([true, false, true]);
     book.release(one);
     book.release(three);
-    expect(book.hold(two, 'ann', 6 * MIB)).toBe(true);
+    expect(book.hold(two, whose('ann'), 6 * MIB)).toBe(true);
   });
 
   it('gives no more to all together, and where there is no room in memory, what there is on the disk', () => {
     const book = new WaitingMemory({ maxMemoryBytes: 8 * MIB, maxStoredBytes: 8 * MIB });
     const cells = [1, 2, 3, 4, 5].map((id) => ({ id, program: program(), isInUse: true, place: { kind: 'new' } }) as const);
-    const held = cells.map((cell, index) => [book.hold(cell, `caller ${index}`, 4 * MIB), book.isForDisk(cell)]);
+    const held = cells.map((cell, index) => [book.hold(cell, whose(`caller ${index}`), 3.5 * MIB), book.isForDisk(cell)]);
     const [inMemory, onDisk, nowhere] = [
       [true, false],
       [true, true],
       [false, false],
     ];
     expect(held).toEqual([inMemory, inMemory, onDisk, onDisk, nowhere]);
+    const admin = { callerId: 'admin', isOperator: true };
+    const more = [6, 7, 8].map((id) => ({ id, program: program(), isInUse: true, place: { kind: 'new' } }) as const);
+    // The last eighth of both is theirs.
+    expect(more.map((cell) => [book.hold(cell, admin, MIB), book.isForDisk(cell)])).toEqual([inMemory, onDisk, nowhere]);
   });
 });
 
