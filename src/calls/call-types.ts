@@ -63,8 +63,8 @@ export interface CallRequest {
   readonly parent?: { readonly executionId: string; readonly chain: readonly string[] };
   /** One turn of a model: of its calls those that are not marked isParallelSafe run one after the other. */
   readonly turn?: string;
-  /** Said again in the `execution-start` event, so that whoever calls knows which execution is its own. */
-  readonly tag?: string;
+  /** Told the id of the execution before anything happens in it. Must not throw. */
+  readonly onAccepted?: (executionId: string) => void;
   /** Aborting cancels the call. */
   readonly signal?: AbortSignal;
   /** Sees log lines and progress as they come. Must not throw. */

@@ -167,7 +167,7 @@ export function createToolCaller(parts: ToolCallerParts): ToolCallerHandle {
     }
     if (call.suspended === undefined) {
       waits.beforeEffect(call);
-      records.start(call.record, now(), call.request.tag);
+      records.start(call.record, now());
     }
     const border = new CallBorder(borderParts, call);
     const outcome = await runAttempt(engines, call, border, onFault);

@@ -8,71 +8,34 @@ import { renderLogLine } from './render/log.ts';
 import { tame } from './render/style.ts';
 import type { CliSession } from './session.ts';
 
-const types = [
-  'execution-start',
-  'execution-log',
-  'execution-progress',
-  'execution-end',
-  'approval-request',
-  'approval-answer',
-] as const;
-
-/** After its answer the last lines of a call may still be on their way, but not for long. */
-const lastLinesMs = 500;
-
 /** Calls a tool, shows on stderr what it logs and how far it is while it runs, and asks what it wants to be asked. */
 export async function callAndFollow(
   session: CliSession,
   client: Client,
   input: Static<typeof toolContracts.call.input>,
 ): Promise<CallAnswer> {
-  // Told from the tags of other calls alone; node:crypto would take longer to read than the call.
-  const tag = `${process.pid}-${Date.now()}-${Math.random().toString(36).slice(2)}`;
   const over = new AbortController();
-  const opened = Promise.withResolvers<void>();
-  const waited = Promise.withResolvers<void>();
-  let patience: NodeJS.Timeout | undefined;
-  const events = client.events({ types, signal: over.signal, onOpen: opened.resolve });
-  const followed = follow(session, client, { events, tag, over: over.signal });
-  try {
-    // Who cannot hear the events can still call.
-    await Promise.race([opened.promise, followed]);
-    const answer = await client.invoke(toolContracts.call, { ...input, tag }, { signal: session.io.signal });
-    patience = setTimeout(waited.resolve, lastLinesMs);
-    if (answer.replayed !== true) await Promise.race([followed, waited.promise]);
-    return answer;
-  } finally {
-    clearTimeout(patience);
-    over.abort();
-  }
-}
+  let questions: Promise<CallQuestions> | undefined;
 
-/** Ends with the call. Never rejects: the call itself tells what is wrong. */
-async function follow(
-  session: CliSession,
-  client: Client,
-  { events, tag, over }: { events: AsyncIterable<EventEnvelope>; tag: string; over: AbortSignal },
-): Promise<void> {
-  let id: string | undefined;
-  let questions: CallQuestions | undefined;
+  /** Reading what asks takes longer than most calls, and most ask nothing. */
+  function openQuestions(): Promise<CallQuestions> {
+    questions ??= import('./call-questions.ts').then((part) => part.createCallQuestions(session, client, over.signal));
+    return questions;
+  }
+
+  const stream = {
+    accepted: () => {},
+    event(event: EventEnvelope): void {
+      if (event.type === 'approval-request') void openQuestions().then((asked) => asked.open(event.data.approval));
+      else if (event.type === 'approval-answer') void questions?.then((asked) => asked.end(event.data.approval));
+      else session.note(renderNews(session, event));
+    },
+  };
   try {
-    for await (const event of events) {
-      if (event.type === 'execution-start' && event.data.tag === tag) id = event.subject;
-      if (event.type === 'approval-request' && event.data.tag === tag) id = event.data.execution;
-      if (id === undefined) continue;
-      if (event.type === 'approval-request' && event.data.execution === id) {
-        questions ??= (await import('./call-questions.ts')).createCallQuestions(session, client, over);
-        questions.open(event.data.approval);
-      }
-      if (event.type === 'approval-answer') questions?.end(event.data.approval);
-      if (event.subject !== id) continue;
-      if (event.type === 'execution-end') return;
-      session.note(renderNews(session, event));
-    }
-  } catch {
-    // Shown by the call, which asks the same daemon.
+    return await client.invoke(toolContracts.call, input, { signal: session.io.signal, stream });
   } finally {
-    questions?.close();
+    over.abort();
+    (await questions)?.close();
   }
 }
 

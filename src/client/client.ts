@@ -1,11 +1,19 @@
 import type { Static, TSchema } from 'typebox';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import type { EventEnvelope } from '../events/event.ts';
-import type { OperationContract } from '../operations/operation.ts';
+import type { OperationContract, OperationStream } from '../operations/operation.ts';
+import { readAnswerStream } from './answer-reader.ts';
 import { type EventQuery, readEvents } from './event-reader.ts';
 import { exchange, readAnswerText } from './http-exchange.ts';
 import { readProblem } from './problem.ts';
 import { describeRequest } from './request.ts';
+
+/** How an operation is asked for. */
+export interface InvokeOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Told what happens meanwhile, of operations that tell it; nothing after the answer. */
+  readonly stream?: OperationStream | undefined;
+}
 
 /** Speaks to a daemon, over HTTP or in this process: every operation by its contract, with its types. */
 export interface Client {
@@ -13,7 +21,7 @@ export interface Client {
   invoke<Input extends TSchema, Output extends TSchema>(
     contract: OperationContract<Input, Output>,
     input: Static<Input>,
-    options?: { readonly signal?: AbortSignal | undefined },
+    options?: InvokeOptions,
   ): Promise<Static<Output>>;
   /** Events as they come, until `signal` aborts or the daemon stops. */
   events(query: EventQuery): AsyncIterable<EventEnvelope>;
@@ -38,17 +46,18 @@ interface HttpClientOptions {
 export function createHttpClient({ url, token, isSameProgram }: HttpClientOptions): Client {
   const authorization = `Bearer ${token}`;
   return {
-    async invoke(contract, input, { signal } = {}) {
+    async invoke(contract, input, { signal, stream } = {}) {
       const { method, path, body, headers } = describeRequest(contract, input);
       const cancel = signal === undefined ? {} : { 'x-hotcell-cancel-on-disconnect': '1' };
       const answer = await exchange({
         url: url + path,
         method,
-        headers: { ...headers, ...cancel, authorization, accept: 'application/json' },
+        headers: { ...headers, ...cancel, authorization, accept: stream === undefined ? 'application/json' : streamOrJson },
         body,
         signal,
       });
-      const output = parseJson(await readAnswerText(answer));
+      const isStream = stream !== undefined && answer.headers['content-type']?.startsWith('text/event-stream');
+      const output = isStream ? await readAnswerStream(answer, stream) : parseJson(await readAnswerText(answer));
       if (answer.statusCode !== 200) throw readProblem(output, answer.statusCode);
       if (isAnswer(contract.output, output, isSameProgram ? undefined : await readCheck())) return output;
       throw new HotcellError('internal', `The daemon at ${url} answered ${contract.name} with something else than expected.`, {
@@ -61,6 +70,8 @@ export function createHttpClient({ url, token, isSameProgram }: HttpClientOption
     isOutdated: isSameProgram === false,
   };
 }
+
+const streamOrJson = 'text/event-stream, application/json';
 
 type Check = (schema: TSchema, value: unknown) => boolean;
 

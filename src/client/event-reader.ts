@@ -1,6 +1,7 @@
 import type { EventEnvelope, EventType } from '../events/event.ts';
 import { exchange, readAnswerText } from './http-exchange.ts';
 import { readProblem } from './problem.ts';
+import { readServerSentEvents } from './server-sent-events.ts';
 
 /** What to hear of the events. Kept ones after `after` come first. */
 export interface EventQuery {
@@ -25,28 +26,13 @@ export async function* readEvents(
   if (after !== undefined) parameters.set('after', String(after));
   const answer = await exchange({ url: `${url}/api/events?${parameters}`, method: 'GET', headers: query.headers, signal });
   if (answer.statusCode !== 200) throw readProblem(JSON.parse(await readAnswerText(answer)), answer.statusCode);
-  answer.setEncoding('utf8');
   onOpen?.();
   const isEvent = query.isSameProgram ? isObject : await readEventCheck();
-  let unread = '';
   try {
-    for await (const chunk of answer) {
-      const blocks = (unread + String(chunk)).split('\n\n');
-      unread = blocks.pop() ?? '';
-      for (const block of blocks) {
-        const event = readBlock(block);
-        if (isEvent(event)) yield event;
-      }
-    }
+    for await (const { data } of readServerSentEvents(answer)) if (isEvent(data)) yield data;
   } catch (error) {
     if (!signal.aborted) throw error;
   }
-}
-
-function readBlock(block: string): unknown {
-  const line = block.split('\n').find((candidate) => candidate.startsWith('data: '));
-  if (line === undefined) return undefined;
-  return JSON.parse(line.slice('data: '.length));
 }
 
 type EventCheck = (event: unknown) => event is EventEnvelope;

@@ -10,11 +10,12 @@ export function createLocalClient(daemon: Daemon): Client {
   const operations = prepareOperations(daemon.operations);
   return {
     isAlone: true,
-    async invoke(contract, input, { signal } = {}) {
+    async invoke(contract, input, { signal, stream } = {}) {
       const context = {
         caller: { id: 'local', role: 'admin' },
         signal: signal ?? new AbortController().signal,
         cancelSignal: signal,
+        stream: contract.streams === true ? stream : undefined,
       } as const;
       const output = await operations.get(contract.name)?.invoke(input, context);
       if (Value.Check(contract.output, output)) return output;

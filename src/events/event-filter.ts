@@ -16,11 +16,17 @@ export function isKeptEventType(type: EventType): boolean {
  * and hides nothing.
  */
 export function filterEvent(event: EventEnvelope, filter: EventFilter): EventEnvelope | undefined {
+  if (filter.execution !== undefined && !executionsOf(event).includes(filter.execution)) return undefined;
   if (filter.types !== undefined && !filter.types.includes(event.type)) return undefined;
   if (filter.caller !== undefined && event.caller !== filter.caller) {
     if (event.caller !== null || !publicEventTypes.includes(event.type)) return undefined;
   }
   return filter.seesTool === undefined || event.type !== 'tools-change' ? event : keepTools(event, filter.seesTool);
+}
+
+/** The execution that an event is about, as its subject or in its data. */
+export function executionsOf({ subject, data }: EventEnvelope): readonly string[] {
+  return 'execution' in data && data.execution !== undefined ? [subject, data.execution] : [subject];
 }
 
 function keepTools(

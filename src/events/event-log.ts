@@ -1,7 +1,7 @@
 import { budgets } from '../config/budgets.ts';
 import type { EventRow, Store } from '../store/store-types.ts';
 import type { EventDataByType, EventEnvelope, EventFilter, EventLog, EventType } from './event.ts';
-import { filterEvent, isKeptEventType, publicEventTypes } from './event-filter.ts';
+import { executionsOf, filterEvent, isKeptEventType, publicEventTypes } from './event-filter.ts';
 import { parseEvent } from './event-schema.ts';
 
 /** What an event log is made of. */
@@ -36,6 +36,7 @@ export function createEventLog(options: EventLogOptions): EventLog {
   let charsSincePrune = 0;
   // Replaced, never changed: a subscription that begins or ends during a delivery counts from the next event.
   let subscriptions: readonly Subscription[] = [];
+  const subscriptionsByExecution = new Map<string, Set<Subscription>>();
   const undelivered: EventEnvelope[] = [];
   let isDelivering = false;
   store.events.reserve(reservedSeq);
@@ -66,15 +67,31 @@ export function createEventLog(options: EventLogOptions): EventLog {
   }
 
   function tell(event: EventEnvelope): void {
-    for (const { filter, listener } of subscriptions) {
-      const seen = filterEvent(event, filter);
-      if (seen === undefined) continue;
-      try {
-        listener(seen);
-      } catch (error) {
-        onSubscriberError(error);
-      }
+    for (const subscription of subscriptions) tellOne(subscription, event);
+    if (subscriptionsByExecution.size === 0) return;
+    for (const id of executionsOf(event)) {
+      for (const subscription of [...(subscriptionsByExecution.get(id) ?? [])]) tellOne(subscription, event);
     }
+  }
+
+  function tellOne({ filter, listener }: Subscription, event: EventEnvelope): void {
+    const seen = filterEvent(event, filter);
+    if (seen === undefined) return;
+    try {
+      listener(seen);
+    } catch (error) {
+      onSubscriberError(error);
+    }
+  }
+
+  /** Thousands of calls may be followed at once: each is told of its own events alone. */
+  function follow(execution: string, subscription: Subscription): () => void {
+    const followers = subscriptionsByExecution.get(execution) ?? new Set();
+    subscriptionsByExecution.set(execution, followers.add(subscription));
+    return () => {
+      followers.delete(subscription);
+      if (followers.size === 0) subscriptionsByExecution.delete(execution);
+    };
   }
 
   return {
@@ -89,12 +106,13 @@ export function createEventLog(options: EventLogOptions): EventLog {
         seq++;
         keep({ seq, type, atMs: at, caller, subject, dataJson: JSON.stringify(data) });
       }
-      if (subscriptions.length === 0) return;
+      if (subscriptions.length === 0 && subscriptionsByExecution.size === 0) return;
       // TypeScript loses that type and data belong together once they are members of one object.
       deliver({ seq: isKept ? seq : 0, type, at, caller, subject, data } as EventEnvelope);
     },
     subscribe(filter, listener) {
       const subscription = { filter, listener };
+      if (filter.execution !== undefined) return follow(filter.execution, subscription);
       subscriptions = [...subscriptions, subscription];
       return () => {
         subscriptions = subscriptions.filter((other) => other !== subscription);

@@ -39,7 +39,7 @@ const eventValidator = Compile(
     defineEvent('plugin-removed', Type.Object({ path: text, reason: text })),
     defineEvent('tools-change', Type.Object({ added: texts, removed: texts, changed: texts })),
     defineEvent('cell-loss', Type.Object({ path: text, reason: text })),
-    defineEvent('execution-start', Type.Object({ tool: text, version: text, session: text, tag: Type.Optional(text) })),
+    defineEvent('execution-start', Type.Object({ tool: text, version: text, session: text })),
     defineEvent(
       'execution-progress',
       Type.Object({
@@ -80,7 +80,6 @@ const eventValidator = Compile(
         tool: Type.Optional(text),
         execution: Type.Optional(text),
         expiresAtMs: whole,
-        tag: Type.Optional(text),
       }),
     ),
     defineEvent(

@@ -24,7 +24,7 @@ export interface EventDataByType {
   };
   'plugin-removed': { path: string; reason: string };
   'tools-change': { added: readonly string[]; removed: readonly string[]; changed: readonly string[] };
-  'execution-start': { tool: string; version: string; session: string; tag?: string };
+  'execution-start': { tool: string; version: string; session: string };
   'execution-progress': { done: number; total?: number; message?: string };
   'execution-log': { level: string; text: string };
   'execution-end': { tool: string; version: string; status: string; durationMs: number; code?: string };
@@ -47,8 +47,6 @@ export interface EventDataByType {
     tool?: string;
     execution?: string;
     expiresAtMs: number;
-    /** Of the call that waits, as in `execution-start`. */
-    tag?: string;
   };
   'approval-answer': {
     approval: string;
@@ -111,4 +109,6 @@ export interface EventFilter {
   /** Of news about tools only those that it lets through are told; all when absent. */
   readonly seesTool?: (name: string) => boolean;
   readonly types?: readonly EventType[];
+  /** Only what happens in this execution, and what is asked and answered in it. */
+  readonly execution?: string;
 }

@@ -3,6 +3,7 @@ import type { Caller } from '../callers/caller.ts';
 import { hashSecret, type KeyRing } from '../callers/key-ring.ts';
 import { readAdminToken } from '../client/token-file.ts';
 import type { Config } from '../config/config-types.ts';
+import { HotcellError } from '../errors/hotcell-error.ts';
 import { createAnonymousCallers } from './anonymous-callers.ts';
 
 /**
@@ -54,4 +55,10 @@ function readBearer(authorization: string | undefined): string | undefined {
   if (authorization === undefined || authorization.length > maxHeaderLength) return undefined;
   const scheme = authorization.slice(0, 7);
   return scheme === 'Bearer ' || scheme.toLowerCase() === 'bearer ' ? authorization.slice(7).trim() : undefined;
+}
+
+/** The refusal of a request without a token, or with one that nobody has. */
+export function refuseAnonymous(authorization: string | undefined): HotcellError {
+  const got = authorization === undefined ? 'none' : 'one that is not known, or was revoked';
+  return new HotcellError('unauthenticated', `Expected a token or key in the Authorization header, got ${got}.`);
 }

@@ -5,9 +5,8 @@ import { suggestNearNames } from '../errors/near-names.ts';
 import type { EventEnvelope, EventLog, EventType } from '../events/event.ts';
 import { eventTypes, isEventType } from '../operations/contracts/events.ts';
 import { filterFor } from '../operations/handlers/events.ts';
-import type { Authenticate, IsCurrent } from './auth.ts';
+import { type Authenticate, type IsCurrent, refuseAnonymous } from './auth.ts';
 import { startEventFeed } from './event-feed.ts';
-import { refuseAnonymous } from './routes.ts';
 import type { Shares } from './shares.ts';
 
 const heartbeatMs = 15_000;
@@ -43,11 +42,7 @@ export function registerEventStream(
       const release = parts.shares.take(request.caller);
       reply.hijack();
       const { raw } = reply;
-      raw.writeHead(200, {
-        'content-type': 'text/event-stream; charset=utf-8',
-        'cache-control': 'no-store',
-        'x-accel-buffering': 'no',
-      });
+      openEventStream(raw);
       raw.write('retry: 1000\n\n');
       const endFeed = startEventFeed({
         events: parts.events,
@@ -74,6 +69,15 @@ export function registerEventStream(
       }
     },
   };
+}
+
+/** Sends the head of a stream of server-sent events. */
+export function openEventStream(raw: ServerResponse): void {
+  raw.writeHead(200, {
+    'content-type': 'text/event-stream; charset=utf-8',
+    'cache-control': 'no-store',
+    'x-accel-buffering': 'no',
+  });
 }
 
 function createStreamSink(raw: ServerResponse, isCurrent: () => boolean) {

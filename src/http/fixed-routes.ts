@@ -4,10 +4,10 @@ import { HotcellError } from '../errors/hotcell-error.ts';
 import { daemonContracts } from '../operations/contracts/daemon.ts';
 import type { InvocableOperation } from '../operations/invoke.ts';
 import type { Authenticate } from './auth.ts';
+import { refuseAnonymous } from './auth.ts';
 import { landingPage } from './landing-page.ts';
 import type { MetricGauges, Metrics } from './metrics.ts';
 import { describeApi } from './open-api.ts';
-import { refuseAnonymous } from './routes.ts';
 
 /** What the routes beside the operations are made of. */
 export interface FixedRouteParts {

@@ -68,7 +68,7 @@ function describeOperation(operation: OperationContract) {
     ],
     ...(hasBody ? { requestBody: describeBody(http, others, schemas, required) } : {}),
     responses: {
-      200: { description: summary, content: describeResult(http, output) },
+      200: { description: summary, content: { ...describeResult(http, output), ...(operation.streams ? answerStream : {}) } },
       default: { $ref: '#/components/responses/Problem' },
     },
   };
@@ -96,6 +96,9 @@ function describeResult(http: HttpBinding, output: object) {
     ? { 'application/json': { schema: output } }
     : { 'text/plain': { schema: { type: 'string' } } };
 }
+
+/** What a client that accepts it gets instead: `accepted`, events, then `answer` or `problem`. */
+const answerStream = { 'text/event-stream': { schema: { type: 'string' } } };
 
 const eventStream = {
   operationId: 'events.stream',

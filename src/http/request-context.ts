@@ -1,11 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../callers/caller.ts';
-import type { OperationContext } from '../operations/operation.ts';
+import type { OperationContext, OperationStream } from '../operations/operation.ts';
 
 /** What an operation knows about an HTTP request. Its signal costs nothing until somebody reads it. */
 export class HttpContext implements OperationContext {
   readonly caller: Caller;
   readonly cancelSignal: AbortSignal | undefined;
+  stream: OperationStream | undefined;
   readonly #reply: FastifyReply;
   #signal: AbortSignal | undefined;
 

@@ -1,18 +1,33 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Logger } from 'pino';
 import type { Caller } from '../callers/caller.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import { type InvocableOperation, inputProperties } from '../operations/invoke.ts';
 import type { HttpBinding } from '../operations/operation.ts';
-import type { Authenticate } from './auth.ts';
+import { AnswerStream } from './answer-stream.ts';
+import { type Authenticate, type IsCurrent, refuseAnonymous } from './auth.ts';
+import { toHotcellError } from './problem-reply.ts';
 import { createQueryReader } from './query.ts';
 import { HttpContext } from './request-context.ts';
+import type { Shares } from './shares.ts';
 
+/** What routes are served with. */
+export interface RouteParts {
+  readonly authenticate: Authenticate;
+  readonly isCurrent: IsCurrent;
+  /** Counts the answers that are streams. */
+  readonly streams: Shares;
+  readonly log: Logger;
+}
+
+const eventStreamType = 'text/event-stream';
 const jsonType = 'application/json; charset=utf-8';
 const nobody: Caller = Object.freeze({ id: 'anonymous', role: 'caller' });
 
 /** Serves one operation where its contract says. Everything that can be prepared is prepared here, once. */
-export function registerOperation(app: FastifyInstance, invocable: InvocableOperation, authenticate: Authenticate): void {
-  const { http, role } = invocable.operation;
+export function registerOperation(app: FastifyInstance, invocable: InvocableOperation, parts: RouteParts): void {
+  const { authenticate } = parts;
+  const { http, role, streams } = invocable.operation;
   const readInput = createInputReader(invocable, http);
   const needsToken = role !== 'anyone';
   const { isForStrangers = false } = invocable.operation;
@@ -29,6 +44,9 @@ export function registerOperation(app: FastifyInstance, invocable: InvocableOper
     },
     handler: (request, reply) => {
       const context = new HttpContext(request.caller, request, reply);
+      if (streams && request.headers.accept?.includes(eventStreamType)) {
+        return answerAsStream({ request, reply, context, parts }, () => invocable.invoke(readInput(request), context));
+      }
       const result = invocable.invoke(readInput(request), context);
       if (result instanceof Promise) return result.then((output: unknown) => sendOutput(request, reply, http, output));
       return sendOutput(request, reply, http, result);
@@ -36,10 +54,25 @@ export function registerOperation(app: FastifyInstance, invocable: InvocableOper
   });
 }
 
-/** The refusal of a request without a token, or with one that nobody has. */
-export function refuseAnonymous(authorization: string | undefined): HotcellError {
-  const got = authorization === undefined ? 'none' : 'one that is not known, or was revoked';
-  return new HotcellError('unauthenticated', `Expected a token or key in the Authorization header, got ${got}.`);
+/** Tells what happens while the operation works; one that did not begin anything answers as ever. */
+async function answerAsStream(
+  { request, reply, context, parts }: { request: FastifyRequest; reply: FastifyReply; context: HttpContext; parts: RouteParts },
+  invoke: () => unknown,
+): Promise<FastifyReply> {
+  const release = parts.streams.take(request.caller);
+  const stream = new AnswerStream(reply, () => parts.isCurrent(request.caller));
+  context.stream = stream;
+  try {
+    const output = await invoke();
+    if (!stream.isOpen) return reply.header('content-type', jsonType).send(JSON.stringify(output));
+    stream.answer(output);
+  } catch (error) {
+    if (!stream.isOpen) throw error;
+    stream.problem(toHotcellError(error, parts.log));
+  } finally {
+    release();
+  }
+  return reply;
 }
 
 function createInputReader({ operation }: InvocableOperation, http: HttpBinding): (request: FastifyRequest) => unknown {

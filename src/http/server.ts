@@ -18,7 +18,7 @@ import { registerWebSocket } from './json-rpc/web-socket.ts';
 import { createMetrics } from './metrics.ts';
 import { type KnownRoute, refuseUnknownRoute } from './not-found.ts';
 import { formatProblem, problemType, toHotcellError } from './problem-reply.ts';
-import { registerOperation } from './routes.ts';
+import { type RouteParts, registerOperation } from './routes.ts';
 import { createDoorShares } from './shares.ts';
 import { createTicketOffice } from './tickets.ts';
 
@@ -102,7 +102,7 @@ export async function startHttpServer(parts: HttpServerParts): Promise<HttpServe
     isReady: parts.isReady ?? (() => true),
     storageProblem: parts.storageProblem ?? (() => undefined),
   });
-  await registerOperations(app, [...operations.values()], authenticate);
+  await registerOperations(app, [...operations.values()], { authenticate, isCurrent, streams: shares.streams, log });
 
   const url = await listen(app, config);
   return {
@@ -147,17 +147,17 @@ function createApp(log: Logger): FastifyInstance {
 async function registerOperations(
   app: FastifyInstance,
   operations: Parameters<typeof registerOperation>[1][],
-  authenticate: Authenticate,
+  parts: RouteParts,
 ): Promise<void> {
   for (const invocable of operations) {
-    if (invocable.operation.http.textBody === undefined) registerOperation(app, invocable, authenticate);
+    if (invocable.operation.http.textBody === undefined) registerOperation(app, invocable, parts);
   }
   await app.register(async (scope) => {
     // Here any body is text, whatever a client calls it, but JSON.
     scope.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
     scope.removeContentTypeParser('text/plain');
     for (const invocable of operations) {
-      if (invocable.operation.http.textBody !== undefined) registerOperation(scope, invocable, authenticate);
+      if (invocable.operation.http.textBody !== undefined) registerOperation(scope, invocable, parts);
     }
   });
 }

@@ -1,8 +1,17 @@
 import type { Static, TSchema } from 'typebox';
 import type { Caller } from '../callers/caller.ts';
+import type { EventEnvelope } from '../events/event.ts';
 
 /** Who may use an operation. `anyone` needs no token. */
 export type Role = 'admin' | 'caller' | 'anyone';
+
+/** Where an operation tells what happens while it works. Nothing here may throw. */
+export interface OperationStream {
+  /** It began under this id; told before anything else, and not at all when an earlier execution answers. */
+  accepted(executionId: string): void;
+  /** What happens in it, in order; the answer comes after the last one. */
+  event(event: EventEnvelope): void;
+}
 
 /** What an operation knows about the request it serves. */
 export interface OperationContext {
@@ -11,6 +20,8 @@ export interface OperationContext {
   readonly signal: AbortSignal;
   /** Aborts when the client asked that its call be cancelled. A client that merely goes away does not cancel. */
   readonly cancelSignal?: AbortSignal | undefined;
+  /** There when the client wants to hear what happens meanwhile, of operations that tell it. */
+  readonly stream?: OperationStream | undefined;
 }
 
 /** Where HTTP serves an operation; names in `path` as `:name` and query parameters are properties of the input. */
@@ -35,6 +46,8 @@ export interface OperationContract<Input extends TSchema = TSchema, Output exten
   readonly role: Role;
   /** Requests without a token may use it where the config lets strangers in; they see nothing but what is theirs. */
   readonly isForStrangers?: true;
+  /** It tells what happens while it works to those who ask for it. */
+  readonly streams?: true;
   readonly input: Input;
   readonly output: Output;
   readonly http: HttpBinding;

@@ -26,14 +26,12 @@ export interface ApprovalRequest {
   readonly question: string;
   /** SHA-256 (hex) of what the answer binds: canonical arguments, or the permissions that are asked for. */
   readonly argumentsHash: string;
-  /** Said again in the event `approval-request`, so that whoever calls knows which question its own call asks. */
-  readonly tag?: string | undefined;
   /** What a person needs to judge: all of the arguments, permissions as words, the content hash of the generation. */
   readonly details: Readonly<Record<string, unknown>>;
 }
 
 /** A question as it is kept. */
-export interface Approval extends Omit<ApprovalRequest, 'tag' | 'isOperator'> {
+export interface Approval extends Omit<ApprovalRequest, 'isOperator'> {
   readonly id: string;
   readonly status: ApprovalStatus;
   readonly createdAtMs: number;

@@ -179,7 +179,6 @@ export function createApprovals(parts: ApprovalParts): Approvals {
     open.add(approval);
     arm();
     const { kind, reason, question, expiresAtMs } = approval;
-    const { tag } = request;
     events.publish('approval-request', {
       caller: approval.caller ?? null,
       subject: approval.plugin,
@@ -190,7 +189,6 @@ export function createApprovals(parts: ApprovalParts): Approvals {
         question,
         ...describeCause(approval),
         expiresAtMs,
-        ...(tag === undefined ? {} : { tag }),
       },
     });
     return approval;

@@ -50,7 +50,7 @@ const dataOfEvents = {
   'cell-loss': ['path', 'reason'],
   'permission-use': ['tool', 'permission', 'detail', 'allowed'],
   'grant-change': ['action', 'grant', 'permissions', 'scope', 'by'],
-  'approval-request': ['approval', 'kind', 'reason', 'question', 'tool', 'execution', 'expiresAtMs', 'tag'],
+  'approval-request': ['approval', 'kind', 'reason', 'question', 'tool', 'execution', 'expiresAtMs'],
   'approval-answer': ['approval', 'kind', 'status', 'by', 'tool', 'execution'],
   'engine-change': ['from', 'to', 'reason', 'path', 'tool', 'execution'],
   'name-change': ['from', 'to', 'by'],

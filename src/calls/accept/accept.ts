@@ -178,6 +178,7 @@ export function createAcceptance(parts: AcceptParts): Acceptance {
         leaveLimits();
         endLease();
       };
+      request.onAccepted?.(id);
       call.approval = askForApproval(call, parts.approvals);
     } catch (error) {
       call.leave?.();

@@ -29,7 +29,7 @@ export function decideApproval({ tool, flags, who, granted }: ApprovalFacts): 'h
 
 /** Asks a person to let a call begin, where one must. Throws `queue-full` when too many questions are open. */
 export function askForApproval(call: ActiveCall, approvals: Pick<Approvals, 'ask'>): Approval | undefined {
-  const { entry, record, request } = call;
+  const { entry, record } = call;
   const { manifest, served, name, version } = entry;
   const { id: executionId, caller, session } = record;
   const granted = () => served.granted({ executionId, caller, session });
@@ -45,7 +45,6 @@ export function askForApproval(call: ActiveCall, approvals: Pick<Approvals, 'ask
     caller,
     isOperator: call.isOperator,
     session,
-    ...(request.tag !== undefined && { tag: request.tag }),
     reason,
     question: sayQuestion(reason, `${name}@${version}`),
     argumentsHash: hashArguments(record.argumentsJson),

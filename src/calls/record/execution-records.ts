@@ -10,7 +10,7 @@ import { redactRow } from './redaction.ts';
 /** Writes the records of calls and tells of them. What was written is committed when `store.committed()` resolves. */
 export interface ExecutionRecords {
   open(record: ExecutionRecord): void;
-  start(record: ExecutionRecord, nowMs: number, tag: string | undefined): void;
+  start(record: ExecutionRecord, nowMs: number): void;
   /** `durationMs` counts from the start, or from the entry of a call that never started. */
   end(record: ExecutionRecord, end: CallEnd, durationMs: number, nowMs: number): void;
 }
@@ -35,18 +35,14 @@ export function createExecutionRecords(parts: {
 
   return {
     open: (record) => store.executions.insert(redactRow(record, redactor)),
-    start(record, nowMs, tag) {
+    start(record, nowMs) {
       record.attempts++;
       if (record.status === 'running') return;
       record.status = 'running';
       record.startedAtMs = nowMs;
       store.executions.update(redactRow(record, redactor));
       const { id, tool, version, session, caller } = record;
-      events.publish('execution-start', {
-        caller,
-        subject: id,
-        data: { tool, version, session, ...(tag !== undefined && { tag }) },
-      });
+      events.publish('execution-start', { caller, subject: id, data: { tool, version, session } });
     },
     end(record, end, durationMs, nowMs) {
       record.status = end.status;

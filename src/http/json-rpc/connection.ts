@@ -6,12 +6,13 @@ import { budgets } from '../../config/budgets.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import type { EventLog } from '../../events/event.ts';
 import type { InvocableOperation } from '../../operations/invoke.ts';
+import type { OperationStream } from '../../operations/operation.ts';
 import type { IsCurrent } from '../auth.ts';
 import { freeBodyBytes } from '../door-admission.ts';
 import { toHotcellError } from '../problem-reply.ts';
 import type { DoorShares } from '../shares.ts';
 import { type ConnectionMethod, dispatchRequest } from './dispatch.ts';
-import { formatRpcFailure, parseMessage, type RpcItem, type RpcMessage, type RpcRequest } from './message.ts';
+import { formatNotification, formatRpcFailure, parseMessage, type RpcItem, type RpcMessage, type RpcRequest } from './message.ts';
 import { createSubscriptions } from './subscriptions.ts';
 
 /** What a connection is served with. */
@@ -157,7 +158,8 @@ export function serveConnection(parts: ConnectionParts): void {
     const id = item.id ?? undefined;
     if (id !== undefined) controllersById.set(id, controller);
     try {
-      const context = { caller: caller ?? stranger, signal: gone.signal, cancelSignal: controller.signal };
+      const stream = item.events && id !== undefined ? streamTo(id) : undefined;
+      const context = { caller: caller ?? stranger, signal: gone.signal, cancelSignal: controller.signal, stream };
       return await dispatchRequest(item, context, { operations: parts.operations, methods, log });
     } finally {
       inFlight--;
@@ -166,7 +168,17 @@ export function serveConnection(parts: ConnectionParts): void {
     }
   }
 
-  function refuseEarly({ method }: RpcRequest): HotcellError | undefined {
+  function streamTo(id: string | number): OperationStream {
+    return {
+      accepted: (executionId) => send(formatNotification('rpc.accepted', { id, executionId })),
+      event: (event) => send(formatNotification('rpc.event', { id, event })),
+    };
+  }
+
+  function refuseEarly({ method, events }: RpcRequest): HotcellError | undefined {
+    if (events && parts.operations.get(method)?.operation.streams !== true) {
+      return new HotcellError('body-invalid', `${method.slice(0, 64)} tells no events.`, { fix: 'Leave "events" out.' });
+    }
     const isOpen = method === 'auth' || parts.operations.get(method)?.operation.role === 'anyone';
     if (caller === undefined && !isOpen) {
       return new HotcellError('unauthenticated', 'Expected the method auth {token} or {ticket} first.');

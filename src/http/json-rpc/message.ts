@@ -7,6 +7,8 @@ export interface RpcRequest {
   readonly id?: string | number | null;
   readonly method: string;
   readonly params: Readonly<Record<string, unknown>>;
+  /** It wants to hear what happens meanwhile: a member of our own, beside those of JSON-RPC. */
+  readonly events?: true;
 }
 
 /** What a text that came in was. */
@@ -44,13 +46,16 @@ export function parseMessage(text: string): RpcMessage {
 
 function parseItem(value: unknown): RpcItem {
   if (!isObject(value)) return refuse(null, 'Expected a request object.');
-  const { jsonrpc, id, method, params } = value;
+  const { jsonrpc, id, method, params, events } = value;
   const isId = id === null || typeof id === 'string' || typeof id === 'number';
   if (id !== undefined && !isId) return refuse(null, 'Expected an id that is text, a number or null.');
   if (jsonrpc !== '2.0') return refuse(isId ? id : null, 'Expected "jsonrpc": "2.0".');
   if (typeof method !== 'string') return refuse(isId ? id : null, 'Expected a method that is text.');
   if (params !== undefined && !isObject(params)) return refuse(isId ? id : null, 'Expected params by name, as an object.');
-  return { ...(isId ? { id } : {}), method, params: params ?? {} };
+  if (events !== undefined && (events !== true || id === undefined || id === null)) {
+    return refuse(isId ? id : null, 'Expected "events": true beside an id, or no such member.');
+  }
+  return { ...(isId ? { id } : {}), method, params: params ?? {}, ...(events === true ? { events } : {}) };
 }
 
 function refuse(id: string | number | null, message: string): RpcItem {

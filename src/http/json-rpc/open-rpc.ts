@@ -17,6 +17,7 @@ export function describeMethods(operations: readonly OperationContract[]) {
       })),
       result: { name: 'result', schema: operation.output },
       'x-role': operation.role,
+      ...(operation.streams ? { 'x-events': true } : {}),
     })),
   };
 }

@@ -132,6 +132,7 @@ export const skillContracts = {
       strict,
     ),
     output: callAnswer,
+    streams: true,
     http: { method: 'POST', path: '/api/skills/:name/scripts/:script/run' },
   }),
   packages: defineContract({

@@ -120,13 +120,11 @@ export const toolContracts = {
             description: 'One turn of a model: of its calls those that are not marked isParallelSafe run one after the other.',
           }),
         ),
-        tag: Type.Optional(
-          Type.String({ minLength: 1, maxLength: 64, description: 'Said again in the execution-start event of this call.' }),
-        ),
       },
       { additionalProperties: false },
     ),
     output: callAnswer,
+    streams: true,
     http: { method: 'POST', path: '/api/tools/:ref/call' },
   }),
 };

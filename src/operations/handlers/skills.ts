@@ -11,11 +11,12 @@ import { skillContracts } from '../contracts/skills.ts';
 import { implement, type Operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 import { describeSkillPackages } from './skill-packages.ts';
+import { streamExecution } from './stream-execution.ts';
 
-type Parts = Pick<OperationParts, 'skills' | 'units' | 'grants' | 'caller' | 'images' | 'config'>;
+type Parts = Pick<OperationParts, 'skills' | 'units' | 'grants' | 'events' | 'caller' | 'images' | 'config'>;
 
 /** What can be done with skills. */
-export function createSkillOperations({ skills, units, grants, caller: toolCaller, images, config }: Parts): Operation[] {
+export function createSkillOperations({ skills, units, grants, events, caller: toolCaller, images, config }: Parts): Operation[] {
   /** In safe mode no skill is a unit. */
   function findAsking(path: string): Asking | undefined {
     return units.list().find(({ asking }) => asking?.path === path)?.asking;
@@ -98,14 +99,15 @@ export function createSkillOperations({ skills, units, grants, caller: toolCalle
       if (found === undefined) throw unknownScript(name, script);
       if (found.problem !== undefined) throw new HotcellError('command-missing', `${script} cannot run: ${found.problem}`);
       if (!matchersOf(decide(skill).granted).allowsRun(script)) throw notApproved(name, script);
-      const request: CallRequest = {
+      const request: { -readonly [Key in keyof CallRequest]: CallRequest[Key] } = {
         ref: tool,
         arguments: args,
         caller,
         ...(session === undefined ? {} : { session }),
         ...(cancelSignal === undefined ? {} : { signal: cancelSignal }),
       };
-      return toolCaller.call(request);
+      const endStream = streamExecution(request, context, events);
+      return toolCaller.call(request).finally(endStream);
     }),
     implement(skillContracts.packages, async ({ name, with: others = [], base }) => {
       const wanted = await Promise.all([...new Set([name, ...others])].map((each) => skills.get(each)));

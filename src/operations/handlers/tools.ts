@@ -8,10 +8,11 @@ import { type ToolView, toolContracts } from '../contracts/tools.ts';
 import { implement, type Operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 import { createToolSeeker } from './missing-tool.ts';
+import { streamExecution } from './stream-execution.ts';
 
 /** What can be done with tools. */
 export function createToolOperations(parts: OperationParts): Operation[] {
-  const { tools, names, plugins, caller: toolCaller, forgetStranger } = parts;
+  const { tools, names, plugins, events, caller: toolCaller, forgetStranger } = parts;
   const seek = createToolSeeker(parts);
   return [
     implement(toolContracts.list, (input, { caller }) => {
@@ -53,11 +54,12 @@ export function createToolOperations(parts: OperationParts): Operation[] {
       if (input.session !== undefined) request.session = input.session;
       if (input.timeoutMs !== undefined) request.timeoutMs = input.timeoutMs;
       if (input.idempotencyKey !== undefined) request.idempotencyKey = input.idempotencyKey;
-      if (input.tag !== undefined) request.tag = input.tag;
       if (input.turn !== undefined) request.turn = input.turn;
       if (context.cancelSignal !== undefined) request.signal = context.cancelSignal;
+      const endStream = streamExecution(request, context, events);
       const answer = seek(input.ref, { caller: context.caller, signal: request.signal }, () => toolCaller.call(request));
-      return context.caller.isAnonymous ? answer.finally(() => forgetStranger(context.caller.id)) : answer;
+      const told = endStream === undefined ? answer : answer.finally(endStream);
+      return context.caller.isAnonymous ? told.finally(() => forgetStranger(context.caller.id)) : told;
     }),
   ];
 }

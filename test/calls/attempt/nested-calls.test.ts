@@ -169,7 +169,7 @@ describe('createNestedCalls', () => {
   it('is cancelled with the call above', async () => {
     const stop = new AbortController();
     const before = small.events.length;
-    const call = small.call('relay', { name: 'sleeps', args: { ms: 60_000 } }, { signal: stop.signal, tag: 'to-cancel' });
+    const call = small.call('relay', { name: 'sleeps', args: { ms: 60_000 } }, { signal: stop.signal });
     await expect
       .poll(() =>
         small.events
