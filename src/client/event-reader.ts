@@ -24,11 +24,11 @@ export async function* readEvents(
   const parameters = new URLSearchParams();
   if (types !== undefined && types.length > 0) parameters.set('types', types.join(','));
   if (after !== undefined) parameters.set('after', String(after));
-  const answer = await exchange({ url: `${url}/api/events?${parameters}`, method: 'GET', headers: query.headers, signal });
-  if (answer.statusCode !== 200) throw readProblem(JSON.parse(await readAnswerText(answer)), answer.statusCode);
-  onOpen?.();
-  const isEvent = query.isSameProgram ? isObject : await readEventCheck();
   try {
+    const answer = await exchange({ url: `${url}/api/events?${parameters}`, method: 'GET', headers: query.headers, signal });
+    if (answer.statusCode !== 200) throw readProblem(JSON.parse(await readAnswerText(answer)), answer.statusCode);
+    onOpen?.();
+    const isEvent = query.isSameProgram ? isObject : await readEventCheck();
     for await (const { data } of readServerSentEvents(answer)) if (isEvent(data)) yield data;
   } catch (error) {
     if (!signal.aborted) throw error;
