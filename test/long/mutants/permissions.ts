@@ -47,6 +47,20 @@ export const permissionMutants: MutantsByPromise = {
   ],
   'A plugin is its file': [
     {
+      what: 'data of an older daemon give a name to the first path, not to who had it first',
+      file: 'src/store/migrations.ts',
+      find: 'select name, path, 1, 0 from first_seen order by at is null, at, path;',
+      replace: 'select name, path, 1, 0 from first_seen order by path;',
+      tests: ['test/promises/older-data.test.ts'],
+    },
+    {
+      what: 'values of an older daemon are lost to their plugin',
+      file: 'src/store/migrations.ts',
+      find: 'update kv set plugin = (select path from unit_paths where name = plugin)',
+      replace: 'update kv set plugin = plugin',
+      tests: ['test/promises/older-data.test.ts'],
+    },
+    {
       what: 'a name that belongs to another file can be taken',
       file: 'src/permissions/name-book.ts',
       find: 'if (owner !== undefined && isAssigned(name, path) !== true && !comesBefore(path, name)) return',

@@ -110,11 +110,11 @@ describe('calls that hold much memory while they wait', () => {
 });
 
 describe('WaitingMemory', () => {
+  const cell = (id: number) => ({ id, program: program(), isInUse: true, place: { kind: 'new' } }) as const;
   const whose = (callerId: string) => ({ callerId, isOperator: false });
 
   it('gives a caller three quarters, and all of it back', () => {
     const book = new WaitingMemory({ maxMemoryBytes: 8 * MIB, maxStoredBytes: 0 });
-    const cell = (id: number) => ({ id, program: program(), isInUse: true, place: { kind: 'new' } }) as const;
     const [one, two, three] = [cell(1), cell(2), cell(3)];
     expect([
       book.hold(one, whose('ann'), 4 * MIB),
@@ -128,8 +128,8 @@ describe('WaitingMemory', () => {
 
   it('gives no more to all together, and where there is no room in memory, what there is on the disk', () => {
     const book = new WaitingMemory({ maxMemoryBytes: 8 * MIB, maxStoredBytes: 8 * MIB });
-    const cells = [1, 2, 3, 4, 5].map((id) => ({ id, program: program(), isInUse: true, place: { kind: 'new' } }) as const);
-    const held = cells.map((cell, index) => [book.hold(cell, whose(`caller ${index}`), 3.5 * MIB), book.isForDisk(cell)]);
+    const cells = [1, 2, 3, 4, 5].map(cell);
+    const held = cells.map((each, index) => [book.hold(each, whose(`caller ${index}`), 3.5 * MIB), book.isForDisk(each)]);
     const [inMemory, onDisk, nowhere] = [
       [true, false],
       [true, true],
@@ -137,9 +137,10 @@ describe('WaitingMemory', () => {
     ];
     expect(held).toEqual([inMemory, inMemory, onDisk, onDisk, nowhere]);
     const admin = { callerId: 'admin', isOperator: true };
-    const more = [6, 7, 8].map((id) => ({ id, program: program(), isInUse: true, place: { kind: 'new' } }) as const);
+    const more = [6, 7, 8].map(cell);
     // The last eighth of both is theirs.
-    expect(more.map((cell) => [book.hold(cell, admin, MIB), book.isForDisk(cell)])).toEqual([inMemory, onDisk, nowhere]);
+    expect(book.hold(cell(9), whose('ann'), MIB)).toBe(false);
+    expect(more.map((each) => [book.hold(each, admin, MIB), book.isForDisk(each)])).toEqual([inMemory, onDisk, nowhere]);
   });
 });
 
