@@ -25,7 +25,9 @@ const daemon = spawn(process.execPath, [bin, 'start', '--port', '0', '--json'], 
   cwd: folder,
   stdio: ['ignore', 'pipe', 'inherit'],
 });
-for await (const chunk of daemon.stdout) if (String(chunk).includes('listening on')) break;
+// A daemon whose output nobody reads any more ends, and commands would run without one.
+for await (const chunk of daemon.stdout.iterator({ destroyOnReturn: false })) if (String(chunk).includes('listening on')) break;
+daemon.stdout.resume();
 const samples = new Map(Object.keys(commands).map((name) => [name, [] as number[]]));
 // In turns, so that whatever else the machine does slows all of them.
 for (let round = -2; round < ROUNDS; round++) {
