@@ -1,4 +1,5 @@
 import type { Recording } from '../border/border.ts';
+import { HotcellError } from '../errors/hotcell-error.ts';
 import { createToolPreparer } from '../tools/prepared-tool.ts';
 import { createValidatorCache } from '../tools/validation/validator.ts';
 import { seesTool } from '../tools/visible-tools.ts';
@@ -38,6 +39,7 @@ import { resumeCalls } from './wait/resume-calls.ts';
 
 /** After what was left was cancelled, engines get this long to say so. */
 const cancelGraceMs = 5_000;
+const maxRefusalChars = 1000;
 
 /** Creates the Call journey: resolve, admit, run, record. */
 export function createToolCaller(parts: ToolCallerParts): ToolCallerHandle {
@@ -274,9 +276,22 @@ export function createToolCaller(parts: ToolCallerParts): ToolCallerHandle {
     return registry.resolve(ref, (entry) => seesTool(caller, entry)).manifest.flags;
   }
 
+  /** Whoever watches sees also the calls that never became one. */
+  async function accept(request: CallRequest): Promise<ActiveCall | CallAnswer> {
+    try {
+      return await acceptance.accept(request);
+    } catch (error) {
+      if (error instanceof HotcellError && error.code === 'arguments-invalid') {
+        const { code, message } = error;
+        const data = { tool: request.ref, code, message: message.slice(0, maxRefusalChars) };
+        events.publish('execution-refusal', { caller: request.caller.id, subject: request.ref, data });
+      }
+      throw error;
+    }
+  }
+
   async function begin(request: CallRequest): Promise<CallAnswer> {
-    const taken = acceptance.accept(request);
-    const accepted = taken instanceof Promise ? await taken : taken;
+    const accepted = await accept(request);
     if (!(accepted instanceof ActiveCall)) return accepted;
     enter(accepted);
     return accepted.answered;

@@ -14,6 +14,7 @@ const quietEvents = new Set<EventEnvelope['type']>([
   'execution-progress',
   'execution-log',
   'execution-end',
+  'execution-refusal',
   'permission-use',
 ]);
 

@@ -93,7 +93,11 @@ export const errorCatalog = {
     fix: 'Resolve or reject the promise that the handler returns.',
     status: 200,
   },
-  'output-invalid': { title: 'Output is not usable', fix: 'Return text or JSON that fits the output schema.', status: 200 },
+  'output-invalid': {
+    title: 'Output is not usable',
+    fix: 'Return text or JSON, and where the tool declares an output schema, what fits it.',
+    status: 200,
+  },
   'time-exceeded': { title: 'Time limit reached', fix: 'Do less, or raise timeoutMs or limits.cpuMs.', status: 200 },
   'memory-exceeded': { title: 'Memory limit reached', fix: 'Use less memory, or raise limits.memoryBytes.', status: 200 },
   'waiting-memory-exceeded': {

@@ -4,7 +4,11 @@ import type { EventEnvelope, EventFilter, EventType } from './event.ts';
 export const publicEventTypes: readonly EventType[] = ['tools-change'];
 
 /** Events that only live subscribers get: they are not kept and carry the sequence number 0. */
-const fleetingEventTypes: ReadonlySet<EventType> = new Set<EventType>(['execution-log', 'execution-progress']);
+const fleetingEventTypes: ReadonlySet<EventType> = new Set<EventType>([
+  'execution-log',
+  'execution-progress',
+  'execution-refusal',
+]);
 
 /** True when events of this type are kept. */
 export function isKeptEventType(type: EventType): boolean {

@@ -40,6 +40,7 @@ const eventValidator = Compile(
     defineEvent('tools-change', Type.Object({ added: texts, removed: texts, changed: texts })),
     defineEvent('cell-loss', Type.Object({ path: text, reason: text })),
     defineEvent('execution-start', Type.Object({ tool: text, version: text, session: text })),
+    defineEvent('execution-refusal', Type.Object({ tool: text, code: text, message: text })),
     defineEvent(
       'execution-progress',
       Type.Object({

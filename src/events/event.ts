@@ -25,6 +25,8 @@ export interface EventDataByType {
   'plugin-removed': { path: string; reason: string };
   'tools-change': { added: readonly string[]; removed: readonly string[]; changed: readonly string[] };
   'execution-start': { tool: string; version: string; session: string };
+  /** A call that was refused for its arguments, before there was an execution. */
+  'execution-refusal': { tool: string; code: string; message: string };
   'execution-progress': { done: number; total?: number; message?: string };
   'execution-log': { level: string; text: string };
   'execution-end': { tool: string; version: string; status: string; durationMs: number; code?: string };

@@ -109,8 +109,16 @@ export function formatEvent(event: EventEnvelope): string {
   return `${id}event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
 }
 
+const streamParameters: readonly string[] = ['types', 'after'];
+
 function readStreamQuery(query: unknown, lastEventId: unknown): { after?: number; types?: EventType[] } {
   const parameters = typeof query === 'object' && query !== null ? new Map<string, unknown>(Object.entries(query)) : new Map();
+  for (const name of parameters.keys()) {
+    if (!streamParameters.includes(name)) {
+      const message = `There is no parameter ${JSON.stringify(name.slice(0, 64))}.${suggestNearNames(name, streamParameters)}`;
+      throw new HotcellError('body-invalid', message, { fix: `Known are ${streamParameters.join(' and ')}.` });
+    }
+  }
   const after = lastEventId ?? parameters.get('after');
   const types = parameters.get('types');
   return {

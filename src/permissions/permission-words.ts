@@ -26,9 +26,28 @@ export function parsePermissionWords(words: readonly string[]): ParsedPermission
       };
     }
     block.set(key, addValue(key, block.get(key), value));
+    const read = parsePermissions(Object.fromEntries(block));
+    // What the parser says speaks of the blocks of manifests and of the config.
+    if (!read.ok) return { ...read, message: `"${word.slice(0, 64)}" is not understood. Write ${forms[key]}.` };
   }
   return parsePermissions(Object.fromEntries(block));
 }
+
+/** How each is written in a command. */
+const forms: Readonly<Record<PermissionKey, string>> = {
+  net: 'net=api.example.com, with a port such as net=api.example.com:8443, or net=*.example.com',
+  read: 'read=notes: a folder or file of the workspace, or of a mount as in read=docs:/',
+  write: 'write=notes: a folder or file of the workspace, or of a mount as in write=docs:/',
+  env: 'env=API_KEY',
+  run: 'run=ffmpeg: a command without path and arguments',
+  tools: 'tools=weather, or tools=weather_*',
+  dangerous: 'dangerous=NAME, the tool of the plugin',
+  engine: 'engine=deno',
+  limits: 'limits=memoryBytes:67108864',
+  llm: 'llm, or llm=20000 for so many tokens',
+  kv: 'kv, kv=1048576 for so many bytes, or kv=shared',
+  sharedCell: 'sharedCell',
+};
 
 function addValue(key: PermissionKey, before: unknown, value: string): unknown {
   if (listKeys.some((list) => list === key)) return [...(Array.isArray(before) ? before : []), value];

@@ -44,6 +44,7 @@ const dataOfEvents = {
   'plugin-removed': ['path', 'reason'],
   'tools-change': ['added', 'removed', 'changed'],
   'execution-start': ['tool', 'version', 'session'],
+  'execution-refusal': ['tool', 'code', 'message'],
   'execution-progress': ['done', 'total', 'message'],
   'execution-log': ['level', 'text'],
   'execution-end': ['tool', 'version', 'status', 'durationMs', 'code'],

@@ -14,6 +14,7 @@ const samples: { [Type in EventType]: EventDataByType[Type] } = {
   'plugin-removed': { path: 'a.ts', reason: 'deleted' },
   'tools-change': { added: ['a@1.0.0'], removed: [], changed: [] },
   'execution-start': { tool: 'a', version: '1.0.0', session: 's' },
+  'execution-refusal': { tool: 'a', code: 'arguments-invalid', message: 'no' },
   'execution-progress': { done: 1, total: 2, message: 'half' },
   'execution-log': { level: 'info', text: 'hello' },
   'execution-end': { tool: 'a', version: '1.0.0', status: 'error', durationMs: 1.5, code: 'handler-threw' },
@@ -41,7 +42,9 @@ const samples: { [Type in EventType]: EventDataByType[Type] } = {
   'watch-problem': { path: '/p', message: 'gone' },
 };
 const types = Object.keys(samples).filter((type): type is EventType => type in samples);
-const keptTypes = types.filter((type) => type !== 'execution-progress' && type !== 'execution-log');
+const keptTypes = types.filter(
+  (type) => type !== 'execution-progress' && type !== 'execution-log' && type !== 'execution-refusal',
+);
 
 function openLog(options: Partial<EventLogOptions> = {}) {
   return createEventLog({ store: temporaryStore(), now: () => 1000, ...options });

@@ -73,6 +73,8 @@ describe('GET /api/events', () => {
     stream.close();
     const problem = await readJson(await door.fetch('/api/events?types=execution-logs'));
     expect(problem).toMatchObject({ code: 'body-invalid', detail: expect.stringContaining('"execution-log"') });
+    const misnamed = await readJson(await door.fetch('/api/events?type=execution-log'));
+    expect(misnamed).toMatchObject({ code: 'body-invalid', detail: 'There is no parameter "type". Did you mean "types"?' });
     expect((await door.fetch('/api/events', { headers: { 'last-event-id': 'x' } })).status).toBe(400);
   });
 

@@ -1,4 +1,5 @@
 import type { PermissionKey } from '../../config/permission-set.ts';
+import { errorCatalog } from '../../errors/catalog.ts';
 import { describeGrantCommand, parsePermissionWords } from '../../permissions/permission-words.ts';
 import type { ExecutionError } from '../call-types.ts';
 import type { CallEnd } from './execution-record.ts';
@@ -43,7 +44,7 @@ export class CallNotes {
       ...end,
       ...(warnings !== undefined && { warnings }),
       ...(command !== undefined &&
-        error !== undefined && { error: { ...error, refused, fix: addCommand(error, command, refused) } }),
+        error !== undefined && { error: { ...error, refused, fix: addCommand(error, { plugin, command, refused }) } }),
     };
   }
 }
@@ -53,7 +54,19 @@ function describeCommand(plugin: string, refused: readonly RefusedPermission[]):
   return parsed.ok ? describeGrantCommand(plugin, parsed.permissions) : undefined;
 }
 
-function addCommand({ message, fix }: ExecutionError, command: string, refused: readonly RefusedPermission[]): string {
+function addCommand(
+  { message, fix }: ExecutionError,
+  {
+    plugin,
+    command,
+    refused,
+  }: { readonly plugin: string; readonly command: string; readonly refused: readonly RefusedPermission[] },
+): string {
+  // A refusal that came through the guest has the fix of all refusals.
+  if (fix === errorCatalog['permission-denied'].fix) {
+    const all = `allow all that it asks for at once: hotcell grant ${plugin} --requested.`;
+    return message.includes(command) ? `Paste that line, or ${all}` : `Allow it with: ${command}, or ${all}`;
+  }
   if (message.includes(command) || fix.includes(command)) return fix;
   return `The call was refused ${refused.join(', ')}. Allow it with: ${command} ${fix}`.trim();
 }

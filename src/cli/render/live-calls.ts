@@ -45,6 +45,10 @@ export function createLiveCalls(style: Style, readError: (executionId: string) =
       const text = event.data.text.split('\n', 1)[0]?.slice(0, maxTextChars) ?? '';
       return `${time} ${style.dim('│')} ${tame(toolsByExecution.get(event.subject) ?? event.subject)} ${renderLogLine(event.data.level, text, style)}`;
     }
+    if (event.type === 'execution-refusal') {
+      const reason = event.data.message.split('\n', 1)[0]?.slice(0, maxTextChars) ?? '';
+      return `${time} ${style.red('✗')} ${tame(event.data.tool)} refused ${tame(reason)}\n`;
+    }
     if (event.type !== 'execution-end') return '';
     const { tool, status, durationMs, code } = event.data;
     const took = style.dim(`(${formatDuration(durationMs)})`);
@@ -57,7 +61,7 @@ export function createLiveCalls(style: Style, readError: (executionId: string) =
     renderRest,
     render(event) {
       if (event.type === 'execution-start') toolsByExecution.set(event.subject, event.data.tool);
-      const isTold = (event.type === 'execution-log' || event.type === 'execution-end') && mayTell(event.at);
+      const isTold = /^execution-(?:log|end|refusal)$/.test(event.type) && mayTell(event.at);
       const text = isTold ? `${told === 1 ? renderRest() : ''}${renderLine(event)}` : '';
       if (event.type === 'execution-end') toolsByExecution.delete(event.subject);
       return text;

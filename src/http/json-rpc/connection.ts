@@ -42,6 +42,10 @@ const arrivalStepBytes = 1024 * 1024;
 const maxUnsentBytes = 16 * 1024 * 1024;
 
 /** Close codes in the range that is ours to define. */
+/** How to say who one is once the connection is open. */
+const authFix =
+  'Send auth {token} as the first message, or auth {ticket} with one from POST /api/tickets, as a browser does that has no token.';
+
 export const closeCodes = { unauthenticated: 4401, slowReader: 4408, crowded: 4429, stopping: 1001 } as const;
 
 /**
@@ -181,7 +185,7 @@ export function serveConnection(parts: ConnectionParts): void {
     }
     const isOpen = method === 'auth' || parts.operations.get(method)?.operation.role === 'anyone';
     if (caller === undefined && !isOpen) {
-      return new HotcellError('unauthenticated', 'Expected the method auth {token} or {ticket} first.');
+      return new HotcellError('unauthenticated', 'Expected the method auth {token} or {ticket} first.', { fix: authFix });
     }
     if (inFlight < maxInFlight) return undefined;
     return new HotcellError('rate-limited', `A connection may have ${maxInFlight} requests under way at once.`);
@@ -201,7 +205,7 @@ export function serveConnection(parts: ConnectionParts): void {
   }
 
   function requireCaller(): Caller {
-    if (caller === undefined) throw new HotcellError('unauthenticated', 'Expected the method auth first.');
+    if (caller === undefined) throw new HotcellError('unauthenticated', 'Expected the method auth first.', { fix: authFix });
     return caller;
   }
 

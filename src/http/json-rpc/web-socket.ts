@@ -4,9 +4,10 @@ import type { Logger } from 'pino';
 import type { WebSocket } from 'ws';
 import type { Caller } from '../../callers/caller.ts';
 import { budgets } from '../../config/budgets.ts';
+import { HotcellError } from '../../errors/hotcell-error.ts';
 import type { EventLog } from '../../events/event.ts';
 import type { InvocableOperation } from '../../operations/invoke.ts';
-import { type Authenticate, type IsCurrent, refuseAnonymous } from '../auth.ts';
+import type { Authenticate, IsCurrent } from '../auth.ts';
 import type { ConnectionBook } from '../connections.ts';
 import type { DoorShares } from '../shares.ts';
 import type { TicketOffice } from '../tickets.ts';
@@ -33,6 +34,16 @@ export interface WebSocketParts {
 export interface WebSockets {
   /** Says goodbye to every client. */
   close(): void;
+}
+
+function refuseOpener(ticket: string | undefined): HotcellError {
+  const what =
+    ticket === undefined
+      ? 'a token or key that is known, got one that is not, or was revoked'
+      : 'a ticket that works once and for 30 seconds, got one that does not work any more';
+  return new HotcellError('unauthenticated', `Expected ${what}.`, {
+    fix: 'Send Authorization: Bearer <token>. A browser, which cannot, asks POST /api/tickets for a ticket and opens /ws?ticket=…; or open /ws and send auth {token} first.',
+  });
 }
 
 /** Serves WS /ws. A token or ticket in the handshake is checked there; without one the first message must be `auth`. */
@@ -85,7 +96,7 @@ export async function registerWebSocket(app: FastifyInstance, parts: WebSocketPa
         const ticket = readTicket(request.query);
         request.opener = ticket === undefined ? authenticate(authorization) : redeem(ticket);
         const showedSomething = ticket !== undefined || authorization !== undefined;
-        if (request.opener === undefined && showedSomething) return done(refuseAnonymous(authorization ?? ''));
+        if (request.opener === undefined && showedSomething) return done(refuseOpener(ticket));
         request.place = request.opener && shares.sockets.take(request.opener);
         // Whoever goes away before the handshake ends leaves a place behind.
         if (request.place !== undefined) request.raw.socket.once('close', request.place);

@@ -11,6 +11,7 @@ const eventTypeTable: Readonly<Record<EventType, true>> = {
   'plugin-removed': true,
   'tools-change': true,
   'execution-start': true,
+  'execution-refusal': true,
   'execution-progress': true,
   'execution-log': true,
   'execution-end': true,

@@ -7,6 +7,8 @@ import type { OperationParts } from '../parts.ts';
 /** How long a request waits for a plugin that loads: the first build after a start takes about a second. */
 const maxLoadWaitMs = 10_000;
 
+const maxTools = 20;
+
 /** What finds tools, also those that are about to be there. */
 export type ToolSeeker = <Result>(
   ref: string,
@@ -47,7 +49,7 @@ export function createToolSeeker({ tools, plugins, events }: Pick<OperationParts
     try {
       const view = plugins.get(name);
       const reason = plugins.why(name).at(-1)?.reason;
-      return describeMissingTool(view, { reason, isAdmin: caller.role === 'admin' }) ?? error;
+      return describeMissingTool(view, { reason, isAdmin: caller.role === 'admin' }) ?? describeTools(view, ref, caller) ?? error;
     } catch {
       return error;
     }
@@ -69,6 +71,21 @@ export function createToolSeeker({ tools, plugins, events }: Pick<OperationParts
       throw isMissing(error) ? explain(error, ref, caller) : error;
     }
   };
+}
+
+/** A plugin is called by its tools; only those are named that the caller sees. */
+function describeTools(
+  { name, tools }: Pick<PluginView, 'name' | 'tools'>,
+  ref: string,
+  caller: Caller,
+): HotcellError | undefined {
+  const seen = tools.filter((tool) => seesToolName(caller, tool)).slice(0, maxTools);
+  const [first] = seen;
+  if (first === undefined) return undefined;
+  const message = `${JSON.stringify(ref)} is a plugin. ${seen.length === 1 ? 'Its tool is' : 'Its tools are'} ${seen.join(', ')}.`;
+  return new HotcellError('tool-unknown', message, {
+    fix: `Call a tool, such as ${first}; hotcell plugin info ${name} shows them.`,
+  });
 }
 
 /** What is the matter with a plugin whose tool is missing; undefined when its tools are there, and this is none of them. */
