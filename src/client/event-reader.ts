@@ -1,4 +1,5 @@
-import type { EventEnvelope, EventType } from '../events/event.ts';
+import type { EventEnvelope } from '../events/event.ts';
+import type { EventType } from '../events/event-table.ts';
 import { exchange, readAnswerText } from './http-exchange.ts';
 import { readProblem } from './problem.ts';
 import { readServerSentEvents } from './server-sent-events.ts';

@@ -1,19 +1,10 @@
-import type { EventEnvelope, EventFilter, EventType } from './event.ts';
+import type { EventEnvelope, EventFilter } from './event.ts';
+import { type EventType, eventTypes, isEventType, rowOf } from './event-table.ts';
 
-/** Events of the daemon itself that every caller may see. */
-export const publicEventTypes: readonly EventType[] = ['tools-change'];
-
-/** Events that only live subscribers get: they are not kept and carry the sequence number 0. */
-const fleetingEventTypes: ReadonlySet<EventType> = new Set<EventType>([
-  'execution-log',
-  'execution-progress',
-  'execution-refusal',
-]);
-
-/** True when events of this type are kept. */
-export function isKeptEventType(type: EventType): boolean {
-  return !fleetingEventTypes.has(type);
-}
+/** Events that every caller may see. */
+export const publicEventTypes: readonly EventType[] = eventTypes
+  .filter(isEventType)
+  .filter((type) => rowOf(type).seenBy === 'everybody');
 
 /**
  * What somebody may see of an event and asked for; undefined when that is nothing. Without a caller the filter is an admin's

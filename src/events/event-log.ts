@@ -1,8 +1,9 @@
 import { budgets } from '../config/budgets.ts';
 import type { EventRow, Store } from '../store/store-types.ts';
-import type { EventDataByType, EventEnvelope, EventFilter, EventLog, EventType } from './event.ts';
-import { executionsOf, filterEvent, isKeptEventType, publicEventTypes } from './event-filter.ts';
-import { parseEvent } from './event-schema.ts';
+import type { EventEnvelope, EventFilter, EventLog } from './event.ts';
+import { executionsOf, filterEvent, publicEventTypes } from './event-filter.ts';
+import { type EventDataByType, type EventType, rowOf } from './event-table.ts';
+import { parseEvent } from './parse-event.ts';
 
 /** What an event log is made of. */
 export interface EventLogOptions {
@@ -97,11 +98,13 @@ export function createEventLog(options: EventLogOptions): EventLog {
   return {
     publish<Type extends EventType>(
       type: Type,
-      { caller = null, subject, data: told }: { caller?: string | null; subject: string; data: EventDataByType[Type] },
+      { caller: whose = null, subject, data: told }: { caller?: string | null; subject: string; data: EventDataByType[Type] },
     ) {
+      const { seenBy, isFleeting } = rowOf(type);
+      const caller = seenBy === 'its-caller' ? whose : null;
       const data = redact(told);
       const at = now();
-      const isKept = isKeptEventType(type);
+      const isKept = isFleeting !== true;
       if (isKept) {
         seq++;
         keep({ seq, type, atMs: at, caller, subject, dataJson: JSON.stringify(data) });

@@ -1,4 +1,4 @@
-import type { EventType } from '../events/event.ts';
+import type { EventType } from '../events/event-table.ts';
 
 /** What a hook can hear of, in the spelling `type:action`. */
 export type HookEvent =

@@ -5,7 +5,7 @@ import { runCli } from '../../src/cli/run-cli.ts';
 import type { Client } from '../../src/client/client.ts';
 import { createHttpClient } from '../../src/client/client.ts';
 import { locateDaemon } from '../../src/client/locate.ts';
-import type { EventType } from '../../src/events/event.ts';
+import type { EventType } from '../../src/events/event-table.ts';
 import { startDaemon } from '../../src/main.ts';
 import { eventContracts } from '../../src/operations/contracts/events.ts';
 import { type CodeBlock, repository } from './markdown.ts';

@@ -3,8 +3,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { floors } from '../../scripts/house.ts';
 import { errorCatalog } from '../../src/errors/catalog.ts';
-import type { EventDataByType, EventType } from '../../src/events/event.ts';
-import { isKeptEventType, publicEventTypes } from '../../src/events/event-filter.ts';
+import { eventTypes, isEventType, rowOf } from '../../src/events/event-table.ts';
 import { transition } from '../../src/plugins/lifecycle.ts';
 import { listLinks, listPages, readPage, repository } from './markdown.ts';
 
@@ -35,48 +34,15 @@ describe('docs/errors.md', () => {
   });
 });
 
-// The compiler sees to it that no event and no misspelt property stands here.
-const dataOfEvents = {
-  'daemon-start': ['version', 'url'],
-  'daemon-stop': ['reason'],
-  'plugin-change': ['path', 'state', 'previousState', 'reason', 'generation', 'durationMs', 'pending'],
-  'plugin-diagnostic': ['path', 'code', 'message', 'file', 'line', 'column', 'codeFrame', 'fix'],
-  'plugin-removed': ['path', 'reason'],
-  'tools-change': ['added', 'removed', 'changed'],
-  'execution-start': ['tool', 'version', 'session'],
-  'execution-refusal': ['tool', 'code', 'message'],
-  'execution-progress': ['done', 'total', 'message'],
-  'execution-log': ['level', 'text'],
-  'execution-end': ['tool', 'version', 'status', 'durationMs', 'code'],
-  'cell-loss': ['path', 'reason'],
-  'permission-use': ['tool', 'permission', 'detail', 'allowed'],
-  'grant-change': ['action', 'grant', 'permissions', 'scope', 'by'],
-  'approval-request': ['approval', 'kind', 'reason', 'question', 'tool', 'execution', 'expiresAtMs'],
-  'approval-answer': ['approval', 'kind', 'status', 'by', 'tool', 'execution'],
-  'engine-change': ['from', 'to', 'reason', 'path', 'tool', 'execution'],
-  'name-change': ['from', 'to', 'by'],
-  'secret-change': ['action', 'binding', 'by'],
-  'hook-change': ['state', 'previousState', 'hash', 'reason', 'by'],
-  'hook-refusal': ['tool', 'code', 'message'],
-  'hook-problem': ['message'],
-  'watch-problem': ['path', 'message'],
-  'storage-problem': ['path', 'message'],
-  'config-change': ['path', 'applied', 'restart', 'problem'],
-} as const satisfies { readonly [Type in EventType]: ReadonlyArray<keyof EventDataByType[Type]> };
-
 describe('docs/events.md', () => {
   const rows = readRows('docs/events.md');
 
-  it.each(Object.entries(dataOfEvents))('tells the data of %s, whether it is kept, and who sees it', (type, data) => {
+  it.each(eventTypes.filter(isEventType))('tells the data of %s, whether it is kept, and who sees it', (type) => {
     const row = rows.find(([name]) => name === `\`${type}\``);
-    const isKept = isKeptEventType(type as EventType);
-    const reader = publicEventTypes.some((open) => open === type)
-      ? 'everybody'
-      : /^(?:execution|permission|approval)-/.test(type)
-        ? 'its caller'
-        : 'admins';
-    expect(row?.[1]?.replace(/[`?]/g, '')).toBe(data.join(', '));
-    expect(row?.slice(2)).toEqual([isKept ? 'yes' : 'no', reader]);
+    const { seenBy, isFleeting, data } = rowOf(type);
+    const { properties, required } = readObject(data);
+    expect(row?.[1]).toBe(properties.map((name) => `\`${name}${required.includes(name) ? '' : '?'}\``).join(', '));
+    expect(row?.slice(2)).toEqual([isFleeting ? 'no' : 'yes', seenBy === 'its-caller' ? 'its caller' : seenBy]);
   });
 });
 
@@ -164,3 +130,8 @@ describe('words of the documentation', () => {
     expect(readPage(page)).not.toMatch(/\bissue #?\d|\bTODO\b/);
   });
 });
+
+function readObject(schema: object): { properties: string[]; required: readonly unknown[] } {
+  const { properties = {}, required = [] } = schema as { properties?: object; required?: readonly unknown[] };
+  return { properties: Object.keys(properties), required };
+}

@@ -1,7 +1,9 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { EventDataByType, EventEnvelope, EventType } from '../../src/events/event.ts';
+import type { EventEnvelope } from '../../src/events/event.ts';
 import { createEventLog, type EventLogOptions } from '../../src/events/event-log.ts';
+import type { EventDataByType, EventType } from '../../src/events/event-table.ts';
+import { rowOf } from '../../src/events/event-table.ts';
 import { openStore } from '../../src/store/open.ts';
 import { temporaryDir, temporaryStore } from '../store/temporary-store.ts';
 
@@ -66,10 +68,19 @@ describe('publish', () => {
       seq: 1,
       type: 'daemon-start',
       at: 1000,
-      caller: 'ann',
+      caller: null,
       subject: 'x',
       data: samples['daemon-start'],
     });
+  });
+
+  it('belongs to a caller only where the table says that its caller sees it', () => {
+    const log = openLog();
+    for (const type of types) log.publish(type, { caller: 'ann', subject: 'x', data: samples[type] });
+    const own = log.readAfter(0, {}, 100).filter(({ caller }) => caller === 'ann');
+    const seen = keptTypes.filter((type) => rowOf(type).seenBy === 'its-caller');
+    expect(own.map(({ type }) => type)).toEqual(seen);
+    expect(seen).not.toContain('plugin-diagnostic');
   });
 
   it('goes on when a subscriber throws, and tells it the next event too', () => {

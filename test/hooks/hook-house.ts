@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Execution } from '../../src/calls/call-types.ts';
 import type { Settings } from '../../src/config/schema.ts';
-import type { EventEnvelope, EventType } from '../../src/events/event.ts';
+import type { EventEnvelope } from '../../src/events/event.ts';
+import type { EventType } from '../../src/events/event-table.ts';
 import { startSmallDaemon } from '../small-daemon.ts';
 
 /** A plugin that answers its text. */

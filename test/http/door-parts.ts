@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pino from 'pino';
 import { loadConfig } from '../../src/config/load.ts';
-import type { EventEnvelope, EventType } from '../../src/events/event.ts';
+import type { EventEnvelope } from '../../src/events/event.ts';
+import type { EventType } from '../../src/events/event-table.ts';
 import { startDaemon } from '../../src/main.ts';
 import { parsePermissions } from '../../src/permissions/parse.ts';
 

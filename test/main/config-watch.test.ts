@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import type { Settings } from '../../src/config/schema.ts';
-import type { EventDataByType } from '../../src/events/event.ts';
+import type { EventDataByType } from '../../src/events/event-table.ts';
 import { daemonContracts } from '../../src/operations/contracts/daemon.ts';
 import { type DaemonHouse, openDaemonHouse } from '../promises/daemon-house.ts';
 import { makeDaemonFolder, removeDaemonFolder } from '../promises/daemon-process.ts';

@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import type { PermissionSet } from '../../src/config/permission-set.ts';
-import type { EventDataByType } from '../../src/events/event.ts';
+import type { EventDataByType } from '../../src/events/event-table.ts';
 import { type Asking, createGrantBook } from '../../src/permissions/grants.ts';
 import type { Store } from '../../src/store/store-types.ts';
 import { temporaryStore } from '../store/temporary-store.ts';

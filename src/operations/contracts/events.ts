@@ -1,43 +1,7 @@
 import { Type } from 'typebox';
-import type { EventEnvelope, EventType } from '../../events/event.ts';
+import type { EventEnvelope } from '../../events/event.ts';
+import { type EventType, eventTypes } from '../../events/event-table.ts';
 import { defineContract } from '../operation.ts';
-
-// A record, so that the compiler says when a new type is missing here.
-const eventTypeTable: Readonly<Record<EventType, true>> = {
-  'daemon-start': true,
-  'daemon-stop': true,
-  'plugin-change': true,
-  'plugin-diagnostic': true,
-  'plugin-removed': true,
-  'tools-change': true,
-  'execution-start': true,
-  'execution-refusal': true,
-  'execution-progress': true,
-  'execution-log': true,
-  'execution-end': true,
-  'cell-loss': true,
-  'permission-use': true,
-  'grant-change': true,
-  'approval-request': true,
-  'approval-answer': true,
-  'engine-change': true,
-  'name-change': true,
-  'secret-change': true,
-  'hook-change': true,
-  'hook-refusal': true,
-  'hook-problem': true,
-  'watch-problem': true,
-  'storage-problem': true,
-  'config-change': true,
-};
-
-/** All types of events. */
-export const eventTypes: readonly string[] = Object.keys(eventTypeTable);
-
-/** Tells whether a text is the type of an event. */
-export function isEventType(text: string): text is EventType {
-  return Object.hasOwn(eventTypeTable, text);
-}
 
 const eventType = Type.Unsafe<EventType>(Type.Enum([...eventTypes]));
 

@@ -1,5 +1,6 @@
 import type { Caller } from '../../callers/caller.ts';
-import type { EventFilter, EventType } from '../../events/event.ts';
+import type { EventFilter } from '../../events/event.ts';
+import type { EventType } from '../../events/event-table.ts';
 import { seesToolName } from '../../tools/visible-tools.ts';
 import { eventContracts } from '../contracts/events.ts';
 import { implement, type Operation } from '../operation.ts';
