@@ -222,8 +222,8 @@ export const callMutants: MutantsByPromise = {
     {
       what: 'sessions of the same name are one cell',
       file: 'src/calls/wait/cell-key.ts',
-      find: 'JSON.stringify([generation.pluginPath, callerId, session])',
-      replace: 'JSON.stringify([generation.pluginPath, session])',
+      find: 'JSON.stringify([unit.path, callerId, session])',
+      replace: 'JSON.stringify([unit.path, session])',
       tests: ['test/promises/two-callers.test.ts'],
     },
     {
@@ -267,6 +267,34 @@ export const callMutants: MutantsByPromise = {
     },
   ],
   'What one caller leaves on the disk is bounded': [
+    {
+      what: 'records of calls are kept in any number',
+      file: 'src/store/tables/execution-pruner.ts',
+      find: 'pruneRows(keep);',
+      replace: '',
+      tests: ['test/store/tables/executions.test.ts'],
+    },
+    {
+      what: 'recordings of a tool are kept in any number',
+      file: 'src/store/tables/recordings.ts',
+      find: 'if (lastPruneByTool.get(tool) === queued) prune.run(tool, keep);',
+      replace: '',
+      tests: ['test/store/tables.test.ts'],
+    },
+    {
+      what: 'rows of the audit are kept in any number',
+      file: 'src/callers/audit-trail.ts',
+      find: 'store.audit.prune(keep);',
+      replace: '',
+      tests: ['test/operations/handlers/audit.test.ts'],
+    },
+    {
+      what: 'builds of a plugin are kept in any number',
+      file: 'src/plugins/generations/archive.ts',
+      find: 'for (const generation of spare.slice(keep)) drop(generation);',
+      replace: '',
+      tests: ['test/plugins/supervisor.test.ts'],
+    },
     {
       what: 'every request without a token has a share of records of its own',
       file: 'src/store/tables/execution-pruner.ts',
@@ -392,7 +420,7 @@ export const callMutants: MutantsByPromise = {
     {
       what: 'a generation is let go while its calls wait',
       file: 'src/calls/accept/accept.ts',
-      find: 'const endLease = published.lease();',
+      find: 'const endLease = served.lease();',
       replace: 'const endLease = (): void => {};',
       tests: ['test/promises/no-dropped-calls.test.ts'],
     },

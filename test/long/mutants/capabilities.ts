@@ -121,6 +121,13 @@ export const capabilityMutants: MutantsByPromise = {
   ],
   'Stored values are apart by plugin and caller': [
     {
+      what: 'a workspace holds any number of bytes',
+      file: 'src/capabilities/files/usage.ts',
+      find: 'if (bytes > 0 && measured.bytes + bytes > quotaBytes) {',
+      replace: 'if (false) {',
+      tests: ['test/capabilities/files.test.ts'],
+    },
+    {
       what: 'all callers have the same values',
       file: 'src/capabilities/kv.ts',
       find: "const owner = shared ? '*' : user.caller;",

@@ -98,6 +98,27 @@ export const doorMutants: MutantsByPromise = {
   ],
   'Strangers and a single key leave the doors open': [
     {
+      what: 'tickets are not counted',
+      file: 'src/http/tickets.ts',
+      find: 'const release = shares.take(caller);',
+      replace: 'const release = () => {};',
+      tests: ['test/http/quotas.test.ts'],
+    },
+    {
+      what: 'a WebSocket has any number of subscriptions',
+      file: 'src/http/json-rpc/subscriptions.ts',
+      find: 'if (endsById.size >= maxSubscriptions) {',
+      replace: 'if (false) {',
+      tests: ['test/http/quotas.test.ts'],
+    },
+    {
+      what: 'requests without a token have no rate',
+      file: 'src/http/anonymous-callers.ts',
+      find: 'const retryAfterMs = buckets.take(nameNetwork(address), ratePerMinute);',
+      replace: 'const retryAfterMs = 0;',
+      tests: ['test/http/anonymous-callers.test.ts'],
+    },
+    {
       what: 'one caller may have all of a share',
       file: 'src/http/shares.ts',
       find: '+ amount > perCaller) {',

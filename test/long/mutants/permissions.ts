@@ -130,7 +130,7 @@ export const permissionMutants: MutantsByPromise = {
     {
       what: 'another file spends a grant for once',
       file: 'src/permissions/grants.ts',
-      find: 'const grants = grantsByPath.get(asking.pluginPath);',
+      find: 'const grants = grantsByPath.get(asking.path);',
       replace: 'const grants = [...grantsByPath.values()].flat();',
       tests: ['test/permissions/grants.test.ts'],
     },
@@ -206,7 +206,7 @@ export const permissionMutants: MutantsByPromise = {
     {
       what: 'a call that was let begin begins on a build that does not serve any more',
       file: 'src/calls/accept/approval-gate.ts',
-      find: 'if (findServable !== undefined && findServable(entry.published.generation.id) === undefined) {',
+      find: 'if (findServable !== undefined && findServable(entry.served.unit.id) === undefined) {',
       replace: 'if (false) {',
       tests: ['test/promises/approvals-survive.test.ts', 'test/tools/approvals.test.ts'],
     },

@@ -39,7 +39,7 @@ export function createDenoEngine(options: DenoEngineOptions): Engine {
     name: 'deno',
     places: options.places ?? budgets['deno.places'],
     aside: budgets['deno.aside'],
-    maxKept: options.maxKept ?? 8,
+    maxKept: options.maxKept ?? budgets['cells.kept'].inAll,
     maxReady: options.maxReady ?? 2,
     start: createStarter(options),
     keyOf: keyOfFlags,

@@ -54,7 +54,7 @@ class DockerEngine extends GuestEngine<GuestContainer, undefined> {
       name: 'docker',
       places: sharePlaces(settings.maxRunning),
       aside: budgets['docker.aside'],
-      maxKept: maxKept ?? 8,
+      maxKept: maxKept ?? budgets['cells.kept'].inAll,
       maxReady: maxReady ?? Math.min(2, total),
       start: () => spare.take(),
       keyOf: () => '',
