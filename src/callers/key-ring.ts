@@ -1,4 +1,5 @@
 import { hash, randomBytes } from 'node:crypto';
+import { budgets } from '../config/budgets.ts';
 import type { Config } from '../config/config-types.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import { operatorId } from '../permissions/approval-answerer.ts';
@@ -71,9 +72,30 @@ export function createKeyRing(parts: {
   }
 
   function lineOf(id: string): string {
-    const madeBy = makerById.get(id);
-    if (madeBy === null) return unknownMaker;
-    return madeBy !== undefined && makerById.has(madeBy) ? lineOf(madeBy) : id;
+    // A line may be as long as there are keys.
+    for (let first = id; ; ) {
+      const madeBy = makerById.get(first);
+      if (madeBy === null) return unknownMaker;
+      if (madeBy === undefined || !makerById.has(madeBy)) return first;
+      first = madeBy;
+    }
+  }
+
+  /** Whoever makes keys with a key of its own cannot fill the daemon with them. */
+  function checkCount(madeBy: string): void {
+    if (madeBy === operatorId) return;
+    const line = lineOf(madeBy);
+    let count = 0;
+    for (const id of makerById.keys()) if (lineOf(id) === line) count++;
+    const most = budgets['keys.made'].perCaller;
+    if (count < most) return;
+    throw new HotcellError(
+      'rate-limited',
+      `${count} keys come of one that the operator made; ${most} may, revoked ones counted.`,
+      {
+        fix: "Make the key with the operator's own token.",
+      },
+    );
   }
 
   function isValid({ caller: { expiresAtMs } }: ActiveKey): boolean {
@@ -82,6 +104,7 @@ export function createKeyRing(parts: {
 
   return {
     create({ name, role, rules: wanted = {}, madeBy = operatorId }) {
+      checkCount(madeBy);
       const rules = changeRules(role, {}, wanted, now());
       const key = `hck_${randomBytes(32).toString('base64url')}`;
       const row: KeyRow = {

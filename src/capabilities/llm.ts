@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox';
 import type { Capability, CapabilityUser } from '../border/capability.ts';
+import { maxInputDepth, nestsDeeper, nestsTooDeep } from '../config/json-nesting.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import { defaultLlmTokens } from '../permissions/decision.ts';
 import type { Redactor } from '../secrets/secret-types.ts';
@@ -143,6 +144,11 @@ function countTokens({ system, messages, maxTokens, json }: TextRequest): number
 /** Models like to wrap JSON into a fence of Markdown. */
 function parseAnswer(answer: string, finishReason: string): unknown {
   const bare = /^\s*```(?:json)?\s*\n([\s\S]*?)\n?```\s*$/.exec(answer)?.[1] ?? answer;
+  if (nestsDeeper(bare, maxInputDepth)) {
+    throw new HotcellError('model-failed', `The model answered with JSON that is of no use. ${nestsTooDeep}`, {
+      fix: 'Ask again, or say in the prompt what the JSON is to look like.',
+    });
+  }
   try {
     return JSON.parse(bare);
   } catch (cause) {

@@ -407,6 +407,13 @@ export const budgets = {
     settings: ['anonymous.maxConcurrent'],
     tests: ['calls/accept/caller-limits.test.ts'],
   },
+  'keys.made': {
+    holds: 'API keys that come of one that the operator made: itself, those made with it, and with those; revoked ones counted',
+    unit: 'keys',
+    perCaller: 1000,
+    atBound: 'a new one is refused with `rate-limited`; the operator’s own token has no bound',
+    tests: ['callers/key-ring.test.ts'],
+  },
   'hooks.waiting': {
     holds: 'events that wait for a hook',
     unit: 'events',

@@ -1,5 +1,6 @@
 import type { BorderHost } from '../border/border.ts';
 import type { RunSandboxed } from '../border/sandbox.ts';
+import { maxInputDepth, nestsDeeper, nestsTooDeep } from '../config/json-nesting.ts';
 import { watchDeadline } from '../engines/deadline.ts';
 import type { GuestError } from '../engines/engine.ts';
 import type { ErrorCode } from '../errors/catalog.ts';
@@ -99,6 +100,9 @@ function fail(status: 'error' | 'timeout' | 'cancelled', code: ErrorCode, messag
 }
 
 function readAnswer(stdout: string, handler: string): unknown {
+  if (nestsDeeper(stdout, maxInputDepth)) {
+    throw new HotcellError('output-invalid', `${handler} wrote JSON that is of no use. ${nestsTooDeep}`);
+  }
   try {
     return JSON.parse(stdout);
   } catch {

@@ -1,5 +1,5 @@
 import { readdir, realpath, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { readSkill, type ScriptImages } from './read-skill.ts';
 import type { Skill, SkillProblem } from './skill-types.ts';
 
@@ -12,11 +12,11 @@ export interface FoundSkills {
 const mostFolders = 10_000;
 
 /**
- * Looks through the skill folders, one level deep: what has a `SKILL.md` is a skill. Of two with one name the first wins, of
- * two links to one folder, too. A folder that is not there holds no skills.
+ * Looks through the skill folders, one level deep: what has a `SKILL.md` is a skill. Of two with one name the one whose folder
+ * is called so wins, else the first; of two links to one folder, the first. A folder that is not there holds no skills.
  */
 export async function findSkills(dirs: readonly string[], where: ScriptImages): Promise<FoundSkills> {
-  const skills = new Map<string, Skill>();
+  const read: { readonly folder: string; readonly skill: Skill }[] = [];
   const problems: SkillProblem[] = [];
   const seen = new Set<string>();
   for (const parent of dirs) {
@@ -24,13 +24,24 @@ export async function findSkills(dirs: readonly string[], where: ScriptImages): 
       const dir = await realpath(join(parent, folder)).catch(() => undefined);
       if (dir === undefined || seen.has(dir) || !(await hasPage(dir))) continue;
       seen.add(dir);
-      const read = await readSkill(dir, where);
-      if (!read.ok) problems.push({ folder, dir, problem: read.reason });
-      else if (skills.has(read.skill.manifest.name)) problems.push({ folder, dir, problem: describeSecond(read.skill) });
-      else skills.set(read.skill.manifest.name, read.skill);
+      const found = await readSkill(dir, where);
+      if (found.ok) read.push({ folder, skill: found.skill });
+      else problems.push({ folder, dir, problem: found.reason });
     }
   }
-  return { skills: [...skills.values()], problems };
+  // A page cannot take the name of the folder of another.
+  const owners = new Map<string, Skill>();
+  for (const { folder, skill } of read.toSorted((one, other) => Number(isNamesake(other)) - Number(isNamesake(one)))) {
+    const { name } = skill.manifest;
+    if (owners.has(name)) problems.push({ folder, dir: skill.dir, problem: describeSecond(skill) });
+    else owners.set(name, skill);
+  }
+  return { skills: read.flatMap(({ skill }) => (owners.get(skill.manifest.name) === skill ? [skill] : [])), problems };
+}
+
+/** A skill that is called like its folder. */
+function isNamesake({ skill: { dir, manifest } }: { readonly skill: Skill }): boolean {
+  return basename(dir).toLowerCase() === manifest.name;
 }
 
 async function listFolders(parent: string): Promise<string[]> {
@@ -49,5 +60,5 @@ async function hasPage(dir: string): Promise<boolean> {
 }
 
 function describeSecond({ manifest }: Skill): string {
-  return `The name "${manifest.name}" belongs to a skill that was found first.`;
+  return `The name "${manifest.name}" belongs to another skill: to the one whose folder is called so, else to the first.`;
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createKeyRing, hashSecret } from '../../src/callers/key-ring.ts';
+import { budgets } from '../../src/config/budgets.ts';
 import { temporaryStore } from '../store/temporary-store.ts';
 
 function open(store = temporaryStore(), defaults = { ratePerMinute: 0, maxConcurrent: 0 }) {
@@ -68,6 +69,32 @@ describe('createKeyRing', () => {
       store.keys.setRules(row.id, damaged);
       expect(open(store).keys.find(hashSecret(key))).toBeUndefined();
     }
+  });
+
+  it('lets no key fill the daemon with keys, neither beside nor below one another', () => {
+    const { keys, store } = open();
+    const most = budgets['keys.made'].perCaller;
+    const make = (madeBy?: string, ring = keys) =>
+      ring.create({ name: 'k', role: 'admin', ...(madeBy === undefined ? {} : { madeBy }) }).row.id;
+    const first = make();
+    let last = first;
+    for (let made = 1; made < most; made++) last = make(made % 2 === 0 ? first : last);
+    for (const by of [first, last]) expect(() => make(by)).toThrow('keys come of one that the operator made');
+    keys.revoke(last);
+    expect(() => make(first)).toThrow('revoked ones counted');
+    expect(() => make(first, open(store).keys)).toThrow('revoked ones counted');
+    expect(keys.areOfOneLine(first, last)).toBe(true);
+    const other = make();
+    expect([keys.areOfOneLine(other, make(other)), keys.areOfOneLine(other, first)]).toEqual([true, false]);
+  });
+
+  it('finds who made whom, however long a line is', () => {
+    const store = temporaryStore();
+    const row = { name: 'k', role: 'admin', createdAtMs: 1, lastUsedAtMs: null, revokedAtMs: null, rulesJson: '{}' } as const;
+    for (let n = 0; n < 20_000; n++) {
+      store.keys.insert({ ...row, id: `key_${n}`, secretHash: `${n}`, madeBy: n === 0 ? 'local' : `key_${n - 1}` });
+    }
+    expect(open(store).keys.areOfOneLine('key_0', 'key_19999')).toBe(true);
   });
 
   it('changes nothing of a key that is revoked', () => {

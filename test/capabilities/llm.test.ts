@@ -190,6 +190,10 @@ describe('createLlm', () => {
     expect(await ask({ prompt: 'n?', json: true }, user)).toMatch(
       /^model-failed: The model did not answer with JSON\. Ask again/,
     );
+    for (const levels of [600, 5000, 200_000]) {
+      const deep = openLlm(async () => answer('[{"a":'.repeat(levels / 2), 1, 1));
+      expect(await deep.ask({ prompt: 'n?', json: true }, user)).toMatch(/^model-failed: .* nests deeper than 520 levels/);
+    }
     const cut = openLlm(async () => answer('{"n":', 1, 1, 'length'));
     expect(await cut.ask({ prompt: 'n?', json: true }, user)).toMatch(/it was cut at maxTokens\. Raise maxTokens\./);
   });

@@ -61,6 +61,15 @@ describeDocker('createShellEngine', () => {
     });
   });
 
+  it('stops a call with JSON that nests deeply, in words', async () => {
+    const text = 'printf \'{"arguments":\'; i=0; while [ $i -lt 6000 ]; do printf "["; i=$((i+1)); done\n';
+    await withHook('deep', script('["tool:before"]', text), async () => {
+      expect(await house.refusal({ text: 'x' })).toMatchObject({ message: expect.stringContaining('output-invalid') });
+    });
+    const message = expect.stringContaining('nests deeper than 520 levels');
+    expect(house.runs('deep')[0]).toMatchObject({ error: { code: 'output-invalid', message } });
+  });
+
   it('changes a call with JSON on standard output', async () => {
     await withHook('change', script('["tool:before"]', 'printf \'{"arguments":{"text":"changed"}}\'\n'), async () => {
       expect((await house.call('echo', { text: 'x' })).output).toEqual({ text: 'changed' });

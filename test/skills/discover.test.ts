@@ -60,6 +60,18 @@ describe('findSkills', () => {
     expect(problems.map(({ folder }) => folder)).toEqual(['b']);
   });
 
+  it('gives no page the name of the folder of another', async () => {
+    house = makeSkillFolder({
+      'aaa/SKILL.md': page('weather'),
+      'aaa/scripts/look.py': 'print("mine")',
+      'weather/SKILL.md': page('weather'),
+      'weather/scripts/look.py': 'print("sunny")',
+    });
+    const { skills, problems } = await findSkills([house.dir], where);
+    expect(skills.map(({ dir, scripts }) => [dir, scripts[0]?.tool])).toEqual([[join(house.dir, 'weather'), 'weather.look.py']]);
+    expect(problems.map(({ folder }) => folder)).toEqual(['aaa']);
+  });
+
   it('changes the hash with every byte and every name', async () => {
     house = makeSkillFolder({ 'a/SKILL.md': page('a'), 'a/scripts/x.py': '1', 'a/data.txt': 'one' });
     const hashNow = async () => (await findSkills([house.dir], where)).skills[0]?.contentHash;

@@ -268,6 +268,13 @@ export const callMutants: MutantsByPromise = {
   ],
   'What one caller leaves on the disk is bounded': [
     {
+      what: 'a key makes any number of keys',
+      file: 'src/callers/key-ring.ts',
+      find: 'if (count < most) return;',
+      replace: 'return;',
+      tests: ['test/callers/key-ring.test.ts'],
+    },
+    {
       what: 'records of calls are kept in any number',
       file: 'src/store/tables/execution-pruner.ts',
       find: 'pruneRows(keep);',

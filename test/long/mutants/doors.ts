@@ -20,6 +20,13 @@ export const doorMutants: MutantsByPromise = {
   ],
   'JSON that nests too deeply is refused at every door': [
     {
+      what: 'deep JSON of a model is read',
+      file: 'src/capabilities/llm.ts',
+      find: 'if (nestsDeeper(bare, maxInputDepth)) {',
+      replace: 'if (false) {',
+      tests: ['test/capabilities/llm.test.ts'],
+    },
+    {
       what: 'deep JSON comes in over HTTP',
       file: 'src/http/server.ts',
       find: 'if (nestsDeeper(text, maxInputDepth)) return done(',

@@ -93,8 +93,8 @@ export const permissionMutants: MutantsByPromise = {
     {
       what: 'the line of a key ends at the key that made it',
       file: 'src/callers/key-ring.ts',
-      find: 'makerById.has(madeBy) ? lineOf(madeBy) : id',
-      replace: 'makerById.has(madeBy) ? madeBy : id',
+      find: '      first = madeBy;',
+      replace: '      return madeBy;',
       tests: ['test/callers/key-ring.test.ts'],
     },
     {

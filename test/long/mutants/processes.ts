@@ -204,6 +204,13 @@ export const processMutants: MutantsByPromise = {
   ],
   'No script of a skill runs but as approved': [
     {
+      what: 'a page takes the name of the folder of another',
+      file: 'src/skills/discover.ts',
+      find: 'Number(isNamesake(other)) - Number(isNamesake(one))',
+      replace: '0',
+      tests: ['test/skills/discover.test.ts'],
+    },
+    {
       what: 'a script runs although the skill changed',
       file: 'src/skills/script-tools.ts',
       find: 'if (!now.ok || now.skill.contentHash !== skill.contentHash) {',
