@@ -8,6 +8,7 @@ import type { CallAnswer } from '../src/calls/call-types.ts';
 import { loadConfig } from '../src/config/load.ts';
 import { startDaemon } from '../src/main.ts';
 import { parsePermissions } from '../src/permissions/parse.ts';
+import { giveWarmCache } from './data-dir.ts';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 
@@ -24,6 +25,7 @@ export async function startExampleDaemon(flags: { readonly grantRequested: boole
     cwd: flags.plugins ? folder : root,
     parsePermissions,
   });
+  giveWarmCache(config.dataDir);
   const daemon = await startDaemon({ config, version: '0.0.0', listen: false, log: pino({ level: 'silent' }) });
   const { caller, plugins, tools } = daemon.parts;
   return {

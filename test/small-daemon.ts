@@ -10,6 +10,7 @@ import type { Settings } from '../src/config/schema.ts';
 import type { EventEnvelope } from '../src/events/event.ts';
 import { startDaemon } from '../src/main.ts';
 import { parsePermissions } from '../src/permissions/parse.ts';
+import { giveWarmCache } from './data-dir.ts';
 
 const operator: Caller = { id: 'local', role: 'admin' };
 
@@ -29,6 +30,7 @@ export async function startSmallDaemon(
     cwd: folder,
     parsePermissions,
   });
+  giveWarmCache(config.dataDir);
   const events: EventEnvelope[] = [];
   const daemon = await startDaemon({
     config,

@@ -28,7 +28,7 @@ export type LifecycleEvent =
   | { readonly type: 'quarantined' };
 
 /** What the supervisor has to carry out, in order. `hold` keeps a built generation until it is granted. */
-export type LifecycleEffect = 'build' | 'publish' | 'hold' | 'withdraw' | 'forget';
+export type LifecycleEffect = 'build' | 'publish' | 'hold' | 'withdraw';
 
 /** The next state and what it takes to get there. */
 export interface Transition {
@@ -68,7 +68,7 @@ export function transition(now: Lifecycle, event: LifecycleEvent): Transition {
       return become(now.state === 'degraded' ? 'degraded' : state, serving, []);
     }
     case 'vanished':
-      return become('absent', 'nothing', [...withdrawal(now), 'forget']);
+      return become('absent', 'nothing', withdrawal(now));
     case 'disabled':
       return become('disabled', 'nothing', withdrawal(now));
     case 'enabled':

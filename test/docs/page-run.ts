@@ -8,6 +8,7 @@ import { locateDaemon } from '../../src/client/locate.ts';
 import type { EventType } from '../../src/events/event-table.ts';
 import { startDaemon } from '../../src/main.ts';
 import { eventContracts } from '../../src/operations/contracts/events.ts';
+import { giveWarmCache } from '../data-dir.ts';
 import { type CodeBlock, repository } from './markdown.ts';
 import { openShell } from './shell.ts';
 import { findDifference, readSteps } from './transcript.ts';
@@ -70,6 +71,7 @@ function makeClone(): string {
   copyPackages(folder);
   for (const name of ['plugins', 'skills', 'wasm']) cpSync(join(repository, name), join(folder, name), { recursive: true });
   mkdirSync(join(folder, '.commands'));
+  giveWarmCache(join(folder, '.hotcell'));
   symlinkSync(join(repository, 'bin/hotcell.js'), join(folder, '.commands/hotcell'));
   return folder;
 }

@@ -18,8 +18,9 @@ const events: fc.Arbitrary<LifecycleEvent> = fc.oneof(
   fc.record({ type: fc.constant('regranted' as const), pending: fc.boolean() }),
 );
 
+/** Nothing that a transition is given may change by it: a change would throw here. */
 function follow(history: readonly LifecycleEvent[], from: Lifecycle = absent): Lifecycle {
-  return history.reduce((lifecycle, event) => transition(lifecycle, event).next, from);
+  return history.reduce((lifecycle, event) => Object.freeze(transition(lifecycle, Object.freeze(event)).next), from);
 }
 
 const serves = (lifecycle: Lifecycle) => lifecycle.serving !== 'nothing';
@@ -56,15 +57,6 @@ describe('transition', () => {
       effects: ['hold'],
     });
     expect(transition(fresh.next, { type: 'regranted', pending: false }).next.state).toBe('ready');
-  });
-
-  it('says the same of the same', () => {
-    fc.assert(
-      fc.property(fc.array(events), events, (history, event) => {
-        const now = follow(history);
-        expect(transition(now, event)).toEqual(transition({ ...now }, { ...event }));
-      }),
-    );
   });
 
   it('knows in every state whether something serves', () => {
@@ -119,9 +111,8 @@ describe('transition', () => {
   it('forgets what vanished, from wherever it was', () => {
     fc.assert(
       fc.property(fc.array(events), (history) => {
-        const { next, effects } = transition(follow(history), { type: 'vanished' });
-        expect(next).toEqual(absent);
-        expect(effects).toContain('forget');
+        const now = follow(history);
+        expect(transition(now, { type: 'vanished' })).toEqual({ next: absent, effects: serves(now) ? ['withdraw'] : [] });
       }),
     );
   });

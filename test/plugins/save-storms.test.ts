@@ -1,18 +1,18 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, renameSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, it } from 'vitest';
 import { answerIn, pass, savePatterns } from './rig/save-patterns.ts';
 import { useSharedParts } from './rig/shared-parts.ts';
-import { answering, makeDeep, makeFolder, type Rig, startRig, until } from './rig/supervisor-rig.ts';
+import { type AtEnd, answering, makeDeep, makeFolder, type Rig, startRig, until } from './rig/supervisor-rig.ts';
 
 const shared = useSharedParts();
 
-async function startWithFile(name: string, text: string): Promise<{ rig: Rig; file: string }> {
-  const home = makeFolder();
+async function startWithFile(atEnd: AtEnd, name: string, text: string): Promise<{ rig: Rig; file: string }> {
+  const home = makeFolder(atEnd);
   const file = join(makeDeep(home, 'plugins', name, '..'), name.split('/').at(-1) ?? name);
   writeFileSync(file, text);
-  return { rig: await startRig(shared.get(), { home }), file };
+  return { rig: await startRig(shared.get(), { home, atEnd }), file };
 }
 
 const generationOf = (rig: Rig, name: string) => rig.supervisor.get(name).generation;
@@ -20,10 +20,11 @@ const generationOf = (rig: Rig, name: string) => rig.supervisor.get(name).genera
 /** Everything that has an end has ended: nothing is looked at any more without a new hint. */
 const quiet = () => pass(600);
 
-describe('a save', () => {
+// Every test has a folder and a supervisor of its own, and waits for silence most of its time: they run beside each other.
+describe.concurrent('a save', () => {
   for (const [name, save] of Object.entries(savePatterns)) {
-    it(`is live after ${name}`, async () => {
-      const { rig, file } = await startWithFile('tool.ts', answering('before'));
+    it(`is live after ${name}`, async ({ expect, onTestFinished: atEnd }) => {
+      const { rig, file } = await startWithFile(atEnd, 'tool.ts', answering('before'));
       await save(file, answering('behind'));
       await until(async () => (await rig.call('tool')) === answerIn(file), 'the text in the file');
       await quiet();
@@ -34,8 +35,8 @@ describe('a save', () => {
       expect(rig.supervisor.list()).toHaveLength(1);
     });
 
-    it(`is live after ${name}, twice in a row`, async () => {
-      const { rig, file } = await startWithFile('tool.ts', answering('before'));
+    it(`is live after ${name}, twice in a row`, async ({ expect, onTestFinished: atEnd }) => {
+      const { rig, file } = await startWithFile(atEnd, 'tool.ts', answering('before'));
       await save(file, answering('behind'));
       await pass(8);
       await savePatterns['write to a temporary file, then rename']?.(file, answering('beyond'));
@@ -46,8 +47,8 @@ describe('a save', () => {
     });
   }
 
-  it('of the same content builds nothing', async () => {
-    const { rig, file } = await startWithFile('tool.ts', answering('before'));
+  it('of the same content builds nothing', async ({ expect, onTestFinished: atEnd }) => {
+    const { rig, file } = await startWithFile(atEnd, 'tool.ts', answering('before'));
     const before = { ...rig.builds };
     writeFileSync(file, answering('before'));
     utimesSync(file, 1_000_000_000, 1_000_000_000);
@@ -57,8 +58,8 @@ describe('a save', () => {
     expect(generationOf(rig, 'tool')).toBe(1);
   });
 
-  it('is live in a folder that is moved away and back', async () => {
-    const { rig, file } = await startWithFile('tool/index.ts', answering('before'));
+  it('is live in a folder that is moved away and back', async ({ onTestFinished: atEnd }) => {
+    const { rig, file } = await startWithFile(atEnd, 'tool/index.ts', answering('before'));
     const folder = join(rig.plugins, 'tool');
     renameSync(folder, join(rig.home, 'away'));
     writeFileSync(join(rig.home, 'away', 'index.ts'), answering('behind'));
@@ -68,8 +69,8 @@ describe('a save', () => {
     await until(async () => (await rig.call('tool')) === 'beyond', 'the next save');
   });
 
-  it('is live when 200 come within a second, in place', async () => {
-    const { rig, file } = await startWithFile('tool.ts', answering('before'));
+  it('is live when 200 come within a second, in place', async ({ expect, onTestFinished: atEnd }) => {
+    const { rig, file } = await startWithFile(atEnd, 'tool.ts', answering('before'));
     for (let save = 1; save <= 200; save += 1) {
       writeFileSync(file, answering(`save ${save}`));
       await pass(4);
@@ -81,8 +82,8 @@ describe('a save', () => {
     expect(rig.events.filter((event) => event.type === 'plugin-diagnostic')).toEqual([]);
   });
 
-  it('is live when 200 come within a second, by rename', async () => {
-    const { rig, file } = await startWithFile('tool.ts', answering('before'));
+  it('is live when 200 come within a second, by rename', async ({ expect, onTestFinished: atEnd }) => {
+    const { rig, file } = await startWithFile(atEnd, 'tool.ts', answering('before'));
     for (let save = 1; save <= 200; save += 1) {
       await savePatterns['write to a temporary file, then rename']?.(file, answering(`save ${save}`));
       await pass(4);
@@ -93,8 +94,8 @@ describe('a save', () => {
     expect(generationOf(rig, 'tool')).toBeLessThanOrEqual(201);
   });
 
-  it('is live when git checks out 300 files, each built once', async () => {
-    const home = makeFolder();
+  it('is live when git checks out 300 files, each built once', async ({ expect, onTestFinished: atEnd }) => {
+    const home = makeFolder(atEnd);
     const plugins = makeDeep(home, 'plugins');
     const git = (...args: string[]) =>
       execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', '-c', 'core.autocrlf=false', ...args], {
@@ -109,7 +110,7 @@ describe('a save', () => {
       git('commit', '-q', '-m', version);
     }
     git('checkout', '-q', 'HEAD~1');
-    const rig = await startRig(shared.get(), { home });
+    const rig = await startRig(shared.get(), { home, atEnd });
     expect(rig.builds).toEqual({ compiled: 300, loaded: 300 });
     git('checkout', '-q', '-');
     await until(() => rig.supervisor.list().every(({ generation }) => generation === 2), 'all 300');
@@ -124,8 +125,8 @@ describe('a save', () => {
     expect(await rig.call('tool7')).toBe('one 7');
   });
 
-  it('that stays broken counts once, after its grace', async () => {
-    const { rig, file } = await startWithFile('tool.ts', answering('before'));
+  it('that stays broken counts once, after its grace', async ({ expect, onTestFinished: atEnd }) => {
+    const { rig, file } = await startWithFile(atEnd, 'tool.ts', answering('before'));
     writeFileSync(file, '');
     await until(() => rig.supervisor.get('tool').state === 'degraded', 'the failure');
     await quiet();
@@ -133,8 +134,8 @@ describe('a save', () => {
     expect(await rig.call('tool')).toBe('before');
   });
 
-  it('of a shared helper in a folder outside reloads its users', async () => {
-    const home = makeFolder();
+  it('of a shared helper in a folder outside reloads its users', async ({ expect, onTestFinished: atEnd }) => {
+    const home = makeFolder(atEnd);
     makeDeep(home, 'plugins');
     mkdirSync(join(home, 'plugins', '_shared'));
     writeFileSync(join(home, 'plugins', '_shared', 'word.json'), '"one"');
@@ -142,16 +143,16 @@ describe('a save', () => {
       join(home, 'plugins', 'tool.ts'),
       `import word from './_shared/word.json' with { type: 'json' };\nexport default { handler: async () => word };\n`,
     );
-    const rig = await startRig(shared.get(), { home });
+    const rig = await startRig(shared.get(), { home, atEnd });
     expect(await rig.call('tool')).toBe('one');
     writeFileSync(join(home, 'plugins', '_shared', 'word.json'), '"two"');
     await until(async () => (await rig.call('tool')) === 'two', 'the helper');
   });
 
-  it('is seen by polling too', async () => {
-    const home = makeFolder();
+  it('is seen by polling too', async ({ onTestFinished: atEnd }) => {
+    const home = makeFolder(atEnd);
     writeFileSync(join(makeDeep(home, 'plugins'), 'tool.ts'), answering('before'));
-    const rig = await startRig(shared.get(), { home, polling: true });
+    const rig = await startRig(shared.get(), { home, atEnd, polling: true });
     writeFileSync(join(home, 'plugins', 'tool.ts'), answering('behind'));
     await until(async () => (await rig.call('tool')) === 'behind', 'the poll');
   });

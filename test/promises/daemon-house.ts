@@ -10,6 +10,7 @@ import { startDaemon } from '../../src/main.ts';
 import { toolContracts } from '../../src/operations/contracts/tools.ts';
 import type { Daemon, DaemonOptions } from '../../src/operations/daemon-types.ts';
 import { parsePermissions } from '../../src/permissions/parse.ts';
+import { giveWarmCache } from '../data-dir.ts';
 
 /** A whole daemon in this process, with its doors open. */
 export interface DaemonHouse {
@@ -43,7 +44,9 @@ export async function openDaemonHouse(
     for (const listener of listeners) listener(event);
   };
   const log = pino({ level: 'silent' });
-  const daemon = await startDaemon({ ...options, config: readConfig(), reread, version: '0.0.0', listen: true, onEvent, log });
+  const config = readConfig();
+  giveWarmCache(config.dataDir);
+  const daemon = await startDaemon({ ...options, config, reread, version: '0.0.0', listen: true, onEvent, log });
   const { url = '', token } = daemon;
   const client = createHttpClient({ url, token });
   return {

@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { pluginContracts } from '../../src/operations/contracts/plugins.ts';
 import { type DaemonProcess, makeDaemonFolder, removeDaemonFolder, startDaemonProcess } from './daemon-process.ts';
-import { attacks, attackTimeoutMs, listHostilePlugins } from './hostile-plugins.ts';
+import { attacks, listHostilePlugins } from './hostile-plugins.ts';
 import { callNeighbour, describeLatency, waitUntilWithin } from './neighbour-load.ts';
 
-const graceMs = 1000;
 const mayGrowMiB = 64;
 const longestMessage = 5000;
 
@@ -38,7 +37,6 @@ describe('a hostile plugin', () => {
     disturbed.push(...latenciesMs);
     const answer = await attack;
     expect(failures).toEqual([]);
-    expect(answer.durationMs).toBeLessThan(attackTimeoutMs + graceMs);
     if (status !== undefined) expect(answer).toMatchObject({ status });
     if (answer.status !== 'success') expect(codes).toContain(answer.error?.code);
     expect((answer.error?.message ?? 'none').length).toBeLessThan(longestMessage);

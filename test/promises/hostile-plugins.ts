@@ -13,7 +13,7 @@ export interface Attack {
 export const attackLimits = { cpuMs: 300, memoryBytes: 24 * 1024 * 1024 };
 
 /** The wall clock of an attack, in ms. */
-export const attackTimeoutMs = 2000;
+const attackTimeoutMs = 2000;
 
 /** Everything that a plugin may try. */
 export const attacks: readonly Attack[] = [

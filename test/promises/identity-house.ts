@@ -15,6 +15,7 @@ import { prepareOperations } from '../../src/operations/invoke.ts';
 import type { OperationContract } from '../../src/operations/operation.ts';
 import { parsePermissions } from '../../src/permissions/parse.ts';
 import type { PluginView } from '../../src/plugins/plugin-types.ts';
+import { giveWarmCache } from '../data-dir.ts';
 
 /** The operator's own token. */
 export const operator: Caller = { id: 'local', role: 'admin' };
@@ -57,6 +58,7 @@ export function openIdentityHouse(files: Readonly<Record<string, string>>, setti
     stop,
     async start() {
       const config = loadConfig({ flags: {}, env: {}, cwd: folder, parsePermissions });
+      giveWarmCache(config.dataDir);
       const log = pino({ level: 'silent' });
       running = await startDaemon({ config, version: '0.0.0', listen: false, onEvent: (event) => events.push(event), log });
     },

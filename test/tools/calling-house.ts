@@ -22,6 +22,7 @@ import { createToolRegistry } from '../../src/tools/registry.ts';
 import type { ToolRegistry } from '../../src/tools/tools-api.ts';
 import type { ToolManifest } from '../../src/units/tool-manifest.ts';
 import type { ServedUnit } from '../../src/units/unit.ts';
+import { giveWarmCache } from '../data-dir.ts';
 
 /** The parts that a call passes, all real but for what stands behind the border. */
 export interface CallingHouse {
@@ -66,6 +67,7 @@ let generations = 0;
 /** An engine by itself, for tests that put something between it and the house. */
 export async function startEngine(): Promise<{ engine: Engine; close: () => Promise<void> }> {
   const dataDir = mkdtempSync(join(tmpdir(), 'hotcell-calls-'));
+  giveWarmCache(dataDir);
   const engine = await createQuickJsEngine({ dataDir, workers: { min: 2, max: 2 } });
   return {
     engine,
@@ -82,6 +84,7 @@ export async function openHouse(options: HouseOptions = {}): Promise<CallingHous
   const store = openStore({ dataDir });
   const events = createEventLog({ store, now: Date.now });
   const workers = { min: 2, max: 2 };
+  giveWarmCache(dataDir);
   const engine = options.engine ?? (await createQuickJsEngine({ dataDir, workers }));
   const registry = createToolRegistry();
   const seen: EventEnvelope[] = [];

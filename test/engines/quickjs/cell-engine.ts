@@ -7,6 +7,7 @@ import { Deadline } from '../../../src/engines/deadline.ts';
 import type { Engine, Isolation, Program, RunOutcome } from '../../../src/engines/engine.ts';
 import { createQuickJsEngine } from '../../../src/engines/quickjs/engine.ts';
 import type { WaitingBounds } from '../../../src/engines/quickjs/suspend/waiting-memory.ts';
+import { giveWarmCache } from '../../data-dir.ts';
 
 /** A real engine with a scripted daemon behind it. */
 export interface CellEngine {
@@ -43,6 +44,7 @@ let executions = 0;
 /** Starts an engine in a data folder of its own. */
 export async function startCellEngine(workers = { min: 2, max: 4 }, waiting?: WaitingBounds): Promise<CellEngine> {
   const dataDir = mkdtempSync(join(tmpdir(), 'hotcell-engine-'));
+  giveWarmCache(dataDir);
   const logs: LogLine[] = [];
   const warnings: string[] = [];
   const killed: string[] = [];

@@ -5,6 +5,7 @@ import { afterAll, beforeAll } from 'vitest';
 import { createQuickJsEngine } from '../../../src/engines/quickjs/engine.ts';
 import { createCompiler } from '../../../src/plugins/compile/compile.ts';
 import { createSchemaReader } from '../../../src/plugins/schema/schema-reader.ts';
+import { giveWarmCache } from '../../data-dir.ts';
 import type { SharedParts } from './supervisor-rig.ts';
 
 /** Starts engine, compiler and schema reader for one test file; they end with it. */
@@ -13,6 +14,7 @@ export function useSharedParts(options: { readonly sharedDirs?: readonly string[
   let folder: string | undefined;
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'hotcell-engine-'));
+    giveWarmCache(folder);
     parts = {
       engine: await createQuickJsEngine({ dataDir: folder, workers: { min: 1, max: 1 } }),
       compiler: createCompiler({ sharedDirs: options.sharedDirs ?? [], builtins: new Map(), refusedBuiltins: new Map() }),

@@ -60,18 +60,22 @@ export interface RigOptions {
   readonly keep?: number;
   readonly drainMs?: number;
   readonly polling?: boolean;
+  readonly atEnd?: AtEnd;
 }
 
+/** Does something when a test ends; tests that run beside each other hand in that of their own context. */
+export type AtEnd = (end: () => void | Promise<void>) => void;
+
 /** A folder that is gone after the test. */
-export function makeFolder(): string {
+export function makeFolder(atEnd: AtEnd = onTestFinished): string {
   const folder = mkdtempSync(join(tmpdir(), 'hotcell-plugins-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  atEnd(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
 
 /** Starts a supervisor; it is stopped when the test ends. */
 export async function startRig(shared: SharedParts, options: RigOptions = {}): Promise<Rig> {
-  const home = options.home ?? makeFolder();
+  const home = options.home ?? makeFolder(options.atEnd);
   const folders = (options.folders ?? ['plugins']).map((name) => join(home, name));
   const dataDir = join(home, 'data');
   const store = openStore({ dataDir });
@@ -120,7 +124,7 @@ export async function startRig(shared: SharedParts, options: RigOptions = {}): P
     await supervisor.close();
     store.close();
   }
-  onTestFinished(stop);
+  (options.atEnd ?? onTestFinished)(stop);
   return Object.assign(rig, {
     home,
     plugins: folders[0] ?? home,
