@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { askAnswer, askYesNo } from '../../src/cli/ask.ts';
 import { openTerminal } from './terminal.ts';
 
@@ -10,8 +10,18 @@ const notes = `export default {
 };`;
 const nothing = 'export default { tools: { nan: { handler: () => NaN }, code: { handler: () => () => 1 } } };';
 
+const city = `class City {
+  name = 'city'; description = 'Says where'; unit = 'km'; cache = new Map(); #calls = 0;
+  handler({ to }: { to: string }) { this.#calls++; return to + ' in ' + this.unit; }
+}
+export default new City();`;
+const arrow = `class Arrow { description = 'Adds'; base = 1; handler = async ({ a }: { a: number }) => a + this.base; }
+export default new Arrow();`;
+const lost = "export default { handler: async () => { void Promise.reject(new TypeError('lost one')); return 1; } };";
+
 describe('what a newcomer types', () => {
-  const terminal = openTerminal({ 'plugins/notes.ts': notes, 'plugins/nothing.ts': nothing });
+  const files = { notes, nothing, city, arrow, lost };
+  const terminal = openTerminal(Object.fromEntries(Object.entries(files).map(([name, text]) => [`plugins/${name}.ts`, text])));
   let daemon: Awaited<ReturnType<typeof terminal.start>>;
 
   beforeAll(async () => {
@@ -56,6 +66,28 @@ describe('what a newcomer types', () => {
     const { code } = await terminal.run(['call', 'write_note', 'txt=a']);
     expect(code).not.toBe(0);
     expect(daemon.text()).toMatch(/✗ write_note refused .*text/);
+  });
+
+  it('an instance of a class may have fields of its own, with a method or a field as its handler', async () => {
+    expect((await terminal.run(['call', 'city', 'to=Bonn'])).out).toContain('Bonn in km');
+    expect((await terminal.run(['call', 'arrow', 'a=2'])).out).toContain('3');
+  });
+
+  it('an unhandled rejection is told by the lines of the plugin alone', async () => {
+    const { out, err } = await terminal.run(['call', 'lost']);
+    expect(out + err).toContain('Unhandled rejection: TypeError: lost one');
+    expect(out + err).toMatch(/at handler \(/);
+    expect(out + err).not.toMatch(/prelude\.js|native/);
+  });
+
+  it('a file that does not end when it loads is named, with the limit', async () => {
+    terminal.write('hotcell.config.yaml', 'limits: { cpuMs: 200 }\n');
+    await vi.waitUntil(() => daemon.text().includes('hotcell.config.yaml applied: limits'), { timeout: 20_000 });
+    terminal.write('plugins/loop.ts', 'while (true) {}\nexport default { handler: () => 1 };\n');
+    await vi.waitUntil(() => daemon.text().includes('loop.ts'), { timeout: 20_000 });
+    const { out } = await terminal.run(['plugin', 'info', 'loop']);
+    expect(out).toContain('Loading loop.ts took more than 200 ms of processor time (limits.cpuMs)');
+    expect(out).toContain('Move the work into the handler');
   });
 
   it('the status says where the daemon listens and what waits', async () => {

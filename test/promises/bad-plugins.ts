@@ -172,7 +172,7 @@ export const badPlugins: readonly BadPlugin[] = [
     file: 'never-loads.ts',
     content: `while (true) {}\n${plugin(handler)}`,
     code: 'time-exceeded',
-    message: /Loading took more than \d+ ms/,
+    message: /Loading \S+ took more than \d+ ms/,
     fix: /cpuMs/,
   },
   {

@@ -14,7 +14,7 @@ export function readLoadResult(result: LoadEnd, request: LoadRequest, keepImage:
   if (result.type === 'lost') {
     return result.reason === 'died'
       ? fail('engine-failed', `The sandbox ended: ${result.detail}.`)
-      : fail('time-exceeded', `Loading took more than ${request.limits.cpuMs} ms.`);
+      : fail('time-exceeded', describeSlowLoad(request));
   }
   const { end } = result;
   switch (end.kind) {
@@ -24,10 +24,14 @@ export function readLoadResult(result: LoadEnd, request: LoadRequest, keepImage:
       return { ok: false, error: toGuestError(end.report, 'load-failed') };
     case 'stopped':
       if (end.reason === 'memory') return fail('memory-exceeded', memoryExceeded(request.limits.memoryBytes));
-      return fail('time-exceeded', `Loading took more than ${request.limits.cpuMs} ms.`);
+      return fail('time-exceeded', describeSlowLoad(request));
     case 'never-settles':
       return fail('load-failed', 'onLoad returned a promise that never settles.');
   }
+}
+
+function describeSlowLoad({ label, limits }: LoadRequest): string {
+  return `Loading ${label} took more than ${limits.cpuMs} ms of processor time (limits.cpuMs): code outside of its handlers runs on, as in a loop without an end.`;
 }
 
 /** The prelude made the text, unless the plugin forged it: nothing that comes from a guest is believed. */

@@ -63,6 +63,7 @@ function toData(value: unknown, depth: number, parents: readonly unknown[], budg
   if (value instanceof Date || value instanceof RegExp) return String(value);
   // Without a prototype: "__proto__" is a key like any other.
   const data: Record<string, unknown> = Object.create(null);
+  Object.assign(data, describeInstance(value as Record<string, unknown>));
   for (const key of Object.keys(value)) {
     const { side } = budget;
     if (key === 'output') budget.side = 'output';
@@ -70,6 +71,16 @@ function toData(value: unknown, depth: number, parents: readonly unknown[], budg
     budget.side = side;
   }
   return data;
+}
+
+const methods = ['handler', 'onLoad', 'onStart', 'onReload', 'healthcheck'];
+
+/** Of an instance of a class with a handler: its methods, and that its other fields are its own affair. */
+function describeInstance(value: Record<string, unknown>): Record<string, unknown> {
+  const proto: unknown = Object.getPrototypeOf(value);
+  if (!isObject(proto) || proto === Object.prototype || typeof value.handler !== 'function') return {};
+  const found = methods.filter((name) => typeof value[name] === 'function' && !Object.hasOwn(value, name));
+  return { $instance: true, ...Object.fromEntries(found.map((name) => [name, { $function: true }])) };
 }
 
 /** `$standardSchema` says that the schema itself checks the values: what is written beside it only describes them. */

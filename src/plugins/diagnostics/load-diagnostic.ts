@@ -2,6 +2,9 @@ import type { GuestError } from '../../engines/engine.ts';
 import type { Diagnostic } from '../plugin-types.ts';
 import { createTracer, findOwnFrame, type TraceArtifacts } from './trace.ts';
 
+const slowFix =
+  'Move the work into the handler, since a file that loads only says what its tools are; or raise limits.cpuMs in the config.';
+
 /** Turns a failure of a trial load into a diagnostic with the place in the user's own file. */
 export async function explainLoadError(
   error: GuestError,
@@ -22,6 +25,6 @@ export async function explainLoadError(
     message: `${named}${traced.message}`,
     ...(top ? { file: top.file, line: top.line, column: top.column } : {}),
     ...(traced.codeFrame === undefined ? {} : { codeFrame: traced.codeFrame }),
-    fix: traced.fix,
+    fix: traced.code === 'time-exceeded' ? slowFix : traced.fix,
   };
 }

@@ -36,6 +36,8 @@ const mostUnknown = 8;
 
 /** Refuses keys that nobody reads, all at once, each with the one that was probably meant. */
 export function checkKeys(node: ManifestNode, known: readonly string[]): void {
+  // An instance of a class has fields of its own.
+  if (node.data.$instance === true) return;
   const unknown = Object.keys(node.data).filter((key) => !known.includes(key));
   const [first] = unknown;
   if (first === undefined) return;

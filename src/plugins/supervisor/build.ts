@@ -117,7 +117,10 @@ export function createBuilder(parts: BuilderParts): PluginBuilder {
     if (!loaded.ok) {
       if ('diagnostic' in loaded) return fail(loaded.diagnostic);
       const need = findRefusedBuiltin(loaded.error);
-      return { ...fail(await parts.explainLoadError(loaded.error, artifacts)), ...(need ? { needs: [need] } : {}) };
+      const explained = await parts.explainLoadError(loaded.error, artifacts);
+      // Code that was stopped has no place of its own.
+      const place = loaded.error.code === 'time-exceeded' && explained.file === undefined ? { file: source.name } : {};
+      return { ...fail({ ...explained, ...place }), ...(need ? { needs: [need] } : {}) };
     }
     const shape = compiled.isAdapted ? readOtherShape(loaded.exported) : undefined;
     if (shape?.isFound === false) return { ...fail(noTools), advice: shape.advice };

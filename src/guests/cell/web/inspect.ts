@@ -108,7 +108,10 @@ function join(prefix: string, parts: readonly string[], list: boolean): string {
 }
 
 function showError(error: Error, depth: number, parents: readonly object[]): string {
-  const stack = String(error.stack ?? '').trimEnd();
+  // How the sandbox came to call the plugin is nobody's business who reads a log.
+  const stack = String(error.stack ?? '')
+    .replace(/^ +at .*\((?:native|prelude\.js[:\d]*)\)\n?/gm, '')
+    .trimEnd();
   const head = stack === '' ? `[${error.name}: ${error.message}]` : `${error.name}: ${error.message}\n${stack}`;
   const extra = Object.keys(error).filter((key) => key !== 'stack' && key !== 'message');
   const shown = extra.map((key) => `${key}: ${show(Reflect.get(error, key), depth - 1, parents)}`);
