@@ -8,7 +8,8 @@ const folder = mkdtempSync(join(tmpdir(), 'hotcell-template-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 describe('buildTemplate', () => {
-  it('makes of its sources what is checked in', { timeout: 120_000 }, async () => {
+  // Freezing the template takes tens of seconds: `npm run test:long template`.
+  it.runIf(process.env.HOTCELL_LONG)('makes of its sources what is checked in', { timeout: 120_000 }, async () => {
     const target = join(folder, 'runtime.wasm');
     await buildTemplate(target);
     const committed = readFileSync(new URL('../../src/guests/portable/runtime.wasm', import.meta.url));

@@ -100,7 +100,7 @@ describe('fairness of calls', () => {
 
   // Wakes all at once, and every slice then takes long: only threads and turns of their own let others in.
   const wakes =
-    '{ handler: async (args, context) => { await context.kv.get("gate"); const until = Date.now() + 200; while (Date.now() < until); return 1; } }';
+    '{ handler: async (args, context) => { await context.kv.get("gate"); const until = Date.now() + 100; while (Date.now() < until); return 1; } }';
 
   it.each([
     ['another caller', bob, 'neighbour'],

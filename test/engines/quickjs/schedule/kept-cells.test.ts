@@ -4,8 +4,8 @@ import { type CallOptions, type CellEngine, outputOf, startCellEngine } from '..
 
 /** Beyond some 4400 turns the engine's own count of allocations used to run out. */
 const isLong = process.env.HOTCELL_LONG !== undefined;
-const calls = isLong ? 100_000 : 6000;
-const hostCalls = isLong ? 20_000 : 6000;
+const calls = isLong ? 100_000 : 5000;
+const hostCalls = isLong ? 20_000 : 5000;
 
 let cells: CellEngine;
 beforeAll(async () => {
