@@ -21,11 +21,20 @@ const slowAfterMs = 500;
 
 /**
  * Runs a build in esbuild's one service of this process. Input that kills or blocks the service (deep nesting overflows
- * its stack) ends as `overwhelmed`; the service starts anew, and other builds that died with it are run again by themselves.
+ * its stack) ends as `overwhelmed`; the service starts anew, and other builds that died with it, or that were short of time
+ * beside others, are run again by themselves.
  */
 export async function runBundle(options: BuildOptions & { write: false }, bounds: BundleBounds): Promise<BundleOutcome> {
-  const outcome = await attempt(options, bounds);
-  if (outcome.kind !== 'overwhelmed' || outcome.reason === 'time') return outcome;
+  const others = startedBuilds;
+  runningBuilds += 1;
+  startedBuilds += 1;
+  const wasCrowded = runningBuilds > 1;
+  const outcome = await attempt(options, bounds).finally(() => {
+    runningBuilds -= 1;
+  });
+  if (outcome.kind !== 'overwhelmed') return outcome;
+  // Time that others took does not count: who had the service to himself had his time.
+  if (outcome.reason === 'time' && !wasCrowded && startedBuilds === others + 1) return outcome;
   const turn = retryTurn.then(() => attempt(options, bounds));
   retryTurn = turn.then(
     () => undefined,
@@ -33,6 +42,9 @@ export async function runBundle(options: BuildOptions & { write: false }, bounds
   );
   return turn;
 }
+
+let runningBuilds = 0;
+let startedBuilds = 0;
 
 // Builds whose service died are tried one after the other, so that the guilty one takes no second victim with it.
 let retryTurn: Promise<void> = Promise.resolve();
