@@ -80,6 +80,18 @@ describe('what a newcomer types', () => {
     expect(out + err).not.toMatch(/prelude\.js|native/);
   });
 
+  it('a variable that is read before there is any is warned of', async () => {
+    terminal.write(
+      'plugins/early.ts',
+      "const key = process.env.MY_KEY;\nconst { OTHER } = process.env;\nexport default { description: 'x', handler: () => [key, OTHER, process.env.LATER].join() };",
+    );
+    await vi.waitUntil(() => daemon.text().includes('early'), { timeout: 20_000 });
+    const { out } = await terminal.run(['plugin', 'info', 'early']);
+    expect(out.replace(/\s+/g, ' ')).toContain(
+      'MY_KEY, OTHER are read while the file loads, when no variable is there, and stay undefined. Read it inside the handler: process.env.MY_KEY.',
+    );
+  });
+
   it('a file that does not end when it loads is named, with the limit', async () => {
     terminal.write('hotcell.config.yaml', 'limits: { cpuMs: 200 }\n');
     await vi.waitUntil(() => daemon.text().includes('hotcell.config.yaml applied: limits'), { timeout: 20_000 });

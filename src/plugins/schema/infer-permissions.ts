@@ -53,6 +53,24 @@ export function inferPermissions(modules: readonly ModuleIndex[]): PermissionSet
   };
 }
 
+const providedNames: ReadonlySet<string> = new Set(['NODE_ENV']);
+
+/** Variables that a plugin reads from `process.env` outside of any function: while a file loads there are none. */
+export function findEarlyReads(modules: readonly ModuleIndex[]): string[] {
+  const names = new Set<string>();
+  for (const module of modules) {
+    walkNodes(module.program, (node, parents) => {
+      if (node.type === 'CallExpression' || parents.some(isFunction)) return;
+      for (const name of envNames(node)) if (names.size < maxEntries && !providedNames.has(name)) names.add(name);
+    });
+  }
+  return [...names].sort();
+}
+
+function isFunction({ type }: Node): boolean {
+  return type === 'FunctionDeclaration' || type === 'FunctionExpression' || type === 'ArrowFunctionExpression';
+}
+
 function hostOf(node: Node): string | undefined {
   if (node.type === 'Literal' && typeof node.value === 'string') return hostOfUrl(node.value);
   return node.type === 'TemplateLiteral' ? hostOfTemplate(node) : undefined;

@@ -1,6 +1,6 @@
 import type { ObjectExpression } from 'oxc-parser';
 import { inferHandler } from './handler-input.ts';
-import { inferPermissions } from './infer-permissions.ts';
+import { findEarlyReads, inferPermissions } from './infer-permissions.ts';
 import { createModuleGraph, type Found, type ModuleGraph } from './module-graph.ts';
 import type { ModuleIndex } from './module-index.ts';
 import { findHandlers, findLiteral, findPluginNode, resolveObject } from './plugin-object.ts';
@@ -28,8 +28,16 @@ export function readSchemas(files: readonly SchemaFile[], entryPath: string): Sc
     ...(sourceUrl === undefined ? {} : { sourceUrl }),
     ...(engine === undefined ? {} : { engine }),
     ...(name === undefined ? {} : { name }),
-    warnings: [],
+    warnings: engine === undefined || engine === 'quickjs' ? describeEarlyReads(findEarlyReads(modules)) : [],
   };
+}
+
+function describeEarlyReads([first, ...more]: readonly string[]): string[] {
+  if (first === undefined) return [];
+  const all = [first, ...more].join(', ');
+  return [
+    `${all} ${more.length === 0 ? 'is' : 'are'} read while the file loads, when no variable is there, and ${more.length === 0 ? 'stays' : 'stay'} undefined. Read it inside the handler: process.env.${first}.`,
+  ];
 }
 
 /** The address in a comment `// @source: URL` among the comments that lead the file. */
