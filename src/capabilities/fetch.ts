@@ -9,6 +9,7 @@ import { parseDestination } from './network/destination.ts';
 import { dialChecked } from './network/dial.ts';
 import { describeFailure, type FetchWait } from './network/failure.ts';
 import { createNetworkCheck, describePlace, type NetworkCheck } from './network/network-check.ts';
+import { createOpenRequests, type OpenRequests } from './network/open-requests.ts';
 import { isRedirect, type OutgoingRequest, rewriteForRedirect } from './network/redirects.ts';
 import { checkRequestHeaders } from './network/request-headers.ts';
 import { type Resolve, resolveBySystem } from './network/resolve.ts';
@@ -60,13 +61,14 @@ export function createFetch(options: {
   redactor?: Redactor | undefined;
   /** Puts secrets into requests, and takes them out of bodies. */
   secrets?: Pick<SecretBook, 'findIn' | 'redactor'> | undefined;
+  requests?: OpenRequests;
 }): Capability & Pick<CapabilityTable, 'dial' | 'endCall' | 'close'> {
-  const { network } = options;
+  const { network, requests = createOpenRequests() } = options;
   const connections = createConnections({ timeoutMs: network.timeoutMs });
   const check = createNetworkCheck({ resolve: options.resolve ?? resolveBySystem });
   const perOwnerBytes = Math.max(64 * MIB, 2 * network.maxResponseBytes);
   const budget = createByteBudget({ perOwnerBytes, totalBytes: 4 * perOwnerBytes });
-  const streams = createResponseStreams({ idleMs: network.timeoutMs });
+  const streams = createResponseStreams({ idleMs: network.timeoutMs, requests });
   const reading = {
     streams,
     budget,
@@ -89,9 +91,25 @@ export function createFetch(options: {
       const signal = AbortSignal.any([call, deadline.signal]);
       if (request.op === 'fetch.read') return await readOn(reading, readRead(request), { user, wait, signal });
       const payload = readFetch(request);
-      return await travel(parts, readRequest(payload, request.body), { payload, user, wait, signal });
+      const outgoing = readRequest(payload, request.body);
+      const place = requests.open(user);
+      try {
+        return await travel(parts, outgoing, { payload, user, wait, signal });
+      } finally {
+        place.leave();
+      }
     },
-    dial: (target, user, signal) => dialChecked(check, target, { user, signal, timeoutMs: network.timeoutMs }),
+    async dial(target, user, signal) {
+      const place = requests.open(user);
+      try {
+        const socket = await dialChecked(check, target, { user, signal, timeoutMs: network.timeoutMs });
+        if (socket.closed) place.leave();
+        return socket.once('close', () => place.leave());
+      } catch (error) {
+        place.leave();
+        throw error;
+      }
+    },
     endCall: (executionId) => streams.endCall(executionId),
     close: async () => {
       streams.closeAll();

@@ -414,6 +414,17 @@ export const budgets = {
     atBound: 'a new one is refused with `rate-limited`; the operator’s own token has no bound',
     tests: ['callers/key-ring.test.ts'],
   },
+  'network.open': {
+    holds: 'requests, responses and connections of plugins that are open',
+    unit: 'connections',
+    each: { of: 'call that reads on', max: 32 },
+    perCaller: 2048,
+    perPlugin: 3072,
+    inAll: 4096,
+    reserve: 256,
+    atBound: 'the request is refused with `queue-full`; admins have the reserve beyond the bound in all',
+    tests: ['capabilities/network/open-requests.test.ts', 'capabilities/network/streaming.test.ts'],
+  },
   'hooks.waiting': {
     holds: 'events that wait for a hook',
     unit: 'events',

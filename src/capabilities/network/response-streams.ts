@@ -1,11 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { CapabilityUser } from '../../border/capability.ts';
+import { budgets } from '../../config/budgets.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { matchersOf } from '../../permissions/matchers.ts';
+import type { HeldPlace } from '../../queues/place-count.ts';
 import { createDenial } from '../denial.ts';
 import type { ByteAccount } from './byte-budget.ts';
 import type { Destination } from './destination.ts';
 import { describePlace } from './network-check.ts';
+import type { OpenRequests } from './open-requests.ts';
 import type { BodyReader } from './response-body.ts';
 
 /** A response whose body is still being read. */
@@ -34,15 +37,17 @@ export interface ResponseStreams {
 }
 
 interface Kept extends OpenResponse {
+  readonly place: HeldPlace;
   readonly executionId: string;
   idle: NodeJS.Timeout;
   isBusy: boolean;
 }
 
-const mostPerCall = 32;
+const mostPerCall = budgets['network.open'].each.max;
 
 /** Makes the list of open responses; one that nobody reads for `idleMs` is closed. */
-export function createResponseStreams({ idleMs }: { readonly idleMs: number }): ResponseStreams {
+export function createResponseStreams(parts: { readonly idleMs: number; readonly requests: OpenRequests }): ResponseStreams {
+  const { idleMs, requests } = parts;
   const keptByStream = new Map<string, Kept>();
   const streamsByExecution = new Map<string, Set<string>>();
 
@@ -54,6 +59,7 @@ export function createResponseStreams({ idleMs }: { readonly idleMs: number }): 
     const streams = streamsByExecution.get(kept.executionId);
     streams?.delete(stream);
     if (streams?.size === 0) streamsByExecution.delete(kept.executionId);
+    kept.place.leave();
     kept.body.close();
     kept.account[Symbol.dispose]();
   };
@@ -61,10 +67,11 @@ export function createResponseStreams({ idleMs }: { readonly idleMs: number }): 
 
   return {
     hasRoom: (executionId) => (streamsByExecution.get(executionId)?.size ?? 0) < mostPerCall,
-    keep: (response, { executionId }) => {
+    keep: (response, user) => {
+      const { executionId } = user;
       // Not a count: a number of before a restart must never mean a response of after it.
       const stream = randomUUID();
-      keptByStream.set(stream, { ...response, executionId, idle: watchIdle(stream), isBusy: false });
+      keptByStream.set(stream, { ...response, executionId, place: requests.goOn(user), idle: watchIdle(stream), isBusy: false });
       const streams = streamsByExecution.get(executionId) ?? new Set();
       streamsByExecution.set(executionId, streams.add(stream));
       return stream;

@@ -48,6 +48,29 @@ export const capabilityMutants: MutantsByPromise = {
       tests: ['test/capabilities/network/fetch.test.ts', 'test/capabilities/network/forged-requests.test.ts'],
     },
   ],
+  'Requests and connections that plugins leave open are bounded': [
+    {
+      what: 'any number of requests is open',
+      file: 'src/capabilities/network/open-requests.ts',
+      find: 'if (full === undefined) return count.take(holder);',
+      replace: 'return count.take(holder);',
+      tests: ['test/capabilities/network/open-requests.test.ts'],
+    },
+    {
+      what: 'a response that is read on counts no more',
+      file: 'src/capabilities/network/response-streams.ts',
+      find: 'place: requests.goOn(user)',
+      replace: 'place: { leave() {} }',
+      tests: ['test/capabilities/network/open-requests.test.ts'],
+    },
+    {
+      what: 'a connection counts until it stands only',
+      file: 'src/capabilities/fetch.ts',
+      find: "return socket.once('close', () => place.leave());",
+      replace: 'place.leave(); return socket;',
+      tests: ['test/capabilities/network/open-requests.test.ts'],
+    },
+  ],
   'Requests carry no forged framing or hop headers': [
     {
       what: 'a plugin frames its requests itself',

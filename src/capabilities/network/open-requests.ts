@@ -1,0 +1,35 @@
+import type { CapabilityUser } from '../../border/capability.ts';
+import { countedAs } from '../../config/anonymous.ts';
+import { budgets, type PlaceBounds } from '../../config/budgets.ts';
+import { HotcellError } from '../../errors/hotcell-error.ts';
+import { createPlaceCount, type HeldPlace } from '../../queues/place-count.ts';
+
+/** Requests and connections of plugins that are open: each is a descriptor of the daemon. */
+export interface OpenRequests {
+  /** Counts one in. Throws `queue-full` at the bound of the caller, of the plugin or of all. */
+  open(user: CapabilityUser): HeldPlace;
+  /** Counts in what follows on one that is counted: it is never refused. */
+  goOn(user: CapabilityUser): HeldPlace;
+}
+
+/** Creates the count; admins have a reserve. */
+export function createOpenRequests(bounds: PlaceBounds = budgets['network.open']): OpenRequests {
+  const count = createPlaceCount(bounds);
+  const holderOf = ({ caller, pluginPath, isOperator = false }: CapabilityUser) => ({
+    callerId: countedAs(caller),
+    pluginPath,
+    isOperator,
+  });
+  const whose = { caller: 'of this caller', plugin: 'of this plugin', all: 'of all callers' };
+  return {
+    open(user) {
+      const holder = holderOf(user);
+      const full = count.findFull(holder);
+      if (full === undefined) return count.take(holder);
+      throw new HotcellError('queue-full', `${full.max} requests and connections ${whose[full.bound]} are open already.`, {
+        fix: 'Read responses to their end or cancel them, and try again.',
+      });
+    },
+    goOn: (user) => count.take(holderOf(user)),
+  };
+}
