@@ -27,6 +27,8 @@ export default defineConfig({
     pool: 'forks',
     maxWorkers: 2,
     testTimeout: 30_000,
+    // What must come is waited for as long as a slow and busy machine may take; only a failure takes that long.
+    expect: { poll: { timeout: 20_000 } },
     hookTimeout: 30_000,
     teardownTimeout: 10_000,
     projects: [

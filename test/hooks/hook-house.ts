@@ -55,7 +55,7 @@ export async function openHookHouse(
   }
 
   async function until<Found>(find: () => Found | undefined, what: string): Promise<Found> {
-    const deadline = Date.now() + 10_000;
+    const deadline = Date.now() + 25_000;
     for (;;) {
       const found = find();
       if (found !== undefined) return found;

@@ -142,7 +142,7 @@ export async function startRig(shared: SharedParts, options: RigOptions = {}): P
 export async function until<Value>(
   probe: () => Value | Promise<Value>,
   what: string,
-  deadlineMs = 10_000,
+  deadlineMs = 25_000,
 ): Promise<Exclude<Value, false | undefined>> {
   const endMs = Date.now() + deadlineMs;
   for (;;) {
