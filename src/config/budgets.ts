@@ -279,6 +279,13 @@ export const budgets = {
     settings: ['docker.maxWaiting'],
     tests: ['engines/process/docker/container-places.test.ts'],
   },
+  'cells.sessions': {
+    holds: 'kept cells of the sandbox: of sessions, and of plugins that keep one for all',
+    unit: 'cells',
+    inAll: 256,
+    atBound: 'the cell unused for longest goes, of the caller who has most; its next call is warned',
+    tests: ['engines/quickjs/schedule/kept-cells.test.ts'],
+  },
   'cells.kept': {
     holds: 'kept cells of Deno, and as many of Docker',
     unit: 'cells',

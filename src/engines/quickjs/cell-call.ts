@@ -19,6 +19,8 @@ export interface CellMemory {
   readonly program: Program;
   /** A call is in it, from its start to its end. */
   isInUse: boolean;
+  /** Whose session a kept cell is; absent for one that callers share. */
+  ownerId?: string;
   place:
     | { kind: 'new' }
     | { kind: 'resident'; thread: WorkerThread }

@@ -97,6 +97,7 @@ class QuickJsEngine implements Engine {
     if (request.isolation === 'call') return this.#runIn(this.#newCell(request.program), request, host, signal);
     await this.#handOver(request, host);
     const cell = this.#kept.take(request.cellKey, () => this.#newCell(request.program));
+    if (request.isolation === 'session') cell.ownerId = holderOf(request).callerId;
     const superfluous = this.#kept.findSuperfluous();
     if (superfluous) this.#loseKept(superfluous, 'many other cells were used after it');
     const loss = this.#kept.takeLoss(request.cellKey);

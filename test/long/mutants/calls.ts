@@ -89,6 +89,13 @@ export const callMutants: MutantsByPromise = {
   ],
   'Calls that hold much memory and wait': [
     {
+      what: 'the sessions of one caller push those of others out',
+      file: 'src/engines/quickjs/schedule/kept-cells.ts',
+      find: 'idle.length > most.length',
+      replace: 'most.length === 0',
+      tests: ['test/engines/quickjs/schedule/kept-cells.test.ts'],
+    },
+    {
       what: 'nothing of the memory of calls that wait is kept for admins',
       file: 'src/engines/quickjs/suspend/waiting-memory.ts',
       find: 'isOperator ? inAll : inAll - reserve',

@@ -1,12 +1,13 @@
+import { budgets } from '../../../config/budgets.ts';
 import type { CellMemory } from '../cell-call.ts';
 import { ordinaryKey } from '../suspend/resumed-program.ts';
 
-const MAX_IDLE_CELLS = 256;
+const MAX_IDLE_CELLS = budgets['cells.sessions'].inAll;
 /** So many losses are remembered until a next call hears of them. */
 const MAX_LOSSES = 4096;
 
 /**
- * Cells that outlive a call, by cell key; the ones unused for longest are dropped when there are too many. A cell that is lost
+ * Cells that outlive a call, by cell key; when there are too many, whoever has most loses one. A cell that is lost
  * is remembered until its next call, which is told why it begins anew.
  */
 export class KeptCells {
@@ -30,11 +31,20 @@ export class KeptCells {
     return cell;
   }
 
-  /** The cell that has been idle for longest, when there are too many of them. */
+  /** When there are too many: of the idle cells of the caller who has most of them, the one unused for longest. */
   findSuperfluous(): CellMemory | undefined {
     if (this.#cells.size <= MAX_IDLE_CELLS) return undefined;
-    for (const cell of this.#cells.values()) if (!cell.isInUse) return cell;
-    return undefined;
+    const idleByOwner = new Map<string, CellMemory[]>();
+    for (const cell of this.#cells.values()) {
+      if (cell.isInUse) continue;
+      const { ownerId = '' } = cell;
+      const idle = idleByOwner.get(ownerId);
+      if (idle) idle.push(cell);
+      else idleByOwner.set(ownerId, [cell]);
+    }
+    let most: readonly CellMemory[] = [];
+    for (const idle of idleByOwner.values()) if (idle.length > most.length) most = idle;
+    return most[0];
   }
 
   /** Puts the cell of a resumed call in place of the one that is there. */

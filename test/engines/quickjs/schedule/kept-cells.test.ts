@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { budgets } from '../../../../src/config/budgets.ts';
 import type { RunOutcome } from '../../../../src/engines/engine.ts';
 import { type CallOptions, type CellEngine, outputOf, startCellEngine } from '../cell-engine.ts';
 
@@ -130,5 +131,19 @@ describe('kept cells', () => {
     expect((await queued).status).toBe('cancelled');
     await Promise.all(spinning);
     expect(outputOf(await cells.call(program, inSession('queued')))).toBe(2);
+  });
+});
+
+describe('cells of sessions without end', () => {
+  it('cost the caller who has most of them, and nobody else', async () => {
+    const program = await cells.load('(() => { let count = 0; return { handler: () => ++count }; })()');
+    const call = async (caller: string, session: string) =>
+      outputOf(await cells.call(program, { caller, isolation: 'session', cellKey: `${caller} ${session}` }));
+    expect(await call('bob', 'his')).toBe(1);
+    const most = budgets['cells.sessions'].inAll;
+    for (let n = 0; n < most + 20; n++) expect(await call('ann', `${n}`)).toBe(1);
+    expect(await call('bob', 'his')).toBe(2);
+    expect(await call('ann', `${most + 19}`)).toBe(2);
+    expect(await call('ann', '0')).toBe(1);
   });
 });
