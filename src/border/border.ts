@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream';
-import type { CapabilityUser } from './capability.ts';
+import type { CapabilityUser } from './capability-user.ts';
 
 /**
  * The border: everything that passes between a guest and the host. The guest has one import,
@@ -50,6 +50,13 @@ export interface LogLine {
   readonly isWarning?: boolean;
 }
 
+/** How far a call is. */
+export interface BorderProgress {
+  readonly done: number;
+  readonly total?: number;
+  readonly message?: string;
+}
+
 /** The host side of one running call. Handed to the engine; the guest reaches nothing else. */
 export interface BorderHost {
   /** Carries out one operation. Must not throw or reject: a failure is an answer with `ok: false`. */
@@ -63,7 +70,7 @@ export interface BorderHost {
   /** Something that whoever reads the answer has to know: it is logged, and goes with the answer. Must not throw. */
   warn?(text: string): void;
   /** Progress of the call. Must not throw. */
-  progress(progress: { readonly done: number; readonly total?: number; readonly message?: string }): void;
+  progress(progress: BorderProgress): void;
   /**
    * Told by engines that know: true when a slice ended and the call waits (host answers, timers), false when it can run
    * again. Without it a call counts as waiting while `answer` has not settled. Must not throw.

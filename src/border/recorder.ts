@@ -1,32 +1,53 @@
 import type { BorderCrossing, Recording } from './border.ts';
 
-/** Keeps what crosses the border during one call, within a bound. */
-export interface Recorder {
-  add(crossing: BorderCrossing): void;
-  recording(): Recording;
+/** What a recorder had taken when its call was taken out of its engine. */
+export interface KeptRecording {
+  readonly crossings: readonly BorderCrossing[];
+  readonly recordingBytes: number;
+  readonly recordingComplete: boolean;
 }
 
 const maxRecordingBytes = 1024 * 1024;
 /** What a crossing takes beside its texts. */
 const crossingBytes = 100;
 
-/** Makes the recorder of one call; what does not fit is left out, and the recording says so. */
-export function createRecorder(facts: { readonly seed: string; readonly startedAtMs: number }): Recorder {
-  const crossings: BorderCrossing[] = [];
-  let bytesLeft = maxRecordingBytes;
-  let complete = true;
-  return {
-    add(crossing) {
-      const { op, payload, answer } = crossing;
-      const answered = answer.ok ? answer.payload.length + (answer.body?.length ?? 0) : answer.message.length;
-      const bytes = crossingBytes + op.length + payload.length + answered;
-      if (bytes > bytesLeft) {
-        complete = false;
-        return;
-      }
-      bytesLeft -= bytes;
-      crossings.push(crossing);
-    },
-    recording: () => ({ ...facts, crossings, complete }),
-  };
+/** Keeps what crosses the border during one call, within a bound; what does not fit is left out, and the recording says so. */
+export class Recorder {
+  readonly #facts: Pick<Recording, 'seed' | 'startedAtMs'>;
+  readonly #crossings: BorderCrossing[];
+  #bytes: number;
+  #isComplete: boolean;
+
+  constructor(facts: Pick<Recording, 'seed' | 'startedAtMs'>, kept?: KeptRecording) {
+    this.#facts = facts;
+    this.#crossings = kept === undefined ? [] : [...kept.crossings];
+    this.#bytes = kept?.recordingBytes ?? 0;
+    this.#isComplete = kept?.recordingComplete ?? true;
+  }
+
+  add(crossing: BorderCrossing): void {
+    const { op, payload, answer } = crossing;
+    const answered = answer.ok ? answer.payload.length + (answer.body?.length ?? 0) : answer.message.length;
+    const bytes = crossingBytes + op.length + payload.length + answered;
+    if (this.#bytes + bytes > maxRecordingBytes) {
+      this.#isComplete = false;
+      return;
+    }
+    this.#bytes += bytes;
+    this.#crossings.push(crossing);
+  }
+
+  /** Something crossed that no recording can hold. */
+  leaveOut(): void {
+    this.#isComplete = false;
+  }
+
+  recording(): Recording {
+    return { ...this.#facts, crossings: this.#crossings, complete: this.#isComplete };
+  }
+
+  /** What another recorder goes on from. */
+  keep(): KeptRecording {
+    return { crossings: [...this.#crossings], recordingBytes: this.#bytes, recordingComplete: this.#isComplete };
+  }
 }

@@ -135,6 +135,8 @@ export function createToolCaller(parts: ToolCallerParts): ToolCallerHandle {
     }
     if (call.approval === undefined) dispatch(call);
     else pendingApprovals.enter(call);
+    // Cancelled after it was accepted, before it listened.
+    if (request.signal?.aborted) stop(call, 'cancelled');
   }
 
   /** Takes in a call of the last run of the daemon. */
@@ -277,21 +279,22 @@ export function createToolCaller(parts: ToolCallerParts): ToolCallerHandle {
   }
 
   /** Whoever watches sees also the calls that never became one. */
-  async function accept(request: CallRequest): Promise<ActiveCall | CallAnswer> {
-    try {
-      return await acceptance.accept(request);
-    } catch (error) {
-      if (error instanceof HotcellError && error.code === 'arguments-invalid') {
-        const { code, message } = error;
-        const data = { tool: request.ref, code, message: message.slice(0, maxRefusalChars) };
-        events.publish('execution-refusal', { caller: request.caller.id, subject: request.ref, data });
-      }
-      throw error;
-    }
+  function tellRefusal(request: CallRequest, error: unknown): void {
+    if (!(error instanceof HotcellError) || error.code !== 'arguments-invalid') return;
+    const { code, message } = error;
+    const data = { tool: request.ref, code, message: message.slice(0, maxRefusalChars) };
+    events.publish('execution-refusal', { caller: request.caller.id, subject: request.ref, data });
   }
 
   async function begin(request: CallRequest): Promise<CallAnswer> {
-    const accepted = await accept(request);
+    let accepted: ActiveCall | CallAnswer;
+    try {
+      const taken = acceptance.accept(request);
+      accepted = taken instanceof Promise ? await taken : taken;
+    } catch (error) {
+      tellRefusal(request, error);
+      throw error;
+    }
     if (!(accepted instanceof ActiveCall)) return accepted;
     enter(accepted);
     return accepted.answered;

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { Capability, CapabilityAnswer, CapabilityRequest, CapabilityTable } from '../border/capability.ts';
+import type { BorderAnswer, BorderRequest } from '../border/border.ts';
+import type { Capability, CapabilityTable } from '../border/capability.ts';
 import type { RunSandboxed } from '../border/sandbox.ts';
 import type { Config } from '../config/config-types.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
@@ -45,7 +46,7 @@ interface OpenCapability extends Capability {
   close?(): Promise<void>;
 }
 
-const cancelled: CapabilityAnswer = { ok: false, code: 'cancelled', message: 'The call ended before the host answered.' };
+const cancelled: BorderAnswer = { ok: false, code: 'cancelled', message: 'The call ended before the host answered.' };
 const spareChars = 64 * 1024;
 const mostBodyBytes = 16 * 1024 * 1024;
 
@@ -106,7 +107,7 @@ function readBounds({ files, kv }: Config): Bounds {
   };
 }
 
-function checkBounds({ op, payload, body }: CapabilityRequest, bounds: Bounds): void {
+function checkBounds({ op, payload, body }: BorderRequest, bounds: Bounds): void {
   if (payload.length > bounds.payloadChars || (body?.length ?? 0) > bounds.bodyBytes) {
     throw new HotcellError('payload-too-large', `What was sent with ${quoteOperation(op)} is too large to cross the border.`);
   }
@@ -123,7 +124,7 @@ function ownBytes(bytes: Uint8Array): Uint8Array {
   return bytes.buffer.byteLength === bytes.byteLength ? bytes : new Uint8Array(bytes);
 }
 
-function describeRefusal(error: unknown, op: string, logFault: CapabilityParts['logFault']): CapabilityAnswer {
+function describeRefusal(error: unknown, op: string, logFault: CapabilityParts['logFault']): BorderAnswer {
   if (error instanceof HotcellError) return { ok: false, code: error.code, message: `${error.message} ${error.fix}` };
   const id = `flt_${randomUUID()}`;
   logFault(id, error);

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Type } from 'typebox';
-import type { Capability, CapabilityUser } from '../border/capability.ts';
+import type { Capability } from '../border/capability.ts';
+import type { CapabilityUser } from '../border/capability-user.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import type { Approval, Approvals } from '../permissions/approval-types.ts';
 import { createPayloadReader } from './payload.ts';

@@ -1,4 +1,4 @@
-import type { CapabilityUser } from '../border/capability.ts';
+import type { CapabilityUser } from '../border/capability-user.ts';
 import type { PermissionKey } from '../config/permission-set.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import { describeGrantCommand, parsePermissionWords } from '../permissions/permission-words.ts';

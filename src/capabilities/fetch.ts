@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox';
-import type { Capability, CapabilityResult, CapabilityTable, CapabilityUser } from '../border/capability.ts';
+import type { Capability, CapabilityResult, CapabilityTable } from '../border/capability.ts';
+import type { CapabilityUser } from '../border/capability-user.ts';
 import type { Config } from '../config/config-types.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import type { Redactor, SecretBook } from '../secrets/secret-types.ts';

@@ -1,5 +1,7 @@
 import Type from 'typebox';
-import type { Capability, CapabilityRequest, CapabilityResult, CapabilityTable, CapabilityUser } from '../border/capability.ts';
+import type { BorderRequest } from '../border/border.ts';
+import type { Capability, CapabilityResult, CapabilityTable } from '../border/capability.ts';
+import type { CapabilityUser } from '../border/capability-user.ts';
 import type { Config } from '../config/config-types.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import { mountOf } from '../permissions/path-grammar.ts';
@@ -17,7 +19,7 @@ interface Parts {
   readonly maxFileBytes: number;
 }
 
-type Answer = (request: CapabilityRequest, user: CapabilityUser, parts: Parts) => Promise<CapabilityResult>;
+type Answer = (request: BorderRequest, user: CapabilityUser, parts: Parts) => Promise<CapabilityResult>;
 
 const path = Type.String({ maxLength: 4096 });
 const strict = { additionalProperties: false };
@@ -126,7 +128,7 @@ function placeOf({ workspaces, mounts }: Parts, { mount }: GrantedPath, { caller
 }
 
 /** What to write: bytes beside the payload, or text in it. */
-function readContent(request: CapabilityRequest, maxFileBytes: number): { path: string; data: Uint8Array } {
+function readContent(request: BorderRequest, maxFileBytes: number): { path: string; data: Uint8Array } {
   const { path, text } = readContentPayload(request);
   if (text === undefined && request.body === undefined) {
     throw new HotcellError('arguments-invalid', `${request.op} needs text or bytes to write.`, {

@@ -1,5 +1,7 @@
 import Type from 'typebox';
-import type { Capability, CapabilityRequest, CapabilityResult, CapabilityUser } from '../border/capability.ts';
+import type { BorderRequest } from '../border/border.ts';
+import type { Capability, CapabilityResult } from '../border/capability.ts';
+import type { CapabilityUser } from '../border/capability-user.ts';
 import type { Config } from '../config/config-types.ts';
 import type { PermissionSet } from '../config/permission-set.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
@@ -20,7 +22,7 @@ interface Scope {
   readonly quotaBytes: number;
 }
 
-type Answer = (request: CapabilityRequest, scope: Scope, parts: Parts) => CapabilityResult;
+type Answer = (request: BorderRequest, scope: Scope, parts: Parts) => CapabilityResult;
 
 const mostListed = 1000;
 const mostListedChars = 4 * 1024 * 1024;
@@ -72,12 +74,12 @@ function openScope(user: CapabilityUser, limits: Config['kv']): Scope {
   return { plugin: user.pluginPath, owner, quotaBytes: quotaBytes ?? limits.quotaBytes };
 }
 
-function getValue(request: CapabilityRequest, { plugin, owner }: Scope, { table }: Parts): CapabilityResult {
+function getValue(request: BorderRequest, { plugin, owner }: Scope, { table }: Parts): CapabilityResult {
   const text = table.get(plugin, owner, readKey(request).key);
   return { payload: text === undefined ? null : JSON.parse(text) };
 }
 
-function setValue(request: CapabilityRequest, { plugin, owner, quotaBytes }: Scope, { table, limits }: Parts): CapabilityResult {
+function setValue(request: BorderRequest, { plugin, owner, quotaBytes }: Scope, { table, limits }: Parts): CapabilityResult {
   // Parsing megabytes only to refuse them would hold up everybody.
   if (request.payload.length > limits.maxValueBytes + mostKeyChars) throw refuseSize(limits, request.payload.length);
   const entry = readEntry(request);
@@ -99,12 +101,12 @@ function refuseSize({ maxValueBytes }: Parts['limits'], bytes: number): HotcellE
   );
 }
 
-function deleteValue(request: CapabilityRequest, { plugin, owner }: Scope, { table }: Parts): CapabilityResult {
+function deleteValue(request: BorderRequest, { plugin, owner }: Scope, { table }: Parts): CapabilityResult {
   return { payload: table.delete(plugin, owner, readKey(request).key) };
 }
 
 /** A page ends at its limit or at a size that is comfortable for a cell; `next` is there when more may follow. */
-function listValues(request: CapabilityRequest, { plugin, owner }: Scope, { table }: Parts): CapabilityResult {
+function listValues(request: BorderRequest, { plugin, owner }: Scope, { table }: Parts): CapabilityResult {
   const { prefix = '', after, limit = 100 } = readListing(request);
   const rows = table.list(plugin, owner, { prefix, limit, ...(after === undefined ? {} : { after }) });
   const items: { key: string; value: unknown }[] = [];

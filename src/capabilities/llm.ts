@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox';
-import type { Capability, CapabilityUser } from '../border/capability.ts';
+import type { Capability } from '../border/capability.ts';
+import type { CapabilityUser } from '../border/capability-user.ts';
 import { maxInputDepth, nestsDeeper, nestsTooDeep } from '../config/json-nesting.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import { defaultLlmTokens } from '../permissions/decision.ts';

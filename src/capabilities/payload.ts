@@ -1,11 +1,11 @@
 import type { Static, TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
-import type { CapabilityRequest } from '../border/capability.ts';
+import type { BorderRequest } from '../border/border.ts';
 import { maxInputDepth, nestsDeeper, nestsTooDeep } from '../config/json-nesting.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 
 /** Reads the payload of a request; throws `arguments-invalid` with the first fault. */
-export type PayloadReader<Value> = (request: CapabilityRequest) => Value;
+export type PayloadReader<Value> = (request: BorderRequest) => Value;
 
 /** Makes the reader of one operation's payload from its schema. The schema is compiled once, on first use. */
 export function createPayloadReader<Schema extends TSchema>(schema: Schema): PayloadReader<Static<Schema>> {

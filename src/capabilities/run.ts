@@ -1,5 +1,7 @@
 import Type, { type Static } from 'typebox';
-import type { Capability, CapabilityRequest, CapabilityResult, CapabilityTable, CapabilityUser } from '../border/capability.ts';
+import type { BorderRequest } from '../border/border.ts';
+import type { Capability, CapabilityResult, CapabilityTable } from '../border/capability.ts';
+import type { CapabilityUser } from '../border/capability-user.ts';
 import type { RunSandboxed } from '../border/sandbox.ts';
 import type { Config } from '../config/config-types.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
@@ -56,7 +58,7 @@ export function createRun(parts: RunParts): Capability {
 }
 
 async function answerRun(
-  request: CapabilityRequest,
+  request: BorderRequest,
   user: CapabilityUser,
   parts: RunParts,
   signal: AbortSignal,

@@ -1,5 +1,7 @@
 import Type from 'typebox';
-import type { Capability, CapabilityRequest, CapabilityUser } from '../border/capability.ts';
+import type { BorderRequest } from '../border/border.ts';
+import type { Capability } from '../border/capability.ts';
+import type { CapabilityUser } from '../border/capability-user.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import { matchersOf } from '../permissions/matchers.ts';
 import { createDenial } from './denial.ts';
@@ -71,7 +73,7 @@ export function createTools(port: ToolPort): Capability {
   };
 }
 
-async function callTool(port: ToolPort, request: CapabilityRequest, user: CapabilityUser, signal: AbortSignal): Promise<unknown> {
+async function callTool(port: ToolPort, request: BorderRequest, user: CapabilityUser, signal: AbortSignal): Promise<unknown> {
   const { name: ref, arguments: args, options = {} } = readCall(request);
   const name = port.nameOf(ref);
   // Before the tool is looked up: a plugin does not learn what exists beyond its grant.

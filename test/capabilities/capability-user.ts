@@ -1,4 +1,4 @@
-import type { CapabilityUser } from '../../src/border/capability.ts';
+import type { CapabilityUser } from '../../src/border/capability-user.ts';
 import type { PermissionSet } from '../../src/config/permission-set.ts';
 import { parsePermissions } from '../../src/permissions/parse.ts';
 

@@ -1,6 +1,6 @@
 import { tmpdir } from 'node:os';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import type { CapabilityAnswer } from '../../src/border/capability.ts';
+import type { BorderAnswer } from '../../src/border/border.ts';
 import type { RunSandboxed, SandboxRequest } from '../../src/border/sandbox.ts';
 import { createCapabilityTable } from '../../src/capabilities/capability-table.ts';
 import { loadConfig } from '../../src/config/load.ts';
@@ -13,7 +13,7 @@ describeDocker('createRun', () => {
   let house: RunnerHouse;
   let store: ReturnType<typeof openStore>;
   let requests: SandboxRequest[];
-  let ask: (op: string, payload: object, user: TestUser, body?: Uint8Array) => Promise<CapabilityAnswer>;
+  let ask: (op: string, payload: object, user: TestUser, body?: Uint8Array) => Promise<BorderAnswer>;
   const run = async (user: TestUser, command: string, args: readonly string[] = [], options: object = {}, body?: Uint8Array) => {
     const answer = await ask('run', { command, args, options }, user, body);
     return answer.ok ? { ...JSON.parse(answer.payload), ...(answer.body ? { body: answer.body } : {}) } : answer;

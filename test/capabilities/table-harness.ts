@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { CapabilityAnswer } from '../../src/border/capability.ts';
+import type { BorderAnswer } from '../../src/border/border.ts';
 import { createCapabilityTable } from '../../src/capabilities/capability-table.ts';
 import { nameWorkspace } from '../../src/capabilities/files/workspaces.ts';
 import type { Resolve } from '../../src/capabilities/network/resolve.ts';
@@ -38,12 +38,7 @@ export function openTable(options: HarnessOptions = {}) {
     logFault: (id, error) => faults.push({ id, error }),
     ...(options.resolver ? { resolver: options.resolver } : {}),
   });
-  const ask = (
-    op: string,
-    payload: unknown,
-    who: TestUser | { grant: unknown },
-    body?: Uint8Array,
-  ): Promise<CapabilityAnswer> => {
+  const ask = (op: string, payload: unknown, who: TestUser | { grant: unknown }, body?: Uint8Array): Promise<BorderAnswer> => {
     const user = 'uses' in who ? who : createUser(who.grant);
     const request = { op, payload: typeof payload === 'string' ? payload : JSON.stringify(payload), ...(body ? { body } : {}) };
     return table.answer(request, user, new AbortController().signal);

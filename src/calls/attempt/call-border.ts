@@ -1,6 +1,7 @@
 import type { Duplex } from 'node:stream';
 import type { BorderAnswer, BorderHost, BorderRequest, BorderView, BorderWorkspace, LogLine } from '../../border/border.ts';
-import type { CapabilityTable, CapabilityUser } from '../../border/capability.ts';
+import type { CapabilityTable } from '../../border/capability.ts';
+import type { CapabilityUser } from '../../border/capability-user.ts';
 import { confirmOperation } from '../../capabilities/confirm.ts';
 import type { PermissionSet } from '../../config/permission-set.ts';
 import type { EventLog } from '../../events/event.ts';

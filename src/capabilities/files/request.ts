@@ -1,4 +1,4 @@
-import type { CapabilityUser } from '../../border/capability.ts';
+import type { CapabilityUser } from '../../border/capability-user.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { type Matchers, matchersOf } from '../../permissions/matchers.ts';
 import { mountOf, parsePlace } from '../../permissions/path-grammar.ts';

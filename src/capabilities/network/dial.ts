@@ -1,5 +1,5 @@
 import { connect, isIPv6, type Socket } from 'node:net';
-import type { CapabilityUser } from '../../border/capability.ts';
+import type { CapabilityUser } from '../../border/capability-user.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { normalizeHost } from '../../permissions/host-name.ts';
 import { matchersOf } from '../../permissions/matchers.ts';

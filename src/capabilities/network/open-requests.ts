@@ -1,4 +1,4 @@
-import type { CapabilityUser } from '../../border/capability.ts';
+import type { CapabilityUser } from '../../border/capability-user.ts';
 import { countedAs } from '../../config/anonymous.ts';
 import { budgets, type PlaceBounds } from '../../config/budgets.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';

@@ -1,5 +1,6 @@
 import type { Dispatcher } from 'undici';
-import type { CapabilityResult, CapabilityUser } from '../../border/capability.ts';
+import type { CapabilityResult } from '../../border/capability.ts';
+import type { CapabilityUser } from '../../border/capability-user.ts';
 import type { Redactor } from '../../secrets/secret-types.ts';
 import type { ByteBudget } from './byte-budget.ts';
 import type { Destination } from './destination.ts';

@@ -1,5 +1,5 @@
 import { isIPv4 } from 'node:net';
-import type { CapabilityUser } from '../../border/capability.ts';
+import type { CapabilityUser } from '../../border/capability-user.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { matchersOf } from '../../permissions/matchers.ts';
 import type { Redactor, SecretBook } from '../../secrets/secret-types.ts';

@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream';
-import type { Capability, CapabilityTable, CapabilityUser } from '../../border/capability.ts';
+import type { Capability, CapabilityTable } from '../../border/capability.ts';
+import type { CapabilityUser } from '../../border/capability-user.ts';
 import type { NativeCommand, NativeResult } from '../../border/native-command.ts';
 import type { RunSandboxed, SandboxFile } from '../../border/sandbox.ts';
 import { countedAs } from '../../config/anonymous.ts';

@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import Value from 'typebox/value';
-import type { Capability, CapabilityResult, CapabilityUser } from '../../border/capability.ts';
+import type { Capability, CapabilityResult } from '../../border/capability.ts';
+import type { CapabilityUser } from '../../border/capability-user.ts';
 import type { SandboxFile } from '../../border/sandbox.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { matchersOf } from '../../permissions/matchers.ts';

@@ -1,5 +1,5 @@
 import type { BorderHost } from '../../border/border.ts';
-import { createRecorder } from '../../border/recorder.ts';
+import { Recorder } from '../../border/recorder.ts';
 import { budgets, type PlaceBounds } from '../../config/budgets.ts';
 import { type Limits, resolveLimits } from '../../config/limits.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
@@ -107,7 +107,7 @@ export function createExtismEngine(options: ExtismEngineOptions = {}): Engine {
     const worker = await pool.acquire(callEnd.signal);
     const call = { ...prepared, ...chooseModule(worker, compiled.key, compiled.module) };
     const bounds = { cpuMs: request.limits.cpuMs, signal: callEnd.signal };
-    const recorder = createRecorder({ seed: '', startedAtMs: Date.now() });
+    const recorder = new Recorder({ seed: '', startedAtMs: Date.now() });
     const startedAt = performance.now();
     running += 1;
     vigil.note(running === 1 && lastTookMs < shortMs);

@@ -6,17 +6,6 @@ import type { ThrowReport } from '../throw-report.ts';
 /** Where a bundle lies in a container while Node imports it: the name that it has in a stack. */
 export const guestModule = '/tmp/plugin.mjs';
 
-/** Reads a message of progress; undefined for what is none. */
-export function readProgress(text: string): { done: number; total?: number; message?: string } | undefined {
-  const fields = readObject(text);
-  if (typeof fields?.done !== 'number' || !Number.isFinite(fields.done)) return undefined;
-  return {
-    done: fields.done,
-    ...(typeof fields.total === 'number' ? { total: fields.total } : {}),
-    ...(typeof fields.message === 'string' ? { message: fields.message.slice(0, 500) } : {}),
-  };
-}
-
 /**
  * A failure of the plugin with the frames that lie in its bundle: `isBundle` knows the bundle's name in a stack. All other
  * frames are of the runtime, and name files of this machine.
@@ -48,13 +37,4 @@ export function readReturned(
 function toBundleFrame({ functionName, line, column }: StackFrame): StackFrame {
   const name = functionName?.replace(/^async /, '');
   return { ...(name === undefined ? {} : { functionName: name }), file: 'plugin.js', line, column };
-}
-
-function readObject(text: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? Object.fromEntries(Object.entries(value)) : undefined;
-  } catch {
-    return undefined;
-  }
 }

@@ -1,10 +1,10 @@
-import type { BorderAnswer, BorderCrossing, BorderHost, BorderView, LogLine, Recording } from '../../border/border.ts';
+import type { BorderAnswer, BorderHost, BorderView, LogLine, Recording } from '../../border/border.ts';
+import { CallMeter, pendingBytesOf, readLogLine } from '../../border/call-meter.ts';
+import { Recorder } from '../../border/recorder.ts';
 import type { Limits } from '../../config/limits.ts';
 import { type GuestMessage, GuestMisbehaved, type SendToGuest } from '../../guests/process/protocol.ts';
 import type { RunUsage } from '../engine.ts';
-import { pendingBytesOf } from '../quickjs/schedule/slice-budget.ts';
 import { readThrowReport, type ThrowReport } from '../throw-report.ts';
-import { readProgress } from './reports.ts';
 import { GuestStreams, isStreamMessage } from './streams.ts';
 
 /** How the guest says that it is done. */
@@ -12,11 +12,8 @@ export type GuestEnd =
   | { readonly kind: 'loaded' | 'return'; readonly text: string }
   | { readonly kind: 'throw'; readonly report: ThrowReport };
 
-const maxLogText = 16_384;
 const maxReportChars = 128 * 1024;
 const maxProgressChars = 8 * 1024;
-const maxRecordingBytes = 1024 * 1024;
-const crossingBytes = 100;
 /** Messages beside questions, log lines and progress: cancels and the end. */
 const spareMessages = 1000;
 const maxReturnSpare = 64 * 1024;
@@ -27,6 +24,8 @@ const tooManyConnections = {
   code: 'pending-host-calls-exceeded',
   message: `Too many connections are open at once (at most ${mostConnections}, or limits.pendingHostCalls). Close some first.`,
 } as const;
+
+type Refusal = Extract<BorderAnswer, { ok: false }>;
 
 interface OpenQuestion {
   readonly op: string;
@@ -41,19 +40,11 @@ export class GuestTurn {
   readonly #send: SendToGuest;
   readonly #streams: GuestStreams;
   readonly #open = new Map<number, OpenQuestion>();
-  readonly #crossings: BorderCrossing[] = [];
-  readonly #startedAtMs = Date.now();
-  readonly #seed: string;
+  readonly #meter: CallMeter;
+  readonly #recorder: Recorder;
   #view = '';
   #messages = 0;
-  #hostCalls = 0;
   #pendingBytes = 0;
-  #logLines = 0;
-  #logBytes = 0;
-  #logIsFull = false;
-  #progress = 0;
-  #recordingBytes = 0;
-  #isComplete = true;
   #isOver = false;
 
   /** Without a host the guest loads: it may ask nothing. */
@@ -61,7 +52,10 @@ export class GuestTurn {
     this.#limits = parts.limits;
     this.#host = parts.host;
     this.#send = parts.send;
-    this.#seed = (parts.seed ?? []).join(',');
+    const { hostCalls, pendingHostCalls, logLines, logBytes, argumentBytes } = parts.limits;
+    const pendingHostBytes = pendingBytesOf(argumentBytes);
+    this.#meter = new CallMeter({ hostCalls, pendingHostCalls, pendingHostBytes, logLines, logBytes });
+    this.#recorder = new Recorder({ seed: (parts.seed ?? []).join(','), startedAtMs: Date.now() });
     this.#streams = new GuestStreams({ dial: parts.host?.dial?.bind(parts.host), send: parts.send });
   }
 
@@ -87,7 +81,7 @@ export class GuestTurn {
         return undefined;
       case 'log':
         if (text.length > maxReportChars) throw new GuestMisbehaved('it sent a line of the log that is too long');
-        this.#takeLog(text);
+        this.log(readLogLine(readObject(text)));
         return undefined;
       case 'progress':
         if (text.length > maxProgressChars) throw new GuestMisbehaved('it sent a progress message that is too long');
@@ -117,16 +111,8 @@ export class GuestTurn {
 
   /** One line of the log, from wherever: the channel, or what the process wrote to its standard output. */
   log(line: LogLine): void {
-    if (this.#isOver || this.#logIsFull) return;
-    if (this.#logLines >= this.#limits.logLines || this.#logBytes >= this.#limits.logBytes) {
-      this.#logIsFull = true;
-      this.#host?.log({ level: 'warn', text: 'The log of this call is full; what follows is dropped.', atMs: Date.now() });
-      return;
-    }
-    const text = line.text.slice(0, Math.min(maxLogText, this.#limits.logBytes - this.#logBytes));
-    this.#logLines++;
-    this.#logBytes += Buffer.byteLength(text);
-    this.#host?.log({ ...line, text });
+    const taken = this.#isOver ? undefined : this.#meter.log(() => line);
+    if (taken !== undefined) this.#host?.log(taken);
   }
 
   /** Ends what is still asked. Returns the operations that nobody waited for. */
@@ -140,11 +126,11 @@ export class GuestTurn {
   }
 
   usage(cpuMs: number): RunUsage {
-    return { cpuMs, hostCalls: this.#hostCalls, logLines: this.#logLines };
+    return { cpuMs, hostCalls: this.#meter.hostCalls, logLines: this.#meter.logLines };
   }
 
   recording(): Recording {
-    return { seed: this.#seed, startedAtMs: this.#startedAtMs, crossings: this.#crossings, complete: this.#isComplete };
+    return this.#recorder.recording();
   }
 
   #ask(id: number, op: string, payload: string, body: Uint8Array | undefined): void {
@@ -172,19 +158,14 @@ export class GuestTurn {
   #dial({ id, host, port }: { readonly id: number; readonly host: string; readonly port: number }): void {
     const tooMany = this.#streams.count() >= Math.min(this.#limits.pendingHostCalls, mostConnections);
     const refusal = this.#refuse('dial', host.length) ?? (tooMany ? tooManyConnections : undefined);
-    this.#isComplete = false;
+    this.#recorder.leaveOut();
     this.#streams.dial(id, { host, port }, refusal);
   }
 
-  #refuse(op: string, bytes: number): Extract<BorderAnswer, { ok: false }> | undefined {
-    const { hostCalls, pendingHostCalls, argumentBytes } = this.#limits;
-    if (++this.#hostCalls > hostCalls) {
-      return { ok: false, code: 'host-calls-exceeded', message: 'The call asked the host too often (limits.hostCalls).' };
-    }
-    const isTooMuch = this.#pendingBytes + bytes > pendingBytesOf(argumentBytes) && this.#open.size > 0;
-    if (this.#open.size < pendingHostCalls && !isTooMuch) return undefined;
-    const message = `Too many host calls wait at once for "${op}" (limits.pendingHostCalls is ${pendingHostCalls}). Await some first.`;
-    return { ok: false, code: 'pending-host-calls-exceeded', message };
+  /** One that waits alone may hold more than all may together. */
+  #refuse(op: string, bytes: number): Refusal | undefined {
+    const refusal = this.#meter.ask(op, this.#open.size);
+    return refusal ?? (this.#open.size === 0 ? undefined : this.#meter.hold(this.#pendingBytes + bytes));
   }
 
   #settle(id: number, op: string, payload: string, answer: BorderAnswer): void {
@@ -192,7 +173,7 @@ export class GuestTurn {
     if (!question || this.#isOver) return;
     this.#open.delete(id);
     this.#pendingBytes -= question.bytes;
-    this.#record({ id, op, payload, answer });
+    this.#recorder.add({ id, op, payload, answer });
     this.#deliver(id, answer);
   }
 
@@ -213,15 +194,9 @@ export class GuestTurn {
     question.controller.abort();
   }
 
-  #takeLog(text: string): void {
-    this.log(readLine(text));
-  }
-
   #takeProgress(text: string): void {
-    const progress = readProgress(text);
-    if (!progress || this.#progress >= this.#limits.logLines) return;
-    this.#progress++;
-    this.#host?.progress(progress);
+    const progress = this.#meter.progress(readObject(text));
+    if (progress !== undefined) this.#host?.progress(progress);
   }
 
   #readOutput(kind: 'loaded' | 'return', text: string): GuestEnd {
@@ -232,29 +207,14 @@ export class GuestTurn {
     const what = kind === 'return' ? 'The output is' : 'What the plugin exports is';
     return { kind: 'throw', report: { code: 'output-exceeded', message: `${what} larger than ${outputBytes} bytes of JSON.` } };
   }
-
-  #record(crossing: BorderCrossing): void {
-    const { op, payload, answer } = crossing;
-    const answerBytes = answer.ok ? answer.payload.length + (answer.body?.length ?? 0) : answer.message.length;
-    this.#recordingBytes += crossingBytes + op.length + payload.length + answerBytes;
-    if (this.#recordingBytes > maxRecordingBytes) this.#isComplete = false;
-    else this.#crossings.push(crossing);
-  }
 }
 
-function readLine(text: string): LogLine {
-  const levels: readonly LogLine['level'][] = ['debug', 'info', 'warn', 'error'];
-  const line: LogLine = { level: 'info', text, atMs: Date.now() };
+/** What is no object is taken as a text. */
+function readObject(text: string): Readonly<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse(text);
-    if (typeof value !== 'object' || value === null) return line;
-    return {
-      ...line,
-      level: levels.find((known) => 'level' in value && value.level === known) ?? 'info',
-      ...('text' in value && { text: String(value.text) }),
-      ...('isWarning' in value && value.isWarning === true && { isWarning: true }),
-    };
+    return typeof value === 'object' && value !== null ? Object.fromEntries(Object.entries(value)) : { text };
   } catch {
-    return line;
+    return { text };
   }
 }

@@ -1,11 +1,12 @@
 import { randomFillSync } from 'node:crypto';
-import type { BorderCrossing, BorderHost, Recording } from '../../border/border.ts';
+import type { BorderHost } from '../../border/border.ts';
+import { pendingBytesOf } from '../../border/call-meter.ts';
+import { Recorder } from '../../border/recorder.ts';
 import { countedAs } from '../../config/anonymous.ts';
 import type { QueuePlace } from '../../queues/fair-queue.ts';
 import type { Holder } from '../../queues/place-count.ts';
 import type { GuestError, Program, RunOutcome, RunRequest, RunUsage } from '../engine.ts';
 import type { CallSliceResult, CallStart, DeliveredAnswer, SliceBudget } from './protocol.ts';
-import { pendingBytesOf } from './schedule/slice-budget.ts';
 import type { WorkerThread } from './schedule/worker-thread.ts';
 import { ordinaryKey } from './suspend/resumed-program.ts';
 import type { SpentBudget, SuspendedCall } from './suspend/suspended-call.ts';
@@ -53,9 +54,7 @@ export interface CellCall {
   /** Questions without an answer yet; aborting ends the work behind them. */
   readonly open: Map<number, OpenQuestion>;
   readonly used: SpentBudget;
-  readonly crossings: BorderCrossing[];
-  recordingBytes: number;
-  recordingComplete: boolean;
+  readonly recorder: Recorder;
   thread: WorkerThread | undefined;
   /** Set when the call was ended from outside while its slice runs. */
   ending: { status: 'timeout' | 'cancelled'; error: GuestError } | undefined;
@@ -76,36 +75,19 @@ export interface OpenQuestion {
   readonly firesAt?: number;
 }
 
-const MAX_RECORDING_BYTES = 1024 * 1024;
-/** What a crossing takes beside its texts. */
-const CROSSING_BYTES = 100;
-
 /** Notes what a slice used, logged and recorded. */
 export function noteSlice(call: CellCall, result: CallSliceResult): void {
   call.used.cpuMs += result.cpuMs;
   call.used.hostCalls += result.hostCalls;
   for (const line of result.logs ?? []) {
     call.used.logLines++;
-    call.used.logBytes += line.text.length;
+    call.used.logBytes += Buffer.byteLength(line.text);
     call.host.log(line);
   }
   for (const name of result.deniedNames ?? []) call.host.deniedName?.(name);
   for (const progress of result.progress ?? []) call.host.progress(progress);
-  for (const crossing of result.crossings ?? []) recordCrossing(call, crossing);
-  if (result.crossingsDropped) call.recordingComplete = false;
-}
-
-/** Keeps a crossing for the recording while there is room; the recording says when there was not. */
-export function recordCrossing(call: CellCall, crossing: BorderCrossing): void {
-  const { op, payload, answer } = crossing;
-  const answerBytes = answer.ok ? answer.payload.length + (answer.body?.length ?? 0) : answer.message.length;
-  const bytes = CROSSING_BYTES + op.length + payload.length + answerBytes;
-  if (call.recordingBytes + bytes > MAX_RECORDING_BYTES) {
-    call.recordingComplete = false;
-    return;
-  }
-  call.recordingBytes += bytes;
-  call.crossings.push(crossing);
+  for (const crossing of result.crossings ?? []) call.recorder.add(crossing);
+  if (result.crossingsDropped) call.recorder.leaveOut();
 }
 
 /** What is left of the limits of a call for its next slice. */
@@ -137,16 +119,6 @@ export function usageOf(call: CellCall): RunUsage {
   return { cpuMs: call.used.cpuMs, hostCalls: call.used.hostCalls, logLines: call.used.logLines };
 }
 
-/** What crossed the border during a call. */
-export function recordingOf(call: CellCall): Recording {
-  return {
-    seed: call.seed.join(','),
-    startedAtMs: call.startedAtMs,
-    crossings: call.crossings,
-    complete: call.recordingComplete,
-  };
-}
-
 /** A hook of the plugin with one JSON argument, run like a call. */
 export interface Hook {
   readonly name: 'onReload' | 'healthcheck';
@@ -165,6 +137,7 @@ export function createCellCall(parts: {
 }): CellCall {
   const { request, hook, resumed } = parts;
   const seed = resumed?.seed ?? drawSeed();
+  const startedAtMs = resumed?.startedAtMs ?? Date.now();
   const facts = {
     handler: request.handler,
     executionId: request.executionId,
@@ -180,7 +153,7 @@ export function createCellCall(parts: {
     keepCell: request.isolation !== 'call',
     isHook: hook !== undefined,
     seed,
-    startedAtMs: resumed?.startedAtMs ?? Date.now(),
+    startedAtMs,
     state: 'queued',
     ...holderOf(request),
     pluginPath: ordinaryKey(request.program.key),
@@ -192,9 +165,7 @@ export function createCellCall(parts: {
     answers: [],
     open: new Map(),
     used: resumed ? { ...resumed.used } : { cpuMs: 0, hostCalls: 0, logLines: 0, logBytes: 0 },
-    crossings: resumed ? [...resumed.crossings] : [],
-    recordingBytes: resumed?.recordingBytes ?? 0,
-    recordingComplete: resumed?.recordingComplete ?? true,
+    recorder: new Recorder({ seed: seed.join(','), startedAtMs }, resumed),
     thread: undefined,
     ending: undefined,
     finish: parts.finish,
@@ -231,9 +202,7 @@ export function describeWaiting(call: CellCall, now: number): Omit<SuspendedCall
     seed: call.seed,
     startedAtMs: call.startedAtMs,
     used: { ...call.used },
-    crossings: [...call.crossings],
-    recordingBytes: call.recordingBytes,
-    recordingComplete: call.recordingComplete,
+    ...call.recorder.keep(),
     open: [...call.open].map(([id, { op, payload, body, firesAt }]) => ({
       id,
       op,

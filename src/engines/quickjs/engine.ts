@@ -15,8 +15,6 @@ import {
   type Hook,
   holderOf,
   noteSlice,
-  recordCrossing,
-  recordingOf,
   usageOf,
 } from './cell-call.ts';
 import { ImageCache } from './image-cache.ts';
@@ -254,7 +252,7 @@ class QuickJsEngine implements Engine {
     for (const question of questions) {
       const deliver = (answer: BorderAnswer) => {
         if (!call.open.delete(question.id) || call.state === 'ended') return;
-        recordCrossing(call, { id: question.id, op: question.op, payload: question.payload, answer });
+        call.recorder.add({ id: question.id, op: question.op, payload: question.payload, answer });
         call.answers.push({ id: question.id, answer });
         if (call.state === 'waiting') this.#wake(call);
       };
@@ -333,7 +331,7 @@ class QuickJsEngine implements Engine {
     this.#calls.delete(call);
     for (const question of call.open.values()) question.cancel();
     call.open.clear();
-    call.finish({ ...end, recording: recordingOf(call), usage: usageOf(call) });
+    call.finish({ ...end, recording: call.recorder.recording(), usage: usageOf(call) });
   }
 
   #startWatch(): void {

@@ -1,4 +1,4 @@
-import type { CapabilityUser } from '../../border/capability.ts';
+import type { CapabilityUser } from '../../border/capability-user.ts';
 import type { PermissionSet } from '../../config/permission-set.ts';
 import type { JsonSchema, ToolManifest } from '../../units/tool-manifest.ts';
 import type { Author, UnitKind } from '../../units/unit.ts';

@@ -1,4 +1,5 @@
 import type { LogLine } from '../../border/border.ts';
+import { CallMeter } from '../../border/call-meter.ts';
 import type { Limits } from '../../config/limits.ts';
 
 /** Makes log lines of what a command writes. */
@@ -19,16 +20,11 @@ export function createOutputLog(
   now: () => number = Date.now,
 ): OutputLog {
   const streams = { stdout: createStream('info'), stderr: createStream('warn') };
-  let lines = 0;
-  let bytes = 0;
-  let isFull = false;
+  const meter = new CallMeter({ ...limits, hostCalls: 0, pendingHostCalls: 0, pendingHostBytes: 0 });
 
   function write(level: LogLine['level'], text: string): void {
-    if (isFull) return;
-    bytes += Buffer.byteLength(text);
-    isFull = lines >= limits.logLines || bytes > limits.logBytes;
-    lines++;
-    log({ level: isFull ? 'warn' : level, text: isFull ? 'The log is full; nothing more is logged.' : text, atMs: now() });
+    const line = meter.log(() => ({ level, text, atMs: now() }));
+    if (line !== undefined) log(line);
   }
 
   function createStream(level: LogLine['level']) {
@@ -53,14 +49,14 @@ export function createOutputLog(
 
   return {
     add(stream, chunk) {
-      if (!isFull) streams[stream].add(streams[stream].decode(chunk));
+      streams[stream].add(streams[stream].decode(chunk));
     },
     end() {
       streams.stdout.end();
       streams.stderr.end();
     },
     get lines() {
-      return lines;
+      return meter.logLines;
     },
   };
 }

@@ -46,10 +46,10 @@ describe('createOutputLog', () => {
   it('says once that it is full, in lines or in bytes', () => {
     const byLines = openLog({ logLines: 2, logBytes: 1000 });
     byLines.write('stdout', 'a\nb\nc\nd\n');
-    expect(byLines.texts()).toEqual(['info a', 'info b', 'warn The log is full; nothing more is logged.']);
+    expect(byLines.texts()).toEqual(['info a', 'info b', 'warn The log of this call is full; what follows is dropped.']);
     const byBytes = openLog({ logLines: 100, logBytes: 5 });
     byBytes.write('stderr', 'abc\ndefg\nh\n');
     byBytes.log.end();
-    expect(byBytes.texts()).toEqual(['warn abc', 'warn The log is full; nothing more is logged.']);
+    expect(byBytes.texts()).toEqual(['warn abc', 'warn de', 'warn The log of this call is full; what follows is dropped.']);
   });
 });

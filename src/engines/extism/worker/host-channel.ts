@@ -1,5 +1,6 @@
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 import type { BorderAnswer } from '../../../border/border.ts';
+import type { CallMeter } from '../../../border/call-meter.ts';
 import { GuestFault } from './guest-fault.ts';
 import type { WorkerReport } from './worker-messages.ts';
 
@@ -16,24 +17,17 @@ export interface HostCaller {
   ask(op: string, payload: string, body?: Uint8Array): BorderAnswer;
   /** Tells that the guest read a name of the view that is denied. */
   tellDenied(name: string): void;
-  count(): number;
 }
 
 /** Makes the caller of one call. The host ends the thread when the call is over, asleep or not. */
-export function createHostCaller(
-  answers: AnswerEnd,
-  post: (report: WorkerReport) => void,
-  bounds: { readonly hostCalls: number },
-): HostCaller {
-  let calls = 0;
+export function createHostCaller(answers: AnswerEnd, post: (report: WorkerReport) => void, meter: CallMeter): HostCaller {
   return {
     ask(op, payload, body) {
-      if (calls >= bounds.hostCalls) {
-        throw new GuestFault('host-calls-exceeded', `The call asked the host more than ${bounds.hostCalls} times.`);
-      }
-      calls += 1;
+      // Its thread sleeps until it is answered: one waits at a time.
+      const refusal = meter.ask(op, 0);
+      if (refusal !== undefined) throw new GuestFault('host-calls-exceeded', refusal.message);
       const before = Atomics.load(answers.signal, 0);
-      post({ type: 'ask', id: calls, op, payload, ...(body && { body }) });
+      post({ type: 'ask', id: meter.hostCalls, op, payload, ...(body && { body }) });
       for (;;) {
         const received: { message: unknown } | undefined = receiveMessageOnPort(answers.port);
         if (received) return readAnswer(received.message);
@@ -41,7 +35,6 @@ export function createHostCaller(
       }
     },
     tellDenied: (name) => post({ type: 'denied', name }),
-    count: () => calls,
   };
 }
 

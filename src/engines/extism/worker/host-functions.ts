@@ -1,15 +1,15 @@
 import type { CallContext } from '@extism/extism';
 import type { ThrowReport } from '../../throw-report.ts';
-import type { BoundedLog } from './bounded-log.ts';
 import { answerBuiltModule, daemonCallPrefix, mostCallBytes } from './daemon-call.ts';
 import { GuestFault } from './guest-fault.ts';
 import type { HostCaller } from './host-channel.ts';
 import { type HttpAnswer, requestOverHost } from './http-request.ts';
+import type { ModuleLog } from './module-log.ts';
 import type { CallFacts } from './worker-messages.ts';
 
 /** What the host functions of one call work on; read when a function is called, not before. */
 export interface HostState {
-  readonly log: BoundedLog;
+  readonly log: ModuleLog;
   readonly config: Readonly<Record<string, string>>;
   readonly denied: Readonly<Record<string, string>>;
   readonly facts: CallFacts;

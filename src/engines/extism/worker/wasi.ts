@@ -1,6 +1,6 @@
 import { webcrypto } from 'node:crypto';
-import type { BoundedLog } from './bounded-log.ts';
 import { GuestFault } from './guest-fault.ts';
+import type { ModuleLog } from './module-log.ts';
 
 // Error numbers of WASI preview 1.
 const success = 0;
@@ -19,7 +19,7 @@ type WasiFunction = (...args: unknown[]) => number;
  * no files, arguments, environment or sockets, and everything else answers "not supported". Node's own WASI is not used:
  * its `proc_raise` sends signals to the daemon and its `poll_oneoff` blocks a thread beyond the reach of terminate().
  */
-export function createWasi(readMemory: () => ArrayBuffer | undefined, log: BoundedLog): Record<string, WasiFunction> {
+export function createWasi(readMemory: () => ArrayBuffer | undefined, log: ModuleLog): Record<string, WasiFunction> {
   const view = (): DataView => {
     const buffer = readMemory();
     if (!buffer) throw new RangeError('memory is not there yet');
@@ -151,7 +151,7 @@ interface WriteRequest {
   readonly at: unknown;
 }
 
-function writeOutput(memory: DataView, request: WriteRequest, log: BoundedLog): number {
+function writeOutput(memory: DataView, request: WriteRequest, log: ModuleLog): number {
   if (request.file !== 1 && request.file !== 2) return badFile;
   const count = pointer(request.count);
   if (count > 1024) return invalid;

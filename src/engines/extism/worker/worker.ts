@@ -1,14 +1,15 @@
 import { parentPort, workerData } from 'node:worker_threads';
+import { CallMeter } from '../../../border/call-meter.ts';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
 import type { GuestError } from '../../engine.ts';
 import type { ThrowReport } from '../../throw-report.ts';
 import { limitHostObjects } from '../module/host-object-limit.ts';
 import { limitMemory } from '../module/memory-limit.ts';
-import { createBoundedLog } from './bounded-log.ts';
 import { explainFailure, GuestFault } from './guest-fault.ts';
 import { type AnswerEnd, createHostCaller } from './host-channel.ts';
 import type { HostState } from './host-functions.ts';
 import { createInstances, type FreshInstance } from './instances.ts';
+import { createModuleLog } from './module-log.ts';
 import type { ModuleCall, WorkerReport, WorkerTask } from './worker-messages.ts';
 
 // Allocators ask for more than they need: one that could not grow leaves about so much free below the limit.
@@ -50,11 +51,12 @@ function explainCompileError(error: unknown): GuestError {
 /** Reports the end of a call first; what is left to do after it does not hold it up. */
 async function runCall(call: ModuleCall): Promise<void> {
   const beforeMs = readThreadMs();
-  const log = createBoundedLog(call.bounds, (line) => report({ type: 'log', line }));
-  const host = createHostCaller(answers, report, call.bounds);
+  const meter = new CallMeter({ ...call.bounds, pendingHostCalls: 1, pendingHostBytes: Number.POSITIVE_INFINITY });
+  const log = createModuleLog(meter, (line) => report({ type: 'log', line }));
+  const host = createHostCaller(answers, report, meter);
   const usage = () => {
     const threadCpuMs = readThreadMs();
-    return { cpuMs: threadCpuMs - beforeMs, threadCpuMs, logLines: log.count(), hostCalls: host.count() };
+    return { cpuMs: threadCpuMs - beforeMs, threadCpuMs, logLines: meter.logLines, hostCalls: meter.hostCalls };
   };
   let instance: FreshInstance | undefined;
   let thrown: ThrowReport | undefined;

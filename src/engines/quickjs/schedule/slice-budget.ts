@@ -1,8 +1,6 @@
+import { pendingBytesOf } from '../../../border/call-meter.ts';
 import { defaultLimits } from '../../../config/limits.ts';
 import type { SliceBudget } from '../protocol.ts';
-
-/** The questions of a call that wait at the same time may hold so much, or twice its arguments if that is more. */
-const PENDING_HOST_BYTES = 6 * 1024 * 1024;
 
 /** What a call has that begins with every limit at its default: known on both sides, so it need not travel. */
 export const defaultBudget: SliceBudget = Object.freeze({
@@ -14,13 +12,8 @@ export const defaultBudget: SliceBudget = Object.freeze({
   logLines: defaultLimits.logLines,
   hostCalls: defaultLimits.hostCalls,
   pendingHostCalls: defaultLimits.pendingHostCalls,
-  pendingHostBytes: Math.max(PENDING_HOST_BYTES, 2 * defaultLimits.argumentBytes),
+  pendingHostBytes: pendingBytesOf(defaultLimits.argumentBytes),
 });
-
-/** How much the questions of a call may hold at once, in bytes. */
-export function pendingBytesOf(argumentBytes: number): number {
-  return Math.max(PENDING_HOST_BYTES, 2 * argumentBytes);
-}
 
 /** The budget as it travels: nothing when it is the default one. */
 export function packBudget(budget: SliceBudget): { readonly budget?: SliceBudget } {

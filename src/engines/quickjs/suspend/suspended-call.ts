@@ -1,4 +1,4 @@
-import type { BorderCrossing } from '../../../border/border.ts';
+import type { KeptRecording } from '../../../border/recorder.ts';
 
 /** What a call used of its limits so far. */
 export interface SpentBudget {
@@ -9,16 +9,13 @@ export interface SpentBudget {
 }
 
 /** A waiting call taken out of its engine: everything that another process needs to go on with it. */
-export interface SuspendedCall {
+export interface SuspendedCall extends KeptRecording {
   readonly programKey: string;
   /** SHA-256 (hex) of the base image: differences are only right over the very same bytes. */
   readonly base: string;
   readonly seed: readonly [number, number, number];
   readonly startedAtMs: number;
   readonly used: Readonly<SpentBudget>;
-  readonly crossings: readonly BorderCrossing[];
-  readonly recordingBytes: number;
-  readonly recordingComplete: boolean;
   readonly open: readonly SuspendedQuestion[];
   /** What the program's image differs in from the base, and the call's memory from that image. */
   readonly image: Uint8Array;

@@ -1,4 +1,5 @@
-import type { BorderCrossing, BorderView, LogLine } from '../../../border/border.ts';
+import type { BorderCrossing, BorderProgress, BorderView, LogLine } from '../../../border/border.ts';
+import { CallMeter, readLogLine } from '../../../border/call-meter.ts';
 import { readThrowReport, type ThrowReport } from '../../throw-report.ts';
 import type { HostImport } from '../cell/cell.ts';
 import { nonDeterministicOperations } from '../host-answers/host-answers.ts';
@@ -11,7 +12,6 @@ export type GuestReport =
   | { readonly kind: 'return'; readonly text: string }
   | { readonly kind: 'throw'; readonly report: ThrowReport };
 
-const MAX_LOG_TEXT = 16_384;
 const MAX_RECORDED_CROSSINGS = 2000;
 const MAX_RECORDED_BYTES = 1024 * 1024;
 /** The longest text that the prelude sends of a log line or an exception is below this; what is longer was forged. */
@@ -23,7 +23,7 @@ const MAX_KEY_BYTES = 1024;
 export class SliceHost {
   readonly questions: Question[] = [];
   readonly logs: LogLine[] = [];
-  readonly progress: Array<{ done: number; total?: number; message?: string }> = [];
+  readonly progress: BorderProgress[] = [];
   readonly crossings: BorderCrossing[] = [];
   crossingsDropped = false;
   /** Ids (the guest's numbers of timers) of waiting timers that were cleared. */
@@ -32,12 +32,10 @@ export class SliceHost {
   readonly cancelled: number[] = [];
   readonly deniedNames: string[] = [];
   report: GuestReport | undefined;
-  hostCalls = 0;
   pending: number;
   #recordedBytes = 0;
   #pendingBytes = 0;
-  #logBytes = 0;
-  #logTruncated = false;
+  readonly #meter: CallMeter;
   readonly #budget: SliceBudget;
   readonly #view: BorderView;
   readonly #answerNow: (op: string, payload: string, body: Uint8Array | undefined) => string | Uint8Array | undefined;
@@ -57,12 +55,17 @@ export class SliceHost {
     answerNow: (op: string, payload: string, body: Uint8Array | undefined) => string | Uint8Array | undefined;
   }) {
     this.#budget = options.budget;
+    this.#meter = new CallMeter(options.budget);
     this.#view = options.view;
     this.pending = options.pending;
     this.#loading = options.loading;
     this.#isStopped = options.isStopped;
     this.#openTimers = options.pendingTimers;
     this.#answerNow = options.answerNow;
+  }
+
+  get hostCalls(): number {
+    return this.#meter.hostCalls;
   }
 
   readonly answer: HostImport = (op, id, readPayload, readBody) => {
@@ -119,28 +122,14 @@ export class SliceHost {
         `"${op}" is not available while the plugin loads. Use it in the handler or in onStart.`,
       );
     }
-    this.hostCalls++;
-    if (this.hostCalls > this.#budget.hostCalls) {
-      throw new HostRefusal('host-calls-exceeded', 'The call asked the host too often (limits.hostCalls).');
-    }
-    if (this.pending + this.questions.length >= this.#budget.pendingHostCalls) {
-      throw new HostRefusal(
-        'pending-host-calls-exceeded',
-        `More than ${this.#budget.pendingHostCalls} host calls wait at once (limits.pendingHostCalls). Await some first.`,
-      );
-    }
+    throwRefusal(this.#meter.ask(op, this.pending + this.questions.length));
     if (!Number.isSafeInteger(id) || this.#askedIds.has(id)) {
       throw new HostRefusal('arguments-invalid', 'A question needs a number of its own.');
     }
     const payload = readPayload();
     const body = readBody();
     this.#pendingBytes += op.length + payload.length + (body?.length ?? 0);
-    if (this.#pendingBytes > this.#budget.pendingHostBytes) {
-      throw new HostRefusal(
-        'pending-host-calls-exceeded',
-        'The host calls that wait at once hold more bytes than the host takes. Send less, or await some first.',
-      );
-    }
+    throwRefusal(this.#meter.hold(this.#pendingBytes));
     this.#askedIds.add(id);
     this.questions.push({ id, op, payload, body });
     return undefined;
@@ -192,28 +181,13 @@ export class SliceHost {
 
   /** Reads the text only while there is room: a flood of log lines costs the host next to nothing. */
   #addLog(readPayload: (maxBytes: number) => string): void {
-    if (this.#logTruncated) return;
-    if (this.logs.length >= this.#budget.logLines || this.#logBytes >= this.#budget.logBytes) {
-      this.#logTruncated = true;
-      this.logs.push({ level: 'warn', text: 'The log of this call is full; what follows is dropped.', atMs: Date.now() });
-      return;
-    }
-    const parsed = parseObject(readPayload(MAX_REPORT_BYTES));
-    const level = parsed.level === 'debug' || parsed.level === 'warn' || parsed.level === 'error' ? parsed.level : 'info';
-    const text = String(parsed.text ?? '').slice(0, Math.min(MAX_LOG_TEXT, this.#budget.logBytes - this.#logBytes));
-    this.#logBytes += Buffer.byteLength(text);
-    this.logs.push({ level, text, atMs: Date.now(), ...(parsed.isWarning === true && { isWarning: true }) });
+    const line = this.#meter.log(() => readLogLine(parseObject(readPayload(MAX_REPORT_BYTES))));
+    if (line !== undefined) this.logs.push(line);
   }
 
   #addProgress(payload: string): void {
-    if (this.progress.length >= this.#budget.logLines) return;
-    const parsed = parseObject(payload);
-    if (typeof parsed.done !== 'number' || !Number.isFinite(parsed.done)) return;
-    this.progress.push({
-      done: parsed.done,
-      ...(typeof parsed.total === 'number' ? { total: parsed.total } : {}),
-      ...(typeof parsed.message === 'string' ? { message: parsed.message.slice(0, 500) } : {}),
-    });
+    const progress = this.#meter.progress(parseObject(payload));
+    if (progress !== undefined) this.progress.push(progress);
   }
 
   #record(op: string, payload: string, answer: string): void {
@@ -221,6 +195,10 @@ export class SliceHost {
     if (this.crossings.length >= MAX_RECORDED_CROSSINGS || this.#recordedBytes > MAX_RECORDED_BYTES) this.crossingsDropped = true;
     else this.crossings.push({ id: 0, op, payload, answer: { ok: true, payload: answer } });
   }
+}
+
+function throwRefusal(refusal: ReturnType<CallMeter['ask']>): void {
+  if (refusal !== undefined) throw new HostRefusal(refusal.code, refusal.message);
 }
 
 function parseObject(text: string): Record<string, unknown> {

@@ -1,0 +1,21 @@
+import type { PermissionSet } from '../config/permission-set.ts';
+
+/** Who uses a capability: one running call. Everything in it was decided by the host, nothing by the guest. */
+export interface CapabilityUser {
+  readonly executionId: string;
+  readonly plugin: string;
+  readonly tool: string;
+  readonly pluginPath: string;
+  readonly caller: string;
+  /** An admin calls: what is kept for admins is for it too. */
+  readonly isOperator?: boolean;
+  readonly session: string;
+  /** Tools under way above this call, outermost first, this one last: `name@version`. */
+  readonly chain: readonly string[];
+  /** What is granted now; asked on every use, so that a revocation takes effect inside a running call. */
+  readonly granted: () => PermissionSet;
+  /** Notes one use or denial for the audit. */
+  readonly noteUse: (permission: string, detail: string, allowed: boolean) => void;
+  /** Stops the clock of the call while a person is asked; the returned function lets it run again. */
+  readonly holdClock: () => () => void;
+}
