@@ -24,16 +24,19 @@ export async function startSmallDaemon(
   mkdirSync(join(folder, 'plugins'));
   for (const [file, text] of Object.entries(plugins)) writeFileSync(join(folder, 'plugins', file), text);
   writeFileSync(join(folder, 'hotcell.config.yaml'), stringify({ grantRequested: true, port: 0, ...settings }));
-  const config = loadConfig({
-    flags: options.dataDir === undefined ? {} : { data: options.dataDir },
-    env: {},
-    cwd: folder,
-    parsePermissions,
-  });
+  const readConfig = () =>
+    loadConfig({
+      flags: options.dataDir === undefined ? {} : { data: options.dataDir },
+      env: {},
+      cwd: folder,
+      parsePermissions,
+    });
+  const config = readConfig();
   giveWarmCache(config.dataDir);
   const events: EventEnvelope[] = [];
   const daemon = await startDaemon({
     config,
+    reread: { cwd: folder, readConfig: async () => readConfig() },
     version: '0.0.0',
     listen: options.listen ?? false,
     onEvent: (event) => events.push(event),

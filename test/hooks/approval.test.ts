@@ -1,7 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
+import { stringify } from 'yaml';
 import { HotcellError } from '../../src/errors/hotcell-error.ts';
 import { beforeHook, type HookHouse, openHookHouse } from './hook-house.ts';
 
@@ -170,5 +171,23 @@ describe('createHookBook', () => {
     expect(await house.approve('guard')).toMatchObject({ approval: { by: 'local' } });
     expect(house.parts.hooks.isHeard('tool:before')).toBe(false);
     expect(house.parts.hooks.findHearing('tool:before')).toEqual([]);
+  });
+
+  it('follows hooks.enabled while the daemon runs', async () => {
+    house = await openHookHouse({ guard: veto });
+    await house.approve('guard');
+    const { hooks } = house.parts;
+    const set = async (enabled: boolean) => {
+      const count = house.events.filter(({ type }) => type === 'config-change').length;
+      writeFileSync(join(house.folder, 'hotcell.config.yaml'), stringify({ grantRequested: true, port: 0, hooks: { enabled } }));
+      await house.until(() => house.events.filter(({ type }) => type === 'config-change')[count], 'the change of the config');
+    };
+    expect(hooks.isHeard('tool:before')).toBe(true);
+    await set(false);
+    expect([hooks.isOn, hooks.isHeard('tool:before'), hooks.findHearing('tool:before')]).toEqual([false, false, []]);
+    expect((await house.call('echo', { text: 'a' })).status).toBe('success');
+    await set(true);
+    expect([hooks.isOn, hooks.isHeard('tool:before')]).toEqual([true, true]);
+    expect(hooks.list()[0]?.state).toBe('active');
   });
 });
