@@ -94,8 +94,8 @@ export const processMutants: MutantsByPromise = {
     {
       what: 'the host is asked any number of times',
       file: 'src/engines/process/turn.ts',
-      find: 'if (++this.#hostCalls > hostCalls) {',
-      replace: 'if (false) {',
+      find: 'const refusal = this.#meter.ask(op, this.#open.size);',
+      replace: 'const refusal = this.#meter.ask(op, 0) && undefined;',
       tests: ['test/engines/process/docker/engine/limits.test.ts'],
     },
   ],
