@@ -60,11 +60,12 @@ describe('createCallQuestions', () => {
     expect(text()).toMatch(/arguments +\{\n +"to": "bob"\n/);
   });
 
-  it('asks one after the other, takes anything but yes for no, and stops asking when somebody else answered', async () => {
-    const answers = [Promise.withResolvers<string>(), Promise.withResolvers<string>()];
+  it('asks one after the other, asks again what is neither yes nor no, and stops asking when somebody else answered', async () => {
+    const answers = [Promise.withResolvers<string>(), Promise.resolve('no'), new Promise<string>(() => {})] as const;
     let at = 0;
     const { session } = openSession((_question, signal) => {
-      const mine = answers[at++]?.promise ?? Promise.resolve('y');
+      const said = answers[at++] ?? Promise.resolve('y');
+      const mine = 'promise' in said ? said.promise : said;
       const ended = new Promise<undefined>((resolve) => signal.addEventListener('abort', () => resolve(undefined)));
       return Promise.race([mine, ended]);
     });
@@ -72,9 +73,9 @@ describe('createCallQuestions', () => {
     const [one, two, three] = [openQuestion(), openQuestion(), openQuestion()];
     for (const { id } of [one, two, three]) questions.open(id);
     questions.open(one.id);
-    answers[0]?.resolve('yep');
+    answers[0].resolve('yep');
     expect((await settled(one.id)).status).toBe('denied');
-    await expect.poll(() => at).toBe(2);
+    await expect.poll(() => at).toBe(3);
     const admin = { id: 'key_admin', role: 'admin', mayAnswer: false, isPerson: false } as const;
     daemon.parts.approvals.answer(two.id, 'denied', admin);
     questions.end(two.id);

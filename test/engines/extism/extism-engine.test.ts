@@ -242,6 +242,6 @@ describe('createExtismEngine limits', () => {
     const request = runRequest(code, { limits: resolveLimits({ logLines: 10 }) });
     expect(await engine.run(request, border, never)).toMatchObject({ status: 'success', usage: { logLines: 10 } });
     expect(border.lines).toHaveLength(11);
-    expect(border.lines[10]).toMatchObject({ level: 'warn', text: expect.stringContaining('limit of 10 lines') });
+    expect(border.lines[10]).toMatchObject({ level: 'warn', text: expect.stringContaining('log of this call is full') });
   });
 });
