@@ -9,3 +9,6 @@ export function giveWarmCache(dataDir: string): void {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   cpSync(warm, cache, { recursive: true });
 }
+
+/** Settings of a daemon that needs no more: starting threads is most of what starting a daemon costs. */
+export const fewThreads = { workers: { min: 1 } } as const;

@@ -10,7 +10,7 @@ import type { Settings } from '../src/config/schema.ts';
 import type { EventEnvelope } from '../src/events/event.ts';
 import { startDaemon } from '../src/main.ts';
 import { parsePermissions } from '../src/permissions/parse.ts';
-import { giveWarmCache } from './data-dir.ts';
+import { fewThreads, giveWarmCache } from './data-dir.ts';
 
 const operator: Caller = { id: 'local', role: 'admin' };
 
@@ -23,7 +23,7 @@ export async function startSmallDaemon(
   const folder = mkdtempSync(join(tmpdir(), 'hotcell-small-'));
   mkdirSync(join(folder, 'plugins'));
   for (const [file, text] of Object.entries(plugins)) writeFileSync(join(folder, 'plugins', file), text);
-  writeFileSync(join(folder, 'hotcell.config.yaml'), stringify({ grantRequested: true, port: 0, ...settings }));
+  writeFileSync(join(folder, 'hotcell.config.yaml'), stringify({ grantRequested: true, port: 0, ...fewThreads, ...settings }));
   const readConfig = () =>
     loadConfig({
       flags: options.dataDir === undefined ? {} : { data: options.dataDir },

@@ -25,6 +25,9 @@ describe('a daemon that is killed under load', () => {
       const random = createRandom(seed);
       const folder = makeDaemonFolder(crashPlugins, { executions: { keep: 10_000_000 } });
       daemon = await startDaemonProcess(folder);
+      // Builds are kept in the background; one that stops keeps them all.
+      await daemon.stop();
+      daemon = await startDaemonProcess(folder);
       const before = await describePlugins(daemon);
       const { born } = readOutput(await daemon.call('quick', { n: 0 }));
       let acknowledged = 0;

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import type { CallAnswer } from '../../src/calls/call-types.ts';
 import { type Client, createHttpClient } from '../../src/client/client.ts';
 import { toolContracts } from '../../src/operations/contracts/tools.ts';
-import { giveWarmCache } from '../data-dir.ts';
+import { fewThreads, giveWarmCache } from '../data-dir.ts';
 
 const command = fileURLToPath(new URL('../../bin/hotcell.js', import.meta.url));
 
@@ -37,7 +37,7 @@ export function makeDaemonFolder(plugins: Readonly<Record<string, string>>, conf
     mkdirSync(dirname(join(folder, 'plugins', name)), { recursive: true });
     writeFileSync(join(folder, 'plugins', name), text);
   }
-  writeFileSync(join(folder, 'hotcell.config.json'), JSON.stringify({ port: 0, ...config }));
+  writeFileSync(join(folder, 'hotcell.config.json'), JSON.stringify({ port: 0, ...fewThreads, ...config }));
   giveWarmCache(join(folder, '.hotcell'));
   return folder;
 }

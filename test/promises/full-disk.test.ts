@@ -35,7 +35,7 @@ afterAll(async () => {
 
 /** A disk of a few megabytes, which only root can have. */
 function mountSmallDisk(): boolean {
-  mkdirSync(dataDir, { mode: 0o700 });
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   try {
     execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=24m,mode=0700', 'tmpfs', dataDir], { stdio: 'pipe' });
     return true;

@@ -15,7 +15,7 @@ import { prepareOperations } from '../../src/operations/invoke.ts';
 import type { OperationContract } from '../../src/operations/operation.ts';
 import { parsePermissions } from '../../src/permissions/parse.ts';
 import type { PluginView } from '../../src/plugins/plugin-types.ts';
-import { giveWarmCache } from '../data-dir.ts';
+import { fewThreads, giveWarmCache } from '../data-dir.ts';
 
 /** The operator's own token. */
 export const operator: Caller = { id: 'local', role: 'admin' };
@@ -29,7 +29,7 @@ export function openIdentityHouse(files: Readonly<Record<string, string>>, setti
   };
   mkdirSync(join(folder, 'plugins'));
   for (const [file, text] of Object.entries(files)) write(file, text);
-  write('hotcell.config.yaml', stringify({ port: 0, ...settings }));
+  write('hotcell.config.yaml', stringify({ port: 0, ...fewThreads, ...settings }));
   let running: Awaited<ReturnType<typeof startDaemon>> | undefined;
   const events: EventEnvelope[] = [];
 

@@ -10,6 +10,7 @@ import { executionContracts } from '../../src/operations/contracts/executions.ts
 import { grantContracts } from '../../src/operations/contracts/grants.ts';
 import { pluginContracts } from '../../src/operations/contracts/plugins.ts';
 import { toolContracts } from '../../src/operations/contracts/tools.ts';
+import { fewThreads } from '../data-dir.ts';
 import { type DaemonHouse, openDaemonHouse } from './daemon-house.ts';
 
 const open: DaemonHouse[] = [];
@@ -25,7 +26,7 @@ async function start(plugins: Readonly<Record<string, string>>, settings: Settin
   folders.push(folder);
   mkdirSync(join(folder, 'plugins'));
   for (const [file, text] of Object.entries(plugins)) writeFileSync(join(folder, 'plugins', file), text);
-  const config = stringify({ port: 0, escalation: 'auto', grantRequested: true, ...settings });
+  const config = stringify({ port: 0, escalation: 'auto', grantRequested: true, ...fewThreads, ...settings });
   writeFileSync(join(folder, 'hotcell.config.yaml'), config);
   const house = await openDaemonHouse(folder);
   open.push(house);

@@ -9,6 +9,7 @@ import { auditContracts } from '../../src/operations/contracts/audit.ts';
 import { executionContracts } from '../../src/operations/contracts/executions.ts';
 import { grantContracts } from '../../src/operations/contracts/grants.ts';
 import { pluginContracts } from '../../src/operations/contracts/plugins.ts';
+import { fewThreads } from '../data-dir.ts';
 import { describeDocker, testImages } from '../engines/process/docker/docker-machine.ts';
 import { type DaemonHouse, openDaemonHouse } from './daemon-house.ts';
 
@@ -43,7 +44,7 @@ function makeFolder(plugins: Readonly<Record<string, string>>, settings: Setting
 }
 
 function configure(folder: string, settings: Settings): void {
-  writeFileSync(join(folder, 'hotcell.config.yaml'), stringify({ port: 0, ...settings }));
+  writeFileSync(join(folder, 'hotcell.config.yaml'), stringify({ port: 0, ...fewThreads, ...settings }));
 }
 
 async function start(folder: string): Promise<DaemonHouse> {
