@@ -49,7 +49,11 @@ export function createToolSeeker({ tools, plugins, events }: Pick<OperationParts
     try {
       const view = plugins.get(name);
       const reason = plugins.why(name).at(-1)?.reason;
-      return describeMissingTool(view, { reason, isAdmin: caller.role === 'admin' }) ?? (isThere(name) ? undefined : describeTools(view, ref, caller)) ?? error;
+      return (
+        describeMissingTool(view, { reason, isAdmin: caller.role === 'admin' }) ??
+        (isThere(name) ? undefined : describeTools(view, ref, caller)) ??
+        error
+      );
     } catch {
       return error;
     }
