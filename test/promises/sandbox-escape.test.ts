@@ -8,6 +8,14 @@ import { languageAttacks } from './escape/language-attacks.ts';
 import { loadAttacks } from './escape/load-attacks.ts';
 
 const limits = { ...defaultLimits, cpuMs: 2000, wallMs: 6000 };
+/** Of what can only run out of time. */
+const shortLimits = { ...limits, cpuMs: 500 };
+
+function limitsOf({ loadFails, fails = [], ...attempt }: Attack) {
+  if (loadFails !== undefined) return loadFails.includes('time-exceeded') ? shortLimits : limits;
+  return fails.includes('time-exceeded') && !('gives' in attempt) ? shortLimits : limits;
+}
+
 const longestText = 10_000;
 const config = { odd: JSON.parse('{"__proto__":{"polluted":1},"constructor":{"prototype":{}}}') };
 
@@ -24,7 +32,7 @@ afterAll(() => cells.close());
 async function load({ top = '', ...attack }: Attack) {
   const code = `${top}\nglobalThis.__hotcellExports = { default: ${pluginOf(attack)} };`;
   const key = `attack-${++loads}`;
-  const result = await cells.engine.load({ key, label: key, code, limits });
+  const result = await cells.engine.load({ key, label: key, code, limits: limitsOf(attack) });
   const program = { key, label: key, readCode: async () => code, readImage: async () => undefined, saveImage: () => {} };
   return { result, program };
 }
@@ -42,7 +50,7 @@ async function attack(attempt: Attack): Promise<void> {
     return;
   }
   expect(result).toMatchObject({ ok: true });
-  const outcome = await cells.call(program, { limits, config });
+  const outcome = await cells.call(program, { limits: limitsOf(attempt), config });
   if (outcome.status === 'success' && 'gives' in attempt) {
     expect(outcome.output).toEqual(attempt.gives);
   } else {
