@@ -14,7 +14,7 @@ const programs: Readonly<Record<Language, { readonly command: string; readonly a
 };
 
 /** One argument of a process holds at most 128 KiB. */
-const longestCode = 100_000;
+const maxCodeChars = 100_000;
 
 /** `eval_code`: runs code in a container of its own; undefined when no language has an image. */
 export function createEvalCode(settings: BuiltinSettings, parts: NativeToolParts): HostedTool | undefined {
@@ -23,7 +23,7 @@ export function createEvalCode(settings: BuiltinSettings, parts: NativeToolParts
   const input = Type.Object(
     {
       language: Type.Enum(languages, { description: 'What the code is written in.' }),
-      code: Type.String({ minLength: 1, maxLength: longestCode, description: 'The program. What it prints is the answer.' }),
+      code: Type.String({ minLength: 1, maxLength: maxCodeChars, description: 'The program. What it prints is the answer.' }),
       ...nativeInput,
     },
     { additionalProperties: false },

@@ -19,9 +19,9 @@ export interface AuditTrail {
 }
 
 const pruneEvery = 1000;
-const longestDetail = 500;
+const maxDetailChars = 500;
 const givenEveryMs = 60_000;
-const mostRemembered = 10_000;
+const maxRemembered = 10_000;
 
 /** Opens the trail; what is decided about grants, approvals and secrets it hears from the events. */
 export function createAuditTrail(parts: {
@@ -36,7 +36,7 @@ export function createAuditTrail(parts: {
   let sincePrune = pruneEvery;
 
   function note(use: AuditedUse): void {
-    const detail = use.detail.slice(0, longestDetail);
+    const detail = use.detail.slice(0, maxDetailChars);
     store.audit.insert({ ...use, detail: redactor?.text(detail) ?? detail, atMs: now() });
     if (++sincePrune < pruneEvery) return;
     sincePrune = 0;
@@ -89,7 +89,7 @@ export function createAuditTrail(parts: {
       const atMs = now();
       const givenAtMs = givenAtMsByUse.get(key);
       if (givenAtMs !== undefined && Math.abs(atMs - givenAtMs) < givenEveryMs) return;
-      if (givenAtMsByUse.size >= mostRemembered) givenAtMsByUse.clear();
+      if (givenAtMsByUse.size >= maxRemembered) givenAtMsByUse.clear();
       givenAtMsByUse.set(key, atMs);
       note(use);
     },

@@ -11,9 +11,9 @@ interface Bucket {
 
 const minuteMs = 60_000;
 
-/** Creates the buckets of at most `most` keys: beyond these, the one that was used least lately begins anew. */
-export function createRateBuckets(options: { readonly now: () => number; readonly most: number }): RateBuckets {
-  const { now, most } = options;
+/** Creates the buckets of at most `maxBuckets` keys: beyond these, the one that was used least lately begins anew. */
+export function createRateBuckets(options: { readonly now: () => number; readonly maxBuckets: number }): RateBuckets {
+  const { now, maxBuckets } = options;
   const bucketByKey = new Map<string, Bucket>();
   return {
     take(key, perMinute) {
@@ -25,7 +25,7 @@ export function createRateBuckets(options: { readonly now: () => number; readonl
       const isTaken = left >= 1;
       bucketByKey.delete(key);
       bucketByKey.set(key, { left: isTaken ? left - 1 : left, atMs });
-      if (bucketByKey.size > most) forgetOldest(bucketByKey);
+      if (bucketByKey.size > maxBuckets) forgetOldest(bucketByKey);
       return isTaken ? 0 : Math.ceil(((1 - left) * minuteMs) / perMinute);
     },
   };

@@ -48,7 +48,7 @@ interface OpenCapability extends Capability {
 
 const cancelled: BorderAnswer = { ok: false, code: 'cancelled', message: 'The call ended before the host answered.' };
 const spareChars = 64 * 1024;
-const mostBodyBytes = 16 * 1024 * 1024;
+const maxBodyBytes = 16 * 1024 * 1024;
 
 /** Makes the table of capabilities: what a plugin can reach is what stands here. */
 export function createCapabilityTable(parts: CapabilityParts): CapabilityTable {
@@ -103,7 +103,7 @@ interface Bounds {
 function readBounds({ files, kv }: Config): Bounds {
   return {
     payloadChars: 6 * Math.max(files.maxFileBytes, kv.maxValueBytes) + spareChars,
-    bodyBytes: Math.max(files.maxFileBytes, mostBodyBytes) + spareChars,
+    bodyBytes: Math.max(files.maxFileBytes, maxBodyBytes) + spareChars,
   };
 }
 

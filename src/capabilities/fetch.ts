@@ -45,7 +45,7 @@ interface Journey {
 }
 
 const MIB = 1024 * 1024;
-const mostRequestBytes = 16 * MIB;
+const maxRequestBytes = 16 * MIB;
 const standardMethods = new Set(['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT']);
 const refusedMethods = new Set(['CONNECT', 'TRACE', 'TRACK']);
 
@@ -140,10 +140,10 @@ function readRequest(payload: FetchPayload, body: Uint8Array | undefined): Outgo
       fix: 'Use POST, or leave the body out.',
     });
   }
-  if (hasBody && body.length > mostRequestBytes) {
+  if (hasBody && body.length > maxRequestBytes) {
     throw new HotcellError(
       'payload-too-large',
-      `The body of a request may have at most ${mostRequestBytes} bytes; got ${body.length}.`,
+      `The body of a request may have at most ${maxRequestBytes} bytes; got ${body.length}.`,
     );
   }
   return { method, headers: checkRequestHeaders(payload.headers ?? []), body: hasBody ? body : undefined };

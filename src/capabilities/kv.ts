@@ -24,10 +24,10 @@ interface Scope {
 
 type Answer = (request: BorderRequest, scope: Scope, parts: Parts) => CapabilityResult;
 
-const mostListed = 1000;
-const mostListedChars = 4 * 1024 * 1024;
+const maxListed = 1000;
+const maxListedChars = 4 * 1024 * 1024;
 /** A key, escaped as JSON, with the names and brackets around key and value. */
-const mostKeyChars = 512 * 6 + 64;
+const maxKeyChars = 512 * 6 + 64;
 const key = Type.String({ minLength: 1, maxLength: 512 });
 const readKey = createPayloadReader(Type.Object({ key }, { additionalProperties: false }));
 const readEntry = createPayloadReader(Type.Object({ key, value: Type.Unknown() }, { additionalProperties: false }));
@@ -36,7 +36,7 @@ const readListing = createPayloadReader(
     {
       prefix: Type.Optional(Type.String({ maxLength: 512 })),
       after: Type.Optional(Type.String({ maxLength: 512 })),
-      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: mostListed })),
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: maxListed })),
     },
     { additionalProperties: false },
   ),
@@ -81,7 +81,7 @@ function getValue(request: BorderRequest, { plugin, owner }: Scope, { table }: P
 
 function setValue(request: BorderRequest, { plugin, owner, quotaBytes }: Scope, { table, limits }: Parts): CapabilityResult {
   // Parsing megabytes only to refuse them would hold up everybody.
-  if (request.payload.length > limits.maxValueBytes + mostKeyChars) throw refuseSize(limits, request.payload.length);
+  if (request.payload.length > limits.maxValueBytes + maxKeyChars) throw refuseSize(limits, request.payload.length);
   const entry = readEntry(request);
   const text = JSON.stringify(entry.value);
   const bytes = Buffer.byteLength(text);
@@ -113,7 +113,7 @@ function listValues(request: BorderRequest, { plugin, owner }: Scope, { table }:
   let chars = 0;
   for (const row of rows) {
     chars += row.key.length + row.value.length;
-    if (items.length > 0 && chars > mostListedChars) break;
+    if (items.length > 0 && chars > maxListedChars) break;
     items.push({ key: row.key, value: JSON.parse(row.value) });
   }
   const last = items.at(-1);

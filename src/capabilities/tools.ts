@@ -37,8 +37,8 @@ export interface ToolPort {
   ): Promise<NestedAnswer>;
 }
 
-const mostListed = 500;
-const mostListedChars = 512 * 1024;
+const maxListed = 500;
+const maxListedChars = 512 * 1024;
 const readCall = createPayloadReader(
   Type.Object(
     {
@@ -97,7 +97,7 @@ function listTools(port: ToolPort, user: CapabilityUser): VisibleTool[] {
   for (const { name, version, description, input } of port.list(user.executionId)) {
     if (!allowsTool(name)) continue;
     chars += description.length + JSON.stringify(input).length;
-    if (listed.length >= mostListed || chars > mostListedChars) break;
+    if (listed.length >= maxListed || chars > maxListedChars) break;
     listed.push({ name, version, description, input });
   }
   return listed;

@@ -41,7 +41,7 @@ interface KeptView {
 }
 
 const lastByGrant = new WeakMap<PermissionSet, KeptView>();
-const mostViews = 256;
+const maxViews = 256;
 
 /**
  * Gathers what `context.config.get` and `context.env.get` may answer: everything under `plugins.<file>` of the config, and
@@ -121,7 +121,7 @@ function addPlaceholders({ view, secretNames, viewByExecution }: KeptView, { sec
     denied: view.denied,
   });
   const [oldest] = viewByExecution.keys();
-  if (oldest !== undefined && viewByExecution.size >= mostViews) viewByExecution.delete(oldest);
+  if (oldest !== undefined && viewByExecution.size >= maxViews) viewByExecution.delete(oldest);
   viewByExecution.set(executionId, made);
   return made;
 }

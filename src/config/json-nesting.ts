@@ -2,10 +2,10 @@
  * How deep the output of a tool may nest. Every reader of JSON has a depth at which it fails, and most fail with an
  * exception in an odd place: the daemon, its clients and models shall never get there.
  */
-export const MAX_OUTPUT_DEPTH = 500;
+export const maxOutputDepth = 500;
 
 /** How deep what comes from outside may nest: an output, and what it is wrapped in. */
-export const maxInputDepth = MAX_OUTPUT_DEPTH + 20;
+export const maxInputDepth = maxOutputDepth + 20;
 
 /** JSON from outside that nests deeper is refused with this sentence, before anything reads it. */
 export const nestsTooDeep = `It nests deeper than ${maxInputDepth} levels; write it flatter.`;

@@ -49,15 +49,15 @@ export class Deadline {
 /** While a person is asked, the clock is looked at this often. */
 const heldPollMs = 250;
 /** The longest delay of a timer. */
-const longestDelayMs = 2 ** 31 - 1;
+const maxDelayMs = 2 ** 31 - 1;
 
 /** Calls `onOver` once, as soon as the deadline is over; the returned function ends the watch. */
 export function watchDeadline(deadline: Deadline, onOver: () => void): () => void {
   let timer: NodeJS.Timeout | undefined;
   const look = (): void => {
     if (deadline.isOver()) onOver();
-    else timer = setTimeout(look, deadline.isHeld ? heldPollMs : Math.min(Math.max(1, deadline.leftMs()), longestDelayMs));
+    else timer = setTimeout(look, deadline.isHeld ? heldPollMs : Math.min(Math.max(1, deadline.leftMs()), maxDelayMs));
   };
-  timer = setTimeout(look, Math.min(deadline.leftMs(), longestDelayMs));
+  timer = setTimeout(look, Math.min(deadline.leftMs(), maxDelayMs));
   return () => clearTimeout(timer);
 }

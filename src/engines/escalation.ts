@@ -169,12 +169,12 @@ function sayMissing(rungs: EscalationEngines, engine: EscalationEngine): string 
   return rung.usable ? '' : rung.reason;
 }
 
-const mostNamed = 5;
+const maxNamed = 5;
 
 /** The needs as the beginning of a sentence. */
 function sayNeeds(needs: readonly EngineNeed[]): string {
   const all = [...new Set(needs.map(nameNeed))];
-  const shown = all.length > mostNamed ? [...all.slice(0, mostNamed), `${all.length - mostNamed} more`] : all;
+  const shown = all.length > maxNamed ? [...all.slice(0, maxNamed), `${all.length - maxNamed} more`] : all;
   return shown.length === 0
     ? 'It asks for nothing'
     : `It ${needs.some(({ kind }) => kind === 'global') ? 'uses' : 'imports'} ${shown.join(' and ')}`;

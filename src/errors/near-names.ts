@@ -1,15 +1,15 @@
-const longestCompared = 64;
+const maxComparedChars = 64;
 
 /**
  * The candidates that somebody who wrote `name` may have meant, nearest first, at most `max`. Case is ignored. Near is
  * at most one edit (insert, delete, replace, swap of neighbours) per three characters, or one name beginning with the other.
  */
 export function findNearNames(name: string, candidates: Iterable<string>, max = 3): string[] {
-  const wanted = name.toLowerCase().slice(0, longestCompared);
+  const wanted = name.toLowerCase().slice(0, maxComparedChars);
   const bound = Math.max(1, Math.floor(wanted.length / 3));
   const near: { candidate: string; distance: number }[] = [];
   for (const candidate of new Set(candidates)) {
-    const distance = measureDistance(wanted, candidate.toLowerCase().slice(0, longestCompared), bound);
+    const distance = measureDistance(wanted, candidate.toLowerCase().slice(0, maxComparedChars), bound);
     if (distance <= bound) near.push({ candidate, distance });
   }
   near.sort((a, b) => a.distance - b.distance || (a.candidate < b.candidate ? -1 : 1));

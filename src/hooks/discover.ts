@@ -11,8 +11,8 @@ export interface HookRoots {
 }
 
 const namePattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
-const mostHooks = 200;
-const mostEntries = 2000;
+const maxHooks = 200;
+const maxEntries = 2000;
 
 /**
  * Every folder that may be a hook, sorted by name. Links are not followed, names that are none are passed over, and of two
@@ -21,7 +21,7 @@ const mostEntries = 2000;
 export function discoverHooks({ dataHooks, skillDirs }: HookRoots): HookPlace[] {
   const placesByName = new Map<string, HookPlace>();
   const add = (place: HookPlace): void => {
-    if (placesByName.size < mostHooks && !placesByName.has(place.name)) placesByName.set(place.name, place);
+    if (placesByName.size < maxHooks && !placesByName.has(place.name)) placesByName.set(place.name, place);
   };
   for (const name of listFolders(dataHooks)) add({ name, dir: join(realFolder(dataHooks), name), origin: 'data' });
   const seenSkills = new Set<string>();
@@ -45,7 +45,7 @@ function listFolders(folder: string): string[] {
       .filter((entry) => entry.isDirectory() && namePattern.test(entry.name))
       .map(({ name }) => name)
       .sort()
-      .slice(0, mostEntries);
+      .slice(0, maxEntries);
   } catch {
     return [];
   }

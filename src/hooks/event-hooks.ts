@@ -10,13 +10,13 @@ import type { RunHook } from './hook-runner.ts';
 /** Tells hooks what happened. They cannot change it, and nobody waits for them. */
 export interface EventHooks {
   /** Waits for what is told already, at most so long, and ends what is left. */
-  close(mostMs: number): Promise<void>;
+  close(maxMs: number): Promise<void>;
 }
 
 const defaultTimeoutMs = 30_000;
-const mostWaiting = budgets['hooks.waiting'].each.max;
+const maxWaiting = budgets['hooks.waiting'].each.max;
 /** An event with more than this is told without arguments and output. */
-const mostChars = 8 * 1024 * 1024;
+const maxChars = 8 * 1024 * 1024;
 /** Of a reload what it came to is told, not every step on the way. */
 const settledStates: ReadonlySet<string> = new Set(['ready', 'degraded', 'failed', 'pending-grant', 'disabled', 'quarantined']);
 
@@ -30,7 +30,7 @@ export function createEventHooks(parts: {
   readonly onFault: (error: unknown) => void;
 }): EventHooks {
   const { book, run, events, onFault } = parts;
-  const lanes = createHookQueues(mostWaiting);
+  const lanes = createHookQueues(maxWaiting);
   const ending = new AbortController();
   const overflowing = new Set<string>();
 
@@ -67,7 +67,7 @@ export function createEventHooks(parts: {
       if (lanes.push(hook.name, () => tellOne(hook, event, describe))) overflowing.delete(hook.name);
       else if (!overflowing.has(hook.name)) {
         overflowing.add(hook.name);
-        const message = `It is too slow: ${mostWaiting} events wait for it, and newer ones are not told until it caught up.`;
+        const message = `It is too slow: ${maxWaiting} events wait for it, and newer ones are not told until it caught up.`;
         events.publish('hook-problem', { subject: hook.name, data: { message } });
       }
     }
@@ -82,8 +82,8 @@ export function createEventHooks(parts: {
   });
 
   return {
-    async close(mostMs) {
-      await lanes.settled(mostMs);
+    async close(maxMs) {
+      await lanes.settled(maxMs);
       unsubscribe();
       ending.abort();
       await lanes.settled(1000);
@@ -118,7 +118,7 @@ async function describeEvent(
       const { plugin, session, parent, error } = execution;
       const known = { ...facts, plugin, session, ...(parent === undefined ? {} : { parent }), ...(error ? { error } : {}) };
       const whole = { ...known, arguments: execution.arguments, output: execution.output };
-      return JSON.stringify(whole).length > mostChars ? { ...known, isCut: true } : whole;
+      return JSON.stringify(whole).length > maxChars ? { ...known, isCut: true } : whole;
     }
     default:
       return undefined;

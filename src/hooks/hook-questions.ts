@@ -14,7 +14,7 @@ export interface HookQuestions {
   answered(record: HookRecord, by: string): void;
 }
 
-const mostQuestions = 100_000;
+const maxQuestions = 100_000;
 
 /** Creates the questions. One that was answered is not asked again for the same files. */
 export function createHookQuestions(parts: {
@@ -26,7 +26,7 @@ export function createHookQuestions(parts: {
   const asked = new Set<string>();
 
   function listOpen(): readonly Approval[] {
-    return approvals.list({ status: 'open', limit: mostQuestions }).filter(({ kind }) => kind === 'hook');
+    return approvals.list({ status: 'open', limit: maxQuestions }).filter(({ kind }) => kind === 'hook');
   }
 
   function ask(request: ApprovalRequest): void {

@@ -2,12 +2,12 @@
 export interface HookQueues {
   /** Takes a piece of work, which must not reject. False when the queue is full: it is not done then. */
   push(lane: string, work: () => Promise<void>): boolean;
-  /** Resolves when nothing is left, at the latest after `mostMs`; false when something was left. */
-  settled(mostMs: number): Promise<boolean>;
+  /** Resolves when nothing is left, at the latest after `maxMs`; false when something was left. */
+  settled(maxMs: number): Promise<boolean>;
 }
 
-/** Creates the queues; each holds at most `most` pieces beside the one under way. */
-export function createHookQueues(most: number): HookQueues {
+/** Creates the queues; each holds at most `maxWaiting` pieces beside the one under way. */
+export function createHookQueues(maxWaiting: number): HookQueues {
   const waitingByLane = new Map<string, Array<() => Promise<void>>>();
   let whenIdle: PromiseWithResolvers<void> | undefined;
 
@@ -21,7 +21,7 @@ export function createHookQueues(most: number): HookQueues {
     push(lane, work) {
       const waiting = waitingByLane.get(lane);
       if (waiting !== undefined) {
-        if (waiting.length >= most) return false;
+        if (waiting.length >= maxWaiting) return false;
         waiting.push(work);
         return true;
       }
@@ -30,10 +30,10 @@ export function createHookQueues(most: number): HookQueues {
       void run(lane, made, work);
       return true;
     },
-    async settled(mostMs) {
+    async settled(maxMs) {
       if (waitingByLane.size === 0) return true;
       whenIdle = Promise.withResolvers<void>();
-      const timer = setTimeout(() => whenIdle?.resolve(), mostMs);
+      const timer = setTimeout(() => whenIdle?.resolve(), maxMs);
       await whenIdle.promise;
       clearTimeout(timer);
       return waitingByLane.size === 0;

@@ -23,8 +23,8 @@ type Ended =
 
 /** The exit code by which a script says no; its standard error is the reason. */
 const vetoExitCode = 2;
-const longestLine = 2000;
-const mostLines = 100;
+const maxLineChars = 2000;
+const maxLines = 100;
 
 /**
  * Runs the scripts of hooks, each run in a container of its own: the event as JSON on standard input, its name as the first
@@ -119,6 +119,6 @@ function nameEvent(argumentsJson: string): string {
 }
 
 function splitLines(text: string): string[] {
-  const lines = text === '' ? [] : text.split('\n').slice(0, mostLines);
-  return lines.map((line) => line.slice(0, longestLine));
+  const lines = text === '' ? [] : text.split('\n').slice(0, maxLines);
+  return lines.map((line) => line.slice(0, maxLineChars));
 }

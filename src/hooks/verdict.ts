@@ -8,7 +8,7 @@ export type Verdict =
   | { readonly kind: 'veto'; readonly reason: string }
   | { readonly kind: 'change'; readonly arguments: Readonly<Record<string, unknown>> };
 
-const longestReason = 500;
+const maxReasonChars = 500;
 
 // The second spelling is that of hooks in the wild: block, blockReason or reason, params.
 const answer = Compile(
@@ -40,5 +40,5 @@ export function readVerdict(output: unknown): Verdict | undefined {
 
 /** One line that hides nothing: a model and a terminal read it. */
 function bound(text: string): string {
-  return cleanUntrustedText(text, longestReason) || 'it gave no reason.';
+  return cleanUntrustedText(text, maxReasonChars) || 'it gave no reason.';
 }

@@ -5,7 +5,7 @@ import { anonymousPrefix } from '../config/anonymous.ts';
 import type { Config } from '../config/config-types.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 
-const mostAddresses = 10_000;
+const maxAddresses = 10_000;
 
 /**
  * Lets requests without a token in, each as a caller of its own that nobody else can be. Returns undefined where the config
@@ -16,7 +16,7 @@ export function createAnonymousCallers(
   now: () => number = () => performance.now(),
 ): (address: string) => Caller | undefined {
   if (config === undefined) return () => undefined;
-  const buckets = createRateBuckets({ now, most: mostAddresses });
+  const buckets = createRateBuckets({ now, maxBuckets: maxAddresses });
   return (address) => {
     const { enabled, tools, ratePerMinute, maxConcurrent } = config;
     if (!enabled) return undefined;

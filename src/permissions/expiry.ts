@@ -6,7 +6,7 @@ export interface Expiry {
 }
 
 /** Timers of Node hold no longer than this; a later time is waited for in steps. */
-const longestDelayMs = 2 ** 31 - 1;
+const maxDelayMs = 2 ** 31 - 1;
 
 /** Creates an expiry with nothing armed; it keeps no process alive. */
 export function createExpiry(now: () => number, onTime: () => void): Expiry {
@@ -16,7 +16,7 @@ export function createExpiry(now: () => number, onTime: () => void): Expiry {
     clearTimeout(timer);
     if (timesMs.length === 0) return;
     const atMs = timesMs.reduce((one, other) => Math.min(one, other));
-    const delayMs = Math.min(longestDelayMs, Math.max(0, atMs - now()));
+    const delayMs = Math.min(maxDelayMs, Math.max(0, atMs - now()));
     timer = setTimeout(() => (now() < atMs ? arm(timesMs) : onTime()), delayMs);
     timer.unref();
   }

@@ -47,8 +47,8 @@ export interface GrantQuestions {
 /** A burst of changes becomes one look. */
 const settleMs = 20;
 /** More than a person can judge in one go is granted word by word. */
-const longestWords = 16 * 1024;
-const mostQuestions = 100_000;
+const maxWordsChars = 16 * 1024;
+const maxQuestions = 100_000;
 const askingStates: ReadonlySet<string> = new Set(['ready', 'pending-grant', 'degraded']);
 
 /** Creates the questions about permissions. */
@@ -94,7 +94,7 @@ export function createGrantQuestions(parts: GrantQuestionParts): GrantQuestions 
   }
 
   function listOpen(): readonly Approval[] {
-    return approvals.list({ status: 'open', limit: mostQuestions }).filter(({ kind }) => kind === 'grant');
+    return approvals.list({ status: 'open', limit: maxQuestions }).filter(({ kind }) => kind === 'grant');
   }
 
   function require(approval: Approval): { asking: Asking; permissions: PermissionSet } {
@@ -134,7 +134,7 @@ function describeRequest(
   pending: PermissionSet,
 ): ApprovalRequest | undefined {
   const words = describePermissions(pending);
-  if (isNothing(pending) || !askingStates.has(state) || words.length > longestWords) return undefined;
+  if (isNothing(pending) || !askingStates.has(state) || words.length > maxWordsChars) return undefined;
   const { path: pluginPath, contentHash, author, writtenBy, manifest } = asking;
   return {
     kind: 'grant',

@@ -65,7 +65,7 @@ interface Decisions {
   readonly byGrants: Map<string, GrantDecision>;
 }
 
-const mostCachedDecisions = 64;
+const maxCachedDecisions = 64;
 const none: readonly Grant[] = [];
 const nothing: PermissionSet = Object.freeze({});
 
@@ -119,7 +119,7 @@ export function createGrantBook(parts: GrantBookParts): GrantBook {
     const known = decisions.byGrants.get(key);
     if (known !== undefined) return known;
     const decision = decideFrom(asking, holding);
-    if (decisions.byGrants.size >= mostCachedDecisions) decisions.byGrants.clear();
+    if (decisions.byGrants.size >= maxCachedDecisions) decisions.byGrants.clear();
     decisions.byGrants.set(key, decision);
     return decision;
   }

@@ -7,7 +7,7 @@ export interface HostPort {
   readonly port?: number;
 }
 
-const longestHost = 253;
+const maxHostChars = 253;
 const label = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
 
 /**
@@ -29,6 +29,6 @@ export function isAddressLiteral(host: string): boolean {
 }
 
 function checkName(name: string): string | undefined {
-  if (name.length > longestHost) return undefined;
+  if (name.length > maxHostChars) return undefined;
   return name.split('.').every((part) => label.test(part)) ? name : undefined;
 }

@@ -15,8 +15,8 @@ type Value<Key extends PermissionKey> =
   | { readonly ok: false; readonly message: string };
 type ListKey = 'net' | 'read' | 'write' | 'env' | 'run' | 'tools' | 'dangerous' | 'engine' | 'limits';
 
-const mostEntries = 100;
-const longestEntry = 1100;
+const maxEntries = 100;
+const maxEntryChars = 1100;
 const fullForm = '{ net: ["api.example.com"], env: ["API_KEY"], kv: true }';
 
 const examples: Readonly<Record<ListKey, string>> = {
@@ -101,12 +101,12 @@ export function parsePermissions(value: unknown): ParsedPermissions {
   return { ok: true, permissions };
 }
 
-const mostUnknown = 5;
+const maxUnknown = 5;
 
 /** Refuses keys that nobody reads, all at once. */
 function refuseKeys(unknown: readonly string[]): Extract<ParsedPermissions, { ok: false }> {
-  const told = unknown.slice(0, mostUnknown).map((key) => `no key ${quote(key)}.${suggestNearNames(key, permissionKeys)}`);
-  const more = unknown.length > mostUnknown ? ` And ${unknown.length - mostUnknown} more.` : '';
+  const told = unknown.slice(0, maxUnknown).map((key) => `no key ${quote(key)}.${suggestNearNames(key, permissionKeys)}`);
+  const more = unknown.length > maxUnknown ? ` And ${unknown.length - maxUnknown} more.` : '';
   const message = `permissions has ${told.join(' It has ')}${more} The keys are ${permissionKeys.join(', ')}.`;
   return { ok: false, ...(unknown[0] === undefined ? {} : { key: unknown[0] }), message };
 }
@@ -118,11 +118,11 @@ function isPermissionKey(key: string): key is PermissionKey {
 function parseList(key: ListKey, value: unknown, parseItem: (text: string) => Item): Value<ListKey> {
   if (value === true) return fail(`permissions.${key} takes a list, not true: name what is needed, such as ${examples[key]}.`);
   if (!Array.isArray(value)) return fail(`permissions.${key} must be a list such as ${examples[key]}; got ${name(value)}.`);
-  if (value.length > mostEntries) return fail(`permissions.${key} may have at most ${mostEntries} entries; got ${value.length}.`);
+  if (value.length > maxEntries) return fail(`permissions.${key} may have at most ${maxEntries} entries; got ${value.length}.`);
   const entries = new Set<string>();
   for (const item of value) {
     if (typeof item !== 'string') return fail(`permissions.${key} must hold text such as ${examples[key]}; got ${name(item)}.`);
-    if (item.length > longestEntry) return fail(`permissions.${key} has an entry of more than ${longestEntry} characters.`);
+    if (item.length > maxEntryChars) return fail(`permissions.${key} has an entry of more than ${maxEntryChars} characters.`);
     const parsed = parseItem(item);
     if (!parsed.ok) return fail(`permissions.${key}: ${quote(item)} ${parsed.reason}.`);
     entries.add(parsed.entry);

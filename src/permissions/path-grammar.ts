@@ -17,11 +17,11 @@ export type PlaceResult =
     }
   | { readonly ok: false; readonly reason: string };
 
-const longestPath = 1024;
+const maxPathChars = 1024;
 // Two characters at least: one is the letter of a drive.
 const mounted = /^([a-z][a-z0-9-]{1,31}):(?:\/|$)/;
 const deepestPath = 32;
-const longestNameBytes = 255;
+const maxNameBytes = 255;
 
 /** True for what can be the name of a mount. */
 export function isMountName(name: string): boolean {
@@ -60,8 +60,8 @@ export function parseRelativePath(path: string): PathResult {
     if (isForbiddenSegment(segment)) {
       return { ok: false, reason: `holds a forbidden name (${forbiddenSegments.join(' ')})` };
     }
-    if (Buffer.byteLength(segment) > longestNameBytes) {
-      return { ok: false, reason: `has a name of more than ${longestNameBytes} bytes` };
+    if (Buffer.byteLength(segment) > maxNameBytes) {
+      return { ok: false, reason: `has a name of more than ${maxNameBytes} bytes` };
     }
   }
   return { ok: true, segments };
@@ -69,7 +69,7 @@ export function parseRelativePath(path: string): PathResult {
 
 function findFault(path: string): string | undefined {
   if (path === '') return 'is empty; "." is the workspace itself';
-  if (path.length > longestPath) return `is longer than ${longestPath} characters`;
+  if (path.length > maxPathChars) return `is longer than ${maxPathChars} characters`;
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
   if (/[\u0000-\u001f\u007f]/.test(path)) return 'holds a control character';
   if (!path.isWellFormed()) return 'is not well-formed text';

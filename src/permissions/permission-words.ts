@@ -4,7 +4,7 @@ import { describePermissions } from './decision.ts';
 import { netEntryCovers, pathMatches } from './matching.ts';
 import { type ParsedPermissions, parsePermissions, permissionKeys } from './parse.ts';
 
-const mostWords = 200;
+const maxWords = 200;
 const listKeys = ['net', 'read', 'write', 'env', 'run', 'tools', 'dangerous', 'engine', 'limits'] as const;
 
 /**
@@ -12,7 +12,7 @@ const listKeys = ['net', 'read', 'write', 'env', 'run', 'tools', 'dangerous', 'e
  * one word an entry. The inverse of `describePermissions`, but for its quotes.
  */
 export function parsePermissionWords(words: readonly string[]): ParsedPermissions {
-  if (words.length > mostWords) return { ok: false, message: `At most ${mostWords} permissions can be named at once.` };
+  if (words.length > maxWords) return { ok: false, message: `At most ${maxWords} permissions can be named at once.` };
   const block = new Map<PermissionKey, unknown>();
   for (const word of words) {
     const [name = '', ...rest] = word.split('=');

@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 
 /** Characters of a question, at most. */
-export const longestQuestion = 2000;
+export const maxQuestionChars = 2000;
 
 /** What shows nothing but changes how the rest reads: zero widths, joiners, overrides of direction, tags, private use. */
 const unseen = /[\p{Default_Ignorable_Code_Point}\p{Cf}\p{Co}]/gu;
@@ -12,19 +12,19 @@ const piledMarks = /(\p{M}{4})\p{M}+/gu;
 
 /**
  * Text of a plugin, a model or a caller as one paragraph that a person can be shown: no control characters, no terminal
- * sequences, nothing that hides or turns around what it says, at most `longest` characters.
+ * sequences, nothing that hides or turns around what it says, at most `maxChars` characters.
  */
-export function cleanUntrustedText(text: string, longest: number = longestQuestion): string {
+export function cleanUntrustedText(text: string, maxChars: number = maxQuestionChars): string {
   // Bounded first, so that the rest costs the same for a text of any length.
-  const bounded = text.slice(0, longest * 4);
+  const bounded = text.slice(0, maxChars * 4);
   const clean = stripVTControlCharacters(bounded.toWellFormed())
     .replace(unseen, '')
     .replace(piledMarks, '$1')
     .replace(blanks, ' ')
     .trim();
   const characters = Array.from(clean);
-  const isWhole = characters.length <= longest && bounded.length === text.length;
-  return isWhole ? clean : `${characters.slice(0, longest - 1).join('')}…`;
+  const isWhole = characters.length <= maxChars && bounded.length === text.length;
+  return isWhole ? clean : `${characters.slice(0, maxChars - 1).join('')}…`;
 }
 
 /** A value as JSON in which everything unseen is written as an escape: a person judges what is there. */

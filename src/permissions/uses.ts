@@ -21,7 +21,7 @@ export interface PermissionUses {
 
 const noteEveryMs = 60_000;
 const shownMs = 30 * 24 * 3_600_000;
-const mostRemembered = 10_000;
+const maxRemembered = 10_000;
 
 /** Creates the notes of uses; they are kept to the minute, so that a busy plugin costs no writes. */
 export function createPermissionUses(store: Pick<Store, 'permissionUses'>, now: () => number): PermissionUses {
@@ -36,7 +36,7 @@ export function createPermissionUses(store: Pick<Store, 'permissionUses'>, now: 
       const use = `${pluginPath}\n${word}`;
       const notedAtMs = notedAtMsByUse.get(use);
       if (notedAtMs !== undefined && Math.abs(atMs - notedAtMs) < noteEveryMs) return;
-      if (notedAtMsByUse.size >= mostRemembered) notedAtMsByUse.clear();
+      if (notedAtMsByUse.size >= maxRemembered) notedAtMsByUse.clear();
       notedAtMsByUse.set(use, atMs);
       table.touch(pluginPath, word, atMs);
     },

@@ -24,7 +24,7 @@ export function createRunnableSlots<Item extends Queued>(size: number): Runnable
   const heldByPlugin = new Map<string, number>();
   const heldByCaller = new Map<string, number>();
   const share = Math.max(1, Math.ceil(size / 2));
-  const mostOfPlugin = Math.max(1, size - 1);
+  const maxOfPlugin = Math.max(1, size - 1);
 
   return {
     hasFree: () => heldSince.size < size,
@@ -41,7 +41,7 @@ export function createRunnableSlots<Item extends Queued>(size: number): Runnable
     },
     judge(item) {
       const ofPlugin = heldByPlugin.get(item.pluginPath) ?? 0;
-      if (ofPlugin >= mostOfPlugin) return 'no';
+      if (ofPlugin >= maxOfPlugin) return 'no';
       return ofPlugin >= share || (heldByCaller.get(item.callerId) ?? 0) >= share ? 'fallback' : 'yes';
     },
     judgeNewcomer(item, ms) {

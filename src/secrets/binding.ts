@@ -13,9 +13,9 @@ export type ReadBinding =
   | { readonly ok: true; readonly binding: SecretBinding }
   | { readonly ok: false; readonly reason: string };
 
-const mostHosts = 32;
+const maxHosts = 32;
 const shortestValue = 8;
-const longestValue = 4096;
+const maxValueChars = 4096;
 const headerName = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,256}$/;
 
 /** Reads where a secret may go. */
@@ -27,8 +27,8 @@ export function readBinding({ hosts, header, query }: WrittenBinding): ReadBindi
   if (query !== undefined && !/^[^\p{Cc}]{1,128}$/u.test(query)) {
     return { ok: false, reason: 'has a query parameter that is empty, too long or holds control characters' };
   }
-  if (hosts.length === 0 || hosts.length > mostHosts) {
-    return { ok: false, reason: `needs one to ${mostHosts} hosts to which it may go` };
+  if (hosts.length === 0 || hosts.length > maxHosts) {
+    return { ok: false, reason: `needs one to ${maxHosts} hosts to which it may go` };
   }
   const entries: string[] = [];
   for (const host of hosts) {
@@ -51,7 +51,7 @@ export function findNameFault(name: string): string | undefined {
 export function findValueFault(value: string, binding: SecretBinding): string | undefined {
   // What is shorter stands in ordinary text by chance, and would be taken out of it.
   if (value.length < shortestValue) return `has a value of ${value.length} characters; it needs at least ${shortestValue}`;
-  if (value.length > longestValue) return `has a value of ${value.length} characters; it may have at most ${longestValue}`;
+  if (value.length > maxValueChars) return `has a value of ${value.length} characters; it may have at most ${maxValueChars}`;
   if (/\p{Cc}/u.test(value)) return 'has a value with a line break or another control character';
   if (value !== value.trim()) return 'has a value that begins or ends with white space';
   if (!value.isWellFormed()) return 'has a value that is no well-formed text';

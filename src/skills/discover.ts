@@ -9,7 +9,7 @@ export interface FoundSkills {
   readonly problems: readonly SkillProblem[];
 }
 
-const mostFolders = 10_000;
+const maxFolders = 10_000;
 
 /**
  * Looks through the skill folders, one level deep: what has a `SKILL.md` is a skill. Of two with one name the one whose folder
@@ -50,7 +50,7 @@ async function listFolders(parent: string): Promise<string[]> {
     .filter((entry) => !entry.name.startsWith('.') && (entry.isDirectory() || entry.isSymbolicLink()))
     .map(({ name }) => name)
     .sort()
-    .slice(0, mostFolders);
+    .slice(0, maxFolders);
 }
 
 async function hasPage(dir: string): Promise<boolean> {

@@ -18,7 +18,7 @@ const commandsByExtension: Readonly<Record<string, string>> = {
   lua: 'lua',
 };
 const commandPattern = /^[A-Za-z0-9_][A-Za-z0-9._+-]{0,63}$/;
-const longestLine = 256;
+const maxLineChars = 256;
 /** How machine code of Linux begins. */
 const elf = '\u007fELF';
 
@@ -27,7 +27,7 @@ const elf = '\u007fELF';
  * command counts, wherever the first line looks for it.
  */
 export function chooseInterpreter(name: string, data: Uint8Array): ChosenInterpreter {
-  const [first = ''] = Buffer.from(data.subarray(0, longestLine + 2))
+  const [first = ''] = Buffer.from(data.subarray(0, maxLineChars + 2))
     .toString('latin1')
     .split(/\r?\n/, 1);
   if (first.startsWith(elf)) return refuse('It is machine code; what a skill runs is read by an interpreter of the image.');
@@ -39,7 +39,7 @@ export function chooseInterpreter(name: string, data: Uint8Array): ChosenInterpr
 }
 
 function readFirstLine(line: string): ChosenInterpreter {
-  if (line.length > longestLine) return refuse('Its first line is too long.');
+  if (line.length > maxLineChars) return refuse('Its first line is too long.');
   const words = line.slice(2).trim().split(/\s+/);
   const isEnv = baseName(words[0] ?? '') === 'env';
   if (isEnv) words.shift();

@@ -2,7 +2,7 @@ import semver from 'semver';
 import type { SkillManifest } from './skill-types.ts';
 
 const namePattern = /^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/;
-const mostEntries = 100;
+const maxEntries = 100;
 
 /** True for what can be the name of a skill: it becomes part of the names of tools. */
 export function isSkillName(name: string): boolean {
@@ -36,5 +36,5 @@ function readRecord(value: unknown): Readonly<Record<string, unknown>> {
 
 function readTexts(value: unknown): string[] {
   if (!Array.isArray(value)) return [];
-  return value.filter((each): each is string => typeof each === 'string' && each.length <= 256).slice(0, mostEntries);
+  return value.filter((each): each is string => typeof each === 'string' && each.length <= 256).slice(0, maxEntries);
 }

@@ -20,7 +20,7 @@ export type ReadSkill =
 /** The names of tools are kept short for what calls them. */
 const scriptPattern = /^[A-Za-z0-9_][A-Za-z0-9._+-]{0,63}$/;
 const nixNames = ['flake.nix', 'shell.nix', '.nix-packages'];
-const mostScripts = 100;
+const maxScripts = 100;
 
 /** Reads one skill from its folder, a real path. */
 export async function readSkill(dir: string, where: ScriptImages): Promise<ReadSkill> {
@@ -37,7 +37,7 @@ export async function readSkill(dir: string, where: ScriptImages): Promise<ReadS
   }
   const scripts = files
     .filter(({ path }) => path.startsWith('scripts/') && !path.slice('scripts/'.length).includes('/'))
-    .slice(0, mostScripts)
+    .slice(0, maxScripts)
     .map((file) => describeScript(file, manifest.name, where));
   const nixFiles = Object.fromEntries(
     files.filter(({ path }) => nixNames.includes(path)).map(({ path, data }) => [path, readText(data)]),

@@ -10,9 +10,9 @@ export type SkillFiles =
   | { readonly ok: true; readonly files: readonly SkillFile[]; readonly contentHash: string }
   | { readonly ok: false; readonly reason: string };
 
-const mostFiles = 1000;
-const mostDepth = 16;
-const mostBytes = 16 * 1024 * 1024;
+const maxFiles = 1000;
+const maxDepth = 16;
+const maxBytes = 16 * 1024 * 1024;
 
 class Unusable extends Error {}
 
@@ -23,7 +23,7 @@ class Unusable extends Error {}
 export async function readSkillFiles(dir: string): Promise<SkillFiles> {
   try {
     const files: SkillFile[] = [];
-    await readFolder(dir, '', { dir, files, bytesLeft: mostBytes }, 0);
+    await readFolder(dir, '', { dir, files, bytesLeft: maxBytes }, 0);
     files.sort((one, other) => (one.path < other.path ? -1 : 1));
     return { ok: true, files, contentHash: hashFiles(files) };
   } catch (error) {
@@ -39,7 +39,7 @@ interface Reading {
 }
 
 async function readFolder(folder: string, prefix: string, reading: Reading, depth: number): Promise<void> {
-  if (depth > mostDepth) throw new Unusable(`It has folders more than ${mostDepth} deep.`);
+  if (depth > maxDepth) throw new Unusable(`It has folders more than ${maxDepth} deep.`);
   for (const entry of await readdir(folder, { withFileTypes: true })) {
     const path = `${prefix}${entry.name}`;
     if (!parseRelativePath(path).ok) continue;
@@ -50,17 +50,17 @@ async function readFolder(folder: string, prefix: string, reading: Reading, dept
 
 async function readFile(file: string, path: string, isLink: boolean, reading: Reading): Promise<void> {
   const { files, dir } = reading;
-  if (files.length >= mostFiles) throw new Unusable(`It has more than ${mostFiles} files.`);
+  if (files.length >= maxFiles) throw new Unusable(`It has more than ${maxFiles} files.`);
   const real = isLink ? await followLink(file, path, dir) : file;
   // Not blocking: opening a pipe would wait for somebody who writes.
   const handle = await open(real, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
     const stats = await handle.stat();
     if (!stats.isFile()) throw new Unusable(`${show(path)} is no regular file.`);
-    if (stats.size > reading.bytesLeft) throw new Unusable(`It has more than ${mostBytes} bytes of files.`);
+    if (stats.size > reading.bytesLeft) throw new Unusable(`It has more than ${maxBytes} bytes of files.`);
     const data = await handle.readFile();
     reading.bytesLeft -= data.length;
-    if (reading.bytesLeft < 0) throw new Unusable(`It has more than ${mostBytes} bytes of files.`);
+    if (reading.bytesLeft < 0) throw new Unusable(`It has more than ${maxBytes} bytes of files.`);
     files.push({ path, data });
   } finally {
     await handle.close();

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { createRateBuckets } from '../../src/callers/rate-buckets.ts';
 
-function open(most = 100) {
+function open(maxBuckets = 100) {
   const clock = { ms: 1_000_000 };
-  const buckets = createRateBuckets({ now: () => clock.ms, most });
+  const buckets = createRateBuckets({ now: () => clock.ms, maxBuckets });
   return { clock, take: (key: string, perMinute: number) => buckets.take(key, perMinute) };
 }
 

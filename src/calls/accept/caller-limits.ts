@@ -13,13 +13,13 @@ export interface CallerLimits {
 
 type LimitedRequest = Pick<CallRequest, 'caller' | 'parent'>;
 
-const mostCallers = 10_000;
+const maxCallers = 10_000;
 const retryWhenBusyMs = 1000;
 const noLimit = (): void => {};
 
 /** Creates the limits of all callers. */
 export function createCallerLimits(parts: { readonly now: () => number }): CallerLimits {
-  const buckets = createRateBuckets({ now: parts.now, most: mostCallers });
+  const buckets = createRateBuckets({ now: parts.now, maxBuckets: maxCallers });
   const underWayByCaller = new Map<string, number>();
   return {
     admit({ caller, parent }) {

@@ -6,8 +6,8 @@ export interface LogTail {
   lines(): readonly LogLine[];
 }
 
-const mostLines = 200;
-const mostChars = 32 * 1024;
+const maxLines = 200;
+const maxChars = 32 * 1024;
 
 /** Keeps the last lines of the log of one call; costs nothing until there is one. */
 export function createLogTail(): LogTail {
@@ -15,11 +15,11 @@ export function createLogTail(): LogTail {
   let chars = 0;
   return {
     add({ level, text, atMs }) {
-      const line = { level, text: text.slice(0, mostChars), atMs };
+      const line = { level, text: text.slice(0, maxChars), atMs };
       lines ??= [];
       lines.push(line);
       chars += line.text.length;
-      while (lines.length > mostLines || chars > mostChars) chars -= lines.shift()?.text.length ?? 0;
+      while (lines.length > maxLines || chars > maxChars) chars -= lines.shift()?.text.length ?? 0;
     },
     lines: () => lines ?? [],
   };

@@ -22,7 +22,7 @@ export type RetryDecision =
 const passingCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['handler-threw', 'engine-failed', 'network-failed']);
 
 const firstDelayMs = 100;
-const longestDelayMs = 5_000;
+const maxDelayMs = 5_000;
 /** An attempt that starts this close to the deadline would only be cut off. */
 const leastTimeMs = 10;
 
@@ -32,7 +32,7 @@ export function decideRetry(failed: FailedAttempt): RetryDecision {
   if (!failed.isIdempotent) return { retry: false, reason: 'the tool is not declared idempotent' };
   if (failed.attempt > failed.retries) return { retry: false, reason: 'there are no retries left' };
   if (!passingCodes.has(failed.code)) return { retry: false, reason: `${failed.code} would come back` };
-  const delayMs = Math.min(longestDelayMs, firstDelayMs * 2 ** (failed.attempt - 1));
+  const delayMs = Math.min(maxDelayMs, firstDelayMs * 2 ** (failed.attempt - 1));
   if (delayMs + leastTimeMs > failed.leftMs) return { retry: false, reason: 'the deadline is too near' };
   return { retry: true, delayMs };
 }

@@ -2,11 +2,11 @@
 export type Gate = <Result>(run: () => Promise<Result>) => Promise<Result>;
 
 /** Makes a gate. Operations behind one gate must not wait for each other. */
-export function createGate(mostAtOnce: number): Gate {
+export function createGate(maxAtOnce: number): Gate {
   const waiting: (() => void)[] = [];
   let running = 0;
   return async (run) => {
-    if (running >= mostAtOnce) await new Promise<void>((resolve) => waiting.push(resolve));
+    if (running >= maxAtOnce) await new Promise<void>((resolve) => waiting.push(resolve));
     else running++;
     try {
       return await run();

@@ -26,7 +26,7 @@ interface Mount {
   readonly canWrite: boolean;
 }
 
-const mostAtOnce = 64;
+const maxAtOnce = 64;
 
 /**
  * Makes the mounts of a config. Throws `config-invalid` for one that is no folder, or that overlaps what the daemon itself
@@ -37,7 +37,7 @@ export function createMounts(config: Parts): Mounts {
     Object.entries(config.mounts).map(([name, { path, write = false }]) => [name, readMount(name, path, write)]),
   );
   for (const [name, { dir }] of mounts) refuseOverlap(name, dir, config);
-  const pass = createGate(mostAtOnce);
+  const pass = createGate(maxAtOnce);
   const turns = createTurns();
   return {
     describe: (name) => mounts.get(name),

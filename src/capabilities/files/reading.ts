@@ -15,7 +15,7 @@ export interface ReadWindow {
   readonly limit?: number;
 }
 
-const mostScanned = 100_000;
+const maxScanned = 100_000;
 
 /** Reads a file, or a window of it: `{text, size}`, or `{size}` and the bytes beside it. */
 export async function readFile(
@@ -47,7 +47,7 @@ export async function listFolder(
   const items: { name: string; type: EntryType }[] = [];
   let scanned = 0;
   for await (const entry of await opendir(folder.pathTo('.'))) {
-    if (++scanned > mostScanned) throw new HotcellError('file-failed', `The folder has more than ${mostScanned} entries.`);
+    if (++scanned > maxScanned) throw new HotcellError('file-failed', `The folder has more than ${maxScanned} entries.`);
     if (entry.name > after && !isForbiddenSegment(entry.name)) items.push({ name: entry.name, type: sortEntry(entry) });
   }
   items.sort((a, b) => (a.name < b.name ? -1 : 1));

@@ -16,7 +16,7 @@ export const entryBytes = 1024;
 
 const rememberedWorkspaces = 1000;
 const remeasureAfterMs = 5000;
-const mostEntries = 200_000;
+const maxEntries = 200_000;
 const deepest = 64;
 
 /** Makes the books. A workspace is measured when it is first changed, and again when it seems full. */
@@ -54,7 +54,7 @@ async function measureFolder(root: Folder): Promise<number> {
   const visit = async (folder: Folder, depth: number): Promise<number> => {
     let bytes = 0;
     for await (const entry of await opendir(folder.pathTo('.'))) {
-      if (++entries > mostEntries || depth > deepest) return Number.POSITIVE_INFINITY;
+      if (++entries > maxEntries || depth > deepest) return Number.POSITIVE_INFINITY;
       bytes += entryBytes;
       if (entry.isFile()) bytes += (await findEntry(folder, entry.name))?.size ?? 0;
       if (entry.isDirectory()) {

@@ -49,14 +49,14 @@ export async function deleteAnonymousFolders(dataDir: string, caller?: string): 
 }
 
 // Every operation holds a few open folders; thousands of waiting calls must not use up the process's descriptors.
-const mostAtOnce = 64;
+const maxAtOnce = 64;
 
 /** Makes the workspaces of a data directory. */
 export function createWorkspaces(options: { dataDir: string; quotaBytes: number; now?: () => number }): Workspaces {
   const folder = join(options.dataDir, 'workspaces');
   const usage = createUsage({ quotaBytes: options.quotaBytes, now: options.now ?? (() => performance.now()) });
   const stage = createOwnStage(join(folder, '.incoming'));
-  const pass = createGate(mostAtOnce);
+  const pass = createGate(maxAtOnce);
   const turns = createTurns();
   const run = <Result>(name: string, use: (workspace: Workspace) => Promise<Result>): Promise<Result> =>
     pass(async () => {

@@ -14,7 +14,7 @@ export interface Connections {
   close(): Promise<void>;
 }
 
-const mostPools = 64;
+const maxPools = 64;
 // As many sockets as there are requests: waiting ones cost little, and none waits behind a slow one.
 const poolOptions = {
   connections: null,
@@ -54,7 +54,7 @@ function openPool(pools: Map<string, Pool>, destination: CheckedDestination, own
   pools.delete(key);
   pools.set(key, pool);
   const [oldest] = pools;
-  if (oldest !== undefined && pools.size > mostPools) {
+  if (oldest !== undefined && pools.size > maxPools) {
     pools.delete(oldest[0]);
     void oldest[1].close();
   }

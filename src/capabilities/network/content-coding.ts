@@ -2,7 +2,7 @@ import type { Transform } from 'node:stream';
 import { constants, createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 
-const mostCodings = 3;
+const maxCodings = 3;
 const flush = { flush: constants.Z_SYNC_FLUSH, finishFlush: constants.Z_SYNC_FLUSH };
 const brotliFlush = { flush: constants.BROTLI_OPERATION_FLUSH, finishFlush: constants.BROTLI_OPERATION_FLUSH };
 // RFC 9659: a window of 8 MiB is all that a sender may ask of whoever decodes; without a bound it is 128 MiB.
@@ -32,8 +32,8 @@ export function createDecoders(coding: string): Transform[] {
     .split(',')
     .map((part) => part.trim().toLowerCase())
     .filter((part) => part !== '' && part !== 'identity');
-  if (codings.length > mostCodings) {
-    throw new HotcellError('network-failed', `The response is encoded more than ${mostCodings} times over.`);
+  if (codings.length > maxCodings) {
+    throw new HotcellError('network-failed', `The response is encoded more than ${maxCodings} times over.`);
   }
   const makers = codings.reverse().map((part) => decoderByCoding.get(part));
   return makers.includes(undefined) ? [] : makers.flatMap((make) => (make ? [make()] : []));

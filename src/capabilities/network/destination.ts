@@ -9,7 +9,7 @@ export interface Destination {
   readonly port: number;
 }
 
-const longestUrl = 16_384;
+const maxUrlChars = 16_384;
 
 // The ports that the fetch standard blocks: other protocols listen there and can be fooled by an HTTP request.
 const blockedPorts = new Set(
@@ -26,10 +26,10 @@ const blockedPorts = new Set(
  * Throws `network-refused`.
  */
 export function parseDestination(text: string, base?: URL): Destination {
-  const url = text.length > longestUrl ? null : URL.parse(text, base?.href);
+  const url = text.length > maxUrlChars ? null : URL.parse(text, base?.href);
   if (url === null)
     throw refuse(
-      `fetch needs an absolute URL of at most ${longestUrl} characters.`,
+      `fetch needs an absolute URL of at most ${maxUrlChars} characters.`,
       'Pass a URL such as https://api.example.com/v1.',
     );
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {

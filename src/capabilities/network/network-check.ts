@@ -16,8 +16,8 @@ export interface CheckedDestination extends Destination {
 /** The one check between a guest and the network. */
 export type NetworkCheck = (destination: Destination, user: CapabilityUser, signal: AbortSignal) => Promise<CheckedDestination>;
 
-const mostAnswers = 64;
-const mostAddresses = 4;
+const maxAnswers = 64;
+const maxAddresses = 4;
 
 /**
  * Makes the network check: the host must be granted, its name is resolved once, and every answer must be public or
@@ -34,7 +34,7 @@ export function createNetworkCheck({ resolve }: { readonly resolve: Resolve }): 
       throw refuse(user, where, 'its port belongs to another protocol', `Name the port in the grant: ${host}:${port}.`);
     }
     const answers = isAddressLiteral(host) ? [host] : await resolve(host, signal);
-    if (answers.length === 0 || answers.length > mostAnswers) {
+    if (answers.length === 0 || answers.length > maxAnswers) {
       throw new HotcellError('network-failed', `${host} has no usable address.`, { fix: 'Check the name of the host.' });
     }
     // Asked again after the wait: a revocation holds from the moment it is made.
@@ -42,7 +42,7 @@ export function createNetworkCheck({ resolve }: { readonly resolve: Resolve }): 
     if (!matchers.allowsHost(host, port)) throw createDenial(user, { key: 'net', entry: where, tried: `reach ${where}` });
     const addresses = answers.map((answer) => admitAddress(answer, destination, matchers, user));
     user.noteUse('net', `${host}:${port}`, true);
-    return { ...destination, addresses: addresses.slice(0, mostAddresses) };
+    return { ...destination, addresses: addresses.slice(0, maxAddresses) };
   };
 }
 

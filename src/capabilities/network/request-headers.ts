@@ -4,8 +4,8 @@ import { acceptedCodings } from './content-coding.ts';
 /** Headers in order; a name may come more than once. */
 export type HeaderList = ReadonlyArray<readonly [name: string, value: string]>;
 
-const mostHeaders = 128;
-const mostHeaderBytes = 64 * 1024;
+const maxHeaders = 128;
+const maxHeaderBytes = 64 * 1024;
 const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 // Latin-1 without control characters; the tab is allowed (RFC 9110, 5.5).
 const fieldValue = /^[\t\u0020-\u007e\u0080-\u00ff]*$/;
@@ -20,7 +20,7 @@ const refused = new Set(
  * Throws `network-refused` and names the header.
  */
 export function checkRequestHeaders(headers: HeaderList): HeaderList {
-  if (headers.length > mostHeaders) throw refuse(`fetch takes at most ${mostHeaders} headers; got ${headers.length}.`);
+  if (headers.length > maxHeaders) throw refuse(`fetch takes at most ${maxHeaders} headers; got ${headers.length}.`);
   let bytes = 0;
   const checked = headers.map(([name, value]): readonly [string, string] => {
     const lower = name.toLowerCase();
@@ -32,7 +32,7 @@ export function checkRequestHeaders(headers: HeaderList): HeaderList {
     bytes += name.length + trimmed.length + 4;
     return [lower, trimmed];
   });
-  if (bytes > mostHeaderBytes) throw refuse(`The headers of a request may have at most ${mostHeaderBytes} bytes.`);
+  if (bytes > maxHeaderBytes) throw refuse(`The headers of a request may have at most ${maxHeaderBytes} bytes.`);
   return addDefaults(checked);
 }
 

@@ -43,7 +43,7 @@ interface Kept extends OpenResponse {
   isBusy: boolean;
 }
 
-const mostPerCall = budgets['network.open'].each.max;
+const maxPerCall = budgets['network.open'].each.max;
 
 /** Makes the list of open responses; one that nobody reads for `idleMs` is closed. */
 export function createResponseStreams(parts: { readonly idleMs: number; readonly requests: OpenRequests }): ResponseStreams {
@@ -66,7 +66,7 @@ export function createResponseStreams(parts: { readonly idleMs: number; readonly
   const watchIdle = (stream: string): NodeJS.Timeout => setTimeout(() => drop(stream), idleMs).unref();
 
   return {
-    hasRoom: (executionId) => (streamsByExecution.get(executionId)?.size ?? 0) < mostPerCall,
+    hasRoom: (executionId) => (streamsByExecution.get(executionId)?.size ?? 0) < maxPerCall,
     keep: (response, user) => {
       const { executionId } = user;
       // Not a count: a number of before a restart must never mean a response of after it.

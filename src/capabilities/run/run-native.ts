@@ -28,7 +28,7 @@ export async function runNative(
   const { settings, files, sandbox } = parts;
   const { image, command, args, stdin, env, own, timeoutMs, cpus, onOutput } = native;
   const ownFiles = own?.files.map(({ path, data }) => ({ path: `${own.folder}/${path}`, data })) ?? [];
-  const sent = await bringFiles(files, native.paths, { user, signal, mostBytes: settings.scratchBytes });
+  const sent = await bringFiles(files, native.paths, { user, signal, maxBytes: settings.scratchBytes });
   const granted = user.granted();
   const mayWrite = (granted.write ?? []).length > 0;
   const mayDial = native.network && (granted.net ?? []).length > 0;

@@ -12,7 +12,7 @@ interface FileUse {
   readonly signal: AbortSignal;
 }
 
-const mostFiles = 5000;
+const maxFiles = 5000;
 const status = Type.Object({ type: Type.Enum(['file', 'folder', 'other']), size: Type.Integer() });
 const page = Type.Object({
   items: Type.Array(Type.Object({ name: Type.String(), type: Type.Enum(['file', 'folder', 'other']) })),
@@ -26,7 +26,7 @@ const page = Type.Object({
 export async function bringFiles(
   files: Capability,
   paths: readonly string[],
-  use: FileUse & { readonly mostBytes: number },
+  use: FileUse & { readonly maxBytes: number },
 ): Promise<SandboxFile[]> {
   const found = new Map<string, Uint8Array>();
   let bytes = 0;
@@ -35,8 +35,8 @@ export async function bringFiles(
     if (found.has(path)) return;
     const { body = new Uint8Array() } = await ask(files, 'files.read', { path, as: 'bytes' }, use);
     bytes += body.length;
-    if (bytes > use.mostBytes || found.size >= mostFiles) {
-      throw new HotcellError('payload-too-large', `The files of a command may have ${use.mostBytes} bytes in all.`, {
+    if (bytes > use.maxBytes || found.size >= maxFiles) {
+      throw new HotcellError('payload-too-large', `The files of a command may have ${use.maxBytes} bytes in all.`, {
         fix: 'Name the files that the command needs, or raise docker.scratchBytes in the config.',
       });
     }

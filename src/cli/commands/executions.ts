@@ -19,7 +19,7 @@ interface ExecutionFlags extends ListFlags {
 }
 
 /** One question to the daemon waits at most so long: less than what proxies and clients cut. */
-const longestWaitMs = 25_000;
+const maxWaitMs = 25_000;
 
 const statuses: readonly ExecutionStatus[] = ['pending', 'running', 'success', 'error', 'timeout', 'cancelled'];
 
@@ -107,7 +107,7 @@ export function registerExecutions(program: Command, session: CliSession): void 
 /** With `wait` it asks until the call has ended: a person may be asked first, and take days. */
 async function readExecution(client: Client, id: string, wait: boolean): Promise<Execution> {
   for (;;) {
-    const execution = await client.invoke(executionContracts.get, wait ? { id, waitMs: longestWaitMs } : { id });
+    const execution = await client.invoke(executionContracts.get, wait ? { id, waitMs: maxWaitMs } : { id });
     if (!wait || execution.endedAtMs !== undefined) return execution;
   }
 }

@@ -19,8 +19,8 @@ interface KvFlags extends ListFlags {
 }
 
 const callerHelp = 'whose values: a caller id, or * for those that all share';
-const mostBatchEntries = 500;
-const mostBatchChars = 256 * 1024;
+const maxBatchEntries = 500;
+const maxBatchChars = 256 * 1024;
 
 /** Adds `hotcell kv …`. */
 export function registerKv(program: Command, session: CliSession): void {
@@ -130,7 +130,7 @@ async function importLines(
   for await (const line of lines) {
     number++;
     if (line.trim() === '') continue;
-    if (batch.length >= mostBatchEntries || (batch.length > 0 && chars + line.length > mostBatchChars)) await send();
+    if (batch.length >= maxBatchEntries || (batch.length > 0 && chars + line.length > maxBatchChars)) await send();
     batch.push(readEntry(line, number));
     chars += line.length;
   }

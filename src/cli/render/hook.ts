@@ -4,7 +4,7 @@ import { formatTime } from './plugin.ts';
 import type { Style } from './style.ts';
 import { renderTable } from './table.ts';
 
-const longestRow = 8000;
+const maxRowChars = 8000;
 
 /** Hooks as a table. */
 export function renderHooks(hooks: readonly HookItem[], style: Style, width: number | undefined): string {
@@ -34,6 +34,6 @@ export function renderHook(hook: HookItem, style: Style): string {
     ['approved', approval && `${formatTime(approval.atMs)} by ${approval.by}, for ${approval.contentHash.slice(0, 12)}…`],
   ];
   const known = rows.flatMap(([name, text]) => (text === undefined || text === '' ? [] : [[name, text] as const]));
-  const lines = known.map(([name, text]) => `  ${style.dim(name.padEnd(8))}  ${cleanUntrustedText(text, longestRow)}\n`);
+  const lines = known.map(([name, text]) => `  ${style.dim(name.padEnd(8))}  ${cleanUntrustedText(text, maxRowChars)}\n`);
   return `${style.bold(hook.name)}\n${lines.join('')}`;
 }

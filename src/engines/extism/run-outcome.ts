@@ -1,4 +1,4 @@
-import { MAX_OUTPUT_DEPTH, nestsDeeper } from '../../config/json-nesting.ts';
+import { maxOutputDepth, nestsDeeper } from '../../config/json-nesting.ts';
 import type { Limits } from '../../config/limits.ts';
 import type { GuestError, RunOutcome, RunUsage } from '../engine.ts';
 import type { EndReason } from '../run-end.ts';
@@ -45,8 +45,8 @@ function describeReport(report: Extract<TaskEnd, { type: 'report' }>['report']):
 /** A call that ended with this output; what nests deeper than readers of JSON bear is refused, as on every engine. */
 export function describeOutput(text: string, usage: RunUsage): RunOutcome {
   const output = readOutput(text);
-  if (typeof output !== 'object' || !nestsDeeper(text, MAX_OUTPUT_DEPTH)) return { status: 'success', output, usage };
-  const message = `The output nests deeper than ${MAX_OUTPUT_DEPTH} levels.`;
+  if (typeof output !== 'object' || !nestsDeeper(text, maxOutputDepth)) return { status: 'success', output, usage };
+  const message = `The output nests deeper than ${maxOutputDepth} levels.`;
   return fail('error', { code: 'output-invalid', message }, usage);
 }
 

@@ -1,4 +1,4 @@
-import { MAX_OUTPUT_DEPTH, nestsDeeper } from '../../config/json-nesting.ts';
+import { maxOutputDepth, nestsDeeper } from '../../config/json-nesting.ts';
 import type { GuestError, StackFrame } from '../engine.ts';
 import { toGuestError } from '../quickjs/guest-errors.ts';
 import type { ThrowReport } from '../throw-report.ts';
@@ -26,7 +26,7 @@ export function readReturned(
   | { readonly status: 'success'; readonly output: unknown; readonly outputJson: string }
   | { readonly status: 'error'; readonly error: GuestError } {
   const invalid = (message: string) => ({ status: 'error', error: { code: 'output-invalid', message, frames: [] } }) as const;
-  if (nestsDeeper(text, MAX_OUTPUT_DEPTH)) return invalid(`The output nests deeper than ${MAX_OUTPUT_DEPTH} levels.`);
+  if (nestsDeeper(text, maxOutputDepth)) return invalid(`The output nests deeper than ${maxOutputDepth} levels.`);
   try {
     return { status: 'success', output: JSON.parse(text), outputJson: text };
   } catch {

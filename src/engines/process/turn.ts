@@ -18,11 +18,11 @@ const maxProgressChars = 8 * 1024;
 const spareMessages = 1000;
 const maxReturnSpare = 64 * 1024;
 /** Each may hold two windows of bytes in the daemon. */
-const mostConnections = 64;
+const maxConnections = 64;
 const tooManyConnections = {
   ok: false,
   code: 'pending-host-calls-exceeded',
-  message: `Too many connections are open at once (at most ${mostConnections}, or limits.pendingHostCalls). Close some first.`,
+  message: `Too many connections are open at once (at most ${maxConnections}, or limits.pendingHostCalls). Close some first.`,
 } as const;
 
 type Refusal = Extract<BorderAnswer, { ok: false }>;
@@ -156,7 +156,7 @@ export class GuestTurn {
 
   /** A connection counts as a host call, and what goes over it is not recorded. */
   #dial({ id, host, port }: { readonly id: number; readonly host: string; readonly port: number }): void {
-    const tooMany = this.#streams.count() >= Math.min(this.#limits.pendingHostCalls, mostConnections);
+    const tooMany = this.#streams.count() >= Math.min(this.#limits.pendingHostCalls, maxConnections);
     const refusal = this.#refuse('dial', host.length) ?? (tooMany ? tooManyConnections : undefined);
     this.#recorder.leaveOut();
     this.#streams.dial(id, { host, port }, refusal);

@@ -1,4 +1,4 @@
-import { MAX_OUTPUT_DEPTH, nestsDeeper } from '../../config/json-nesting.ts';
+import { maxOutputDepth, nestsDeeper } from '../../config/json-nesting.ts';
 import type { GuestError, Isolation } from '../engine.ts';
 import type { CellCall } from './cell-call.ts';
 import { memoryExceeded, toGuestError } from './guest-errors.ts';
@@ -62,8 +62,8 @@ const noRoom: GuestError = {
 
 /** Reads what a handler returned. The prelude made the text, but nothing that comes from a guest is believed. */
 function readOutput(text: string): EndOfCall {
-  if (nestsDeeper(text, MAX_OUTPUT_DEPTH)) {
-    const message = `The output nests deeper than ${MAX_OUTPUT_DEPTH} levels.`;
+  if (nestsDeeper(text, maxOutputDepth)) {
+    const message = `The output nests deeper than ${maxOutputDepth} levels.`;
     return { status: 'error', error: { code: 'output-invalid', message, frames: [] } };
   }
   try {

@@ -3,9 +3,9 @@ import type { GuestError, StackFrame } from '../engine.ts';
 import { findIssueCode, type ThrowReport } from '../throw-report.ts';
 
 const FRAME = /^\s*at (?:(.*?) )?\(?([^()\s]+?):(\d+)(?::(\d+))?\)?$/;
-const MAX_FRAMES = 20;
+const maxFrames = 20;
 /** A longer line is no frame: reading it would only cost time. */
-const MAX_LINE = 500;
+const maxLineChars = 500;
 
 /** Refusals of the host that a handler may let through: they keep their code. */
 const refusalCodes: ReadonlySet<string> = new Set([
@@ -49,8 +49,8 @@ export function memoryExceeded(memoryBytes: number): string {
 export function parseStack(stack: string): StackFrame[] {
   const frames: StackFrame[] = [];
   for (const line of stack.split('\n')) {
-    if (frames.length >= MAX_FRAMES) break;
-    const match = line.length > MAX_LINE ? null : FRAME.exec(line);
+    if (frames.length >= maxFrames) break;
+    const match = line.length > maxLineChars ? null : FRAME.exec(line);
     if (!match) continue;
     const [, functionName, file = '', row = '1', column = '1'] = match;
     if (file === 'native' || file === 'prelude.js') continue;

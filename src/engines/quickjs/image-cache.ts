@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import type { Program } from '../engine.ts';
 
 const FINGERPRINT_BYTES = 32;
-const MAX_CACHE_BYTES = 64 * 1024 * 1024;
+const maxCacheBytes = 64 * 1024 * 1024;
 
 /** Images of programs in shared memory, bounded; what is missing is read or built again once, however many calls wait. */
 export class ImageCache {
@@ -45,7 +45,7 @@ export class ImageCache {
     this.#images.set(programKey, shared);
     this.#bytes += shared.length;
     for (const [key, image] of this.#images) {
-      if (this.#bytes <= MAX_CACHE_BYTES || key === programKey) break;
+      if (this.#bytes <= maxCacheBytes || key === programKey) break;
       this.#images.delete(key);
       this.#bytes -= image.length;
     }

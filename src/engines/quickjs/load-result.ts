@@ -4,7 +4,7 @@ import { memoryExceeded, toGuestError } from './guest-errors.ts';
 import type { LoadSliceResult } from './protocol.ts';
 
 /** The prelude cuts what nests deeper than 40 levels; a schema may hold as many again. */
-const MAX_EXPORTED_DEPTH = 200;
+const maxExportedDepth = 200;
 
 /** What became of a load: a result of the worker, or the loss of its thread. */
 export type LoadEnd = LoadSliceResult | { readonly type: 'lost'; readonly reason: 'killed' | 'died'; readonly detail: string };
@@ -36,7 +36,7 @@ function describeSlowLoad({ label, limits }: LoadRequest): string {
 
 /** The prelude made the text, unless the plugin forged it: nothing that comes from a guest is believed. */
 function readExported(json: string, keepImage: () => Uint8Array): LoadResult {
-  if (nestsDeeper(json, MAX_EXPORTED_DEPTH)) return fail('load-failed', 'What the plugin exports nests too deeply.');
+  if (nestsDeeper(json, maxExportedDepth)) return fail('load-failed', 'What the plugin exports nests too deeply.');
   try {
     return { ok: true, exported: JSON.parse(json), image: keepImage(), warnings: [] };
   } catch {

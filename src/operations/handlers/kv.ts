@@ -8,7 +8,7 @@ import type { OperationParts } from '../parts.ts';
 import { readKvCursor, writeKvCursor } from './kv-cursor.ts';
 
 /** A page ends at this many characters of keys and values, or after its first entry. */
-const mostPageChars = 1024 * 1024;
+const maxPageChars = 1024 * 1024;
 const defaultLimit = 500;
 
 interface PageInput {
@@ -82,7 +82,7 @@ export function createKvOperations(
       ...(after !== undefined && { after }),
     })) {
       chars += entry.key.length + entry.value.length;
-      isCut = entries.length > 0 && chars > mostPageChars;
+      isCut = entries.length > 0 && chars > maxPageChars;
       if (isCut) break;
       entries.push(entry);
     }

@@ -11,7 +11,7 @@ export interface PassedOver {
   readonly reason: string;
 }
 
-const mostNamed = 3;
+const maxNamed = 3;
 
 /** Says why a name in a root that looks like a plugin is none; undefined for plugins, and for what never looked like one. */
 export function explainPassedOver(root: PluginRoot, name: string): PassedOver | undefined {
@@ -26,7 +26,7 @@ export function explainPassedOver(root: PluginRoot, name: string): PassedOver | 
   if (kind !== 'folder' || !isKind(path, 'folder')) return undefined;
   const code = listCode(path);
   if (code.length === 0) return undefined;
-  const named = code.slice(0, mostNamed).join(', ') + (code.length > mostNamed ? ` and ${code.length - mostNamed} more` : '');
+  const named = code.slice(0, maxNamed).join(', ') + (code.length > maxNamed ? ` and ${code.length - maxNamed} more` : '');
   const what = `The folder ${shown} is no plugin: it has no index.ts, and its package.json names no "main" in it`;
   const fix = `Name its entry index.ts, move its files up to ${basename(root.path)}, or begin its name with "_" when plugins import it`;
   return { path, reason: `${what}, so ${named} ${code.length === 1 ? 'is' : 'are'} not looked at. ${fix}.` };

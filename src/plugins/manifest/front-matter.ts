@@ -6,9 +6,9 @@ export type FrontMatter =
   | { readonly ok: true; readonly data: Readonly<Record<string, unknown>>; readonly body: string }
   | { readonly ok: false; readonly reason: string };
 
-const mostChars = 64 * 1024;
-const mostAliases = 100;
-const mostBlankLines = 100;
+const maxChars = 64 * 1024;
+const maxAliases = 100;
+const maxBlankLines = 100;
 const opening = /^---(?!-)[ \t]*([^\r\n]*)/;
 
 /**
@@ -25,9 +25,9 @@ export function readFrontMatter(written: string): FrontMatter {
   }
   const end = text.indexOf('\n---', 3);
   if (end < 0) return refuse('Its front matter has no end: a second line of three dashes is missing.');
-  if (end > mostChars) return refuse(`Its front matter has ${end} characters; at most ${mostChars} are read.`);
+  if (end > maxChars) return refuse(`Its front matter has ${end} characters; at most ${maxChars} are read.`);
   if (hasLongGap(text.slice(0, end))) {
-    return refuse(`Its front matter has more than ${mostBlankLines} blank lines in a row.`);
+    return refuse(`Its front matter has more than ${maxBlankLines} blank lines in a row.`);
   }
   try {
     const { data, content } = matter(text, { language: 'yaml', engines });
@@ -42,7 +42,7 @@ function hasLongGap(text: string): boolean {
   let blank = 0;
   for (const line of text.split(/[\n\r\u2028\u2029]/)) {
     blank = line.trim() === '' ? blank + 1 : 0;
-    if (blank > 2 * mostBlankLines) return true;
+    if (blank > 2 * maxBlankLines) return true;
   }
   return false;
 }
@@ -65,7 +65,7 @@ function parseYaml(written: string): object {
   const document = parseDocument(text, { version: '1.2', schema: 'core', prettyErrors: false, logLevel: 'error' });
   const [problem] = document.errors;
   if (problem !== undefined) throw problem;
-  const value: unknown = document.toJS({ maxAliasCount: mostAliases });
+  const value: unknown = document.toJS({ maxAliasCount: maxAliases });
   if (value === null || value === undefined) return {};
   if (typeof value === 'object' && !Array.isArray(value)) return value;
   throw new RangeError('it must be a map of keys and values.');

@@ -32,7 +32,7 @@ const words: ReadonlyMap<string, string> = new Map(
     onLoad: ['init', 'setup', 'initialize'],
   }).flatMap(([meant, others]) => others.map((other) => [other, meant] as const)),
 );
-const mostUnknown = 8;
+const maxUnknown = 8;
 
 /** Refuses keys that nobody reads, all at once, each with the one that was probably meant. */
 export function checkKeys(node: ManifestNode, known: readonly string[]): void {
@@ -41,9 +41,9 @@ export function checkKeys(node: ManifestNode, known: readonly string[]): void {
   const unknown = Object.keys(node.data).filter((key) => !known.includes(key));
   const [first] = unknown;
   if (first === undefined) return;
-  const told = unknown.slice(0, mostUnknown).map((key) => ({ path: pathOf(node, key), hint: suggestKey(key, known) }));
+  const told = unknown.slice(0, maxUnknown).map((key) => ({ path: pathOf(node, key), hint: suggestKey(key, known) }));
   const named = told.map(({ path, hint }) => `"${path}".${hint}`);
-  const more = unknown.length > mostUnknown ? ` And ${unknown.length - mostUnknown} more.` : '';
+  const more = unknown.length > maxUnknown ? ` And ${unknown.length - maxUnknown} more.` : '';
   const message = named.length === 1 ? `Unknown key ${named[0]}` : `Unknown keys: ${named.join(' ')}${more}`;
   const hints = told.some(({ hint }) => hint !== '');
   const one = `Correct the key.${told[0]?.hint ?? ''}`;

@@ -14,7 +14,7 @@ export type OtherShape =
     }
   | { readonly isFound: false; readonly advice: Pick<Diagnostic, 'message' | 'fix'> | undefined };
 
-const longestName = 60;
+const maxNameChars = 60;
 const right = 'Write: export default { description, parameters, handler: async (args, context) => … }.';
 
 /** Reads what an adapted build exports. Nothing of it is believed: it is a plugin's word. */
@@ -23,7 +23,7 @@ export function readOtherShape(exported: unknown): OtherShape {
   const { $shape: shape, ...plugin } = main;
   if (!isRecord(shape)) return { isFound: false, advice: undefined };
   if (isRecord(shape.nothing)) return { isFound: false, advice: advise(shape.nothing) };
-  const name = typeof shape.name === 'string' ? shape.name.replace(/[^\w ,.-]/g, '').slice(0, longestName) : '';
+  const name = typeof shape.name === 'string' ? shape.name.replace(/[^\w ,.-]/g, '').slice(0, maxNameChars) : '';
   return { isFound: true, name: name || 'other', exported: { default: plugin, named: {} }, options: readNames(shape.options) };
 }
 
@@ -102,7 +102,7 @@ function list(names: readonly string[]): string {
   return names.length > 3 ? `${shown} and ${names.length - 3} more` : shown;
 }
 
-function readNames(value: unknown, longest = longestName): string[] {
+function readNames(value: unknown, maxChars = maxNameChars): string[] {
   if (!Array.isArray(value)) return [];
-  return value.flatMap((each) => (typeof each === 'string' ? [each.replace(/\s+/g, ' ').slice(0, longest)] : [])).slice(0, 20);
+  return value.flatMap((each) => (typeof each === 'string' ? [each.replace(/\s+/g, ' ').slice(0, maxChars)] : [])).slice(0, 20);
 }

@@ -21,7 +21,7 @@ interface RungBuild {
   readonly artifacts: Artifacts;
 }
 
-const mostKept = 32;
+const maxKept = 32;
 
 /** Creates the builder of rungs; what it makes lives in memory alone. */
 export function createEscalatedBuilds(parts: {
@@ -83,7 +83,7 @@ export function createEscalatedBuilds(parts: {
       buildsById.delete(id);
       buildsById.set(id, built);
       const [oldest] = buildsById.keys();
-      if (buildsById.size > mostKept && oldest !== undefined) drop(oldest);
+      if (buildsById.size > maxKept && oldest !== undefined) drop(oldest);
       return built.generation;
     },
     readTrace: (id) => buildsById.get(id)?.artifacts,

@@ -38,9 +38,9 @@ const graceMs = 100;
 const recheckAfterMs = [60, 340];
 /** What the machine could not do is tried again after this, and after twice as long each time that it still cannot. */
 const firstRetryMs = 500;
-const longestRetryMs = 30_000;
+const maxRetryMs = 30_000;
 const firstPauseMs = 5;
-const longestPauseMs = 100;
+const maxPauseMs = 100;
 
 /** Creates the unit of one plugin. */
 export function createPluginUnit(parts: UnitParts): PluginUnit {
@@ -89,7 +89,7 @@ export function createPluginUnit(parts: UnitParts): PluginUnit {
     if (closing.signal.aborted) return;
     retry = setTimeout(() => queueLook(true), retryMs);
     retry.unref();
-    retryMs = Math.min(2 * retryMs, longestRetryMs);
+    retryMs = Math.min(2 * retryMs, maxRetryMs);
   }
 
   interface Settling {
@@ -112,7 +112,7 @@ export function createPluginUnit(parts: UnitParts): PluginUnit {
   /** Looks until there is a result that counts. */
   async function lookUntilDecided(settling: Settling): Promise<{ readonly changed: boolean }> {
     const startedAtMs = performance.now();
-    for (let pauseMs = firstPauseMs; !closing.signal.aborted; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
+    for (let pauseMs = firstPauseMs; !closing.signal.aborted; pauseMs = Math.min(2 * pauseMs, maxPauseMs)) {
       const verdict = await judge.look(record, {
         deep: settling.deep,
         isExplicit: settling.isExplicit ?? false,

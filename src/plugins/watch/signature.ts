@@ -3,7 +3,7 @@ import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync } fr
 import { signatureOf } from '../compile/read-input.ts';
 import type { BuildInput } from '../generations/generation.ts';
 
-const MAX_INPUT_BYTES = 64 * 1024 * 1024;
+const maxInputBytes = 64 * 1024 * 1024;
 
 /** `size:mtimeNs:ctimeNs:ino` of a file; undefined when there is no regular file. Opens nothing. */
 export function readSignature(path: string): string | undefined {
@@ -22,7 +22,7 @@ export function readBuildInput(path: string): BuildInput | undefined {
   try {
     descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
     const stats = fstatSync(descriptor, { bigint: true });
-    if (!stats.isFile() || stats.size > MAX_INPUT_BYTES) return undefined;
+    if (!stats.isFile() || stats.size > maxInputBytes) return undefined;
     const sha256 = createHash('sha256').update(readFileSync(descriptor)).digest('hex');
     return { path, sha256, signature: signatureOf(stats) };
   } catch {

@@ -11,7 +11,7 @@ export interface OutputLog {
   readonly lines: number;
 }
 
-const longestLine = 4000;
+const maxLineChars = 4000;
 
 /** Makes the log of one call: standard error as `warn`, all else as `info`, within the limits of a log. */
 export function createOutputLog(
@@ -34,9 +34,9 @@ export function createOutputLog(
       add(text: string): void {
         const parts = (rest + text).split('\n');
         rest = parts.pop() ?? '';
-        for (const part of parts) write(level, part.replace(/\r$/, '').slice(0, longestLine));
+        for (const part of parts) write(level, part.replace(/\r$/, '').slice(0, maxLineChars));
         // A line without end is logged in pieces: it is not kept until it has one.
-        for (; rest.length > longestLine; rest = rest.slice(longestLine)) write(level, rest.slice(0, longestLine));
+        for (; rest.length > maxLineChars; rest = rest.slice(maxLineChars)) write(level, rest.slice(0, maxLineChars));
       },
       decode: (chunk: Uint8Array) => decoder.decode(chunk, { stream: true }),
       end(): void {

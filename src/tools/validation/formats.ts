@@ -1,6 +1,6 @@
 import { isIPv4, isIPv6 } from 'node:net';
 
-const longestFormatted = 2048;
+const maxFormattedChars = 2048;
 const datePattern = /^(\d{4})-(\d\d)-(\d\d)$/;
 const timePattern = /^([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d{1,9})?(Z|[+-]([01]\d|2[0-3]):?[0-5]\d)?$/i;
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
@@ -20,7 +20,7 @@ export const formatChecks: Readonly<Record<string, (text: string) => boolean>> =
 };
 
 function bounded(check: (text: string) => boolean): (text: string) => boolean {
-  return (text) => text.length <= longestFormatted && check(text);
+  return (text) => text.length <= maxFormattedChars && check(text);
 }
 
 function isDate(text: string): boolean {

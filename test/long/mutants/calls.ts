@@ -52,7 +52,7 @@ export const callMutants: MutantsByPromise = {
     {
       what: 'the plugin of a flood has every slot',
       file: 'src/queues/runnable-slots.ts',
-      find: "if (ofPlugin >= mostOfPlugin) return 'no';",
+      find: "if (ofPlugin >= maxOfPlugin) return 'no';",
       replace: '',
       tests: ['test/tools/fairness.test.ts'],
     },

@@ -13,7 +13,7 @@ export const guestMutants: MutantsByPromise = {
     {
       what: 'any number of threads is replaced early',
       file: 'src/engines/quickjs/schedule/scheduler.ts',
-      find: ' || this.#lingering.size >= MAX_LINGERING',
+      find: ' || this.#lingering.size >= maxLingering',
       replace: '',
       tests: ['test/engines/quickjs/native-answers.test.ts'],
     },
@@ -48,8 +48,8 @@ export const guestMutants: MutantsByPromise = {
     {
       what: 'what is thrown past all handlers is copied whole',
       file: 'src/engines/quickjs/cell/cell.ts',
-      find: 'const MAX_THROWN_BYTES = 8000;',
-      replace: 'const MAX_THROWN_BYTES = Number.POSITIVE_INFINITY;',
+      find: 'const maxThrownBytes = 8000;',
+      replace: 'const maxThrownBytes = Number.POSITIVE_INFINITY;',
       tests: ['test/promises/sandbox-escape.test.ts'],
     },
   ],

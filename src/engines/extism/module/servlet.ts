@@ -7,8 +7,8 @@ import { listExportedFunctions } from './module-sections.ts';
 export const describeExport = 'describe';
 export const callExport = 'call';
 
-const mostTools = 256;
-const mostDepth = 200;
+const maxTools = 256;
+const maxDepth = 200;
 const functionMark = { $function: true };
 
 /** True for a module that exports both. */
@@ -22,11 +22,11 @@ export function isServlet(module: Uint8Array): boolean {
  * inputSchema, outputSchema?, examples?}]}` or one such tool. Throws `manifest-invalid`.
  */
 export function describeServlet(sidecar: Readonly<Record<string, unknown>>, answer: string): Record<string, unknown> {
-  if (nestsDeeper(answer, mostDepth)) throw invalid(`at most ${mostDepth} levels of JSON`, 'more');
+  if (nestsDeeper(answer, maxDepth)) throw invalid(`at most ${maxDepth} levels of JSON`, 'more');
   const described = parseAnswer(answer);
   const listed = isRecord(described) && Array.isArray(described.tools) ? described.tools : [described];
-  if (listed.length === 0 || listed.length > mostTools) {
-    throw invalid(`at least one tool and at most ${mostTools}`, `${listed.length}`);
+  if (listed.length === 0 || listed.length > maxTools) {
+    throw invalid(`at least one tool and at most ${maxTools}`, `${listed.length}`);
   }
   const tools = listed.map((tool: unknown) => readTool(tool));
   const names = new Set(tools.map(([name]) => name));

@@ -12,7 +12,7 @@ import type { CallFacts } from './worker-messages.ts';
 export const daemonCallPrefix = 'hotcell_call:';
 
 /** The longest question, in bytes. */
-export const mostCallBytes = 16 * 1024 * 1024;
+export const maxCallBytes = 16 * 1024 * 1024;
 
 /** What the questions of one call are answered from. */
 export interface AnswerState {

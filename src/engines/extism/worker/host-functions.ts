@@ -1,6 +1,6 @@
 import type { CallContext } from '@extism/extism';
 import type { ThrowReport } from '../../throw-report.ts';
-import { answerBuiltModule, daemonCallPrefix, mostCallBytes } from './daemon-call.ts';
+import { answerBuiltModule, daemonCallPrefix, maxCallBytes } from './daemon-call.ts';
 import { GuestFault } from './guest-fault.ts';
 import type { HostCaller } from './host-channel.ts';
 import { type HttpAnswer, requestOverHost } from './http-request.ts';
@@ -162,8 +162,8 @@ function readDaemonCall(context: CallContext, address: bigint): string | undefin
   if (!bytes || bytes.length < daemonCallPrefix.length) return undefined;
   const name = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (!name.subarray(0, daemonCallPrefix.length).equals(Buffer.from(daemonCallPrefix))) return undefined;
-  if (name.length > mostCallBytes)
-    throw new GuestFault('arguments-invalid', `A call of the daemon has at most ${mostCallBytes} bytes.`);
+  if (name.length > maxCallBytes)
+    throw new GuestFault('arguments-invalid', `A call of the daemon has at most ${maxCallBytes} bytes.`);
   return name.toString('utf8', daemonCallPrefix.length);
 }
 

@@ -38,7 +38,7 @@ export interface Instances {
 
 // What is made ahead runs under no limit, so it must be known to be short. Before a call is known a module can read neither the
 // clock nor anything else, so making it takes as long as it took before.
-const longestPreparationMs = 1;
+const maxPreparationMs = 1;
 
 /** Keeps the modules of one worker, which the pool sends once and counts along. */
 export function createInstances(): Instances {
@@ -77,7 +77,7 @@ export function createInstances(): Instances {
     },
     prepare(call) {
       const module = known.get(call.moduleKey);
-      if (!module || module.needsCall || module.shortestMs > longestPreparationMs || spare) return;
+      if (!module || module.needsCall || module.shortestMs > maxPreparationMs || spare) return;
       const instance = makeInstance(module, call.bounds.memoryBytes).catch(() => {
         module.needsCall = true;
         return undefined;

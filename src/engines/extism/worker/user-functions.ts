@@ -1,7 +1,7 @@
 import type { CallContext } from '@extism/extism';
 import { maxInputDepth, nestsDeeper } from '../../../config/json-nesting.ts';
 import { type userFunctions, userNamespace } from '../module/module-contract.ts';
-import { answerDaemonCall, mostCallBytes } from './daemon-call.ts';
+import { answerDaemonCall, maxCallBytes } from './daemon-call.ts';
 import { GuestFault } from './guest-fault.ts';
 import type { HostCaller } from './host-channel.ts';
 import type { BlockBudget, HostFunction } from './host-functions.ts';
@@ -48,7 +48,7 @@ export function createUserFunctions(
 
 function readText(context: CallContext, address: bigint): string {
   const block = address === 0n ? null : context.read(address);
-  if (!block || block.bytes().length > mostCallBytes) throw malformed(`a block of at most ${mostCallBytes} bytes`);
+  if (!block || block.bytes().length > maxCallBytes) throw malformed(`a block of at most ${maxCallBytes} bytes`);
   return block.text();
 }
 

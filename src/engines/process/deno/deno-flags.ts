@@ -26,7 +26,7 @@ export interface DenoStart {
 export const noFiles: FileFlags = { cwd: undefined, read: [], write: [], denyRead: [], denyWrite: [] };
 
 /** More than the system takes as one argument is not said in a flag. */
-const mostFlagChars = 100_000;
+const maxFlagChars = 100_000;
 
 /**
  * The granted paths of a workspace as Deno's flags, but for what must not be opened. What leads out of the workspace, or cannot be
@@ -43,7 +43,7 @@ export function fileFlagsOf(
       .sort();
   const denyRead = [...forbidden.map((name) => join(dir, name)), ...barred];
   const denyWrite = [...denyRead, ...above];
-  const isSayable = denyWrite.every((path) => !path.includes(',')) && denyWrite.join().length < mostFlagChars;
+  const isSayable = denyWrite.every((path) => !path.includes(',')) && denyWrite.join().length < maxFlagChars;
   if (!isSayable) return undefined;
   const size = maxFileBytes === undefined ? {} : { maxFileBytes };
   return { cwd: dir, read: inside(read, denyRead), write: inside(write, denyWrite), denyRead, denyWrite, ...size };

@@ -19,9 +19,9 @@ export interface WorkspaceScan {
 
 /** What an entry counts beside its bytes; the same as for `context.files`. */
 const entryBytes = 1024;
-const mostEntries = 20_000;
+const maxEntries = 20_000;
 const deepest = 64;
-const mostBarred = 300;
+const maxBarred = 300;
 
 /** Looks at everything in a workspace; follows no link. What goes away meanwhile is passed over. */
 export async function scanWorkspace(dir: string): Promise<WorkspaceScan> {
@@ -32,7 +32,7 @@ export async function scanWorkspace(dir: string): Promise<WorkspaceScan> {
   const visit = async (folder: string, depth: number): Promise<boolean> => {
     for (const entry of await readdir(folder, { withFileTypes: true }).catch((): Dirent[] => [])) {
       const path = join(folder, entry.name);
-      if (++entries > mostEntries || barred.length > mostBarred || depth > deepest) return false;
+      if (++entries > maxEntries || barred.length > maxBarred || depth > deepest) return false;
       const stats = await lstat(path).catch(() => undefined);
       bytes += entryBytes + (stats?.isFile() ? stats.size : 0);
       const isForbidden = isForbiddenSegment(entry.name);

@@ -12,8 +12,8 @@ export interface FileCollection {
   read(): { readonly files: readonly SandboxFile[]; readonly refused: readonly string[] };
 }
 
-const mostEntries = 10_000;
-const mostRefusedNames = 100;
+const maxEntries = 10_000;
+const maxRefusedNames = 100;
 
 /** Makes a collection of at most `maxBytes`; more throws `payload-too-large`. */
 export function collectFiles(maxBytes: number): FileCollection {
@@ -24,7 +24,7 @@ export function collectFiles(maxBytes: number): FileCollection {
   let entries = 0;
   return {
     addEntry: (payload) => {
-      if (++entries > mostEntries) throw tooMuch(`more than ${mostEntries} files and folders`);
+      if (++entries > maxEntries) throw tooMuch(`more than ${maxEntries} files and folders`);
       current = undefined;
       if (payload.length < 11) throw new RangeError('an entry without a name');
       const kind = String.fromCharCode(payload.readUInt8(0));
@@ -35,7 +35,7 @@ export function collectFiles(maxBytes: number): FileCollection {
       const isUsable = parsed.ok && parsed.segments.join('/') === path && Buffer.from(path).equals(payload.subarray(10));
       if (kind === 'd' && isUsable) return;
       if (kind !== 'f' || !isUsable) {
-        if (refused.length < mostRefusedNames) refused.push(path.slice(0, 200).replaceAll(/[^\x20-\x7e]/g, '?'));
+        if (refused.length < maxRefusedNames) refused.push(path.slice(0, 200).replaceAll(/[^\x20-\x7e]/g, '?'));
       } else if (isChanged) {
         current = [];
         files.push({ path, parts: current });

@@ -9,7 +9,7 @@ export interface KeptOutput {
 }
 
 /** Beyond what is kept, so much is read and thrown away, so that a chatty command can come to its end. */
-const mostThrownAway = 8 * 1024 * 1024;
+const maxThrownAwayBytes = 8 * 1024 * 1024;
 
 /** Makes the keeper of at most `maxBytes`. */
 export function keepOutput(maxBytes: number): KeptOutput {
@@ -21,7 +21,7 @@ export function keepOutput(maxBytes: number): KeptOutput {
       // A copy: the part is a view on a larger buffer of the socket.
       if (room > 0) parts.push(Buffer.from(bytes.subarray(0, room)));
       seen += bytes.length;
-      return seen <= maxBytes + mostThrownAway;
+      return seen <= maxBytes + maxThrownAwayBytes;
     },
     read: () => Buffer.concat(parts),
     get isTruncated() {

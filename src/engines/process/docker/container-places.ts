@@ -3,7 +3,7 @@ import { HotcellError } from '../../../errors/hotcell-error.ts';
 import { createPlaceCount, type Holder } from '../../../queues/place-count.ts';
 import { createPlaces } from '../../../queues/places.ts';
 
-/** Lets so many commands have a container at a time; the others wait, callers in turn, at most `mostWaiting` of them. */
+/** Lets so many commands have a container at a time; the others wait, callers in turn, at most `maxWaiting` of them. */
 export interface ContainerPlaces {
   /** Resolves with what is to be called on the way out. Rejects with `cancelled` or `queue-full`. */
   enter(holder: Holder, signal: AbortSignal): Promise<() => void>;
@@ -11,14 +11,14 @@ export interface ContainerPlaces {
 
 /** Makes the places: no caller and no plugin has all of it, and admins have a reserve beyond it. */
 export function createContainerPlaces({
-  most,
-  mostWaiting,
+  maxRunning,
+  maxWaiting,
 }: {
-  readonly most: number;
-  readonly mostWaiting: number;
+  readonly maxRunning: number;
+  readonly maxWaiting: number;
 }): ContainerPlaces {
-  const running = createPlaces({ inside: sharePlaces(most), aside: sharePlaces(most), engine: 'docker' });
-  const waiting = createPlaceCount(shareQueue(mostWaiting));
+  const running = createPlaces({ inside: sharePlaces(maxRunning), aside: sharePlaces(maxRunning), engine: 'docker' });
+  const waiting = createPlaceCount(shareQueue(maxWaiting));
   return {
     async enter(holder, signal) {
       if (signal.aborted) throw endedEarly();

@@ -34,7 +34,7 @@ export interface CellContainer {
 
 const helloTimeoutMs = 20_000;
 const removeAgainMs = 100;
-const mostRemovals = 50;
+const maxRemovals = 50;
 
 /**
  * Starts a container and checks it twice: what Docker says that it made, and what the kernel says to its first process.
@@ -118,7 +118,7 @@ function createRemove(container: Docker.Container): () => Promise<void> {
     }
   };
   return () => {
-    removing ??= remove(mostRemovals);
+    removing ??= remove(maxRemovals);
     removing.catch(() => {
       removing = undefined;
     });

@@ -23,7 +23,7 @@ export interface ContainersParts {
   readonly firstRetryMs?: number;
 }
 
-const mostRetryMs = 60_000;
+const maxRetryMs = 60_000;
 /** With these nobody was reached, so nothing was made. */
 const unreached = new Set(['ENOENT', 'ECONNREFUSED', 'EACCES', 'EPERM', 'ENOTSOCK']);
 
@@ -46,7 +46,7 @@ export function createContainers({ docker, owner, firstRetryMs = 1000 }: Contain
     if (retry !== undefined) return;
     retry = setTimeout(() => {
       retry = undefined;
-      sweep().catch(() => sweepLater(Math.min(inMs * 2, mostRetryMs)));
+      sweep().catch(() => sweepLater(Math.min(inMs * 2, maxRetryMs)));
     }, inMs);
     retry.unref();
   };

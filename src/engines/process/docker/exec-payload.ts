@@ -10,15 +10,15 @@ export interface ExecWords {
   readonly env: Readonly<Record<string, string>>;
 }
 
-const mostArguments = 1000;
-const mostVariables = 500;
+const maxArguments = 1000;
+const maxVariables = 500;
 
 /** Command, arguments and environment as one frame. Throws `arguments-invalid` for what no process can be given. */
 export function encodeExec({ folder, command, args, env }: ExecWords): Buffer {
   const words = [command, ...args];
   const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
-  if (words.length > mostArguments || variables.length > mostVariables) {
-    throw refuse(`A command takes at most ${mostArguments} arguments.`);
+  if (words.length > maxArguments || variables.length > maxVariables) {
+    throw refuse(`A command takes at most ${maxArguments} arguments.`);
   }
   const strings = [folder, ...words, ...variables];
   if (strings.some((each) => each.includes('\0'))) throw refuse('An argument of a command may not hold a zero byte.');

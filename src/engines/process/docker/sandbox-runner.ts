@@ -78,7 +78,7 @@ export function createSandboxRunner({ dataDir, settings, env, onFault }: Sandbox
   const pinFile = join(dataDir, 'docker-images.json');
   const images = createImageBook({ docker, allowed: listAllowedImages(settings), pinFile });
   const owner = nameOwner(dataDir);
-  const places = createContainerPlaces({ most: settings.maxRunning, mostWaiting: settings.maxWaiting });
+  const places = createContainerPlaces({ maxRunning: settings.maxRunning, maxWaiting: settings.maxWaiting });
   const { perImage: perKind, total, idleMs } = settings.warm;
   const containers = createContainers({ docker, owner });
   const pool = createWarmPool({ start: containers.start, perKind, total, idleMs, onFault });

@@ -16,12 +16,12 @@ import { newGuestBuffer, newGuestString, readGuestBuffer, readGuestString, write
 import type { Instance } from './instance.ts';
 
 /** A memory that ever grew by more than this over its image is given back to the system: the instance is replaced. */
-const MAX_GROWTH_BYTES = 4 * 1024 * 1024;
+const maxGrowthBytes = 4 * 1024 * 1024;
 /** How often the guest's jobs are run between two looks at the clock. */
 const JOBS_PER_TURN = 1000;
 /** No operation has a longer name, and what a guest throws past its handlers is cut here. */
-const MAX_OPERATION_BYTES = 256;
-const MAX_THROWN_BYTES = 8000;
+const maxOperationBytes = 256;
+const maxThrownBytes = 8000;
 
 /**
  * What the guest asks through its one import. Returns the answer; throwing HostRefusal throws in the guest. The payload is
@@ -127,7 +127,7 @@ export class Cell {
 
   /** True when the instance is worth no further use: the memory of whoever lies in it can still be moved out, unless it is broken. */
   isWornOut(): boolean {
-    return this.broken || Math.max(this.#peak, this.#readTop()) - this.#imageTop > MAX_GROWTH_BYTES;
+    return this.broken || Math.max(this.#peak, this.#readTop()) - this.#imageTop > maxGrowthBytes;
   }
 
   /** Evaluates a script. */
@@ -217,7 +217,7 @@ export class Cell {
     try {
       const { ffi } = this.#instance;
       const at = (index: number) => ffi.QTS_ArgvGetJSValueConstPointer(argv, index);
-      const op = readGuestString(this.#instance, this.#context, at(0), MAX_OPERATION_BYTES);
+      const op = readGuestString(this.#instance, this.#context, at(0), maxOperationBytes);
       const id = ffi.QTS_GetFloat64(this.#context, at(1));
       const readPayload = (maxBytes?: number) => readGuestString(this.#instance, this.#context, at(2), maxBytes);
       const readBody = () => (count > 3 ? readGuestBuffer(this.#instance, this.#context, at(3)) : undefined);
@@ -277,7 +277,7 @@ export class Cell {
     const read = (name: string): string => {
       const key = newGuestString(this.#instance, this.#context, name);
       const value = ffi.QTS_GetProp(this.#context, error, key);
-      const text = readGuestString(this.#instance, this.#context, value, MAX_THROWN_BYTES);
+      const text = readGuestString(this.#instance, this.#context, value, maxThrownBytes);
       ffi.QTS_FreeValuePointer(this.#context, key);
       ffi.QTS_FreeValuePointer(this.#context, value);
       return text;
@@ -285,7 +285,7 @@ export class Cell {
     const thrown = { name: read('name'), message: read('message'), stack: read('stack') };
     // Nothing can be read of null, so all of it is empty.
     const isError = thrown.name !== 'undefined' && (thrown.name !== '' || thrown.message !== '');
-    const text = isError ? '' : readGuestString(this.#instance, this.#context, error, MAX_THROWN_BYTES);
+    const text = isError ? '' : readGuestString(this.#instance, this.#context, error, maxThrownBytes);
     // What is no Error may say something all the same, such as { code: 42 }.
     const code = text === '[object Object]' ? read('code') : 'undefined';
     const said = text === '[object Object]' && thrown.message !== 'undefined' ? thrown.message : text;

@@ -4,7 +4,7 @@ import { readRequest } from './host-answer.ts';
 import { HostRefusal } from './host-refusal.ts';
 import { Shape } from './shape.ts';
 
-const MAX_RANDOM_BYTES = 65_536;
+const maxRandomBytes = 65_536;
 
 /** Names of the web and of Node, in lower case, to what the host calls them. */
 const hashNames: Readonly<Record<string, string>> = {
@@ -27,10 +27,10 @@ const hmacRequest = Shape.Object({ algorithm: Shape.String({ maxLength: 20 }), k
 export const cryptoAnswers: Readonly<Record<string, AnswerNow>> = {
   'crypto.random': (payload) => {
     const count = Number(payload);
-    if (!Number.isInteger(count) || count < 0 || count > MAX_RANDOM_BYTES) {
+    if (!Number.isInteger(count) || count < 0 || count > maxRandomBytes) {
       throw new HostRefusal(
         'arguments-invalid',
-        `crypto.random gives 0 to ${MAX_RANDOM_BYTES} bytes, asked for ${payload.slice(0, 20)}.`,
+        `crypto.random gives 0 to ${maxRandomBytes} bytes, asked for ${payload.slice(0, 20)}.`,
       );
     }
     return randomBytes(count);

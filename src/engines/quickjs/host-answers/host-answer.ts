@@ -8,12 +8,12 @@ export type HostAnswer = string | Uint8Array | undefined;
 export type AnswerNow = (payload: string, body: Uint8Array) => HostAnswer;
 
 /** No text of a request is longer: a cell could not hold the answer beside it. */
-const MAX_PAYLOAD_CHARS = 64 * 1024 * 1024;
+const maxPayloadChars = 64 * 1024 * 1024;
 
 /** Reads the JSON of a guest by its shape. */
 export function readRequest<Value>(shape: Shape<Value>, payload: string, op: string): Value {
-  if (payload.length > MAX_PAYLOAD_CHARS) {
-    throw new HostRefusal('payload-too-large', `${op} takes ${MAX_PAYLOAD_CHARS} characters at most, got ${payload.length}.`);
+  if (payload.length > maxPayloadChars) {
+    throw new HostRefusal('payload-too-large', `${op} takes ${maxPayloadChars} characters at most, got ${payload.length}.`);
   }
   const request = parseJson(payload, op);
   if (!shape.fits(request)) throw new HostRefusal('arguments-invalid', `${op} got a request of another shape than it takes.`);

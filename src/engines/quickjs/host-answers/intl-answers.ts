@@ -3,9 +3,9 @@ import { readRequest } from './host-answer.ts';
 import { HostRefusal } from './host-refusal.ts';
 import { Shape } from './shape.ts';
 
-const MAX_TEXT_CHARS = 1024 * 1024;
-const MAX_SEGMENTED_CHARS = 100_000;
-const MAX_FORMATTERS = 64;
+const maxTextChars = 1024 * 1024;
+const maxSegmentedChars = 100_000;
+const maxFormatters = 64;
 
 /** The methods of each service that a guest may call; their results are plain data. */
 const services = {
@@ -27,7 +27,7 @@ const locales = Shape.Optional(Shape.Array(shortText, { maxItems: 20 }));
 const options = Shape.Optional(
   Shape.Record(shortText, Shape.Union([shortText, Shape.Number(), Shape.Boolean(), Shape.Null()]), { maxProperties: 40 }),
 );
-const text = Shape.String({ maxLength: MAX_TEXT_CHARS });
+const text = Shape.String({ maxLength: maxTextChars });
 const argument = Shape.Union([
   text,
   Shape.Number(),
@@ -130,7 +130,7 @@ function findFormatter(service: ServiceName, wanted: readonly string[] | undefin
   formatters.delete(key);
   formatters.set(key, made);
   const [oldest] = formatters.keys();
-  if (formatters.size > MAX_FORMATTERS && oldest !== undefined) formatters.delete(oldest);
+  if (formatters.size > maxFormatters && oldest !== undefined) formatters.delete(oldest);
   return made;
 }
 
@@ -139,8 +139,8 @@ function serviceClass(service: ServiceName): new (...args: unknown[]) => object 
 }
 
 function listSegments(segments: unknown, input: unknown): unknown[] {
-  if (typeof input !== 'string' || input.length > MAX_SEGMENTED_CHARS) {
-    throw new RangeError(`Intl.Segmenter takes a text of ${MAX_SEGMENTED_CHARS} characters at most`);
+  if (typeof input !== 'string' || input.length > maxSegmentedChars) {
+    throw new RangeError(`Intl.Segmenter takes a text of ${maxSegmentedChars} characters at most`);
   }
   const listed: unknown[] = [];
   for (const { segment, index, isWordLike } of segments as Intl.Segments) listed.push([segment, index, isWordLike]);

@@ -2,8 +2,8 @@ import type { AnswerNow } from './host-answer.ts';
 import { readRequest } from './host-answer.ts';
 import { Shape } from './shape.ts';
 
-const MAX_URL_CHARS = 1024 * 1024;
-const MAX_QUERY_CHARS = 8 * MAX_URL_CHARS;
+const maxUrlChars = 1024 * 1024;
+const maxQueryChars = 8 * maxUrlChars;
 
 /** The order that src/guests/cell/web/url.ts expects. */
 const partNames = [
@@ -21,10 +21,10 @@ const partNames = [
 ] as const;
 const settableNames = partNames.filter((name) => name !== 'origin');
 
-const urlText = Shape.String({ maxLength: MAX_URL_CHARS });
+const urlText = Shape.String({ maxLength: maxUrlChars });
 const parseRequest = Shape.Object({ input: urlText, base: Shape.Optional(urlText) });
 const setRequest = Shape.Object({ href: urlText, name: Shape.Literals(settableNames), value: urlText });
-const queryText = Shape.String({ maxLength: MAX_QUERY_CHARS });
+const queryText = Shape.String({ maxLength: maxQueryChars });
 const queryPairs = Shape.Array(Shape.Pair(Shape.String(), Shape.String()), { maxItems: 100_000 });
 
 /** URL and query strings by the host's own implementation. */

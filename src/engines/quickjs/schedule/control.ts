@@ -5,10 +5,10 @@
  */
 
 /** Slices that travel in one message at the most. */
-export const MAX_SLICES = 16;
+export const maxSlices = 16;
 /** Size of the shared memory. */
-export const CONTROL_BYTES = 4 * (2 + MAX_SLICES);
-const LOOKS = 1 + MAX_SLICES;
+export const CONTROL_BYTES = 4 * (2 + maxSlices);
+const LOOKS = 1 + maxSlices;
 
 const FREE = 0;
 const STARTED = 1;
@@ -16,7 +16,7 @@ const TAKEN_BACK = 2;
 
 /** Main thread, before a message is sent: nobody has a slice of it yet. */
 export function resetClaims(control: Int32Array): void {
-  for (let index = 0; index < MAX_SLICES; index++) Atomics.store(control, 1 + index, FREE);
+  for (let index = 0; index < maxSlices; index++) Atomics.store(control, 1 + index, FREE);
 }
 
 /** Worker: true when the slice is its own now. */

@@ -2,9 +2,9 @@ import { budgets } from '../../../config/budgets.ts';
 import type { CellMemory } from '../cell-call.ts';
 import { ordinaryKey } from '../suspend/resumed-program.ts';
 
-const MAX_IDLE_CELLS = budgets['cells.sessions'].inAll;
+const maxIdleCells = budgets['cells.sessions'].inAll;
 /** So many losses are remembered until a next call hears of them. */
-const MAX_LOSSES = 4096;
+const maxLosses = 4096;
 
 /**
  * Cells that outlive a call, by cell key; when there are too many, whoever has most loses one. A cell that is lost
@@ -33,7 +33,7 @@ export class KeptCells {
 
   /** When there are too many: of the idle cells of the caller who has most of them, the one unused for longest. */
   findSuperfluous(): CellMemory | undefined {
-    if (this.#cells.size <= MAX_IDLE_CELLS) return undefined;
+    if (this.#cells.size <= maxIdleCells) return undefined;
     const idleByOwner = new Map<string, CellMemory[]>();
     for (const cell of this.#cells.values()) {
       if (cell.isInUse) continue;
@@ -71,7 +71,7 @@ export class KeptCells {
       this.drop(key);
       this.#losses.set(key, reason);
       const [oldest] = this.#losses.keys();
-      if (this.#losses.size > MAX_LOSSES && oldest !== undefined) this.#losses.delete(oldest);
+      if (this.#losses.size > maxLosses && oldest !== undefined) this.#losses.delete(oldest);
       return true;
     }
     return false;

@@ -1,5 +1,5 @@
 import type { CellCall } from '../cell-call.ts';
-import { MAX_SLICES } from './control.ts';
+import { maxSlices } from './control.ts';
 import type { ThreadWork } from './thread-work.ts';
 
 /** Calls of a program whose slices last less than this on average travel together. */
@@ -38,6 +38,6 @@ export class Pace {
 
   /** How many calls of a program may travel together. */
   tripSize(programKey: string): number {
-    return Math.min(MAX_SLICES, Math.floor(TRIP_MS / (this.#sliceMs.get(programKey) ?? TRIP_MS)));
+    return Math.min(maxSlices, Math.floor(TRIP_MS / (this.#sliceMs.get(programKey) ?? TRIP_MS)));
   }
 }

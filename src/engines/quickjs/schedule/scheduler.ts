@@ -20,7 +20,7 @@ const STOP_MS = 500;
 /** A thread that was told to end and is not gone by then is replaced: what runs in it is native code, which nothing interrupts. */
 const END_MS = 250;
 /** So many threads may be on their way out like that; beyond it the next one is replaced when it is gone. */
-const MAX_LINGERING = 8;
+const maxLingering = 8;
 /** All threads busy for this long: another one is started, up to the maximum. */
 const SATURATION_MS = 30;
 /** A slice that turns out longer than this gives back the ones behind it. */
@@ -330,7 +330,7 @@ export class Scheduler {
 
   /** Others need not wait until native code that nothing interrupts is done. */
   #replaceLate(thread: WorkerThread, now: number): void {
-    if (now - thread.endingSince < END_MS || this.#lingering.size >= MAX_LINGERING) return;
+    if (now - thread.endingSince < END_MS || this.#lingering.size >= maxLingering) return;
     this.#lingering.add(thread);
     this.#lose(thread, 'it did not end');
   }

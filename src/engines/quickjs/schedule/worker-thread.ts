@@ -4,7 +4,7 @@ import type { CallSlice, FromWorker, LoadSlice, PackedFromWorker, ToWorker, Work
 import { CONTROL_BYTES, readLooks, resetClaims, takeSliceBack } from './control.ts';
 
 /** Images that a worker keeps ready; each takes about a megabyte. */
-const MAX_IMAGES = 32;
+const maxImages = 32;
 const workerFile = new URL(import.meta.url.endsWith('.ts') ? '../worker/worker.ts' : '../worker/worker.js', import.meta.url);
 
 /** A slice as the scheduler hands it over: serial numbers belong to the thread. */
@@ -108,7 +108,7 @@ export class WorkerThread {
   noteImage(programKey: string): void {
     this.#images.delete(programKey);
     this.#images.set(programKey, true);
-    if (this.#images.size <= MAX_IMAGES) return;
+    if (this.#images.size <= maxImages) return;
     const [oldest] = this.#images.keys();
     if (oldest === undefined) return;
     this.forget([oldest], []);

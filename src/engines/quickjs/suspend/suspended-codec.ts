@@ -17,7 +17,7 @@ const MAGIC = Buffer.from('HCSC');
 const DIGEST_BYTES = 32;
 const PREFIX_BYTES = MAGIC.length + 1 + DIGEST_BYTES;
 /** A cell has at most 160 MB, and the recording and the questions a few more. */
-const MAX_CONTENT_BYTES = 256 * 1024 * 1024;
+const maxContentBytes = 256 * 1024 * 1024;
 const LENGTHS_BYTES = 8;
 
 const count = Type.Integer({ minimum: 0 });
@@ -74,7 +74,7 @@ export async function decodeSuspended(packed: Uint8Array): Promise<SuspendedCall
   const content = file.subarray(PREFIX_BYTES);
   if (!digest(content).equals(file.subarray(MAGIC.length + 1, PREFIX_BYTES))) throw refuse('is damaged');
   try {
-    return readContent(await inflate(content, { maxOutputLength: MAX_CONTENT_BYTES }));
+    return readContent(await inflate(content, { maxOutputLength: maxContentBytes }));
   } catch (error) {
     throw error instanceof HotcellError ? error : refuse('is damaged');
   }

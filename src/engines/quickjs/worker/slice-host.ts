@@ -12,12 +12,12 @@ export type GuestReport =
   | { readonly kind: 'return'; readonly text: string }
   | { readonly kind: 'throw'; readonly report: ThrowReport };
 
-const MAX_RECORDED_CROSSINGS = 2000;
-const MAX_RECORDED_BYTES = 1024 * 1024;
+const maxRecordedCrossings = 2000;
+const maxRecordedBytes = 1024 * 1024;
 /** The longest text that the prelude sends of a log line or an exception is below this; what is longer was forged. */
-const MAX_REPORT_BYTES = 128 * 1024;
-const MAX_PROGRESS_BYTES = 8 * 1024;
-const MAX_KEY_BYTES = 1024;
+const maxReportBytes = 128 * 1024;
+const maxProgressBytes = 8 * 1024;
+const maxKeyBytes = 1024;
 
 /** The worker's half of the border during one slice: answers at once what can be, collects the questions for the daemon. */
 export class SliceHost {
@@ -81,23 +81,23 @@ export class SliceHost {
         this.report ??= this.#readOutput(op, readPayload(this.#budget.outputBytes + 1));
         return undefined;
       case 'throw':
-        this.report ??= { kind: 'throw', report: readThrowReport(readPayload(MAX_REPORT_BYTES)) };
+        this.report ??= { kind: 'throw', report: readThrowReport(readPayload(maxReportBytes)) };
         return undefined;
       case 'log':
         this.#addLog(readPayload);
         return undefined;
       case 'progress':
-        this.#addProgress(readPayload(MAX_PROGRESS_BYTES));
+        this.#addProgress(readPayload(maxProgressBytes));
         return undefined;
       case 'timer.cancel':
-        this.#clearTimer(Number(parseObject(readPayload(MAX_KEY_BYTES)).id));
+        this.#clearTimer(Number(parseObject(readPayload(maxKeyBytes)).id));
         return undefined;
       case 'cancel':
         this.#cancel(Number(readPayload()));
         return undefined;
       case 'config.get':
       case 'env.get':
-        return this.#readView(op, readPayload(MAX_KEY_BYTES));
+        return this.#readView(op, readPayload(maxKeyBytes));
       case 'env.names': {
         const names = JSON.stringify(Object.keys(this.#view.env));
         this.#record(op, '', names);
@@ -181,7 +181,7 @@ export class SliceHost {
 
   /** Reads the text only while there is room: a flood of log lines costs the host next to nothing. */
   #addLog(readPayload: (maxBytes: number) => string): void {
-    const line = this.#meter.log(() => readLogLine(parseObject(readPayload(MAX_REPORT_BYTES))));
+    const line = this.#meter.log(() => readLogLine(parseObject(readPayload(maxReportBytes))));
     if (line !== undefined) this.logs.push(line);
   }
 
@@ -192,7 +192,7 @@ export class SliceHost {
 
   #record(op: string, payload: string, answer: string): void {
     this.#recordedBytes += payload.length + answer.length;
-    if (this.crossings.length >= MAX_RECORDED_CROSSINGS || this.#recordedBytes > MAX_RECORDED_BYTES) this.crossingsDropped = true;
+    if (this.crossings.length >= maxRecordedCrossings || this.#recordedBytes > maxRecordedBytes) this.crossingsDropped = true;
     else this.crossings.push({ id: 0, op, payload, answer: { ok: true, payload: answer } });
   }
 }

@@ -9,14 +9,14 @@ import { claimSlice } from '../schedule/control.ts';
 import { SliceRunner } from './slice-runner.ts';
 
 /** Discarded memory of cells that may wait for its collection, and for how long. */
-const MAX_UNCOLLECTED_BYTES = 32 * 1024 * 1024;
+const maxUncollectedBytes = 32 * 1024 * 1024;
 const COLLECT_WITHIN_MS = 250;
 
 /** Messages that follow each other so closely are a stream. */
 const STREAM_MS = 1;
 /** How long the thread waits awake for the next message of a stream, and at most without a look at its timers. */
 const LINGER_MS = 0.1;
-const MAX_LINGER_MS = 20;
+const maxLingerMs = 20;
 /** So many single calls in a row look as if they went on. */
 const MANY_SINGLES = 8;
 
@@ -119,7 +119,7 @@ function createLinger(port: MessagePort, handle: (message: ToWorker) => void, ma
       const message = next.message as ToWorker;
       handle(message);
       isStream = note(message);
-      until = Math.min(performance.now() + LINGER_MS, startedAt + MAX_LINGER_MS);
+      until = Math.min(performance.now() + LINGER_MS, startedAt + maxLingerMs);
     }
   };
 }
@@ -143,7 +143,7 @@ function createCollector(): (discardedBytes: number) => void {
 
   return (discardedBytes) => {
     uncollectedBytes += discardedBytes;
-    if (uncollectedBytes > MAX_UNCOLLECTED_BYTES) collectNow();
+    if (uncollectedBytes > maxUncollectedBytes) collectNow();
     else timer ??= setTimeout(collectNow, COLLECT_WITHIN_MS);
   };
 }

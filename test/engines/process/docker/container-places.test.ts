@@ -7,7 +7,7 @@ const operator = { callerId: 'local', pluginPath: 'local.ts', isOperator: true }
 
 describe('createContainerPlaces', () => {
   it('lets so many in, callers in turn, and each leaves once', async () => {
-    const places = createContainerPlaces({ most: 2, mostWaiting: 10 });
+    const places = createContainerPlaces({ maxRunning: 2, maxWaiting: 10 });
     const first = await places.enter(holder('ann'), never);
     const second = await places.enter(holder('bob'), never);
     const order: string[] = [];
@@ -35,7 +35,7 @@ describe('createContainerPlaces', () => {
   });
 
   it('keeps places for admins when the others have all', async () => {
-    const places = createContainerPlaces({ most: 4, mostWaiting: 1 });
+    const places = createContainerPlaces({ maxRunning: 4, maxWaiting: 1 });
     for (const callerId of ['ann', 'ann', 'bob', 'bob']) await places.enter(holder(callerId, `${callerId}.ts`), never);
     const ending = new AbortController();
     const waits = places.enter(holder('carl'), ending.signal);
@@ -51,7 +51,7 @@ describe('createContainerPlaces', () => {
   });
 
   it('refuses those beyond the bound by name, and keeps no place for whoever gave up', async () => {
-    const places = createContainerPlaces({ most: 1, mostWaiting: 1 });
+    const places = createContainerPlaces({ maxRunning: 1, maxWaiting: 1 });
     const leave = await places.enter(holder('ann'), never);
     const ending = new AbortController();
     const givesUp = places.enter(holder('ann'), ending.signal);

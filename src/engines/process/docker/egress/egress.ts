@@ -14,7 +14,7 @@ export interface Egress {
   close(): void;
 }
 
-const mostConnections = 64;
+const maxConnections = 64;
 
 /**
  * Takes the connections that come out of a container and serves each as a proxy: it is `dial` that decides where they may go,
@@ -30,7 +30,7 @@ export function createEgress({
   const sockets = new Map<number, RelayedSocket>();
   const ending = new AbortController();
   const accept = (channel: number): void => {
-    if (sockets.size >= mostConnections || sockets.has(channel)) {
+    if (sockets.size >= maxConnections || sockets.has(channel)) {
       link.send(toInit.close, channel);
       return;
     }

@@ -4,7 +4,7 @@ import type { SandboxRequest } from '../../../../border/sandbox.ts';
 import { HotcellError } from '../../../../errors/hotcell-error.ts';
 import { readProxyRequest } from './proxy-request.ts';
 
-const longestHead = 32 * 1024;
+const maxHeadBytes = 32 * 1024;
 const headTimeoutMs = 30_000;
 
 /**
@@ -62,7 +62,7 @@ async function readHead(client: Duplex): Promise<{ head: string; rest: Buffer }>
     if (end >= 0) {
       client.pause();
       resolve({ head: held.subarray(0, end).toString('latin1'), rest: held.subarray(end + 4) });
-    } else if (held.length > longestHead) {
+    } else if (held.length > maxHeadBytes) {
       reject(new Error('the head of the request is too long'));
     }
   };

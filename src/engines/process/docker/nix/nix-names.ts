@@ -1,8 +1,8 @@
 /** The reason of a refusal ends a sentence about the name. */
 export type CheckedName = { readonly ok: true } | { readonly ok: false; readonly reason: string };
 
-const longestPackage = 128;
-const longestUrl = 512;
+const maxPackageChars = 128;
+const maxUrlChars = 512;
 const attribute = /^[A-Za-z_][A-Za-z0-9_-]*(?:\.[A-Za-z0-9_][A-Za-z0-9_-]*)*$/;
 /** Words that mean something else than a package where a package is expected. */
 const reserved = new Set([
@@ -32,7 +32,7 @@ const fragment = /^[A-Za-z0-9_.-]+$/;
  * attribute of Nixpkgs is let through: `jq`, `python3Packages.requests`.
  */
 export function checkNixPackage(name: string): CheckedName {
-  if (name.length > longestPackage) return refuse(`has more than ${longestPackage} characters`);
+  if (name.length > maxPackageChars) return refuse(`has more than ${maxPackageChars} characters`);
   if (!attribute.test(name)) return refuse('is no package of Nixpkgs; write it as jq or python3Packages.requests');
   if (reserved.has(name.split('.', 1)[0] ?? '')) return refuse('is a word of the language of Nix and no package');
   return { ok: true };
@@ -40,7 +40,7 @@ export function checkNixPackage(name: string): CheckedName {
 
 /** Checks the address of a flake: from a code host or over HTTPS, never a path of this machine. */
 export function checkFlakeUrl(url: string): CheckedName {
-  if (url.length > longestUrl) return refuse(`has more than ${longestUrl} characters`);
+  if (url.length > maxUrlChars) return refuse(`has more than ${maxUrlChars} characters`);
   const [beforeHash = '', hash] = splitOnce(url, '#');
   const [address = '', question] = splitOnce(beforeHash, '?');
   if (address.split('/').includes('..')) return refuse('leads upward with ".."');

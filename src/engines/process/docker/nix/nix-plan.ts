@@ -21,7 +21,7 @@ export type PlannedNix =
   | { readonly ok: true; readonly plan: NixPlan; readonly shadowed: readonly string[] }
   | { readonly ok: false; readonly reason: string };
 
-const mostPackages = 100;
+const maxPackages = 100;
 
 /**
  * Chooses the source that wins, in the documented order: the address of a flake, declared packages, `flake.nix`, `shell.nix`,
@@ -85,7 +85,7 @@ function planUrl(url: string): PlannedNix {
 
 function planPackages(names: readonly string[], from: 'declared' | 'file'): PlannedNix {
   const packages = [...new Set(names)];
-  if (packages.length > mostPackages) return refuse(`At most ${mostPackages} packages can be named; got ${packages.length}.`);
+  if (packages.length > maxPackages) return refuse(`At most ${maxPackages} packages can be named; got ${packages.length}.`);
   for (const name of packages) {
     const checked = checkNixPackage(name);
     if (!checked.ok) return refuse(`The package ${quote(name)} ${checked.reason}.`);
