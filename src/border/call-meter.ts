@@ -16,6 +16,8 @@ export interface MeterBounds {
   readonly pendingHostBytes: number;
   readonly logLines: number;
   readonly logBytes: number;
+  /** Reports of how far the call is. */
+  readonly progress: number;
 }
 
 type Refusal = Extract<BorderAnswer, { ok: false }>;
@@ -85,11 +87,11 @@ export class CallMeter {
   /** Takes a report of progress as the guest wrote it; undefined when it is none, or one too many. */
   progress(told: Readonly<Record<string, unknown>>): BorderProgress | undefined {
     const { done, total, message } = told;
-    if (this.#progress >= this.#bounds.logLines || typeof done !== 'number' || !Number.isFinite(done)) return undefined;
+    if (this.#progress >= this.#bounds.progress || typeof done !== 'number' || !Number.isFinite(done)) return undefined;
     this.#progress++;
     return {
       done,
-      ...(typeof total === 'number' ? { total } : {}),
+      ...(typeof total === 'number' && Number.isFinite(total) ? { total } : {}),
       ...(typeof message === 'string' ? { message: message.slice(0, maxProgressMessageChars) } : {}),
     };
   }

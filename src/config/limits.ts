@@ -20,7 +20,7 @@ export const limitTable = {
   argumentBytes: { default: 1 * MIB, max: 16 * MIB, about: 'arguments as JSON, in bytes' },
   outputBytes: { default: 1 * MIB, max: 16 * MIB, about: 'output as JSON, in bytes' },
   logBytes: { default: 256 * KIB, max: 4 * MIB, about: 'log of a call, in bytes' },
-  logLines: { default: 1000, max: 20_000, about: 'log of a call, in lines' },
+  logLines: { default: 1000, max: 20_000, about: 'log of a call, in lines, and its reports of progress' },
   hostCalls: { default: 1000, max: 100_000, about: 'host calls of a call' },
   pendingHostCalls: { default: 64, max: 1024, about: 'host calls of a call that wait at the same time' },
 } as const satisfies Record<string, LimitRow>;

@@ -37,7 +37,7 @@ function isFile(path: string): boolean {
 export function readConfigFile(file: string): unknown {
   const extension = extname(file);
   if (codeExtensions.includes(extension)) return runCode(file);
-  const text = readText(file);
+  const text = readConfigText(file);
   if (extension === '.json') return parseJson(text, file);
   if (extension === '.yaml' || extension === '.yml') return parseYaml(text, file);
   throw new HotcellError(
@@ -46,7 +46,8 @@ export function readConfigFile(file: string): unknown {
   );
 }
 
-function readText(file: string): string {
+/** The text of a config file. Throws `config-invalid` for what is none: a pipe would keep the reader, a device has no end. */
+export function readConfigText(file: string): string {
   const stats = statSync(file, { throwIfNoEntry: false });
   if (stats === undefined) throw invalid(file, 'does not exist');
   if (!stats.isFile()) throw invalid(file, 'is not a file');
@@ -89,7 +90,7 @@ function parseYaml(text: string, file: string): unknown {
 export function findLine(file: string, path: readonly string[]): number | undefined {
   if (codeExtensions.includes(extname(file))) return undefined;
   const lineCounter = new LineCounter();
-  const document = parseDocument(readText(file), { version: '1.2', schema: 'core', lineCounter, logLevel: 'silent' });
+  const document = parseDocument(readConfigText(file), { version: '1.2', schema: 'core', lineCounter, logLevel: 'silent' });
   // A key that is missing is looked for where it should stand.
   for (let length = path.length; length > 0; length--) {
     const found = findKey(document.contents, path.slice(0, length));

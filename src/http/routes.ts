@@ -1,3 +1,4 @@
+import { finished } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { Caller } from '../callers/caller.ts';
@@ -59,7 +60,9 @@ async function answerAsStream(
   { request, reply, context, parts }: { request: FastifyRequest; reply: FastifyReply; context: HttpContext; parts: RouteParts },
   invoke: () => unknown,
 ): Promise<FastifyReply> {
-  const release = parts.streams.take(request.caller);
+  // Held until the reader has all of it or is gone: a call may wait for a person long after, and what a slow reader leaves
+  // unsent is in memory.
+  finished(reply.raw, parts.streams.take(request.caller));
   const stream = new AnswerStream(reply, () => parts.isCurrent(request.caller));
   context.stream = stream;
   try {
@@ -69,8 +72,6 @@ async function answerAsStream(
   } catch (error) {
     if (!stream.isOpen) throw error;
     stream.problem(toHotcellError(error, parts.log));
-  } finally {
-    release();
   }
   return reply;
 }

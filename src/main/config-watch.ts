@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs';
 import { basename, dirname, extname, join } from 'node:path';
 import { watch } from 'chokidar';
 import { searchedNames } from '../config/config-names.ts';
 import type { Config } from '../config/config-types.ts';
 import { type ConfigEdit, type ConfigState, openLiveConfig } from '../config/live.ts';
+import { readConfigText } from '../config/read-file.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import type { EventLog } from '../events/event.ts';
 
@@ -89,7 +89,7 @@ export function openConfig(initial: Config, cwd: string): OpenConfig {
 
 function readText(file: string): string {
   try {
-    return readFileSync(file, 'utf8');
+    return readConfigText(file);
   } catch {
     return '';
   }

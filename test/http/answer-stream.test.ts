@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { createHttpClient } from '../../src/client/client.ts';
+import { budgets } from '../../src/config/budgets.ts';
 import type { EventEnvelope } from '../../src/events/event.ts';
 import { toolContracts } from '../../src/operations/contracts/tools.ts';
 import { startSmallDaemon } from '../small-daemon.ts';
@@ -88,6 +89,20 @@ describe('an answer as a stream over HTTP', () => {
 });
 
 const approvals = async () => (await import('../../src/operations/contracts/approvals.ts')).approvalContracts;
+
+describe('callers who follow calls and go away', () => {
+  it('gives their places back at once, while the calls wait for a person', async () => {
+    const headers = { authorization: `Bearer ${token}`, accept: 'text/event-stream', 'content-type': 'application/json' };
+    const isFollowed = async () => {
+      const away = new AbortController();
+      const init = { method: 'POST', headers, body: '{}', signal: away.signal };
+      const { status } = await fetch(`${url}/api/tools/asks/call`, init);
+      away.abort();
+      return status === 200;
+    };
+    for (let left = 0; left < 2 * budgets['door.streams'].perCaller; left++) await expect.poll(isFollowed).toBe(true);
+  });
+});
 
 describe('an answer as a stream in the client', () => {
   it('tells the same, and throws the problem of what was refused', async () => {

@@ -1,4 +1,5 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
@@ -123,6 +124,14 @@ describe('an edit of the config file while the daemon runs', () => {
     writeFileSync(join(folder, 'hotcell.config.json'), '{}');
     await house.event('config-change', ({ data }) => data.problem?.includes('more than one config file') === true);
     expect((await house.call('units')).output).toBe('metric');
+  });
+
+  it('goes on where the file becomes a pipe or a device, which nobody could read to its end', async () => {
+    rmSync(file);
+    execFileSync('mkfifo', [file]);
+    symlinkSync('/dev/zero', join(folder, 'hotcell.config.json'));
+    await house.event('config-change', () => true);
+    expect((await house.call('units')).output).toBe('none');
   });
 
   it('treats a file that is gone as one that says nothing', async () => {

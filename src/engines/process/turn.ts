@@ -54,7 +54,7 @@ export class GuestTurn {
     this.#send = parts.send;
     const { hostCalls, pendingHostCalls, logLines, logBytes, argumentBytes } = parts.limits;
     const pendingHostBytes = pendingBytesOf(argumentBytes);
-    this.#meter = new CallMeter({ hostCalls, pendingHostCalls, pendingHostBytes, logLines, logBytes });
+    this.#meter = new CallMeter({ hostCalls, pendingHostCalls, pendingHostBytes, logLines, logBytes, progress: logLines });
     this.#recorder = new Recorder({ seed: (parts.seed ?? []).join(','), startedAtMs: Date.now() });
     this.#streams = new GuestStreams({ dial: parts.host?.dial?.bind(parts.host), send: parts.send });
   }

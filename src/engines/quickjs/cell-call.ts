@@ -1,5 +1,5 @@
 import { randomFillSync } from 'node:crypto';
-import type { BorderHost } from '../../border/border.ts';
+import type { BorderHost, LogLine } from '../../border/border.ts';
 import { pendingBytesOf } from '../../border/call-meter.ts';
 import { Recorder } from '../../border/recorder.ts';
 import { countedAs } from '../../config/anonymous.ts';
@@ -79,15 +79,22 @@ export interface OpenQuestion {
 export function noteSlice(call: CellCall, result: CallSliceResult): void {
   call.used.cpuMs += result.cpuMs;
   call.used.hostCalls += result.hostCalls;
-  for (const line of result.logs ?? []) {
-    call.used.logLines++;
-    call.used.logBytes += Buffer.byteLength(line.text);
-    call.host.log(line);
-  }
+  for (const line of result.logs ?? []) noteLine(call, line);
   for (const name of result.deniedNames ?? []) call.host.deniedName?.(name);
   for (const progress of result.progress ?? []) call.host.progress(progress);
+  call.used.progress = (call.used.progress ?? 0) + (result.progress?.length ?? 0);
   for (const crossing of result.crossings ?? []) call.recorder.add(crossing);
   if (result.crossingsDropped) call.recorder.leaveOut();
+}
+
+/** Beyond the limits comes only what says that the log is full: every slice says so, the call once. */
+function noteLine({ used, request: { limits }, host }: CellCall, line: LogLine): void {
+  const isBeyond = used.logLines >= limits.logLines || used.logBytes >= limits.logBytes;
+  if (isBeyond && used.isLogFull === true) return;
+  used.isLogFull = isBeyond;
+  used.logLines++;
+  used.logBytes += Buffer.byteLength(line.text);
+  host.log(line);
 }
 
 /** What is left of the limits of a call for its next slice. */
@@ -102,6 +109,7 @@ export function budgetOf(call: CellCall): SliceBudget {
     outputBytes: limits.outputBytes,
     logBytes: Math.max(0, limits.logBytes - call.used.logBytes),
     logLines: Math.max(0, limits.logLines - call.used.logLines),
+    progress: Math.max(0, limits.logLines - (call.used.progress ?? 0)),
     hostCalls: Math.max(0, limits.hostCalls - call.used.hostCalls),
     pendingHostCalls: limits.pendingHostCalls,
     pendingHostBytes: Math.max(0, pendingBytesOf(limits.argumentBytes) - openBytes),

@@ -20,6 +20,7 @@ export interface SliceBudget {
   readonly outputBytes: number;
   readonly logBytes: number;
   readonly logLines: number;
+  readonly progress: number;
   readonly hostCalls: number;
   readonly pendingHostCalls: number;
   /** What the questions that wait at the same time may hold, in bytes. */

@@ -20,7 +20,7 @@ export function createOutputLog(
   now: () => number = Date.now,
 ): OutputLog {
   const streams = { stdout: createStream('info'), stderr: createStream('warn') };
-  const meter = new CallMeter({ ...limits, hostCalls: 0, pendingHostCalls: 0, pendingHostBytes: 0 });
+  const meter = new CallMeter({ ...limits, hostCalls: 0, pendingHostCalls: 0, pendingHostBytes: 0, progress: 0 });
 
   function write(level: LogLine['level'], text: string): void {
     const line = meter.log(() => ({ level, text, atMs: now() }));

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { BorderAnswer, BorderHost, BorderRequest, LogLine } from '../../../src/border/border.ts';
+import type { BorderAnswer, BorderHost, BorderProgress, BorderRequest, LogLine } from '../../../src/border/border.ts';
 import { defaultLimits, type Limits } from '../../../src/config/limits.ts';
 import { Deadline } from '../../../src/engines/deadline.ts';
 import type { Engine, Isolation, Program, RunOutcome } from '../../../src/engines/engine.ts';
@@ -15,6 +15,7 @@ export interface CellEngine {
   readonly dataDir: string;
   readonly logs: LogLine[];
   readonly warnings: string[];
+  readonly progress: BorderProgress[];
   readonly killed: string[];
   /** Keys of programs whose kept cells were lost, and why. */
   readonly losses: Array<readonly [programKey: string, reason: string]>;
@@ -47,6 +48,7 @@ export async function startCellEngine(workers = { min: 2, max: 4 }, waiting?: Wa
   giveWarmCache(dataDir);
   const logs: LogLine[] = [];
   const warnings: string[] = [];
+  const progress: BorderProgress[] = [];
   const killed: string[] = [];
   const losses: Array<readonly [string, string]> = [];
   const engine = await createQuickJsEngine({
@@ -61,10 +63,11 @@ export async function startCellEngine(workers = { min: 2, max: 4 }, waiting?: Wa
     dataDir,
     logs,
     warnings,
+    progress,
     killed,
     losses,
     load: (plugin) => loadProgram(engine, plugin),
-    call: (program, options = {}) => runCall(engine, { logs, warnings }, program, options),
+    call: (program, options = {}) => runCall(engine, { logs, warnings, progress }, program, options),
     close: async () => {
       await engine.close();
       rmSync(dataDir, { recursive: true, force: true });
@@ -82,7 +85,7 @@ async function loadProgram(engine: Engine, plugin: string): Promise<Program> {
 
 function runCall(
   engine: Engine,
-  { logs, warnings }: Pick<CellEngine, 'logs' | 'warnings'>,
+  { logs, warnings, progress }: Pick<CellEngine, 'logs' | 'warnings' | 'progress'>,
   program: Program,
   options: CallOptions,
 ): Promise<RunOutcome> {
@@ -92,7 +95,7 @@ function runCall(
     view: () => ({ config: options.config ?? {}, env: {}, denied: {} }),
     log: (line) => logs.push(line),
     warn: (text) => warnings.push(text),
-    progress: () => {},
+    progress: (report) => progress.push(report),
   };
   return engine.run(
     {

@@ -95,6 +95,25 @@ describe('limits', () => {
     expect(cells.logs.at(-1)?.text).toMatch(/log of this call is full/);
   });
 
+  it.each([
+    ['lines', { logLines: 50 }],
+    ['bytes', { logBytes: 50 }],
+  ])('counts the log and progress of a call that waits in between over all its slices: by %s', async (_by, limits) => {
+    const program = await cells.load(`{ handler: async (args, { progress }) => {
+      for (let slice = 0; slice < 20; slice++) {
+        for (let told = 0; told < 60; told++) { console.log("x"); progress(told, 60); }
+        await new Promise((resolve) => setTimeout(resolve, 0));
+      }
+      return "done" } }`);
+    cells.logs.length = 0;
+    cells.progress.length = 0;
+    const outcome = await cells.call(program, { limits });
+    expect(outputOf(outcome)).toBe('done');
+    expect(cells.logs.map(({ text }) => text).filter((text) => text !== 'x')).toEqual([expect.stringMatching(/is full/)]);
+    expect(cells.logs).toHaveLength(51);
+    expect(cells.progress).toHaveLength('logLines' in limits ? 50 : 1000);
+  });
+
   it('holds the memory limit also where many small things add up', async () => {
     const program = await cells.load(
       '{ handler: (args) => Array.from({ length: args.n }, () => new Array(1000).fill(7)).length }',

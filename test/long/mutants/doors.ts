@@ -191,6 +191,20 @@ export const doorMutants: MutantsByPromise = {
   ],
   'Slow readers and floods are bounded at every door': [
     {
+      what: 'who follows a call and goes away keeps the place until the call ends',
+      file: 'src/http/routes.ts',
+      find: 'finished(reply.raw, parts.streams.take(request.caller));',
+      replace: 'parts.streams.take(request.caller);',
+      tests: ['test/http/answer-stream.test.ts'],
+    },
+    {
+      what: 'a config file that became a pipe stops the daemon',
+      file: 'src/config/read-file.ts',
+      find: "if (!stats.isFile()) throw invalid(file, 'is not a file');",
+      replace: '',
+      tests: ['test/main/config-watch.test.ts'],
+    },
+    {
       what: 'a WebSocket has any number of requests under way',
       file: 'src/http/json-rpc/connection.ts',
       find: 'if (inFlight < maxInFlight) return undefined;',

@@ -106,6 +106,20 @@ export const guestMutants: MutantsByPromise = {
       tests: ['test/engines/quickjs/limits.test.ts'],
     },
     {
+      what: 'a call that waits in between tells of its progress without end',
+      file: 'src/engines/quickjs/cell-call.ts',
+      find: 'progress: Math.max(0, limits.logLines - (call.used.progress ?? 0)),',
+      replace: 'progress: limits.logLines,',
+      tests: ['test/engines/quickjs/limits.test.ts'],
+    },
+    {
+      what: 'every slice of a call says that its log is full',
+      file: 'src/engines/quickjs/cell-call.ts',
+      find: 'if (isBeyond && used.isLogFull === true) return;',
+      replace: '',
+      tests: ['test/engines/quickjs/limits.test.ts'],
+    },
+    {
       what: 'a packed text is unpacked to any size',
       file: 'src/engines/quickjs/host-answers/zlib-answers.ts',
       find: 'Math.max(1, Math.min(maxOutputBytes, Math.trunc(asked.maxOutputBytes ?? maxOutputBytes)))',

@@ -51,7 +51,7 @@ function explainCompileError(error: unknown): GuestError {
 /** Reports the end of a call first; what is left to do after it does not hold it up. */
 async function runCall(call: ModuleCall): Promise<void> {
   const beforeMs = readThreadMs();
-  const meter = new CallMeter({ ...call.bounds, pendingHostCalls: 1, pendingHostBytes: Number.POSITIVE_INFINITY });
+  const meter = new CallMeter({ ...call.bounds, pendingHostCalls: 1, pendingHostBytes: Number.POSITIVE_INFINITY, progress: 0 });
   const log = createModuleLog(meter, (line) => report({ type: 'log', line }));
   const host = createHostCaller(answers, report, meter);
   const usage = () => {

@@ -22,7 +22,7 @@ function readText(code: string | Uint8Array): string {
 
 /** Nothing is open at the host while a plugin loads. */
 function budgetOf(limits: Limits): LoadOrder['budget'] {
-  return { ...limits, pendingHostBytes: 0 };
+  return { ...limits, progress: 0, pendingHostBytes: 0 };
 }
 
 /** A module may export its plugin under the name of its file. */

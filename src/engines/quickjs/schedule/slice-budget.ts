@@ -10,6 +10,7 @@ export const defaultBudget: SliceBudget = Object.freeze({
   outputBytes: defaultLimits.outputBytes,
   logBytes: defaultLimits.logBytes,
   logLines: defaultLimits.logLines,
+  progress: defaultLimits.logLines,
   hostCalls: defaultLimits.hostCalls,
   pendingHostCalls: defaultLimits.pendingHostCalls,
   pendingHostBytes: pendingBytesOf(defaultLimits.argumentBytes),

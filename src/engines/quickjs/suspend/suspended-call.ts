@@ -6,6 +6,10 @@ export interface SpentBudget {
   hostCalls: number;
   logLines: number;
   logBytes: number;
+  /** Absent in what an older daemon suspended. */
+  progress?: number;
+  /** The log said that it is full. */
+  isLogFull?: boolean;
 }
 
 /** A waiting call taken out of its engine: everything that another process needs to go on with it. */
