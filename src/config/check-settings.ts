@@ -1,6 +1,6 @@
 import Type, { type TSchema } from 'typebox';
 import Value from 'typebox/value';
-import { suggestNearNames } from '../errors/near-names.ts';
+import { askForOneOf, suggestNearNames } from '../errors/near-names.ts';
 
 /** One thing that is wrong: the key path (`queue.maxPending`) and a whole clause without the path. */
 export interface SettingProblem {
@@ -9,28 +9,48 @@ export interface SettingProblem {
 }
 
 /** Finds everything that is wrong with a value at once, one problem a key; none when the schema accepts it. */
-export function checkSettings(schema: TSchema, value: unknown, path: readonly string[] = []): SettingProblem[] {
+export function checkSettings(
+  schema: TSchema,
+  value: unknown,
+  path: readonly string[] = [],
+  root: TSchema = schema,
+): SettingProblem[] {
   if (Type.IsObject(schema) && isPlainObject(value)) {
-    return [...checkObject(schema.properties, value, path), ...findMissing(schema, value, path)];
+    return [...checkObject(schema.properties, value, path, root), ...findMissing(schema, value, path)];
   }
   if (Type.IsRecord(schema) && isPlainObject(value)) {
     const valueSchema = Type.RecordValue(schema);
-    return Object.entries(value).flatMap(([key, item]) => checkSettings(valueSchema, item, [...path, key]));
+    return Object.entries(value).flatMap(([key, item]) => checkSettings(valueSchema, item, [...path, key], root));
   }
   if (Type.IsArray(schema) && Array.isArray(value)) {
-    const problems = value.flatMap((item, index) => checkSettings(schema.items, item, [...path, String(index)]));
+    const problems = value.flatMap((item, index) => checkSettings(schema.items, item, [...path, String(index)], root));
     if (problems.length > 0) return problems;
   }
   if (Value.Check(schema, value)) return [];
   return [{ path, reason: `must be ${describeWanted(schema)} and is ${describeValue(value)}` }];
 }
 
-function checkObject(properties: Readonly<Record<string, TSchema>>, value: object, path: readonly string[]): SettingProblem[] {
+function checkObject(
+  properties: Readonly<Record<string, TSchema>>,
+  value: object,
+  path: readonly string[],
+  root: TSchema,
+): SettingProblem[] {
   return Object.entries(value).flatMap(([key, item]) => {
     const schema = Object.hasOwn(properties, key) ? properties[key] : undefined;
-    if (schema !== undefined) return item === undefined ? [] : checkSettings(schema, item, [...path, key]);
-    return [{ path: [...path, key], reason: `is not a known key.${suggestNearNames(key, Object.keys(properties))}` }];
+    if (schema !== undefined) return item === undefined ? [] : checkSettings(schema, item, [...path, key], root);
+    const meant = suggestNearNames(key, Object.keys(properties)) || askForOneOf(findElsewhere(key, root));
+    return [{ path: [...path, key], reason: `is not a known key.${meant}` }];
   });
+}
+
+/** Where a key stands that was written at another level: `queue.maxPending` for `maxPending`. */
+function findElsewhere(name: string, schema: TSchema, path: readonly string[] = []): string[] {
+  if (!Type.IsObject(schema)) return [];
+  return Object.entries(schema.properties).flatMap(([key, inner]) => [
+    ...(key === name ? [[...path, key].join('.')] : []),
+    ...findElsewhere(name, inner, [...path, key]),
+  ]);
 }
 
 function findMissing(schema: TSchema, value: object, path: readonly string[]): SettingProblem[] {

@@ -18,7 +18,12 @@ export function findNearNames(name: string, candidates: Iterable<string>, max = 
 
 /** Ends a sentence about an unknown name: ` Did you mean "weather"?`, or nothing when no candidate is near. */
 export function suggestNearNames(name: string, candidates: Iterable<string>): string {
-  const quoted = findNearNames(name, candidates).map((candidate) => `"${candidate}"`);
+  return askForOneOf(findNearNames(name, candidates));
+}
+
+/** Ends a sentence with the names that may have been meant: ` Did you mean "weather"?`, or nothing when there are none. */
+export function askForOneOf(names: readonly string[]): string {
+  const quoted = names.map((name) => `"${name}"`);
   const last = quoted.pop();
   if (last === undefined) return '';
   return quoted.length === 0 ? ` Did you mean ${last}?` : ` Did you mean ${quoted.join(', ')} or ${last}?`;

@@ -170,6 +170,16 @@ describe('loadConfig refuses', () => {
     ]);
   });
 
+  it('a key at another level, with the places where it stands', () => {
+    writeFileSync(join(cwd, 'hotcell.config.yaml'), 'http: { port: 7500 }\nmaxPending: 3');
+    const file = join(cwd, 'hotcell.config.yaml');
+    expect(refusal(load).split('\n')).toEqual([
+      '2 settings are wrong.',
+      `- ${file}:1: http.port is not a known key. Did you mean "port"?`,
+      `- ${file}:2: maxPending is not a known key. Did you mean "queue.maxPending"?`,
+    ]);
+  });
+
   it('a list that is too long', () => {
     expect(refusal(() => load({ plugins: Array(65).fill('p') }))).toBe(
       '--plugins must be a list of at most 64 texts and is a list of 65.',

@@ -50,6 +50,7 @@ describe('where a plugin failed', () => {
     for (const each of [answer.error, error]) {
       expect(each).toMatchObject({ code: 'handler-threw', frames: [{ file: 'breaks.ts', line: 5 }] });
       expect(each.codeFrame).toContain(marker);
+      expect(each.fix).toMatch(new RegExp(`hotcell executions show ${answer.executionId}\\.$`));
     }
   });
 

@@ -46,9 +46,11 @@ export function maySee(caller: Caller, ownerId: string): boolean {
 
 /** An error as somebody may see it: where in a plugin's files it came from, and what stands there, is for admins. */
 export function showError(error: ExecutionError, caller: Pick<Caller, 'role'>, executionId: string): ExecutionError {
-  const { frames, codeFrame, ...told } = error;
-  if (caller.role === 'admin' || (frames === undefined && codeFrame === undefined)) return error;
-  return { ...told, fix: `${told.fix} An operator sees where: hotcell executions show ${executionId}.` };
+  const show = `hotcell executions show ${executionId}`;
+  const { frames, codeFrame, ...told } = { ...error, fix: error.fix.replace('hotcell executions show ID', show) };
+  if (caller.role === 'admin') return { ...error, fix: told.fix };
+  if (frames === undefined && codeFrame === undefined) return told;
+  return { ...told, fix: `${told.fix} An operator sees where: ${show}.` };
 }
 
 /** The same for the answer of a call. */

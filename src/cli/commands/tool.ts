@@ -68,7 +68,7 @@ function renderTool(tool: ToolView, bold: (text: string) => string, dim: (text: 
     `mode ${tool.mode}`,
     `plugin ${tool.plugin}`,
     ...tool.flags,
-    `${tool.loopBudget.followUps} rounds`,
+    `a model may go on for ${tool.loopBudget.followUps} rounds`,
     ...tool.tags.map((tag) => `#${tag}`),
   ].join(', ');
   const schema = tame(JSON.stringify(tool.input, null, 2));

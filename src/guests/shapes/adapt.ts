@@ -174,8 +174,12 @@ function toPlugin(found: readonly Found[]): Json {
   const $shape = {
     name: [...new Set(found.map(({ shape }) => shape))].join(', '),
     options: found.flatMap(({ tool }) => tool.$options ?? []),
+    unread: found.flatMap(({ tool }) => tool.$unread ?? []),
   };
-  for (const { tool } of found) delete tool.$options;
+  for (const { tool } of found) {
+    delete tool.$options;
+    delete tool.$unread;
+  }
   if (found.length === 1 && first !== undefined && first.name === undefined && first.key === 'default')
     return { ...first.tool, $shape };
   const tools: Json = {};
@@ -199,13 +203,14 @@ function describeNothing(namespace: unknown): Json {
   const definitions = exported.flatMap(([name, value]) =>
     isDefinition(value) || (Array.isArray(value) && value.some(isDefinition)) ? [name] : [],
   );
+  const workers = exported.flatMap(([name, value]) => (definitions.includes(name) ? [] : listFunctions(name, value)));
   const seen = [...recorded.other];
   const other = seen.filter((each) => !each.startsWith('!'));
   const failures = seen.filter((each) => each.startsWith('!')).map((each) => each.slice(1));
   const { servers, unreadable } = recorded;
   return {
     nothing: {
-      ...{ makers, classes, functions, definitions, other, failures, unreadable },
+      ...{ makers, classes, functions, definitions, workers, other, failures, unreadable },
       servers: servers.length,
       exports: exported.length,
     },
@@ -222,7 +227,15 @@ function listMakers(name: string, value: unknown): string[] {
   return Object.entries(value).flatMap(([key, inner]) => (isAskingMaker(inner) ? [`${name}.${key}`] : []));
 }
 
+/** An exported function, or those of an exported table: what the work of a tool that is only described may be. */
+function listFunctions(name: string, value: unknown): string[] {
+  if (typeof value === 'function') return [name];
+  if (!isRecord(value)) return [];
+  return Object.entries(value).flatMap(([key, inner]) => (typeof inner === 'function' ? [`${name}.${key}`] : []));
+}
+
 function isDefinition(value: unknown): boolean {
+  if (isRecord(value) && value.type === 'function' && isRecord(value.function)) return isDefinition(value.function);
   return (
     isRecord(value) &&
     (typeof value.description === 'string' || typeof value.name === 'string') &&

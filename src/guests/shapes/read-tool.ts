@@ -56,15 +56,15 @@ const ownKeys = [
 /** Reads a tool object or an instance; undefined when it is none. */
 export function readTool(value: unknown): FoundTool | undefined {
   if (!isRecord(value) || Array.isArray(value) || isStandard(value)) return undefined;
-  const { function: described } = value;
-  if (value.type === 'function' && isRecord(described))
-    return readTool(mark({ ...described, ...withoutType(value) }, 'OpenAI function'));
+  const { function: inner } = value;
+  if (value.type === 'function' && isRecord(inner)) return readTool(mark({ ...inner, ...withoutType(value) }, 'OpenAI function'));
   const worker = workers.find((key) => typeof value[key] === 'function');
   const schemaKey = schemaKeys.find((key) => toParameters(value[key]) !== undefined);
   const isDescribed = typeof value.description === 'string' || schemaKey !== undefined;
   if (worker === undefined || !isDescribed) return undefined;
   const name = [value.name, value.id, value.toolName].find((each) => typeof each === 'string');
   const shape = shapes.get(value) ?? nameShape(value, worker, schemaKey);
+  const described = describe(value);
   const parameters = schemaKey === undefined ? undefined : toParameters(value[schemaKey]);
   const takesText = parameters === undefined && shape === 'LangChain';
   const own = Object.fromEntries(ownKeys.flatMap((key) => (value[key] === undefined ? [] : [[key, value[key]]])));
@@ -73,7 +73,8 @@ export function readTool(value: unknown): FoundTool | undefined {
     shape,
     tool: {
       ...own,
-      ...describe(value),
+      ...described,
+      ...listUnread(value, { ...described, parameters }),
       ...(takesText ? { parameters: oneText } : parameters === undefined ? {} : { parameters }),
       ...readHints(value),
       handler: makeHandler(value[worker] as AnyFunction, { owner: value, shape, takesText }),
@@ -103,6 +104,13 @@ function describe(value: Json): Json {
     (each) => typeof each === 'string' && each !== '',
   );
   return typeof text === 'string' ? { description: text.slice(0, 8192) } : {};
+}
+
+/** Keys that nobody reads, of a tool that lacks its description or its schema: one of them may be misspelt. */
+function listUnread(value: Json, { description, parameters }: Json): Json {
+  const lacks = [...(description === undefined ? ['description'] : []), ...(parameters === undefined ? schemaKeys : [])];
+  const keys = Object.keys(value).filter((key) => !lacks.includes(key));
+  return lacks.length === 0 ? {} : { $unread: { keys: keys.slice(0, 20), lacks } };
 }
 
 /** What a tool says about its own danger counts; what it says about its harmlessness changes nothing. */

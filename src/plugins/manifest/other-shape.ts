@@ -1,3 +1,4 @@
+import { suggestNearNames } from '../../errors/near-names.ts';
 import type { Diagnostic } from '../plugin-types.ts';
 import { isRecord } from './manifest-fields.ts';
 
@@ -11,10 +12,13 @@ export type OtherShape =
       readonly exported: unknown;
       /** Options that a class looked for and did not get. */
       readonly options: readonly string[];
+      /** Sentences about keys that nobody reads and that look misspelt. */
+      readonly misspelt: readonly string[];
     }
   | { readonly isFound: false; readonly advice: Pick<Diagnostic, 'message' | 'fix'> | undefined };
 
 const maxNameChars = 60;
+const mostTools = 64;
 const right = 'Write: export default { description, parameters, handler: async (args, context) => … }.';
 
 /** Reads what an adapted build exports. Nothing of it is believed: it is a plugin's word. */
@@ -24,17 +28,38 @@ export function readOtherShape(exported: unknown): OtherShape {
   if (!isRecord(shape)) return { isFound: false, advice: undefined };
   if (isRecord(shape.nothing)) return { isFound: false, advice: advise(shape.nothing) };
   const name = typeof shape.name === 'string' ? shape.name.replace(/[^\w ,.-]/g, '').slice(0, maxNameChars) : '';
-  return { isFound: true, name: name || 'other', exported: { default: plugin, named: {} }, options: readNames(shape.options) };
+  return {
+    isFound: true,
+    name: name || 'other',
+    exported: { default: plugin, named: {} },
+    options: readNames(shape.options),
+    misspelt: (Array.isArray(shape.unread) ? shape.unread : []).slice(0, mostTools).flatMap(describeUnread),
+  };
+}
+
+function describeUnread(unread: unknown): string[] {
+  if (!isRecord(unread)) return [];
+  return readNames(unread.keys).flatMap((key) => {
+    const meant = suggestNearNames(key, readNames(unread.lacks));
+    return meant === '' ? [] : [`Key "${key}" of a tool is not read.${meant}`];
+  });
 }
 
 /** One sentence about what the file is, and one with what to write instead. */
 function advise(nothing: Readonly<Record<string, unknown>>): Pick<Diagnostic, 'message' | 'fix'> | undefined {
   const [failure] = readNames(nothing.failures, 200);
   const definitions = readNames(nothing.definitions);
+  const workers = readNames(nothing.workers);
   const classes = readNames(nothing.classes);
   const makers = readNames(nothing.makers);
   const functions = readNames(nothing.functions);
   const other = readNames(nothing.other);
+  if (definitions.length > 0 && workers.length > 0) {
+    return {
+      message: `The file describes tools (${list(definitions)}) apart from the functions that do their work (${list(workers)}).`,
+      fix: `Put them together: export default { tools: { NAME: { description, parameters, handler: (args, context) => ${workers[0]}(args) } } }.`,
+    };
+  }
   if (definitions.length > 0) {
     return {
       message: `The file describes tools (${list(definitions)}) without the functions that do their work.`,

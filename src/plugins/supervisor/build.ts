@@ -129,7 +129,7 @@ export function createBuilder(parts: BuilderParts): PluginBuilder {
     if (!read.ok) return fail(read.diagnostic);
     if (read.manifest.engine !== (climbed?.from ?? engine))
       return fail(describeWrongEngine(source, read.manifest.engine, engine));
-    const warnings = [...compiled.warnings, ...loaded.warnings, ...read.manifest.warnings, ...describeOptions(shape)];
+    const warnings = [...compiled.warnings, ...loaded.warnings, ...read.manifest.warnings, ...describeShape(shape)];
     const image = loaded.image ? { image: loaded.image } : {};
     const shaped = shape ? { ...read.manifest, shape: shape.name } : read.manifest;
     const manifest = climbed ? moveUp(shaped, engine, climbed) : shaped;
@@ -227,9 +227,13 @@ function describeFailure({ diagnostic, advice }: Pick<NotCompiled, 'diagnostic' 
   return advice === undefined || diagnostic.code !== 'export-missing' ? diagnostic : { ...diagnostic, ...advice };
 }
 
-function describeOptions(shape: OtherShape | undefined): string[] {
-  if (!shape?.isFound || shape.options.length === 0) return [];
-  return [`The class was made without options; it looks for ${shape.options.join(', ')}. Export an instance to give them.`];
+function describeShape(shape: OtherShape | undefined): string[] {
+  if (!shape?.isFound) return [];
+  if (shape.options.length === 0) return [...shape.misspelt];
+  return [
+    ...shape.misspelt,
+    `The class was made without options; it looks for ${shape.options.join(', ')}. Export an instance to give them.`,
+  ];
 }
 
 /** What a build for a higher engine says of itself; the permission that a person gave can be taken back at any time. */

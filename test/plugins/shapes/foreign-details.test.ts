@@ -153,6 +153,26 @@ describe('tool files that lack something', () => {
     }
   });
 
+  it.each([
+    [
+      'adds.ts',
+      `export default { name: 'adds', descripton: 'Adds', inputSchema: { type: 'object', properties: {} }, execute: () => 1 };`,
+      'Key "descripton" of a tool is not read. Did you mean "description"?',
+    ],
+    [
+      'counts.ts',
+      `import { tool } from 'ai'; export const counts = tool({ description: 'C', inputSchem: { type: 'object', properties: {} }, execute: () => 1 });`,
+      'Key "inputSchem" of a tool is not read. Did you mean "inputSchema", "input_schema" or "input"?',
+    ],
+  ])('%s serves, and its misspelt key is named', async (file, text, warning) => {
+    const rig = await startSmallDaemon({ [file]: text });
+    try {
+      expect(rig.parts.plugins.list()[0]).toMatchObject({ state: 'ready', warnings: expect.arrayContaining([warning]) });
+    } finally {
+      await rig.close();
+    }
+  });
+
   it('names both files whose tools have one name', async () => {
     const text = `export default { description: 'x', inputSchema: {}, name: 'same', execute: () => 1 };`;
     const rig = await startSmallDaemon({ 'a_first.ts': text, 'b_second.ts': text });

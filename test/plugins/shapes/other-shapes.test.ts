@@ -209,6 +209,12 @@ describe('files that no tool can be made of', () => {
       /without the functions/,
       /handler/,
     ],
+    [
+      'apart.ts',
+      `export const tools = [{ type: 'function', function: { name: 'a', description: 'A', parameters: { type: 'object' } } }]; export const table = { a: () => 1 };`,
+      /describes tools \(tools\) apart from the functions that do their work \(table\.a\)/,
+      /handler: .* table\.a\(/,
+    ],
     ['math.ts', `export const add = (a: number, b: number) => a + b;`, /exports functions \(add\)/, /tools: \{ add/],
     [
       'native.ts',
