@@ -4,7 +4,7 @@ import type { EventEnvelope } from '../events/event.ts';
 import type { OperationContract, OperationStream } from '../operations/operation.ts';
 import { readAnswerStream } from './answer-reader.ts';
 import { type EventQuery, readEvents } from './event-reader.ts';
-import { exchange, readAnswerText } from './http-exchange.ts';
+import { exchange, explainLoss, readAnswerText } from './http-exchange.ts';
 import { readProblem } from './problem.ts';
 import { describeRequest } from './request.ts';
 
@@ -57,7 +57,11 @@ export function createHttpClient({ url, token, isSameProgram }: HttpClientOption
         signal,
       });
       const isStream = stream !== undefined && answer.headers['content-type']?.startsWith('text/event-stream');
-      const output = isStream ? await readAnswerStream(answer, stream) : parseJson(await readAnswerText(answer));
+      const output = await (isStream ? readAnswerStream(answer, stream) : readAnswerText(answer).then(parseJson)).catch(
+        (error) => {
+          throw explainLoss(error, signal);
+        },
+      );
       if (answer.statusCode !== 200) throw readProblem(output, answer.statusCode);
       if (isAnswer(contract.output, output, isSameProgram ? undefined : await readCheck())) return output;
       throw new HotcellError('internal', `The daemon at ${url} answered ${contract.name} with something else than expected.`, {

@@ -44,6 +44,13 @@ export async function readAnswerText(answer: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
+/** What it means that the connection ended before the answer did: an interrupt, or a daemon that went away. */
+export function explainLoss(error: unknown, signal: AbortSignal | undefined): unknown {
+  if (signal?.aborted === true) return signal.reason;
+  const isLost = error instanceof Error && 'code' in error && error.code === 'ECONNRESET';
+  return isLost ? new HotcellError('daemon-unreachable', 'The daemon went away before it answered.', { cause: error }) : error;
+}
+
 function parseAddress(url: string): URL {
   if (URL.canParse(url) && /^https?:/.test(url)) return new URL(url);
   throw new HotcellError('usage-wrong', `Expected an http or https address of the daemon, got "${url}".`, {

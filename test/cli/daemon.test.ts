@@ -205,4 +205,19 @@ describe('hotcell call, executions show and plugin logs', () => {
     const told = await terminal.run(['plugin', 'logs', 'talks']);
     expect(told.out).toMatch(/first 1\n.*second\n.*success[\s\S]*first 1\n.*second\n.*error handler-threw/);
   });
+
+  it('end without a fault when somebody interrupts a call that runs', async () => {
+    terminal.write(
+      'plugins/waits.ts',
+      `export default { name: 'waits', description: 'Waits.', handler: async (_args: {}, context: any) => {
+  context.log.info('begun');
+  await new Promise((resolve) => setTimeout(resolve, 20000));
+} };\n`,
+    );
+    await untilSaid(/✓ waits ready/);
+    const ending = new AbortController();
+    const onErr = (err: string) => err.includes('begun') && ending.abort();
+    const said = await terminal.run(['call', 'waits'], { signal: ending.signal, onErr });
+    expect(said).toEqual({ code: 130, out: '', err: 'info  begun\n' });
+  });
 });

@@ -34,6 +34,7 @@ export function openTerminal(files: Readonly<Record<string, string>> = {}) {
       stderr: {
         write: (text) => {
           err += text;
+          options.onErr?.(err);
         },
       },
       readStdin: async () => options.stdin ?? '',
@@ -82,6 +83,7 @@ interface RunOptions {
   readonly ask?: CliIo['ask'];
   readonly signal?: AbortSignal;
   readonly onOut?: (out: string) => void;
+  readonly onErr?: (out: string) => void;
 }
 
 /** What `openTerminal` gives. */
