@@ -57,7 +57,7 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
       events.publish('cell-loss', { subject: owner?.plugin ?? programKey, data: { path, reason } });
     },
   });
-  const ladder = readEscalationRules(config, { engines, names });
+  const escalationRules = readEscalationRules(config, { engines, names });
   const consents = openConsents(
     foundation,
     names,
@@ -72,14 +72,14 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
     engines,
     registry,
     names,
-    ladder,
+    escalationRules,
     grants,
     uses,
     caller: () => caller,
   });
   // Who brings tools. The plugin folders come last: they know the near names of what nobody has.
   const units = createUnitBook([hosted, plugins.units]);
-  const calls = { engines, sandbox, registry, units, names, ladder, plugins, tracer, approvals, uses, audit };
+  const calls = { engines, sandbox, registry, units, names, escalationRules, plugins, tracer, approvals, uses, audit };
   const { caller, models, capabilities, journey } = openCalls(foundation, { ...calls, beforeCall: () => hooks.beforeCall });
   const hooks = openHooks(foundation, { engines, sandbox, approvals, journey });
   const { skills } = openHosted(foundation, { hosted, native: capabilities.native, grants, grantQuestions });

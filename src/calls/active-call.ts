@@ -69,7 +69,7 @@ export class ActiveCall {
   /** It asked the host for something that leaves a trace. */
   hasEffects = false;
   /** It was run again on a higher engine, from a build of the same content for that. */
-  climbed:
+  escalated:
     | {
         readonly unit: Unit;
         readonly from: string;

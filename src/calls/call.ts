@@ -113,7 +113,7 @@ export function createToolCaller(parts: ToolCallerParts): ToolCallerHandle {
     now,
   });
   const nextAttempt = createNextAttempt({
-    ladder: parts.ladder,
+    escalation: parts.escalation,
     events,
     beforeEffect: waits.beforeEffect,
     enterAgain(call) {
@@ -228,7 +228,7 @@ export function createToolCaller(parts: ToolCallerParts): ToolCallerHandle {
       ...(error !== undefined && { error: showError(error, request.caller, record.id) }),
       durationMs,
       ...(warnings !== undefined && { warnings }),
-      ...(call.climbed !== undefined && { climbed: describeEscalation(call.climbed) }),
+      ...(call.escalated !== undefined && { climbed: describeEscalation(call.escalated) }),
     };
     store
       .committedEnds()

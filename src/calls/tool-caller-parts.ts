@@ -34,7 +34,7 @@ export interface ToolCallerParts {
   /** Asked before a call enters: the hooks. */
   readonly beforeCall?: BeforeCall | undefined;
   /** Runs calls again on a higher engine; without it none is. */
-  readonly ladder?: RunEscalation | undefined;
+  readonly escalation?: RunEscalation | undefined;
   readonly explainError: ExplainGuestError;
   /** What `context.config.get` and `context.env.get` may answer now; called before every slice. Must not throw. */
   readonly readView: CallBorderParts['readView'];

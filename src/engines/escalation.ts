@@ -27,9 +27,9 @@ export type EscalationDecision =
 export interface BuildFacts {
   readonly engine: EngineName;
   readonly needs: readonly EngineNeed[];
-  readonly rungs: EscalationEngines;
+  readonly engines: EscalationEngines;
   readonly escalation: Escalation;
-  /** Engines that a person let this plugin climb to. */
+  /** Engines that a person let this plugin escalate to. */
   readonly approved: readonly string[];
   /** False for code of a model, a caller or a repair. */
   readonly isOperators: boolean;
@@ -42,22 +42,22 @@ export type RunTrouble = 'memory-limit' | 'cpu-limit' | 'time' | EngineNeed;
 export interface RunFacts {
   readonly trouble: RunTrouble;
   readonly engine: EngineName;
-  readonly rungs: EscalationEngines;
+  readonly engines: EscalationEngines;
   readonly escalation: Escalation;
   readonly isOperators: boolean;
   readonly isIdempotent: boolean;
   /** It asked the host for something that leaves a trace. */
   readonly hasEffects: boolean;
   readonly isolation: Isolation;
-  /** It was run again one rung up before. */
+  /** It was run again on a higher engine before. */
   readonly hasMoved: boolean;
   /** Time that its deadline leaves. */
   readonly leftMs: number;
 }
 
 /** Lowest first. */
-const ladder: readonly EscalationEngine[] = ['quickjs', 'deno', 'docker'];
-const names: readonly string[] = ladder;
+const order: readonly EscalationEngine[] = ['quickjs', 'deno', 'docker'];
+const names: readonly string[] = order;
 
 const carries: Readonly<Record<EscalationEngine, ReadonlySet<EngineNeed['kind']>>> = {
   quickjs: new Set(),
@@ -80,20 +80,20 @@ const leastTimeMs = 250;
 
 /** Decides what becomes of a plugin whose code wants what its engine does not have: the lowest engine above that has it all. */
 export function decideBuild(facts: BuildFacts): EscalationDecision {
-  const { engine, needs, rungs, escalation } = facts;
+  const { engine, needs, engines, escalation } = facts;
   const wants = sayNeeds(needs);
-  const fitting = above(engine).filter((rung) => needs.every(({ kind }) => carries[rung].has(kind)));
+  const fitting = above(engine).filter((higher) => needs.every(({ kind }) => carries[higher].has(kind)));
   const [lowest] = fitting;
   if (needs.length === 0 || lowest === undefined) {
     return { action: 'stay', reason: `${wants}, which no engine above "${engine}" has.` };
   }
-  const usable = fitting.find((rung) => rungs[rung].usable);
+  const usable = fitting.find((higher) => engines[higher].usable);
   if (usable === undefined) {
     return {
       action: 'suggest',
       engine: lowest,
       isThere: false,
-      reason: `${wants}; the engine "${lowest}" would do. ${sayMissing(rungs, lowest)}`,
+      reason: `${wants}; the engine "${lowest}" would do. ${sayMissing(engines, lowest)}`,
     };
   }
   const reason = `${wants}, which the engine "${engine}" does not have; "${usable}" does: ${brings[usable]}.`;
@@ -102,21 +102,21 @@ export function decideBuild(facts: BuildFacts): EscalationDecision {
   return { action: mayMove ? 'move' : 'ask', engine: usable, reason };
 }
 
-/** Decides whether a call is run again one rung up, once; a suggestion is for the error of the call. */
+/** Decides whether a call is run again on a higher engine, once; a suggestion is for the error of the call. */
 export function decideRun(facts: RunFacts): EscalationDecision {
-  const { engine, rungs, trouble } = facts;
+  const { engine, engines, trouble } = facts;
   const stay = (reason: string): EscalationDecision => ({ action: 'stay', reason });
   if (trouble === 'time') return stay('The time of the call ran out, which runs as fast on every engine.');
   if (facts.hasMoved) return stay('The call was run again on another engine before.');
-  const next = above(engine).find((rung) => rungs[rung].usable && isBetter(rung, engine, trouble));
+  const next = above(engine).find((higher) => engines[higher].usable && isBetter(higher, engine, trouble));
   if (next === undefined && typeof trouble === 'object') {
-    const missing = above(engine).find((rung) => isBetter(rung, engine, trouble));
+    const missing = above(engine).find((higher) => isBetter(higher, engine, trouble));
     if (missing !== undefined)
       return {
         action: 'suggest',
         engine: missing,
         isThere: false,
-        reason: `${sayGain(missing, trouble)}. ${sayMissing(rungs, missing)}`,
+        reason: `${sayGain(missing, trouble)}. ${sayMissing(engines, missing)}`,
       };
   }
   if (next === undefined) return stay(`No engine above "${engine}" that may be used would do better.`);
@@ -133,8 +133,8 @@ export function decideRun(facts: RunFacts): EscalationDecision {
   return { action: 'move', engine: next, reason: `The call ${sayTrouble(trouble)}. ${gain}.` };
 }
 
-function isBetter(rung: EscalationEngine, engine: EngineName, trouble: Exclude<RunTrouble, 'time'>): boolean {
-  return typeof trouble === 'object' ? carries[rung].has(trouble.kind) : compiles.has(rung) && !compiles.has(engine);
+function isBetter(higher: EscalationEngine, engine: EngineName, trouble: Exclude<RunTrouble, 'time'>): boolean {
+  return typeof trouble === 'object' ? carries[higher].has(trouble.kind) : compiles.has(higher) && !compiles.has(engine);
 }
 
 function sayTrouble(trouble: Exclude<RunTrouble, 'time'>): string {
@@ -142,10 +142,10 @@ function sayTrouble(trouble: Exclude<RunTrouble, 'time'>): string {
   return trouble === 'cpu-limit' ? 'reached its limit of processor time' : 'reached its limit of memory';
 }
 
-function sayGain(rung: EscalationEngine, trouble: Exclude<RunTrouble, 'time'>): string {
-  if (typeof trouble === 'object') return `The engine "${rung}" has ${nameNeed(trouble)}`;
+function sayGain(higher: EscalationEngine, trouble: Exclude<RunTrouble, 'time'>): string {
+  if (typeof trouble === 'object') return `The engine "${higher}" has ${nameNeed(trouble)}`;
   const gain = trouble === 'cpu-limit' ? 'needs less time on the processor for the same work' : 'has more room for the same data';
-  return `The engine "${rung}" ${gain}`;
+  return `The engine "${higher}" ${gain}`;
 }
 
 /** Why a call is not run again by itself although an engine above may do better. */
@@ -160,13 +160,13 @@ function findObstacle({ escalation, isOperators, isIdempotent, hasEffects, isola
 }
 
 function above(engine: EngineName): readonly EscalationEngine[] {
-  const rung = names.indexOf(engine);
-  return rung < 0 ? [] : ladder.slice(rung + 1);
+  const at = names.indexOf(engine);
+  return at < 0 ? [] : order.slice(at + 1);
 }
 
-function sayMissing(rungs: EscalationEngines, engine: EscalationEngine): string {
-  const rung = rungs[engine];
-  return rung.usable ? '' : rung.reason;
+function sayMissing(engines: EscalationEngines, engine: EscalationEngine): string {
+  const state = engines[engine];
+  return state.usable ? '' : state.reason;
 }
 
 const maxNamed = 5;

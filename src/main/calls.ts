@@ -23,7 +23,7 @@ export interface CallNeeds extends OpenEngines, Pick<Consents, 'approvals' | 'us
   readonly registry: ToolRegistry;
   readonly units: UnitBook;
   readonly names: NameBook;
-  readonly ladder: EscalationRules;
+  readonly escalationRules: EscalationRules;
   readonly plugins: PluginSupervisorControls;
   readonly tracer: Tracer;
   /** The hooks; asked for with the first call. */
@@ -49,7 +49,8 @@ export function openCalls(
   readonly journey: Journey;
 } {
   const { config, closers, store, events, secrets, resolver, logFault } = foundation;
-  const { engines, sandbox, registry, units, names, ladder, plugins, tracer, approvals, uses, audit, beforeCall } = needs;
+  const { engines, sandbox, registry, units, names, escalationRules, plugins, tracer, approvals, uses, audit, beforeCall } =
+    needs;
   const models = createModels({
     settings: config.models,
     readKey: (name, baseUrl) => readModelKey(name, baseUrl, { configured: config.env, secrets, processEnv: process.env }),
@@ -102,12 +103,12 @@ export function openCalls(
     limitsOf: (pluginPath) => names.findSetting(pluginPath, config.pluginLimits),
     beforeCall: { wants: (entry) => beforeCall().wants(entry), ask: (question) => beforeCall().ask(question) },
     findServable: units.findServable,
-    ladder: {
-      rungs: ladder.rungs,
-      escalationOf: ladder.escalationOf,
+    escalation: {
+      engines: escalationRules.engines,
+      escalationOf: escalationRules.escalationOf,
       findNeed: findRefusedBuiltin,
       ask: plugins.wantEngine,
-      build: async (unit, rung) => (engines[rung] === undefined ? undefined : plugins.buildForRung(unit, rung)),
+      build: async (unit, engine) => (engines[engine] === undefined ? undefined : plugins.buildForEngine(unit, engine)),
     },
     explainError: tracer.explain,
   });

@@ -9,7 +9,7 @@ import type { OpenEngines } from './engines.ts';
 
 /** What of the operator's config and of this machine decides which engine runs a plugin. */
 export interface EscalationRules {
-  rungs(): Promise<EscalationEngines>;
+  engines(): Promise<EscalationEngines>;
   escalationOf(pluginPath: string): Escalation;
   /** Why no plugin may run on an engine. */
   refuseEngine(engine: EngineName): string | undefined;
@@ -21,7 +21,7 @@ export interface EscalationRules {
 const answerMs = 3_000;
 const usable = { usable: true } as const;
 
-/** Reads the ladder off the config; what is on this machine is looked up each time. */
+/** Reads the rules of escalation off the config; what is on this machine is looked up each time. */
 export function readEscalationRules(
   config: Pick<Config, 'escalation' | 'pluginEscalation' | 'engines' | 'docker'>,
   { engines, names }: Pick<OpenEngines, 'engines'> & { readonly names: Pick<NameBook, 'findSetting'> },
@@ -34,22 +34,26 @@ export function readEscalationRules(
     return `The config does not allow the engine "${engine}" (engines.allow).`;
   }
 
-  async function findMissing(rung: EscalationEngine): Promise<string | undefined> {
-    const refusal = refuseEngine(rung);
+  async function findMissing(engine: EscalationEngine): Promise<string | undefined> {
+    const refusal = refuseEngine(engine);
     if (refusal !== undefined) return refusal;
-    if (engines[rung] === undefined) return `The engine "${rung}" is not part of this daemon.`;
-    if (rung === 'deno') return findDeno() === undefined ? describeFailure(requireDeno) : undefined;
-    return rung === 'docker' ? findMissingDocker(config.docker) : undefined;
+    if (engines[engine] === undefined) return `The engine "${engine}" is not part of this daemon.`;
+    if (engine === 'deno') return findDeno() === undefined ? describeFailure(requireDeno) : undefined;
+    return engine === 'docker' ? findMissingDocker(config.docker) : undefined;
   }
 
-  async function describeRung(rung: EscalationEngine): Promise<EscalationEngines[EscalationEngine]> {
-    const reason = await findMissing(rung);
+  async function describeEngine(engine: EscalationEngine): Promise<EscalationEngines[EscalationEngine]> {
+    const reason = await findMissing(engine);
     return reason === undefined ? usable : { usable: false, reason };
   }
 
   return {
-    async rungs() {
-      const [quickjs, deno, docker] = await Promise.all([describeRung('quickjs'), describeRung('deno'), describeRung('docker')]);
+    async engines() {
+      const [quickjs, deno, docker] = await Promise.all([
+        describeEngine('quickjs'),
+        describeEngine('deno'),
+        describeEngine('docker'),
+      ]);
       return { quickjs, deno, docker };
     },
     escalationOf: (pluginPath) => names.findSetting(pluginPath, pluginEscalation) ?? escalation,

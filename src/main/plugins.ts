@@ -15,7 +15,7 @@ import type { Foundation } from './foundation.ts';
 export interface PluginNeeds extends Pick<OpenEngines, 'engines'>, Pick<Consents, 'grants' | 'uses'> {
   readonly registry: ToolRegistry;
   readonly names: NameBook;
-  readonly ladder: EscalationRules;
+  readonly escalationRules: EscalationRules;
   readonly caller: () => ReturnType<typeof createToolCaller>;
 }
 
@@ -25,7 +25,7 @@ export function openPlugins(
   needs: PluginNeeds,
 ): { readonly plugins: PluginSupervisorControls; readonly tracer: Tracer; readonly builder: PluginBuilder } {
   const { config, closers, store, events, logFault } = foundation;
-  const { engines, registry, names, ladder, grants, uses, caller } = needs;
+  const { engines, registry, names, escalationRules, grants, uses, caller } = needs;
   const tracer = createTracer({
     readArtifacts: async (id) => {
       const { sourceMap = '', sources = [] } = (await plugins.readArtifacts(id)) ?? {};
@@ -36,10 +36,10 @@ export function openPlugins(
     config,
     closers,
     engines,
-    refuseEngine: ladder.refuseEngine,
-    climb: {
-      rungs: ladder.rungs,
-      escalationOf: ladder.escalationOf,
+    refuseEngine: escalationRules.refuseEngine,
+    escalation: {
+      engines: escalationRules.engines,
+      escalationOf: escalationRules.escalationOf,
       isAllowed: (asking) => isNothing(grants.decide(asking).pending),
     },
   });
@@ -59,7 +59,7 @@ export function openPlugins(
       grants.forget(pluginPath);
       uses.forget(pluginPath);
     },
-    builtBy: `${foundation.version} ${ladder.fingerprint}`,
+    builtBy: `${foundation.version} ${escalationRules.fingerprint}`,
     onFault: (error) => logFault(error),
   });
   return { plugins, tracer, builder };

@@ -63,7 +63,7 @@ export const permissionKeys: readonly PermissionKey[] = [
 ];
 
 /**
- * Reads the permissions block of a plugin: the same, but that nobody asks to be trusted with what is dangerous, or to climb.
+ * Reads the permissions block of a plugin: the same, but that nobody asks to be trusted with what is dangerous, or for another engine.
  */
 export function parseRequestedPermissions(value: unknown): ParsedPermissions {
   const key = isRecord(value) ? operatorsKeys.find((each) => value[each] !== undefined) : undefined;
@@ -154,7 +154,7 @@ function parseToolGlob(text: string): Item {
 
 function parseEngine(text: string): Item {
   if (text === 'deno' || text === 'docker') return { ok: true, entry: text };
-  return { ok: false, reason: 'is no engine that a plugin could climb to; write deno or docker' };
+  return { ok: false, reason: 'is no engine that a plugin could move to; write deno or docker' };
 }
 
 function parseLimit(text: string): Item {

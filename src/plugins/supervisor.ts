@@ -43,7 +43,7 @@ export interface PluginSupervisorControls extends PluginSupervisor {
   /** The plugins as units. */
   readonly units: UnitSource;
   /** The content of a generation for a higher engine; undefined when it cannot be had. */
-  buildForRung(generation: { readonly id: string }, rung: EscalationEngine): Promise<Generation | undefined>;
+  buildForEngine(generation: { readonly id: string }, engine: EscalationEngine): Promise<Generation | undefined>;
   /** Asks a person to let a plugin have the engine that a call of it needed; says how to let it. */
   wantEngine(generation: { readonly id: string }, engine: EscalationEngine, reason: string): Promise<string | undefined>;
   /** Source map and sources of a generation, for diagnostics; undefined when it is no longer kept. */
@@ -73,14 +73,14 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
     rebuildCode,
     onProblem: tellStorage,
   });
-  const rungBuilds = createEscalatedBuilds({
+  const escalatedBuilds = createEscalatedBuilds({
     builder,
     engines: parts.engines,
     findSource: (path) => fleet.units.get(path)?.record.source,
   });
   const stage = createStage({
     ...parts,
-    onDiscard: rungBuilds.forget,
+    onDiscard: escalatedBuilds.forget,
     archive,
     rows,
     news,
@@ -162,10 +162,10 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
   }
 
   /** Builds what waited for an engine as soon as it may have it. */
-  async function grantWish(unit: PluginUnit): Promise<void> {
-    const { wish } = unit.record;
-    if (wish === undefined || decideGrants(wish).pending.engine !== undefined) return;
-    await unit.reload('its engine was allowed', wish.author);
+  async function grantEscalation(unit: PluginUnit): Promise<void> {
+    const { escalation } = unit.record;
+    if (escalation === undefined || decideGrants(escalation).pending.engine !== undefined) return;
+    await unit.reload('its engine was allowed', escalation.author);
   }
 
   async function quarantine(unit: PluginUnit, reason: string): Promise<void> {
@@ -266,33 +266,34 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
     async refreshGrants() {
       const telling = { reason: 'grants changed' };
       await Promise.all(sortedUnits().map((unit) => unit.run(() => stage.regrant(unit.record, telling))));
-      await Promise.all(sortedUnits().map(grantWish));
+      await Promise.all(sortedUnits().map(grantEscalation));
     },
-    async buildForRung({ id }, rung) {
+    async buildForEngine({ id }, engine) {
       const generation = findGeneration(id);
-      return generation && rungBuilds.build(generation, rung);
+      return generation && escalatedBuilds.build(generation, engine);
     },
     async wantEngine({ id }, engine, reason) {
       const generation = findGeneration(id);
       const unit = generation && fleet.units.get(generation.path);
       if (generation === undefined || unit === undefined) return undefined;
       const { name, permissions, permissionsSource } = generation.manifest;
-      const wish = {
+      const escalation = {
         ...generation,
         permissionsSource,
         manifest: { name, permissions: { ...permissions, engine: [engine] } },
         reason,
         atRun: true as const,
       };
-      const asks = describeGrantCommand(name, decideGrants(wish).pending);
+      const asks = describeGrantCommand(name, decideGrants(escalation).pending);
       await unit.run(() => {
         const { record } = unit;
-        if (record.wish === undefined && record.live?.generation.id === generation.id) stage.want(record, wish, reason);
+        if (record.escalation === undefined && record.live?.generation.id === generation.id)
+          stage.want(record, escalation, reason);
       });
-      await grantWish(unit);
+      await grantEscalation(unit);
       return `Allow it with: ${asks}, or answer the question: hotcell approve. Then call it again.`;
     },
-    readArtifacts: async (generationId) => rungBuilds.readTrace(generationId) ?? (await archive.readTrace(generationId)),
+    readArtifacts: async (generationId) => escalatedBuilds.readTrace(generationId) ?? (await archive.readTrace(generationId)),
     async close() {
       await watches?.close();
       await Promise.all([...fleet.units.values()].map((unit) => unit.close()));

@@ -17,17 +17,17 @@ const files: EngineNeed = { kind: 'builtin', name: 'fs' };
 const programs: EngineNeed = { kind: 'processes', name: 'child_process' };
 const addon: EngineNeed = { kind: 'native-addon' };
 
-function rungsWith(...usable: EscalationEngine[]): EscalationEngines {
-  const rung = (name: EscalationEngine): EscalationEngines[EscalationEngine] =>
+function enginesWith(...usable: EscalationEngine[]): EscalationEngines {
+  const state = (name: EscalationEngine): EscalationEngines[EscalationEngine] =>
     usable.includes(name) ? { usable: true } : { usable: false, reason: `Install ${name} first.` };
-  return { quickjs: rung('quickjs'), deno: rung('deno'), docker: rung('docker') };
+  return { quickjs: state('quickjs'), deno: state('deno'), docker: state('docker') };
 }
 
-const all = rungsWith(...names);
+const all = enginesWith(...names);
 const build: BuildFacts = {
   engine: 'quickjs',
   needs: [files],
-  rungs: all,
+  engines: all,
   escalation: 'ask',
   approved: [],
   isOperators: true,
@@ -35,7 +35,7 @@ const build: BuildFacts = {
 const run: RunFacts = {
   trouble: 'cpu-limit',
   engine: 'quickjs',
-  rungs: all,
+  engines: all,
   escalation: 'auto',
   isOperators: true,
   isIdempotent: true,
@@ -60,11 +60,11 @@ describe('decideBuild', () => {
     ['goes to containers for native add-ons', { needs: [addon], escalation: 'auto' }, 'move docker'],
     ['takes the engine that has all of it', { needs: [files, addon] }, 'ask docker'],
     ['stays where one thing is nowhere', { needs: [programs, addon], engine: 'docker' }, 'stay'],
-    ['climbs from Deno, too', { engine: 'deno', needs: [programs] }, 'ask docker'],
-    ['takes the next engine that is there', { rungs: rungsWith('quickjs', 'docker') }, 'ask docker'],
-    ['names the engine to install when none is there', { rungs: rungsWith('quickjs'), escalation: 'auto' }, 'suggest deno'],
-    ['stays on the highest rung', { engine: 'docker', needs: [addon] }, 'stay'],
-    ['has no rung above a WebAssembly module', { engine: 'extism' }, 'stay'],
+    ['moves from Deno, too', { engine: 'deno', needs: [programs] }, 'ask docker'],
+    ['takes the next engine that is there', { engines: enginesWith('quickjs', 'docker') }, 'ask docker'],
+    ['names the engine to install when none is there', { engines: enginesWith('quickjs'), escalation: 'auto' }, 'suggest deno'],
+    ['stays on the highest engine', { engine: 'docker', needs: [addon] }, 'stay'],
+    ['has no engine above a WebAssembly module', { engine: 'extism' }, 'stay'],
     ['does not move what the operator did not write by itself', { escalation: 'auto', isOperators: false }, 'ask deno'],
     ['moves what another wrote when a person let it', { isOperators: false, approved: ['deno'] }, 'move deno'],
     ['stays when nothing is wanted', { needs: [] }, 'stay'],
@@ -76,7 +76,7 @@ describe('decideBuild', () => {
     expect(decideBuild({ ...build, needs: [files, programs, addon] }).reason).toBe(
       'It imports "node:fs" and "node:child_process" and a native add-on (.node), which the engine "quickjs" does not have; "docker" does: a container with the programs and packages of its image, network only through the daemon.',
     );
-    expect(decideBuild({ ...build, rungs: rungsWith('quickjs') }).reason).toContain('Install deno first.');
+    expect(decideBuild({ ...build, engines: enginesWith('quickjs') }).reason).toContain('Install deno first.');
   });
 
   it('goes up only, to a usable engine, and never past what was configured', () => {
@@ -87,7 +87,7 @@ describe('decideBuild', () => {
         if (decision.action === 'stay') return;
         expect(height[decision.engine]).toBeGreaterThan(height[facts.engine] ?? Number.NaN);
         if (decision.action === 'suggest') return;
-        expect(facts.rungs[decision.engine].usable).toBe(true);
+        expect(facts.engines[decision.engine].usable).toBe(true);
         expect(facts.escalation).not.toBe('never');
         if (decision.action === 'move' && !facts.approved.includes(decision.engine)) {
           expect(facts).toMatchObject({ escalation: 'auto', isOperators: true });
@@ -99,8 +99,8 @@ describe('decideBuild', () => {
 
 describe('decideRun', () => {
   it.each<[string, Partial<RunFacts>, string]>([
-    ['runs again one rung up when the processor time is over', {}, 'move deno'],
-    ['runs again one rung up when the memory is over', { trouble: 'memory-limit' }, 'move deno'],
+    ['runs again on a higher engine when the processor time is over', {}, 'move deno'],
+    ['runs again on a higher engine when the memory is over', { trouble: 'memory-limit' }, 'move deno'],
     ['does not when the time is over', { trouble: 'time' }, 'stay'],
     ['does so once', { hasMoved: true }, 'stay'],
     ['suggests under ask', { escalation: 'ask' }, 'suggest deno'],
@@ -110,13 +110,13 @@ describe('decideRun', () => {
     ['suggests where others share the cell', { isolation: 'session' }, 'suggest deno'],
     ['suggests where the operator did not write the code', { isOperators: false }, 'suggest deno'],
     ['suggests where no time is left', { leftMs: 10 }, 'suggest deno'],
-    ['takes the next engine that is there', { rungs: rungsWith('quickjs', 'docker') }, 'move docker'],
-    ['stays where there is no other engine', { rungs: rungsWith('quickjs') }, 'stay'],
+    ['takes the next engine that is there', { engines: enginesWith('quickjs', 'docker') }, 'move docker'],
+    ['stays where there is no other engine', { engines: enginesWith('quickjs') }, 'stay'],
     ['stays where the engine above is no faster', { engine: 'deno' }, 'stay'],
-    ['has no rung above a WebAssembly module', { engine: 'extism' }, 'stay'],
+    ['has no engine above a WebAssembly module', { engine: 'extism' }, 'stay'],
     ['runs again where a built-in is there that it reached for', { trouble: files }, 'move deno'],
     ['passes by an engine that does not have it either', { trouble: programs }, 'move docker'],
-    ['climbs from Deno for programs, too', { trouble: programs, engine: 'deno' }, 'move docker'],
+    ['moves from Deno for programs, too', { trouble: programs, engine: 'deno' }, 'move docker'],
   ])('%s', (_what, facts, expected) => {
     expect(short(decideRun({ ...run, ...facts }))).toBe(expected);
   });
@@ -136,14 +136,14 @@ describe('decideRun', () => {
           hasMoved: false,
           isolation: 'call',
         });
-        expect(facts.rungs[decision.engine].usable).toBe(true);
+        expect(facts.engines[decision.engine].usable).toBe(true);
         expect(height[decision.engine]).toBeGreaterThan(height[facts.engine] ?? Number.NaN);
       }),
     );
   });
 });
 
-const arbitraryRungs: fc.Arbitrary<EscalationEngines> = fc.subarray([...names]).map((usable) => rungsWith(...usable));
+const arbitraryEngines: fc.Arbitrary<EscalationEngines> = fc.subarray([...names]).map((usable) => enginesWith(...usable));
 const arbitraryNeed: fc.Arbitrary<EngineNeed> = fc.constantFrom(files, programs, addon);
 const engine = fc.constantFrom('quickjs' as const, 'deno' as const, 'docker' as const);
 const escalation = fc.constantFrom('never' as const, 'ask' as const, 'auto' as const);
@@ -151,7 +151,7 @@ const escalation = fc.constantFrom('never' as const, 'ask' as const, 'auto' as c
 const arbitraryBuild: fc.Arbitrary<BuildFacts> = fc.record({
   engine,
   needs: fc.array(arbitraryNeed, { maxLength: 4 }),
-  rungs: arbitraryRungs,
+  engines: arbitraryEngines,
   escalation,
   approved: fc.subarray([...names]),
   isOperators: fc.boolean(),
@@ -160,7 +160,7 @@ const arbitraryBuild: fc.Arbitrary<BuildFacts> = fc.record({
 const arbitraryRun: fc.Arbitrary<RunFacts> = fc.record({
   trouble: fc.oneof(fc.constantFrom('memory-limit' as const, 'cpu-limit' as const, 'time' as const), arbitraryNeed),
   engine,
-  rungs: arbitraryRungs,
+  engines: arbitraryEngines,
   escalation,
   isOperators: fc.boolean(),
   isIdempotent: fc.boolean(),

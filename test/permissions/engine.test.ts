@@ -5,7 +5,7 @@ import { asking, openBook } from './grant-books.ts';
 const engine = { engine: ['deno'] };
 
 describe('parsePermissions', () => {
-  it.each(['quickjs', 'extism', 'hosted', 'deno ', '*', ''])('knows no engine %j to climb to', (name) => {
+  it.each(['quickjs', 'extism', 'hosted', 'deno ', '*', ''])('knows no engine %j to escalate to', (name) => {
     expect(parsePermissions({ engine: [name] })).toMatchObject({ ok: false, key: 'engine' });
   });
 });

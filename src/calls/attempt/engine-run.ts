@@ -22,8 +22,8 @@ export function requireRunner(engines: Engines, { name, served }: ToolEntry): vo
 }
 
 /** Who runs the next attempt of a call. */
-export function runnerOf({ climbed, entry }: ActiveCall): Runner {
-  return (climbed?.unit ?? entry.served.unit).runner;
+export function runnerOf({ escalated, entry }: ActiveCall): Runner {
+  return (escalated?.unit ?? entry.served.unit).runner;
 }
 
 /** The engine that runs the next attempt of a call; undefined when the daemon does it itself. */

@@ -15,7 +15,7 @@ import { decideRetry } from './retry.ts';
 
 /** What decides whether a call may be run again on a higher engine, and makes the code for it. */
 export interface RunEscalation {
-  rungs(): Promise<EscalationEngines>;
+  engines(): Promise<EscalationEngines>;
   /** What the operator's config says for a plugin. */
   escalationOf(pluginPath: string): Escalation;
   /** What the engine of a call did not have, as its error says. */
@@ -23,7 +23,7 @@ export interface RunEscalation {
   /** Asks a person to let a plugin have an engine; says how to let it. */
   ask(unit: Unit, engine: EscalationEngine, reason: string): Promise<string | undefined>;
   /** The same content for another engine; undefined when it cannot be had. */
-  build(unit: Unit, rung: EscalationEngine): Promise<Unit | undefined>;
+  build(unit: Unit, engine: EscalationEngine): Promise<Unit | undefined>;
 }
 
 type Failure = Exclude<RunOutcome, { status: 'success' }>;
@@ -52,14 +52,14 @@ const goesOn: AfterFailure = { goesOn: true };
 
 /** Creates the arrangement. `enterAgain` puts a call into the queue; it and `stop` must not throw. */
 export function createNextAttempt(parts: {
-  readonly ladder: RunEscalation | undefined;
+  readonly escalation: RunEscalation | undefined;
   readonly events: Pick<EventLog, 'publish'>;
   readonly beforeEffect: (call: ActiveCall) => void;
   readonly enterAgain: (call: ActiveCall) => void;
   readonly stop: (call: ActiveCall) => void;
   readonly onFault: (error: unknown, executionId: string) => void;
 }): NextAttempt {
-  const { ladder, beforeEffect, enterAgain } = parts;
+  const { escalation, beforeEffect, enterAgain } = parts;
 
   function retry(call: ActiveCall, { status, error }: Failure): boolean {
     const { retries, idempotent } = call.entry.manifest;
@@ -78,19 +78,19 @@ export function createNextAttempt(parts: {
     return decideRun({
       trouble,
       engine,
-      rungs: await use.rungs(),
+      engines: await use.engines(),
       escalation: use.escalationOf(unit.path),
       isOperators: unit.author === 'operator',
       isIdempotent: call.entry.manifest.idempotent,
       hasEffects: call.hasEffects,
       isolation: unit.manifest.isolation,
-      hasMoved: call.climbed !== undefined,
+      hasMoved: call.escalated !== undefined,
       leftMs: call.deadline.leftMs(),
     });
   }
 
   /** While the code is made the call waits as it does between two attempts: whoever cancels it ends it. */
-  async function climb(call: ActiveCall, setback: Setback): Promise<AfterFailure> {
+  async function escalate(call: ActiveCall, setback: Setback): Promise<AfterFailure> {
     const { trouble, engine: from, use } = setback;
     call.phase = 'back-off';
     call.timer = setTimeout(() => parts.stop(call), Math.max(1, call.deadline.leftMs()));
@@ -105,7 +105,7 @@ export function createNextAttempt(parts: {
     }
     beforeEffect(call);
     const { engine: to, reason } = decision;
-    call.climbed = { unit: built, from, to, reason };
+    call.escalated = { unit: built, from, to, reason };
     call.record.engine = to;
     const { id: execution, tool } = call.record;
     const data = { from, to, reason, tool, execution };
@@ -131,11 +131,11 @@ export function createNextAttempt(parts: {
       if (retry(call, failure)) return goesOn;
       const { runner } = call.entry.served.unit;
       // What the daemon runs itself has no other engine.
-      if (ladder === undefined || runner.by === 'daemon' || call.controller.signal.aborted) return over;
-      const trouble = findTrouble(call, failure, ladder);
+      if (escalation === undefined || runner.by === 'daemon' || call.controller.signal.aborted) return over;
+      const trouble = findTrouble(call, failure, escalation);
       if (trouble === undefined) return over;
       try {
-        return await climb(call, { trouble, engine: runner.engine, use: ladder });
+        return await escalate(call, { trouble, engine: runner.engine, use: escalation });
       } catch (error) {
         parts.onFault(error, call.record.id);
         if (call.phase !== 'back-off') return goesOn;
@@ -148,8 +148,8 @@ export function createNextAttempt(parts: {
 }
 
 /** What kept a call from its end that another engine might not have kept it from. */
-function findTrouble(call: ActiveCall, { error }: Failure, ladder: RunEscalation): RunTrouble | undefined {
+function findTrouble(call: ActiveCall, { error }: Failure, escalation: RunEscalation): RunTrouble | undefined {
   if (error.code === 'memory-exceeded') return 'memory-limit';
   if (error.code === 'time-exceeded') return call.deadline.leftMs() === 0 ? 'time' : 'cpu-limit';
-  return error.code === 'handler-threw' || error.lacks !== undefined ? ladder.findNeed(error) : undefined;
+  return error.code === 'handler-threw' || error.lacks !== undefined ? escalation.findNeed(error) : undefined;
 }

@@ -53,7 +53,7 @@ export async function endFailure(
   const { status, error } = outcome;
   if (error.frames.length === 0) return endWithError(status, error);
   try {
-    return { status, error: await explain(error, call.climbed?.unit ?? call.entry.served.unit) };
+    return { status, error: await explain(error, call.escalated?.unit ?? call.entry.served.unit) };
   } catch (fault) {
     onFault(fault, call.record.id);
     return endWithError(status, { ...error, frames: [] });
@@ -67,7 +67,11 @@ export function addAdvice(end: CallEnd, advice: string, isFix = false): CallEnd 
 }
 
 /** What an answer says of a call that was run again on a higher engine. */
-export function describeEscalation({ from, to, reason }: NonNullable<ActiveCall['climbed']>): NonNullable<CallAnswer['climbed']> {
+export function describeEscalation({
+  from,
+  to,
+  reason,
+}: NonNullable<ActiveCall['escalated']>): NonNullable<CallAnswer['climbed']> {
   return { from, to, reason };
 }
 

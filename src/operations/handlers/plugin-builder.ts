@@ -13,7 +13,7 @@ import { listSchemaWarnings } from '../../tools/validation/schema-warnings.ts';
 type BuilderParts = Parameters<typeof createBuilder>[0];
 
 /** What differs between the builds of a daemon and those of a command. */
-export interface PluginBuilderParts extends Pick<BuilderParts, 'engines' | 'refuseEngine' | 'climb'> {
+export interface PluginBuilderParts extends Pick<BuilderParts, 'engines' | 'refuseEngine' | 'escalation'> {
   readonly config: Config;
   /** Takes what is to be closed after the builder, in the order in which it was opened. */
   readonly closers: { push(close: () => Promise<void>): unknown };

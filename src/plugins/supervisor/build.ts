@@ -47,7 +47,7 @@ export interface BuilderParts {
   /** Why no plugin may run on an engine; undefined when it may. */
   readonly refuseEngine?: (engine: EngineName) => string | undefined;
   /** Decides about plugins that their engine cannot run; without it they only fail. */
-  readonly climb?: EscalationParts;
+  readonly escalation?: EscalationParts;
 }
 
 /** One compiled plugin, before anything of it ran. */
@@ -107,7 +107,7 @@ export function createBuilder(parts: BuilderParts): PluginBuilder {
     parts.schemaReader.read(artifacts.sources, relativeEntry(artifacts, source));
 
   /** Evaluates what was compiled and reads its manifest; `needs` says what the engine did not have. */
-  async function finish(source: PluginSource, compiled: Compiled, climbed?: EscalatedFrom): Promise<Built | NotCompiled> {
+  async function finish(source: PluginSource, compiled: Compiled, escalated?: EscalatedFrom): Promise<Built | NotCompiled> {
     const { engine, inputs, artifacts, contentHash } = compiled;
     const fail = (diagnostic: Diagnostic): NotCompiled => ({ ok: false, diagnostic, inputs, missing: [] });
     const [loaded, inferred] = await Promise.all([
@@ -127,12 +127,12 @@ export function createBuilder(parts: BuilderParts): PluginBuilder {
     const { exported } = shape ?? loaded;
     const read = parts.readManifest({ exported, fileName: source.name, ...(inferred ? { inferred } : {}) });
     if (!read.ok) return fail(read.diagnostic);
-    if (read.manifest.engine !== (climbed?.from ?? engine))
+    if (read.manifest.engine !== (escalated?.from ?? engine))
       return fail(describeWrongEngine(source, read.manifest.engine, engine));
     const warnings = [...compiled.warnings, ...loaded.warnings, ...read.manifest.warnings, ...describeShape(shape)];
     const image = loaded.image ? { image: loaded.image } : {};
     const shaped = shape ? { ...read.manifest, shape: shape.name } : read.manifest;
-    const manifest = climbed ? moveUp(shaped, engine, climbed) : shaped;
+    const manifest = escalated ? moveUp(shaped, engine, escalated) : shaped;
     return { ok: true, contentHash, inputs, manifest: { ...manifest, warnings }, artifacts: { ...artifacts, ...image } };
   }
 
@@ -161,27 +161,27 @@ export function createBuilder(parts: BuilderParts): PluginBuilder {
       if (own.ok) {
         const { contentHash, manifest } = own;
         const asking = wanted && askForEngine({ source, author, contentHash }, manifest, wanted.engine);
-        if (wanted === undefined || asking === undefined || parts.climb?.isAllowed(asking) !== true) return own;
+        if (wanted === undefined || asking === undefined || parts.escalation?.isAllowed(asking) !== true) return own;
         const higher = await compile(source, { engine: wanted.engine, signal });
-        const climbed = { from: engine, reason: wanted.reason, isGranted: true, atRun: true } as const;
-        return higher.ok ? finish(source, higher, climbed) : own;
+        const escalated = { from: engine, reason: wanted.reason, isGranted: true, atRun: true } as const;
+        return higher.ok ? finish(source, higher, escalated) : own;
       }
       const adapted = mayBeOtherShape(source, own) ? await attempt(source, { engine, isAdapted: true, signal }) : undefined;
       if (adapted?.ok) return adapted;
       const isAdapted = adapted !== undefined && !isOwnShape(own);
       const { needs, advice, ...rest } = isAdapted ? adapted : { ...own, advice: adapted?.advice };
       const failed = { ...rest, diagnostic: describeFailure({ ...rest, advice }) };
-      if (needs === undefined || parts.climb === undefined) return failed;
-      return escalateBuild<Compiled>(parts.climb, {
+      if (needs === undefined || parts.escalation === undefined) return failed;
+      return escalateBuild<Compiled>(parts.escalation, {
         source,
         author,
         engine,
         needs,
         failed,
-        compile: (rung) => compile(source, { engine: rung, isAdapted, signal }),
+        compile: (higher) => compile(source, { engine: higher, isAdapted, signal }),
         // What an add-on exports may be the plugin itself.
         look: async () => (needs.some(({ kind }) => kind === 'native-addon') ? undefined : look(source, engine, isAdapted)),
-        finish: (other, climbed) => finish(source, other, climbed),
+        finish: (other, escalated) => finish(source, other, escalated),
       });
     },
     async compileOnly(source, { engine, shape }) {
@@ -237,9 +237,14 @@ function describeShape(shape: OtherShape | undefined): string[] {
 }
 
 /** What a build for a higher engine says of itself; the permission that a person gave can be taken back at any time. */
-function moveUp(manifest: PluginManifest, engine: EngineName, climbed: EscalatedFrom): PluginManifest {
+function moveUp(manifest: PluginManifest, engine: EngineName, escalated: EscalatedFrom): PluginManifest {
   const { permissions } = manifest;
-  return { ...manifest, engine, climbed, permissions: climbed.isGranted ? { ...permissions, engine: [engine] } : permissions };
+  return {
+    ...manifest,
+    engine,
+    climbed: escalated,
+    permissions: escalated.isGranted ? { ...permissions, engine: [engine] } : permissions,
+  };
 }
 
 function refuseEngine(source: PluginSource, engine: EngineName, message: string): BuildOutcome {

@@ -24,7 +24,7 @@ export type BuildOutcome =
       /** The machine could not build it just now; the same content is tried again. */
       readonly isPassing?: boolean;
       /** It would build for a higher engine, if a person let it. */
-      readonly wish?: EscalationRequest;
+      readonly escalation?: EscalationRequest;
     };
 
 /** A build that asks for a higher engine, and why. */

@@ -20,7 +20,7 @@ import type { BuildOutcome } from './builder-types.ts';
 /** What decides whether a plugin may run on a higher engine than the one it asks for. */
 export interface EscalationParts {
   /** Which engines may be used now. */
-  readonly rungs: () => Promise<EscalationEngines>;
+  readonly engines: () => Promise<EscalationEngines>;
   /** What the operator's config says for a file; the plugin has no say in it. */
   readonly escalationOf: (pluginPath: string) => Escalation;
   /** Whether a person let this build have the engine that it asks for. */
@@ -43,42 +43,42 @@ export interface EscalatingBuild<Compiled> {
   /** What the file exports, as far as it can be seen on no higher engine: a build of it, or what is wrong with it. */
   readonly look: () => Promise<{ readonly manifest: PluginManifest } | Diagnostic | undefined>;
   /** Loads what was compiled and makes the build of it. */
-  readonly finish: (compiled: Compiled, climbed: EscalatedFrom) => Promise<BuildOutcome>;
+  readonly finish: (compiled: Compiled, escalated: EscalatedFrom) => Promise<BuildOutcome>;
 }
 
 /**
  * What becomes of a plugin that its engine cannot run: it stays failed, with the engine that would do in its diagnostic; it
  * waits for a person; or it is built for a higher engine. Its code runs there only once that is decided.
  */
-export async function escalateBuild<Compiled>(parts: EscalationParts, climber: EscalatingBuild<Compiled>): Promise<BuildOutcome> {
-  const { source, author, engine, needs, failed } = climber;
+export async function escalateBuild<Compiled>(parts: EscalationParts, build: EscalatingBuild<Compiled>): Promise<BuildOutcome> {
+  const { source, author, engine, needs, failed } = build;
   const escalation = parts.escalationOf(source.path);
-  const facts = { engine, needs, rungs: await parts.rungs(), escalation, isOperators: author === 'operator' };
+  const facts = { engine, needs, engines: await parts.engines(), escalation, isOperators: author === 'operator' };
   const decision = decideBuild({ ...facts, approved: [] });
   if (decision.action === 'stay') return failed;
   if (decision.action === 'suggest') {
-    const seen = await climber.look();
+    const seen = await build.look();
     return isDiagnostic(seen) ? { ...failed, diagnostic: seen } : advise(failed, decision);
   }
-  const compiled = await climber.compile(decision.engine);
+  const compiled = await build.compile(decision.engine);
   // Another engine would not help: what is wrong there is wrong with the plugin.
   if (!compiled.ok) return failed;
-  const climbed = { from: engine, reason: decision.reason };
-  if (decision.action === 'move') return climber.finish(compiled, climbed);
+  const escalated = { from: engine, reason: decision.reason };
+  if (decision.action === 'move') return build.finish(compiled, escalated);
   // What it says of itself counts once it was built.
   const name = nameFromFile(source.name);
   const engineOnly = askForEngine({ source, author, contentHash: compiled.contentHash }, { name }, decision.engine);
   const isAllowed = parts.isAllowed(engineOnly);
   const { action } = decideBuild({ ...facts, approved: isAllowed ? [decision.engine] : [] });
-  if (action === 'move') return climber.finish(compiled, { ...climbed, isGranted: true });
+  if (action === 'move') return build.finish(compiled, { ...escalated, isGranted: true });
   // Nobody is asked for the sake of a file that is no plugin, and one question holds all that it asks for.
-  const seen = await climber.look();
+  const seen = await build.look();
   if (isDiagnostic(seen)) return { ...failed, diagnostic: seen };
   const permissions = { ...seen?.manifest.permissions, ...engineOnly.manifest.permissions };
   const asked = { ...engineOnly, manifest: { name: engineOnly.manifest.name, permissions } };
   const { permissionsSource = 'inferred' } = seen?.manifest ?? {};
-  const wish = { ...asked, reason: decision.reason, permissionsSource };
-  return { ...failed, diagnostic: describeWish(failed, wish, decision), wish };
+  const request = { ...asked, reason: decision.reason, permissionsSource };
+  return { ...failed, diagnostic: describeRequest(failed, request, decision), escalation: request };
 }
 
 function isDiagnostic(seen: { readonly manifest: PluginManifest } | Diagnostic | undefined): seen is Diagnostic {
@@ -105,7 +105,7 @@ function advise(failed: Failed, decision: EscalationDecision): Failed {
   return { ...failed, diagnostic: { ...diagnostic, fix: `${diagnostic.fix} ${reason}${how}` } };
 }
 
-function describeWish({ diagnostic }: Failed, { manifest }: Asking, { reason }: EscalationDecision): Failed['diagnostic'] {
+function describeRequest({ diagnostic }: Failed, { manifest }: Asking, { reason }: EscalationDecision): Failed['diagnostic'] {
   const command = describeGrantCommand(manifest.name, manifest.permissions);
   return {
     ...diagnostic,

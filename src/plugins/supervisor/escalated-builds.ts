@@ -9,47 +9,47 @@ import type { PluginBuilder } from './builder-types.ts';
 /** Builds of generations for a higher engine than their own, made when a call is run again there. */
 export interface EscalatedBuilds {
   /** The same content for another engine; undefined when the disk holds other content by now, or it does not compile for that. */
-  build(generation: Generation, rung: EscalationEngine): Promise<Generation | undefined>;
+  build(generation: Generation, engine: EscalationEngine): Promise<Generation | undefined>;
   /** Source map and sources of such a build. */
   readTrace(id: string): TraceFiles | undefined;
   /** Forgets what was built of a generation. */
   forget(generation: Pick<Generation, 'id'>): void;
 }
 
-interface RungBuild {
+interface EngineBuild {
   readonly generation: Generation;
   readonly artifacts: Artifacts;
 }
 
 const maxKept = 32;
 
-/** Creates the builder of rungs; what it makes lives in memory alone. */
+/** Creates the builder; what it makes lives in memory alone. */
 export function createEscalatedBuilds(parts: {
   readonly builder: Pick<PluginBuilder, 'compileOnly'>;
   readonly engines: Partial<Record<EngineName, Pick<Engine, 'discard'>>>;
   readonly findSource: (pluginPath: string) => PluginSource | undefined;
 }): EscalatedBuilds {
-  const buildsById = new Map<string, RungBuild>();
+  const buildsById = new Map<string, EngineBuild>();
   /** Many calls may reach their limits at once: the code is made once for all of them. */
-  const making = new Map<string, Promise<RungBuild | undefined>>();
+  const making = new Map<string, Promise<EngineBuild | undefined>>();
 
-  async function make(generation: Generation, rung: EscalationEngine, id: string): Promise<RungBuild | undefined> {
+  async function make(generation: Generation, engine: EscalationEngine, id: string): Promise<EngineBuild | undefined> {
     const source = parts.findSource(generation.path);
-    const compiled = source && (await parts.builder.compileOnly(source, { ...generation.manifest, engine: rung }));
+    const compiled = source && (await parts.builder.compileOnly(source, { ...generation.manifest, engine }));
     if (compiled?.contentHash !== generation.contentHash) return undefined;
     const { artifacts } = compiled;
     const { path, manifest, runner } = generation;
-    const key = programKey(rung, path, hashBytes(artifacts.code));
+    const key = programKey(engine, path, hashBytes(artifacts.code));
     const { label } = runner.program;
     return {
       artifacts,
       generation: {
         ...generation,
         id,
-        manifest: { ...manifest, engine: rung },
+        manifest: { ...manifest, engine },
         runner: {
           ...runner,
-          engine: rung,
+          engine,
           program: {
             key,
             label,
@@ -62,8 +62,8 @@ export function createEscalatedBuilds(parts: {
     };
   }
 
-  function makeOnce(generation: Generation, rung: EscalationEngine, id: string): Promise<RungBuild | undefined> {
-    const underWay = making.get(id) ?? make(generation, rung, id).finally(() => making.delete(id));
+  function makeOnce(generation: Generation, engine: EscalationEngine, id: string): Promise<EngineBuild | undefined> {
+    const underWay = making.get(id) ?? make(generation, engine, id).finally(() => making.delete(id));
     making.set(id, underWay);
     return underWay;
   }
@@ -76,9 +76,9 @@ export function createEscalatedBuilds(parts: {
   }
 
   return {
-    async build(generation, rung) {
-      const id = `${generation.id}~${rung}`;
-      const built = buildsById.get(id) ?? (await makeOnce(generation, rung, id));
+    async build(generation, engine) {
+      const id = `${generation.id}~${engine}`;
+      const built = buildsById.get(id) ?? (await makeOnce(generation, engine, id));
       if (!built) return undefined;
       buildsById.delete(id);
       buildsById.set(id, built);
@@ -88,7 +88,7 @@ export function createEscalatedBuilds(parts: {
     },
     readTrace: (id) => buildsById.get(id)?.artifacts,
     forget({ id }) {
-      for (const rungId of [...buildsById.keys()]) if (rungId.startsWith(`${id}~`)) drop(rungId);
+      for (const buildId of [...buildsById.keys()]) if (buildId.startsWith(`${id}~`)) drop(buildId);
     },
   };
 }

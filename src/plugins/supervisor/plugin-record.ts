@@ -34,7 +34,7 @@ export interface PluginRecord {
   live: Live | undefined;
   waiting: Waiting | undefined;
   /** What lies on the disk is not built before a person lets it have another engine. */
-  wish: EscalationRequest | undefined;
+  escalation: EscalationRequest | undefined;
   seen: Seen | undefined;
   diagnostic: Diagnostic | undefined;
   /** What a rollback turned away from; it holds until a file of it is written again. */
@@ -57,7 +57,7 @@ export function createPluginRecord(source: PluginSource, { ownerOf }: Pick<NameB
     chosen: undefined,
     live: undefined,
     waiting: undefined,
-    wish: undefined,
+    escalation: undefined,
     seen: undefined,
     diagnostic: undefined,
     pinnedAwayFrom: undefined,

@@ -90,7 +90,7 @@ export function createReconciler(parts: {
     record.pinnedAwayFrom = options.isExplicit ? undefined : record.pinnedAwayFrom;
     const started = startSeen(source);
     // What is kept was built for the engine that calls asked more of.
-    const kept = record.wish?.atRun ? undefined : findKept(record, started);
+    const kept = record.escalation?.atRun ? undefined : findKept(record, started);
     if (kept) return chooseKept(record, kept, started, options);
     const outcome = await parts.slots.run(() => buildAsAuthor(record, options));
     if (!record.enabled || options.signal.aborted) return nothing;
@@ -147,7 +147,7 @@ export function createReconciler(parts: {
     if (!options.isExplicit) return true;
     return (
       record.pinnedAwayFrom === undefined &&
-      record.wish === undefined &&
+      record.escalation === undefined &&
       (record.lifecycle.state === 'ready' || record.lifecycle.state === 'pending-grant')
     );
   }
@@ -199,7 +199,7 @@ export function createReconciler(parts: {
   function revert(record: PluginRecord, options: LookOptions): LookOutcome {
     const before = record.lifecycle.state;
     record.diagnostic = undefined;
-    record.wish = undefined;
+    record.escalation = undefined;
     record.waiting = undefined;
     stage.change(record, { type: 'reverted' }, options);
     return { kind: 'done', changed: record.lifecycle.state !== before };
@@ -208,11 +208,14 @@ export function createReconciler(parts: {
   return { look, remember, find: ({ source }) => findSource(source.root, source.name) };
 }
 
-/** The engine that calls asked for: the wish that waits, or what the plugin climbed to before. */
-function findWanted({ wish, live }: PluginRecord): { readonly engine: EscalationEngine; readonly reason: string } | undefined {
+/** The engine that calls asked for: the escalation that waits, or the engine that the plugin moved to before. */
+function findWanted({
+  escalation,
+  live,
+}: PluginRecord): { readonly engine: EscalationEngine; readonly reason: string } | undefined {
   const { engine, climbed } = live?.generation.manifest ?? {};
-  const wanted = wish?.atRun ? wish.manifest.permissions.engine?.[0] : climbed?.atRun ? engine : undefined;
-  const reason = wish?.reason ?? climbed?.reason ?? '';
+  const wanted = escalation?.atRun ? escalation.manifest.permissions.engine?.[0] : climbed?.atRun ? engine : undefined;
+  const reason = escalation?.reason ?? climbed?.reason ?? '';
   return wanted === 'deno' || wanted === 'docker' ? { engine: wanted, reason } : undefined;
 }
 

@@ -30,10 +30,10 @@ export interface Stage {
   change(record: PluginRecord, event: LifecycleEvent, telling: Telling): readonly LifecycleEffect[];
   /** Publishes a built generation, or keeps it waiting for a grant or for a tool name. */
   offer(record: PluginRecord, generation: Generation, telling: Telling): void;
-  /** Notes a failure that counts; with a wish the plugin waits for a person. */
-  fail(record: PluginRecord, diagnostic: Diagnostic, telling: Telling, wish?: EscalationRequest): void;
+  /** Notes a failure that counts; with an escalation the plugin waits for a person. */
+  fail(record: PluginRecord, diagnostic: Diagnostic, telling: Telling, escalation?: EscalationRequest): void;
   /** Notes the engine that a call asked for: the plugin serves on, and a person is asked. */
-  want(record: PluginRecord, wish: EscalationRequest, reason: string): void;
+  want(record: PluginRecord, escalation: EscalationRequest, reason: string): void;
   /** Decides the grants of a plugin again. */
   regrant(record: PluginRecord, telling: Telling): void;
   /** Whether a generation that waited for a tool name may be offered again. */
@@ -101,8 +101,8 @@ export function createStage(parts: StageParts): Stage {
     parts.events.publish('engine-change', { subject: nameOfPlugin(record), data });
   }
 
-  function describePending({ waiting, live, wish }: PluginRecord): string {
-    const asking = wish ?? (waiting?.because === 'grant' ? waiting.generation : live?.generation);
+  function describePending({ waiting, live, escalation }: PluginRecord): string {
+    const asking = escalation ?? (waiting?.because === 'grant' ? waiting.generation : live?.generation);
     return asking === undefined ? '' : describePermissions(decideGrants(asking).pending);
   }
 
@@ -138,7 +138,7 @@ export function createStage(parts: StageParts): Stage {
     }
     record.lifecycle = next;
     record.diagnostic = undefined;
-    record.wish = undefined;
+    record.escalation = undefined;
     keep(record, generation);
     tell(record, from, telling);
     if (!telling.isQuiet) tellClimb(record, generation);
@@ -224,10 +224,10 @@ export function createStage(parts: StageParts): Stage {
     return record ? shownPath(record) : path;
   }
 
-  function fail(record: PluginRecord, diagnostic: Diagnostic, telling: Telling, wish?: EscalationRequest): void {
+  function fail(record: PluginRecord, diagnostic: Diagnostic, telling: Telling, escalation?: EscalationRequest): void {
     record.diagnostic = diagnostic;
-    record.wish = wish;
-    change(record, { type: wish ? 'held' : 'failed' }, { ...telling, reason: diagnostic.message });
+    record.escalation = escalation;
+    change(record, { type: escalation ? 'held' : 'failed' }, { ...telling, reason: diagnostic.message });
     rows.schedule(record);
     tellDiagnostic(record, diagnostic);
   }
@@ -243,8 +243,8 @@ export function createStage(parts: StageParts): Stage {
     change,
     offer,
     fail,
-    want(record, wish, reason) {
-      record.wish = wish;
+    want(record, escalation, reason) {
+      record.escalation = escalation;
       change(record, { type: 'held' }, { reason });
     },
     regrant(record, telling) {
@@ -252,7 +252,11 @@ export function createStage(parts: StageParts): Stage {
       if (waiting && !isAskingForMore(decideGrants(waiting).pending)) return offer(record, waiting, telling);
       if (!record.live) return;
       const pending = isAskingForMore(decideGrants(record.live.generation).pending);
-      change(record, { type: 'regranted', pending, isHolding: waiting !== undefined || record.wish !== undefined }, telling);
+      change(
+        record,
+        { type: 'regranted', pending, isHolding: waiting !== undefined || record.escalation !== undefined },
+        telling,
+      );
     },
     isUnblocked: ({ path, waiting }) =>
       waiting?.because === 'duplicate' && names.findTaken(path, wantedNames(waiting.generation.manifest)) === undefined,

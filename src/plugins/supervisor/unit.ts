@@ -171,8 +171,8 @@ export function createPluginUnit(parts: UnitParts): PluginUnit {
       record.waiting = undefined;
       // The folder holds something else now than what a rollback turned away from.
       record.pinnedAwayFrom = undefined;
-      const { diagnostic, wish } = verdict.outcome;
-      stage.fail(record, diagnostic, { reason, durationMs }, wish);
+      const { diagnostic, escalation } = verdict.outcome;
+      stage.fail(record, diagnostic, { reason, durationMs }, escalation);
     }
     return { changed: true };
   }
@@ -238,7 +238,7 @@ export function describeReload(record: PluginRecord, changed: boolean, durationM
   const { state } = record.lifecycle;
   return {
     name: nameOfPlugin(record),
-    ok: state === 'ready' || (state === 'pending-grant' && record.wish === undefined),
+    ok: state === 'ready' || (state === 'pending-grant' && record.escalation === undefined),
     changed,
     state,
     durationMs,

@@ -30,7 +30,7 @@ export function viewPlugin(record: PluginRecord, decideGrants: (asking: Asking) 
     ...(diagnostic ? { diagnostic } : {}),
     warnings: [...(manifest?.warnings ?? []), ...(live ? listSeconds(record, live.generation) : [])],
     permissions: {
-      source: (record.wish ?? findAskingGeneration(record)?.manifest)?.permissionsSource ?? 'declared',
+      source: (record.escalation ?? findAskingGeneration(record)?.manifest)?.permissionsSource ?? 'declared',
       requested: asking?.manifest.permissions ?? {},
       granted: decision?.granted ?? {},
       pending: decision?.pending ?? {},
@@ -46,7 +46,7 @@ export function describeStanding(record: PluginRecord, decideGrants: (asking: As
   const { name, version, path: shown, state, climbed } = viewPlugin(record, decideGrants);
   const asking = findAsking(record);
   const needsEngine = asking !== undefined && decideGrants(asking).pending.engine !== undefined;
-  const reason = record.wish?.reason ?? (needsEngine ? climbed?.reason : undefined);
+  const reason = record.escalation?.reason ?? (needsEngine ? climbed?.reason : undefined);
   return {
     name,
     version,
@@ -59,7 +59,7 @@ export function describeStanding(record: PluginRecord, decideGrants: (asking: As
 
 /** What people decide on: the build that wants another engine, else the generation that waits for a grant, else the one that serves. */
 export function findAsking(record: PluginRecord): Asking | undefined {
-  return record.wish ?? findAskingGeneration(record);
+  return record.escalation ?? findAskingGeneration(record);
 }
 
 function findAskingGeneration({ live, waiting, chosen }: PluginRecord): Generation | undefined {

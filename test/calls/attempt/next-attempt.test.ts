@@ -13,8 +13,8 @@ let isAsked: PromiseWithResolvers<void>;
 
 beforeAll(async () => {
   ({ engine, close: closeEngine } = await startEngine());
-  const ladder: RunEscalation = {
-    rungs: async () => ({ quickjs: usable, deno: usable, docker: { usable: false, reason: 'It is not there.' } }),
+  const escalation: RunEscalation = {
+    engines: async () => ({ quickjs: usable, deno: usable, docker: { usable: false, reason: 'It is not there.' } }),
     escalationOf: () => 'auto',
     findNeed: () => undefined,
     ask: async () => undefined,
@@ -23,7 +23,7 @@ beforeAll(async () => {
       return build(...question);
     },
   };
-  house = await openHouse({ engine, parts: { ladder } });
+  house = await openHouse({ engine, parts: { escalation } });
   const options = { tool: { idempotent: true }, manifest: { limits: { cpuMs: 150 } } };
   await house.publish('spins', '{ handler: () => { for (;;); } }', options);
   await house.publish('ends', '{ handler: () => "above" }', options);
@@ -47,9 +47,9 @@ const isIdle = () => [house.leases.open, house.caller.load()];
 const idle = [0, { pending: 0, running: 0 }];
 
 describe('createNextAttempt', () => {
-  it('runs the same arguments in the code of the rung, once, as another attempt of the same execution', async () => {
+  it('runs the same arguments in the code of the higher engine, once, as another attempt of the same execution', async () => {
     const { unit: generation } = house.registry.resolve('ends').served;
-    build = async (_generation, rung) => (rung === 'deno' ? generation : undefined);
+    build = async (_generation, higher) => (higher === 'deno' ? generation : undefined);
     const { id, answer } = await startSpin();
     expect(await answer).toMatchObject({
       executionId: id,
@@ -97,7 +97,7 @@ describe('createNextAttempt', () => {
     expect(house.seen.filter(({ type }) => type === 'engine-change')).toEqual([]);
   });
 
-  it('tells of a fault of the ladder, and ends the call as it ended before', async () => {
+  it('tells of a fault of the escalation, and ends the call as it ended before', async () => {
     build = () => Promise.reject(new Error('no room'));
     const { answer } = await startSpin();
     expect(await answer).toMatchObject({ status: 'timeout', error: { code: 'time-exceeded' } });

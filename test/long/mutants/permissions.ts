@@ -42,7 +42,7 @@ export const permissionMutants: MutantsByPromise = {
       file: 'src/calls/accept/admission.ts',
       find: 'if (missing === undefined || missing.length === 0) return undefined;',
       replace: 'return undefined;',
-      tests: ['test/promises/ladder.test.ts'],
+      tests: ['test/promises/escalation.test.ts'],
     },
   ],
   'A plugin is its file': [

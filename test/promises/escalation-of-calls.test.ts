@@ -22,7 +22,7 @@ afterEach(async () => {
 });
 
 async function start(plugins: Readonly<Record<string, string>>, settings: Settings = {}): Promise<DaemonHouse> {
-  const folder = mkdtempSync(join(tmpdir(), 'hotcell-ladder-'));
+  const folder = mkdtempSync(join(tmpdir(), 'hotcell-escalation-'));
   folders.push(folder);
   mkdirSync(join(folder, 'plugins'));
   for (const [file, text] of Object.entries(plugins)) writeFileSync(join(folder, 'plugins', file), text);

@@ -35,7 +35,7 @@ import { spawn } from 'node:child_process';
 export default { name: 'starter', description: 'Starts programs.', handler: () => typeof spawn };`;
 
 function makeFolder(plugins: Readonly<Record<string, string>>, settings: Settings = {}): string {
-  const folder = mkdtempSync(join(tmpdir(), 'hotcell-ladder-'));
+  const folder = mkdtempSync(join(tmpdir(), 'hotcell-escalation-'));
   folders.push(folder);
   mkdirSync(join(folder, 'plugins'));
   for (const [file, text] of Object.entries(plugins)) writeFileSync(join(folder, 'plugins', file), text);
