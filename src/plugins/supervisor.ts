@@ -20,6 +20,7 @@ import { createEscalatedBuilds } from './supervisor/escalated-builds.ts';
 import { findPlugin } from './supervisor/find-plugin.ts';
 import { createFleet } from './supervisor/fleet.ts';
 import { createKillCount } from './supervisor/kill-count.ts';
+import { createLookQueue, describeReload, type LookQueue } from './supervisor/look-queue.ts';
 import type { SupervisorParts } from './supervisor/parts.ts';
 import { nameOfPlugin, type PluginRecord } from './supervisor/plugin-record.ts';
 import { createPluginRowWriter } from './supervisor/plugin-rows.ts';
@@ -27,7 +28,6 @@ import { createReconciler } from './supervisor/reconciler.ts';
 import { restorePlugins } from './supervisor/restore.ts';
 import { rollBack } from './supervisor/roll-back.ts';
 import { createStage, shownPath } from './supervisor/stage.ts';
-import { createPluginUnit, describeReload, type PluginUnit } from './supervisor/unit.ts';
 import { describeStanding, findAsking, viewGeneration, viewPlugin } from './supervisor/views.ts';
 import { startWatches, type Watches } from './supervisor/watches.ts';
 import { createWrittenFiles } from './supervisor/written-files.ts';
@@ -76,7 +76,7 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
   const escalatedBuilds = createEscalatedBuilds({
     builder,
     engines: parts.engines,
-    findSource: (path) => fleet.units.get(path)?.record.source,
+    findSource: (path) => fleet.queues.get(path)?.record.source,
   });
   const stage = createStage({
     ...parts,
@@ -85,13 +85,13 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
     rows,
     news,
     now,
-    findRecord: (path) => fleet.units.get(path)?.record,
+    findRecord: (path) => fleet.queues.get(path)?.record,
     onNamesFree: pokeBlocked,
     onFault,
   });
   const written = createWrittenFiles(store.writtenFiles, operatorId);
   const slots = createSlots(maxBuildsAtOnce);
-  const judge = createReconciler({
+  const reconciler = createReconciler({
     stage,
     archive,
     builder,
@@ -105,15 +105,15 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
     roots,
     users,
     names,
-    createUnit,
+    createQueue,
     onPassedOver: ({ path, reason }) => events.publish('watch-problem', { subject: path, data: { path, message: reason } }),
   });
   let watches: Watches | undefined;
 
-  function createUnit(record: PluginRecord): PluginUnit {
-    return createPluginUnit({
+  function createQueue(record: PluginRecord): LookQueue {
+    return createLookQueue({
       record,
-      judge,
+      reconciler,
       stage,
       onFault,
       onGone: () => forget(record),
@@ -133,56 +133,56 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
   }
 
   function pokeBlocked(): void {
-    for (const unit of fleet.units.values()) if (unit.record.waiting?.because === 'duplicate') unit.poke();
+    for (const queue of fleet.queues.values()) if (queue.record.waiting?.because === 'duplicate') queue.poke();
   }
 
   function findGeneration(id: string): Generation | undefined {
-    for (const { record } of fleet.units.values()) if (record.live?.generation.id === id) return record.live.generation;
+    for (const { record } of fleet.queues.values()) if (record.live?.generation.id === id) return record.live.generation;
     return archive.find(id);
   }
 
   function findSame(build: UnitContent | undefined): Generation | undefined {
-    const live = build && fleet.units.get(build.pluginPath)?.record.live?.generation;
+    const live = build && fleet.queues.get(build.pluginPath)?.record.live?.generation;
     return live?.contentHash === build?.contentHash ? live : undefined;
   }
 
   async function rebuildCode(generation: Generation): Promise<string | Uint8Array | undefined> {
-    const source = fleet.units.get(generation.path)?.record.source;
+    const source = fleet.queues.get(generation.path)?.record.source;
     const built = source && (await builder.compileOnly(source, generation.manifest));
     return built?.contentHash === generation.contentHash ? built.artifacts.code : undefined;
   }
 
-  const find = (name: string) => findPlugin([...fleet.units.values()], name);
+  const find = (name: string) => findPlugin([...fleet.queues.values()], name);
   const view = (record: PluginRecord) => viewPlugin(record, (asking) => decideGrants(asking));
-  const sortedUnits = () => [...fleet.units.values()].sort((a, b) => (a.record.path < b.record.path ? -1 : 1));
+  const sortedQueues = () => [...fleet.queues.values()].sort((a, b) => (a.record.path < b.record.path ? -1 : 1));
 
-  async function reload(unit: PluginUnit, reason: string) {
-    kills.clear(unit.record.path);
-    return unit.reload(reason);
+  async function reload(queue: LookQueue, reason: string) {
+    kills.clear(queue.record.path);
+    return queue.reload(reason);
   }
 
   /** Builds what waited for an engine as soon as it may have it. */
-  async function grantEscalation(unit: PluginUnit): Promise<void> {
-    const { escalation } = unit.record;
+  async function grantEscalation(queue: LookQueue): Promise<void> {
+    const { escalation } = queue.record;
     if (escalation === undefined || decideGrants(escalation).pending.engine !== undefined) return;
-    await unit.reload('its engine was allowed', escalation.author);
+    await queue.reload('its engine was allowed', escalation.author);
   }
 
-  async function quarantine(unit: PluginUnit, reason: string): Promise<void> {
-    await unit.run(() => stage.change(unit.record, { type: 'quarantined' }, { reason }));
+  async function quarantine(queue: LookQueue, reason: string): Promise<void> {
+    await queue.run(() => stage.change(queue.record, { type: 'quarantined' }, { reason }));
   }
 
   return {
     async start() {
       for (const root of roots) createRoot(root.path);
-      const stale = restorePlugins({ ...parts, roots, fleet, archive, stage, judge });
+      const stale = restorePlugins({ ...parts, roots, fleet, archive, stage, reconciler });
       parts.onRestored?.();
       watches = startWatches({ config, roots, fleet, users, events });
-      await Promise.all(stale.map((unit) => unit.check('found at start')));
+      await Promise.all(stale.map((queue) => queue.check('found at start')));
     },
-    list: () => sortedUnits().map((unit) => view(unit.record)),
+    list: () => sortedQueues().map((queue) => view(queue.record)),
     passedOver: () => fleet.passedOver(),
-    isLoading: () => fleet.units.values().some(({ record }) => record.lifecycle.state === 'loading'),
+    isLoading: () => fleet.queues.values().some(({ record }) => record.lifecycle.state === 'loading'),
     get: (name) => view(find(name).record),
     pathOf: (name) => find(name).record.path,
     asking: (name) => findAsking(find(name).record),
@@ -190,17 +190,17 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
     reload: (name) => reload(find(name), 'reload was asked for'),
     reloadAll: () =>
       Promise.all(
-        sortedUnits().map((unit) =>
+        sortedQueues().map((queue) =>
           // A rollback holds until somebody reloads that very plugin.
-          unit.record.pinnedAwayFrom === undefined
-            ? reload(unit, 'reload of all was asked for')
-            : describeReload(unit.record, false, 0),
+          queue.record.pinnedAwayFrom === undefined
+            ? reload(queue, 'reload of all was asked for')
+            : describeReload(queue.record, false, 0),
         ),
       ),
     async setEnabled(name, enabled) {
-      const unit = find(name);
-      const { record } = unit;
-      const isToBuild = await unit.run(() => {
+      const queue = find(name);
+      const { record } = queue;
+      const isToBuild = await queue.run(() => {
         record.enabled = enabled;
         if (enabled) kills.clear(record.path);
         else users.delete(record.path);
@@ -217,39 +217,39 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
         if (record.chosen) stage.offer(record, record.chosen, { reason: 'enabled' });
         return true;
       });
-      if (isToBuild) await unit.check('enabled');
+      if (isToBuild) await queue.check('enabled');
       return view(record);
     },
     readSource: (name) => readEntryText(find(name).record.source),
     async writeSource(name, text, { by, expectedHash }) {
-      const unit = find(name);
+      const queue = find(name);
       const note = (path: string, sha256: string) => written.note(path, sha256, by);
-      await unit.run(() => writeEntryText(unit.record.source, text, expectedHash, note));
-      return reload(unit, 'the source was written');
+      await queue.run(() => writeEntryText(queue.record.source, text, expectedHash, note));
+      return reload(queue, 'the source was written');
     },
     async remove(name) {
-      const unit = find(name);
-      await unit.run(() => deleteSource(unit.record.source));
-      await unit.check('removed');
+      const queue = find(name);
+      await queue.run(() => deleteSource(queue.record.source));
+      await queue.check('removed');
     },
     generations(name) {
       const { record } = find(name);
       return archive.listKept(record.path).map((generation) => viewGeneration(generation, record.live?.generation));
     },
     async rollback(name, number) {
-      const unit = find(name);
-      return unit.run(() => {
-        rollBack({ archive, stage }, unit.record, number);
-        return describeReload(unit.record, true, 0);
+      const queue = find(name);
+      return queue.run(() => {
+        rollBack({ archive, stage }, queue.record, number);
+        return describeReload(queue.record, true, 0);
       });
     },
     findGeneration,
     units: {
       find: (name) => describeStanding(find(name).record, decideGrants),
-      list: () => sortedUnits().map((unit) => describeStanding(unit.record, decideGrants)),
+      list: () => sortedQueues().map((queue) => describeStanding(queue.record, decideGrants)),
       findServable(id, content) {
         const generation = findGeneration(id) ?? findSame(content);
-        const record = generation && fleet.units.get(generation.path)?.record;
+        const record = generation && fleet.queues.get(generation.path)?.record;
         if (!generation || !record || !mayServe(record.lifecycle.state)) return undefined;
         if (record.live?.generation === generation) return record.live.leasable.served;
         const granted: ServedUnit['granted'] = (use) => decideGrants(generation, use).granted;
@@ -257,16 +257,16 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
       },
     },
     noteKill(plugin, reason) {
-      const unit = fleet.units.get(plugin) ?? sortedUnits().find(({ record }) => nameOfPlugin(record) === plugin);
-      if (!unit || !kills.note(unit.record.path, performance.now())) return;
+      const queue = fleet.queues.get(plugin) ?? sortedQueues().find(({ record }) => nameOfPlugin(record) === plugin);
+      if (!queue || !kills.note(queue.record.path, performance.now())) return;
       const { limit, windowMs } = tolerableKills;
-      quarantine(unit, `its cells were killed ${limit} times within ${windowMs / 1000} s: ${reason}`).catch(onFault);
+      quarantine(queue, `its cells were killed ${limit} times within ${windowMs / 1000} s: ${reason}`).catch(onFault);
     },
     quarantine: (name, reason) => quarantine(find(name), reason),
     async refreshGrants() {
       const telling = { reason: 'grants changed' };
-      await Promise.all(sortedUnits().map((unit) => unit.run(() => stage.regrant(unit.record, telling))));
-      await Promise.all(sortedUnits().map(grantEscalation));
+      await Promise.all(sortedQueues().map((queue) => queue.run(() => stage.regrant(queue.record, telling))));
+      await Promise.all(sortedQueues().map(grantEscalation));
     },
     async buildForEngine({ id }, engine) {
       const generation = findGeneration(id);
@@ -274,8 +274,8 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
     },
     async wantEngine({ id }, engine, reason) {
       const generation = findGeneration(id);
-      const unit = generation && fleet.units.get(generation.path);
-      if (generation === undefined || unit === undefined) return undefined;
+      const queue = generation && fleet.queues.get(generation.path);
+      if (generation === undefined || queue === undefined) return undefined;
       const { name, permissions, permissionsSource } = generation.manifest;
       const escalation = {
         ...generation,
@@ -285,18 +285,18 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
         atRun: true as const,
       };
       const asks = describeGrantCommand(name, decideGrants(escalation).pending);
-      await unit.run(() => {
-        const { record } = unit;
+      await queue.run(() => {
+        const { record } = queue;
         if (record.escalation === undefined && record.live?.generation.id === generation.id)
           stage.want(record, escalation, reason);
       });
-      await grantEscalation(unit);
+      await grantEscalation(queue);
       return `Allow it with: ${asks}, or answer the question: hotcell approve. Then call it again.`;
     },
     readArtifacts: async (generationId) => escalatedBuilds.readTrace(generationId) ?? (await archive.readTrace(generationId)),
     async close() {
       await watches?.close();
-      await Promise.all([...fleet.units.values()].map((unit) => unit.close()));
+      await Promise.all([...fleet.queues.values()].map((queue) => queue.close()));
       news.flush();
       rows.flush();
       await archive.flush();

@@ -5,14 +5,14 @@ import { explainPassedOver, listPassedOver, type PassedOver } from '../discovery
 import { displayPath, locate, type PluginRoot } from '../discovery/plugin-roots.ts';
 import { findSource, type PluginSource, pluginNamesFor, scanRoot } from '../discovery/plugin-source.ts';
 import type { InputUsers } from '../watch/input-users.ts';
+import type { LookQueue } from './look-queue.ts';
 import { createPluginRecord, type PluginRecord } from './plugin-record.ts';
-import type { PluginUnit } from './unit.ts';
 
 /** All plugins by path: takes in what appears, and passes hints on to those whom they concern. */
 export interface Fleet {
-  readonly units: ReadonlyMap<string, PluginUnit>;
-  /** Takes a plugin in without looking into it; the unit that is there already when there is one. */
-  add(source: PluginSource): PluginUnit;
+  readonly queues: ReadonlyMap<string, LookQueue>;
+  /** Takes a plugin in without looking into it; the queue that is there already when there is one. */
+  add(source: PluginSource): LookQueue;
   drop(pluginPath: string): void;
   /** Something at this path may have changed. */
   hint(path: string): void;
@@ -26,27 +26,27 @@ export interface Fleet {
 export function createFleet(parts: {
   readonly roots: readonly PluginRoot[];
   readonly users: InputUsers;
-  readonly createUnit: (record: PluginRecord) => PluginUnit;
+  readonly createQueue: (record: PluginRecord) => LookQueue;
   readonly names: Pick<NameBook, 'arrive' | 'ownerOf'>;
   /** Told of what was dropped and is no plugin, once for each reason. Must not throw. */
   readonly onPassedOver: (found: PassedOver) => void;
 }): Fleet {
   const { roots, users, names } = parts;
-  const units = new Map<string, PluginUnit>();
+  const queues = new Map<string, LookQueue>();
   /** The reason by path. */
   const told = new Map<string, string>();
 
-  function add(source: PluginSource): PluginUnit {
-    const known = units.get(source.path);
+  function add(source: PluginSource): LookQueue {
+    const known = queues.get(source.path);
     if (known) return known;
-    const unit = parts.createUnit(createPluginRecord(source, names));
-    units.set(source.path, unit);
+    const queue = parts.createQueue(createPluginRecord(source, names));
+    queues.set(source.path, queue);
     names.arrive(source.path, fileNamesOf(source));
-    return unit;
+    return queue;
   }
 
   function pokeAt(root: PluginRoot, name: string): void {
-    const known = units.get(join(root.path, name));
+    const known = queues.get(join(root.path, name));
     const source = known ? undefined : findSource(root, name);
     if (source) add(source).poke();
     known?.poke();
@@ -64,14 +64,14 @@ export function createFleet(parts: {
   }
 
   return {
-    units,
+    queues,
     add,
     drop(pluginPath) {
-      units.delete(pluginPath);
+      queues.delete(pluginPath);
       users.delete(pluginPath);
     },
     hint(path) {
-      for (const user of users.usersOf(path)) units.get(user)?.poke();
+      for (const user of users.usersOf(path)) queues.get(user)?.poke();
       const place = locate(roots, path);
       if (place) for (const name of pluginNamesFor(place.name)) pokeAt(place.root, name);
     },
@@ -80,13 +80,13 @@ export function createFleet(parts: {
       const sources = scanRoot(root);
       if (!sources) return;
       for (const source of sources) {
-        const known = units.get(source.path);
+        const known = queues.get(source.path);
         if (known) known.glance();
         else add(source).poke();
       }
       const found = new Set(sources.map((source) => source.path));
-      for (const unit of units.values()) {
-        if (unit.record.source.root === root && !found.has(unit.record.path)) unit.poke();
+      for (const queue of queues.values()) {
+        if (queue.record.source.root === root && !found.has(queue.record.path)) queue.poke();
       }
     },
   };

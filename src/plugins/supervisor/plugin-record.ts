@@ -22,7 +22,7 @@ export interface Waiting {
   readonly because: 'grant' | 'duplicate';
 }
 
-/** All that is known of one plugin. Changed by its unit alone. */
+/** All that is known of one plugin. Changed in its look queue alone. */
 export interface PluginRecord {
   readonly path: string;
   readonly ownerOf: NameBook['ownerOf'];

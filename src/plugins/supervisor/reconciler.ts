@@ -49,7 +49,7 @@ export interface Reconciler {
   remember(record: PluginRecord, seen: Seen): void;
 }
 
-/** Creates the judge. */
+/** Creates the reconciler. */
 export function createReconciler(parts: {
   readonly stage: Stage;
   readonly archive: GenerationArchive;

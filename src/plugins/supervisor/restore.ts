@@ -9,13 +9,13 @@ import type { Generation } from '../generations/generation.ts';
 import { compareSeen } from '../watch/seen.ts';
 import { readSignature } from '../watch/signature.ts';
 import type { Fleet } from './fleet.ts';
+import type { LookQueue } from './look-queue.ts';
 import type { SupervisorParts } from './parts.ts';
 import { describeWriting, parsePin } from './pin.ts';
 import type { PluginRecord } from './plugin-record.ts';
 import { readTransitions } from './plugin-rows.ts';
 import type { Reconciler } from './reconciler.ts';
 import type { Stage } from './stage.ts';
-import type { PluginUnit } from './unit.ts';
 
 /** What the restoration works with. */
 export interface RestoreParts extends Pick<SupervisorParts, 'config' | 'store' | 'onForgotten'> {
@@ -23,19 +23,19 @@ export interface RestoreParts extends Pick<SupervisorParts, 'config' | 'store' |
   readonly fleet: Fleet;
   readonly archive: GenerationArchive;
   readonly stage: Stage;
-  readonly judge: Reconciler;
+  readonly reconciler: Reconciler;
   readonly names: Pick<NameBook, 'settle'>;
 }
 
 /**
  * Takes in all plugins of the folders. What the last run left and the disk still holds serves at once, without a build
- * and without reading code or image; the units of all others are returned.
+ * and without reading code or image; the queues of all others are returned.
  */
-export function restorePlugins(parts: RestoreParts): PluginUnit[] {
+export function restorePlugins(parts: RestoreParts): LookQueue[] {
   const { store, archive, fleet } = parts;
   const rows = new Map(store.plugins.list().map((row) => [row.path, row]));
   const generations = archive.restoreCurrent();
-  const stale: PluginUnit[] = [];
+  const stale: LookQueue[] = [];
   const restored: string[] = [];
   const readRoots = new Set<PluginRoot>();
   for (const root of parts.roots) {
@@ -43,8 +43,8 @@ export function restorePlugins(parts: RestoreParts): PluginUnit[] {
     if (!sources) continue;
     readRoots.add(root);
     for (const source of sources) {
-      const unit = fleet.add(source);
-      if (!restoreOne(parts, unit.record, rows.get(source.path), generations.get(source.path))) stale.push(unit);
+      const queue = fleet.add(source);
+      if (!restoreOne(parts, queue.record, rows.get(source.path), generations.get(source.path))) stale.push(queue);
       else restored.push(source.path);
       rows.delete(source.path);
     }
@@ -81,7 +81,7 @@ function restoreOne(
 }
 
 function isUpToDate(parts: RestoreParts, record: PluginRecord, generation: Generation): boolean {
-  const { archive, judge } = parts;
+  const { archive, reconciler } = parts;
   const pinned = record.pinnedAwayFrom;
   // After a rollback the folder holds what was turned away from; it stays so until somebody saves again.
   const onDisk =
@@ -92,7 +92,7 @@ function isUpToDate(parts: RestoreParts, record: PluginRecord, generation: Gener
   const comparison = compareSeen(seen, record.source, { deep: false });
   if (comparison.kind === 'changed') return false;
   if (pinned && describeWriting(onDisk.inputs) !== pinned.writing) return false;
-  judge.remember(record, comparison.kind === 'touched' ? { ...seen, inputs: comparison.inputs } : seen);
+  reconciler.remember(record, comparison.kind === 'touched' ? { ...seen, inputs: comparison.inputs } : seen);
   if (comparison.kind === 'touched') archive.refreshInputs(onDisk, comparison.inputs);
   return true;
 }

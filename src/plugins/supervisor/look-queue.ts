@@ -6,7 +6,7 @@ import type { LookOutcome, Reconciler } from './reconciler.ts';
 import type { Stage } from './stage.ts';
 
 /** One plugin at work: everything that happens to it happens one after the other here. */
-export interface PluginUnit {
+export interface LookQueue {
   readonly record: PluginRecord;
   /** Something about it may have changed. Looks at once, and twice more when the hints have ended. */
   poke(): void;
@@ -20,10 +20,10 @@ export interface PluginUnit {
   close(): Promise<void>;
 }
 
-/** What a unit works with. */
-export interface UnitParts {
+/** What the queue of a plugin works with. */
+export interface LookQueueParts {
   readonly record: PluginRecord;
-  readonly judge: Reconciler;
+  readonly reconciler: Reconciler;
   readonly stage: Stage;
   /** Told when the plugin is gone for good. Must not throw. */
   readonly onGone: () => void;
@@ -42,9 +42,9 @@ const maxRetryMs = 30_000;
 const firstPauseMs = 5;
 const maxPauseMs = 100;
 
-/** Creates the unit of one plugin. */
-export function createPluginUnit(parts: UnitParts): PluginUnit {
-  const { record, judge, stage, onFault } = parts;
+/** Creates the queue of one plugin. */
+export function createLookQueue(parts: LookQueueParts): LookQueue {
+  const { record, reconciler, stage, onFault } = parts;
   const closing = new AbortController();
   let tail: Promise<unknown> = Promise.resolve();
   let isLookQueued = false;
@@ -113,7 +113,7 @@ export function createPluginUnit(parts: UnitParts): PluginUnit {
   async function lookUntilDecided(settling: Settling): Promise<{ readonly changed: boolean }> {
     const startedAtMs = performance.now();
     for (let pauseMs = firstPauseMs; !closing.signal.aborted; pauseMs = Math.min(2 * pauseMs, maxPauseMs)) {
-      const verdict = await judge.look(record, {
+      const verdict = await reconciler.look(record, {
         deep: settling.deep,
         isExplicit: settling.isExplicit ?? false,
         reason: settling.reason,
@@ -152,7 +152,7 @@ export function createPluginUnit(parts: UnitParts): PluginUnit {
   }
 
   function hasChanged(verdict: Extract<LookOutcome, { kind: 'failed' | 'gone' }>, deep: boolean): boolean {
-    const source = judge.find(record);
+    const source = reconciler.find(record);
     if (verdict.kind === 'gone') return source !== undefined;
     return source === undefined || compareSeen(verdict.seen, source, { deep }).kind === 'changed';
   }
@@ -162,11 +162,11 @@ export function createPluginUnit(parts: UnitParts): PluginUnit {
     hintedAtMs = undefined;
     if (verdict.kind === 'gone') {
       stage.change(record, { type: 'vanished' }, { reason: 'the file was removed' });
-      // Should the file come back, another unit takes it in.
+      // Should the file come back, another queue takes it in.
       end();
       parts.onGone();
     } else {
-      judge.remember(record, verdict.seen);
+      reconciler.remember(record, verdict.seen);
       if (verdict.outcome.isPassing) armRetry();
       record.waiting = undefined;
       // The folder holds something else now than what a rollback turned away from.
