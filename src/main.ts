@@ -84,8 +84,8 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
   const hooks = openHooks(foundation, { engines, sandbox, approvals, journey });
   const { skills } = openHosted(foundation, { hosted, native: capabilities.native, grants, grantQuestions });
 
-  const strangers = createAnonymousCleaner({ store, dataDir: config.dataDir, onFault: logFault });
-  await strangers.forgetAll();
+  const anonymous = createAnonymousCleaner({ store, dataDir: config.dataDir, onFault: logFault });
+  await anonymous.forgetAll();
   const keys = createKeyRing({ store, now: Date.now, defaults: config.callers });
   const parts = {
     config,
@@ -104,7 +104,7 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
     events,
     store,
     keys,
-    forgetStranger: strangers.forget,
+    forgetAnonymous: anonymous.forget,
     secrets,
     models,
     images: sandbox.images,

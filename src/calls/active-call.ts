@@ -33,7 +33,7 @@ export class ActiveCall {
   readonly chain: readonly string[];
   /** The cell that it shares with other calls, or empty. */
   readonly cellKey: string;
-  /** As it is counted: strangers are one. Whose it is stands in the record. */
+  /** As it is counted: anonymous callers are one. Whose it is stands in the record. */
   readonly callerId: string;
   readonly pluginPath: string;
   readonly isOperator: boolean;

@@ -104,14 +104,14 @@ export const budgets = {
     atBound: 'the request is refused with `rate-limited`; all four are less where fewer than 25,600 descriptors may be open',
     tests: ['http/shares.test.ts'],
   },
-  'door.strangers': {
+  'door.anonymous': {
     holds: 'connections that showed no token or key yet',
     unit: 'connections',
     inAll: 512,
     atBound: 'the oldest of them is closed',
     tests: ['http/quotas.test.ts'],
   },
-  'door.strangerSockets': {
+  'door.anonymousSockets': {
     holds: 'WebSockets before `auth`',
     unit: 'connections',
     inAll: 64,
@@ -398,7 +398,7 @@ export const budgets = {
     settings: ['callers.ratePerMinute', 'callers.maxConcurrent'],
     tests: ['calls/accept/caller-limits.test.ts'],
   },
-  'rate.strangers': {
+  'rate.anonymous': {
     holds: 'requests a minute without a token',
     unit: 'calls',
     each: { of: 'address', max: anonymous.ratePerMinute },
@@ -406,7 +406,7 @@ export const budgets = {
     settings: ['anonymous.ratePerMinute'],
     tests: ['http/anonymous-callers.test.ts'],
   },
-  'calls.strangers': {
+  'calls.anonymous': {
     holds: 'calls under way without a token',
     unit: 'calls',
     inAll: anonymous.maxConcurrent,

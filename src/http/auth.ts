@@ -8,9 +8,9 @@ import { createAnonymousCallers } from './anonymous-callers.ts';
 
 /**
  * Says who sends a request with this Authorization header; undefined when nobody known. With the address of the sender a
- * request without a header may be let in as a stranger; throws `rate-limited` when there were too many from there.
+ * request without a header may be let in as an anonymous caller; throws `rate-limited` when there were too many from there.
  */
-export type Authenticate = (authorization: string | undefined, strangerAddress?: string) => Caller | undefined;
+export type Authenticate = (authorization: string | undefined, anonymousAddress?: string) => Caller | undefined;
 
 /** False when a key was changed, was revoked or has ended since: whoever came with it must come again. */
 export type IsCurrent = (caller: Caller) => boolean;
@@ -36,12 +36,12 @@ export function createAuthenticator(parts: {
   const adminToken = readAdminToken(parts);
   const adminHash = Buffer.from(hashSecret(adminToken));
   const local: Caller = Object.freeze({ id: 'local', role: 'admin' });
-  const admitStranger = createAnonymousCallers(parts.anonymous);
+  const admitAnonymous = createAnonymousCallers(parts.anonymous);
   return {
     adminToken,
     isCurrent: (caller) => caller === local || parts.keys.current(caller.id) === caller,
-    authenticate(authorization, strangerAddress) {
-      if (authorization === undefined && strangerAddress !== undefined) return admitStranger(strangerAddress);
+    authenticate(authorization, anonymousAddress) {
+      if (authorization === undefined && anonymousAddress !== undefined) return admitAnonymous(anonymousAddress);
       const token = readBearer(authorization);
       if (token === undefined) return undefined;
       const tokenHash = hashSecret(token);

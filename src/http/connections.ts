@@ -17,23 +17,23 @@ interface Holder {
 }
 
 /**
- * Counts the connections of a server. One that showed no token or key is a stranger's; of those only the newest stay, so
+ * Counts the connections of a server. One that showed no token or key is anonymous; of those only the newest stay, so
  * that whoever opens many ends its own and never keeps somebody out who says at once who it is.
  */
-export function createConnectionBook(server: Server, shares: Shares, maxStrangers: number): ConnectionBook {
+export function createConnectionBook(server: Server, shares: Shares, maxAnonymous: number): ConnectionBook {
   // In the order in which they came.
-  const strangers = new Set<Socket>();
+  const anonymous = new Set<Socket>();
   const holders = new WeakMap<Socket, Holder>();
 
   server.on('connection', (socket: Socket) => {
-    const [oldest] = strangers;
-    if (oldest !== undefined && strangers.size >= maxStrangers) {
-      strangers.delete(oldest);
+    const [oldest] = anonymous;
+    if (oldest !== undefined && anonymous.size >= maxAnonymous) {
+      anonymous.delete(oldest);
       oldest.destroy();
     }
-    strangers.add(socket);
+    anonymous.add(socket);
     socket.once('close', () => {
-      strangers.delete(socket);
+      anonymous.delete(socket);
       holders.get(socket)?.release();
     });
   });
@@ -45,7 +45,7 @@ export function createConnectionBook(server: Server, shares: Shares, maxStranger
       const release = shares.take(caller);
       holder?.release();
       holders.set(socket, { callerId: caller.id, release });
-      strangers.delete(socket);
+      anonymous.delete(socket);
     },
   };
 }
@@ -56,19 +56,19 @@ export function fitConnections(descriptors: number | undefined = readDescriptorL
   readonly perCaller: number;
   readonly inAll: number;
   readonly reserve: number;
-  readonly maxStrangers: number;
+  readonly maxAnonymous: number;
 } {
   const { holds, perCaller, inAll, reserve } = budgets['door.connections'];
-  const maxStrangers = budgets['door.strangers'].inAll;
+  const maxAnonymous = budgets['door.anonymous'].inAll;
   // Half of the descriptors for all connections together.
-  const scale = Math.min(1, (descriptors ?? Number.POSITIVE_INFINITY) / 2 / (inAll + maxStrangers));
+  const scale = Math.min(1, (descriptors ?? Number.POSITIVE_INFINITY) / 2 / (inAll + maxAnonymous));
   const scaled = (count: number): number => Math.max(1, Math.floor(count * scale));
   return {
     holds,
     perCaller: scaled(perCaller),
     inAll: scaled(inAll),
     reserve: scaled(reserve),
-    maxStrangers: scaled(maxStrangers),
+    maxAnonymous: scaled(maxAnonymous),
   };
 }
 

@@ -31,14 +31,14 @@ export function registerOperation(app: FastifyInstance, invocable: InvocableOper
   const { http, role, streams } = invocable.operation;
   const readInput = createInputReader(invocable, http);
   const needsToken = role !== 'anyone';
-  const { isForStrangers = false } = invocable.operation;
+  const { isForAnonymous = false } = invocable.operation;
   app.route({
     method: http.method,
     url: http.path,
     onRequest: (request, _reply, done) => {
-      // Before the body is read: a stranger's megabytes are not worth parsing.
+      // Before the body is read: the megabytes of an anonymous caller are not worth parsing.
       const { authorization } = request.headers;
-      const caller = isForStrangers ? authenticate(authorization, request.ip) : authenticate(authorization);
+      const caller = isForAnonymous ? authenticate(authorization, request.ip) : authenticate(authorization);
       if (caller === undefined && needsToken) return done(refuseAnonymous(authorization));
       request.caller = caller ?? nobody;
       done();

@@ -58,9 +58,9 @@ const closeWithinMs = 10_000;
 export async function startHttpServer(parts: HttpServerParts): Promise<HttpServer> {
   const { config, authenticate, isCurrent, events, log } = parts;
   const app = createApp(log);
-  const { maxStrangers, ...fitting } = fitConnections();
+  const { maxAnonymous, ...fitting } = fitConnections();
   const shares = createDoorShares(fitting);
-  const connections = createConnectionBook(app.server, shares.connections, maxStrangers);
+  const connections = createConnectionBook(app.server, shares.connections, maxAnonymous);
   const tickets = createTicketOffice(shares.tickets);
   const operations = prepareOperations([...parts.operations, tickets.operation]);
   const metrics = createMetrics(events);

@@ -4,7 +4,7 @@ import type { Store } from '../store/store-types.ts';
 
 /** Deletes what callers without a token leave behind: files and values. Their executions stay, for the operator to see. */
 export interface AnonymousCleaner {
-  /** Of one stranger. Must not reject. */
+  /** Of one anonymous caller. Must not reject. */
   forget(callerId: string): Promise<void>;
   /** Of all: what a daemon that crashed did not get to. */
   forgetAll(): Promise<void>;

@@ -23,7 +23,7 @@ function prepareOperation(operation: Operation): InvocableOperation {
   return {
     operation,
     invoke(input, context) {
-      if (context.caller.isAnonymous && operation.isForStrangers !== true) throw refuseStranger(operation);
+      if (context.caller.isAnonymous && operation.isForAnonymous !== true) throw refuseAnonymous(operation);
       if (!isAllowed(operation.role, context.caller)) throw refuseRole(operation);
       if (!validator.Check(input)) throw refuseInput(operation, input, validator.Errors(input));
       return operation.handle(input, context);
@@ -40,7 +40,7 @@ function refuseRole(operation: Operation): HotcellError {
   return new HotcellError('forbidden', `${operation.name} needs the role admin; this key has the role caller.`);
 }
 
-function refuseStranger(operation: Operation): HotcellError {
+function refuseAnonymous(operation: Operation): HotcellError {
   return new HotcellError('unauthenticated', `${operation.name} needs a token or key: it is not for requests without one.`);
 }
 

@@ -44,8 +44,8 @@ export interface OperationContract<Input extends TSchema = TSchema, Output exten
   readonly name: string;
   readonly summary: string;
   readonly role: Role;
-  /** Requests without a token may use it where the config lets strangers in; they see nothing but what is theirs. */
-  readonly isForStrangers?: true;
+  /** Requests without a token may use it where the config lets anonymous callers in; they see nothing but what is theirs. */
+  readonly isForAnonymous?: true;
   /** It tells what happens while it works to those who ask for it. */
   readonly streams?: true;
   readonly input: Input;

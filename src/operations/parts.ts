@@ -41,7 +41,7 @@ export interface OperationParts {
   readonly store: Store;
   readonly keys: KeyRing;
   /** Deletes what the call of a caller without a token left behind. Must not reject. */
-  readonly forgetStranger: (callerId: string) => Promise<void>;
+  readonly forgetAnonymous: (callerId: string) => Promise<void>;
   readonly secrets: SecretKeeper;
   readonly models: Models;
   /** The images in which native commands run. */

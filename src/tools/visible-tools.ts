@@ -9,17 +9,17 @@ export function seesToolName({ tools }: Pick<Caller, 'tools'>, name: string): bo
 }
 
 /**
- * Whether a caller may know of this tool. A stranger never gets what is marked isDangerous or isElevated, needs a person,
+ * Whether a caller may know of this tool. An anonymous caller never gets what is marked isDangerous or isElevated, needs a person,
  * or keeps one cell for all callers, whatever the list says.
  */
 export function seesTool(caller: Caller, entry: ToolEntry): boolean {
   // A list names tools of the units that own the names.
   if (caller.tools !== undefined && entry.isSecond) return false;
   if (!seesToolName(caller, entry.name)) return false;
-  return caller.isAnonymous !== true || isForStrangers(entry);
+  return caller.isAnonymous !== true || isForAnonymous(entry);
 }
 
-function isForStrangers({ manifest, served }: ToolEntry): boolean {
+function isForAnonymous({ manifest, served }: ToolEntry): boolean {
   const { isDangerous, isElevated } = manifest.flags;
   return !isDangerous && !isElevated && !asksPerson(manifest) && served.unit.manifest.isolation !== 'plugin';
 }

@@ -13,11 +13,11 @@ afterAll(() => door.close());
 
 describe('docs/callers.md', () => {
   it('says of every operation who may use it', () => {
-    const rows = [...door.operations, ticketContract].map(({ name, summary, role, isForStrangers }) => {
+    const rows = [...door.operations, ticketContract].map(({ name, summary, role, isForAnonymous }) => {
       const mark = (may: boolean) => (may ? 'yes' : '-');
-      return `| \`${name}\` | yes | ${mark(role !== 'admin')} | ${mark(role === 'anyone' || isForStrangers === true)} | ${summary} |`;
+      return `| \`${name}\` | yes | ${mark(role !== 'admin')} | ${mark(role === 'anyone' || isForAnonymous === true)} | ${summary} |`;
     });
-    const table = ['| Operation | admin | caller | stranger | What it does |', '|---|---|---|---|---|', ...rows].join('\n');
+    const table = ['| Operation | admin | caller | anonymous | What it does |', '|---|---|---|---|---|', ...rows].join('\n');
     const [intro = '', rest = ''] = readPage('docs/callers.md').split(/(?<=writes it anew -->\n)/);
     const wanted = `${intro}${table}\n${rest.slice(rest.indexOf('<!-- end -->'))}`;
     if (process.env.UPDATE_DOCS === '1') writeFileSync(join(repository, 'docs/callers.md'), wanted);

@@ -95,7 +95,7 @@ describe('what one caller and strangers can hold of the doors', () => {
   });
 
   it('ends the oldest WebSockets that did not say who they are, and keeps the others', async () => {
-    const { inAll } = budgets['door.strangerSockets'];
+    const { inAll } = budgets['door.anonymousSockets'];
     const first = await requireSocket();
     const closed = once(first, 'close');
     for (let opened = 0; opened < inAll; opened++) await requireSocket();
@@ -198,7 +198,7 @@ describe('what one caller and strangers can hold of the doors', () => {
     first.on('data', (chunk) => {
       said += chunk;
     });
-    for (let opened = 0; opened < budgets['door.strangers'].inAll; opened++) await openRaw('GET /api/status HTT');
+    for (let opened = 0; opened < budgets['door.anonymous'].inAll; opened++) await openRaw('GET /api/status HTT');
     await closed;
     // Without a word: what ends at the end of its own time is told so.
     expect(said).toBe('');

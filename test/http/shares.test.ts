@@ -40,9 +40,9 @@ describe('createShares', () => {
 
 describe('fitConnections', () => {
   it('leaves half of the descriptors to everything else', () => {
-    const { perCaller, inAll, reserve, maxStrangers } = fitConnections(1024);
-    expect(inAll + maxStrangers).toBeLessThanOrEqual(512);
-    expect(Math.min(perCaller, reserve, maxStrangers)).toBeGreaterThan(10);
-    expect(fitConnections(1_000_000)).toMatchObject({ perCaller: 6144, inAll: 12_288, reserve: 512, maxStrangers: 512 });
+    const { perCaller, inAll, reserve, maxAnonymous } = fitConnections(1024);
+    expect(inAll + maxAnonymous).toBeLessThanOrEqual(512);
+    expect(Math.min(perCaller, reserve, maxAnonymous)).toBeGreaterThan(10);
+    expect(fitConnections(1_000_000)).toMatchObject({ perCaller: 6144, inAll: 12_288, reserve: 512, maxAnonymous: 512 });
   });
 });

@@ -145,15 +145,15 @@ describe('the operations for admins', () => {
 
 describe('the operations for strangers', () => {
   it('are those of tools alone', () => {
-    const open = listOperations().filter(({ operation }) => operation.isForStrangers);
+    const open = listOperations().filter(({ operation }) => operation.isForAnonymous);
     expect(open.map(({ operation }) => operation.name).sort()).toEqual(['tools.call', 'tools.get', 'tools.list']);
   });
 
-  it('and no other are refused to somebody without a token, also where the config lets strangers in', () => {
+  it('and no other are refused to somebody without a token, also where the config lets anonymous callers in', () => {
     const stranger: Caller = { id: 'anonymous:1', role: 'caller', isAnonymous: true, tools: ['*'] };
     const context = { caller: stranger, signal: new AbortController().signal };
     for (const { operation, invoke } of listOperations()) {
-      if (operation.isForStrangers || operation.role === 'anyone') continue;
+      if (operation.isForAnonymous || operation.role === 'anyone') continue;
       expect(() => invoke({}, context)).toThrow(expect.objectContaining({ code: 'unauthenticated' }));
     }
   });

@@ -35,11 +35,11 @@ export interface Workspaces {
 /** The name of a caller's folder. A hash, so that no caller can choose it and none can be read off the disk. */
 export function nameWorkspace(caller: string): string {
   const name = createHash('sha256').update(caller).digest('hex').slice(0, 24);
-  // What a daemon that crashed left behind of strangers is found again by its name.
+  // What a daemon that crashed left behind of anonymous callers is found again by its name.
   return caller.startsWith(anonymousPrefix) ? `stranger-${name}` : name;
 }
 
-/** Deletes the folder of one stranger, or of all. */
+/** Deletes the folder of one anonymous caller, or of all. */
 export async function deleteAnonymousFolders(dataDir: string, caller?: string): Promise<void> {
   const folder = join(dataDir, 'workspaces');
   const names = caller === undefined ? await readdir(folder).catch(() => []) : [nameWorkspace(caller)];

@@ -35,7 +35,7 @@ export interface ConnectionParts {
 }
 
 const authenticateWithinMs = 10_000;
-const maxStrangerBytes = 4096;
+const maxAnonymousBytes = 4096;
 const maxInFlight = budgets['door.requests'].each.max;
 /** What a message holds is counted in such steps while it comes in. */
 const arrivalStepBytes = 1024 * 1024;
@@ -81,7 +81,7 @@ export function serveConnection(parts: ConnectionParts): void {
     ['rpc.cancel', ({ id }) => ({ cancelled: cancel(id) })],
   ]);
 
-  const strangerTimer = setTimeout(() => {
+  const anonymousTimer = setTimeout(() => {
     if (caller === undefined) socket.close(closeCodes.unauthenticated, 'no token within 10 seconds');
   }, authenticateWithinMs);
 
@@ -90,7 +90,7 @@ export function serveConnection(parts: ConnectionParts): void {
     endArrival();
     if (!mayGoOn()) return;
     const text = readText(data);
-    if (caller === undefined && text.length > maxStrangerBytes) {
+    if (caller === undefined && text.length > maxAnonymousBytes) {
       return socket.close(closeCodes.unauthenticated, 'authenticate first');
     }
     const message = parseMessage(text);
@@ -105,7 +105,7 @@ export function serveConnection(parts: ConnectionParts): void {
   parts.raw.on('data', (chunk: Buffer) => {
     arrivedBytes += chunk.length;
     if (caller === undefined) {
-      if (arrivedBytes > 2 * maxStrangerBytes) closeAtOnce(socket, closeCodes.unauthenticated, 'authenticate first');
+      if (arrivedBytes > 2 * maxAnonymousBytes) closeAtOnce(socket, closeCodes.unauthenticated, 'authenticate first');
       return;
     }
     try {
@@ -135,7 +135,7 @@ export function serveConnection(parts: ConnectionParts): void {
   }
 
   socket.once('close', () => {
-    clearTimeout(strangerTimer);
+    clearTimeout(anonymousTimer);
     endArrival();
     gone.abort();
     subscriptions.close();
@@ -163,7 +163,7 @@ export function serveConnection(parts: ConnectionParts): void {
     if (id !== undefined) controllersById.set(id, controller);
     try {
       const stream = item.events && id !== undefined ? streamTo(id) : undefined;
-      const context = { caller: caller ?? stranger, signal: gone.signal, cancelSignal: controller.signal, stream };
+      const context = { caller: caller ?? anonymous, signal: gone.signal, cancelSignal: controller.signal, stream };
       return await dispatchRequest(item, context, { operations: parts.operations, methods, log });
     } finally {
       inFlight--;
@@ -244,7 +244,7 @@ function idOf(message: RpcMessage): string | number | null {
   return message.kind === 'single' && 'method' in message.item ? (message.item.id ?? null) : null;
 }
 
-const stranger: Caller = Object.freeze({ id: 'anonymous', role: 'caller' });
+const anonymous: Caller = Object.freeze({ id: 'anonymous', role: 'caller' });
 const drainPollMs = 20;
 
 async function waitForDrain(socket: WebSocket): Promise<void> {

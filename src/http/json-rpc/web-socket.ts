@@ -14,7 +14,7 @@ import type { TicketOffice } from '../tickets.ts';
 import { closeAtOnce, closeCodes, serveConnection } from './connection.ts';
 import { describeMethods } from './open-rpc.ts';
 
-const maxStrangers = budgets['door.strangerSockets'].inAll;
+const maxAnonymous = budgets['door.anonymousSockets'].inAll;
 
 /** What the WebSocket door is made of. */
 export interface WebSocketParts {
@@ -50,7 +50,7 @@ function refuseOpener(ticket: string | undefined): HotcellError {
 export async function registerWebSocket(app: FastifyInstance, parts: WebSocketParts): Promise<WebSockets> {
   const sockets = new Set<WebSocket>();
   /** Those that did not say yet who they are, in the order in which they came. */
-  const strangers = new Set<WebSocket>();
+  const anonymous = new Set<WebSocket>();
   const answered = new WeakSet<WebSocket>();
   const { shares, connections } = parts;
   const pings = setInterval(ping, parts.pingEveryMs).unref();
@@ -63,13 +63,13 @@ export async function registerWebSocket(app: FastifyInstance, parts: WebSocketPa
     }
   }
 
-  function admitStranger(socket: WebSocket): void {
-    const [oldest] = strangers;
-    if (oldest !== undefined && strangers.size >= maxStrangers) {
-      strangers.delete(oldest);
+  function admitAnonymous(socket: WebSocket): void {
+    const [oldest] = anonymous;
+    if (oldest !== undefined && anonymous.size >= maxAnonymous) {
+      anonymous.delete(oldest);
       closeAtOnce(oldest, closeCodes.crowded, 'too many connections wait for auth');
     }
-    strangers.add(socket);
+    anonymous.add(socket);
   }
 
   const { authenticate, isCurrent, tickets } = parts;
@@ -108,9 +108,9 @@ export async function registerWebSocket(app: FastifyInstance, parts: WebSocketPa
         socket.on('pong', () => answered.add(socket));
         socket.once('close', () => {
           sockets.delete(socket);
-          strangers.delete(socket);
+          anonymous.delete(socket);
         });
-        if (request.opener === undefined) admitStranger(socket);
+        if (request.opener === undefined) admitAnonymous(socket);
         serveConnection({
           ...parts,
           socket,
@@ -121,7 +121,7 @@ export async function registerWebSocket(app: FastifyInstance, parts: WebSocketPa
             const before = request.place;
             request.place = shares.sockets.take(caller);
             before?.();
-            strangers.delete(socket);
+            anonymous.delete(socket);
             socket.once('close', request.place);
           },
           identify: ({ token, ticket }) => {

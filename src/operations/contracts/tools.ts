@@ -62,7 +62,7 @@ export const toolContracts = {
     name: 'tools.list',
     summary: 'Lists the tools that can be called; q looks in name, description and tags.',
     role: 'caller',
-    isForStrangers: true,
+    isForAnonymous: true,
     input: Type.Object(
       {
         q: Type.Optional(Type.String({ maxLength: 256 })),
@@ -80,7 +80,7 @@ export const toolContracts = {
     name: 'tools.get',
     summary: 'Shows one tool with its schemas and examples.',
     role: 'caller',
-    isForStrangers: true,
+    isForAnonymous: true,
     input: Type.Object({ ref: toolRef }, { additionalProperties: false }),
     output: toolView,
     http: { method: 'GET', path: '/api/tools/:ref' },
@@ -103,7 +103,7 @@ export const toolContracts = {
     name: 'tools.call',
     summary: 'Calls one tool. A call that ran answers with its status; what was refused before it ran is an error.',
     role: 'caller',
-    isForStrangers: true,
+    isForAnonymous: true,
     input: Type.Object(
       {
         ref: toolRef,

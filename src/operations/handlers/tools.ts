@@ -12,7 +12,7 @@ import { streamExecution } from './stream-execution.ts';
 
 /** What can be done with tools. */
 export function createToolOperations(parts: OperationParts): Operation[] {
-  const { tools, names, plugins, events, caller: toolCaller, forgetStranger } = parts;
+  const { tools, names, plugins, events, caller: toolCaller, forgetAnonymous } = parts;
   const seek = createToolSeeker(parts);
   return [
     implement(toolContracts.list, (input, { caller }) => {
@@ -59,7 +59,7 @@ export function createToolOperations(parts: OperationParts): Operation[] {
       const endStream = streamExecution(request, context, events);
       const answer = seek(input.ref, { caller: context.caller, signal: request.signal }, () => toolCaller.call(request));
       const told = endStream === undefined ? answer : answer.finally(endStream);
-      return context.caller.isAnonymous ? told.finally(() => forgetStranger(context.caller.id)) : told;
+      return context.caller.isAnonymous ? told.finally(() => forgetAnonymous(context.caller.id)) : told;
     }),
   ];
 }

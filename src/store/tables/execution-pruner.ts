@@ -12,7 +12,7 @@ const roundsUntilRestart = 64;
 const fillTo = 15 / 16;
 const rowsOfHeaviest = 50;
 
-/** Every request of a stranger has a caller of its own; here they are one. */
+/** Every request of an anonymous caller has a caller of its own; here they are one. */
 const owner = `case when executions.caller like 'anonymous:%' then 'anonymous:' else executions.caller end`;
 // octet_length reads the head of a row alone, however long the value is.
 const sizeOfRow = `octet_length(arguments) + ifnull(octet_length(output), 0) + ifnull(octet_length(error), 0)`;

@@ -71,7 +71,7 @@ export const doorMutants: MutantsByPromise = {
       tests: ['test/http/event-stream.test.ts'],
     },
   ],
-  'A stranger reads nothing, a caller sees only its own': [
+  'An anonymous caller reads nothing, a caller sees only its own': [
     {
       what: 'the first message over a WebSocket need not say who sends it',
       file: 'src/http/json-rpc/connection.ts',
@@ -103,7 +103,7 @@ export const doorMutants: MutantsByPromise = {
       tests: ['test/http/server.test.ts'],
     },
   ],
-  'Strangers and a single key leave the doors open': [
+  'Anonymous callers and a single key leave the doors open': [
     {
       what: 'tickets are not counted',
       file: 'src/http/tickets.ts',
@@ -161,16 +161,16 @@ export const doorMutants: MutantsByPromise = {
       tests: ['test/http/quotas.test.ts'],
     },
     {
-      what: 'WebSockets of strangers are not bounded',
+      what: 'WebSockets of anonymous callers are not bounded',
       file: 'src/http/json-rpc/web-socket.ts',
-      find: 'if (oldest !== undefined && strangers.size >= maxStrangers) {',
+      find: 'if (oldest !== undefined && anonymous.size >= maxAnonymous) {',
       replace: 'if (false) {',
       tests: ['test/http/quotas.test.ts'],
     },
     {
-      what: 'connections of strangers are not bounded',
+      what: 'connections of anonymous callers are not bounded',
       file: 'src/http/connections.ts',
-      find: 'if (oldest !== undefined && strangers.size >= maxStrangers) {',
+      find: 'if (oldest !== undefined && anonymous.size >= maxAnonymous) {',
       replace: 'if (false) {',
       tests: ['test/http/quotas.test.ts'],
     },
@@ -212,16 +212,16 @@ export const doorMutants: MutantsByPromise = {
       tests: ['test/http/quotas.test.ts'],
     },
     {
-      what: 'the first message of a stranger is as long as it likes',
+      what: 'the first message of an anonymous caller is as long as it likes',
       file: 'src/http/json-rpc/connection.ts',
-      find: 'if (caller === undefined && text.length > maxStrangerBytes) {',
+      find: 'if (caller === undefined && text.length > maxAnonymousBytes) {',
       replace: 'if (false) {',
       tests: ['test/http/web-socket.test.ts'],
     },
     {
-      what: 'what a stranger sends is not counted before the message is whole',
+      what: 'what an anonymous caller sends is not counted before the message is whole',
       file: 'src/http/json-rpc/connection.ts',
-      find: 'if (arrivedBytes > 2 * maxStrangerBytes) closeAtOnce',
+      find: 'if (arrivedBytes > 2 * maxAnonymousBytes) closeAtOnce',
       replace: 'if (false) closeAtOnce',
       tests: ['test/http/quotas.test.ts'],
     },
