@@ -5,6 +5,7 @@ import { budgets } from '../../src/config/budgets.ts';
 import type { EventEnvelope } from '../../src/events/event.ts';
 import { toolContracts } from '../../src/operations/contracts/tools.ts';
 import { startSmallDaemon } from '../small-daemon.ts';
+import { readJson } from './door-parts.ts';
 
 const plugins = {
   'talks.ts': `export default { tools: {
@@ -90,7 +91,20 @@ describe('an answer as a stream over HTTP', () => {
 
 const approvals = async () => (await import('../../src/operations/contracts/approvals.ts')).approvalContracts;
 
-describe('callers who follow calls and go away', () => {
+describe('callers who follow calls and are shut out or go away', () => {
+  it('hears nothing more of a call once its key is revoked', async () => {
+    const admin = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+    const { id, key } = await readJson(await fetch(`${url}/api/keys`, { method: 'POST', headers: admin, body: '{}' }));
+    const asks = post('asks', { key });
+    await expect.poll(() => house.parts.approvals.list({ status: 'open', limit: 10 })).toHaveLength(1);
+    const [question] = house.parts.approvals.list({ status: 'open', limit: 10 });
+    expect((await fetch(`${url}/api/keys/${id}`, { method: 'DELETE', headers: admin })).status).toBe(200);
+    const client = createHttpClient({ url, token });
+    await client.invoke((await approvals()).answer, { id: question?.id ?? '', answer: 'approve', person: true });
+    const told = readBlocks((await asks).text).map(({ event }) => event);
+    expect(told).toEqual(['accepted', 'execution-start', 'approval-request', 'answer']);
+  });
+
   it('gives their places back at once, while the calls wait for a person', async () => {
     const headers = { authorization: `Bearer ${token}`, accept: 'text/event-stream', 'content-type': 'application/json' };
     const isFollowed = async () => {

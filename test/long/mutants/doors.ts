@@ -198,6 +198,13 @@ export const doorMutants: MutantsByPromise = {
       tests: ['test/http/answer-stream.test.ts'],
     },
     {
+      what: 'who follows a call hears of it after the key was revoked',
+      file: 'src/http/answer-stream.ts',
+      find: 'raw.writableLength <= maxPendingBytes && this.#mayHear()',
+      replace: 'raw.writableLength <= maxPendingBytes',
+      tests: ['test/http/answer-stream.test.ts'],
+    },
+    {
       what: 'a config file that became a pipe stops the daemon',
       file: 'src/config/read-file.ts',
       find: "if (!stats.isFile()) throw invalid(file, 'is not a file');",
