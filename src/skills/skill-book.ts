@@ -6,7 +6,7 @@ import type { GrantBook } from '../permissions/grants.ts';
 import type { HostedTools } from '../tools/hosted/hosted-tools.ts';
 import { type FoundSkills, findSkills } from './discover.ts';
 import { readSkill, type ScriptImages } from './read-skill.ts';
-import { describeScriptTools, describeSkillUnit } from './script-tools.ts';
+import { describeScriptTools, describeSkillUnit, nameSkillUnit } from './script-tools.ts';
 import type { Skill } from './skill-types.ts';
 
 /** What the book is made of. */
@@ -76,7 +76,9 @@ export function createSkillBook(parts: SkillBookParts): SkillBook {
     for (const path of published.keys()) {
       if (next.has(path)) continue;
       hosted.remove(path);
-      if (config.safeMode === 'off') grants.forget(path);
+      // One that only could not be published keeps what was granted to it.
+      const isGone = !skills.some(({ dir }) => nameSkillUnit(dir) === path);
+      if (isGone && config.safeMode === 'off') grants.forget(path);
     }
     published = next;
     parts.onChange();
