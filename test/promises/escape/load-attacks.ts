@@ -168,6 +168,16 @@ export const loadAttacks: readonly Attack[] = [
     gives: 'ran',
   },
   {
+    name: 'a throw of a megabyte while it loads',
+    top: "throw 'm'.repeat(1e6);",
+    loadFails: ['load-failed'],
+  },
+  {
+    name: 'an error of a megabyte while it loads',
+    top: "throw Object.assign(new Error('m'.repeat(1e6)), { name: 'n'.repeat(1e6) });",
+    loadFails: ['load-failed'],
+  },
+  {
     name: 'a throw that is a proxy without end while it loads',
     top: 'throw new Proxy({}, { get() { while (true); } });',
     plugin: calm,
