@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -43,6 +43,8 @@ async function work(): Promise<void> {
 
 function copySources(): string {
   const folder = mkdtempSync(join(tmpdir(), 'hotcell-mutants-'));
+  // A test runs a command as another user, who must find it.
+  chmodSync(folder, 0o755);
   const { stdout } = spawnSync('git', ['ls-files', '-co', '--exclude-standard', '-z'], { cwd: root, encoding: 'utf8' });
   for (const name of stdout.split('\0').filter((each) => each !== '' && existsSync(join(root, each)))) {
     mkdirSync(dirname(join(folder, name)), { recursive: true });
