@@ -4,7 +4,8 @@ import { type DaemonProcess, makeDaemonFolder, removeDaemonFolder, startDaemonPr
 import { attacks, listHostilePlugins } from './hostile-plugins.ts';
 import { callNeighbour, describeLatency, waitUntilWithin } from './neighbour-load.ts';
 
-const mayGrowMiB = 64;
+/** Every attack takes 24 MiB or more: what stayed of them all would be several times this. */
+const mayGrowMiB = 128;
 const longestMessage = 5000;
 
 let daemon: DaemonProcess;
