@@ -99,7 +99,7 @@ describe('hotcell_call', () => {
           });
         }),
     );
-    const late = runRequest(code, { argumentsJson: '{"op":"x"}', deadline: new Deadline(100) });
+    const late = runRequest(code, { argumentsJson: '{"op":"x"}', deadline: new Deadline(1500) });
     expect(await engine.run(late, border, never)).toMatchObject({ status: 'timeout' });
     const controller = new AbortController();
     const running = engine.run(runRequest(code, { argumentsJson: '{"op":"x"}' }), border, controller.signal);
