@@ -12,7 +12,7 @@ import { createIdempotency } from './accept/idempotency.ts';
 import { ActiveCall } from './active-call.ts';
 import { CallBorder, type CallBorderParts } from './attempt/call-border.ts';
 import { waitAtMost, waitForEnd } from './attempt/deadline.ts';
-import { engineOf, runAttempt } from './attempt/engine-run.ts';
+import { runAttempt } from './attempt/engine-run.ts';
 import { createNestedCalls } from './attempt/nested-calls.ts';
 import { createNextAttempt } from './attempt/next-attempt.ts';
 import type { CallAnswer, CallRequest } from './call-types.ts';
@@ -218,7 +218,11 @@ export function createToolCaller(parts: ToolCallerParts): ToolCallerHandle {
     }
     if (call.refused !== undefined) call.releaseKey?.();
     call.leave?.();
-    if (request.caller.isAnonymous && call.cellKey !== '') engineOf(engines, call)?.discard({ cellKey: call.cellKey });
+    const { runner } = call.entry.served.unit;
+    // The cell lies in the engine that the unit runs on, wherever the last attempt ran.
+    if (request.caller.isAnonymous && call.cellKey !== '' && runner.by === 'engine') {
+      engines[runner.engine]?.discard({ cellKey: call.cellKey });
+    }
     if (hadCell) dispatcher.leaveCell(call);
     const { output, error, status, warnings } = end;
     const answer = {
