@@ -1,11 +1,11 @@
 import type { PermissionSet } from '../../config/permission-set.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { describePermissions } from '../../permissions/decision.ts';
-import type { NameBook, TakenName } from '../../permissions/name-book.ts';
+import type { NameBook, TakenName, WantedNames } from '../../permissions/name-book.ts';
 import type { ToolsNews } from '../../tools/tools-news.ts';
 import { displayPath } from '../discovery/plugin-roots.ts';
 import type { GenerationArchive } from '../generations/archive.ts';
-import type { Generation } from '../generations/generation.ts';
+import type { Generation, PluginManifest } from '../generations/generation.ts';
 import { createLeasable } from '../generations/leases.ts';
 import { type LifecycleEffect, type LifecycleEvent, transition } from '../lifecycle.ts';
 import type { Diagnostic } from '../plugin-types.ts';
@@ -14,7 +14,6 @@ import { createInheritance } from './inheritance.ts';
 import type { SupervisorParts } from './parts.ts';
 import { addTransition, nameOfPlugin, type PluginRecord } from './plugin-record.ts';
 import type { PluginRowWriter } from './plugin-rows.ts';
-import { listToolKeys, wantedNames } from './wanted-names.ts';
 
 /** Why something happened, and how it is told. */
 export interface Telling {
@@ -287,4 +286,14 @@ function describeTaken(name: string, owner: string, record: PluginRecord): Diagn
 /** The path of a plugin as people read it. */
 export function shownPath(record: PluginRecord): string {
   return displayPath(record.source.root, record.path);
+}
+
+/** The names that a plugin wants for itself and its tools. */
+function wantedNames({ name, version, tools }: PluginManifest): WantedNames {
+  return { name, version, tools: tools.map((tool) => tool.name) };
+}
+
+/** The tools of a manifest as `name@version`. */
+function listToolKeys({ version, tools }: PluginManifest): string[] {
+  return tools.map((tool) => `${tool.name}@${version}`);
 }
