@@ -1,6 +1,9 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
+// Daemons, their threads and the commands that tests start read the sources compiled already.
+process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('./node_modules/.cache/compiled', import.meta.url));
+
 export default defineConfig({
   resolve: {
     alias: { hotcell: fileURLToPath(new URL('./src/plugin.ts', import.meta.url)) },

@@ -1,5 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { codeCacheEnvironment } from '../../config/code-cache.ts';
 import { isReadAnswer, type ReadRequest } from './reader-messages.ts';
 import { emptyReadResult, type SchemaFile, type SchemaReader, type SchemaReadResult } from './schema-types.ts';
 
@@ -70,9 +71,9 @@ export function createSchemaReader(options: SchemaReaderOptions = {}): SchemaRea
   }
 
   function start(): void {
-    // No environment, since the process parses foreign text and needs none; no TypeScript flags of a test runner.
+    // No variables of the daemon, since the process parses foreign text and needs none; no TypeScript flags of a test runner.
     const started = fork(readingProcess, {
-      env: {},
+      env: codeCacheEnvironment(),
       execArgv: ['--max-old-space-size=192'],
       serialization: 'json',
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],

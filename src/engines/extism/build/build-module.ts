@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads';
+import { codeCacheEnvironment } from '../../../config/code-cache.ts';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
 import { loadPortableCode, readRuntime } from '../../../guests/portable-code.ts';
 import type { Prelude } from '../../../guests/prelude.ts';
@@ -23,7 +24,13 @@ export async function buildModule(
 ): Promise<FreezeResult> {
   const parts: ModuleParts = { runtime: new Uint8Array(readRuntime()), portable: await loadPortableCode(), prelude };
   bounds.signal?.throwIfAborted();
-  const worker = new Worker(workerFile, { workerData: { request, parts }, resourceLimits, env: {}, argv: [], stdin: false });
+  const worker = new Worker(workerFile, {
+    workerData: { request, parts },
+    resourceLimits,
+    env: codeCacheEnvironment(),
+    argv: [],
+    stdin: false,
+  });
   const ended = Promise.withResolvers<FreezeResult>();
   worker.once('message', (result: FreezeResult) => ended.resolve(result));
   worker.once('error', (error) => ended.reject(error));

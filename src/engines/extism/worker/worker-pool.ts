@@ -1,5 +1,6 @@
 import { MessageChannel, Worker } from 'node:worker_threads';
 import type { BorderAnswer } from '../../../border/border.ts';
+import { codeCacheEnvironment } from '../../../config/code-cache.ts';
 
 /** A worker thread with the way over which it gets answers while it sleeps. */
 export interface PoolWorker {
@@ -58,7 +59,7 @@ export function createWorkerPool(options: WorkerPoolOptions): WorkerPool {
   const start = (): PoolWorker => {
     const { port1, port2 } = new MessageChannel();
     const signal = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
-    const options = { resourceLimits, execArgv, env: {}, argv: [], stdin: false };
+    const options = { resourceLimits, execArgv, env: codeCacheEnvironment(), argv: [], stdin: false };
     const worker = new Worker(workerFile, { ...options, workerData: { port: port2, signal }, transferList: [port2] });
     port1.unref();
     const started: PoolWorker = {

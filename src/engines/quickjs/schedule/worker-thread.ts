@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads';
+import { codeCacheEnvironment } from '../../../config/code-cache.ts';
 import { packSlices, unpackResult } from '../packed-messages.ts';
 import type { CallSlice, FromWorker, LoadSlice, PackedFromWorker, ToWorker, WorkerSetup } from '../protocol.ts';
 import { CONTROL_BYTES, readLooks, resetClaims, takeSliceBack } from './control.ts';
@@ -35,7 +36,7 @@ export class WorkerThread {
       workerData: { ...setup, control } satisfies WorkerSetup,
       // A deep guest stack must never meet the end of the host's: an exception of the host inside WebAssembly leaks C stack.
       resourceLimits: { stackSizeMb: 64 },
-      env: {},
+      env: codeCacheEnvironment(),
       stdout: false,
       stderr: false,
     });
