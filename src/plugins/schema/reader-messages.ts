@@ -32,8 +32,3 @@ export type ReadAnswer = Static<typeof answerSchema>;
 export function isReadAnswer(message: unknown): message is ReadAnswer {
   return Check(answerSchema, message);
 }
-
-/** Whether a message of the daemon is a request. */
-export function isReadRequest(message: unknown): message is ReadRequest {
-  return typeof message === 'object' && message !== null && 'id' in message && 'files' in message && 'entry' in message;
-}

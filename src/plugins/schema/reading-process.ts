@@ -3,7 +3,7 @@
  * this process down, and nothing else. It holds no secret and reads no file of a plugin: texts come as messages.
  */
 import { readSchemas } from './read-schemas.ts';
-import { isReadRequest } from './reader-messages.ts';
+import type { ReadRequest } from './reader-messages.ts';
 import { emptyReadResult, type SchemaReadResult } from './schema-types.ts';
 
 process.on('message', (message) => {
@@ -21,4 +21,9 @@ function readOrExplain(files: Parameters<typeof readSchemas>[0], entry: string):
       `The types of "${entry}" could not be read: ${error instanceof Error ? error.message : 'unknown reason'}.`,
     );
   }
+}
+
+/** Looks for itself: the schemas of the messages would load their whole library, which takes longer than all else in this process. */
+function isReadRequest(message: unknown): message is ReadRequest {
+  return typeof message === 'object' && message !== null && 'id' in message && 'files' in message && 'entry' in message;
 }
