@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type BaseImage, buildBaseImage, countPages } from '../../../src/engines/quickjs/cell/base-image.ts';
 import { Cell } from '../../../src/engines/quickjs/cell/cell.ts';
 import { applyDelta, encodeDelta, restoreReference } from '../../../src/engines/quickjs/cell/delta.ts';
@@ -26,6 +26,22 @@ describe('buildBaseImage', () => {
     const pages = countPages(base.reference) - countPages(empty.reference);
     expect(pages).toBeGreaterThan(20);
     expect(pages).toBeLessThanOrEqual(MAX_PRELUDE_PAGES);
+  });
+
+  it('makes the same image wherever the program lies, and in every language', async () => {
+    const { argv } = process;
+    const { language } = navigator;
+    const prelude = (await bundlePrelude()).code;
+    onTestFinished(() => {
+      process.argv = argv;
+      Object.defineProperty(navigator, 'language', { value: language, configurable: true });
+    });
+    process.argv = [argv[0] ?? '', '/a/path/much/longer/than/that/of/the/program/of/this/test/hotcell.js'];
+    Object.defineProperty(navigator, 'language', { value: 'zh-Hant-TW', configurable: true });
+    const elsewhere = await buildBaseImage(await createInstanceMaker(compileQuickJs()), prelude);
+    expect(elsewhere.header).toEqual(base.header);
+    expect(elsewhere.reference.bytes.equals(base.reference.bytes)).toBe(true);
+    expect(base.reference.bytes.includes(argv[1] ?? '')).toBe(false);
   });
 
   it('leaves the guest no way to its one import and entry points', async () => {

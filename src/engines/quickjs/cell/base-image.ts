@@ -64,6 +64,8 @@ export async function buildBaseImage(makeInstance: () => Promise<Instance>, prel
   const rejection = allocateZeroed(instance, REJECTION_BYTES);
   plugHoles(instance, breakWord);
   const top = instance.memory.readUInt32LE(breakWord);
+  if (instance.memory.subarray(0, top).includes('HOME='))
+    throw new Error('this build of QuickJS takes its environment elsewhere');
   return {
     header: {
       runtime: runtime as number,
