@@ -1,16 +1,18 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { loadBase } from '../src/engines/quickjs/base-store.ts';
+import { compileQuickJs } from '../src/engines/quickjs/cell/instance.ts';
 import { loadPrelude } from '../src/guests/prelude.ts';
 import { guestRuntimes, provideGuestRunner } from '../src/guests/runner.ts';
 
 /**
- * Before the first test file: bundles once what every daemon bundles at its first start over a data folder; `giveWarmCache`
- * hands it out. The base image is not among it: tests rely on the one that their own process makes.
+ * Before the first test file: makes once what every daemon makes at its first start over a data folder, the bundles of what
+ * runs in guests and the base image; `giveWarmCache` hands it out.
  */
 export default async function makeWarmCache(): Promise<() => void> {
   const dataDir = mkdtempSync(join(tmpdir(), 'hotcell-warm-'));
-  await loadPrelude(dataDir);
+  await loadBase(dataDir, compileQuickJs(), await loadPrelude(dataDir));
   for (const runtime of guestRuntimes) await provideGuestRunner(dataDir, runtime);
   process.env.HOTCELL_WARM_CACHE = join(dataDir, 'cache');
   return () => rmSync(dataDir, { recursive: true, force: true });
