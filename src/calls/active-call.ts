@@ -21,7 +21,13 @@ export type CallPhase = 'approval' | 'queued' | 'cell-wait' | 'started' | 'endin
 /** What a call begins with. */
 export type ActiveCallFacts = Pick<ActiveCall, 'request' | 'entry' | 'tool' | 'record' | 'deadline' | 'cellKey'>;
 
-/** One accepted call. The dispatcher and the journey change it in place: thousands of them may wait. */
+/** What ended a call from outside while it waited, and where it stood then. */
+export interface StoppedCall {
+  readonly status: 'cancelled' | 'timeout';
+  readonly phase: CallPhase;
+}
+
+/** One accepted call. It is changed in place by the stage that it is in: thousands of them may wait. */
 export class ActiveCall {
   readonly request: CallRequest;
   readonly entry: ToolEntry;
@@ -43,20 +49,20 @@ export class ActiveCall {
   readonly resolve: (answer: CallAnswer) => void;
   readonly reject: (error: unknown) => void;
   phase: CallPhase = 'queued';
+  /** It was ended from outside while it waited. */
+  stopped: StoppedCall | undefined;
   place: QueuePlace<ActiveCall> | undefined;
   /** Counts it among those that wait for their turn, and among those that run. */
   pending: HeldPlace | undefined;
   running: HeldPlace | undefined;
-  /** Fires at the deadline while the call waits here; an engine keeps the deadline itself. */
-  timer: NodeJS.Timeout | undefined;
+  /** It has its turn in its shared cell until it is over. */
+  hasCell = false;
   /** The plugin's own schema refused the arguments: the call ends as one whose arguments were refused before it ran. */
   refused: HotcellError | undefined;
   /** Gives its idempotency key back: the call had no effect. */
   releaseKey: (() => void) | undefined;
   /** Counts the call out of its generation. */
   leave: (() => void) | undefined;
-  /** Hears the caller's own signal. */
-  onAbort: (() => void) | undefined;
   /** What is asked of a person before the call may begin. */
   approval: Approval | undefined;
   /** The memory of a call that goes on after a restart, until it is in its engine. */
@@ -82,6 +88,7 @@ export class ActiveCall {
   /** `performance.now()` of the first start. */
   startedAt = 0;
   readonly enteredAt = performance.now();
+  #wait: { readonly end: () => void; readonly onStop: (() => void) | undefined } | undefined;
 
   constructor(facts: ActiveCallFacts) {
     this.request = facts.request;
@@ -98,5 +105,47 @@ export class ActiveCall {
     this.answered = promise;
     this.resolve = resolve;
     this.reject = reject;
+  }
+
+  /**
+   * Waits where the call stands until `goOn`, `stop` or, if the wait is timed, its deadline. `onStop` takes the call out of
+   * whatever it waits in.
+   */
+  async wait({ isTimed = true, onStop }: { isTimed?: boolean; onStop?: () => void } = {}): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#wait = { end: resolve, onStop };
+    const leftMs = Math.max(1, this.deadline.leftMs());
+    const timer = isTimed ? setTimeout(() => this.stop('timeout'), leftMs) : undefined;
+    await promise;
+    clearTimeout(timer);
+  }
+
+  /** Ends the wait, if the call waits. */
+  goOn(): void {
+    this.#wait?.end();
+    this.#wait = undefined;
+  }
+
+  /** Ends the call from outside; an engine that has it hears the signal. False when it was over, or is about to be. */
+  stop(status: StoppedCall['status']): boolean {
+    if (this.phase === 'started') {
+      this.controller.abort();
+      return true;
+    }
+    if (this.#wait === undefined) return false;
+    this.#wait.onStop?.();
+    this.stopped = { status, phase: this.phase };
+    this.phase = 'ending';
+    this.goOn();
+    return true;
+  }
+
+  /** The daemon ends, and its next run goes on with the call. */
+  leaveToNextRun(): void {
+    this.isLeft = true;
+    this.#wait?.onStop?.();
+    this.phase = 'ended';
+    this.controller.abort();
+    this.goOn();
   }
 }

@@ -1,8 +1,8 @@
 import { basename } from 'node:path';
 import type { BeforeCall } from '../calls/accept/before-call.ts';
 import { createToolPort } from '../calls/attempt/tool-port.ts';
-import { createToolCaller } from '../calls/call.ts';
-import type { ToolCallerParts } from '../calls/tool-caller-parts.ts';
+import type { ToolCallerParts } from '../calls/tool-caller.ts';
+import { createToolCaller } from '../calls/tool-caller.ts';
 import { createCapabilityTable } from '../capabilities/capability-table.ts';
 import { buildBorderView } from '../capabilities/view.ts';
 import { readModelKey } from '../models/model-key.ts';

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { createToolCaller } from '../calls/call.ts';
 import { createExecutionReader } from '../calls/record/execution-reader.ts';
+import { createToolCaller } from '../calls/tool-caller.ts';
 import type { Config } from '../config/config-types.ts';
 import { limitTable } from '../config/limits.ts';
 import { allowNamedImages, listAllowedImages } from '../engines/process/docker/image-uses.ts';

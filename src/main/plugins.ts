@@ -1,4 +1,4 @@
-import type { createToolCaller } from '../calls/call.ts';
+import type { createToolCaller } from '../calls/tool-caller.ts';
 import { openPluginBuilder } from '../operations/handlers/plugin-builder.ts';
 import { isNothing } from '../permissions/decision.ts';
 import type { NameBook } from '../permissions/name-book.ts';

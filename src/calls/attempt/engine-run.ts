@@ -42,6 +42,7 @@ export async function runAttempt(
   const { suspended } = call;
   const { signal } = call.controller;
   const runner = runnerOf(call);
+  if (signal.aborted) return endAs({ code: 'cancelled', message: 'The call was cancelled.' }, 'cancelled');
   try {
     call.suspended = undefined;
     if (runner.by === 'daemon') return await runner.run(describeRun(call), host, signal);
@@ -59,8 +60,8 @@ export async function runAttempt(
   }
 }
 
-function endAs({ code, message }: Pick<HotcellError, 'code' | 'message'>): RunOutcome {
-  return { status: 'error', error: { code, message, frames: [] }, usage: noUsage };
+function endAs({ code, message }: Pick<HotcellError, 'code' | 'message'>, status: 'error' | 'cancelled' = 'error'): RunOutcome {
+  return { status, error: { code, message, frames: [] }, usage: noUsage };
 }
 
 function describeRun(call: ActiveCall): DaemonRun {

@@ -35,42 +35,46 @@ interface Setback {
   readonly use: RunEscalation;
 }
 
-/** What comes after a failed attempt: another one is on its way, or the call ends, with a sentence on what might help. */
+/** What comes after a failed attempt: another one, or the call ends, with a sentence on what might help. */
 export type AfterFailure =
   | { readonly goesOn: true }
   /** `isFix`: what the plugin's author could mend is not at fault. */
   | { readonly goesOn: false; readonly advice?: string; readonly isFix?: boolean };
 
-/** Arranges another attempt of a call whose last one failed. */
+/** Prepares another attempt of a call whose last one failed. */
 export interface NextAttempt {
-  /** Never rejects. The call is over, or somebody else's, when it goes on. */
-  arrange(call: ActiveCall, failure: Failure): Promise<AfterFailure>;
+  /** Resolves when the next attempt may begin, or when the call was stopped in the meantime. Never rejects. */
+  prepare(call: ActiveCall, failure: Failure): Promise<AfterFailure>;
 }
 
 const over: AfterFailure = { goesOn: false };
 const goesOn: AfterFailure = { goesOn: true };
 
-/** Creates the arrangement. `enterAgain` puts a call into the queue; it and `stop` must not throw. */
+/** Creates the preparation of attempts. */
 export function createNextAttempt(parts: {
   readonly escalation: RunEscalation | undefined;
   readonly events: Pick<EventLog, 'publish'>;
   readonly beforeEffect: (call: ActiveCall) => void;
-  readonly enterAgain: (call: ActiveCall) => void;
-  readonly stop: (call: ActiveCall) => void;
   readonly onFault: (error: unknown, executionId: string) => void;
 }): NextAttempt {
-  const { escalation, beforeEffect, enterAgain } = parts;
+  const { escalation, beforeEffect } = parts;
 
-  function retry(call: ActiveCall, { status, error }: Failure): boolean {
+  /** How long a call waits for its next attempt on the same engine; undefined when there is none. */
+  function findRetryMs(call: ActiveCall, { status, error }: Failure): number | undefined {
     const { retries, idempotent } = call.entry.manifest;
     const attempt = call.record.attempts;
     const facts = { status, code: error.code, attempt, retries, isIdempotent: idempotent };
     const decision = decideRetry({ ...facts, leftMs: call.deadline.leftMs() });
-    if (!decision.retry || call.controller.signal.aborted) return false;
+    return decision.retry ? decision.delayMs : undefined;
+  }
+
+  async function backOff(call: ActiveCall, delayMs: number): Promise<AfterFailure> {
     beforeEffect(call);
     call.phase = 'back-off';
-    call.timer = setTimeout(() => enterAgain(call), decision.delayMs);
-    return true;
+    const timer = setTimeout(() => call.goOn(), delayMs);
+    await call.wait();
+    clearTimeout(timer);
+    return goesOn;
   }
 
   async function decide(call: ActiveCall, { trouble, engine, use }: Setback): Promise<EscalationDecision> {
@@ -91,35 +95,39 @@ export function createNextAttempt(parts: {
 
   /** While the code is made the call waits as it does between two attempts: whoever cancels it ends it. */
   async function escalate(call: ActiveCall, setback: Setback): Promise<AfterFailure> {
-    const { trouble, engine: from, use } = setback;
     call.phase = 'back-off';
-    call.timer = setTimeout(() => parts.stop(call), Math.max(1, call.deadline.leftMs()));
-    const decision = await decide(call, setback);
-    const built = decision.action === 'move' ? await use.build(call.entry.served.unit, decision.engine) : undefined;
-    // Ended from outside in the meantime.
+    const made = makeCode(call, setback);
+    await Promise.race([made, call.wait()]).finally(() => call.goOn());
     if (call.phase !== 'back-off') return goesOn;
-    clearTimeout(call.timer);
-    if (decision.action !== 'move' || built === undefined) {
-      call.phase = 'ending';
-      return await advise(call, decision, use, typeof trouble === 'object');
+    const { decision, unit } = await made;
+    if (decision.action === 'move' && unit !== undefined) {
+      moveTo(call, { unit, from: setback.engine, to: decision.engine, reason: decision.reason });
+      return goesOn;
     }
-    beforeEffect(call);
-    const { engine: to, reason } = decision;
-    call.escalated = { unit: built, from, to, reason };
-    call.record.engine = to;
-    const { id: execution, tool } = call.record;
-    const data = { from, to, reason, tool, execution };
-    parts.events.publish('engine-change', { subject: call.entry.plugin, data });
-    enterAgain(call);
-    return goesOn;
+    call.phase = 'ending';
+    return advise(call, decision, setback);
   }
 
-  async function advise(
-    call: ActiveCall,
-    decision: EscalationDecision,
-    use: RunEscalation,
-    isFix: boolean,
-  ): Promise<AfterFailure> {
+  async function makeCode(call: ActiveCall, setback: Setback) {
+    const decision = await decide(call, setback);
+    if (decision.action !== 'move') return { decision };
+    return { decision, unit: await setback.use.build(call.entry.served.unit, decision.engine) };
+  }
+
+  function moveTo(call: ActiveCall, escalated: NonNullable<ActiveCall['escalated']>): void {
+    beforeEffect(call);
+    call.escalated = escalated;
+    const { from, to, reason } = escalated;
+    call.record.engine = to;
+    const { id: execution, tool } = call.record;
+    parts.events.publish('engine-change', {
+      subject: call.entry.plugin,
+      data: { from, to, reason, tool, execution },
+    });
+  }
+
+  async function advise(call: ActiveCall, decision: EscalationDecision, { trouble, use }: Setback): Promise<AfterFailure> {
+    const isFix = typeof trouble === 'object';
     if (decision.action === 'suggest') return { goesOn: false, advice: decision.reason, isFix };
     if (decision.action !== 'ask') return over;
     const how = await use.ask(call.entry.served.unit, decision.engine, decision.reason);
@@ -127,20 +135,20 @@ export function createNextAttempt(parts: {
   }
 
   return {
-    async arrange(call, failure) {
-      if (retry(call, failure)) return goesOn;
+    async prepare(call, failure) {
+      if (call.controller.signal.aborted) return over;
+      const delayMs = findRetryMs(call, failure);
+      if (delayMs !== undefined) return backOff(call, delayMs);
       const { runner } = call.entry.served.unit;
       // What the daemon runs itself has no other engine.
-      if (escalation === undefined || runner.by === 'daemon' || call.controller.signal.aborted) return over;
+      if (escalation === undefined || runner.by === 'daemon') return over;
       const trouble = findTrouble(call, failure, escalation);
       if (trouble === undefined) return over;
       try {
         return await escalate(call, { trouble, engine: runner.engine, use: escalation });
       } catch (error) {
         parts.onFault(error, call.record.id);
-        if (call.phase !== 'back-off') return goesOn;
-        clearTimeout(call.timer);
-        call.phase = 'ending';
+        if (call.phase === 'back-off') call.phase = 'ending';
         return over;
       }
     },

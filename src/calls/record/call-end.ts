@@ -2,8 +2,9 @@ import type { GuestError, RunOutcome } from '../../engines/engine.ts';
 import { errorCatalog } from '../../errors/catalog.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { sayIssue } from '../../tools/validation/schema-issue.ts';
-import type { ActiveCall, CallPhase } from '../active-call.ts';
+import type { ActiveCall, StoppedCall } from '../active-call.ts';
 import type { CallAnswer, ExecutionError, ExplainGuestError } from '../call-types.ts';
+import { showError } from './execution-reader.ts';
 import type { CallEnd } from './execution-record.ts';
 
 /** What a success becomes: its output, or an error when the output is not what the tool declares. */
@@ -17,7 +18,7 @@ export function endSuccess(call: ActiveCall, outcome: RunOutcome & { status: 'su
 }
 
 /** A call that was stopped before it started, or between two attempts. */
-export function endWaiting(status: 'cancelled' | 'timeout', phase: CallPhase): CallEnd {
+export function endWaiting({ status, phase }: StoppedCall): CallEnd {
   const waitedFor = {
     approval: 'a person to let it begin',
     'cell-wait': 'the calls before it in its cell',
@@ -66,13 +67,20 @@ export function addAdvice(end: CallEnd, advice: string, isFix = false): CallEnd 
   return error === undefined ? end : { ...end, error: { ...error, fix: isFix ? advice : `${error.fix} ${advice}` } };
 }
 
-/** What an answer says of a call that was run again on a higher engine. */
-export function describeEscalation({
-  from,
-  to,
-  reason,
-}: NonNullable<ActiveCall['escalated']>): NonNullable<CallAnswer['climbed']> {
-  return { from, to, reason };
+/** The answer of a call whose end is recorded; `climbed` where it was run again on a higher engine. */
+export function describeAnswer(call: ActiveCall, end: CallEnd, durationMs: number): CallAnswer {
+  const { id: executionId } = call.record;
+  const { output, error, status, warnings } = end;
+  const { escalated } = call;
+  return {
+    executionId,
+    status,
+    ...(output !== undefined && { output }),
+    ...(error !== undefined && { error: showError(error, call.request.caller, executionId) }),
+    durationMs,
+    ...(warnings !== undefined && { warnings }),
+    ...(escalated !== undefined && { climbed: { from: escalated.from, to: escalated.to, reason: escalated.reason } }),
+  };
 }
 
 function describeError(error: GuestError): ExecutionError {

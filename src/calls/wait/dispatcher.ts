@@ -10,12 +10,10 @@ import type { ActiveCall } from '../active-call.ts';
 export interface Dispatcher {
   /** The bound of those that wait which keeps the holder from one more. */
   findFull(holder: Holder): FullBound | undefined;
-  /** Takes a call in; it may start before this returns. */
+  /** Takes a call in, for each of its attempts: it may have started when this returns, else it is let go on when it starts. */
   enter(call: ActiveCall): void;
-  /** Puts a call that has its turn in its cell into the queue again, for another attempt. */
-  enterAgain(call: ActiveCall): void;
-  /** Takes a call out that has not started; false when it has. */
-  withdraw(call: ActiveCall): boolean;
+  /** Takes a call out that has not started. */
+  withdraw(call: ActiveCall): void;
   /** A started call waits for the host, or can run again. */
   setWaiting(call: ActiveCall, isWaiting: boolean): void;
   /**
@@ -35,14 +33,13 @@ export interface Dispatcher {
 /** A call that has been running for this long does not keep other plugins waiting for its slot. */
 const longRunMs = 20;
 
-/** Creates the dispatcher. `start` hands a call to its engine; it must not throw. */
+/** Creates the dispatcher. */
 export function createDispatcher(options: {
   readonly queue: Config['queue'];
   readonly slots: number;
-  readonly start: (call: ActiveCall) => void;
   readonly now: () => number;
 }): Dispatcher {
-  const { start, now } = options;
+  const { now } = options;
   const { maxRunning, maxPending, maxPendingPerCaller } = options.queue;
   const pending = createPlaceCount({ ...shareQueue(maxPending), perCaller: maxPendingPerCaller });
   const running = createPlaceCount(shareQueue(maxRunning));
@@ -89,6 +86,7 @@ export function createDispatcher(options: {
   }
 
   function push(call: ActiveCall): void {
+    call.hasCell = call.cellKey !== '';
     call.phase = 'queued';
     call.place = lineOf(call).push(call);
   }
@@ -99,10 +97,10 @@ export function createDispatcher(options: {
     call.pending?.leave();
     call.running = running.take(call);
     slots.hold(call, now());
-    start(call);
+    call.goOn();
   }
 
-  /** Starting a call can end another one at once, so the loop is entered only once. */
+  /** Letting a call go on can bring another one in at once, so the loop is entered only once. */
   function pump(): void {
     if (isPumping) return;
     isPumping = true;
@@ -131,25 +129,15 @@ export function createDispatcher(options: {
     findFull: (holder) => pending.findFull(holder),
     enter(call) {
       call.pending = pending.take(call);
-      if (call.cellKey !== '' && !turns.enter(call.cellKey, call)) {
-        call.phase = 'cell-wait';
-        pump();
-        return;
-      }
-      push(call);
-      pump();
-    },
-    enterAgain(call) {
-      call.pending = pending.take(call);
-      push(call);
+      if (call.cellKey === '' || call.hasCell || turns.enter(call.cellKey, call)) push(call);
+      else call.phase = 'cell-wait';
       pump();
     },
     withdraw(call) {
-      if (call.phase === 'cell-wait' ? !turns.remove(call) : call.place === undefined) return false;
+      if (call.phase === 'cell-wait') turns.remove(call);
       if (call.place !== undefined) lineOf(call).remove(call.place);
       call.place = undefined;
       call.pending?.leave();
-      return true;
     },
     setWaiting(call, isWaiting) {
       if (call.phase !== 'started') return;
@@ -185,7 +173,8 @@ export function createDispatcher(options: {
       pump();
     },
     leaveCell(call) {
-      if (call.cellKey === '') return;
+      if (!call.hasCell) return;
+      call.hasCell = false;
       const next = turns.leave(call.cellKey);
       if (next === undefined) return;
       push(next);

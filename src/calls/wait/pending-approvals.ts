@@ -9,8 +9,8 @@ import { describeParked } from './parked-facts.ts';
 
 /** Calls that wait for a person to let them begin: they have no place in the queue, and their clock stands still. */
 export interface PendingApprovals {
-  /** Waits for the answer to `call.approval`, then lets the call begin or ends it. */
-  enter(call: ActiveCall): void;
+  /** Waits for the answer to a question. Resolves with the end of a call that may not begin. Never rejects. */
+  wait(call: ActiveCall, approval: Approval): Promise<CallEnd | undefined>;
 }
 
 /** Creates the waiting room. The functions must not throw. */
@@ -20,8 +20,6 @@ export function createPendingApprovals(parts: {
   readonly now: () => number;
   /** Why the call may not begin any more, although a person let it. */
   readonly findRefusal: (call: ActiveCall) => CallEnd | undefined;
-  readonly begin: (call: ActiveCall) => void;
-  readonly end: (call: ActiveCall, end: CallEnd) => void;
   readonly onFault: (error: unknown, executionId: string) => void;
 }): PendingApprovals {
   const { approvals, store, now, onFault } = parts;
@@ -39,35 +37,30 @@ export function createPendingApprovals(parts: {
     }
   }
 
-  function go(call: ActiveCall, { status }: Approval): void {
-    if (call.phase !== 'approval' || status === 'open') return;
-    const end = status === 'approved' ? parts.findRefusal(call) : endUnapproved(status);
-    if (end === undefined) parts.begin(call);
-    else parts.end(call, end);
-  }
-
-  function fail(call: ActiveCall, error: unknown): void {
-    if (call.phase !== 'approval') return;
+  function endLost(call: ActiveCall, error: unknown): CallEnd {
     const { code, message } = error instanceof HotcellError ? error : { code: 'internal' as const, message: '' };
     if (code === 'internal') onFault(error, call.record.id);
     const told = message || `The question whether this call may begin was lost; the log says why under ${call.record.id}.`;
-    parts.end(call, endWithError('error', { code, message: told, frames: [] }));
+    return endWithError('error', { code, message: told, frames: [] });
   }
 
   return {
-    enter(call) {
-      const { approval } = call;
-      if (approval === undefined) return;
+    async wait(call, approval) {
       call.phase = 'approval';
       const startClock = call.deadline.hold();
       keep(call, approval);
-      approvals
-        .settled(approval.id, call.controller.signal)
-        .finally(startClock)
-        .then(
-          (answered) => go(call, answered),
-          (error: unknown) => fail(call, error),
-        );
+      try {
+        const answered = approvals.settled(approval.id, call.controller.signal);
+        const answer = await Promise.race([answered, call.wait({ isTimed: false })]);
+        // Nobody waits for the answer any more: the call was stopped, or left to the next run.
+        if (answer === undefined || answer.status === 'open' || call.phase !== 'approval') return undefined;
+        return answer.status === 'approved' ? parts.findRefusal(call) : endUnapproved(answer.status);
+      } catch (error) {
+        return call.phase === 'approval' ? endLost(call, error) : undefined;
+      } finally {
+        call.goOn();
+        startClock();
+      }
     },
   };
 }

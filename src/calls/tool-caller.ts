@@ -1,0 +1,230 @@
+import type { Recording } from '../border/border.ts';
+import type { CapabilityTable } from '../border/capability.ts';
+import type { Config } from '../config/config-types.ts';
+import type { Limits } from '../config/limits.ts';
+import type { EventLog } from '../events/event.ts';
+import type { Approvals } from '../permissions/approval-types.ts';
+import type { Redactor } from '../secrets/secret-types.ts';
+import type { Store } from '../store/store-types.ts';
+import { createToolPreparer } from '../tools/prepared-tool.ts';
+import type { ToolRegistry } from '../tools/tools-api.ts';
+import { createValidatorCache } from '../tools/validation/validator.ts';
+import { seesTool } from '../tools/visible-tools.ts';
+import { createAcceptance } from './accept/accept.ts';
+import { findLateRefusal } from './accept/approval-gate.ts';
+import type { BeforeCall } from './accept/before-call.ts';
+import { createCallTurns } from './accept/call-turns.ts';
+import { createCallerLimits } from './accept/caller-limits.ts';
+import { createIdempotency } from './accept/idempotency.ts';
+import type { ActiveCall } from './active-call.ts';
+import type { CallBorderParts } from './attempt/call-border.ts';
+import { waitAtMost, waitForEnd } from './attempt/deadline.ts';
+import type { Engines } from './attempt/engine-run.ts';
+import { createNestedCalls, type NestedCalls } from './attempt/nested-calls.ts';
+import { createNextAttempt, type RunEscalation } from './attempt/next-attempt.ts';
+import { createCallJourney } from './call.ts';
+import type { CallAnswer, CallRequest, ExplainGuestError, ToolCaller } from './call-types.ts';
+import { createExecutionIds } from './record/execution-id.ts';
+import { executionUnknown, maySee } from './record/execution-reader.ts';
+import { createExecutionRecords } from './record/execution-records.ts';
+import { createRecordingKeeper } from './record/recordings.ts';
+import { createDispatcher } from './wait/dispatcher.ts';
+import { createDurableWaits } from './wait/durable-waits.ts';
+import { createPendingApprovals } from './wait/pending-approvals.ts';
+import { type FindServable, resumeCalls } from './wait/resume-calls.ts';
+
+/** What the calls of a daemon are made of. */
+export interface ToolCallerParts {
+  readonly config: Pick<
+    Config,
+    'tools' | 'safeMode' | 'queue' | 'limits' | 'pluginLimits' | 'limitsWithoutGrant' | 'executions' | 'idempotency' | 'workers'
+  >;
+  /** What the operator laid down for the plugin of a file. */
+  readonly limitsOf?: ((pluginPath: string) => Partial<Limits> | undefined) | undefined;
+  readonly registry: Pick<ToolRegistry, 'resolve'>;
+  readonly engines: Engines;
+  readonly store: Store;
+  readonly events: EventLog;
+  readonly capabilities: Pick<CapabilityTable, 'answer' | 'dial' | 'workspace' | 'endCall'>;
+  readonly approvals: Pick<Approvals, 'ask' | 'settled' | 'list' | 'withdrawOf' | 'waitingExecutions'>;
+  /** A kept generation, current or not, of a plugin that may serve now; for calls that waited for a person. */
+  readonly findServable?: FindServable;
+  /** Asked before a call enters: the hooks. */
+  readonly beforeCall?: BeforeCall | undefined;
+  /** Runs calls again on a higher engine; without it none is. */
+  readonly escalation?: RunEscalation | undefined;
+  readonly explainError: ExplainGuestError;
+  /** What `context.config.get` and `context.env.get` may answer now; called before every slice. Must not throw. */
+  readonly readView: CallBorderParts['readView'];
+  readonly noteUse?: CallBorderParts['noteUse'];
+  /** Takes secrets out of what calls get, log, leave behind and answer. */
+  readonly redactor?: Redactor | undefined;
+  /** Epoch ms. */
+  readonly now?: () => number;
+  /** How many calls an engine gets at once, those that wait at the border not counted; two a worker and two by default. */
+  readonly runnableSlots?: number;
+  /** Hears of faults in the daemon itself, with the execution they are logged under. Must not throw. */
+  readonly onFault?: (error: unknown, executionId?: string) => void;
+}
+
+/** The calls of a daemon, with what the composition root needs beside them. */
+export interface ToolCallerHandle extends ToolCaller {
+  /** Calls that running calls make. */
+  readonly nested: NestedCalls;
+  /**
+   * Goes on with the calls that waited for a person when the daemon ended: once when the last run's plugins serve again, and a
+   * last time when all are built.
+   */
+  resume(isLast: boolean): void;
+  /** A call that waits for a person began with this generation. */
+  needsGeneration(generationId: string): boolean;
+  readRecording(executionId: string): Promise<Recording | undefined>;
+  /** Drains at once and writes the recordings that wait. */
+  close(): Promise<void>;
+}
+
+/** After what was left was cancelled, engines get this long to say so. */
+const cancelGraceMs = 5_000;
+
+/** Creates the stages of calls, and what looks at calls under way from outside. */
+export function createToolCaller(parts: ToolCallerParts): ToolCallerHandle {
+  const { config, registry, engines, store, events, approvals, redactor, now = Date.now, onFault = () => {} } = parts;
+  const active = new Map<string, ActiveCall>();
+  let isDraining = false;
+  let whenIdle: PromiseWithResolvers<void> | undefined;
+
+  const records = createExecutionRecords({ store, events, limits: config.executions, redactor });
+  const { keepRecordingsPerTool: keepPerTool, maxRecordingBytes: maxBytes } = config.executions;
+  const recordings = createRecordingKeeper({ store, keepPerTool, maxBytes, redactor, onFault });
+  const dispatcher = createDispatcher({
+    queue: config.queue,
+    slots: parts.runnableSlots ?? config.workers.max * 2 + 2,
+    now: () => performance.now(),
+  });
+  const waits = createDurableWaits({
+    store,
+    engines,
+    now,
+    onStored: (call) => {
+      if (isDraining) journey.leave(call);
+    },
+    onFault,
+  });
+  const prepare = createToolPreparer(config, createValidatorCache(), parts.limitsOf);
+  const acceptance = createAcceptance({
+    config,
+    registry,
+    engines,
+    idempotency: createIdempotency({
+      store,
+      keepMs: config.idempotency.keepMs,
+      findQuestion: (id, caller) =>
+        approvals.list({ caller, status: 'open', limit: 1000 }).find((each) => each.executionId === id)?.id,
+      now,
+    }),
+    limits: createCallerLimits({ now: () => performance.now() }),
+    dispatcher,
+    prepare,
+    approvals,
+    beforeCall: parts.beforeCall,
+    nextId: createExecutionIds(now),
+    isDraining: () => isDraining,
+    store,
+    active,
+    now,
+  });
+  const pendingApprovals = createPendingApprovals({
+    approvals,
+    store,
+    now,
+    findRefusal: (call) => findLateRefusal(call, acceptance.findRefusal, parts.findServable),
+    onFault,
+  });
+  const border: CallBorderParts = {
+    capabilities: parts.capabilities,
+    events,
+    readView: parts.readView,
+    noteUse: parts.noteUse,
+    redactor,
+    waits,
+    setWaiting: dispatcher.setWaiting,
+    onFault,
+  };
+  const { beforeEffect } = waits;
+  const journey = createCallJourney({
+    acceptance,
+    pendingApprovals,
+    dispatcher,
+    engines,
+    border,
+    nextAttempt: createNextAttempt({ escalation: parts.escalation, events, beforeEffect, onFault }),
+    records,
+    recordings,
+    explainError: parts.explainError,
+    approvals,
+    store,
+    events,
+    redactor,
+    active,
+    onIdle: () => whenIdle?.resolve(),
+    now,
+    onFault,
+  });
+  const turns = createCallTurns();
+
+  async function call(request: CallRequest): Promise<CallAnswer> {
+    if (request.turn === undefined || isParallelSafe(request)) return journey.carry(request);
+    const leave = await turns.enter(request);
+    return journey.carry(request).finally(leave);
+  }
+
+  const isParallelSafe = ({ ref, caller }: CallRequest): boolean =>
+    registry.resolve(ref, (entry) => seesTool(caller, entry)).manifest.flags.isParallelSafe;
+
+  async function drain(deadlineMs: number): Promise<void> {
+    isDraining = true;
+    for (const call of [...active.values()]) {
+      if (call.isParked && (call.phase === 'approval' || waits.isAsking(call))) journey.leave(call);
+    }
+    if (active.size > 0) {
+      whenIdle ??= Promise.withResolvers<void>();
+      await waitAtMost(whenIdle.promise, deadlineMs);
+      for (const call of [...active.values()]) call.isParked ? journey.leave(call) : call.stop('cancelled');
+      if (active.size > 0) await waitAtMost(whenIdle.promise, cancelGraceMs);
+    }
+    await store.committed();
+  }
+
+  return {
+    call,
+    nested: createNestedCalls({ find: (id) => active.get(id), call, dispatcher }),
+    cancel(executionId, caller) {
+      const call = active.get(executionId);
+      const owner = call?.record.caller ?? store.executions.get(executionId)?.caller;
+      if (owner === undefined || !maySee(caller, owner)) throw executionUnknown(executionId);
+      return call?.stop('cancelled') ?? false;
+    },
+    resume(isLast) {
+      const findServable = parts.findServable ?? (() => undefined);
+      const isActive = (id: string): boolean => active.has(id);
+      const takeIn = (call: ActiveCall): void => {
+        call.answered.catch(() => {});
+        void journey.carryOn(call);
+      };
+      resumeCalls({ store, approvals, records, prepare, findServable, isActive, isLast, takeIn, now, onFault });
+    },
+    needsGeneration: (id) => [...active.values()].some(({ isParked, record }) => isParked && record.generation === id),
+    async ended(id, waitMs, signal) {
+      const call = active.get(id);
+      if (call !== undefined) await waitForEnd(call.answered, waitMs, signal);
+    },
+    load: () => ({ pending: dispatcher.pending(), running: dispatcher.running() }),
+    drain,
+    readRecording: recordings.read,
+    readLogs: async (id) => active.get(id)?.log.lines() ?? (await recordings.read(id))?.logs ?? [],
+    async close() {
+      await drain(0);
+      await recordings.flush();
+    },
+  };
+}
