@@ -1,46 +1,34 @@
-import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { compareWith } from './against.ts';
 import type { Row } from './measure.ts';
+import { installPeers, runSuite } from './run-suite.ts';
 
-/** Runs every suite (or those named on the command line) in a process of its own, prints a table, keeps the figures as JSON. */
-const here = fileURLToPath(new URL('.', import.meta.url));
-const suitesDir = `${here}suites`;
-const wanted = process.argv.slice(2);
+/**
+ * Runs every suite (or those named on the command line) in a process of its own, prints a table, keeps the figures as JSON. With
+ * `--against COMMIT` the suites of that commit run in turn with these, and the table shows both.
+ */
+const root = fileURLToPath(new URL('../', import.meta.url));
+const { values, positionals: wanted } = parseArgs({ allowPositionals: true, options: { against: { type: 'string' } } });
 
-installPeers();
-const names = readdirSync(suitesDir)
+installPeers(root);
+const names = readdirSync(`${root}bench/suites`)
   .map((file) => file.replace(/\.ts$/, ''))
   .filter((name) => wanted.length === 0 || wanted.includes(name))
   .sort();
-const report: Record<string, Row[]> = {};
-for (const name of names) {
-  process.stderr.write(`${name} …\n`);
-  report[name] = await runSuite(name);
-  printRows(report[name] ?? []);
-}
-keep(report);
+if (values.against === undefined) await measure();
+else await compareWith(values.against, root, names);
 
-function installPeers(): void {
-  if (existsSync(`${here}node_modules/run`)) return;
-  process.stderr.write('installing the peers (npm ci in bench) …\n');
-  const done = spawnSync('npm', ['ci', '--no-audit', '--no-fund'], { cwd: here, stdio: ['ignore', 'ignore', 'inherit'] });
-  if (done.status !== 0) throw new Error('the peers could not be installed');
-}
-
-function runSuite(name: string): Promise<Row[]> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, ['--expose-gc', `${suitesDir}/${name}.ts`], { stdio: ['ignore', 'pipe', 'inherit'] });
-    let output = '';
-    child.stdout.on('data', (chunk: Buffer) => {
-      output += chunk.toString();
-    });
-    child.on('exit', (code) => {
-      if (code === 0) resolve(JSON.parse(output.trim().split('\n').at(-1) ?? '[]') as Row[]);
-      else reject(new Error(`the suite ${name} ended with ${code}`));
-    });
-  });
+async function measure(): Promise<void> {
+  const report: Record<string, Row[]> = {};
+  for (const name of names) {
+    process.stderr.write(`${name} …\n`);
+    report[name] = await runSuite(root, name);
+    printRows(report[name] ?? []);
+  }
+  keep(report);
 }
 
 function printRows(rows: readonly Row[]): void {
@@ -59,7 +47,7 @@ function format(value: number): string {
 }
 
 function keep(figures: Record<string, Row[]>): void {
-  mkdirSync(`${here}results`, { recursive: true });
+  mkdirSync(`${root}bench/results`, { recursive: true });
   const at = new Date().toISOString();
   const machine = {
     cpu: cpus()[0]?.model,
@@ -68,7 +56,7 @@ function keep(figures: Record<string, Row[]>): void {
     node: process.version,
   };
   writeFileSync(
-    `${here}results/${at.slice(0, 19).replaceAll(':', '-')}.json`,
+    `${root}bench/results/${at.slice(0, 19).replaceAll(':', '-')}.json`,
     `${JSON.stringify({ at, machine, figures }, null, 2)}\n`,
   );
 }
