@@ -169,7 +169,7 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
   }
 
   async function quarantine(queue: LookQueue, reason: string): Promise<void> {
-    await queue.run(() => stage.change(queue.record, { type: 'quarantined' }, { reason }));
+    await queue.run(() => stage.apply(queue.record, { type: 'quarantined' }, { reason }));
   }
 
   return {
@@ -201,19 +201,14 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
       const queue = find(name);
       const { record } = queue;
       const isToBuild = await queue.run(() => {
-        record.enabled = enabled;
         if (enabled) kills.clear(record.path);
         else users.delete(record.path);
-        rows.schedule(record);
-        if (refuseLoading(record.source.name, config) !== undefined) return false;
-        const effects = stage.change(
-          record,
-          { type: enabled ? 'enabled' : 'disabled' },
-          { reason: enabled ? 'enabled' : 'disabled' },
-        );
-        if (!effects.includes('build')) return false;
+        const effects = stage.apply(record, { type: 'switched', enabled }, { reason: enabled ? 'enabled' : 'disabled' });
+        const refusal = refuseLoading(record.source.name, config);
+        if (refusal !== undefined) stage.apply(record, { type: 'withheld' }, { reason: refusal });
+        if (refusal !== undefined || !effects.includes('build')) return false;
         // What served last serves at once; whether the folder holds something newer is looked at next.
-        record.seen = undefined;
+        stage.note(record, { type: 'seen', seen: undefined });
         if (record.chosen) stage.offer(record, record.chosen, { reason: 'enabled' });
         return true;
       });
@@ -288,7 +283,7 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
       await queue.run(() => {
         const { record } = queue;
         if (record.escalation === undefined && record.live?.generation.id === generation.id)
-          stage.want(record, escalation, reason);
+          stage.apply(record, { type: 'wanted', escalation }, { reason });
       });
       await grantEscalation(queue);
       return `Allow it with: ${asks}, or answer the question: hotcell approve. Then call it again.`;

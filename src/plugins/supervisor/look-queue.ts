@@ -84,7 +84,7 @@ export function createLookQueue(parts: LookQueueParts): LookQueue {
 
   /** The files are what they were, so nothing else gives a reason to look again. */
   function armRetry(): void {
-    record.seen = undefined;
+    stage.note(record, { type: 'seen', seen: undefined });
     clearTimeout(retry);
     if (closing.signal.aborted) return;
     retry = setTimeout(() => queueLook(true), retryMs);
@@ -133,7 +133,7 @@ export function createLookQueue(parts: LookQueueParts): LookQueue {
       }
       // What is cut short by the end of the daemon is judged by the next one.
       if (settling.isPatient && ((await becomesBetter(verdict)) || closing.signal.aborted)) continue;
-      return count(verdict, settling.reason, startedAtMs);
+      return count(verdict, startedAtMs);
     }
     return { changed: false };
   }
@@ -157,29 +157,27 @@ export function createLookQueue(parts: LookQueueParts): LookQueue {
     return source === undefined || compareSeen(verdict.seen, source, { deep }).kind === 'changed';
   }
 
-  function count(verdict: Extract<LookOutcome, { kind: 'failed' | 'gone' }>, reason: string, startedAtMs: number) {
+  function count(verdict: Extract<LookOutcome, { kind: 'failed' | 'gone' }>, startedAtMs: number) {
     const durationMs = noteDuration(startedAtMs);
     hintedAtMs = undefined;
     if (verdict.kind === 'gone') {
-      stage.change(record, { type: 'vanished' }, { reason: 'the file was removed' });
+      stage.apply(record, { type: 'vanished' }, { reason: 'the file was removed' });
       // Should the file come back, another queue takes it in.
       end();
       parts.onGone();
     } else {
       reconciler.remember(record, verdict.seen);
       if (verdict.outcome.isPassing) armRetry();
-      record.waiting = undefined;
-      // The folder holds something else now than what a rollback turned away from.
-      record.pinnedAwayFrom = undefined;
       const { diagnostic, escalation } = verdict.outcome;
-      stage.fail(record, diagnostic, { reason, durationMs }, escalation);
+      stage.apply(record, { type: 'failed', diagnostic, escalation }, { reason: diagnostic.message, durationMs });
     }
     return { changed: true };
   }
 
   function noteDuration(startedAtMs: number): number {
-    record.lastReloadMs = roundMs(performance.now() - (hintedAtMs ?? startedAtMs));
-    return record.lastReloadMs;
+    const lastReloadMs = roundMs(performance.now() - (hintedAtMs ?? startedAtMs));
+    stage.note(record, { type: 'timed', lastReloadMs });
+    return lastReloadMs;
   }
 
   async function pause(ms: number): Promise<void> {

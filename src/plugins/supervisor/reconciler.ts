@@ -64,7 +64,7 @@ export function createReconciler(parts: {
   const { stage, archive, builder, users } = parts;
 
   function remember(record: PluginRecord, seen: Seen): void {
-    record.seen = seen;
+    stage.note(record, { type: 'seen', seen });
     const { entry } = record.source;
     // The entry itself may be a link, and no input then.
     const files: [string, string | undefined][] = [[entry, readSignature(entry)]];
@@ -79,15 +79,12 @@ export function createReconciler(parts: {
       // A folder that is away as a whole takes nothing with it: its plugins keep serving.
       return isFolderAway(record.source) || isUnreadableNow(record.source.path) ? nothing : { kind: 'gone' };
     }
-    record.source = source;
+    stage.note(record, { type: 'located', source });
     const refusal = parts.refuseLoading(source.name);
-    if (refusal !== undefined) stage.change(record, { type: 'disabled' }, { reason: refusal });
+    if (refusal !== undefined) stage.apply(record, { type: 'withheld' }, { reason: refusal });
     if (refusal !== undefined || !record.enabled) return nothing;
     if (record.seen && isSettled(record, record.seen, options)) return nothing;
-    // A quarantined generation must not come back as the last good one of a plugin that is broken now.
-    if (record.lifecycle.state === 'quarantined') record.chosen = undefined;
-    stage.change(record, { type: 'found' }, options);
-    record.pinnedAwayFrom = options.isExplicit ? undefined : record.pinnedAwayFrom;
+    stage.apply(record, { type: 'found', isExplicit: options.isExplicit }, options);
     const started = startSeen(source);
     // What is kept was built for the engine that calls asked more of.
     const kept = record.escalation?.atRun ? undefined : findKept(record, started);
@@ -140,7 +137,7 @@ export function createReconciler(parts: {
       if (record.live) archive.refreshInputs(record.live.generation, comparison.inputs);
     }
     if (record.waiting && stage.isUnblocked(record)) {
-      stage.change(record, { type: 'found' }, options);
+      stage.apply(record, { type: 'found' }, options);
       stage.offer(record, record.waiting.generation, { ...options, reason: 'the tool name became free' });
       return true;
     }
@@ -167,7 +164,7 @@ export function createReconciler(parts: {
     const inputs = kept.inputs.map((input) => readBuildInput(input.path) ?? input);
     remember(record, { ...started, inputs });
     if (record.live && isPinned(record, kept.contentHash, inputs)) return revert(record, options);
-    record.pinnedAwayFrom = undefined;
+    stage.note(record, { type: 'unpinned' });
     archive.refreshInputs(kept, inputs);
     if (kept.id === record.live?.generation.id) return revert(record, options);
     stage.offer(record, kept, { ...options, durationMs: options.elapsedMs() });
@@ -181,7 +178,7 @@ export function createReconciler(parts: {
     if (!isSettledContent(outcome.inputs, started, record.seen)) return { kind: 'unsettled' };
     remember(record, { ...started, inputs: outcome.inputs });
     if (record.live && isPinned(record, outcome.contentHash, outcome.inputs)) return revert(record, options);
-    record.pinnedAwayFrom = undefined;
+    stage.note(record, { type: 'unpinned' });
     if (isSameBuild(outcome, record.live?.generation)) return revert(record, options);
     const { contentHash, inputs, manifest, artifacts } = outcome;
     const generation = archive.create({
@@ -198,10 +195,7 @@ export function createReconciler(parts: {
 
   function revert(record: PluginRecord, options: LookOptions): LookOutcome {
     const before = record.lifecycle.state;
-    record.diagnostic = undefined;
-    record.escalation = undefined;
-    record.waiting = undefined;
-    stage.change(record, { type: 'reverted' }, options);
+    stage.apply(record, { type: 'reverted' }, options);
     return { kind: 'done', changed: record.lifecycle.state !== before };
   }
 

@@ -62,20 +62,23 @@ function restoreOne(
   generation: Generation | undefined,
 ): boolean {
   const { stage } = parts;
-  record.enabled = row?.enabled ?? true;
-  record.chosen = generation;
-  record.transitions = row ? readTransitions(row) : [];
-  record.pinnedAwayFrom = row?.pinnedAwayFrom == null ? undefined : parsePin(row.pinnedAwayFrom);
+  stage.note(record, {
+    type: 'restored',
+    enabled: row?.enabled ?? true,
+    chosen: generation,
+    transitions: row ? readTransitions(row) : [],
+    pinnedAwayFrom: row?.pinnedAwayFrom == null ? undefined : parsePin(row.pinnedAwayFrom),
+  });
   const refusal = refuseLoading(record.source.name, parts.config);
   if (refusal !== undefined || !record.enabled) {
     const reason = refusal ?? 'it was disabled before';
-    stage.change(record, { type: 'disabled' }, { reason, isQuiet: refusal === undefined });
+    stage.apply(record, { type: 'withheld' }, { reason, isQuiet: refusal === undefined });
     return true;
   }
   if (!row || !generation) return false;
   const telling = { reason: 'restored', isQuiet: row.state === 'ready' || row.state === 'pending-grant' };
-  stage.change(record, { type: 'found' }, { ...telling, isQuiet: true });
-  if (row.state === 'quarantined') stage.change(record, { type: 'quarantined' }, { ...telling, isQuiet: true });
+  stage.apply(record, { type: 'found' }, { ...telling, isQuiet: true });
+  if (row.state === 'quarantined') stage.apply(record, { type: 'quarantined' }, { ...telling, isQuiet: true });
   else stage.offer(record, generation, telling);
   return isUpToDate(parts, record, generation);
 }

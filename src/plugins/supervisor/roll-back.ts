@@ -32,10 +32,9 @@ export function rollBack(
   }
   const onDisk = findHashOnDisk(record);
   const files = record.seen?.inputs ?? current?.inputs ?? [];
-  record.pinnedAwayFrom =
-    onDisk === undefined || target.contentHash === onDisk ? undefined : { contentHash: onDisk, writing: describeWriting(files) };
-  record.waiting = undefined;
-  parts.stage.change(record, { type: 'found' }, { reason: 'rollback' });
+  const isOnDisk = onDisk === undefined || target.contentHash === onDisk;
+  const pinnedAwayFrom = isOnDisk ? undefined : { contentHash: onDisk, writing: describeWriting(files) };
+  parts.stage.apply(record, { type: 'rolled-back', pinnedAwayFrom }, { reason: 'rollback' });
   parts.stage.offer(record, target, { reason: `rolled back to generation ${target.number}` });
 }
 

@@ -7,12 +7,11 @@ import { displayPath } from '../discovery/plugin-roots.ts';
 import type { GenerationArchive } from '../generations/archive.ts';
 import type { Generation, PluginManifest } from '../generations/generation.ts';
 import { createLeasable } from '../generations/leases.ts';
-import { type LifecycleEffect, type LifecycleEvent, transition } from '../lifecycle.ts';
+import { type LifecycleEffect, transition } from '../lifecycle.ts';
 import type { Diagnostic } from '../plugin-types.ts';
-import type { EscalationRequest } from './builder-types.ts';
 import { createInheritance } from './inheritance.ts';
 import type { SupervisorParts } from './parts.ts';
-import { addTransition, nameOfPlugin, type PluginRecord } from './plugin-record.ts';
+import { addTransition, type Live, nameOfPlugin, type PluginEvent, type PluginRecord, reduce } from './plugin-record.ts';
 import type { PluginRowWriter } from './plugin-rows.ts';
 
 /** Why something happened, and how it is told. */
@@ -23,21 +22,22 @@ export interface Telling {
   readonly isQuiet?: boolean;
 }
 
-/** Carries out what the lifecycle decides: publishes and withdraws generations, and tells about it. Synchronous. */
+/** The only one who changes records: carries out what `reduce` decides, publishes, withdraws and tells about it. Synchronous. */
 export interface Stage {
-  /** Takes a plugin through one event; returns what is left to be done: `build` or `forget`. */
-  change(record: PluginRecord, event: LifecycleEvent, telling: Telling): readonly LifecycleEffect[];
+  /** Takes a plugin through one event; returns what is left to be done: `build`. */
+  apply(record: PluginRecord, event: PluginEvent, telling: Telling): readonly LifecycleEffect[];
+  /** Notes a fact about a plugin that changes nothing for anybody. */
+  note(record: PluginRecord, fact: PluginFact): void;
   /** Publishes a built generation, or keeps it waiting for a grant or for a tool name. */
   offer(record: PluginRecord, generation: Generation, telling: Telling): void;
-  /** Notes a failure that counts; with an escalation the plugin waits for a person. */
-  fail(record: PluginRecord, diagnostic: Diagnostic, telling: Telling, escalation?: EscalationRequest): void;
-  /** Notes the engine that a call asked for: the plugin serves on, and a person is asked. */
-  want(record: PluginRecord, escalation: EscalationRequest, reason: string): void;
   /** Decides the grants of a plugin again. */
   regrant(record: PluginRecord, telling: Telling): void;
   /** Whether a generation that waited for a tool name may be offered again. */
   isUnblocked(record: PluginRecord): boolean;
 }
+
+/** Events that leave a plugin where it stands. */
+export type PluginFact = Extract<PluginEvent, { type: 'restored' | 'located' | 'seen' | 'unpinned' | 'timed' }>;
 
 /** What the stage works with. */
 export interface StageParts
@@ -60,12 +60,16 @@ export function createStage(parts: StageParts): Stage {
   const { archive, names, rows, news, now, decideGrants } = parts;
   const inheritance = createInheritance();
 
-  function change(record: PluginRecord, event: LifecycleEvent, telling: Telling): readonly LifecycleEffect[] {
-    const { next, effects } = transition(record.lifecycle, event);
+  function apply(record: PluginRecord, event: PluginEvent, telling: Telling): readonly LifecycleEffect[] {
     const from = record.lifecycle.state;
-    record.lifecycle = next;
-    if (effects.includes('withdraw')) withdraw(record);
-    if (next.state !== from) tell(record, from, telling);
+    const outgoing = record.live;
+    const { change, effects } = reduce(record, event);
+    write(record, change);
+    if (effects.includes('withdraw') && outgoing) withdraw(record, outgoing);
+    if (record.lifecycle.state !== from) tell(record, from, telling);
+    const diagnostic = change.diagnostic;
+    if (diagnostic !== undefined || event.type === 'switched') rows.schedule(record);
+    if (diagnostic !== undefined) tellDiagnostic(record, diagnostic);
     return effects;
   }
 
@@ -74,7 +78,7 @@ export function createStage(parts: StageParts): Stage {
     const to = record.lifecycle.state;
     const generation = record.live?.generation.number;
     const numbered = generation === undefined ? {} : { generation };
-    addTransition(record, { atMs: now(), from, to, reason, ...numbered });
+    write(record, { transitions: addTransition(record, { atMs: now(), from, to, reason, ...numbered }) });
     rows.schedule(record);
     // That a build has begun is no news: its end is.
     if (to === 'loading') return;
@@ -93,7 +97,7 @@ export function createStage(parts: StageParts): Stage {
   }
 
   /** Moved by the config alone: nobody was asked, so it is told. */
-  function tellClimb(record: PluginRecord, { manifest }: Generation): void {
+  function tellEscalation(record: PluginRecord, { manifest }: Generation): void {
     if (manifest.climbed === undefined) return;
     const { from, reason } = manifest.climbed;
     const data = { path: shownPath(record), from, to: manifest.engine, reason };
@@ -105,13 +109,10 @@ export function createStage(parts: StageParts): Stage {
     return asking === undefined ? '' : describePermissions(decideGrants(asking).pending);
   }
 
-  function withdraw(record: PluginRecord): void {
-    const live = record.live;
-    if (!live) return;
+  function withdraw(record: PluginRecord, { generation, leasable }: Live): void {
     parts.registry.withdraw(record.path);
-    record.live = undefined;
-    news.note(listToolKeys(live.generation.manifest), []);
-    live.leasable.retire(parts.config.generations.drainMs);
+    news.note(listToolKeys(generation.manifest), []);
+    leasable.retire(parts.config.generations.drainMs);
   }
 
   function offer(record: PluginRecord, generation: Generation, telling: Telling): void {
@@ -121,30 +122,22 @@ export function createStage(parts: StageParts): Stage {
       return;
     }
     const pending = isAskingForMore(decideGrants(generation).pending);
-    const from = record.lifecycle.state;
-    const { next, effects } = transition(record.lifecycle, { type: 'built', pending });
-    if (effects.includes('hold')) {
-      record.waiting = { generation, because: 'grant' };
-    } else if (effects.includes('publish')) {
-      const refusal = publish(record, generation);
-      if (refusal) {
-        fail(record, refusal, telling);
-        return;
-      }
-      record.waiting = undefined;
-    } else {
+    const { effects } = transition(record.lifecycle, { type: 'built', pending });
+    if (effects.length === 0) return;
+    const before = record.live;
+    const live = effects.includes('publish') ? publish(record, generation) : undefined;
+    if (live !== undefined && 'code' in live) {
+      refuse(record, live, telling);
       return;
     }
-    record.lifecycle = next;
-    record.diagnostic = undefined;
-    record.escalation = undefined;
+    apply(record, { type: 'built', generation, pending, live, atMs: now() }, telling);
+    if (live !== undefined) replace(before, generation);
     keep(record, generation);
-    tell(record, from, telling);
-    if (!telling.isQuiet) tellClimb(record, generation);
+    if (!telling.isQuiet) tellEscalation(record, generation);
   }
 
-  function publish(record: PluginRecord, generation: Generation): Diagnostic | undefined {
-    const before = record.live;
+  /** Gives the tools of a generation to whoever calls, or says why it cannot. */
+  function publish(record: PluginRecord, generation: Generation): Live | Diagnostic {
     const leasable = createLeasable({
       generation,
       granted: (use) => decideGrants(generation, use).granted,
@@ -153,21 +146,22 @@ export function createStage(parts: StageParts): Stage {
     for (const path of names.claim(record.path, wantedNames(generation.manifest))) displace(path, record, generation);
     try {
       parts.registry.publish(leasable.served);
+      return { generation, leasable };
     } catch (error) {
-      if (before) names.claim(record.path, wantedNames(before.generation.manifest));
+      if (record.live) names.claim(record.path, wantedNames(record.live.generation.manifest));
       else names.yield(record.path);
       if (!(error instanceof HotcellError)) throw error;
       return { code: error.code, message: error.message, fix: error.fix };
     }
-    record.live = { generation, leasable };
-    record.chosen = generation;
-    record.loadedAtMs = now();
+  }
+
+  /** The calls of what served before end on it; names that it alone had are free. */
+  function replace(before: Live | undefined, generation: Generation): void {
     const oldKeys = before ? listToolKeys(before.generation.manifest) : [];
     const newKeys = listToolKeys(generation.manifest);
     news.note(oldKeys, newKeys);
     before?.leasable.retire(parts.config.generations.drainMs);
     if (oldKeys.some((oldKey) => !newKeys.includes(oldKey))) parts.onNamesFree();
-    return undefined;
   }
 
   function letGo(record: PluginRecord, outgoing: Generation): void {
@@ -191,21 +185,22 @@ export function createStage(parts: StageParts): Stage {
   function displace(path: string, winner: PluginRecord, generation: Generation): void {
     const loser = parts.findRecord(path);
     if (!loser?.live) return;
-    if (!names.isThere(path)) return void change(loser, { type: 'vanished' }, { reason: 'the file was removed' });
+    if (!names.isThere(path)) return void apply(loser, { type: 'vanished' }, { reason: 'the file was removed' });
     const { manifest } = loser.live.generation;
     const [tool] = listToolKeys(generation.manifest).filter((key) => listToolKeys(manifest).includes(key));
-    loser.waiting = { generation: loser.live.generation, because: 'duplicate' };
     names.yield(path);
     const diagnostic = describeTaken(tool ?? manifest.name, shownPath(winner), loser);
-    loser.diagnostic = diagnostic;
-    change(loser, { type: 'displaced' }, { reason: diagnostic.message });
-    tellDiagnostic(loser, diagnostic);
+    apply(loser, { type: 'displaced', diagnostic }, { reason: diagnostic.message });
   }
 
   function block(record: PluginRecord, generation: Generation, { name, owner }: TakenName, telling: Telling): void {
-    record.waiting = { generation, because: 'duplicate' };
+    const diagnostic = describeTaken(name, shownOwner(owner), record);
+    apply(record, { type: 'blocked', generation, diagnostic }, { ...telling, reason: diagnostic.message });
     keep(record, generation);
-    fail(record, describeTaken(name, shownOwner(owner), record), telling);
+  }
+
+  function refuse(record: PluginRecord, diagnostic: Diagnostic, telling: Telling): void {
+    apply(record, { type: 'refused', diagnostic }, { ...telling, reason: diagnostic.message });
   }
 
   function keep(record: PluginRecord, generation: Generation): void {
@@ -223,14 +218,6 @@ export function createStage(parts: StageParts): Stage {
     return record ? shownPath(record) : path;
   }
 
-  function fail(record: PluginRecord, diagnostic: Diagnostic, telling: Telling, escalation?: EscalationRequest): void {
-    record.diagnostic = diagnostic;
-    record.escalation = escalation;
-    change(record, { type: escalation ? 'held' : 'failed' }, { ...telling, reason: diagnostic.message });
-    rows.schedule(record);
-    tellDiagnostic(record, diagnostic);
-  }
-
   function tellDiagnostic(record: PluginRecord, diagnostic: Diagnostic): void {
     parts.events.publish('plugin-diagnostic', {
       subject: nameOfPlugin(record),
@@ -239,27 +226,24 @@ export function createStage(parts: StageParts): Stage {
   }
 
   return {
-    change,
+    apply,
+    note: (record, fact) => write(record, reduce(record, fact).change),
     offer,
-    fail,
-    want(record, escalation, reason) {
-      record.escalation = escalation;
-      change(record, { type: 'held' }, { reason });
-    },
     regrant(record, telling) {
       const waiting = record.waiting?.because === 'grant' ? record.waiting.generation : undefined;
       if (waiting && !isAskingForMore(decideGrants(waiting).pending)) return offer(record, waiting, telling);
       if (!record.live) return;
       const pending = isAskingForMore(decideGrants(record.live.generation).pending);
-      change(
-        record,
-        { type: 'regranted', pending, isHolding: waiting !== undefined || record.escalation !== undefined },
-        telling,
-      );
+      const isHolding = waiting !== undefined || record.escalation !== undefined;
+      apply(record, { type: 'regranted', pending, isHolding }, telling);
     },
     isUnblocked: ({ path, waiting }) =>
       waiting?.because === 'duplicate' && names.findTaken(path, wantedNames(waiting.generation.manifest)) === undefined,
   };
+}
+
+function write(record: { -readonly [Field in keyof PluginRecord]: PluginRecord[Field] }, change: Partial<PluginRecord>): void {
+  Object.assign(record, change);
 }
 
 function isNeeded(record: PluginRecord, generation: Generation): boolean {
