@@ -1,36 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Generation } from '../../../src/plugins/generations/generation.ts';
 import { createLeasable } from '../../../src/plugins/generations/leases.ts';
+import { makeGeneration } from '../rig/make-generation.ts';
 
-const generation: Generation = {
-  id: 'gen_1',
-  path: '/plugins/a.ts',
-  number: 1,
-  author: 'operator',
-  contentHash: 'x',
-  createdAtMs: 0,
-  inputs: [],
-  manifest: {
-    name: 'a',
-    version: '1.0.0',
-    description: '',
-    engine: 'quickjs',
-    isolation: 'call',
-    limits: {},
-    permissions: {},
-    permissionsSource: 'declared',
-    tools: [],
-    hooks: { onStart: false, onReload: false, healthcheck: false },
-    warnings: [],
-  },
-  kind: 'plugin',
-  runner: {
-    by: 'engine',
-    engine: 'quickjs',
-    program: { key: 'k', label: 'a', readCode: async () => '', readImage: async () => undefined, saveImage: () => undefined },
-    handsOver: false,
-  },
-};
+const generation = makeGeneration(1);
 
 const readClock = Date.now;
 afterEach(() => {
