@@ -86,7 +86,7 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
 
   const anonymous = createAnonymousCleaner({ store, dataDir: config.dataDir, onFault: logFault });
   await anonymous.forgetAll();
-  const keys = createKeyRing({ store, now: Date.now, defaults: config.callers });
+  const keys = createKeyRing({ store, now: Date.now, defaults: config.callers, names });
   const parts = {
     config,
     configState: openedConfig.state,
@@ -114,7 +114,7 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
     startedAtMs,
   };
   const operations = createOperations(parts);
-  const { authenticate, isCurrent, adminToken } = createAuthenticator({
+  const { adminToken, ...doors } = createAuthenticator({
     dataDir: config.dataDir,
     env: process.env,
     keys,
@@ -127,8 +127,7 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
         config,
         operations,
         events,
-        authenticate,
-        isCurrent,
+        ...doors,
         log,
         isReady: () => isReady,
         storageProblem: store.problem,

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import type { ToolOwners } from '../permissions/tool-owners.ts';
 
 /** What the operator lays down for one key, rule by rule; what is absent is not limited. */
 export const callerRuleFields = {
@@ -26,4 +27,6 @@ export interface Caller extends CallerRules {
   readonly role: 'admin' | 'caller';
   /** Nobody knows who: the id is of this one request, and what it leaves behind is deleted when its call is over. */
   readonly isAnonymous?: boolean;
+  /** Whose tools `tools` named when it was laid down. */
+  readonly toolOwners?: ToolOwners;
 }

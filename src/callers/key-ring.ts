@@ -3,6 +3,8 @@ import { budgets } from '../config/budgets.ts';
 import type { Config } from '../config/config-types.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import { operatorId } from '../permissions/approval-answerer.ts';
+import type { NameBook } from '../permissions/name-book.ts';
+import { findToolOwners, readToolOwners } from '../permissions/tool-owners.ts';
 import type { KeyRow, Store } from '../store/store-types.ts';
 import type { Caller, CallerRules } from './caller.ts';
 import { callerOf, changeRules, type RulesChange, readRules } from './key-rules.ts';
@@ -37,6 +39,8 @@ export interface KeyRing {
   areOfOneLine(one: string, other: string): boolean;
   /** Who uses the key with this id, with the rules of now; undefined when it was revoked or has expired. */
   current(id: string): Caller | undefined;
+  /** Calls `changed` after a key was changed or revoked, until the returned function is called. It must not throw. */
+  watch(changed: () => void): () => void;
 }
 
 interface ActiveKey {
@@ -53,10 +57,13 @@ export function createKeyRing(parts: {
   readonly store: Pick<Store, 'keys'>;
   readonly now: () => number;
   readonly defaults?: Config['callers'];
+  /** Who owns which tool. */
+  readonly names?: Pick<NameBook, 'ownerOf' | 'isThere' | 'isReserved'>;
 }): KeyRing {
-  const { store, now, defaults = { ratePerMinute: 0, maxConcurrent: 0 } } = parts;
+  const { store, now, names, defaults = { ratePerMinute: 0, maxConcurrent: 0 } } = parts;
   const activeByHash = new Map<string, ActiveKey>();
   const activeById = new Map<string, ActiveKey>();
+  const watchers = new Set<() => void>();
   /** Of revoked keys too: what they made stays of their line. */
   const makerById = new Map<string, string | null>();
   for (const row of store.keys.list()) {
@@ -65,10 +72,17 @@ export function createKeyRing(parts: {
   }
 
   function remember(row: KeyRow): void {
-    const caller = callerOf(row, readRules(row.rulesJson), defaults);
+    const toolOwners = readToolOwners(row.toolOwnersJson);
+    // Rules that are damaged in part let nobody in, either.
+    const rules = readRules(toolOwners === undefined ? '' : row.rulesJson);
+    const caller = callerOf({ ...row, toolOwners: toolOwners ?? {} }, rules, defaults);
     const active = { caller, touchedAtMs: row.lastUsedAtMs ?? 0 };
     activeByHash.set(row.secretHash, active);
     activeById.set(row.id, active);
+  }
+
+  function describeOwners({ tools = [] }: CallerRules): string {
+    return JSON.stringify(names === undefined ? {} : findToolOwners(tools, names));
   }
 
   function lineOf(id: string): string {
@@ -117,6 +131,7 @@ export function createKeyRing(parts: {
         revokedAtMs: null,
         rulesJson: JSON.stringify(rules),
         madeBy,
+        toolOwnersJson: describeOwners(rules),
       };
       store.keys.insert(row);
       makerById.set(row.id, madeBy);
@@ -128,10 +143,12 @@ export function createKeyRing(parts: {
     update(id, change) {
       const row = store.keys.list().find((each) => each.id === id && each.revokedAtMs === null);
       if (row === undefined) throw new HotcellError('key-unknown', `There is no valid key "${id.slice(0, 64)}".`);
-      const rulesJson = JSON.stringify(changeRules(row.role, readRules(row.rulesJson), change, now()));
-      store.keys.setRules(id, rulesJson);
-      const changed = { ...row, rulesJson };
+      const rules = changeRules(row.role, readRules(row.rulesJson), change, now());
+      const toolOwnersJson = change.tools === undefined ? row.toolOwnersJson : describeOwners(rules);
+      const changed = { ...row, rulesJson: JSON.stringify(rules), toolOwnersJson };
+      store.keys.setRules(id, changed.rulesJson, toolOwnersJson);
       remember(changed);
+      for (const tell of watchers) tell();
       return changed;
     },
     revoke(id) {
@@ -139,7 +156,9 @@ export function createKeyRing(parts: {
       for (const [secretHash, { caller }] of activeByHash) {
         if (caller.id === id) activeByHash.delete(secretHash);
       }
-      return store.keys.revoke(id, now());
+      const isNew = store.keys.revoke(id, now());
+      for (const tell of watchers) tell();
+      return isNew;
     },
     find(secretHash) {
       const active = activeByHash.get(secretHash);
@@ -154,6 +173,10 @@ export function createKeyRing(parts: {
     current(id) {
       const active = activeById.get(id);
       return active !== undefined && isValid(active) ? active.caller : undefined;
+    },
+    watch(changed) {
+      watchers.add(changed);
+      return () => watchers.delete(changed);
     },
   };
 }

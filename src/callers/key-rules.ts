@@ -1,6 +1,7 @@
 import { Compile } from 'typebox/compile';
 import type { Config } from '../config/config-types.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
+import type { ToolOwners } from '../permissions/tool-owners.ts';
 import { type Caller, type CallerRules, keyRules } from './caller.ts';
 
 /** Rules as somebody changes them: `null` takes a rule away, what is absent stays. */
@@ -42,14 +43,19 @@ export function changeRules(role: Caller['role'], rules: CallerRules, change: Ru
 }
 
 /** Who uses a key with these rules: what the key does not say, the config says for keys of role caller. */
-export function callerOf(key: { id: string; role: Caller['role'] }, rules: CallerRules, defaults: Config['callers']): Caller {
-  const { id, role } = key;
+export function callerOf(
+  key: { id: string; role: Caller['role']; toolOwners: ToolOwners },
+  rules: CallerRules,
+  defaults: Config['callers'],
+): Caller {
+  const { id, role, toolOwners } = key;
   const fallback = role === 'caller' ? defaults : { ratePerMinute: 0, maxConcurrent: 0 };
   const { ratePerMinute = fallback.ratePerMinute, maxConcurrent = fallback.maxConcurrent } = rules;
   return Object.freeze({
     ...rules,
     id,
     role,
+    ...(Object.keys(toolOwners).length === 0 ? {} : { toolOwners }),
     ...(ratePerMinute > 0 ? { ratePerMinute } : {}),
     ...(maxConcurrent > 0 ? { maxConcurrent } : {}),
   });

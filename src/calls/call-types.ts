@@ -98,6 +98,8 @@ export interface ToolCaller {
   call(request: CallRequest): Promise<CallAnswer>;
   /** Cancels a pending or running execution; false when it had ended. Throws `execution-unknown`. */
   cancel(executionId: string, caller: Caller): boolean;
+  /** Cancels whatever a caller has under way, also what waits for a person or is not accepted yet. For good: its key was revoked. */
+  shutOut(callerId: string): void;
   /**
    * Resolves when an execution has ended and its record is committed, at the latest after `waitMs` or when `signal` aborts.
    * Asks nobody's rights.

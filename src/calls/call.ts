@@ -36,6 +36,8 @@ export interface CallStages {
   readonly redactor: Redactor | undefined;
   /** Calls under way, by id: a call is among them from its acceptance to its record. */
   readonly active: Map<string, ActiveCall>;
+  /** Whose key was revoked: nothing of it begins any more. */
+  readonly isShutOut: (callerId: string) => boolean;
   /** Hears when the last call under way is over. */
   readonly onIdle: () => void;
   /** Epoch ms. */
@@ -87,7 +89,7 @@ export function createCallJourney(stages: CallStages): CallJourney {
     signal?.addEventListener('abort', cancel, { once: true });
     const reaching = reachEnd(call);
     // Cancelled after it was accepted, before it was listened for.
-    if (signal?.aborted) call.stop('cancelled');
+    if (signal?.aborted || stages.isShutOut(call.request.caller.id)) call.stop('cancelled');
     const reached = await reaching;
     signal?.removeEventListener('abort', cancel);
     if (reached !== undefined) record(call, reached);

@@ -90,6 +90,8 @@ const cancelGraceMs = 5_000;
 export function createToolCaller(parts: ToolCallerParts): ToolCallerHandle {
   const { config, registry, engines, store, events, approvals, redactor, now = Date.now, onFault = () => {} } = parts;
   const active = new Map<string, ActiveCall>();
+  /** Callers whose keys were revoked; ids of keys are not used again. */
+  const shutOut = new Set<string>();
   let isDraining = false;
   let whenIdle: PromiseWithResolvers<void> | undefined;
 
@@ -166,6 +168,7 @@ export function createToolCaller(parts: ToolCallerParts): ToolCallerHandle {
     events,
     redactor,
     active,
+    isShutOut: (callerId) => shutOut.has(callerId),
     onIdle: () => whenIdle?.resolve(),
     now,
     onFault,
@@ -203,6 +206,10 @@ export function createToolCaller(parts: ToolCallerParts): ToolCallerHandle {
       const owner = call?.record.caller ?? store.executions.get(executionId)?.caller;
       if (owner === undefined || !maySee(caller, owner)) throw executionUnknown(executionId);
       return call?.stop('cancelled') ?? false;
+    },
+    shutOut(callerId) {
+      shutOut.add(callerId);
+      for (const call of [...active.values()]) if (call.record.caller === callerId) call.stop('cancelled');
     },
     resume(isLast) {
       const findServable = parts.findServable ?? (() => undefined);

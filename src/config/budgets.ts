@@ -174,6 +174,16 @@ export const budgets = {
     atBound: 'the request is refused with `rate-limited` before its body is read',
     tests: ['http/quotas.test.ts'],
   },
+  'door.unread': {
+    holds: 'answers over 16 KiB, and what waits behind 16 KiB on a WebSocket, that were sent and are not read yet',
+    unit: 'bytes',
+    perCaller: 64 * MIB,
+    inAll: 256 * MIB,
+    reserve: 64 * MIB,
+    atBound:
+      'of a caller: the answer is refused with `rate-limited`, and a WebSocket that was to be told an event is closed with 4408; in all: the connection whose answer waits longest is closed, of the caller who has most',
+    tests: ['http/unread-answers.test.ts'],
+  },
   'cells.memory': {
     holds: 'memory of calls that wait and of kept cells',
     unit: 'bytes',

@@ -1,12 +1,23 @@
+import { finished } from 'node:stream';
 import type { FastifyReply } from 'fastify';
+import { HotcellError } from '../errors/hotcell-error.ts';
 import type { EventEnvelope } from '../events/event.ts';
 import type { OperationStream } from '../operations/operation.ts';
 import { formatEvent, openEventStream } from './event-stream.ts';
 import { formatProblem } from './problem-reply.ts';
+import { freeAnswerBytes, type UnreadAnswers } from './unread-answers.ts';
 
 const heartbeatMs = 15_000;
-/** A reader that lets more than this wait gets no more events, but its answer. */
+/** While a reader lets more than this wait it is told no events; it gets its answer. */
 const maxPendingBytes = 1024 * 1024;
+
+/** What a stream asks of its door. */
+export interface AnswerStreamParts {
+  /** Asked before every event: who was shut out in the meantime hears nothing more. */
+  readonly mayHear: () => boolean;
+  /** Counts what its reader did not take yet. */
+  readonly hold: (bytes: number, cut: () => void) => ReturnType<UnreadAnswers['hold']>;
+}
 
 /**
  * The answer of an operation as server-sent events: `accepted`, what happens, then `answer` or `problem`. The head goes out
@@ -14,13 +25,12 @@ const maxPendingBytes = 1024 * 1024;
  */
 export class AnswerStream implements OperationStream {
   readonly #reply: FastifyReply;
-  readonly #mayHear: () => boolean;
+  readonly #parts: AnswerStreamParts;
   #heartbeat: NodeJS.Timeout | undefined;
 
-  /** `mayHear` is asked before every event: who was shut out in the meantime hears nothing more. */
-  constructor(reply: FastifyReply, mayHear: () => boolean) {
+  constructor(reply: FastifyReply, parts: AnswerStreamParts) {
     this.#reply = reply;
-    this.#mayHear = mayHear;
+    this.#parts = parts;
   }
 
   get isOpen(): boolean {
@@ -36,15 +46,31 @@ export class AnswerStream implements OperationStream {
 
   event(event: EventEnvelope): void {
     const { raw } = this.#reply;
-    if (raw.writableLength <= maxPendingBytes && this.#mayHear()) raw.write(formatEvent(event));
+    if (raw.writableLength <= maxPendingBytes && this.#parts.mayHear()) raw.write(formatEvent(event));
   }
 
+  /** The answer, or the problem `rate-limited` where its caller lets too much wait to be read. */
   answer(output: unknown): void {
-    this.#end(`event: answer\ndata: ${JSON.stringify(output)}\n\n`);
+    const text = `event: answer\ndata: ${JSON.stringify(output)}\n\n`;
+    try {
+      if (text.length > freeAnswerBytes) this.#hold(Buffer.byteLength(text));
+      this.#end(text);
+    } catch (error) {
+      if (!(error instanceof HotcellError)) throw error;
+      this.problem(error);
+    }
   }
 
   problem(error: Parameters<typeof formatProblem>[0]): void {
     this.#end(`event: problem\ndata: ${formatProblem(error)}\n\n`);
+  }
+
+  #hold(bytes: number): void {
+    const { raw } = this.#reply;
+    finished(
+      raw,
+      this.#parts.hold(bytes, () => raw.destroy()),
+    );
   }
 
   #end(last: string): void {

@@ -19,6 +19,10 @@ export type IsCurrent = (caller: Caller) => boolean;
 export interface Authenticator {
   readonly authenticate: Authenticate;
   readonly isCurrent: IsCurrent;
+  /** False when a key was revoked or has ended since: whoever came with it gets no answer any more. */
+  readonly isValid: (caller: Caller) => boolean;
+  /** Calls `changed` whenever somebody may not be current any more, until the returned function is called. */
+  readonly watchKeys: KeyRing['watch'];
   /** The admin token of this daemon. */
   readonly adminToken: string;
 }
@@ -37,9 +41,12 @@ export function createAuthenticator(parts: {
   const adminHash = Buffer.from(hashSecret(adminToken));
   const local: Caller = Object.freeze({ id: 'local', role: 'admin' });
   const admitAnonymous = createAnonymousCallers(parts.anonymous);
+  const needsNoKey = (caller: Caller): boolean => caller === local || caller.isAnonymous === true;
   return {
     adminToken,
-    isCurrent: (caller) => caller === local || parts.keys.current(caller.id) === caller,
+    isCurrent: (caller) => needsNoKey(caller) || parts.keys.current(caller.id) === caller,
+    isValid: (caller) => needsNoKey(caller) || parts.keys.current(caller.id) !== undefined,
+    watchKeys: parts.keys.watch,
     authenticate(authorization, anonymousAddress) {
       if (authorization === undefined && anonymousAddress !== undefined) return admitAnonymous(anonymousAddress);
       const token = readBearer(authorization);
@@ -61,4 +68,9 @@ function readBearer(authorization: string | undefined): string | undefined {
 export function refuseAnonymous(authorization: string | undefined): HotcellError {
   const got = authorization === undefined ? 'none' : 'one that is not known, or was revoked';
   return new HotcellError('unauthenticated', `Expected a token or key in the Authorization header, got ${got}.`);
+}
+
+/** What is answered in place of an answer whose key was revoked or ended while it was made. */
+export function refuseEnded(): HotcellError {
+  return new HotcellError('unauthenticated', 'The key of this request was revoked or ended before its answer was there.');
 }

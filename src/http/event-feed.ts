@@ -58,7 +58,12 @@ export function startEventFeed({ events, filter, after, sink }: FeedRequest): ()
     let cursor = from;
     for (let isMore = true; isMore && !isEnded; ) {
       const page = events.readAfter(cursor, filter, pageSize);
-      for (const event of page) sink.write(event);
+      for (const event of page) {
+        if (isEnded) return;
+        sink.write(event);
+        // A page of large events is more than a reader may let wait.
+        if (sink.pendingBytes() > maxPendingBytes) await sink.drained();
+      }
       cursor = page.at(-1)?.seq ?? cursor;
       isMore = page.length === pageSize;
       if (isMore) await sink.drained();

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
+import type { Caller } from '../callers/caller.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import { suggestNearNames } from '../errors/near-names.ts';
 import type { EventEnvelope, EventLog } from '../events/event.ts';
@@ -13,6 +14,8 @@ const heartbeatMs = 15_000;
 
 /** The open streams. */
 export interface EventStreams {
+  /** Ends the streams of keys that were changed, were revoked or have ended. */
+  endOutdated(): void;
   /** Ends every stream; readers come back elsewhere. */
   close(): void;
 }
@@ -27,7 +30,7 @@ export function registerEventStream(
     readonly shares: Shares;
   },
 ): EventStreams {
-  const endsByResponse = new Map<ServerResponse, () => void>();
+  const streams = new Map<ServerResponse, { readonly caller: Caller; readonly end: () => void }>();
   app.route({
     method: 'GET',
     url: '/api/events',
@@ -50,20 +53,24 @@ export function registerEventStream(
         after: query.after,
         sink: createStreamSink(raw, () => parts.isCurrent(request.caller)),
       });
-      const heartbeat = setInterval(() => raw.write(':\n\n'), heartbeatMs);
+      // A key that has ended by its time is noticed here.
+      const heartbeat = setInterval(() => (parts.isCurrent(request.caller) ? raw.write(':\n\n') : raw.end()), heartbeatMs);
       const end = (): void => {
         clearInterval(heartbeat);
         endFeed();
         release();
-        endsByResponse.delete(raw);
+        streams.delete(raw);
       };
-      endsByResponse.set(raw, end);
+      streams.set(raw, { caller: request.caller, end });
       raw.once('close', end);
     },
   });
   return {
+    endOutdated() {
+      for (const [raw, { caller }] of streams) if (!parts.isCurrent(caller)) raw.end();
+    },
     close() {
-      for (const [raw, end] of endsByResponse) {
+      for (const [raw, { end }] of streams) {
         end();
         raw.end();
       }

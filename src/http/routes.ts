@@ -6,24 +6,25 @@ import { HotcellError } from '../errors/hotcell-error.ts';
 import { type InvocableOperation, inputProperties } from '../operations/invoke.ts';
 import type { HttpBinding } from '../operations/operation.ts';
 import { AnswerStream } from './answer-stream.ts';
-import { type Authenticate, type IsCurrent, refuseAnonymous } from './auth.ts';
+import { type Authenticate, type Authenticator, type IsCurrent, refuseAnonymous, refuseEnded } from './auth.ts';
 import { toHotcellError } from './problem-reply.ts';
 import { createQueryReader } from './query.ts';
 import { HttpContext } from './request-context.ts';
-import type { Shares } from './shares.ts';
+import type { DoorShares } from './shares.ts';
 
 /** What routes are served with. */
 export interface RouteParts {
   readonly authenticate: Authenticate;
   readonly isCurrent: IsCurrent;
-  /** Counts the answers that are streams. */
-  readonly streams: Shares;
+  readonly isValid: Authenticator['isValid'];
+  /** Counts the answers that are streams, and what their readers did not take yet. */
+  readonly shares: Pick<DoorShares, 'streams' | 'unread'>;
   readonly log: Logger;
 }
 
 const eventStreamType = 'text/event-stream';
 const jsonType = 'application/json; charset=utf-8';
-const nobody: Caller = Object.freeze({ id: 'anonymous', role: 'caller' });
+const nobody: Caller = Object.freeze({ id: 'anonymous', role: 'caller', isAnonymous: true });
 
 /** Serves one operation where its contract says. Everything that can be prepared is prepared here, once. */
 export function registerOperation(app: FastifyInstance, invocable: InvocableOperation, parts: RouteParts): void {
@@ -49,8 +50,11 @@ export function registerOperation(app: FastifyInstance, invocable: InvocableOper
         return answerAsStream({ request, reply, context, parts }, () => invocable.invoke(readInput(request), context));
       }
       const result = invocable.invoke(readInput(request), context);
-      if (result instanceof Promise) return result.then((output: unknown) => sendOutput(request, reply, http, output));
-      return sendOutput(request, reply, http, result);
+      if (!(result instanceof Promise)) return sendOutput(request, reply, http, result);
+      return result.then((output: unknown) => {
+        if (!parts.isValid(request.caller)) throw refuseEnded();
+        return sendOutput(request, reply, http, output);
+      });
     },
   });
 }
@@ -62,11 +66,16 @@ async function answerAsStream(
 ): Promise<FastifyReply> {
   // Held until the reader has all of it or is gone: a call may wait for a person long after, and what a slow reader leaves
   // unsent is in memory.
-  finished(reply.raw, parts.streams.take(request.caller));
-  const stream = new AnswerStream(reply, () => parts.isCurrent(request.caller));
+  finished(reply.raw, parts.shares.streams.take(request.caller));
+  const { caller } = request;
+  const stream = new AnswerStream(reply, {
+    mayHear: () => parts.isCurrent(caller),
+    hold: (bytes, cut) => parts.shares.unread.hold(caller, bytes, cut),
+  });
   context.stream = stream;
   try {
     const output = await invoke();
+    if (!parts.isValid(caller)) throw refuseEnded();
     if (!stream.isOpen) return reply.header('content-type', jsonType).send(JSON.stringify(output));
     stream.answer(output);
   } catch (error) {

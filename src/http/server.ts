@@ -7,7 +7,7 @@ import { HotcellError } from '../errors/hotcell-error.ts';
 import type { EventLog } from '../events/event.ts';
 import { prepareOperations } from '../operations/invoke.ts';
 import type { Operation } from '../operations/operation.ts';
-import type { Authenticate, IsCurrent } from './auth.ts';
+import type { Authenticate, Authenticator, IsCurrent } from './auth.ts';
 import { answerClientError } from './client-error.ts';
 import { createConnectionBook, fitConnections } from './connections.ts';
 import { registerDoorAdmission } from './door-admission.ts';
@@ -21,6 +21,7 @@ import { formatProblem, problemType, toHotcellError } from './problem-reply.ts';
 import { type RouteParts, registerOperation } from './routes.ts';
 import { createDoorShares } from './shares.ts';
 import { createTicketOffice } from './tickets.ts';
+import { registerUnreadAnswers } from './unread-answers.ts';
 
 /** What the HTTP door is made of. */
 export interface HttpServerParts {
@@ -29,6 +30,8 @@ export interface HttpServerParts {
   readonly events: EventLog;
   readonly authenticate: Authenticate;
   readonly isCurrent: IsCurrent;
+  readonly isValid: Authenticator['isValid'];
+  readonly watchKeys: Authenticator['watchKeys'];
   readonly log: Logger;
   /** False as long as plugins load; always ready when absent. */
   readonly isReady?: () => boolean;
@@ -56,7 +59,7 @@ const closeWithinMs = 10_000;
 
 /** Serves every operation over HTTP and WebSocket. Throws `port-in-use` when it cannot listen. */
 export async function startHttpServer(parts: HttpServerParts): Promise<HttpServer> {
-  const { config, authenticate, isCurrent, events, log } = parts;
+  const { config, authenticate, isCurrent, isValid, events, log } = parts;
   const app = createApp(log);
   const { maxAnonymous, ...fitting } = fitConnections();
   const shares = createDoorShares(fitting);
@@ -79,6 +82,7 @@ export async function startHttpServer(parts: HttpServerParts): Promise<HttpServe
     done();
   });
   registerDoorAdmission(app, { connections, shares, maxBodyBytes });
+  registerUnreadAnswers(app, shares.unread);
   app.setErrorHandler((error, _request, reply) => sendProblem(reply, toHotcellError(error, log)));
   app.setNotFoundHandler((request, reply) => sendProblem(reply, refuseUnknownRoute(request.method, request.url, routes)));
 
@@ -102,12 +106,17 @@ export async function startHttpServer(parts: HttpServerParts): Promise<HttpServe
     isReady: parts.isReady ?? (() => true),
     storageProblem: parts.storageProblem ?? (() => undefined),
   });
-  await registerOperations(app, [...operations.values()], { authenticate, isCurrent, streams: shares.streams, log });
+  await registerOperations(app, [...operations.values()], { authenticate, isCurrent, isValid, shares, log });
 
   const url = await listen(app, config);
+  const unwatchKeys = parts.watchKeys(() => {
+    streams.endOutdated();
+    sockets.endOutdated();
+  });
   return {
     url,
     async close() {
+      unwatchKeys();
       streams.close();
       sockets.close();
       metrics.close();

@@ -2,6 +2,7 @@ import type { Caller } from '../callers/caller.ts';
 import { countedAs } from '../config/anonymous.ts';
 import { budgets } from '../config/budgets.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
+import { createUnreadAnswers, type UnreadAnswers } from './unread-answers.ts';
 
 /** What callers hold of one thing, so that nobody takes all of it. */
 export interface Shares {
@@ -54,6 +55,7 @@ export interface DoorShares {
   readonly requests: Shares;
   /** Bytes of requests that came and are not answered yet. */
   readonly bodies: Shares;
+  readonly unread: UnreadAnswers;
   readonly streams: Shares;
   readonly sockets: Shares;
   readonly subscriptions: Shares;
@@ -66,6 +68,7 @@ export function createDoorShares(connections: ShareBudget): DoorShares {
     connections: createShares(connections),
     requests: createShares(budgets['door.requests']),
     bodies: createShares(budgets['door.bodies']),
+    unread: createUnreadAnswers(),
     streams: createShares(budgets['door.streams']),
     sockets: createShares(budgets['door.sockets']),
     subscriptions: createShares(budgets['door.subscriptions']),

@@ -35,6 +35,7 @@ export function openConsents(
     presetOf: (pluginPath) => names.findSetting(pluginPath, config.grants),
     presetOfAll: createGivenLimits(config),
     grantRequested: config.grantRequested,
+    names,
     now: Date.now,
     onExpire: () => void plugins().refreshGrants().catch(logFault),
     onFault: (error) => logFault(error),
@@ -64,6 +65,8 @@ export function openConsents(
     onFault: (error) => logFault(error),
   });
   closers.push(() => grantQuestions.close());
+  // A grant that names a tool stops where another file has the name now.
+  closers.push(events.subscribe({ types: ['name-change'] }, () => void plugins().refreshGrants().catch(logFault)));
   closers.push(events.subscribe({ types: ['plugin-change', 'plugin-removed', 'grant-change'] }, () => grantQuestions.poke()));
   return { grants, approvals, grantQuestions, uses, audit };
 }

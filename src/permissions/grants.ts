@@ -5,9 +5,11 @@ import type { GrantRow } from '../store/permission-types.ts';
 import type { Store } from '../store/store-types.ts';
 import { decideGrants, describePermissions, type GrantDecision, isNothing, joinPermissions } from './decision.ts';
 import { createExpiry } from './expiry.ts';
+import type { NameBook } from './name-book.ts';
 import { parsePermissions } from './parse.ts';
 import { takeBack } from './permission-words.ts';
 import { type Grant, type GrantSubject, type GrantUse, holdsFor, joinGrants, withoutSecrets } from './select-grants.ts';
+import { findToolOwners, readToolOwners } from './tool-owners.ts';
 
 /** A build that asks for permissions; a generation is one. */
 export interface Asking {
@@ -34,6 +36,8 @@ export interface GrantBookParts {
   /** What the config gives to every plugin: the same object as long as it is the same. */
   readonly presetOfAll?: () => PermissionSet;
   readonly grantRequested: boolean;
+  /** Who owns which tool. */
+  readonly names?: Pick<NameBook, 'ownerOf' | 'isThere' | 'isReserved' | 'revision'>;
   readonly now: () => number;
   /** Told when time took a grant away. Must not throw. */
   readonly onExpire: () => void;
@@ -60,6 +64,7 @@ export interface GrantBook {
 
 interface Decisions {
   readonly version: number;
+  readonly namesRevision: number | undefined;
   readonly preset: PermissionSet;
   readonly presetOfAll: PermissionSet;
   readonly byGrants: Map<string, GrantDecision>;
@@ -71,7 +76,7 @@ const nothing: PermissionSet = Object.freeze({});
 
 /** Opens the book of grants. */
 export function createGrantBook(parts: GrantBookParts): GrantBook {
-  const { events, now } = parts;
+  const { events, names, now } = parts;
   const { grants: table } = parts.store;
   const grantsByPath = new Map<string, Grant[]>();
   const { presetOfAll = () => nothing } = parts;
@@ -128,8 +133,10 @@ export function createGrantBook(parts: GrantBookParts): GrantBook {
     const known = decisionsOf.get(asking);
     const preset = presetOf(asking.path);
     const all = presetOfAll();
-    if (known?.version === version && known.preset === preset && known.presetOfAll === all) return known;
-    const made = { version, preset, presetOfAll: all, byGrants: new Map<string, GrantDecision>() };
+    const namesRevision = names?.revision;
+    const isSame = known?.version === version && known.namesRevision === namesRevision;
+    if (isSame && known.preset === preset && known.presetOfAll === all) return known;
+    const made = { version, namesRevision, preset, presetOfAll: all, byGrants: new Map<string, GrantDecision>() };
     decisionsOf.set(asking, made);
     return made;
   }
@@ -141,7 +148,7 @@ export function createGrantBook(parts: GrantBookParts): GrantBook {
     const configured = joinPermissions(presetOf(asking.path), presetOfAll());
     const preset = isOwn ? configured : withoutSecrets(configured);
     const wanted = !parts.grantRequested || isOwn ? preset : joinPermissions(preset, withoutSecrets(requested));
-    const stored = joinGrants(holding, subjectOf(asking));
+    const stored = joinGrants(holding, subjectOf(asking), (tool) => names?.ownerOf(tool));
     return decideGrants(requested, {
       preset: isNothing(stored) ? wanted : Object.freeze(joinPermissions(wanted, stored)),
       grantRequested: parts.grantRequested && isOwn,
@@ -218,6 +225,7 @@ export function createGrantBook(parts: GrantBookParts): GrantBook {
         pluginName: asking.manifest.name,
         contentHash: asking.contentHash,
         permissions,
+        toolOwners: names === undefined ? {} : findToolOwners(permissions.tools ?? [], names),
         scope: scope.scope,
         caller: scope.scope === 'session' ? scope.caller : null,
         session: scope.scope === 'session' ? scope.session : null,
@@ -261,15 +269,16 @@ function newId(): string {
   return `grt_${randomUUID()}`;
 }
 
-function toRow({ permissions, ...grant }: Grant): GrantRow {
-  return { ...grant, permissionsJson: JSON.stringify(permissions) };
+function toRow({ permissions, toolOwners, ...grant }: Grant): GrantRow {
+  return { ...grant, permissionsJson: JSON.stringify(permissions), toolOwnersJson: JSON.stringify(toolOwners) };
 }
 
 /** A row that does not say what it grants grants nothing. */
-function readGrant({ permissionsJson, ...row }: GrantRow): Grant | undefined {
+function readGrant({ permissionsJson, toolOwnersJson, ...row }: GrantRow): Grant | undefined {
   try {
     const parsed = parsePermissions(JSON.parse(permissionsJson));
-    return parsed.ok ? { ...row, permissions: parsed.permissions } : undefined;
+    const toolOwners = readToolOwners(toolOwnersJson);
+    return parsed.ok && toolOwners !== undefined ? { ...row, permissions: parsed.permissions, toolOwners } : undefined;
   } catch {
     return undefined;
   }

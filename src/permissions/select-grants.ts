@@ -1,6 +1,7 @@
 import type { PermissionSet } from '../config/permission-set.ts';
 import type { GrantRow } from '../store/permission-types.ts';
 import { joinPermissions } from './decision.ts';
+import { isAnothers, type ToolOwners } from './tool-owners.ts';
 
 /** A build of a plugin, as far as grants belong to it. */
 export interface GrantSubject {
@@ -17,8 +18,9 @@ export interface GrantUse {
 }
 
 /** A stored grant with its permissions read. */
-export interface Grant extends Omit<GrantRow, 'permissionsJson'> {
+export interface Grant extends Omit<GrantRow, 'permissionsJson' | 'toolOwnersJson'> {
   readonly permissions: PermissionSet;
+  readonly toolOwners: ToolOwners;
 }
 
 /**
@@ -43,11 +45,18 @@ export function holdsFor(grant: Grant, subject: GrantSubject, use: GrantUse | un
 
 /**
  * Everything that the grants that hold give to a build. An operator's own edit keeps them; a build of anybody else has
- * `env`, `run`, `dangerous` and `engine` only from a grant that was given for that very content.
+ * `env`, `run`, `dangerous` and `engine` only from a grant that was given for that very content. A tool that a grant names is that
+ * of the unit which owned the name then: `ownerOf` says who does now.
  */
-export function joinGrants(grants: readonly Grant[], subject: GrantSubject): PermissionSet {
+export function joinGrants(
+  grants: readonly Grant[],
+  subject: GrantSubject,
+  ownerOf: (tool: string) => string | undefined,
+): PermissionSet {
   let joined: PermissionSet = {};
-  for (const { permissions, contentHash } of grants) {
+  for (const { permissions: given, contentHash, toolOwners } of grants) {
+    const tools = given.tools?.filter((tool) => !isAnothers(toolOwners, tool, ownerOf(tool)));
+    const permissions = tools === undefined ? given : { ...given, tools };
     const isKnown = subject.author === 'operator' || contentHash === subject.contentHash;
     joined = joinPermissions(joined, isKnown ? permissions : withoutSecrets(permissions));
   }

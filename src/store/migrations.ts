@@ -323,6 +323,10 @@ const migrations: readonly string[] = [
   ) strict, without rowid;
   alter table generations add column written_by text;
   `,
+  `
+  alter table grants add column tool_owners text;
+  alter table keys add column tool_owners text;
+  `,
 ];
 
 /** Brings the database to the newest version, each step in one transaction. Refuses one that a newer Hotcell wrote. */

@@ -15,6 +15,8 @@ export interface GrantRow {
   /** The execution that a grant for once was spent on. */
   readonly usedBy: string | null;
   readonly revokedAtMs: number | null;
+  /** Which units owned the tools that it names when it was given, a JSON object; null for a grant that is older than this. */
+  readonly toolOwnersJson: string | null;
 }
 
 /** Grants; everything is written at once, so that a grant or its end is never lost to a crash. */

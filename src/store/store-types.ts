@@ -140,6 +140,8 @@ export interface KeyRow {
   readonly rulesJson: string;
   /** The caller id of who made it; null for a key of the time when that was not written down. */
   readonly madeBy: string | null;
+  /** Which units owned the tools that its rules name when they were laid down, a JSON object; null where that is not known. */
+  readonly toolOwnersJson: string | null;
 }
 
 export interface KeyTable {
@@ -147,7 +149,7 @@ export interface KeyTable {
   findByHash(secretHash: string): KeyRow | undefined;
   list(): KeyRow[];
   /** False when there is no such key, or it was revoked. */
-  setRules(id: string, rulesJson: string): boolean;
+  setRules(id: string, rulesJson: string, toolOwnersJson: string | null): boolean;
   revoke(id: string, atMs: number): boolean;
   /** Queued, and kept to the minute. */
   touch(id: string, atMs: number): void;

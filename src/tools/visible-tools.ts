@@ -1,11 +1,16 @@
 import type { Caller } from '../callers/caller.ts';
 import { globMatches } from '../permissions/matching.ts';
+import { isAnothers } from '../permissions/tool-owners.ts';
 import type { ToolManifest } from '../units/tool-manifest.ts';
 import type { ToolEntry } from './tool-types.ts';
 
-/** Whether a caller may know of tools with this name. Who has no list knows of all. */
-export function seesToolName({ tools }: Pick<Caller, 'tools'>, name: string): boolean {
-  return tools === undefined || tools.some((glob) => globMatches(glob, name));
+/**
+ * Whether a caller may know of tools with this name. Who has no list knows of all; a name in a list means the tool of the unit that
+ * had it when the list was made, where `owner` says who has it now.
+ */
+export function seesToolName({ tools, toolOwners }: Pick<Caller, 'tools' | 'toolOwners'>, name: string, owner?: string): boolean {
+  if (tools === undefined) return true;
+  return tools.some((glob) => globMatches(glob, name) && !(glob === name && isAnothers(toolOwners, name, owner)));
 }
 
 /**
@@ -15,7 +20,7 @@ export function seesToolName({ tools }: Pick<Caller, 'tools'>, name: string): bo
 export function seesTool(caller: Caller, entry: ToolEntry): boolean {
   // A list names tools of the units that own the names.
   if (caller.tools !== undefined && entry.isSecond) return false;
-  if (!seesToolName(caller, entry.name)) return false;
+  if (!seesToolName(caller, entry.name, entry.served.unit.path)) return false;
   return caller.isAnonymous !== true || isForAnonymous(entry);
 }
 

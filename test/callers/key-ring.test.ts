@@ -66,9 +66,11 @@ describe('createKeyRing', () => {
     const { keys, store } = open();
     const { key, row } = keys.create({ name: 'web', role: 'caller', rules });
     for (const damaged of ['', '{"tools":"*"}', '{"role":"admin"}', '[]']) {
-      store.keys.setRules(row.id, damaged);
+      store.keys.setRules(row.id, damaged, null);
       expect(open(store).keys.find(hashSecret(key))).toBeUndefined();
     }
+    store.keys.setRules(row.id, JSON.stringify(rules), '{');
+    expect(open(store).keys.find(hashSecret(key))).toBeUndefined();
   });
 
   it('lets no key fill the daemon with keys, neither beside nor below one another', () => {
@@ -90,7 +92,15 @@ describe('createKeyRing', () => {
 
   it('finds who made whom, however long a line is', () => {
     const store = temporaryStore();
-    const row = { name: 'k', role: 'admin', createdAtMs: 1, lastUsedAtMs: null, revokedAtMs: null, rulesJson: '{}' } as const;
+    const row = {
+      name: 'k',
+      role: 'admin',
+      createdAtMs: 1,
+      lastUsedAtMs: null,
+      revokedAtMs: null,
+      rulesJson: '{}',
+      toolOwnersJson: null,
+    } as const;
     for (let n = 0; n < 20_000; n++) {
       store.keys.insert({ ...row, id: `key_${n}`, secretHash: `${n}`, madeBy: n === 0 ? 'local' : `key_${n - 1}` });
     }

@@ -26,6 +26,7 @@ const grants: fc.Arbitrary<Grant> = fc
     createdAtMs: fc.constant(0),
     usedBy: fc.option(word),
     revokedAtMs: fc.option(fc.constant(1)),
+    toolOwners: fc.constant({}),
   })
   .map((grant) => ({
     ...grant,
@@ -67,7 +68,7 @@ describe('joinGrants', () => {
   it('gives an operator all of every grant, and others env and run only for the very content', () => {
     fc.assert(
       fc.property(fc.array(grants, { maxLength: 4 }), subjects, (list, subject) => {
-        const joined = joinGrants(list, subject);
+        const joined = joinGrants(list, subject, () => undefined);
         for (const { permissions, contentHash } of list) {
           if (subject.author === 'operator' || contentHash === subject.contentHash) {
             expect(isCovered(permissions, joined)).toBe(true);

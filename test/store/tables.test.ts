@@ -112,6 +112,7 @@ describe('keys', () => {
     revokedAtMs: null,
     rulesJson: '{}',
     madeBy: 'local',
+    toolOwnersJson: '{"greet":"/plugins/greet.ts"}',
   } as const;
 
   it('is found by its hash, touched to the minute and revoked once', () => {

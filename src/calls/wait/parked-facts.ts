@@ -27,6 +27,7 @@ const storedFacts = Compile(
       id: Type.String(),
       role: Type.Enum(['admin', 'caller']),
       tools: Type.Optional(Type.Array(Type.String())),
+      toolOwners: Type.Optional(Type.Record(Type.String(), Type.String())),
       mayAnswer: Type.Optional(Type.Boolean()),
       isAnonymous: Type.Optional(Type.Boolean()),
     }),
@@ -43,7 +44,7 @@ const storedFacts = Compile(
 /** Describes a waiting call as it is kept. */
 export function describeParked(call: ActiveCall, waitsFor: ParkedFacts['waitsFor'], argumentsHash?: string): string {
   const { caller, timeoutMs } = call.request;
-  const { id, role, tools, mayAnswer, isAnonymous } = caller;
+  const { id, role, tools, toolOwners, mayAnswer, isAnonymous } = caller;
   const facts: ParkedFacts = {
     waitsFor,
     build: { pluginPath: call.pluginPath, contentHash: call.entry.served.unit.contentHash },
@@ -51,6 +52,7 @@ export function describeParked(call: ActiveCall, waitsFor: ParkedFacts['waitsFor
       id,
       role,
       ...(tools && { tools }),
+      ...(toolOwners && { toolOwners }),
       ...(mayAnswer !== undefined && { mayAnswer }),
       ...(isAnonymous && { isAnonymous }),
     },

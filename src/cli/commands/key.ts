@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import type { CallerRules } from '../../callers/caller.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { keyContracts } from '../../operations/contracts/keys.ts';
 import { exitCodes } from '../exit-codes.ts';
@@ -61,7 +62,7 @@ export function registerKey(program: Command, session: CliSession): void {
         { head: 'LAST USED', text: (row: Row) => (row.lastUsedAtMs === undefined ? 'never' : formatTime(row.lastUsedAtMs)) },
         { head: 'STATE', text: describeState },
         { head: 'NAME', text: (row: Row) => row.name },
-        { head: 'RULES', text: (row: Row) => describeRules(row.rules) },
+        { head: 'RULES', text: (row: Row) => describeRules(row.rules) + describeMoved(row) },
       ];
       session.print(renderTable(list.items, columns, io.columns));
     });
@@ -104,6 +105,12 @@ function addRules(command: Command): Command {
     .option('--concurrent <n>', 'calls under way at once')
     .option('--may-answer', 'may answer questions that its own calls asked')
     .option('--expires <when>', 'a time such as 30d or 12h, or a date such as 2027-01-31');
+}
+
+function describeMoved({ id, rules, movedTools }: { id: string; rules: CallerRules; movedTools?: string[] }): string {
+  if (movedTools === undefined) return '';
+  const again = `hotcell key update ${id} --tools ${rules.tools?.join(' ') ?? ''}`;
+  return `; ${movedTools.join(', ')}: another file's now, allow it with: ${again}`;
 }
 
 function describeState(row: { readonly revokedAtMs?: number; readonly rules: { readonly expiresAtMs?: number } }): string {

@@ -11,6 +11,7 @@ import type { IsCurrent } from '../auth.ts';
 import { freeBodyBytes } from '../door-admission.ts';
 import { toHotcellError } from '../problem-reply.ts';
 import type { DoorShares } from '../shares.ts';
+import { freeAnswerBytes } from '../unread-answers.ts';
 import { type ConnectionMethod, dispatchRequest } from './dispatch.ts';
 import { formatNotification, formatRpcFailure, parseMessage, type RpcItem, type RpcMessage, type RpcRequest } from './message.ts';
 import { createSubscriptions } from './subscriptions.ts';
@@ -26,7 +27,7 @@ export interface ConnectionParts {
   readonly identify: (params: Readonly<Record<string, unknown>>) => Caller | undefined;
   /** Counts the connection as one of this caller's. Throws `rate-limited`. */
   readonly enter: (caller: Caller) => void;
-  readonly shares: Pick<DoorShares, 'bodies' | 'requests' | 'subscriptions'>;
+  readonly shares: Pick<DoorShares, 'bodies' | 'requests' | 'subscriptions' | 'unread'>;
   readonly isCurrent: IsCurrent;
   readonly operations: ReadonlyMap<string, InvocableOperation>;
   readonly discover: () => unknown;
@@ -41,18 +42,19 @@ const maxInFlight = budgets['door.requests'].each.max;
 const arrivalStepBytes = 1024 * 1024;
 const maxUnsentBytes = 16 * 1024 * 1024;
 
-/** Close codes in the range that is ours to define. */
 /** How to say who one is once the connection is open. */
 const authFix =
   'Send auth {token} as the first message, or auth {ticket} with one from POST /api/tickets, as a browser does that has no token.';
 
+/** Close codes in the range that is ours to define. */
 export const closeCodes = { unauthenticated: 4401, slowReader: 4408, crowded: 4429, stopping: 1001 } as const;
 
 /**
  * Serves JSON-RPC 2.0 on one WebSocket: every operation is a method, in any order, also in batches. A connection that
- * is closed does not cancel what it called; the notification `rpc.cancel {id}` does.
+ * is closed does not cancel what it called; the notification `rpc.cancel {id}` does. `endOutdated` closes it where the key
+ * of its caller was changed, was revoked or has ended.
  */
-export function serveConnection(parts: ConnectionParts): void {
+export function serveConnection(parts: ConnectionParts): { readonly endOutdated: () => void } {
   const { socket, log } = parts;
   let { caller } = parts;
   const controllersById = new Map<string | number, AbortController>();
@@ -99,7 +101,7 @@ export function serveConnection(parts: ConnectionParts): void {
     if (release instanceof HotcellError) return send(formatRpcFailure(idOf(message), release));
     if (message.kind === 'batch') return void answerBatch(message.items).finally(release);
     const answered = answerItem(message.item).finally(release);
-    void answered.then((answer) => answer !== undefined && send(answer));
+    void answered.then((answer) => answer !== undefined && send(answer, idOf(message)));
   });
 
   parts.raw.on('data', (chunk: Buffer) => {
@@ -141,10 +143,12 @@ export function serveConnection(parts: ConnectionParts): void {
     subscriptions.close();
   });
 
+  return { endOutdated: () => void mayGoOn() };
+
   async function answerBatch(items: readonly RpcItem[]): Promise<void> {
     const answers = await Promise.all(items.map(answerItem));
     const told = answers.filter((answer) => answer !== undefined);
-    if (told.length > 0) send(`[${told.join(',')}]`);
+    if (told.length > 0) send(`[${told.join(',')}]`, null);
   }
 
   async function answerItem(item: RpcItem): Promise<string | undefined> {
@@ -191,7 +195,7 @@ export function serveConnection(parts: ConnectionParts): void {
     return new HotcellError('rate-limited', `A connection may have ${maxInFlight} requests under way at once.`);
   }
 
-  function authenticate(params: Readonly<Record<string, unknown>>): { caller: Caller } {
+  function authenticate(params: Readonly<Record<string, unknown>>): { caller: Omit<Caller, 'toolOwners'> } {
     const known = parts.identify(params);
     if (known === undefined) {
       throw new HotcellError(
@@ -201,7 +205,9 @@ export function serveConnection(parts: ConnectionParts): void {
     }
     if (known !== caller) parts.enter(known);
     caller = known;
-    return { caller: known };
+    // Where files lie is not a caller's to know.
+    const { toolOwners: _owners, ...shown } = known;
+    return { caller: shown };
   }
 
   function requireCaller(): Caller {
@@ -222,10 +228,18 @@ export function serveConnection(parts: ConnectionParts): void {
     return false;
   }
 
-  function send(text: string): void {
+  /** `answersId` names the request whose answer this is: it is told where there is no room for its answer. */
+  function send(text: string, answersId?: string | number | null): void {
     if (socket.readyState !== socket.OPEN || !mayGoOn()) return;
-    if (socket.bufferedAmount > maxUnsentBytes) endSlowReader();
-    else socket.send(text);
+    const { bufferedAmount } = socket;
+    try {
+      if (bufferedAmount > maxUnsentBytes) endSlowReader();
+      else if (caller === undefined || text.length + bufferedAmount <= freeAnswerBytes) socket.send(text);
+      else socket.send(text, parts.shares.unread.hold(caller, Buffer.byteLength(text), endSlowReader));
+    } catch (error) {
+      if (answersId === undefined) endSlowReader();
+      else send(formatRpcFailure(answersId, toHotcellError(error, log)));
+    }
   }
 
   function endSlowReader(): void {

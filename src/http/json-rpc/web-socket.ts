@@ -32,6 +32,8 @@ export interface WebSocketParts {
 
 /** The open connections. */
 export interface WebSockets {
+  /** Ends the connections of keys that were changed, were revoked or have ended. */
+  endOutdated(): void;
   /** Says goodbye to every client. */
   close(): void;
 }
@@ -48,7 +50,7 @@ function refuseOpener(ticket: string | undefined): HotcellError {
 
 /** Serves WS /ws. A token or ticket in the handshake is checked there; without one the first message must be `auth`. */
 export async function registerWebSocket(app: FastifyInstance, parts: WebSocketParts): Promise<WebSockets> {
-  const sockets = new Set<WebSocket>();
+  const sockets = new Map<WebSocket, ReturnType<typeof serveConnection>>();
   /** Those that did not say yet who they are, in the order in which they came. */
   const anonymous = new Set<WebSocket>();
   const answered = new WeakSet<WebSocket>();
@@ -57,9 +59,10 @@ export async function registerWebSocket(app: FastifyInstance, parts: WebSocketPa
 
   /** A client whose machine is gone says no goodbye: whoever left the last ping without an answer is closed. */
   function ping(): void {
-    for (const socket of sockets) {
+    for (const [socket, { endOutdated }] of sockets) {
       if (!answered.delete(socket)) socket.terminate();
       else socket.ping();
+      endOutdated();
     }
   }
 
@@ -103,7 +106,6 @@ export async function registerWebSocket(app: FastifyInstance, parts: WebSocketPa
         done();
       },
       handler: (socket, request) => {
-        sockets.add(socket);
         answered.add(socket);
         socket.on('pong', () => answered.add(socket));
         socket.once('close', () => {
@@ -111,7 +113,7 @@ export async function registerWebSocket(app: FastifyInstance, parts: WebSocketPa
           anonymous.delete(socket);
         });
         if (request.opener === undefined) admitAnonymous(socket);
-        serveConnection({
+        const connection = serveConnection({
           ...parts,
           socket,
           raw: request.raw.socket,
@@ -130,13 +132,17 @@ export async function registerWebSocket(app: FastifyInstance, parts: WebSocketPa
           },
           discover: () => describeMethods([...parts.operations.values()].map(({ operation }) => operation)),
         });
+        sockets.set(socket, connection);
       },
     });
   });
   return {
+    endOutdated() {
+      for (const { endOutdated } of sockets.values()) endOutdated();
+    },
     close() {
       clearInterval(pings);
-      for (const socket of sockets) {
+      for (const socket of sockets.keys()) {
         socket.close(closeCodes.stopping, 'daemon stops');
         // A client that does not answer the goodbye must not hold the daemon up.
         setTimeout(() => socket.terminate(), 1000).unref();

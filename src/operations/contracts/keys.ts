@@ -22,6 +22,12 @@ const keyView = Type.Object({
   name: Type.String(),
   role,
   rules: keyRules,
+  movedTools: Type.Optional(
+    Type.Array(Type.String(), {
+      description:
+        'Tools of its list whose names belong to other files now: the key does not reach them until its tools are set again.',
+    }),
+  ),
   createdAtMs: Type.Number(),
   madeBy: Type.Optional(Type.String({ description: 'The caller id of who made it, where that is known.' })),
   lastUsedAtMs: Type.Optional(Type.Number()),

@@ -2,13 +2,19 @@ import type { Caller } from '../../callers/caller.ts';
 import { readRules } from '../../callers/key-rules.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { operatorId } from '../../permissions/approval-answerer.ts';
+import type { NameBook } from '../../permissions/name-book.ts';
+import { isAnothers, readToolOwners } from '../../permissions/tool-owners.ts';
 import type { KeyRow } from '../../store/store-types.ts';
 import { keyContracts } from '../contracts/keys.ts';
 import { implement, type Operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 
 /** What can be done with API keys. */
-export function createKeyOperations({ keys }: Pick<OperationParts, 'keys'>): Operation[] {
+export function createKeyOperations({
+  keys,
+  caller: calls,
+  names,
+}: Pick<OperationParts, 'keys' | 'caller' | 'names'>): Operation[] {
   return [
     // Least rights when nobody says otherwise.
     implement(keyContracts.create, ({ name = 'unnamed', role = 'caller', ...rules }, { caller }) => {
@@ -24,14 +30,18 @@ export function createKeyOperations({ keys }: Pick<OperationParts, 'keys'>): Ope
       };
     }),
     implement(keyContracts.list, () => {
-      const items = keys.list().map(describeKey);
+      const items = keys.list().map((row) => describeKey(row, names));
       return { items, total: items.length };
     }),
     implement(keyContracts.update, ({ id, ...change }, { caller }) => {
       requireOperator(caller, change.mayAnswer);
-      return describeKey(keys.update(id, change));
+      return describeKey(keys.update(id, change), names);
     }),
-    implement(keyContracts.revoke, ({ id }) => ({ id, revoked: keys.revoke(id) })),
+    implement(keyContracts.revoke, ({ id }) => {
+      const revoked = keys.revoke(id);
+      if (revoked) calls.shutOut(id);
+      return { id, revoked };
+    }),
   ];
 }
 
@@ -43,13 +53,16 @@ function requireOperator({ id }: Caller, mayAnswer: boolean | null | undefined):
   });
 }
 
-function describeKey(row: KeyRow) {
+function describeKey(row: KeyRow, names: Pick<NameBook, 'ownerOf'>) {
   const rules = readRules(row.rulesJson);
+  const owners = readToolOwners(row.toolOwnersJson);
+  const moved = (rules.tools ?? []).filter((tool) => isAnothers(owners, tool, names.ownerOf(tool)));
   return {
     id: row.id,
     name: row.name,
     role: row.role,
     rules,
+    ...(moved.length === 0 ? {} : { movedTools: moved }),
     createdAtMs: row.createdAtMs,
     ...(row.madeBy === null ? {} : { madeBy: row.madeBy }),
     ...(row.lastUsedAtMs === null ? {} : { lastUsedAtMs: row.lastUsedAtMs }),

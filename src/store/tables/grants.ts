@@ -9,7 +9,7 @@ const scopes = ['once', 'session', 'until', 'always'] as const;
 export function createGrantTable(database: DatabaseSync): GrantTable {
   const insert = database.prepare(
     `insert into grants (id, plugin_path, plugin_name, content_hash, permissions, scope, caller, session, until_at, granted_by,
-       created_at, used_by, revoked_at) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       created_at, used_by, revoked_at, tool_owners) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const revoke = database.prepare('update grants set revoked_at = ? where id = ? and revoked_at is null');
   const spend = database.prepare('update grants set used_by = ? where id = ? and used_by is null');
@@ -31,6 +31,7 @@ export function createGrantTable(database: DatabaseSync): GrantTable {
       row.createdAtMs,
       row.usedBy,
       row.revokedAtMs,
+      row.toolOwnersJson,
     );
 
   return {
@@ -68,5 +69,6 @@ function readGrant(row: SqlRow): GrantRow {
     createdAtMs: readNumber(row, 'created_at'),
     usedBy: readTextOrNull(row, 'used_by'),
     revokedAtMs: readNumberOrNull(row, 'revoked_at'),
+    toolOwnersJson: readTextOrNull(row, 'tool_owners'),
   };
 }

@@ -10,10 +10,10 @@ const touchEveryMs = 60_000;
 /** Creates the table of API keys. */
 export function createKeyTable(database: DatabaseSync, queue: WriteQueue): KeyTable {
   const insert = database.prepare(
-    `insert into keys (id, name, role, secret_hash, created_at, last_used_at, revoked_at, rules, made_by)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `insert into keys (id, name, role, secret_hash, created_at, last_used_at, revoked_at, rules, made_by, tool_owners)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
-  const setRules = database.prepare('update keys set rules = ? where id = ? and revoked_at is null');
+  const setRules = database.prepare('update keys set rules = ?, tool_owners = ? where id = ? and revoked_at is null');
   const findByHash = database.prepare('select * from keys where secret_hash = ?');
   const list = database.prepare('select * from keys order by created_at, id');
   const revoke = database.prepare('update keys set revoked_at = ? where id = ? and revoked_at is null');
@@ -22,8 +22,10 @@ export function createKeyTable(database: DatabaseSync, queue: WriteQueue): KeyTa
 
   return {
     insert(row) {
-      const { id, name, role, secretHash, createdAtMs, lastUsedAtMs, revokedAtMs, rulesJson, madeBy } = row;
-      writeNow(() => insert.run(id, name, role, secretHash, createdAtMs, lastUsedAtMs, revokedAtMs, rulesJson, madeBy));
+      const { id, name, role, secretHash, createdAtMs, lastUsedAtMs, revokedAtMs, rulesJson, madeBy, toolOwnersJson } = row;
+      writeNow(() =>
+        insert.run(id, name, role, secretHash, createdAtMs, lastUsedAtMs, revokedAtMs, rulesJson, madeBy, toolOwnersJson),
+      );
     },
     findByHash(secretHash) {
       const row = findByHash.get(secretHash);
@@ -33,7 +35,7 @@ export function createKeyTable(database: DatabaseSync, queue: WriteQueue): KeyTa
       queue.flush();
       return list.all().map(readKey);
     },
-    setRules: (id, rulesJson) => writeNow(() => setRules.run(rulesJson, id)).changes === 1,
+    setRules: (id, rulesJson, toolOwnersJson) => writeNow(() => setRules.run(rulesJson, toolOwnersJson, id)).changes === 1,
     revoke: (id, atMs) => writeNow(() => revoke.run(atMs, id)).changes === 1,
     // Every request touches its key: kept to the minute, so that a busy key costs no writes.
     touch(id, atMs) {
@@ -56,5 +58,6 @@ function readKey(row: SqlRow): KeyRow {
     revokedAtMs: readNumberOrNull(row, 'revoked_at'),
     rulesJson: readText(row, 'rules'),
     madeBy: readTextOrNull(row, 'made_by'),
+    toolOwnersJson: readTextOrNull(row, 'tool_owners'),
   };
 }

@@ -245,7 +245,7 @@ export const callMutants: MutantsByPromise = {
     {
       what: 'a list of tools is only for show',
       file: 'src/tools/visible-tools.ts',
-      find: 'if (!seesToolName(caller, entry.name)) return false;',
+      find: 'if (!seesToolName(caller, entry.name, entry.served.unit.path)) return false;',
       replace: '',
       tests: ['test/tools/visible-tools.test.ts'],
     },

@@ -47,6 +47,20 @@ export const permissionMutants: MutantsByPromise = {
   ],
   'A plugin is its file': [
     {
+      what: 'a grant reaches the next owner of the name of a tool',
+      file: 'src/permissions/select-grants.ts',
+      find: 'given.tools?.filter((tool) => !isAnothers(toolOwners, tool, ownerOf(tool)))',
+      replace: 'given.tools',
+      tests: ['test/promises/next-owner.test.ts'],
+    },
+    {
+      what: 'what was decided from grants outlives a change of the names',
+      file: 'src/permissions/grants.ts',
+      find: 'known?.version === version && known.namesRevision === namesRevision',
+      replace: 'known?.version === version',
+      tests: ['test/promises/next-owner.test.ts'],
+    },
+    {
       what: 'data of an older daemon give a name to the first path, not to who had it first',
       file: 'src/store/migrations.ts',
       find: 'select name, path, 1, 0 from first_seen order by at is null, at, path;',

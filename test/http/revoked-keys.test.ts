@@ -1,0 +1,63 @@
+import { once } from 'node:events';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { WebSocket } from 'ws';
+import { startSmallDaemon } from '../small-daemon.ts';
+import { readJson } from './door-parts.ts';
+
+const plugins = {
+  'waits.ts': 'export default { handler: () => new Promise((resolve) => setTimeout(() => resolve("late"), 600_000)) };',
+  'guarded.ts': 'export default { isDangerous: true, handler: () => "ran" };',
+};
+
+let house: Awaited<ReturnType<typeof startSmallDaemon>>;
+let url: string;
+beforeAll(async () => {
+  house = await startSmallDaemon(plugins, { grantRequested: false, limits: { wallMs: 700_000 } }, { listen: true });
+  url = house.daemon.url ?? '';
+});
+afterAll(() => house.close());
+
+const json = { 'content-type': 'application/json' };
+const admin = () => ({ ...json, authorization: `Bearer ${house.daemon.token}` });
+
+async function makeKey(): Promise<{ id: string; authorization: string }> {
+  const { id, key } = await readJson(await fetch(`${url}/api/keys`, { method: 'POST', headers: admin(), body: '{}' }));
+  return { id, authorization: `Bearer ${key}` };
+}
+
+const revoke = async (id: string) => expect((await fetch(`${url}/api/keys/${id}`, { method: 'DELETE', headers: admin() })).ok);
+const executionsOf = (id: string) => house.parts.executions.list({ caller: id }, { id: 'local', role: 'admin' }).items;
+
+describe('a key that is revoked', () => {
+  it('gets 401 for calls that it made before, which are cancelled, also those that wait for a person', async () => {
+    const { id, authorization } = await makeKey();
+    const ask = (tool: string) =>
+      fetch(`${url}/api/tools/${tool}/call`, { method: 'POST', headers: { ...json, authorization }, body: '{}' });
+    const asked = ['waits', 'guarded'].map(ask);
+    await expect.poll(() => executionsOf(id).map(({ status }) => status)).toEqual(expect.arrayContaining(['running', 'pending']));
+    await revoke(id);
+    for (const answer of await Promise.all(asked)) {
+      expect([answer.status, (await readJson(answer)).code]).toEqual([401, 'unauthenticated']);
+    }
+    expect(executionsOf(id).map(({ status }) => status)).toEqual(['cancelled', 'cancelled']);
+    expect(house.parts.approvals.list({ caller: id, status: 'open', limit: 10 })).toEqual([]);
+  });
+
+  it('loses its WebSockets and streams at once, although nothing happens on them', async () => {
+    const { id, authorization } = await makeKey();
+    const other = await makeKey();
+    const [socket, stays] = [authorization, other.authorization].map(
+      (header) => new WebSocket(`${url.replace('http', 'ws')}/ws`, { headers: { authorization: header } }),
+    );
+    if (socket === undefined || stays === undefined) throw new Error('there is no socket');
+    await Promise.all([once(socket, 'open'), once(stays, 'open')]);
+    const stream = await fetch(`${url}/api/events`, { headers: { authorization } });
+    const closed = once(socket, 'close');
+    const ended = stream.text();
+    await revoke(id);
+    expect((await closed)[0]).toBe(4401);
+    expect(await ended).toBe('retry: 1000\n\n');
+    expect(stays.readyState).toBe(WebSocket.OPEN);
+    stays.close();
+  });
+});
