@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -126,10 +126,21 @@ describe('an edit of the config file while the daemon runs', () => {
     expect((await house.call('units')).output).toBe('metric');
   });
 
-  it('goes on where the file becomes a pipe or a device, which nobody could read to its end', async () => {
+  it('goes on where the file becomes a pipe, which keeps its reader until somebody writes', async () => {
     rmSync(file);
     execFileSync('mkfifo', [file]);
-    symlinkSync('/dev/zero', join(folder, 'hotcell.config.json'));
+    writeFileSync(join(folder, 'told'), stringify({ ...first, plugins: { weather: { units: 'piped' } } }));
+    // Waits until somebody reads, and tells whoever does what they should not have read.
+    const writer = spawn('sh', ['-c', 'cat "$0" > "$1"', join(folder, 'told'), file], { stdio: 'ignore' });
+    await house.event('config-change', () => true);
+    expect((await house.call('units')).output).toBe('none');
+    expect(writer.exitCode).toBeNull();
+    writer.kill('SIGKILL');
+  });
+
+  it('goes on where the file becomes a device, which has no end', async () => {
+    rmSync(file);
+    symlinkSync('/dev/zero', file);
     await house.event('config-change', () => true);
     expect((await house.call('units')).output).toBe('none');
   });

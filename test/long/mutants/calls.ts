@@ -74,7 +74,7 @@ export const callMutants: MutantsByPromise = {
   'Setting the clock of the machine ends no call': [
     {
       what: 'rates are counted by the clock of the machine',
-      file: 'src/calls/call.ts',
+      file: 'src/calls/tool-caller.ts',
       find: 'createCallerLimits({ now: () => performance.now() })',
       replace: 'createCallerLimits({ now: () => Date.now() })',
       tests: ['test/tools/clock.test.ts'],
