@@ -3,6 +3,7 @@ import type { Author } from '../units/unit.ts';
 import type { PassedOver } from './discovery/passed-over.ts';
 import type { Generation } from './generations/generation.ts';
 import type { Diagnostic, PluginView } from './plugin-types.ts';
+import type { TextCheck } from './supervisor/check-text.ts';
 
 /** The truth about one explicit reload. */
 export interface ReloadResult {
@@ -68,6 +69,11 @@ export interface PluginSupervisor {
     text: string,
     options: { readonly by: string; readonly expectedHash?: string | undefined },
   ): Promise<ReloadResult>;
+  /**
+   * Says what would come of a text as the entry of a plugin, or as a new file when `name` is that of none; nothing is published
+   * or written.
+   */
+  check(name: string, text: string): Promise<TextCheck>;
   /** Deletes the plugin's file or folder. */
   remove(name: string): Promise<void>;
   generations(name: string): GenerationView[];

@@ -1,5 +1,5 @@
 import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { EscalationEngine } from '../engines/escalation.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import { operatorId } from '../permissions/approval-answerer.ts';
@@ -8,13 +8,16 @@ import { createSlots } from '../queues/slots.ts';
 import { createToolsNews } from '../tools/tools-news.ts';
 import type { ServedUnit } from '../units/unit.ts';
 import type { UnitContent, UnitSource } from '../units/unit-book.ts';
+import { classifyName } from './discovery/entry-names.ts';
 import { refuseLoading } from './discovery/load-policy.ts';
 import { listRoots } from './discovery/plugin-roots.ts';
+import type { PluginSource } from './discovery/plugin-source.ts';
 import { createArchive } from './generations/archive.ts';
 import { createArtifactFiles, type TraceFiles } from './generations/artifact-files.ts';
 import type { Generation } from './generations/generation.ts';
 import { createLeasable } from './generations/leases.ts';
 import { mayServe } from './lifecycle.ts';
+import { checkText, sourceOfNewFile } from './supervisor/check-text.ts';
 import { deleteSource, readEntryText, writeEntryText } from './supervisor/entry-text.ts';
 import { createEscalatedBuilds } from './supervisor/escalated-builds.ts';
 import { findPlugin } from './supervisor/find-plugin.ts';
@@ -153,6 +156,15 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
   }
 
   const find = (name: string) => findPlugin([...fleet.queues.values()], name);
+  /** The place of a file that is to be a plugin and is not there yet. */
+  function findNewFile(name: string): { source: PluginSource; live: undefined } | undefined {
+    const [root] = roots.filter(({ kind }) => kind === 'plugins');
+    const isNew = classifyName(name) === 'code' && basename(name) === name;
+    if (!isNew || root === undefined || sortedQueues().some(({ record }) => record.source.name === name)) return undefined;
+    return { source: sourceOfNewFile(root, name), live: undefined };
+  }
+
+  const standingOf = ({ source, live }: PluginRecord) => ({ source, live: live?.generation });
   const view = (record: PluginRecord) => viewPlugin(record, (asking) => decideGrants(asking));
   const sortedQueues = () => [...fleet.queues.values()].sort((a, b) => (a.record.path < b.record.path ? -1 : 1));
 
@@ -221,6 +233,10 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
       const note = (path: string, sha256: string) => written.note(path, sha256, by);
       await queue.run(() => writeEntryText(queue.record.source, text, expectedHash, note));
       return reload(queue, 'the source was written');
+    },
+    async check(name, text) {
+      const proposal = findNewFile(name) ?? standingOf(find(name).record);
+      return slots.run(() => checkText(parts, { ...proposal, text }));
     },
     async remove(name) {
       const queue = find(name);

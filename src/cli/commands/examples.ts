@@ -19,6 +19,7 @@ const examplesByCommand: Readonly<Record<string, readonly string[]>> = {
   'hotcell plugin enable': ['hotcell plugin enable weather'],
   'hotcell plugin disable': ['hotcell plugin disable weather'],
   'hotcell plugin remove': ['hotcell plugin remove weather --yes'],
+  'hotcell plugin check': ['hotcell plugin check weather draft.ts', 'hotcell plugin check new_tool.ts < draft.ts'],
   'hotcell plugin history': ['hotcell plugin history weather'],
   'hotcell plugin rollback': ['hotcell plugin rollback weather', 'hotcell plugin rollback weather 3'],
   'hotcell plugin logs': ['hotcell plugin logs weather', 'hotcell plugin logs weather --follow'],

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import type { Client } from '../../client/client.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
@@ -6,11 +7,11 @@ import { type PluginState, pluginStates } from '../../plugins/plugin-types.ts';
 import type { ReloadResult } from '../../plugins/supervisor-types.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { renderDiagnostic } from '../render/error.ts';
-import { formatDuration, formatTime, renderPlugin, renderPlugins } from '../render/plugin.ts';
+import { formatDuration, formatTime, renderCheck, renderPlugin, renderPlugins } from '../render/plugin.ts';
 import { tame } from '../render/style.ts';
 import { renderTable } from '../render/table.ts';
 import type { CliSession } from '../session.ts';
-import { addDefaultList, type ListFlags, withDaemon } from './command.ts';
+import { addDefaultList, type ListFlags, withDaemon, withDaemonOrAlone } from './command.ts';
 import { registerPluginLogs } from './plugin-logs.ts';
 import { registerPluginNew } from './plugin-new.ts';
 import { registerPluginTest } from './plugin-test.ts';
@@ -82,6 +83,23 @@ export function registerPlugin(program: Command, session: CliSession): void {
       },
     );
   }
+
+  plugin
+    .command('check')
+    .description('build a text as a plugin and say what would come of it; nothing is saved')
+    .argument('<name>', 'the plugin, or the name of a new file')
+    .argument('[file]', 'where the text is; standard input when left out')
+    .option('--json', 'as JSON')
+    .action((name: string, file: string | undefined, _options: unknown, command: Command) => {
+      const flags = command.optsWithGlobals<PluginFlags>();
+      return withDaemonOrAlone(session, flags, async (client) => {
+        const text = file === undefined ? await io.readStdin() : readText(file);
+        const check = await client.invoke(pluginContracts.check, { name, text });
+        if (!check.ok) session.exitCode = exitCodes.failed;
+        if (flags.json) session.printJson(check);
+        else session.print(renderCheck(check, style));
+      });
+    });
 
   onOne('remove', 'delete the file or folder of one plugin', async (client, name, flags) => {
     if (flags.yes !== true) {
@@ -165,6 +183,14 @@ export function registerPlugin(program: Command, session: CliSession): void {
     const mark = result.ok ? style.green('✓') : style.red('✗');
     session.print(`${mark} ${result.name} is ${result.state}, ${change} (${formatDuration(result.durationMs)})\n`);
     if (result.diagnostic !== undefined) session.print(renderDiagnostic(result.diagnostic, style));
+  }
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new HotcellError('usage-wrong', `"${file}" cannot be read.`, { cause: error, fix: 'Name a file with the text.' });
   }
 }
 

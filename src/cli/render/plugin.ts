@@ -2,6 +2,7 @@ import type { PermissionSet } from '../../config/permission-set.ts';
 import { isNothing } from '../../permissions/decision.ts';
 import { describeGrantCommand } from '../../permissions/permission-words.ts';
 import type { PluginView } from '../../plugins/plugin-types.ts';
+import type { TextCheck } from '../../plugins/supervisor/check-text.ts';
 import { renderDiagnostic } from './error.ts';
 import { type Style, tame } from './style.ts';
 import { type Column, renderTable } from './table.ts';
@@ -56,6 +57,18 @@ export function renderPlugin(plugin: PluginView, style: Style): string {
   const head = `${style.bold(tame(`${plugin.name} ${plugin.version}`))}\n${tame(plugin.description)}\n\n`;
   const tail = plugin.diagnostic === undefined ? '' : `\n${renderDiagnostic(plugin.diagnostic, style)}`;
   return `${head}${lines.join('\n')}\n${tail}`;
+}
+
+/** What would come of a text as a plugin. */
+export function renderCheck(check: TextCheck, style: Style): string {
+  const { diagnostic, permissions } = check;
+  if (diagnostic !== undefined) return renderDiagnostic(diagnostic, style);
+  const what = `${check.name} ${check.version ?? ''} would serve ${check.tools?.join(', ') || 'no tool'}`;
+  const change = check.changed ? '' : ', and it is what serves now';
+  const pending = permissions && !isNothing(permissions.pending) ? formatPermissions(permissions.pending) : undefined;
+  const asks = pending === undefined ? [] : [`  ${style.yellow('!')} It would ask for ${pending}`];
+  const warnings = (check.warnings ?? []).map((warning) => `  ${style.yellow('!')} ${tame(warning)}`);
+  return [`${style.green('✓')} ${tame(what)}${change}.`, ...asks, ...warnings, ''].join('\n');
 }
 
 /** The command that grants what is pending; undefined when nothing is. */

@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import type { PermissionSet } from '../../config/permission-set.ts';
 import { type Diagnostic, type PluginView, pluginStates } from '../../plugins/plugin-types.ts';
+import type { TextCheck } from '../../plugins/supervisor/check-text.ts';
 import type { GenerationView, ReloadResult, TransitionRecord } from '../../plugins/supervisor-types.ts';
 import { defineContract } from '../operation.ts';
 import { listOf, pageQuery } from './paging.ts';
@@ -69,6 +70,20 @@ const reloadResult = Type.Unsafe<ReloadResult>(
     generation: Type.Optional(Type.Integer()),
     durationMs: Type.Number(),
     diagnostic: Type.Optional(diagnostic),
+  }),
+);
+
+const textCheck = Type.Unsafe<TextCheck>(
+  Type.Object({
+    name: Type.String(),
+    ok: Type.Boolean(),
+    changed: Type.Boolean({ description: 'It is other content than what serves now.' }),
+    diagnostic: Type.Optional(diagnostic),
+    version: Type.Optional(Type.String()),
+    engine: Type.Optional(Type.String()),
+    tools: Type.Optional(Type.Array(Type.String())),
+    permissions: Type.Optional(Type.Object({ requested: permissionSet, pending: permissionSet })),
+    warnings: Type.Optional(Type.Array(Type.String())),
   }),
 );
 
@@ -167,6 +182,17 @@ export const pluginContracts = {
     ),
     output: reloadResult,
     http: { method: 'PUT', path: '/api/plugins/:name/source', textBody: 'text', ifMatch: 'expectedHash' },
+  }),
+  check: defineContract({
+    name: 'plugins.check',
+    summary: 'Builds a text as the entry of a plugin, or as a new file, and says what would come of it; nothing is written.',
+    role: 'admin',
+    input: Type.Object(
+      { name: pluginName, text: Type.String({ description: 'The text of the file.' }) },
+      { additionalProperties: false },
+    ),
+    output: textCheck,
+    http: { method: 'POST', path: '/api/plugins/:name/check', textBody: 'text' },
   }),
   generations: defineContract({
     name: 'plugins.generations',

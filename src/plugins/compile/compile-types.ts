@@ -1,6 +1,7 @@
 import type { EngineNeed } from '../../engines/escalation.ts';
 import type { BuildInput } from '../generations/generation.ts';
 import type { Diagnostic } from '../plugin-types.ts';
+import type { ProposedTexts } from './read-input.ts';
 
 /** What the compiler knows about the host. */
 export interface CompilerOptions {
@@ -40,6 +41,7 @@ export interface CompileRequest {
   readonly isAdapted?: boolean;
   /** For a look at what the file exports: built-ins that the target does not have are there, and do nothing. */
   readonly isTrial?: boolean;
+  readonly proposed?: ProposedTexts | undefined;
   readonly signal?: AbortSignal;
 }
 

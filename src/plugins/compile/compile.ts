@@ -17,7 +17,7 @@ import { describeWarning, diagnoseMessages, type MessageContext } from './messag
 import { findMissingFiles, suggestFiles } from './missing-imports.ts';
 import { adaptedEntry, createShapesPlugin, createZodPlugin } from './other-shapes.ts';
 import { createPathPolicy, isVisibleInside } from './path-policy.ts';
-import { readInput } from './read-input.ts';
+import { type ProposedTexts, readInput } from './read-input.ts';
 import { ImportRefusal } from './refusal.ts';
 import { findStrayPackageFile, listPackageFolders } from './stray-package-file.ts';
 import { readTypeImports } from './type-imports.ts';
@@ -52,21 +52,22 @@ async function compilePlugin(request: CompileRequest, options: CompilerOptions):
   const pluginDir = realFolder(request.pluginDir);
   const entryName = relative(request.rootDir, request.entry);
   if (rootDir === undefined || pluginDir === undefined) return fail(goneFolder(entryName), []);
-  const ledger = createInputLedger();
+  const { proposed } = request;
+  const ledger = createInputLedger(proposed);
   const showPath = (path: string) =>
     relative(rootDir, path)
       .split(sep)
       .join('/')
       .replace(/^(\.\.\/)+(?=node_modules\/)/, '');
 
-  const entry = openEntry(request.entry, entryName);
+  const entry = openEntry(request.entry, entryName, proposed);
   if ('diagnostic' in entry) return fail(entry.diagnostic, []);
   const { sharedDirs } = options;
   const mayBeEntry = [rootDir, ...sharedDirs].some((folder) => isVisibleInside(folder, entry.realPath));
   if (!mayBeEntry) return fail(entryOutside(entryName), []);
   const ownDir = request.isFolder ? pluginDir : undefined;
   const policy = createPathPolicy({ entry: entry.realPath, ownDir, rootDir, sharedDirs, pluginDir });
-  const read = readInput(entry.realPath);
+  const read = readInput(entry.realPath, proposed);
   const problem = checkEntry(entryName, read) ?? checkPackageFile(pluginDir);
   if (typeof read !== 'string') ledger.add(read, 'plugin');
   if (problem !== undefined || typeof read === 'string') {
@@ -80,7 +81,7 @@ async function compilePlugin(request: CompileRequest, options: CompilerOptions):
     suggestFiles: (...import_) => suggestFiles(policy, ...import_),
   };
   const target = request.target ?? 'quickjs';
-  const guardOptions = { ...options, policy, ledger, showPath, target };
+  const guardOptions = { ...options, policy, ledger, showPath, target, proposed };
   const commonJs = looksLikeCommonJs(entry.realPath, read.text) ? { text: read.text, name: showPath(entry.realPath) } : undefined;
   const load = (path: string) => loadFile(path, guardOptions);
   const fromImage = target === 'docker' ? [createImagePackagesPlugin()] : [];
@@ -142,7 +143,12 @@ function fail(diagnostic: Diagnostic, inputs: readonly BuildInput[], missing: re
   return { ok: false, diagnostic, inputs, missing };
 }
 
-function openEntry(path: string, file: string): { realPath: string } | { diagnostic: Diagnostic } {
+function openEntry(
+  path: string,
+  file: string,
+  proposed: ProposedTexts | undefined,
+): { realPath: string } | { diagnostic: Diagnostic } {
+  if (proposed?.has(path)) return { realPath: path };
   try {
     return { realPath: realpathSync.native(path) };
   } catch {

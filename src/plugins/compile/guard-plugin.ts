@@ -7,6 +7,7 @@ import { failureText } from './entry-check.ts';
 import { loadImageAddon, resolveImageAddon } from './image-packages.ts';
 import type { InputLedger } from './input-ledger.ts';
 import type { PathPolicy } from './path-policy.ts';
+import type { ProposedTexts } from './read-input.ts';
 import { ImportRefusal } from './refusal.ts';
 import {
   clip,
@@ -27,6 +28,8 @@ export interface GuardOptions {
   readonly standIns?: ReadonlyMap<string, () => Promise<string>>;
   readonly refusedBuiltins: ReadonlyMap<string, string>;
   readonly target: CompileTarget;
+  /** Some of these files may not be on the disk yet. */
+  readonly proposed?: ProposedTexts | undefined;
   /** Turns a real path into what diagnostics may show. */
   readonly showPath: (path: string) => string;
 }
@@ -51,6 +54,10 @@ export function createGuardPlugin(options: GuardOptions): Plugin {
   return {
     name: 'guard',
     setup(build) {
+      const { proposed } = options;
+      if (proposed !== undefined) {
+        build.onResolve({ filter: /.*/ }, ({ path }) => (proposed.has(path) ? { path } : undefined));
+      }
       build.onResolve({ filter }, (args) => (args.kind === 'entry-point' ? undefined : resolveGuarded(args, options)));
       build.onLoad({ filter: /.*/, namespace: 'file' }, (args) => loadFile(args.path, options));
       build.onLoad({ filter: /.*/, namespace: 'builtin' }, async (args) => ({
@@ -118,7 +125,7 @@ export function loadFile(path: string, options: GuardOptions): OnLoadResult {
     const fromImage = options.target === 'docker' ? loadImageAddon(path) : undefined;
     return fromImage ?? { errors: [nativeAddon(shown).toMessage()] };
   }
-  const realPath = realPathOf(path);
+  const realPath = options.proposed?.has(path) ? path : realPathOf(path);
   const owner = realPath === undefined ? undefined : options.policy.ownerOf(realPath);
   if (realPath === undefined || owner === undefined) return { errors: [outside(shown).toMessage()] };
   if (loader === undefined) {

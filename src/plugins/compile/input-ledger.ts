@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { BuildInput } from '../generations/generation.ts';
 import type { FileOwner } from './path-policy.ts';
-import { type ReadFailure, type ReadInput, readInput } from './read-input.ts';
+import { type ProposedTexts, type ReadFailure, type ReadInput, readInput } from './read-input.ts';
 
 const maxTotalBytes = 20 * 1024 * 1024;
 const maxFiles = 5000;
@@ -29,7 +29,7 @@ export interface InputLedger {
 export type TakenInput = { readonly text: string } | { readonly failure: ReadFailure | 'too-much' };
 
 /** Starts an empty ledger. */
-export function createInputLedger(): InputLedger {
+export function createInputLedger(proposed?: ProposedTexts): InputLedger {
   const reads = new Map<string, { read: ReadInput; owner: FileOwner }>();
   let total = 0;
   let hasPassing = false;
@@ -44,7 +44,7 @@ export function createInputLedger(): InputLedger {
       const known = reads.get(realPath);
       if (known) return { text: known.read.text };
       if (reads.size >= maxFiles) return { failure: 'too-much' };
-      const read = readInput(realPath);
+      const read = readInput(realPath, proposed);
       hasPassing ||= read === 'passing';
       if (typeof read === 'string') return { failure: read };
       if (total + read.bytes > maxTotalBytes) return { failure: 'too-much' };

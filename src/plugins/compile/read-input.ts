@@ -13,6 +13,9 @@ export interface ReadInput {
   readonly bytes: number;
 }
 
+/** Texts that a build reads instead of what lies on the disk, by the real path of the file. */
+export type ProposedTexts = ReadonlyMap<string, string>;
+
 /** Why a file was not read. */
 export type ReadFailure = 'missing' | 'not-regular' | 'too-large' | 'unreadable' | 'passing';
 
@@ -20,7 +23,9 @@ export type ReadFailure = 'missing' | 'not-regular' | 'too-large' | 'unreadable'
  * Reads one file by its real path. Devices, pipes and sockets are recognised on the open descriptor; opening does not
  * wait for a writer and does not follow a link that was put there after the path was resolved.
  */
-export function readInput(realPath: string): ReadInput | ReadFailure {
+export function readInput(realPath: string, proposed?: ProposedTexts): ReadInput | ReadFailure {
+  const text = proposed?.get(realPath);
+  if (text !== undefined) return describeProposed(realPath, text);
   let descriptor: number;
   try {
     descriptor = openSync(realPath, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
@@ -40,6 +45,12 @@ export function readInput(realPath: string): ReadInput | ReadFailure {
   } finally {
     closeSync(descriptor);
   }
+}
+
+function describeProposed(path: string, text: string): ReadInput | ReadFailure {
+  const bytes = Buffer.byteLength(text);
+  if (bytes > maxFileBytes) return 'too-large';
+  return { input: { path, sha256: createHash('sha256').update(text).digest('hex'), signature: '' }, text, bytes };
 }
 
 /** The cheap signature of a file, `size:mtimeNs:ctimeNs:ino`. */

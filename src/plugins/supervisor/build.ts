@@ -7,7 +7,7 @@ import { HotcellError } from '../../errors/hotcell-error.ts';
 import type { Compiler } from '../compile/compile-types.ts';
 import { hashInputs } from '../compile/input-ledger.ts';
 import { speaksOfOtherTools } from '../compile/other-shapes.ts';
-import { readInput as readPluginText } from '../compile/read-input.ts';
+import { type ProposedTexts, readInput as readPluginText } from '../compile/read-input.ts';
 import { findRefusedBuiltin } from '../compile/refused-builtin.ts';
 import { sidecarExtensions } from '../discovery/entry-names.ts';
 import type { PluginSource } from '../discovery/plugin-source.ts';
@@ -67,6 +67,7 @@ interface CompileHow {
   readonly engine: EngineName;
   readonly isAdapted?: boolean;
   readonly isTrial?: boolean;
+  readonly proposed?: ProposedTexts | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -83,7 +84,7 @@ const maxSidecarBytes = 1024 * 1024;
 /** Creates the builder: compile, evaluate with no capability, read the manifest. */
 export function createBuilder(parts: BuilderParts): PluginBuilder {
   async function compile(source: PluginSource, how: CompileHow): Promise<Compiled | NotCompiled> {
-    const { engine, isAdapted = false, isTrial = false, signal } = how;
+    const { engine, isAdapted = false, isTrial = false, proposed, signal } = how;
     if (engine === 'extism') return compileModule(parts, source);
     const { entry, pluginDir, root, kind } = source;
     const isFolder = kind === 'folder';
@@ -95,6 +96,7 @@ export function createBuilder(parts: BuilderParts): PluginBuilder {
       target: engine,
       isAdapted,
       isTrial,
+      proposed,
       ...(signal ? { signal } : {}),
     };
     const result = await parts.compiler.compile(request);
@@ -142,31 +144,37 @@ export function createBuilder(parts: BuilderParts): PluginBuilder {
   }
 
   /** What a file exports, seen without what only a higher engine has; undefined when that cannot be told. */
-  async function look(source: PluginSource, from: EngineName, isAdapted: boolean): Promise<Built | Diagnostic | undefined> {
-    const compiled = await compile(source, { engine: 'quickjs', isTrial: true, isAdapted });
+  async function look(
+    source: PluginSource,
+    from: EngineName,
+    how: Pick<CompileHow, 'isAdapted' | 'proposed'>,
+  ): Promise<Built | Diagnostic | undefined> {
+    const compiled = await compile(source, { ...how, engine: 'quickjs', isTrial: true });
     if (!compiled.ok) return undefined;
     const outcome = await finish(source, compiled, { from, reason: '' });
     if (outcome.ok) return outcome;
     if (!shapeFailures.has(outcome.diagnostic.code)) return undefined;
-    const other = isAdapted || outcome.diagnostic.code !== noTools.code ? undefined : await look(source, from, true);
+    const mayBeOther = !how.isAdapted && outcome.diagnostic.code === noTools.code;
+    const other = mayBeOther ? await look(source, from, { ...how, isAdapted: true }) : undefined;
     return other === undefined || 'manifest' in other ? describeFailure(outcome) : other;
   }
 
   return {
-    async build(source, signal, { author = 'operator', wanted } = {}) {
-      const engine = await findTarget(parts, source);
+    async build(source, signal, { author = 'operator', wanted, proposed } = {}) {
+      const engine = await findTarget(parts, source, proposed);
       const refusal = parts.refuseEngine?.(engine);
       if (refusal !== undefined) return refuseEngine(source, engine, refusal);
-      const own = await attempt(source, { engine, signal });
+      const own = await attempt(source, { engine, proposed, signal });
       if (own.ok) {
         const { contentHash, manifest } = own;
         const asking = wanted && askForEngine({ source, author, contentHash }, manifest, wanted.engine);
         if (wanted === undefined || asking === undefined || parts.escalation?.isAllowed(asking) !== true) return own;
-        const higher = await compile(source, { engine: wanted.engine, signal });
+        const higher = await compile(source, { engine: wanted.engine, proposed, signal });
         const escalated = { from: engine, reason: wanted.reason, isGranted: true, atRun: true } as const;
         return higher.ok ? finish(source, higher, escalated) : own;
       }
-      const adapted = mayBeOtherShape(source, own) ? await attempt(source, { engine, isAdapted: true, signal }) : undefined;
+      const isOther = mayBeOtherShape(source, own, proposed);
+      const adapted = isOther ? await attempt(source, { engine, isAdapted: true, proposed, signal }) : undefined;
       if (adapted?.ok) return adapted;
       const isAdapted = adapted !== undefined && !isOwnShape(own);
       const { needs, advice, ...rest } = isAdapted ? adapted : { ...own, advice: adapted?.advice };
@@ -178,9 +186,12 @@ export function createBuilder(parts: BuilderParts): PluginBuilder {
         engine,
         needs,
         failed,
-        compile: (higher) => compile(source, { engine: higher, isAdapted, signal }),
+        compile: (higher) => compile(source, { engine: higher, isAdapted, proposed, signal }),
         // What an add-on exports may be the plugin itself.
-        look: async () => (needs.some(({ kind }) => kind === 'native-addon') ? undefined : look(source, engine, isAdapted)),
+        look: async () => {
+          const isAddon = needs.some(({ kind }) => kind === 'native-addon');
+          return isAddon ? undefined : look(source, engine, { isAdapted, proposed });
+        },
         finish: (other, escalated) => finish(source, other, escalated),
       });
     },
@@ -210,11 +221,15 @@ const foreignFailures: ReadonlySet<string> = new Set([
 ]);
 
 /** Whether a file that is no plugin is worth another look as a tool file in another shape. */
-function mayBeOtherShape(source: PluginSource, { diagnostic: { code } }: NotCompiled): boolean {
+function mayBeOtherShape(
+  source: PluginSource,
+  { diagnostic: { code } }: NotCompiled,
+  proposed: ProposedTexts | undefined,
+): boolean {
   if (source.kind === 'wasm') return false;
   if (code === 'export-missing') return true;
   if (code !== 'manifest-invalid' && !foreignFailures.has(code)) return false;
-  const read = readPluginText(source.realEntry);
+  const read = readPluginText(source.realEntry, proposed);
   return typeof read !== 'string' && speaksOfOtherTools(read.text);
 }
 
@@ -303,9 +318,9 @@ async function compileModule(parts: BuilderParts, source: PluginSource): Promise
 }
 
 /** The engine must be known before any code runs, so it is read off the text, and only where the text speaks of one. */
-async function findTarget(parts: BuilderParts, source: PluginSource): Promise<EngineName> {
+async function findTarget(parts: BuilderParts, source: PluginSource, proposed: ProposedTexts | undefined): Promise<EngineName> {
   if (source.kind === 'wasm') return 'extism';
-  const read = readPluginText(source.realEntry);
+  const read = readPluginText(source.realEntry, proposed);
   if (typeof read === 'string' || !/\bengine\b/.test(read.text)) return 'quickjs';
   const path = basename(source.entry);
   const { engine } = await parts.schemaReader.read([{ path, text: read.text }], path);

@@ -1,6 +1,7 @@
 import type { EscalationEngine } from '../../engines/escalation.ts';
 import type { Asking } from '../../permissions/grants.ts';
 import type { Author } from '../../units/unit.ts';
+import type { ProposedTexts } from '../compile/read-input.ts';
 import type { PluginSource } from '../discovery/plugin-source.ts';
 import type { Artifacts } from '../generations/artifact-files.ts';
 import type { BuildInput, PluginManifest } from '../generations/generation.ts';
@@ -38,6 +39,8 @@ export interface EscalationRequest extends Asking {
 /** Whose build it is. */
 export interface BuildOptions {
   readonly author?: Author;
+  /** Texts to be built instead of those on the disk: the build is thrown away. */
+  readonly proposed?: ProposedTexts | undefined;
   /** The engine that calls of it asked for, to be had when a person let it. */
   readonly wanted?: { readonly engine: EscalationEngine; readonly reason: string } | undefined;
 }

@@ -66,7 +66,8 @@ export function createStage(parts: StageParts): Stage {
     const { change, effects } = reduce(record, event);
     write(record, change);
     if (effects.includes('withdraw') && outgoing) withdraw(record, outgoing);
-    if (record.lifecycle.state !== from) tell(record, from, telling);
+    // Another generation is news also where the state is as before.
+    if (record.lifecycle.state !== from || event.type === 'built') tell(record, from, telling);
     const diagnostic = change.diagnostic;
     if (diagnostic !== undefined || event.type === 'switched') rows.schedule(record);
     if (diagnostic !== undefined) tellDiagnostic(record, diagnostic);

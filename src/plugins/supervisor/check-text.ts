@@ -1,0 +1,68 @@
+import { realpathSync } from 'node:fs';
+import { join } from 'node:path';
+import type { PermissionSet } from '../../config/permission-set.ts';
+import type { Engine, EngineName } from '../../engines/engine.ts';
+import type { GrantDecision } from '../../permissions/decision.ts';
+import type { Asking } from '../../permissions/grants.ts';
+import { nameFromFile } from '../discovery/entry-names.ts';
+import type { PluginRoot } from '../discovery/plugin-roots.ts';
+import type { PluginSource } from '../discovery/plugin-source.ts';
+import { hashBytes } from '../generations/artifact-files.ts';
+import type { Generation } from '../generations/generation.ts';
+import { programKey } from '../generations/program.ts';
+import type { Diagnostic } from '../plugin-types.ts';
+import type { PluginBuilder } from './builder-types.ts';
+
+/** What would come of a text, were it saved. */
+export interface TextCheck {
+  readonly name: string;
+  readonly ok: boolean;
+  /** It is other content than what serves now. */
+  readonly changed: boolean;
+  readonly diagnostic?: Diagnostic;
+  readonly version?: string;
+  readonly engine?: string;
+  readonly tools?: readonly string[];
+  /** What it would ask for, and what of it nobody has allowed yet. */
+  readonly permissions?: { readonly requested: PermissionSet; readonly pending: PermissionSet };
+  readonly warnings?: readonly string[];
+}
+
+/**
+ * Builds a text as the entry of a plugin, on the disk or not, and throws the build away: nothing is published, kept or written. It
+ * is nobody's work yet, so no right of an operator counts for it while it is built.
+ */
+export async function checkText(
+  parts: {
+    readonly builder: Pick<PluginBuilder, 'build'>;
+    readonly engines: Partial<Record<EngineName, Pick<Engine, 'discard'>>>;
+    readonly decideGrants: (asking: Asking) => GrantDecision;
+  },
+  { source, text, live }: { readonly source: PluginSource; readonly text: string; readonly live: Generation | undefined },
+): Promise<TextCheck> {
+  const proposed = new Map([[source.realEntry, text]]);
+  const built = await parts.builder.build(source, new AbortController().signal, { author: 'caller', proposed });
+  const name = live?.manifest.name ?? nameFromFile(source.name);
+  if (!built.ok) return { name, ok: false, changed: true, diagnostic: built.diagnostic };
+  const { manifest, contentHash, artifacts } = built;
+  const key = programKey(manifest.engine, source.path, hashBytes(artifacts.code));
+  if (key !== live?.runner.program.key) parts.engines[manifest.engine]?.discard({ programKey: key });
+  const { pending } = parts.decideGrants({ path: source.path, contentHash, author: 'operator', manifest });
+  return {
+    name: manifest.name,
+    ok: true,
+    changed: contentHash !== live?.contentHash,
+    version: manifest.version,
+    engine: manifest.engine,
+    tools: manifest.tools.map((tool) => tool.name),
+    permissions: { requested: manifest.permissions, pending },
+    warnings: manifest.warnings,
+  };
+}
+
+/** A file that nobody saved yet, as it would lie in a plugin folder. */
+export function sourceOfNewFile(root: PluginRoot, name: string): PluginSource {
+  const entry = join(realpathSync.native(root.path), name);
+  const path = join(root.path, name);
+  return { path, name, root, kind: 'file', entry, realEntry: entry, pluginDir: root.path, device: undefined };
+}
