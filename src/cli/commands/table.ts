@@ -12,7 +12,7 @@ interface CommandRow {
 export const commands: readonly CommandRow[] = [
   {
     about: { start: 'start the daemon; in a terminal it tells what it loads, as a service it logs JSON' },
-    load: async () => (await import('./start.ts')).registerStart,
+    load: async () => (await import('./daemon/start.ts')).registerStart,
   },
   {
     about: {
@@ -21,7 +21,7 @@ export const commands: readonly CommandRow[] = [
       logs: 'show what happened in the daemon; --follow goes on as it happens',
       version: 'show the version of hotcell and of its Node',
     },
-    load: async () => (await import('./daemon.ts')).registerDaemon,
+    load: async () => (await import('./daemon/daemon.ts')).registerDaemon,
   },
   {
     about: { call: 'call one tool; works without a daemon too' },
@@ -29,15 +29,15 @@ export const commands: readonly CommandRow[] = [
   },
   {
     about: { why: 'tell why a plugin is in the state it is in' },
-    load: async () => (await import('./why.ts')).registerWhy,
+    load: async () => (await import('./plugins/why.ts')).registerWhy,
   },
   {
     about: { plugin: 'see and steer plugins' },
-    load: async () => (await import('./plugin.ts')).registerPlugin,
+    load: async () => (await import('./plugins/plugin.ts')).registerPlugin,
   },
   {
     about: { tool: 'see the tools' },
-    load: async () => (await import('./tool.ts')).registerTool,
+    load: async () => (await import('./plugins/tool.ts')).registerTool,
   },
   {
     about: {
@@ -45,11 +45,11 @@ export const commands: readonly CommandRow[] = [
       grants: 'list what was granted',
       revoke: 'take back what a plugin was granted, all or the named permissions',
     },
-    load: async () => (await import('./grant.ts')).registerGrant,
+    load: async () => (await import('./access/grant.ts')).registerGrant,
   },
   {
     about: { approve: 'list the questions that wait for a person, or answer one' },
-    load: async () => (await import('./approve.ts')).registerApprove,
+    load: async () => (await import('./access/approve.ts')).registerApprove,
   },
   {
     about: { executions: 'see and cancel calls' },
@@ -57,15 +57,15 @@ export const commands: readonly CommandRow[] = [
   },
   {
     about: { key: 'make, change and revoke API keys' },
-    load: async () => (await import('./key.ts')).registerKey,
+    load: async () => (await import('./access/key.ts')).registerKey,
   },
   {
     about: { audit: 'show which permissions were used, refused and decided about, newest first' },
-    load: async () => (await import('./audit.ts')).registerAudit,
+    load: async () => (await import('./access/audit.ts')).registerAudit,
   },
   {
     about: { secret: 'values that plugins use without seeing them' },
-    load: async () => (await import('./secret.ts')).registerSecret,
+    load: async () => (await import('./access/secret.ts')).registerSecret,
   },
   {
     about: { models: 'see the language models and who uses them' },
@@ -77,35 +77,35 @@ export const commands: readonly CommandRow[] = [
   },
   {
     about: { build: 'make a plugin into a .wasm that any Extism host runs; needs no daemon' },
-    load: async () => (await import('./build.ts')).registerBuild,
+    load: async () => (await import('./plugins/build.ts')).registerBuild,
   },
   {
     about: { images: 'images in which native commands run' },
-    load: async () => (await import('./images.ts')).registerImages,
+    load: async () => (await import('./daemon/images.ts')).registerImages,
   },
   {
     about: { containers: 'what runs in containers' },
-    load: async () => (await import('./containers.ts')).registerContainers,
+    load: async () => (await import('./daemon/containers.ts')).registerContainers,
   },
   {
     about: { skill: 'skills: their scripts and the packages that they need' },
-    load: async () => (await import('./skill.ts')).registerSkill,
+    load: async () => (await import('./plugins/skill.ts')).registerSkill,
   },
   {
     about: { hook: 'scripts that hear what the daemon does, and may stop or change calls' },
-    load: async () => (await import('./hook.ts')).registerHook,
+    load: async () => (await import('./plugins/hook.ts')).registerHook,
   },
   {
     about: { config: 'see and check the configuration' },
-    load: async () => (await import('./config.ts')).registerConfig,
+    load: async () => (await import('./daemon/config.ts')).registerConfig,
   },
   {
     about: { doctor: 'check what Hotcell needs from this machine, with fixes' },
-    load: async () => (await import('./doctor.ts')).registerDoctor,
+    load: async () => (await import('./daemon/doctor.ts')).registerDoctor,
   },
   {
     about: { init: 'prepare this folder: config, plugin and skill folders, tsconfig for editors, .gitignore lines' },
-    load: async () => (await import('./init.ts')).registerInit,
+    load: async () => (await import('./daemon/init.ts')).registerInit,
   },
   {
     about: { docs: 'list the pages of the documentation, or show one' },

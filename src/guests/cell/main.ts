@@ -3,11 +3,11 @@ import { installClock } from './clock.ts';
 import { endCall, enter, load, noteLack, runHook, settle } from './core.ts';
 import { trackRejection } from './rejections.ts';
 import { type Convert, provideConverter } from './result.ts';
-import { Body } from './web/body.ts';
 import { loadModule } from './web/define.ts';
-import { Headers } from './web/headers.ts';
+import { Body } from './web/fetch/body.ts';
+import { Headers } from './web/fetch/headers.ts';
 import { installWebApi } from './web/install.ts';
-import { URLSearchParams } from './web/url-search-params.ts';
+import { URLSearchParams } from './web/url/url-search-params.ts';
 
 const scope = globalThis as Record<string, unknown>;
 delete scope.host;

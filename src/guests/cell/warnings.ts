@@ -1,6 +1,6 @@
 /** What goes wrong in a call without ending it: a line of its log, and one of the warnings of its answer. */
 import { tell } from './border.ts';
-import { inspect } from './web/inspect.ts';
+import { inspect } from './web/console/inspect.ts';
 
 const maxText = 2000;
 

@@ -1,5 +1,5 @@
 // node:assert/strict: the same function, short names compare strictly.
-const { ok, strictAssertions } = require('./assertions.ts');
+const { ok, strictAssertions } = require('./assert/assertions.ts');
 
 const strict = Object.assign((value, message) => ok(value, message), strictAssertions);
 

@@ -1,5 +1,5 @@
 /** node:buffer over the global Buffer. */
-import type { Buffer as BufferClass } from './buffer-class.ts';
+import type { Buffer as BufferClass } from './buffer/buffer-class.ts';
 
 /** The global class, so that there is only one in a plugin, however it comes by it. */
 export const Buffer: typeof BufferClass = Reflect.get(globalThis, 'Buffer');

@@ -1,9 +1,10 @@
 /** node:crypto: random values, hashes and HMAC by the host; keys and what is done with them stand beside. */
+
 import { askBytes } from './ask-host.ts';
+import type { Buffer as BufferClass } from './buffer/buffer-class.ts';
+import { encodeBytes } from './buffer/byte-encodings.ts';
 import { Buffer } from './buffer.ts';
-import type { Buffer as BufferClass } from './buffer-class.ts';
-import { encodeBytes } from './byte-encodings.ts';
-import * as keys from './crypto-keys.ts';
+import * as keys from './crypto/crypto-keys.ts';
 import { nodeError, wrongType } from './node-error.ts';
 
 type Data = string | ArrayBuffer | ArrayBufferView;
@@ -144,7 +145,7 @@ function toBytes(name: string, data: unknown, encoding?: string): Uint8Array {
   throw wrongType(name, 'of type string or an instance of Buffer, TypedArray, or DataView', data);
 }
 
-export * from './crypto-keys.ts';
+export * from './crypto/crypto-keys.ts';
 
 export default {
   ...keys,

@@ -1,6 +1,7 @@
 /** node:stream/consumers: the whole of a stream. */
+
+import type { Buffer as BufferClass } from './buffer/buffer-class.ts';
 import { Buffer } from './buffer.ts';
-import type { Buffer as BufferClass } from './buffer-class.ts';
 
 type Source = AsyncIterable<Uint8Array | string>;
 

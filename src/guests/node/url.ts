@@ -1,6 +1,6 @@
 /** node:url: the global classes, file URLs, and the old parse, format and resolve. */
-import type { URL as UrlClass } from '../cell/web/url.ts';
-import type { URLSearchParams as ParamsClass } from '../cell/web/url-search-params.ts';
+import type { URL as UrlClass } from '../cell/web/url/url.ts';
+import type { URLSearchParams as ParamsClass } from '../cell/web/url/url-search-params.ts';
 import { nodeError, wrongType } from './node-error.ts';
 import { parse as parseQuery, stringify } from './querystring.ts';
 

@@ -1,7 +1,7 @@
 /** node:util, as far as it makes sense without streams and processes. */
-import { formatLog } from '../cell/web/format-log.ts';
-import { type InspectOptions, inspect as inspectValue } from '../cell/web/inspect.ts';
-import { isDeepEqual } from './is-deep-equal.ts';
+import { formatLog } from '../cell/web/console/format-log.ts';
+import { type InspectOptions, inspect as inspectValue } from '../cell/web/console/inspect.ts';
+import { isDeepEqual } from './assert/is-deep-equal.ts';
 import { nodeError, wrongType } from './node-error.ts';
 import * as types from './types.ts';
 

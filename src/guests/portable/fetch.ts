@@ -2,7 +2,7 @@
 import { extism } from './host-calls.ts';
 import { refuse } from './refusal.ts';
 
-/** Sends what src/guests/cell/web/fetch.ts asks for; the answer is shaped as the daemon's. */
+/** Sends what src/guests/cell/web/fetch/fetch.ts asks for; the answer is shaped as the daemon's. */
 export function sendRequest(payload: string, body: ArrayBuffer | undefined): { payload: string; body: ArrayBuffer } {
   const { url, method, headers, redirect } = JSON.parse(payload);
   if (redirect !== undefined && redirect !== 'follow') {

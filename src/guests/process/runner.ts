@@ -4,7 +4,7 @@ import { Buffer } from 'node:buffer';
 import { createConverter } from '../cell/convert-result.ts';
 import { endCall, enter, load, runHook, settle } from '../cell/core.ts';
 import { provideConverter } from '../cell/result.ts';
-import { console } from '../cell/web/console.ts';
+import { console } from '../cell/web/console/console.ts';
 import { defineGlobal } from '../cell/web/define.ts';
 import { reportError } from '../cell/web/report-error.ts';
 import { fetch } from './fetch.ts';

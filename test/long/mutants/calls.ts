@@ -219,10 +219,10 @@ export const callMutants: MutantsByPromise = {
     },
     {
       what: 'a caller sees the questions of others',
-      file: 'src/operations/handlers/approvals.ts',
+      file: 'src/operations/handlers/access/approvals.ts',
       find: "(caller.role === 'admin' || approval.caller === caller.id)",
       replace: 'true',
-      tests: ['test/operations/handlers/approvals.test.ts'],
+      tests: ['test/operations/handlers/access/approvals.test.ts'],
     },
   ],
   'Two callers of one plugin share no memory': [
@@ -300,7 +300,7 @@ export const callMutants: MutantsByPromise = {
       file: 'src/callers/audit-trail.ts',
       find: 'store.audit.prune(keep);',
       replace: '',
-      tests: ['test/operations/handlers/audit.test.ts'],
+      tests: ['test/operations/handlers/access/audit.test.ts'],
     },
     {
       what: 'builds of a plugin are kept in any number',

@@ -65,7 +65,7 @@ export const doorMutants: MutantsByPromise = {
     },
     {
       what: 'calls of a revoked key go on',
-      file: 'src/operations/handlers/keys.ts',
+      file: 'src/operations/handlers/access/keys.ts',
       find: 'if (revoked) calls.shutOut(id);',
       replace: '',
       tests: ['test/http/revoked-keys.test.ts'],

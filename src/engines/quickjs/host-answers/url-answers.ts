@@ -5,7 +5,7 @@ import { Shape } from './shape.ts';
 const maxUrlChars = 1024 * 1024;
 const maxQueryChars = 8 * maxUrlChars;
 
-/** The order that src/guests/cell/web/url.ts expects. */
+/** The order that src/guests/cell/web/url/url.ts expects. */
 const partNames = [
   'href',
   'origin',

@@ -5,23 +5,23 @@ import { AbortController, AbortSignal } from './abort.ts';
 import { atob, btoa } from './base64.ts';
 import { decodeText, encodeText, joinBytes, toBytes } from './bytes.ts';
 import { performance } from './clock.ts';
-import { console } from './console.ts';
+import { console } from './console/console.ts';
 import { crypto, randomUUID } from './crypto.ts';
 import { defineGlobal, defineLazyGlobals, loadModule, provideInternals } from './define.ts';
 import { DOMException } from './dom-exception.ts';
 import { CustomEvent, Event, EventTarget } from './event.ts';
-import { fetch } from './fetch.ts';
-import { Headers } from './headers.ts';
+import { fetch } from './fetch/fetch.ts';
+import { Headers } from './fetch/headers.ts';
+import { Request } from './fetch/request.ts';
+import { Response } from './fetch/response.ts';
 import { installLocaleMethods } from './locale.ts';
 import { reportError } from './report-error.ts';
-import { Request } from './request.ts';
-import { Response } from './response.ts';
 import { installStackTrace } from './stack-trace.ts';
 import { structuredClone } from './structured-clone.ts';
 import { TextDecoder, TextEncoder } from './text-coding.ts';
 import { clearTimer, queueMicrotask, setImmediate, setInterval, setTimeout } from './timers.ts';
-import { URL } from './url.ts';
-import { parseQuery, URLSearchParams } from './url-search-params.ts';
+import { URL } from './url/url.ts';
+import { parseQuery, URLSearchParams } from './url/url-search-params.ts';
 
 const globals: Record<string, unknown> = {
   AbortController,

@@ -4,7 +4,7 @@ import type { watchInResults } from '../result.ts';
 import type { decodeText, encodeText, joinBytes, toBytes } from './bytes.ts';
 import type { DOMException } from './dom-exception.ts';
 import type { TextDecoder } from './text-coding.ts';
-import type { parseQuery } from './url-search-params.ts';
+import type { parseQuery } from './url/url-search-params.ts';
 
 /** Base parts for lazy modules. */
 export interface Internals {

@@ -3,7 +3,7 @@ import URLParser from 'core-js-pure/actual/url/index.js';
 import Query from 'core-js-pure/actual/url-search-params/index.js';
 
 const { parse, stringify } = JSON;
-/** The order that src/guests/cell/web/url.ts expects. */
+/** The order that src/guests/cell/web/url/url.ts expects. */
 const partNames = [
   'href',
   'origin',

@@ -1,5 +1,5 @@
 /** The global Buffer, for code that was written for Node. */
-import { Buffer as BufferClass } from '../../../node/buffer-class.ts';
+import { Buffer as BufferClass } from '../../../node/buffer/buffer-class.ts';
 import type { Provide } from '../define.ts';
 
 declare const provide: Provide;

@@ -1,0 +1,119 @@
+import type { Command } from 'commander';
+import type { Client } from '../../../client/client.ts';
+import { HotcellError } from '../../../errors/hotcell-error.ts';
+import { type ApprovalView, approvalContracts } from '../../../operations/contracts/approvals.ts';
+import { askAnswer } from '../../ask.ts';
+import { renderApproval, renderApprovals } from '../../render/approval.ts';
+import type { CliSession } from '../../session.ts';
+import { type ListFlags, withDaemon } from '../command.ts';
+import { readScopeFlags, type ScopeFlags } from './scope-flags.ts';
+
+interface ApproveFlags extends ListFlags, ScopeFlags {
+  readonly deny?: boolean;
+  readonly yes?: boolean;
+  readonly all?: boolean;
+}
+
+const help = `
+Without an id or a name it lists what waits. At a terminal it shows all that is needed to judge, and asks: yes, no, or later,
+which leaves the question open; elsewhere nothing is approved without --yes. Permissions are granted always, or as --once,
+--session and --until say; what was granted is taken back with: hotcell revoke NAME.
+`;
+
+/** Adds `hotcell approve`. */
+export function registerApprove(program: Command, session: CliSession): void {
+  program
+    .command('approve')
+    .argument('[id|name]', 'the question, or the plugin that asks')
+    .option('--deny', 'say no')
+    .option('--yes', 'approve without asking')
+    .option('--once', 'grant permissions for one call')
+    .option('--session <id>', 'grant permissions for one session')
+    .option('--caller <id>', 'whose session it is; your own by default')
+    .option('--until <date>', 'grant permissions until a date such as 2027-01-31')
+    .option('--all', 'list also the questions that are not open any more')
+    .option('--json', 'as JSON; shows a question without answering it, unless --yes or --deny says so')
+    .addHelpText('after', help)
+    .action((id: string | undefined, _options: unknown, command: Command) => {
+      const flags = command.optsWithGlobals<ApproveFlags>();
+      return withDaemon(session, flags, (client) =>
+        id === undefined ? listQuestions(session, client, flags) : answerAll(session, client, { id, flags }),
+      );
+    });
+}
+
+async function listQuestions(session: CliSession, client: Client, flags: ApproveFlags): Promise<void> {
+  if (flags.deny || flags.yes) throw new HotcellError('usage-wrong', 'Expected the id of the question to answer.', { fix });
+  const list = await client.invoke(approvalContracts.list, flags.all ? { status: 'all' } : {});
+  if (flags.json) return session.printJson(list);
+  if (list.items.length === 0) return session.print('Nothing waits for an answer.\n');
+  const { style, io } = session;
+  session.print(renderApprovals(list.items, { style, width: io.columns, nowMs: Date.now() }));
+  if (list.total > list.items.length) session.print(`… and ${list.total - list.items.length} more.\n`);
+  session.print('\nLook at one and answer it: hotcell approve ID\n');
+}
+
+const fix = 'List the open ones: hotcell approve.';
+
+/** The question of an id, or all that are open of a plugin, what it asks for itself first. */
+async function answerAll(session: CliSession, client: Client, { id, flags }: { id: string; flags: ApproveFlags }): Promise<void> {
+  const ids = id.startsWith('apr_') ? [id] : await findQuestions(client, id);
+  for (const each of ids) await answerQuestion(session, client, { id: each, flags });
+}
+
+async function findQuestions(client: Client, name: string): Promise<readonly string[]> {
+  const { items } = await client.invoke(approvalContracts.list, { limit: 1000 });
+  const own = items.filter(({ plugin, tool, details }) => [plugin, tool, details.path].includes(name));
+  const asked = own.toSorted((one, other) => Number(other.kind === 'grant') - Number(one.kind === 'grant'));
+  if (asked.length > 0) return asked.map(({ id }) => id);
+  throw new HotcellError('approval-unknown', `Nothing of ${JSON.stringify(name.slice(0, 64))} waits for an answer.`, {
+    fix: `List what does: hotcell approve. What it has and lacks: hotcell plugin info ${name.slice(0, 64)}.`,
+  });
+}
+
+async function answerQuestion(
+  session: CliSession,
+  client: Client,
+  { id, flags }: { readonly id: string; readonly flags: ApproveFlags },
+): Promise<void> {
+  const { style, io } = session;
+  if (flags.deny && flags.yes) throw new HotcellError('usage-wrong', 'Expected --yes or --deny, not both.');
+  const scope = readScopeFlags(flags);
+  const approval = await client.invoke(approvalContracts.get, { id });
+  const isDecided = flags.yes === true || flags.deny === true;
+  if (flags.json && !isDecided) return session.printJson(approval);
+  if (!flags.json) session.print(renderApproval(approval, style));
+  if (approval.status !== 'open') throw describeEnded(approval);
+  if (!isDecided && io.ask === undefined) {
+    throw new HotcellError('usage-wrong', 'Nobody can be asked here, because this is no terminal.', {
+      fix: `Look at the question above, then: hotcell approve ${id} --yes, or hotcell approve ${id} --deny.`,
+    });
+  }
+  const said = isDecided ? (flags.yes === true ? 'yes' : 'no') : await askAnswer(io, 'Approve?');
+  if (said === undefined || said === 'later') return session.note('Not answered: the question stays open.\n');
+  const isApproved = said === 'yes';
+  const answered = await client.invoke(approvalContracts.answer, {
+    id,
+    answer: isApproved ? 'approve' : 'deny',
+    ...(isApproved ? scope : {}),
+    ...(approval.shownHash === undefined ? {} : { shownHash: approval.shownHash }),
+    // Only a terminal vouches for a person.
+    person: io.ask !== undefined,
+  });
+  if (flags.json) return session.printJson(answered);
+  session.print(answered.status === 'approved' ? `${style.green('✓')} Approved.` : `${style.red('✗')} Denied.`);
+  session.print(`${describeReturn(answered)}\n`);
+}
+
+/** How to change one's mind about permissions. */
+function describeReturn({ kind, status, plugin }: ApprovalView): string {
+  if (kind !== 'grant') return '';
+  return status === 'approved'
+    ? ` Take it back: hotcell revoke ${plugin}`
+    : ` Allow it later all the same: hotcell grant ${plugin} --requested`;
+}
+
+function describeEnded({ id, status, answeredBy }: ApprovalView): HotcellError {
+  const by = answeredBy === undefined ? '' : ` by ${answeredBy}`;
+  return new HotcellError('conflict', `The question ${id} is not open any more: it was ${status}${by}.`, { fix });
+}

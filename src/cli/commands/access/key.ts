@@ -1,0 +1,119 @@
+import type { Command } from 'commander';
+import type { CallerRules } from '../../../callers/caller.ts';
+import { HotcellError } from '../../../errors/hotcell-error.ts';
+import { keyContracts } from '../../../operations/contracts/keys.ts';
+import { exitCodes } from '../../exit-codes.ts';
+import { formatTime } from '../../render/plugin.ts';
+import { renderTable } from '../../render/table.ts';
+import type { CliSession } from '../../session.ts';
+import { addDefaultList, type ListFlags, withDaemon } from '../command.ts';
+import { describeRules, type RuleFlags, readNewRules, readRuleChanges } from './key-rules.ts';
+
+interface KeyFlags extends ListFlags, RuleFlags {
+  readonly role?: string;
+  readonly name?: string;
+}
+
+const keyArgument = 'its id, as hotcell key list shows it';
+
+/** Adds `hotcell key …`. */
+export function registerKey(program: Command, session: CliSession): void {
+  const key = program.command('key');
+  const { style, io } = session;
+
+  addRules(key.command('create').description('make a key; it is shown this once'))
+    .option('--role <role>', 'caller (may call tools) or admin (may do everything)', 'caller')
+    .option('--name <name>', 'what the key is for')
+    .option('--json', 'as JSON')
+    .action((_options: unknown, command: Command) => {
+      const { role, name, json, ...flags } = command.optsWithGlobals<KeyFlags>();
+      if (role !== 'admin' && role !== 'caller') {
+        throw new HotcellError('usage-wrong', `Expected --role to be admin or caller, got "${role}".`);
+      }
+      const rulesWanted = readNewRules(flags, Date.now());
+      return withDaemon(session, flags, async (client) => {
+        const created = await client.invoke(keyContracts.create, {
+          role,
+          ...(name === undefined ? {} : { name }),
+          ...rulesWanted,
+        });
+        if (json) return session.printJson(created);
+        const rules = describeRules(created.rules);
+        session.note(
+          style.dim(
+            `${created.id}, role ${created.role}${rules && `, ${rules}`}. This is the only time that the key is shown.\n`,
+          ),
+        );
+        session.print(`${created.key}\n`);
+      });
+    });
+
+  addDefaultList(key, 'list the keys, without their secrets').action((_options: unknown, command: Command) => {
+    const flags = command.optsWithGlobals<ListFlags>();
+    return withDaemon(session, flags, async (client) => {
+      const list = await client.invoke(keyContracts.list, {});
+      if (flags.json) return session.printJson(list);
+      if (list.total === 0) return session.print('No keys. Make one: hotcell key create --name NAME\n');
+      type Row = (typeof list.items)[number];
+      const columns = [
+        { head: 'ID', text: (row: Row) => row.id },
+        { head: 'ROLE', text: (row: Row) => row.role },
+        { head: 'MADE', text: (row: Row) => formatTime(row.createdAtMs) },
+        { head: 'LAST USED', text: (row: Row) => (row.lastUsedAtMs === undefined ? 'never' : formatTime(row.lastUsedAtMs)) },
+        { head: 'STATE', text: describeState },
+        { head: 'NAME', text: (row: Row) => row.name },
+        { head: 'RULES', text: (row: Row) => describeRules(row.rules) + describeMoved(row) },
+      ];
+      session.print(renderTable(list.items, columns, io.columns));
+    });
+  });
+
+  addRules(key.command('update').description('change the rules of a key; "none" takes one away'))
+    .argument('<id>', keyArgument)
+    .option('--no-may-answer', 'may not answer any more')
+    .option('--json', 'as JSON')
+    .action((id: string, _options: unknown, command: Command) => {
+      const flags = command.optsWithGlobals<KeyFlags>();
+      const change = readRuleChanges(flags, Date.now());
+      return withDaemon(session, flags, async (client) => {
+        const changed = await client.invoke(keyContracts.update, { id, ...change });
+        if (flags.json) return session.printJson(changed);
+        session.print(`${style.green('✓')} ${id}: ${describeRules(changed.rules) || 'no rules'}.\n`);
+      });
+    });
+
+  key
+    .command('revoke')
+    .description('revoke a key at once')
+    .argument('<id>', keyArgument)
+    .option('--json', 'as JSON')
+    .action((id: string, _options: unknown, command: Command) => {
+      const flags = command.optsWithGlobals<ListFlags>();
+      return withDaemon(session, flags, async (client) => {
+        const answer = await client.invoke(keyContracts.revoke, { id });
+        if (!answer.revoked) session.exitCode = exitCodes.failed;
+        if (flags.json) session.printJson(answer);
+        else session.print(answer.revoked ? `${style.green('✓')} ${id} is revoked.\n` : `There is no valid key ${id}.\n`);
+      });
+    });
+}
+
+function addRules(command: Command): Command {
+  return command
+    .option('--tools <names...>', 'the only tools that it hears of, * for any text')
+    .option('--rate <n>', 'calls a minute')
+    .option('--concurrent <n>', 'calls under way at once')
+    .option('--may-answer', 'may answer questions that its own calls asked')
+    .option('--expires <when>', 'a time such as 30d or 12h, or a date such as 2027-01-31');
+}
+
+function describeMoved({ id, rules, movedTools }: { id: string; rules: CallerRules; movedTools?: string[] }): string {
+  if (movedTools === undefined) return '';
+  const again = `hotcell key update ${id} --tools ${rules.tools?.join(' ') ?? ''}`;
+  return `; ${movedTools.join(', ')}: another file's now, allow it with: ${again}`;
+}
+
+function describeState(row: { readonly revokedAtMs?: number; readonly rules: { readonly expiresAtMs?: number } }): string {
+  if (row.revokedAtMs !== undefined) return 'revoked';
+  return (row.rules.expiresAtMs ?? Number.POSITIVE_INFINITY) <= Date.now() ? 'expired' : 'valid';
+}

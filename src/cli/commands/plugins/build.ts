@@ -1,0 +1,57 @@
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import type { Command } from 'commander';
+import type { CliFlags } from '../../../config/sources.ts';
+import { HotcellError } from '../../../errors/hotcell-error.ts';
+import { exitCodes } from '../../exit-codes.ts';
+import { renderDiagnostic } from '../../render/error.ts';
+import type { CliSession } from '../../session.ts';
+
+interface BuildFlags extends CliFlags {
+  readonly output?: string;
+  readonly json?: boolean;
+}
+
+/** Adds `hotcell build`: a plugin as a WebAssembly module for any Extism host. Needs no daemon. */
+export function registerBuild(program: Command, session: CliSession): void {
+  program
+    .command('build')
+    .argument('<path>', 'the plugin: a .ts or .js file, or a folder with an index.ts')
+    .option('-o, --output <file>', 'where to write the module (the name of the plugin with .wasm)')
+    .option('--json', 'as JSON')
+    .action(async (path: string, _options: unknown, command: Command) => {
+      const { output, json, ...flags } = command.optsWithGlobals<BuildFlags>();
+      // Compilers and engines are read when somebody builds, not with every command.
+      const { buildPluginModule } = await import('../../module-build.ts');
+      const signal = session.io.signal ?? new AbortController().signal;
+      const outcome = await buildPluginModule(resolve(session.io.cwd, path), await session.readConfig(flags), signal);
+      if (!outcome.ok) {
+        session.exitCode = exitCodes.failed;
+        if (json) session.printJson({ ok: false, diagnostic: outcome.diagnostic });
+        else session.note(renderDiagnostic(outcome.diagnostic, session.style));
+        return;
+      }
+      const { name, module, exports, warnings } = outcome;
+      const file = resolve(session.io.cwd, output ?? `${name}.wasm`);
+      writeWhole(file, module);
+      if (json) return session.printJson({ ok: true, file, bytes: module.length, exports, warnings });
+      for (const warning of warnings) session.note(`${session.style.yellow('!')} ${warning}\n`);
+      const size = `${(module.length / 1024 / 1024).toFixed(1)} MiB`;
+      session.print(`${session.style.green('✓')} ${basename(file)} (${size}) exports ${exports.join(', ')}\n`);
+    });
+}
+
+/** A daemon that watches the folder sees the whole module or none. */
+function writeWhole(file: string, module: Uint8Array): void {
+  const part = join(dirname(file), `.${basename(file)}.${process.pid}.tmp`);
+  try {
+    writeFileSync(part, module);
+    renameSync(part, file);
+  } catch (error) {
+    rmSync(part, { force: true });
+    const reason = error instanceof Error ? error.message.split(',')[0] : String(error);
+    throw new HotcellError('usage-wrong', `The module cannot be written to ${file}: ${reason}.`, {
+      fix: 'Name a file in a folder that is there, with -o FILE.',
+    });
+  }
+}

@@ -1,0 +1,57 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import type { Command } from 'commander';
+import type { CliFlags } from '../../../config/sources.ts';
+import { HotcellError } from '../../../errors/hotcell-error.ts';
+import { daemonContracts } from '../../../operations/contracts/daemon.ts';
+import type { CliSession } from '../../session.ts';
+import { pluginTemplate } from '../../templates.ts';
+import { withDaemon } from '../command.ts';
+
+const namePattern = /^[a-z][a-z0-9_-]{0,47}$/;
+
+/** Adds `hotcell plugin new`: writes a plugin to start from. */
+export function registerPluginNew(plugin: Command, session: CliSession): void {
+  plugin
+    .command('new')
+    .description('write a new plugin to start from')
+    .argument('<name>', 'lowercase letters, digits, - and _')
+    .action(async (name: string, _options: unknown, command: Command) => {
+      const [folder] = await findPluginDirs(session, command.optsWithGlobals<CliFlags>());
+      if (folder === undefined) throw new HotcellError('config-invalid', 'The config names no plugin folder.');
+      if (!namePattern.test(name)) {
+        throw new HotcellError('usage-wrong', `Expected a name of lowercase letters, digits, - and _, got "${name}".`, {
+          fix: 'For example: hotcell plugin new weather_report',
+        });
+      }
+      const file = join(folder, `${name}.ts`);
+      const shown = relative(session.io.cwd, file) || file;
+      mkdirSync(folder, { recursive: true });
+      writeNew(file, shown, pluginTemplate(name));
+      session.print(`${session.style.green('✓')} wrote ${shown}\n  Try it: hotcell call ${name} text="two words"\n`);
+    });
+}
+
+/** The folders of the daemon that runs on this data directory, wherever it was started; else those of the config here. */
+async function findPluginDirs(session: CliSession, flags: CliFlags): Promise<readonly string[]> {
+  const { HOTCELL_URL: address = '' } = session.io.env;
+  // The folders of a daemon on another machine are not here.
+  if (address !== '') return (await session.readConfig(flags)).pluginDirs;
+  try {
+    const { config } = await withDaemon(session, flags, (client) => client.invoke(daemonContracts.config, {}));
+    const { pluginDirs } = config;
+    return Array.isArray(pluginDirs) ? pluginDirs.filter((folder) => typeof folder === 'string') : [];
+  } catch (error) {
+    if (!(error instanceof HotcellError) || error.code !== 'daemon-unreachable') throw error;
+    return (await session.readConfig(flags)).pluginDirs;
+  }
+}
+
+function writeNew(file: string, shown: string, text: string): void {
+  try {
+    writeFileSync(file, text, { flag: 'wx' });
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+    throw new HotcellError('conflict', `${shown} exists already and is left as it is.`, { fix: 'Choose another name.' });
+  }
+}

@@ -1,0 +1,78 @@
+import type { Command } from 'commander';
+import { type ToolView, toolContracts } from '../../../operations/contracts/tools.ts';
+import { tame } from '../../render/style.ts';
+import { renderTable } from '../../render/table.ts';
+import { formatWords, sampleArguments } from '../../sample-arguments.ts';
+import type { CliSession } from '../../session.ts';
+import { type ListFlags, withDaemon, withDaemonOrAlone } from '../command.ts';
+
+/** Adds `hotcell tool …`. */
+export function registerTool(program: Command, session: CliSession): void {
+  const tool = program.command('tool');
+  const { style, io } = session;
+
+  tool
+    .command('list')
+    .description('list the tools that can be called')
+    .argument('[query]', 'only those that mention this')
+    .option('--json', 'as JSON')
+    .action((query: string | undefined, _options: unknown, command: Command) => {
+      const flags = command.optsWithGlobals<ListFlags>();
+      return withDaemonOrAlone(session, flags, async (client) => {
+        const list = await client.invoke(toolContracts.list, query === undefined ? {} : { q: query });
+        if (flags.json) return session.printJson(list);
+        if (list.total === 0) return session.print('No tools.\n');
+        const columns = [
+          { head: 'TOOL', text: (row: ToolView) => row.ref, paint: style.bold },
+          { head: 'MODE', text: (row: ToolView) => row.mode },
+          { head: 'PLUGIN', text: (row: ToolView) => (row.byVersionOnly ? `${row.plugin} (by version only)` : row.plugin) },
+          { head: 'ABOUT', text: (row: ToolView) => row.description },
+        ];
+        session.print(renderTable(list.items, columns, io.columns));
+        if (list.next !== undefined) session.note(`${list.total - list.items.length} more; narrow it down with a query.\n`);
+      });
+    });
+
+  tool
+    .command('own')
+    .description('give the bare name of a tool to one of the plugins that define it')
+    .argument('<name>', 'of the tool, without a version')
+    .argument('<plugin>', 'its name or path')
+    .option('--json', 'as JSON')
+    .action((name: string, plugin: string, _options: unknown, command: Command) => {
+      const flags = command.optsWithGlobals<ListFlags>();
+      return withDaemon(session, flags, async (client) => {
+        const owner = await client.invoke(toolContracts.own, { name, plugin });
+        if (flags.json) session.printJson(owner);
+        else session.print(`${style.bold(name)} is the tool of ${tame(owner.path)}.\n`);
+      });
+    });
+
+  tool
+    .command('info')
+    .description('show one tool with its schema and examples')
+    .argument('<ref>', 'name, name@version or name@range')
+    .option('--json', 'as JSON')
+    .action((ref: string, _options: unknown, command: Command) => {
+      const flags = command.optsWithGlobals<ListFlags>();
+      return withDaemonOrAlone(session, flags, async (client) => {
+        const view = await client.invoke(toolContracts.get, { ref });
+        if (flags.json) session.printJson(view);
+        else session.print(renderTool(view, style.bold, style.dim));
+      });
+    });
+}
+
+function renderTool(tool: ToolView, bold: (text: string) => string, dim: (text: string) => string): string {
+  const facts = [
+    `mode ${tool.mode}`,
+    `plugin ${tool.plugin}`,
+    ...tool.flags,
+    `a model may go on for ${tool.loopBudget.followUps} rounds`,
+    ...tool.tags.map((tag) => `#${tag}`),
+  ].join(', ');
+  const schema = tame(JSON.stringify(tool.input, null, 2));
+  const output = tool.output === undefined ? '' : `\n${bold('Output')}\n${tame(JSON.stringify(tool.output, null, 2))}\n`;
+  const call = `hotcell call ${tool.name} ${formatWords(sampleArguments(tool))}`.trimEnd();
+  return `${bold(tool.ref)}  ${dim(tame(facts))}\n${tame(tool.description)}\n\n${bold('Arguments')} ${dim(`(from ${tool.inputSource})`)}\n${schema}\n${output}\n${bold('Try it')}\n${tame(call)}\n`;
+}

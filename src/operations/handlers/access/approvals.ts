@@ -1,0 +1,97 @@
+import type { Static } from 'typebox';
+import type { Caller } from '../../../callers/caller.ts';
+import { HotcellError } from '../../../errors/hotcell-error.ts';
+import { decideAnswerer } from '../../../permissions/approval-answerer.ts';
+import { hashShown, shortenDetails } from '../../../permissions/approval-details.ts';
+import type { Answerer, Approval } from '../../../permissions/approval-types.ts';
+import { type ApprovalView, approvalContracts } from '../../contracts/approvals.ts';
+import { implement, type Operation } from '../../operation.ts';
+import type { OperationParts } from '../../parts.ts';
+import { readGrantScope, requireLastingScope } from './grant-scope.ts';
+
+const defaultPageSize = 100;
+
+/** What can be done with questions to people. */
+export function createApprovalOperations({ approvals, grantQuestions, plugins, hooks, keys }: OperationParts): Operation[] {
+  /** Somebody else's question does not exist for a caller. */
+  function find(id: string, caller: Caller): Approval {
+    const approval = approvals.get(id);
+    if (approval !== undefined && (caller.role === 'admin' || approval.caller === caller.id)) return approval;
+    throw new HotcellError('approval-unknown', `There is no question ${JSON.stringify(id.slice(0, 64))}.`);
+  }
+
+  function toAnswerer({ id, role, mayAnswer = false }: Caller, isPerson: boolean): Answerer {
+    return { id, role, mayAnswer, isPerson, isOfLineOf: (other) => keys.areOfOneLine(id, other) };
+  }
+
+  function viewApproval(approval: Approval, caller: Caller): ApprovalView & { readonly shownHash: string } {
+    const { askKey: _askKey, pluginPath: _pluginPath, details, ...shown } = approval;
+    return {
+      ...shown,
+      saidBy: approval.kind === 'confirm' ? 'plugin' : 'hotcell',
+      details: { ...details },
+      shownHash: hashShown(approval),
+      mayAnswer: describeRight(approval, caller),
+    };
+  }
+
+  /** The same without what is long: a list, and an answer that was given, need no more. */
+  function viewShort(approval: Approval, caller: Caller): ApprovalView {
+    const { cut, details } = shortenDetails(approval.details);
+    const { shownHash, ...view } = viewApproval(approval, caller);
+    return cut === undefined ? { ...view, shownHash } : { ...view, details: { ...details }, cut };
+  }
+
+  function describeRight(approval: Approval, caller: Caller): ApprovalView['mayAnswer'] {
+    if (approval.status !== 'open') return 'no';
+    if (decideAnswerer(approval, toAnswerer(caller, false)).may) return 'yes';
+    return decideAnswerer(approval, toAnswerer(caller, true)).may ? 'person' : 'no';
+  }
+
+  return [
+    implement(approvalContracts.list, ({ status = 'open', limit = defaultPageSize }, { caller }) => {
+      const query = {
+        ...(caller.role === 'admin' ? {} : { caller: caller.id }),
+        ...(status === 'all' ? {} : { status }),
+      };
+      const items = approvals.list({ ...query, limit }).map((approval) => viewShort(approval, caller));
+      return { items, total: approvals.count(query) };
+    }),
+    implement(approvalContracts.get, ({ id }, { caller }) => viewApproval(find(id, caller), caller)),
+    implement(approvalContracts.answer, async (input, { caller }) => {
+      const approval = find(input.id, caller);
+      const by = toAnswerer(caller, input.person === true);
+      const isApproved = input.answer === 'approve';
+      if (approval.kind !== 'grant' || !isApproved) {
+        refuseScope(input, approval);
+        const isHook = approval.kind === 'hook' && isApproved;
+        if (isHook && approval.status === 'open') hooks.requireAsked(approval);
+        const answered = approvals.answer(input.id, isApproved ? 'approved' : 'denied', by, input.shownHash);
+        if (isHook) await hooks.approveAsked(answered, caller.id);
+        return viewShort(answered, caller);
+      }
+      const scope = readGrantScope(input, caller.id);
+      // Looked at before the answer is written: what is not asked any more is not answered either.
+      if (approval.status === 'open' && decideAnswerer(approval, by).may) {
+        requireLastingScope(grantQuestions.require(approval).permissions, scope);
+      }
+      const answered = approvals.answer(input.id, 'approved', by, input.shownHash);
+      grantQuestions.grant(answered, scope, caller.id);
+      await plugins.refreshGrants();
+      return viewShort(answered, caller);
+    }),
+  ];
+}
+
+function refuseScope(
+  { scope, session, untilMs, caller }: Static<typeof approvalContracts.answer.input>,
+  { kind }: Approval,
+): void {
+  if ([scope, session, untilMs, caller].every((each) => each === undefined)) return;
+  throw new HotcellError(
+    'body-invalid',
+    kind === 'grant'
+      ? 'A denial has no scope: leave out scope, session, caller and untilMs.'
+      : `scope, session, caller and untilMs go with the approval of permissions alone; this question is of kind ${kind} and is answered for this one time.`,
+  );
+}

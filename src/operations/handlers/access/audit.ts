@@ -1,0 +1,55 @@
+import type { AuditRow } from '../../../store/permission-types.ts';
+import { type AuditEntry, auditContracts } from '../../contracts/audit.ts';
+import { implement, type Operation } from '../../operation.ts';
+import type { OperationParts } from '../../parts.ts';
+
+const defaultPageSize = 100;
+
+/** What can be read of the audit. */
+export function createAuditOperations({ store }: Pick<OperationParts, 'store'>): Operation[] {
+  return [
+    implement(auditContracts.list, (input, context) => {
+      const { plugin, tool, execution, allowed, limit = defaultPageSize, cursor } = input;
+      // Whatever a caller asks for, it sees its own.
+      const caller = context.caller.role === 'admin' ? input.caller : context.caller.id;
+      const query = {
+        ...(plugin === undefined ? {} : { plugin }),
+        ...(caller === undefined ? {} : { caller }),
+        ...(tool === undefined ? {} : { tool }),
+        ...(execution === undefined ? {} : { executionId: execution }),
+        ...(allowed === undefined ? {} : { allowed }),
+      };
+      const before = cursor !== undefined && /^\d{1,15}$/.test(cursor) ? { before: Number(cursor) } : {};
+      const rows = store.audit.list({ ...query, ...before, limit: limit + 1 });
+      const items = rows.slice(0, limit);
+      const last = items.at(-1);
+      const isMore = rows.length > limit && last !== undefined;
+      return { items: items.map(describeRow), ...(isMore ? { next: String(last.id) } : {}), total: store.audit.count(query) };
+    }),
+  ];
+}
+
+/** What is empty in a row stands for nothing and is left out. */
+function describeRow({
+  id,
+  atMs,
+  executionId,
+  caller,
+  plugin,
+  tool,
+  permission,
+  detail,
+  allowed,
+}: AuditRow & { id: number }): AuditEntry {
+  return {
+    id,
+    at: atMs,
+    ...(executionId === '' ? {} : { execution: executionId }),
+    caller,
+    ...(plugin === '' ? {} : { plugin }),
+    ...(tool === '' ? {} : { tool }),
+    permission,
+    detail,
+    allowed,
+  };
+}

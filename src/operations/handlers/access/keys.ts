@@ -1,0 +1,71 @@
+import type { Caller } from '../../../callers/caller.ts';
+import { readRules } from '../../../callers/key-rules.ts';
+import { HotcellError } from '../../../errors/hotcell-error.ts';
+import { operatorId } from '../../../permissions/approval-answerer.ts';
+import type { NameBook } from '../../../permissions/name-book.ts';
+import { isAnothers, readToolOwners } from '../../../permissions/tool-owners.ts';
+import type { KeyRow } from '../../../store/store-types.ts';
+import { keyContracts } from '../../contracts/keys.ts';
+import { implement, type Operation } from '../../operation.ts';
+import type { OperationParts } from '../../parts.ts';
+
+/** What can be done with API keys. */
+export function createKeyOperations({
+  keys,
+  caller: calls,
+  names,
+}: Pick<OperationParts, 'keys' | 'caller' | 'names'>): Operation[] {
+  return [
+    // Least rights when nobody says otherwise.
+    implement(keyContracts.create, ({ name = 'unnamed', role = 'caller', ...rules }, { caller }) => {
+      requireOperator(caller, rules.mayAnswer);
+      const { row, key, rules: kept } = keys.create({ name, role, rules, madeBy: caller.id });
+      return {
+        id: row.id,
+        name: row.name,
+        role: row.role,
+        rules: kept,
+        key,
+        createdAtMs: row.createdAtMs,
+      };
+    }),
+    implement(keyContracts.list, () => {
+      const items = keys.list().map((row) => describeKey(row, names));
+      return { items, total: items.length };
+    }),
+    implement(keyContracts.update, ({ id, ...change }, { caller }) => {
+      requireOperator(caller, change.mayAnswer);
+      return describeKey(keys.update(id, change), names);
+    }),
+    implement(keyContracts.revoke, ({ id }) => {
+      const revoked = keys.revoke(id);
+      if (revoked) calls.shutOut(id);
+      return { id, revoked };
+    }),
+  ];
+}
+
+/** Else a key would make itself one that answers for it. */
+function requireOperator({ id }: Caller, mayAnswer: boolean | null | undefined): void {
+  if (mayAnswer !== true || id === operatorId) return;
+  throw new HotcellError('forbidden', 'Only the operator’s own token lets a key answer what it caused itself.', {
+    fix: 'Do it with the operator’s own token, or leave mayAnswer out.',
+  });
+}
+
+function describeKey(row: KeyRow, names: Pick<NameBook, 'ownerOf'>) {
+  const rules = readRules(row.rulesJson);
+  const owners = readToolOwners(row.toolOwnersJson);
+  const moved = (rules.tools ?? []).filter((tool) => isAnothers(owners, tool, names.ownerOf(tool)));
+  return {
+    id: row.id,
+    name: row.name,
+    role: row.role,
+    rules,
+    ...(moved.length === 0 ? {} : { movedTools: moved }),
+    createdAtMs: row.createdAtMs,
+    ...(row.madeBy === null ? {} : { madeBy: row.madeBy }),
+    ...(row.lastUsedAtMs === null ? {} : { lastUsedAtMs: row.lastUsedAtMs }),
+    ...(row.revokedAtMs === null ? {} : { revokedAtMs: row.revokedAtMs }),
+  };
+}

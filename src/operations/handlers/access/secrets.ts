@@ -1,0 +1,34 @@
+import { describeBinding } from '../../../secrets/binding.ts';
+import type { SecretView } from '../../../secrets/secret-types.ts';
+import { secretContracts } from '../../contracts/secrets.ts';
+import { implement, type Operation } from '../../operation.ts';
+import type { OperationParts } from '../../parts.ts';
+
+/** What can be done with secrets. */
+export function createSecretOperations({ secrets, events }: Pick<OperationParts, 'secrets' | 'events'>): Operation[] {
+  return [
+    implement(secretContracts.list, () => {
+      const items = secrets.list().map(describeSecret);
+      return { items, total: items.length };
+    }),
+    implement(secretContracts.set, (secret, { caller }) => {
+      const view = secrets.set(secret);
+      const data = { action: 'set' as const, binding: describeBinding(view.binding), by: caller.id };
+      events.publish('secret-change', { subject: view.name, data });
+      return describeSecret(view);
+    }),
+    implement(secretContracts.remove, ({ name }, { caller }) => {
+      const view = secrets.list().find((each) => each.name === name);
+      const removed = secrets.remove(name);
+      if (removed && view !== undefined) {
+        const data = { action: 'removed' as const, binding: describeBinding(view.binding), by: caller.id };
+        events.publish('secret-change', { subject: name, data });
+      }
+      return { name, removed };
+    }),
+  ];
+}
+
+function describeSecret({ binding, ...view }: SecretView) {
+  return { ...view, ...binding, hosts: [...binding.hosts] };
+}
