@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import type { EventEnvelope } from '../../events/event.ts';
 import { type EventType, eventTypes } from '../../events/event-table.ts';
 import { defineContract } from '../operation.ts';
+import { schemaOf } from '../schema-of.ts';
 
 const eventType = Type.Unsafe<EventType>(Type.Enum([...eventTypes]));
 
@@ -9,7 +10,7 @@ const eventType = Type.Unsafe<EventType>(Type.Enum([...eventTypes]));
 export const eventTypesQuery = Type.Optional(Type.Array(eventType, { maxItems: 32, description: 'Only these types.' }));
 
 /** One event as doors send it. */
-export const eventEnvelope = Type.Unsafe<EventEnvelope>(
+export const eventEnvelope = schemaOf<EventEnvelope>()(
   Type.Object({
     seq: Type.Integer({ description: 'Rises for ever; 0 for what is not kept.' }),
     type: Type.String(),

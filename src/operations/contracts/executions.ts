@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
-import type { Execution, ExecutionError } from '../../calls/call-types.ts';
+import type { CallAnswer, Execution, ExecutionError } from '../../calls/call-types.ts';
 import { defineContract } from '../operation.ts';
+import { schemaOf } from '../schema-of.ts';
 import { listOf, pageQuery } from './paging.ts';
 
 /** The states of an execution. */
@@ -14,7 +15,7 @@ export const executionStatus = Type.Union([
 ]);
 
 /** Why an execution failed. */
-export const executionError = Type.Unsafe<ExecutionError>(
+export const executionError = schemaOf<ExecutionError>()(
   Type.Object({
     code: Type.String(),
     message: Type.String(),
@@ -31,7 +32,26 @@ export const executionError = Type.Unsafe<ExecutionError>(
 /** What went wrong in a call without ending it. */
 export const callWarnings = Type.Array(Type.String(), { description: 'What went wrong without ending it, in whole sentences.' });
 
-const execution = Type.Unsafe<Execution>(
+/** What every answer of a call has, beside its output. */
+export const callAnswerProperties = {
+  executionId: Type.String(),
+  status: executionStatus,
+  error: Type.Optional(executionError),
+  durationMs: Type.Number(),
+  warnings: Type.Optional(callWarnings),
+  replayed: Type.Optional(Type.Boolean()),
+  climbed: Type.Optional(
+    Type.Object(
+      { from: Type.String(), to: Type.String(), reason: Type.String() },
+      { description: 'It was run again on a higher engine.' },
+    ),
+  ),
+};
+
+/** The answer of a call. */
+export const callAnswer = schemaOf<CallAnswer>()(Type.Object({ ...callAnswerProperties, output: Type.Optional(Type.Unknown()) }));
+
+const execution = schemaOf<Execution>()(
   Type.Object({
     id: Type.String(),
     tool: Type.String(),

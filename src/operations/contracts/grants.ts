@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
-import type { PermissionSet } from '../../config/permission-set.ts';
 import { defineContract } from '../operation.ts';
+import { permissionSet } from '../schema-of.ts';
 import { listOf } from './paging.ts';
 
 const pluginName = Type.String({
@@ -9,7 +9,6 @@ const pluginName = Type.String({
   description: 'Name, name@version, or path in its folder; builtin:TOOL; skill:NAME.',
 });
 const name = Type.String({ minLength: 1, maxLength: 256 });
-const permissionSet = Type.Unsafe<PermissionSet>(Type.Object({}));
 const scope = Type.Union([Type.Literal('once'), Type.Literal('session'), Type.Literal('until'), Type.Literal('always')]);
 const status = Type.Union([Type.Literal('in-force'), Type.Literal('spent'), Type.Literal('ended'), Type.Literal('revoked')]);
 

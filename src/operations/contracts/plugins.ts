@@ -1,17 +1,15 @@
 import { Type } from 'typebox';
-import type { PermissionSet } from '../../config/permission-set.ts';
 import { type Diagnostic, type PluginView, pluginStates } from '../../plugins/plugin-types.ts';
 import type { TextCheck } from '../../plugins/supervisor/check-text.ts';
 import type { GenerationView, ReloadResult, TransitionRecord } from '../../plugins/supervisor-types.ts';
 import { defineContract } from '../operation.ts';
+import { permissionSet, schemaOf } from '../schema-of.ts';
 import { listOf, pageQuery } from './paging.ts';
 
 const pluginName = Type.String({ minLength: 1, maxLength: 512, description: 'Name, name@version, or path in its folder.' });
 const named = Type.Object({ name: pluginName }, { additionalProperties: false });
 
-const permissionSet = Type.Unsafe<PermissionSet>(Type.Object({}));
-
-const diagnostic = Type.Unsafe<Diagnostic>(
+const diagnostic = schemaOf<Diagnostic>()(
   Type.Object({
     code: Type.String(),
     message: Type.String(),
@@ -23,7 +21,7 @@ const diagnostic = Type.Unsafe<Diagnostic>(
   }),
 );
 
-const permissions = Type.Unsafe<PluginView['permissions']>(
+const permissions = schemaOf<PluginView['permissions']>()(
   Type.Object({
     source: Type.String(),
     requested: permissionSet,
@@ -35,7 +33,7 @@ const permissions = Type.Unsafe<PluginView['permissions']>(
   }),
 );
 
-const pluginView = Type.Unsafe<PluginView>(
+const pluginView = schemaOf<PluginView>()(
   Type.Object({
     name: Type.String(),
     version: Type.String(),
@@ -52,6 +50,8 @@ const pluginView = Type.Unsafe<PluginView>(
     ),
     isolation: Type.String(),
     generation: Type.Optional(Type.Integer()),
+    author: Type.Optional(Type.String({ description: 'who made that generation: operator, caller, model or repair' })),
+    contentHash: Type.Optional(Type.String()),
     tools: Type.Array(Type.String()),
     diagnostic: Type.Optional(diagnostic),
     warnings: Type.Array(Type.String()),
@@ -61,7 +61,7 @@ const pluginView = Type.Unsafe<PluginView>(
   }),
 );
 
-const reloadResult = Type.Unsafe<ReloadResult>(
+const reloadResult = schemaOf<ReloadResult>()(
   Type.Object({
     name: Type.String(),
     ok: Type.Boolean(),
@@ -73,7 +73,7 @@ const reloadResult = Type.Unsafe<ReloadResult>(
   }),
 );
 
-const textCheck = Type.Unsafe<TextCheck>(
+const textCheck = schemaOf<TextCheck>()(
   Type.Object({
     name: Type.String(),
     ok: Type.Boolean(),
@@ -87,7 +87,7 @@ const textCheck = Type.Unsafe<TextCheck>(
   }),
 );
 
-const generationView = Type.Unsafe<GenerationView>(
+const generationView = schemaOf<GenerationView>()(
   Type.Object({
     number: Type.Integer(),
     id: Type.String(),
@@ -99,7 +99,7 @@ const generationView = Type.Unsafe<GenerationView>(
   }),
 );
 
-const transition = Type.Unsafe<TransitionRecord>(
+const transition = schemaOf<TransitionRecord>()(
   Type.Object({
     atMs: Type.Number(),
     from: Type.String(),

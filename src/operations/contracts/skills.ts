@@ -3,7 +3,7 @@ import Value from 'typebox/value';
 import { nativeInput, nativeOutput } from '../../builtins/native-input.ts';
 import type { CallAnswer } from '../../calls/call-types.ts';
 import { defineContract } from '../operation.ts';
-import { executionError, executionStatus } from './executions.ts';
+import { callAnswerProperties } from './executions.ts';
 import { listOf } from './paging.ts';
 
 const name = Type.String({ minLength: 1, maxLength: 64, description: 'The name of the skill.' });
@@ -70,16 +70,8 @@ export function readScriptOutput(output: unknown): Static<typeof nativeOutput> {
   return Value.Parse(nativeOutput, output);
 }
 
-const callAnswer = Type.Unsafe<CallAnswer>(
-  Type.Object({
-    executionId: Type.String(),
-    status: executionStatus,
-    output: Type.Optional(nativeOutput),
-    error: Type.Optional(executionError),
-    durationMs: Type.Number(),
-    replayed: Type.Optional(Type.Boolean()),
-  }),
-);
+/** What the script wrote and how it ended is the output. */
+const scriptAnswer = Type.Unsafe<CallAnswer>(Type.Object({ ...callAnswerProperties, output: Type.Optional(nativeOutput) }));
 
 /** What can be done with skills. */
 export const skillContracts = {
@@ -131,7 +123,7 @@ export const skillContracts = {
       },
       strict,
     ),
-    output: callAnswer,
+    output: scriptAnswer,
     streams: true,
     http: { method: 'POST', path: '/api/skills/:name/scripts/:script/run' },
   }),

@@ -1,8 +1,7 @@
 import { type Static, Type } from 'typebox';
-import type { CallAnswer } from '../../calls/call-types.ts';
 import type { JsonSchema } from '../../units/tool-manifest.ts';
 import { defineContract } from '../operation.ts';
-import { callWarnings, executionError, executionStatus } from './executions.ts';
+import { callAnswer } from './executions.ts';
 import { listOf, pageQuery } from './paging.ts';
 
 const toolRef = Type.String({ minLength: 1, maxLength: 256, description: 'name, name@1.2.3 or name@range.' });
@@ -37,24 +36,6 @@ export const toolView = Type.Object({
 
 /** A tool as every door shows it. */
 export type ToolView = Static<typeof toolView>;
-
-const callAnswer = Type.Unsafe<CallAnswer>(
-  Type.Object({
-    executionId: Type.String(),
-    status: executionStatus,
-    output: Type.Optional(Type.Unknown()),
-    error: Type.Optional(executionError),
-    durationMs: Type.Number(),
-    warnings: Type.Optional(callWarnings),
-    replayed: Type.Optional(Type.Boolean()),
-    climbed: Type.Optional(
-      Type.Object(
-        { from: Type.String(), to: Type.String(), reason: Type.String() },
-        { description: 'It was run again on a higher engine.' },
-      ),
-    ),
-  }),
-);
 
 /** What can be done with tools. */
 export const toolContracts = {

@@ -1,0 +1,27 @@
+import { type Static, type TObject, type TUnsafe, Type } from 'typebox';
+import type { PermissionSet } from '../config/permission-set.ts';
+
+type DeepReadonly<Value> = Value extends readonly (infer Item)[]
+  ? readonly DeepReadonly<Item>[]
+  : Value extends object
+    ? { readonly [Key in keyof Value]: DeepReadonly<Value[Key]> }
+    : Value;
+
+/** What keeps a schema from being that of a type; `unknown` when nothing does. */
+type Drift<Value, Shown> = [Exclude<keyof Value, keyof Shown>] extends [never]
+  ? [Exclude<keyof Shown, keyof Value>] extends [never]
+    ? Value extends DeepReadonly<Shown>
+      ? unknown
+      : { readonly 'a property has another type in the schema': never }
+    : { readonly 'the schema has more than the type': Exclude<keyof Shown, keyof Value> }
+  : { readonly 'the schema lacks': Exclude<keyof Value, keyof Shown> };
+
+/**
+ * Makes the schema of a type that belongs to a part of the daemon: where the properties of the two differ, it does not compile.
+ */
+export function schemaOf<Value>(): <Schema extends TObject>(schema: Schema & Drift<Value, Static<Schema>>) => TUnsafe<Value> {
+  return (schema) => Type.Unsafe<Value>(schema);
+}
+
+/** Permissions, as a plugin writes them; which there are says docs/permissions.md. */
+export const permissionSet = Type.Unsafe<PermissionSet>(Type.Object({}));
