@@ -12,14 +12,16 @@ const daemonModules = [
   'src/main.ts',
   'src/cli/serve.ts',
   'src/cli/run-alone.ts',
-  'src/cli/module-build.ts',
   'src/cli/read-config.ts',
   'src/config/schema.ts',
   'src/operations/handlers/config.ts',
   'src/operations/doctor/run-doctor.ts',
 ];
 
-/** Of what both files hold, the one thing that must be the same in both: errors are told apart by their class. */
+/** What `hotcell build` alone reads: no daemon loads it. */
+const moduleBuild = 'src/cli/module-build.ts';
+
+/** Of what the files hold, the one thing that must be the same in all: errors are told apart by their class. */
 const sharedModule = 'src/errors/hotcell-error.ts';
 
 /** What the client reads of a package that the daemon has in it. */
@@ -43,21 +45,24 @@ export type PlaceOf = (sourceFile: string) => string;
 
 /**
  * Writes the program as a few files: many small modules take longer to find than to run. Every command reads `client.cjs`,
- * those that are a daemon read `daemon.cjs`. They are CommonJS so that packages and
+ * those that are a daemon read `daemon.cjs`, and `hotcell build` reads `build.cjs`. They are CommonJS so that packages and
  * built-in modules are read where they are used first. Returns what they were made of, as paths from here: sources, and the
  * manifests of the packages that went in.
  */
 export async function bundleProgram(folder: string, placeOf: PlaceOf = (source) => source): Promise<string[]> {
   mkdirSync(folder, { recursive: true });
   const places = keepPlaces(folder, placeOf);
-  const shared = referTo('./client.cjs', [sharedModule]);
-  const client = [deferProcesses, deferSchemas, referTo('./daemon.cjs', daemonModules), leavePackages(['commander']), places];
+  const shared = referTo({ './client.cjs': [sharedModule] });
+  const others = referTo({ './daemon.cjs': daemonModules, './build.cjs': [moduleBuild] });
+  const client = [deferProcesses, deferSchemas, others, leavePackages(['commander']), places];
+  const alone = [shared, leavePackages(['typebox']), places];
   const inputs = await Promise.all([
     bundleFile(join(folder, 'client.cjs'), clientEntry, client),
     ...Object.entries(schemaFiles).map(([name, file]) => bundleFile(join(folder, file), `export * from '${name}';`, [])),
-    bundleFile(join(folder, 'daemon.cjs'), exportAll(daemonModules), [shared, leavePackages(['typebox']), places]),
+    bundleFile(join(folder, 'daemon.cjs'), exportAll(daemonModules), alone),
+    bundleFile(join(folder, 'build.cjs'), exportAll([moduleBuild]), alone),
   ]);
-  writeBuild(['client.cjs', 'daemon.cjs'].map((name) => join(folder, name)));
+  writeBuild(['client.cjs', 'daemon.cjs', 'build.cjs'].map((name) => join(folder, name)));
   const manifests = ['commander', 'typebox', 'esbuild'].map((name) => `node_modules/${name}/package.json`);
   const sources = inputs.flat().filter((file) => file.startsWith('src/'));
   return [...new Set(['scripts/bundle.ts', deferredSchemas, ...manifests, ...sources])];
@@ -99,14 +104,16 @@ function writeBuild(files: readonly string[]): void {
  * Some modules are in another file. All are resolved here, so that esbuild does not know them as modules of Node: the default
  * of a package that has both forms would be the whole package.
  */
-function referTo(file: string, sources: readonly string[]): Plugin {
-  const paths = new Set(sources.map((source) => join(root, source)));
+function referTo(sourcesByFile: Readonly<Record<string, readonly string[]>>): Plugin {
+  const files = new Map(
+    Object.entries(sourcesByFile).flatMap(([file, sources]) => sources.map((source) => [join(root, source), file])),
+  );
   return {
     name: 'refer-to-other-file',
     setup({ onResolve }) {
       onResolve({ filter: /^\.{1,2}\/.*\.ts$/ }, ({ path, resolveDir, importer }) => {
-        const isElsewhere = importer !== '' && importer !== 'entry.ts' && paths.has(join(resolveDir, path));
-        return isElsewhere ? { path: file, external: true } : { path: join(resolveDir, path) };
+        const file = importer === '' || importer === 'entry.ts' ? undefined : files.get(join(resolveDir, path));
+        return file === undefined ? { path: join(resolveDir, path) } : { path: file, external: true };
       });
     },
   };
