@@ -4,8 +4,8 @@ import type { EventLog } from '../events/event.ts';
 import type { Approvals } from '../permissions/approval-types.ts';
 import type { Redactor } from '../secrets/secret-types.ts';
 import type { Store } from '../store/store-types.ts';
-import type { Acceptance } from './accept/accept.ts';
-import { refuseParsed } from './accept/call-arguments.ts';
+import { type Acceptance, refuseParsed } from './accept/accept.ts';
+import type { CallTurns } from './accept/call-turns.ts';
 import { ActiveCall } from './active-call.ts';
 import { CallBorder, type CallBorderParts } from './attempt/call-border.ts';
 import { type Engines, runAttempt } from './attempt/engine-run.ts';
@@ -22,6 +22,8 @@ import type { PendingApprovals } from './wait/pending-approvals.ts';
 /** The stages of a call. */
 export interface CallStages {
   readonly acceptance: Pick<Acceptance, 'accept'>;
+  readonly turns: CallTurns;
+  readonly isParallelSafe: (request: CallRequest) => boolean;
   readonly pendingApprovals: PendingApprovals;
   readonly dispatcher: Pick<Dispatcher, 'enter' | 'withdraw' | 'leaveEngine' | 'leaveCell'>;
   readonly engines: Engines;
@@ -48,7 +50,7 @@ export interface CallStages {
 /** The journey of one call. */
 export interface CallJourney {
   /** Carries a call from its request to its answer, as `ToolCaller.call` says. */
-  carry(request: CallRequest): Promise<CallAnswer>;
+  readonly carry: (request: CallRequest) => Promise<CallAnswer>;
   /** Carries a call of the last run of the daemon from where it was to its record. Never rejects. */
   carryOn(call: ActiveCall): Promise<void>;
   /** Leaves a call that is kept to the next run of the daemon. */
@@ -67,7 +69,14 @@ const maxRefusalChars = 1000;
 export function createCallJourney(stages: CallStages): CallJourney {
   const { pendingApprovals, dispatcher, nextAttempt, records, store, active, now, onFault } = stages;
 
+  /** Calls that a model asked for in one turn wait for each other, but for those that need not. */
   async function carry(request: CallRequest): Promise<CallAnswer> {
+    if (request.turn === undefined || stages.isParallelSafe(request)) return begin(request);
+    const leaveTurn = await stages.turns.enter(request);
+    return begin(request).finally(leaveTurn);
+  }
+
+  async function begin(request: CallRequest): Promise<CallAnswer> {
     let call: ActiveCall | CallAnswer;
     try {
       const accepted = stages.acceptance.accept(request);

@@ -23,7 +23,7 @@ import type { Engines } from './attempt/engine-run.ts';
 import { createNestedCalls, type NestedCalls } from './attempt/nested-calls.ts';
 import { createNextAttempt, type RunEscalation } from './attempt/next-attempt.ts';
 import { createCallJourney } from './call.ts';
-import type { CallAnswer, CallRequest, ExplainGuestError, ToolCaller } from './call-types.ts';
+import type { ExplainGuestError, ToolCaller } from './call-types.ts';
 import { createExecutionIds } from './record/execution-id.ts';
 import { executionUnknown, maySee } from './record/execution-reader.ts';
 import { createExecutionRecords } from './record/execution-records.ts';
@@ -155,6 +155,8 @@ export function createToolCaller(parts: ToolCallerParts): ToolCallerHandle {
   const { beforeEffect } = waits;
   const journey = createCallJourney({
     acceptance,
+    turns: createCallTurns(),
+    isParallelSafe: ({ ref, caller }) => registry.resolve(ref, (entry) => seesTool(caller, entry)).manifest.flags.isParallelSafe,
     pendingApprovals,
     dispatcher,
     engines,
@@ -173,17 +175,6 @@ export function createToolCaller(parts: ToolCallerParts): ToolCallerHandle {
     now,
     onFault,
   });
-  const turns = createCallTurns();
-
-  async function call(request: CallRequest): Promise<CallAnswer> {
-    if (request.turn === undefined || isParallelSafe(request)) return journey.carry(request);
-    const leave = await turns.enter(request);
-    return journey.carry(request).finally(leave);
-  }
-
-  const isParallelSafe = ({ ref, caller }: CallRequest): boolean =>
-    registry.resolve(ref, (entry) => seesTool(caller, entry)).manifest.flags.isParallelSafe;
-
   async function drain(deadlineMs: number): Promise<void> {
     isDraining = true;
     for (const call of [...active.values()]) {
@@ -199,8 +190,8 @@ export function createToolCaller(parts: ToolCallerParts): ToolCallerHandle {
   }
 
   return {
-    call,
-    nested: createNestedCalls({ find: (id) => active.get(id), call, dispatcher }),
+    call: journey.carry,
+    nested: createNestedCalls({ find: (id) => active.get(id), call: journey.carry, dispatcher }),
     cancel(executionId, caller) {
       const call = active.get(executionId);
       const owner = call?.record.caller ?? store.executions.get(executionId)?.caller;

@@ -1,11 +1,16 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { NameBook } from '../../permissions/name-book.ts';
 import { nameFromFile } from '../discovery/entry-names.ts';
 import { explainPassedOver, listPassedOver, type PassedOver } from '../discovery/passed-over.ts';
 import { displayPath, locate, type PluginRoot } from '../discovery/plugin-roots.ts';
 import { findSource, type PluginSource, pluginNamesFor, scanRoot } from '../discovery/plugin-source.ts';
+import { createFolderWatch } from '../watch/folder-watch.ts';
 import type { InputUsers } from '../watch/input-users.ts';
+import { startRootWatch } from '../watch/root-watch.ts';
+import { startSlowRound } from '../watch/slow-round.ts';
 import type { LookQueue } from './look-queue.ts';
+import type { SupervisorParts } from './parts.ts';
 import { createPluginRecord, type PluginRecord } from './plugin-record.ts';
 
 /** All plugins by path: takes in what appears, and passes hints on to those whom they concern. */
@@ -21,6 +26,9 @@ export interface Fleet {
   /** Looks at everything in a root, for what the watch did not see. */
   rescan(root: PluginRoot): void;
 }
+
+const rootCheckMs = 500;
+const roundStepMs = 200;
 
 /** Creates an empty fleet. */
 export function createFleet(parts: {
@@ -95,4 +103,57 @@ export function createFleet(parts: {
 /** `plugins/weather.ts`, `weather.ts`, `weather`. */
 function fileNamesOf({ root, path, name }: PluginSource): string[] {
   return [...new Set([displayPath(root, path), name, nameFromFile(name)])];
+}
+
+/** Everything that gives hints to the fleet. */
+export interface Watches {
+  close(): Promise<void>;
+}
+
+/** Starts watching. What changed before the watch was ready is found by looking at everything once more then. */
+export function startWatches(
+  parts: Pick<SupervisorParts, 'config' | 'events'> & {
+    readonly roots: readonly PluginRoot[];
+    readonly fleet: Fleet;
+    readonly users: InputUsers;
+  },
+): Watches {
+  const { config, events, roots, fleet, users } = parts;
+  const rootPaths = roots.map((root) => root.path);
+  const tellProblem = (path: string, message: string) =>
+    events.publish('watch-problem', { subject: path, data: { path, message } });
+  const rescan = (path: string) => {
+    for (const root of roots) if (root.path === path) fleet.rescan(root);
+  };
+
+  const rootWatch = startRootWatch({
+    roots: rootPaths,
+    intervalMs: rootCheckMs,
+    onGone: (path) =>
+      tellProblem(path, 'The plugin folder is gone. Its plugins keep serving; it is picked up again when it is back.'),
+    onBack(path) {
+      tellProblem(path, 'The plugin folder is there again.');
+      folderWatch.add(path);
+      rescan(path);
+    },
+  });
+  const folderWatch = createFolderWatch({
+    folders: [...rootPaths, ...config.sharedDirs.filter((folder) => existsSync(folder))],
+    polling: config.watch.polling,
+    onHint(path) {
+      if (rootPaths.includes(path)) rootWatch.check();
+      fleet.hint(path);
+    },
+    onProblem: tellProblem,
+    onReady: () => roots.forEach(fleet.rescan),
+  });
+  const round = startSlowRound({ intervalMs: roundStepMs, inputs: users, onChange: fleet.hint });
+
+  return {
+    async close() {
+      round.close();
+      rootWatch.close();
+      await folderWatch.close();
+    },
+  };
 }
