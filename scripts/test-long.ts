@@ -19,6 +19,8 @@ const steps: readonly Step[] = [
   { name: 'counts', args: [...vitest, 'test/engines/quickjs'], env: { HOTCELL_LONG: '1' } },
   { name: 'chaos', args: [...vitest, 'test/plugins/lifecycle-chaos.test.ts'], env: { HOTCELL_CHAOS_RUNS: '300' } },
   { name: 'template', args: [...vitest, 'test/scripts/build-template.test.ts'], env: { HOTCELL_LONG: '1' } },
+  { name: 'storms', args: [...vitest, 'test/plugins/save-storms.test.ts'], env: { HOTCELL_LONG: '1' } },
+  { name: 'writes', args: [...vitest, 'test/capabilities/files/killed-write.test.ts'], env: { HOTCELL_LONG: '1' } },
   { name: 'package', args: [...vitest, 'test/package.test.ts'], env: { HOTCELL_LONG: '1' } },
   { name: 'soak', args: [...vitest, '--config', 'test/long/vitest.config.ts'] },
 ];

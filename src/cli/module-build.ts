@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Config } from '../config/config-types.ts';
@@ -50,6 +50,9 @@ const otherEngine: Pick<Engine, 'load'> = {
 export async function buildPluginModule(path: string, config: Config, signal: AbortSignal): Promise<ModuleOutcome> {
   const source = findPlugin(path);
   const dataDir = mkdtempSync(join(tmpdir(), 'hotcell-build-'));
+  // What a daemon of this folder made at its start needs not be made again.
+  const made = join(config.dataDir, 'cache');
+  if (existsSync(made)) cpSync(made, join(dataDir, 'cache'), { recursive: true });
   const closers: (() => Promise<void>)[] = [];
   try {
     const outcome = await buildOnce(source, { config, dataDir, closers }, signal);

@@ -27,10 +27,14 @@ export function listParts(code: string): string[] {
     .map(([name]) => name);
 }
 
+let bundled: Promise<PortableCode> | undefined;
+
 /** Reads the code that the package build left, or bundles it from source. */
 export async function loadPortableCode(): Promise<PortableCode> {
   const file = fileURLToPath(builtFile);
-  return existsSync(file) ? readCode.Parse(JSON.parse(readFileSync(file, 'utf8'))) : bundlePortableCode();
+  if (existsSync(file)) return readCode.Parse(JSON.parse(readFileSync(file, 'utf8')));
+  bundled ??= bundlePortableCode();
+  return bundled;
 }
 
 /** The module that plugins are frozen into: QuickJS with an adapter to Extism. */

@@ -3,9 +3,10 @@ import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { approvalContracts } from '../../src/operations/contracts/approvals.ts';
 import { executionContracts } from '../../src/operations/contracts/executions.ts';
+import { until } from '../plugins/rig/supervisor-rig.ts';
 import { type DaemonProcess, makeDaemonFolder, removeDaemonFolder, startDaemonProcess } from './daemon-process.ts';
 
 const command = fileURLToPath(new URL('../../bin/hotcell.js', import.meta.url));
@@ -14,7 +15,7 @@ const command = fileURLToPath(new URL('../../bin/hotcell.js', import.meta.url));
 const asker = (edition: number, isolation = 'call') => `
 let calls = 0;
 export default {
-  name: 'asker', description: 'Asks in the middle of a loop.', isolation: '${isolation}',
+  description: 'Asks in the middle of a loop.', isolation: '${isolation}',
   handler: async (args: { questions: number }, context) => {
     calls += 1;
     const secret = Math.random();
@@ -29,47 +30,78 @@ export default {
 };
 `;
 const wiper = `export default {
-  name: 'wiper', description: 'Wipes.', isDangerous: true,
+  description: 'Wipes.', isDangerous: true,
   handler: (args: { disk: string }) => 'wiped ' + args.disk,
 };
 `;
+const plugins = {
+  'looping.ts': asker(1),
+  'edited.ts': asker(1),
+  'stopped.ts': asker(1),
+  'lasting.ts': asker(1, 'session'),
+  'removed.ts': asker(1),
+  'wiper.ts': wiper,
+  'denied.ts': wiper,
+};
 
-let daemon: DaemonProcess | undefined;
-let folder: string | undefined;
+type Question = Awaited<ReturnType<typeof findQuestion>>;
+let folder: string;
+let daemon: DaemonProcess;
+/** What was asked before the first kill, by the tool that asked. */
+const asked = new Map<string, Question>();
 
-afterEach(async () => {
-  await daemon?.kill();
-  if (folder !== undefined) removeDaemonFolder(folder);
-  daemon = undefined;
-  folder = undefined;
-});
-
-async function start(plugins: Record<string, string>): Promise<DaemonProcess> {
+beforeAll(async () => {
   folder = makeDaemonFolder(plugins);
   daemon = await startDaemonProcess(folder);
-  return daemon;
-}
+  expect(await daemon.call('lasting', { questions: 0 })).toMatchObject({ output: { calls: 1 } });
+  asked.set('looping', await askAndForget('looping', { questions: 2 }));
+  asked.set('lasting', await askAndForget('lasting', { questions: 1 }));
+  asked.set('removed', await askAndForget('removed', { questions: 1 }));
+  asked.set('wiper', await askAndForget('wiper', { disk: 'C' }));
+  asked.set('denied', await askAndForget('denied', { disk: 'C' }));
+  const { executionId } = findAsked('wiper');
+  expect(await daemon.client.invoke(executionContracts.get, { id: executionId })).toMatchObject({ status: 'pending' });
+  await restart(() => rmSync(join(folder, 'plugins', 'removed.ts')));
+}, 120_000);
+afterAll(async () => {
+  await daemon?.kill();
+  removeDaemonFolder(folder);
+});
 
 /** As a power cut: killed and started again. */
-async function restart(): Promise<DaemonProcess> {
-  if (daemon === undefined || folder === undefined) throw new Error('nothing runs');
+async function restart(meanwhile: () => void = () => {}): Promise<void> {
   await daemon.kill();
+  meanwhile();
   daemon = await startDaemonProcess(folder);
-  return daemon;
 }
 
-/** The one question that is open, as soon as it is asked. */
-async function findQuestion(running: DaemonProcess) {
-  const list = () => running.client.invoke(approvalContracts.list, {});
-  await expect.poll(async () => (await list()).items.length, { timeout: 10_000 }).toBe(1);
-  const [question] = (await list()).items;
+/** The open question of a tool, as soon as it is asked, and not the one before. */
+async function findQuestion(tool: string, before?: string) {
+  const find = async () => {
+    const { items } = await daemon.client.invoke(approvalContracts.list, {});
+    return items.find((item) => item.tool === tool && item.id !== before);
+  };
+  await until(async () => (await find()) !== undefined, `a question of ${tool}`);
+  const question = await find();
   if (question?.executionId === undefined) throw new Error('no question of a call');
   return { ...question, executionId: question.executionId };
 }
 
-const approve = (running: DaemonProcess, id: string) =>
-  running.client.invoke(approvalContracts.answer, { id, answer: 'approve', person: true });
-const waitForEnd = (running: DaemonProcess, id: string) => running.client.invoke(executionContracts.get, { id, waitMs: 20_000 });
+/** Starts a call whose connection dies with the daemon; resolves with what it asks. */
+function askAndForget(ref: string, args: Record<string, unknown>): Promise<Question> {
+  daemon.call(ref, args).catch(() => {});
+  return findQuestion(ref);
+}
+
+function findAsked(tool: string): Question {
+  const question = asked.get(tool);
+  if (question === undefined) throw new Error(`${tool} asked nothing`);
+  return question;
+}
+
+const answer = (id: string, decision: 'approve' | 'deny' = 'approve') =>
+  daemon.client.invoke(approvalContracts.answer, { id, answer: decision, person: true });
+const waitForEnd = (id: string) => daemon.client.invoke(executionContracts.get, { id, waitMs: 20_000 });
 
 /** Deletes the base image and the images of all generations; returns how many there were. */
 function removeImages(dataDir: string): number {
@@ -80,105 +112,78 @@ function removeImages(dataDir: string): number {
   return files.length;
 }
 
-/** Starts a call whose connection dies with the daemon. */
-function callAndForget(running: DaemonProcess, ref: string, args: Record<string, unknown>): void {
-  running.call(ref, args).catch(() => {});
-}
-
-describe('a call that waits for a person', () => {
-  it('is answered after the daemon was killed, and goes on on the very line, question after question', async () => {
-    let running = await start({ 'asker.ts': asker(1) });
-    callAndForget(running, 'asker', { questions: 2 });
-    const first = await findQuestion(running);
-    expect(first).toMatchObject({ kind: 'confirm', question: 'Go on with round 1?', saidBy: 'plugin', tool: 'asker' });
-    running = await restart();
-    expect((await findQuestion(running)).id).toBe(first.id);
-    await approve(running, first.id);
-    const second = await findQuestion(running);
+describe('a call that waits for a person while the daemon is killed', () => {
+  it('is answered, and goes on on the very line, question after question', async () => {
+    const first = findAsked('looping');
+    expect(first).toMatchObject({ kind: 'confirm', question: 'Go on with round 1?', saidBy: 'plugin' });
+    expect((await findQuestion('looping')).id).toBe(first.id);
+    await answer(first.id);
+    const second = await findQuestion('looping', first.id);
     expect(second).toMatchObject({ question: 'Go on with round 2?', executionId: first.executionId });
-    running = await restart();
-    await approve(running, second.id);
-    expect(await waitForEnd(running, first.executionId)).toMatchObject({
+    await restart();
+    await answer(second.id);
+    expect(await waitForEnd(first.executionId)).toMatchObject({
       status: 'success',
       output: { edition: 1, calls: 1, seen: ['1:true:true', '2:true:true'] },
     });
   });
 
+  it('keeps the memory of its session', async () => {
+    const { id, executionId } = findAsked('lasting');
+    await answer(id);
+    expect(await waitForEnd(executionId)).toMatchObject({ output: { calls: 2, seen: ['1:true:true'] } });
+    expect(await daemon.call('lasting', { questions: 0 })).toMatchObject({ output: { calls: 3 } });
+  });
+
+  it('begins after the restart when it waited for leave to begin', async () => {
+    const question = findAsked('wiper');
+    expect(question).toMatchObject({ kind: 'call', reason: 'dangerous', details: { arguments: { disk: 'C' } } });
+    await answer(question.id);
+    expect(await waitForEnd(question.executionId)).toMatchObject({ status: 'success', output: 'wiped C' });
+  });
+
+  it('ends as denied when a person says no', async () => {
+    const { id, executionId } = findAsked('denied');
+    await answer(id, 'deny');
+    expect(await waitForEnd(executionId)).toMatchObject({ status: 'error', error: { code: 'approval-denied' } });
+  });
+
+  it('ends as interrupted when its plugin is gone', async () => {
+    const { executionId } = findAsked('removed');
+    expect(await waitForEnd(executionId)).toMatchObject({ status: 'error', error: { code: 'interrupted' } });
+    const { items } = await daemon.client.invoke(approvalContracts.list, {});
+    expect(items.filter(({ tool }) => tool === 'removed')).toEqual([]);
+  });
+
   it('finishes in the generation that it began in, though the plugin was edited and every image is gone', async () => {
-    let running = await start({ 'asker.ts': asker(1) });
-    callAndForget(running, 'asker', { questions: 1 });
-    const question = await findQuestion(running);
-    writeFileSync(join(running.folder, 'plugins', 'asker.ts'), asker(2));
+    const question = await askAndForget('edited', { questions: 1 });
+    writeFileSync(join(folder, 'plugins', 'edited.ts'), asker(2));
     await expect
-      .poll(async () => (await running.call('asker', { questions: 0 })).output, { timeout: 10_000 })
+      .poll(async () => (await daemon.call('edited', { questions: 0 })).output, { timeout: 20_000 })
       .toMatchObject({ edition: 2 });
-    await running.kill();
-    expect(removeImages(join(running.folder, '.hotcell'))).toBeGreaterThan(1);
-    running = await restart();
-    expect(await running.call('asker', { questions: 0 })).toMatchObject({ output: { edition: 2 } });
-    await approve(running, question.id);
-    expect(await waitForEnd(running, question.executionId)).toMatchObject({
+    await restart(() => expect(removeImages(join(folder, '.hotcell'))).toBeGreaterThan(1));
+    expect(await daemon.call('edited', { questions: 0 })).toMatchObject({ output: { edition: 2 } });
+    await answer(question.id);
+    expect(await waitForEnd(question.executionId)).toMatchObject({
       status: 'success',
       output: { edition: 1, calls: 1, seen: ['1:true:true'] },
     });
   });
+});
 
-  it('is left to the next daemon by one that is asked to stop, and shown by the command that waits for it', async () => {
-    let running = await start({ 'asker.ts': asker(1) });
-    const answer = running.call('asker', { questions: 1 });
-    const { id, executionId } = await findQuestion(running);
-    const refused = expect(answer).rejects.toMatchObject({ code: 'shutting-down', facts: { executionId } });
-    expect(await running.stop()).toBe(0);
+describe('a call that waits for a person while the daemon is asked to stop', () => {
+  it('is left to the next daemon, and shown by the command that waits for it', async () => {
+    const called = daemon.call('stopped', { questions: 1 });
+    const refused = expect(called).rejects.toMatchObject({ code: 'shutting-down' });
+    const { id, executionId } = await findQuestion('stopped');
+    expect(await daemon.stop()).toBe(0);
     await refused;
-    running = await restart();
+    await expect(called).rejects.toMatchObject({ facts: { executionId } });
+    daemon = await startDaemonProcess(folder);
     const shown = promisify(execFile)(process.execPath, [command, 'executions', 'show', executionId, '--wait', '--json'], {
-      cwd: running.folder,
+      cwd: folder,
     });
-    await approve(running, id);
+    await answer(id);
     expect(JSON.parse((await shown).stdout)).toMatchObject({ status: 'success', output: { seen: ['1:true:true'] } });
-  });
-
-  it('keeps the memory of its session', async () => {
-    let running = await start({ 'asker.ts': asker(1, 'session') });
-    expect(await running.call('asker', { questions: 0 })).toMatchObject({ output: { calls: 1 } });
-    callAndForget(running, 'asker', { questions: 1 });
-    const question = await findQuestion(running);
-    running = await restart();
-    await approve(running, question.id);
-    expect(await waitForEnd(running, question.executionId)).toMatchObject({ output: { calls: 2, seen: ['1:true:true'] } });
-    expect(await running.call('asker', { questions: 0 })).toMatchObject({ output: { calls: 3 } });
-  });
-
-  it('begins after the restart when it waited for leave to begin', async () => {
-    let running = await start({ 'wiper.ts': wiper });
-    callAndForget(running, 'wiper', { disk: 'C' });
-    const question = await findQuestion(running);
-    expect(question).toMatchObject({ kind: 'call', reason: 'dangerous', details: { arguments: { disk: 'C' } } });
-    expect(await running.client.invoke(executionContracts.get, { id: question.executionId })).toMatchObject({
-      status: 'pending',
-    });
-    running = await restart();
-    await approve(running, question.id);
-    expect(await waitForEnd(running, question.executionId)).toMatchObject({ status: 'success', output: 'wiped C' });
-  });
-
-  it('ends as denied when a person says no', async () => {
-    let running = await start({ 'wiper.ts': wiper });
-    callAndForget(running, 'wiper', { disk: 'C' });
-    const { id, executionId } = await findQuestion(running);
-    running = await restart();
-    await running.client.invoke(approvalContracts.answer, { id, answer: 'deny', person: true });
-    expect(await waitForEnd(running, executionId)).toMatchObject({ status: 'error', error: { code: 'approval-denied' } });
-  });
-
-  it('ends as interrupted when its plugin is gone', async () => {
-    let running = await start({ 'asker.ts': asker(1) });
-    callAndForget(running, 'asker', { questions: 1 });
-    const { executionId } = await findQuestion(running);
-    await running.kill();
-    rmSync(join(running.folder, 'plugins', 'asker.ts'));
-    running = await restart();
-    expect(await waitForEnd(running, executionId)).toMatchObject({ status: 'error', error: { code: 'interrupted' } });
-    expect((await running.client.invoke(approvalContracts.list, {})).items).toEqual([]);
   });
 });

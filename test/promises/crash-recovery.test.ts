@@ -5,7 +5,7 @@ import { pluginContracts } from '../../src/operations/contracts/plugins.ts';
 import { type CrashNotes, crashPlugins, createRandom, startCrashLoad } from './crash-load.ts';
 import { type DaemonProcess, makeDaemonFolder, removeDaemonFolder, startDaemonProcess } from './daemon-process.ts';
 
-const kills = Number(process.env.HOTCELL_KILLS ?? 5);
+const kills = Number(process.env.HOTCELL_KILLS ?? 2);
 const seed = Number(process.env.HOTCELL_SEED ?? Math.floor(Math.random() * 2 ** 32));
 const longestLoadMs = 400;
 

@@ -9,6 +9,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { toolContracts } from '../../src/operations/contracts/tools.ts';
 import { isDockerReady, testImages } from '../engines/process/docker/docker-machine.ts';
 import { canStartDocker, startSecondDocker } from '../engines/process/docker/second-docker.ts';
+import { until } from '../plugins/rig/supervisor-rig.ts';
 import { type DaemonProcess, makeDaemonFolder, removeDaemonFolder, startDaemonProcess } from './daemon-process.ts';
 
 const bin = fileURLToPath(new URL('../../bin/hotcell.js', import.meta.url));
@@ -169,7 +170,7 @@ describe('native commands where there is no Docker', () => {
         );
         return /"sleep/.test(JSON.stringify(tops));
       };
-      while (!(await isAsleep()));
+      await until(isAsleep, 'the command in its container');
       await engine.end('SIGKILL');
       await engine.start();
       expect(await calling).toMatchObject({

@@ -5,7 +5,9 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openPlace, places } from './places.ts';
 
-const rounds = 8;
+// Every moment of a write: `npm run test:long writes`.
+const rounds = process.env.HOTCELL_LONG ? 16 : 3;
+const lastKillMs = 17;
 const size = 4_000_000;
 
 /** A daemon's file capability in a process of its own that writes whole files of one letter, again and again. */
@@ -21,7 +23,7 @@ describe.each(places)('a write in a %s', (name) => {
     const file = join(place.dir, 'x');
     for (let round = 0; round < rounds; round++) {
       const writer = await startWriter(place.table.dataDir, join(place.outside, '..', 'docs'), place.at('x'));
-      await new Promise((resolve) => setTimeout(resolve, 3 + round * 2));
+      await new Promise((resolve) => setTimeout(resolve, 3 + (round * (lastKillMs - 3)) / (rounds - 1)));
       writer.kill('SIGKILL');
       await once(writer, 'exit');
       const bytes = readFileSync(file);

@@ -53,13 +53,81 @@ const files: Record<string, string> = {
     void one;`,
 };
 
-describe('details of tool files in other shapes', () => {
-  let rig: Awaited<ReturnType<typeof startSmallDaemon>>;
-  beforeAll(async () => {
-    rig = await startSmallDaemon(files);
-  }, 120_000);
-  afterAll(() => rig.close());
+const lacking: readonly (readonly [file: string, text: string, message: RegExp, fix: RegExp])[] = [
+  [
+    'packages.ts',
+    `import a from 'not-there-a'; import b from '@not/there-b/deep'; import c from 'not-there-a/more'; export default { description: 'x', handler: () => [a, b, c] };`,
+    /^2 packages .*"not-there-a", "@not\/there-b"\.$/,
+    /npm install not-there-a @not\/there-b\.$/,
+  ],
+  [
+    'alias.ts',
+    `import { a } from '@/lib/a'; export default { description: 'x', handler: () => a };`,
+    /"@\/lib\/a".*path alias/,
+    /relative path/,
+  ],
+  [
+    'host_tools.ts',
+    `import { createBashTool } from '@mariozechner/pi-coding-agent'; export default function (pi: any) { const bash = createBashTool('/'); pi.registerTool({ ...bash, execute: async (id) => bash.execute(id) }); }`,
+    /tools that its own host makes/,
+    /handler/,
+  ],
+  [
+    'type_only.ts',
+    `import type { Plugin, tool } from '@opencode-ai/plugin'; export const Mine: Plugin = async (ctx) => ({ tool: { mine: tool({ description: 'm', args: {}, async execute() {} }) } });`,
+    /failed without its own host: Mine: .*tool/,
+    /handler/,
+  ],
+  [
+    'method.ts',
+    `import { tool } from 'ai'; export const Search = { id: 'search', build(params: any) { return tool({ description: 'x', inputSchema: {}, execute: () => params }); } };`,
+    /wants options: Search\.build/,
+    /export default Search\.build\(/,
+  ],
+  [
+    'no_tools.js',
+    `import { Server } from '@modelcontextprotocol/sdk/server/index.js'; const server = new Server({ name: 'n' }); server.listTools = async () => ({ tools: [] });`,
+    /an MCP server that has no tools/,
+    /server\.registerTool/,
+  ],
+  [
+    'no_exports.ts',
+    `import { zodSchema } from 'ai'; const weather = { description: 'w', inputSchema: zodSchema({}), execute: async () => 1 }; console.log(weather);`,
+    /exports nothing/,
+    /export default/,
+  ],
+  [
+    'provider.ts',
+    `import { tool } from 'ai'; import { z } from 'zod'; export const WebFetch = tool({ id: 'x.fetch', name: 'WebFetch', args: {}, inputSchema: z.object({ url: z.string() }) });`,
+    /describes tools \(WebFetch\) without the functions/,
+    /handler/,
+  ],
+];
 
+const misspelt: readonly (readonly [file: string, text: string, warning: string])[] = [
+  [
+    'adds.ts',
+    `export default { name: 'adds', descripton: 'Adds', inputSchema: { type: 'object', properties: {} }, execute: () => 1 };`,
+    'Key "descripton" of a tool is not read. Did you mean "description"?',
+  ],
+  [
+    'counts.ts',
+    `import { tool } from 'ai'; export const counts = tool({ description: 'C', inputSchem: { type: 'object', properties: {} }, execute: () => 1 });`,
+    'Key "inputSchem" of a tool is not read. Did you mean "inputSchema", "input_schema" or "input"?',
+  ],
+];
+
+const same = `export default { description: 'x', inputSchema: {}, name: 'same', execute: () => 1 };`;
+
+let rig: Awaited<ReturnType<typeof startSmallDaemon>>;
+beforeAll(async () => {
+  const others = [...lacking, ...misspelt].map(([file, text]) => [file, text]);
+  rig = await startSmallDaemon({ ...files, ...Object.fromEntries(others), 'a_first.ts': same, 'b_second.ts': same });
+}, 120_000);
+afterAll(() => rig.close());
+const find = (file: string) => rig.parts.plugins.list().find(({ path }) => path.endsWith(`/${file}`));
+
+describe('details of tool files in other shapes', () => {
   it.each([
     ['page', { word: ' A ', size: '7' }, { word: 'a', size: 7 }],
     ['page', { word: 'b' }, { word: 'b', size: 20 }],
@@ -92,96 +160,20 @@ describe('details of tool files in other shapes', () => {
 });
 
 describe('tool files that lack something', () => {
-  it.each([
-    [
-      'packages.ts',
-      `import a from 'not-there-a'; import b from '@not/there-b/deep'; import c from 'not-there-a/more'; export default { description: 'x', handler: () => [a, b, c] };`,
-      /^2 packages .*"not-there-a", "@not\/there-b"\.$/,
-      /npm install not-there-a @not\/there-b\.$/,
-    ],
-    [
-      'alias.ts',
-      `import { a } from '@/lib/a'; export default { description: 'x', handler: () => a };`,
-      /"@\/lib\/a".*path alias/,
-      /relative path/,
-    ],
-    [
-      'host_tools.ts',
-      `import { createBashTool } from '@mariozechner/pi-coding-agent'; export default function (pi: any) { const bash = createBashTool('/'); pi.registerTool({ ...bash, execute: async (id) => bash.execute(id) }); }`,
-      /tools that its own host makes/,
-      /handler/,
-    ],
-    [
-      'type_only.ts',
-      `import type { Plugin, tool } from '@opencode-ai/plugin'; export const Mine: Plugin = async (ctx) => ({ tool: { mine: tool({ description: 'm', args: {}, async execute() {} }) } });`,
-      /failed without its own host: Mine: .*tool/,
-      /handler/,
-    ],
-    [
-      'method.ts',
-      `import { tool } from 'ai'; export const Search = { id: 'search', build(params: any) { return tool({ description: 'x', inputSchema: {}, execute: () => params }); } };`,
-      /wants options: Search\.build/,
-      /export default Search\.build\(/,
-    ],
-    [
-      'no_tools.js',
-      `import { Server } from '@modelcontextprotocol/sdk/server/index.js'; const server = new Server({ name: 'n' }); server.listTools = async () => ({ tools: [] });`,
-      /an MCP server that has no tools/,
-      /server\.registerTool/,
-    ],
-    [
-      'no_exports.ts',
-      `import { zodSchema } from 'ai'; const weather = { description: 'w', inputSchema: zodSchema({}), execute: async () => 1 }; console.log(weather);`,
-      /exports nothing/,
-      /export default/,
-    ],
-    [
-      'provider.ts',
-      `import { tool } from 'ai'; import { z } from 'zod'; export const WebFetch = tool({ id: 'x.fetch', name: 'WebFetch', args: {}, inputSchema: z.object({ url: z.string() }) });`,
-      /describes tools \(WebFetch\) without the functions/,
-      /handler/,
-    ],
-  ])('%s says so in one sentence', async (file, text, message, fix) => {
-    const rig = await startSmallDaemon({ [file]: text });
-    try {
-      expect(rig.parts.plugins.list()[0]).toMatchObject({
-        state: 'failed',
-        diagnostic: { message: expect.stringMatching(message), fix: expect.stringMatching(fix) },
-      });
-    } finally {
-      await rig.close();
-    }
+  it.each(lacking)('%s says so in one sentence', (file, _text, message, fix) => {
+    expect(find(file)).toMatchObject({
+      state: 'failed',
+      diagnostic: { message: expect.stringMatching(message), fix: expect.stringMatching(fix) },
+    });
   });
 
-  it.each([
-    [
-      'adds.ts',
-      `export default { name: 'adds', descripton: 'Adds', inputSchema: { type: 'object', properties: {} }, execute: () => 1 };`,
-      'Key "descripton" of a tool is not read. Did you mean "description"?',
-    ],
-    [
-      'counts.ts',
-      `import { tool } from 'ai'; export const counts = tool({ description: 'C', inputSchem: { type: 'object', properties: {} }, execute: () => 1 });`,
-      'Key "inputSchem" of a tool is not read. Did you mean "inputSchema", "input_schema" or "input"?',
-    ],
-  ])('%s serves, and its misspelt key is named', async (file, text, warning) => {
-    const rig = await startSmallDaemon({ [file]: text });
-    try {
-      expect(rig.parts.plugins.list()[0]).toMatchObject({ state: 'ready', warnings: expect.arrayContaining([warning]) });
-    } finally {
-      await rig.close();
-    }
+  it.each(misspelt)('%s serves, and its misspelt key is named', (file, _text, warning) => {
+    expect(find(file)).toMatchObject({ state: 'ready', warnings: expect.arrayContaining([warning]) });
   });
 
-  it('names both files whose tools have one name', async () => {
-    const text = `export default { description: 'x', inputSchema: {}, name: 'same', execute: () => 1 };`;
-    const rig = await startSmallDaemon({ 'a_first.ts': text, 'b_second.ts': text });
-    try {
-      const failed = rig.parts.plugins.list().find(({ state }) => state === 'failed');
-      expect(failed?.diagnostic?.message).toMatch(/a_first\.ts/);
-      expect(failed?.diagnostic?.message).toMatch(/b_second\.ts/);
-    } finally {
-      await rig.close();
-    }
+  it('names both files whose tools have one name', () => {
+    const [failed] = [find('a_first.ts'), find('b_second.ts')].filter((plugin) => plugin?.state === 'failed');
+    expect(failed?.diagnostic?.message).toMatch(/a_first\.ts/);
+    expect(failed?.diagnostic?.message).toMatch(/b_second\.ts/);
   });
 });

@@ -183,81 +183,95 @@ describe('tool files in other shapes', () => {
   });
 });
 
+const unusable: readonly (readonly [file: string, text: string, message: RegExp, fix: RegExp])[] = [
+  [
+    'commands.ts',
+    `export default function (pi: any) { pi.registerCommand('x', {}); pi.on('agent_end', () => {}); }`,
+    /registers no tool/,
+    /handler/,
+  ],
+  [
+    'options.js',
+    `import { tool } from 'ai'; export function createRead(options) { return tool({ description: 'r', execute: () => options.a }); }`,
+    /wants options: createRead/,
+    /createRead\(\{/,
+  ],
+  [
+    'klass.js',
+    `import { Tool } from '@langchain/core/tools'; export class Hook extends Tool { name = 'h'; description = 'd'; constructor({ a: { b } }) { super(); this.b = b; } _call() {} }`,
+    /class Hook/,
+    /new Hook\(/,
+  ],
+  [
+    'defined.ts',
+    `export const tools = [{ name: 'a', description: 'A', inputSchema: { type: 'object' } }];`,
+    /without the functions/,
+    /handler/,
+  ],
+  [
+    'apart.ts',
+    `export const tools = [{ type: 'function', function: { name: 'a', description: 'A', parameters: { type: 'object' } } }]; export const table = { a: () => 1 };`,
+    /describes tools \(tools\) apart from the functions that do their work \(table\.a\)/,
+    /handler: .* table\.a\(/,
+  ],
+  ['math.ts', `export const add = (a: number, b: number) => a + b;`, /exports functions \(add\)/, /tools: \{ add/],
+  [
+    'native.ts',
+    `import { spawn } from 'node:child_process'; export default function (pi: any) { pi.registerCommand('x', { run: () => spawn('ls') }); }`,
+    /registers no tool/,
+    /handler/,
+  ],
+  [
+    'files.ts',
+    `import fs from 'node:fs'; export const size = (path: string) => fs.statSync(path).size;`,
+    /exports functions \(size\)/,
+    /tools: \{ size/,
+  ],
+  [
+    'words.ts',
+    `export default { description: 'x', returns: {}, handlr: () => 1, argz: {}, handler: () => 1 };`,
+    /"returns"\. Here it is called "output"\. "handlr"\. Did you mean "handler"\? "argz"/,
+    /Correct the keys/,
+  ],
+];
+
 describe('files that no tool can be made of', () => {
-  it.each([
-    [
-      'commands.ts',
-      `export default function (pi: any) { pi.registerCommand('x', {}); pi.on('agent_end', () => {}); }`,
-      /registers no tool/,
-      /handler/,
-    ],
-    [
-      'options.js',
-      `import { tool } from 'ai'; export function createRead(options) { return tool({ description: 'r', execute: () => options.a }); }`,
-      /wants options: createRead/,
-      /createRead\(\{/,
-    ],
-    [
-      'klass.js',
-      `import { Tool } from '@langchain/core/tools'; export class Hook extends Tool { name = 'h'; description = 'd'; constructor({ a: { b } }) { super(); this.b = b; } _call() {} }`,
-      /class Hook/,
-      /new Hook\(/,
-    ],
-    [
-      'defined.ts',
-      `export const tools = [{ name: 'a', description: 'A', inputSchema: { type: 'object' } }];`,
-      /without the functions/,
-      /handler/,
-    ],
-    [
-      'apart.ts',
-      `export const tools = [{ type: 'function', function: { name: 'a', description: 'A', parameters: { type: 'object' } } }]; export const table = { a: () => 1 };`,
-      /describes tools \(tools\) apart from the functions that do their work \(table\.a\)/,
-      /handler: .* table\.a\(/,
-    ],
-    ['math.ts', `export const add = (a: number, b: number) => a + b;`, /exports functions \(add\)/, /tools: \{ add/],
-    [
-      'native.ts',
-      `import { spawn } from 'node:child_process'; export default function (pi: any) { pi.registerCommand('x', { run: () => spawn('ls') }); }`,
-      /registers no tool/,
-      /handler/,
-    ],
-    [
-      'files.ts',
-      `import fs from 'node:fs'; export const size = (path: string) => fs.statSync(path).size;`,
-      /exports functions \(size\)/,
-      /tools: \{ size/,
-    ],
-    [
-      'words.ts',
-      `export default { description: 'x', returns: {}, handlr: () => 1, argz: {}, handler: () => 1 };`,
-      /"returns"\. Here it is called "output"\. "handlr"\. Did you mean "handler"\? "argz"/,
-      /Correct the keys/,
-    ],
-  ])('%s fails with one sentence and what to write, and asks for nothing', async (file, text, message, fix) => {
-    const rig = await startSmallDaemon({ [file]: text });
-    try {
-      const [plugin] = rig.parts.plugins.list();
-      expect(plugin).toMatchObject({
-        state: 'failed',
-        diagnostic: { message: expect.stringMatching(message), fix: expect.stringMatching(fix) },
-      });
-      expect(rig.parts.approvals.list({ limit: 10 })).toEqual([]);
-    } finally {
-      await rig.close();
-    }
+  let rig: Awaited<ReturnType<typeof startSmallDaemon>>;
+  beforeAll(async () => {
+    rig = await startSmallDaemon(Object.fromEntries(unusable.map(([file, text]) => [file, text])));
+  }, 120_000);
+  afterAll(() => rig.close());
+
+  it.each(unusable)('%s fails with one sentence and what to write', (file, _text, message, fix) => {
+    expect(rig.parts.plugins.list().find(({ path }) => path.endsWith(`/${file}`))).toMatchObject({
+      state: 'failed',
+      diagnostic: { message: expect.stringMatching(message), fix: expect.stringMatching(fix) },
+    });
+  });
+
+  it('ask for nothing', () => {
+    expect(rig.parts.approvals.list({ limit: 10 })).toEqual([]);
   });
 });
 
 describe('a file that wants an engine', () => {
-  it.each(['node:v8', 'http2', 'node:inspector'])('and imports %s asks for all that it uses in one question', async (builtin) => {
-    const text = `import * as wanted from '${builtin}';
+  const builtins = ['node:v8', 'http2', 'node:inspector'];
+  const textOf = (builtin: string) => `import * as wanted from '${builtin}';
       export default { description: 'x', handler: async (_args: object, context) => { await context.kv.set('a', 1); return Object.keys(wanted); } };`;
-    const rig = await startSmallDaemon({ 'wants.ts': text }, { grantRequested: false });
+
+  it('asks for all that it uses in one question', async () => {
+    const files = Object.fromEntries(builtins.map((builtin, index) => [`wants_${index}.ts`, textOf(builtin)]));
+    const rig = await startSmallDaemon(files, { grantRequested: false });
     try {
       const requested = { engine: ['deno'], kv: expect.anything() };
-      expect(rig.parts.plugins.list()[0]?.permissions).toMatchObject({ source: 'inferred', requested, granted: {} });
-      expect(rig.parts.approvals.list({ limit: 10 })).toHaveLength(1);
+      const asking = { permissions: { source: 'inferred', requested, granted: {} } };
+      expect(rig.parts.plugins.list()).toMatchObject(builtins.map(() => asking));
+      expect(
+        rig.parts.approvals
+          .list({ limit: 10 })
+          .map(({ plugin }) => plugin)
+          .sort(),
+      ).toEqual(['wants_0', 'wants_1', 'wants_2']);
     } finally {
       await rig.close();
     }

@@ -1,6 +1,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { createPlugin, type ExtismPluginOptions, type Plugin } from '@extism/extism';
 import { buildPluginModule, type ModuleOutcome } from '../../../../src/cli/module-build.ts';
 import { loadConfig } from '../../../../src/config/load.ts';
@@ -21,7 +21,9 @@ export async function buildText(file: string, text: string): Promise<ModuleOutco
 
 /** Builds a plugin of the disk with the settings of a folder that has none. */
 export function buildPath(path: string): Promise<ModuleOutcome> {
-  return buildPluginModule(path, loadConfig({ flags: {}, env: {}, cwd: tmpdir(), parsePermissions }), never);
+  const warm = process.env.HOTCELL_WARM_CACHE;
+  const flags = warm === undefined ? {} : { data: dirname(warm) };
+  return buildPluginModule(path, loadConfig({ flags, env: {}, cwd: tmpdir(), parsePermissions }), never);
 }
 
 /** The bytes of a module that must have been built. */
