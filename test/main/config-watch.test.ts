@@ -131,7 +131,7 @@ describe('an edit of the config file while the daemon runs', () => {
     execFileSync('mkfifo', [file]);
     writeFileSync(join(folder, 'told'), stringify({ ...first, plugins: { weather: { units: 'piped' } } }));
     // Waits until somebody reads, and tells whoever does what they should not have read.
-    const writer = spawn('sh', ['-c', 'cat "$0" > "$1"', join(folder, 'told'), file], { stdio: 'ignore' });
+    const writer = spawn('sh', ['-c', 'while :; do cat "$0" > "$1"; done', join(folder, 'told'), file], { stdio: 'ignore' });
     await house.event('config-change', () => true);
     expect((await house.call('units')).output).toBe('none');
     expect(writer.exitCode).toBeNull();
@@ -143,6 +143,27 @@ describe('an edit of the config file while the daemon runs', () => {
     symlinkSync('/dev/zero', file);
     await house.event('config-change', () => true);
     expect((await house.call('units')).output).toBe('none');
+  });
+
+  it('runs the code of a config with code no second time, and says that it waits for a restart', async () => {
+    const code = join(folder, 'own.config.ts');
+    writeFileSync(code, `export default ${JSON.stringify(first)};`);
+    await house.close();
+    house = await openDaemonHouse(folder, { config: code });
+    writeFileSync(code, `export default ${JSON.stringify({ ...first, plugins: {} })};`);
+    await house.event('config-change', ({ data }) => data.path === code && data.restart.includes('own.config.ts'));
+    expect((await house.call('units')).output).toBe('metric');
+  });
+
+  it('looks at the file that was named, and at none beside it', async () => {
+    const named = join(folder, 'named.yaml');
+    writeFileSync(named, stringify(first));
+    await house.close();
+    house = await openDaemonHouse(folder, { config: named });
+    writeFileSync(file, stringify({ ...first, plugins: {} }));
+    writeFileSync(named, stringify({ ...first, plugins: { weather: { units: 'imperial' } } }));
+    await house.event('config-change', ({ data }) => data.path === named && data.applied.includes('plugins'));
+    expect((await house.call('units')).output).toBe('imperial');
   });
 
   it('treats a file that is gone as one that says nothing', async () => {

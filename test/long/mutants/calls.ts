@@ -227,6 +227,20 @@ export const callMutants: MutantsByPromise = {
   ],
   'Two callers of one plugin share no memory': [
     {
+      what: 'who follows one call hears of all',
+      file: 'src/events/event-filter.ts',
+      find: 'if (filter.execution !== undefined && !executionsOf(event).includes(filter.execution)) return undefined;',
+      replace: '',
+      tests: ['test/http/answer-stream.test.ts'],
+    },
+    {
+      what: 'events of all types come whatever was asked for',
+      file: 'src/events/event-filter.ts',
+      find: 'if (filter.types !== undefined && !filter.types.includes(event.type)) return undefined;',
+      replace: '',
+      tests: ['test/events/event-log.test.ts', 'test/http/event-stream.test.ts'],
+    },
+    {
       what: 'sessions of the same name are one cell',
       file: 'src/calls/wait/cell-key.ts',
       find: 'JSON.stringify([unit.path, callerId, session])',
@@ -242,6 +256,20 @@ export const callMutants: MutantsByPromise = {
     },
   ],
   'A key hears of no tool beyond its list': [
+    {
+      what: 'events name tools beyond the list of a key',
+      file: 'src/events/event-filter.ts',
+      find: 'return filter.seesTool === undefined || event.type',
+      replace: 'return true || filter.seesTool === undefined || event.type',
+      tests: ['test/promises/two-callers.test.ts', 'test/events/event-log.test.ts'],
+    },
+    {
+      what: 'an event without a tool that the key knows is told empty',
+      file: 'src/events/event-filter.ts',
+      find: 'return data.added.length + data.removed.length + data.changed.length === 0 ?',
+      replace: 'return false ?',
+      tests: ['test/promises/two-callers.test.ts', 'test/events/event-log.test.ts'],
+    },
     {
       what: 'a list of tools is only for show',
       file: 'src/tools/visible-tools.ts',
@@ -415,6 +443,20 @@ export const callMutants: MutantsByPromise = {
     },
   ],
   'A cloned repository runs no code by being there': [
+    {
+      what: 'an edit of a config with code runs it while the daemon runs',
+      file: 'src/main/config-watch.ts',
+      find: "!['.yaml', '.yml', '.json'].includes(extname(path))",
+      replace: 'false',
+      tests: ['test/main/config-watch.test.ts'],
+    },
+    {
+      what: 'a file that nobody named beside the named one counts',
+      file: 'src/main/config-watch.ts',
+      find: 'const files = isFound ? searched : [configFile];',
+      replace: 'const files = searched;',
+      tests: ['test/main/config-watch.test.ts'],
+    },
     {
       what: 'aliases of a config multiply',
       file: 'src/config/read-file.ts',

@@ -31,6 +31,34 @@ export const permissionMutants: MutantsByPromise = {
   ],
   'What is not granted is refused, at the moment of use': [
     {
+      what: 'a running daemon takes over that everything is granted',
+      file: 'src/config/live.ts',
+      find: "  'grants',\n",
+      replace: "  'grants',\n  'grantRequested',\n",
+      tests: ['test/main/config-watch.test.ts'],
+    },
+    {
+      what: 'what is in force can be written over',
+      file: 'src/config/live.ts',
+      find: 'config: Object.freeze(config),',
+      replace: 'config,',
+      tests: ['test/config/live.test.ts'],
+    },
+    {
+      what: 'a section of what is in force can be written over',
+      file: 'src/config/live.ts',
+      find: "for (const section of Object.values(config)) if (typeof section === 'object') Object.freeze(section);",
+      replace: '',
+      tests: ['test/config/live.test.ts'],
+    },
+    {
+      what: 'a grant that was taken out of the config stays where it was decided',
+      file: 'src/main/config-watch.ts',
+      find: 'await onApplied(applied);',
+      replace: '',
+      tests: ['test/main/config-watch.test.ts'],
+    },
+    {
       what: 'a grant that was revoked while a name was looked up counts',
       file: 'src/capabilities/network/network-check.ts',
       find: 'if (!matchers.allowsHost(host, port)) throw',

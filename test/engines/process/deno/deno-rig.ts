@@ -32,7 +32,11 @@ export interface TryOptions {
 }
 
 /** What a call came to, with what its host saw. */
-export type Tried = RunOutcome & { readonly logs: readonly LogLine[]; readonly asked: readonly BorderRequest[] };
+export type Tried = RunOutcome & {
+  readonly logs: readonly LogLine[];
+  readonly asked: readonly BorderRequest[];
+  readonly progress: number;
+};
 
 /** An engine in a folder of its own. */
 export interface DenoRig {
@@ -66,6 +70,7 @@ export function createTrier(engine: Engine): DenoRig['run'] {
   return async (plugin, tried = {}) => {
     const logs: LogLine[] = [];
     const asked: BorderRequest[] = [];
+    let progress = 0;
     const host: BorderHost = {
       answer: (request, signal) => {
         asked.push(request);
@@ -75,7 +80,9 @@ export function createTrier(engine: Engine): DenoRig['run'] {
       },
       view: tried.view ?? (() => emptyView),
       log: (line) => logs.push(line),
-      progress: () => undefined,
+      progress: () => {
+        progress++;
+      },
       ...(tried.workspace ? { workspace: tried.workspace } : {}),
       ...(tried.dial ? { dial: tried.dial } : {}),
     };
@@ -98,7 +105,7 @@ export function createTrier(engine: Engine): DenoRig['run'] {
       host,
       tried.signal ?? new AbortController().signal,
     );
-    return { ...outcome, logs, asked };
+    return { ...outcome, logs, asked, progress };
   };
 }
 

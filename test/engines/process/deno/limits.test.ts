@@ -80,6 +80,22 @@ describe('limits of a Deno process', () => {
     });
   });
 
+  it('refuses host calls that wait at once and hold too many bytes', async () => {
+    const many = handlerOf(`const text = 'x'.repeat(500_000);
+      return Promise.race(Array.from({ length: 20 }, () => context.kv.set('a', text).catch((error) => error.code)))`);
+    const never = () => new Promise<never>(() => undefined);
+    expect(await rig.run(many, { answer: never })).toMatchObject({ output: 'pending-host-calls-exceeded' });
+  });
+
+  it('cuts long lines, and hears of progress as often as of lines', async () => {
+    const told = handlerOf(
+      `console.log('x'.repeat(50_000)); for (let n = 0; n < 50; n++) context.progress(n, 50); return 'done'`,
+    );
+    const outcome = await rig.run(told, { limits: { logLines: 20 } });
+    expect(outcome).toMatchObject({ output: 'done', progress: 20 });
+    expect(outcome.logs[0]?.text).toHaveLength(16_384);
+  });
+
   it('ends a call that is cancelled in a loop', async () => {
     const controller = new AbortController();
     const running = rig.run(handlerOf("context.kv.get('a'); await 0; for (;;);"), {
