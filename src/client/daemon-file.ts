@@ -4,7 +4,8 @@ import { join } from 'node:path';
 /** The bundled program knows what it was made of; sources that run as they are do not. */
 declare const HOTCELL_BUILD: string;
 
-const thisBuild = typeof HOTCELL_BUILD === 'undefined' ? undefined : HOTCELL_BUILD;
+/** A hash of this program; undefined where the sources run as they are. */
+export const thisBuild = typeof HOTCELL_BUILD === 'undefined' ? undefined : HOTCELL_BUILD;
 
 /** What a running daemon leaves in its data directory, so that clients find it. */
 export interface DaemonFile {

@@ -23,7 +23,11 @@ export const errorCatalog = {
     fix: 'Send Authorization: Bearer <token>; the admin token is in the file "token" of the data directory.',
     status: 401,
   },
-  forbidden: { title: 'Not allowed for this caller', fix: 'Use an admin key: hotcell key create --role admin.', status: 403 },
+  forbidden: {
+    title: 'Not allowed for this caller',
+    fix: 'Ask the operator: this takes the admin token, or a key of role admin.',
+    status: 403,
+  },
   'host-refused': { title: 'Host or Origin refused', fix: 'Use the address that hotcell start printed.', status: 403 },
   'permission-denied': {
     title: 'Permission denied',

@@ -1,3 +1,4 @@
+import { adviseFor } from './advice.ts';
 import type { ErrorCode } from './catalog.ts';
 import type { HotcellError } from './hotcell-error.ts';
 
@@ -12,8 +13,8 @@ export interface Problem {
   readonly [fact: string]: unknown;
 }
 
-/** Turns an error into problem details. Facts never replace a member that the standard or the catalog defines. */
-export function describeProblem(error: HotcellError): Problem {
+/** Turns an error into problem details, for whoever has this role. Facts never replace a member that the standard or the catalog defines. */
+export function describeProblem(error: HotcellError, role?: 'admin' | 'caller'): Problem {
   return {
     ...error.facts,
     type: `urn:hotcell:error:${error.code}`,
@@ -21,6 +22,6 @@ export function describeProblem(error: HotcellError): Problem {
     status: error.status,
     detail: error.message,
     code: error.code,
-    fix: error.fix,
+    fix: adviseFor(role, error.fix),
   };
 }

@@ -1,5 +1,6 @@
 import { finished } from 'node:stream';
 import type { FastifyReply } from 'fastify';
+import type { Caller } from '../callers/caller.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import type { EventEnvelope } from '../events/event.ts';
 import type { OperationStream } from '../operations/operation.ts';
@@ -15,6 +16,7 @@ const maxPendingBytes = 1024 * 1024;
 export interface AnswerStreamParts {
   /** Asked before every event: who was shut out in the meantime hears nothing more. */
   readonly mayHear: () => boolean;
+  readonly role: Caller['role'];
   /** Counts what its reader did not take yet. */
   readonly hold: (bytes: number, cut: () => void) => ReturnType<UnreadAnswers['hold']>;
 }
@@ -62,7 +64,7 @@ export class AnswerStream implements OperationStream {
   }
 
   problem(error: Parameters<typeof formatProblem>[0]): void {
-    this.#end(`event: problem\ndata: ${formatProblem(error)}\n\n`);
+    this.#end(`event: problem\ndata: ${formatProblem(error, this.#parts.role)}\n\n`);
   }
 
   #hold(bytes: number): void {

@@ -144,8 +144,12 @@ function readSequence(text: unknown): number {
 
 function readTypes(value: unknown): EventType[] {
   const names = [value].flat().flatMap((item) => (typeof item === 'string' ? item.split(',') : []));
-  return names.map((name) => {
-    if (isEventType(name)) return name;
-    throw new HotcellError('body-invalid', `There is no event "${name.slice(0, 64)}".${suggestNearNames(name, eventTypes)}`);
-  });
+  return names.map(requireEventType);
+}
+
+/** Throws `body-invalid` with near names and all that there are. */
+export function requireEventType(name: string): EventType {
+  if (isEventType(name)) return name;
+  const message = `There is no event "${name.slice(0, 64)}".${suggestNearNames(name, eventTypes)}`;
+  throw new HotcellError('body-invalid', message, { fix: `Known are ${[...eventTypes].join(', ')}.` });
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
+import type { Caller } from '../callers/caller.ts';
 import type { ErrorCode } from '../errors/catalog.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import { describeProblem } from '../errors/problem.ts';
@@ -54,9 +55,9 @@ export function toHotcellError(error: unknown, log: Logger): HotcellError {
   });
 }
 
-/** The body of a refusal, as sent. */
-export function formatProblem(error: HotcellError): string {
-  return JSON.stringify(describeProblem(error));
+/** The body of a refusal, as sent to somebody of this role. */
+export function formatProblem(error: HotcellError, role?: Caller['role']): string {
+  return JSON.stringify(describeProblem(error, role));
 }
 
 function readCode(error: unknown): string {

@@ -69,6 +69,7 @@ async function answerAsStream(
   finished(reply.raw, parts.shares.streams.take(request.caller));
   const { caller } = request;
   const stream = new AnswerStream(reply, {
+    role: caller.role,
     mayHear: () => parts.isCurrent(caller),
     hold: (bytes, cut) => parts.shares.unread.hold(caller, bytes, cut),
   });

@@ -1,9 +1,11 @@
 import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
 import type { Logger } from 'pino';
+import type { Caller } from '../callers/caller.ts';
 import type { Config } from '../config/config-types.ts';
 import { maxInputDepth, nestsDeeper, nestsTooDeep } from '../config/json-nesting.ts';
 import { limitTable } from '../config/limits.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
+import { describeJsonFault } from '../errors/json-fault.ts';
 import type { EventLog } from '../events/event.ts';
 import { prepareOperations } from '../operations/invoke.ts';
 import type { Operation } from '../operations/operation.ts';
@@ -83,7 +85,7 @@ export async function startHttpServer(parts: HttpServerParts): Promise<HttpServe
   });
   registerDoorAdmission(app, { connections, shares, maxBodyBytes });
   registerUnreadAnswers(app, shares.unread);
-  app.setErrorHandler((error, _request, reply) => sendProblem(reply, toHotcellError(error, log)));
+  app.setErrorHandler((error, request, reply) => sendProblem(reply, toHotcellError(error, log), request.caller?.role));
   app.setNotFoundHandler((request, reply) => sendProblem(reply, refuseUnknownRoute(request.method, request.url, routes)));
 
   const streams = registerEventStream(app, { events, authenticate, isCurrent, shares: shares.streams });
@@ -148,7 +150,11 @@ function createApp(log: Logger): FastifyInstance {
     if (body === '') return done(null, undefined);
     const text = String(body);
     if (nestsDeeper(text, maxInputDepth)) return done(new HotcellError('body-invalid', nestsTooDeep), undefined);
-    parseJson(request, text, done);
+    parseJson(request, text, (error, value) => {
+      if (!error) return done(null, value);
+      // A key that reaches for prototypes is JSON, and refused all the same.
+      done(new HotcellError('body-invalid', `The request body ${describeJsonFault(text)}.`), undefined);
+    });
   });
   return app;
 }
@@ -171,13 +177,13 @@ async function registerOperations(
   });
 }
 
-function sendProblem(reply: FastifyReply, error: HotcellError): FastifyReply {
+function sendProblem(reply: FastifyReply, error: HotcellError, role?: Caller['role']): FastifyReply {
   if (error.code === 'unauthenticated') reply.header('www-authenticate', 'Bearer realm="hotcell"');
   if (error.status === 429) reply.header('retry-after', String(readRetryAfter(error)));
   return reply
     .code(error.status === 200 ? 500 : error.status)
     .type(problemType)
-    .send(formatProblem(error));
+    .send(formatProblem(error, role));
 }
 
 /** Whole seconds, as the header wants them. */

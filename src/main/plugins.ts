@@ -1,4 +1,5 @@
 import type { createToolCaller } from '../calls/tool-caller.ts';
+import { thisBuild } from '../client/daemon-file.ts';
 import { openPluginBuilder } from '../operations/handlers/plugin-builder.ts';
 import { isNothing } from '../permissions/decision.ts';
 import type { NameBook } from '../permissions/name-book.ts';
@@ -59,7 +60,8 @@ export function openPlugins(
       grants.forget(pluginPath);
       uses.forget(pluginPath);
     },
-    builtBy: `${foundation.version} ${escalationRules.fingerprint}`,
+    // Another program may compile, read and warn of the same file in another way.
+    builtBy: `${foundation.version} ${thisBuild ?? ''} ${escalationRules.fingerprint}`,
     onFault: (error) => logFault(error),
   });
   return { plugins, tracer, builder };

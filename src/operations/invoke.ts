@@ -54,7 +54,7 @@ interface SchemaError {
 function refuseInput(operation: Operation, input: unknown, errors: readonly SchemaError[]): HotcellError {
   // Every unknown property is reported twice, once by itself as "schema is false": the named form says more.
   const telling = errors.filter((error) => error.keyword !== 'boolean');
-  const sentences = [...new Set(telling.flatMap((error) => describeError(error, operation)))];
+  const sentences = [...new Set(telling.flatMap((error) => describeError(error, operation, input)))];
   const more = sentences.length > shownErrors ? ` And ${sentences.length - shownErrors} more.` : '';
   const message = `The input of ${operation.name} is not valid: ${sentences.slice(0, shownErrors).join(' ')}${more}`;
   const misplaced = telling.flatMap(({ keyword, params }) =>
@@ -77,13 +77,22 @@ function adviseArguments([first]: readonly string[], operation: Operation, input
   return `Put the arguments of the tool together: {"arguments": {${JSON.stringify(first)}: …}}`;
 }
 
-function describeError({ keyword, instancePath, params, message }: SchemaError, operation: Operation): string[] {
+function describeError({ keyword, instancePath, params, message }: SchemaError, operation: Operation, input: unknown): string[] {
   if (keyword === 'additionalProperties') {
     return textsIn(params, 'additionalProperties').map(
       (name) => `"${name}" is not known here.${suggestNearNames(name, inputProperties(operation))}`,
     );
   }
   if (keyword === 'required') return textsIn(params, 'requiredProperties').map((name) => `"${name}" is missing.`);
+  if (keyword === 'enum') {
+    const allowed = textsIn(params, 'allowedValues');
+    const value = instancePath
+      .split('/')
+      .slice(1)
+      .reduce<unknown>((inner, key) => Object(inner)[key], input);
+    const got = typeof value === 'string' ? `, got "${value.slice(0, 64)}"${suggestNearNames(value, allowed)}` : '';
+    return [`"${instancePath.slice(1)}" must be one of ${allowed.join(', ')}${got.endsWith('?') ? got : `${got}.`}`];
+  }
   const place = instancePath === '' ? 'it' : `"${instancePath.slice(1)}"`;
   return [`${place} ${message}.`];
 }

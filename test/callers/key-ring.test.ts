@@ -107,6 +107,19 @@ describe('createKeyRing', () => {
     expect(open(store).keys.areOfOneLine('key_0', 'key_19999')).toBe(true);
   });
 
+  it('tells whoever watches when a key was changed or revoked, until they are through', () => {
+    const { keys } = open();
+    const { row } = keys.create({ name: 'web', role: 'caller' });
+    const seen: boolean[] = [];
+    const end = keys.watch(() => seen.push(keys.current(row.id) !== undefined));
+    keys.update(row.id, { ratePerMinute: 1 });
+    keys.revoke(row.id);
+    expect(seen).toEqual([true, false]);
+    end();
+    keys.revoke(row.id);
+    expect(seen).toHaveLength(2);
+  });
+
   it('changes nothing of a key that is revoked', () => {
     const { keys } = open();
     const { row } = keys.create({ name: 'web', role: 'caller' });

@@ -130,6 +130,17 @@ describe('subscribe', () => {
     expect(log.readAfter(1, {}, 2).map((event) => event.subject)).toEqual(['of bob', 'weather']);
   });
 
+  it('names no tool beyond what its reader knows, and says nothing where nothing is left', () => {
+    const log = openLog();
+    const told: unknown[] = [];
+    const filter = { caller: 'ann', seesTool: (name: string) => name === 'a' };
+    log.subscribe(filter, ({ data }) => told.push(data));
+    log.publish('tools-change', { subject: 'tools', data: { added: ['a@1.0.0', 'b@1.0.0'], removed: ['b@2.0.0'], changed: [] } });
+    log.publish('tools-change', { subject: 'tools', data: { added: ['b@1.0.0'], removed: [], changed: ['c@1.0.0'] } });
+    expect(told).toEqual([{ added: ['a@1.0.0'], removed: [], changed: [] }]);
+    expect(log.readAfter(0, filter, 9).map(({ data }) => data)).toEqual(told);
+  });
+
   it('ends, also from inside a listener, and begins with the next event', () => {
     const log = openLog();
     const told: string[] = [];

@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
+import { adviseFor } from '../../src/errors/advice.ts';
+import { errorCatalog } from '../../src/errors/catalog.ts';
 import { startSmallDaemon } from '../small-daemon.ts';
 import { readJson } from './door-parts.ts';
 
@@ -107,5 +109,31 @@ describe('where a plugin failed', () => {
     socket.close();
     expect(heard.join('\n')).toContain('it broke');
     expectBlind(heard.join('\n'));
+  });
+});
+
+describe('the next step that a caller is told', () => {
+  it('is never a command that would be refused like the one before: it says who can help', async () => {
+    const refused = await ask('/api/keys', key, { role: 'admin' });
+    const { fix } = await readJson(refused);
+    expect([refused.status, fix]).toEqual([403, 'Ask the operator: this takes the admin token, or a key of role admin.']);
+    const { executionId, error } = await readJson(await ask('/api/tools/breaks/call', key, {}));
+    const shown = (await readJson(await ask(`/api/executions/${executionId}`, key))).error;
+    for (const each of [error, shown]) {
+      expect(each.fix).toBe(`Ask the operator, who sees where: hotcell executions show ${executionId}.`);
+    }
+  });
+
+  it('is the command itself where a caller can take it, and for admins', () => {
+    expect(adviseFor('caller', 'List the tools: hotcell tool list.')).toBe('List the tools: hotcell tool list.');
+    const grant = 'Allow it with: hotcell grant weather net=api.example.com';
+    expect(adviseFor('admin', grant)).toBe(grant);
+    expect(adviseFor('caller', grant)).toBe(`Ask the operator, who can help: ${grant}`);
+  });
+
+  it('says of every error of the catalog that needs an operator that one can help', () => {
+    for (const { fix } of Object.values(errorCatalog)) {
+      if (/hotcell (?:grant|why|start|hook)|in the config/.test(fix)) expect(adviseFor('caller', fix)).toMatch(/operator/);
+    }
   });
 });

@@ -152,7 +152,7 @@ describe('AnswerStream', () => {
     };
     let pendingBytes = 0;
     app.get('/', (_request, reply) => {
-      const stream = new AnswerStream(reply, { mayHear: () => true, hold: () => () => {} });
+      const stream = new AnswerStream(reply, { role: 'caller', mayHear: () => true, hold: () => () => {} });
       stream.accepted('exe_1');
       for (let told = 0; told < 5000; told++) stream.event(event);
       pendingBytes = reply.raw.writableLength;

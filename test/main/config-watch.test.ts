@@ -60,9 +60,12 @@ describe('an edit of the config file while the daemon runs', () => {
     expect(told).toEqual({ path: file, applied: ['grants', 'plugins', 'pluginLimits'], restart: [] });
     expect((await house.call('units')).output).toBe('imperial');
     expect((await house.call('keep')).output).toBe('kept');
+    const stateOf = () => house.daemon.parts.plugins.get('weather').state;
+    expect(stateOf()).toBe('ready');
     expect((await house.call('spin')).error?.message).toContain('200 ms');
     // What is taken out of the file is taken back.
     await save(stringify(first));
+    expect(stateOf()).toBe('pending-grant');
     expect((await house.call('keep')).error?.code).toBe('permission-denied');
   });
 

@@ -1,4 +1,5 @@
 import type { Caller } from '../../callers/caller.ts';
+import { adviseFor } from '../../errors/advice.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import type { Store } from '../../store/store-types.ts';
 import type { CallAnswer, Execution, ExecutionError, ExecutionReader } from '../call-types.ts';
@@ -49,8 +50,10 @@ export function showError(error: ExecutionError, caller: Pick<Caller, 'role'>, e
   const show = `hotcell executions show ${executionId}`;
   const { frames, codeFrame, ...told } = { ...error, fix: error.fix.replace('hotcell executions show ID', show) };
   if (caller.role === 'admin') return { ...error, fix: told.fix };
-  if (frames === undefined && codeFrame === undefined) return told;
-  return { ...told, fix: `${told.fix} An operator sees where: ${show}.` };
+  if (frames === undefined && codeFrame === undefined) return { ...told, fix: adviseFor(caller.role, told.fix) };
+  // The same command shows a caller no more than it has.
+  const step = told.fix.includes(show) ? '' : `${told.fix} `;
+  return { ...told, fix: `${step}Ask the operator, who sees where: ${show}.` };
 }
 
 /** The same for the answer of a call. */

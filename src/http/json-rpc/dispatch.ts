@@ -35,6 +35,6 @@ export async function dispatchRequest(
     return id === undefined ? undefined : formatRpcResult(id, result);
   } catch (error) {
     const refusal = toHotcellError(error, log);
-    return id === undefined ? undefined : formatRpcFailure(id, refusal);
+    return id === undefined ? undefined : formatRpcFailure(id, refusal, context.caller.role);
   }
 }

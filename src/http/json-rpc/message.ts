@@ -1,5 +1,7 @@
+import type { Caller } from '../../callers/caller.ts';
 import { maxInputDepth, nestsDeeper, nestsTooDeep } from '../../config/json-nesting.ts';
 import type { HotcellError } from '../../errors/hotcell-error.ts';
+import { describeJsonFault } from '../../errors/json-fault.ts';
 import { describeProblem } from '../../errors/problem.ts';
 
 /** One request of JSON-RPC 2.0. Without an id it is a notification and gets no answer. */
@@ -34,7 +36,10 @@ export function parseMessage(text: string): RpcMessage {
   try {
     value = JSON.parse(text);
   } catch {
-    return { kind: 'refused', answer: formatRpcError(null, rpcCodes.parse, 'Expected JSON, got something else.') };
+    return {
+      kind: 'refused',
+      answer: formatRpcError(null, rpcCodes.parse, `Expected JSON: the message ${describeJsonFault(text)}.`),
+    };
   }
   if (!Array.isArray(value)) return { kind: 'single', item: parseItem(value) };
   if (value.length === 0 || value.length > maxBatch) {
@@ -72,9 +77,9 @@ export function formatRpcResult(id: string | number | null, result: unknown): st
 }
 
 /** The answer to a request that was refused or failed. */
-export function formatRpcFailure(id: string | number | null, error: HotcellError): string {
+export function formatRpcFailure(id: string | number | null, error: HotcellError, role?: Caller['role']): string {
   const code = error.code === 'body-invalid' ? rpcCodes.params : rpcCodes.refused;
-  return formatRpcError(id, code, error.message, describeProblem(error));
+  return formatRpcError(id, code, error.message, describeProblem(error, role));
 }
 
 /** An error answer with a code of JSON-RPC. */

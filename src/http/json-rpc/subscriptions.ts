@@ -7,6 +7,7 @@ import type { EventLog } from '../../events/event.ts';
 import { eventTypesQuery } from '../../operations/contracts/events.ts';
 import { filterFor } from '../../operations/handlers/events.ts';
 import { type EventSink, startEventFeed } from '../event-feed.ts';
+import { requireEventType } from '../event-stream.ts';
 import type { Shares } from '../shares.ts';
 import { formatNotification } from './message.ts';
 
@@ -36,6 +37,7 @@ export function createSubscriptions(parts: {
   return {
     subscribe(params, caller) {
       if (!subscribeInput.Check(params)) {
+        for (const type of readTexts(Object(params).types)) requireEventType(type);
         throw new HotcellError('body-invalid', 'Expected {types?: [event types], after?: sequence number} as params.');
       }
       if (endsById.size >= maxSubscriptions) {
@@ -76,4 +78,8 @@ export function createSubscriptions(parts: {
       endsById.clear();
     },
   };
+}
+
+function readTexts(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
 }

@@ -25,12 +25,42 @@ export function diagnoseMessages(messages: readonly Message[], context: MessageC
       fix: 'Simplify the file and save again.',
     };
   const packages = [...new Set(messages.flatMap((message) => missingPackage(message) ?? []))];
-  const isPackage = missingPackage(first) !== undefined;
-  const diagnostic =
-    isPackage && packages.length > 1 ? diagnosePackages(packages, first, context) : diagnoseMessage(first, context);
-  const others = messages.filter((message) => message !== first && !(isPackage && missingPackage(message) !== undefined)).length;
+  const imports = messages.filter((message) => isWrongImport(message));
+  if (!imports.includes(first)) return addCount(diagnoseMessage(first, context), messages.length - 1);
+  // Several packages are one sentence, at the first of them.
+  const firstPackage = imports.find((message) => missingPackage(message) !== undefined);
+  const told = imports.filter((message) => message === firstPackage || missingPackage(message) === undefined);
+  const diagnostics = [first, ...told.filter((message) => message !== first)].map((message) =>
+    message === firstPackage && packages.length > 1
+      ? diagnosePackages(packages, message, context)
+      : diagnoseMessage(message, context),
+  );
+  return addCount(joinDiagnostics(diagnostics), messages.length - imports.length);
+}
+
+const maxTold = 10;
+
+/** All that is wrong with the imports as one: the first of them, and what the others say with their places. */
+function joinDiagnostics(diagnostics: readonly Diagnostic[]): Diagnostic {
+  const [first, ...others] = diagnostics;
+  if (first === undefined) throw new Error('there is nothing to join');
+  const sentences = others.map(({ file, line, message }) => {
+    const place = file === undefined || line === undefined ? '' : file === first.file ? `Line ${line}: ` : `${file}:${line}: `;
+    return `${place}${message}`;
+  });
+  const told = [...new Set(sentences)].filter((sentence) => !sentence.endsWith(first.message));
+  const joined = { ...first, message: [first.message, ...told.slice(0, maxTold)].join(' ') };
+  const fixes = [...new Set(diagnostics.slice(0, maxTold + 1).flatMap(({ fix }) => fix ?? []))];
+  return addCount(fixes.length === 0 ? joined : { ...joined, fix: fixes.join(' ') }, Math.max(0, told.length - maxTold));
+}
+
+function addCount(diagnostic: Diagnostic, others: number): Diagnostic {
   if (others === 0) return diagnostic;
   return { ...diagnostic, message: `${diagnostic.message} (and ${others} more ${others === 1 ? 'error' : 'errors'})` };
+}
+
+function isWrongImport({ text, detail }: Message): boolean {
+  return detail instanceof ImportRefusal || /^Could not resolve "/.test(text);
 }
 
 /** A warning of the bundler as one line; undefined when it is about a file of a package. */

@@ -12,6 +12,9 @@ export interface PassedOver {
 }
 
 const maxNamed = 3;
+/** Plugins of a folder of folders are none, at any depth; so deep they are told. */
+const maxDepth = 3;
+const maxLooked = 50;
 
 /** Says why a name in a root that looks like a plugin is none; undefined for plugins, and for what never looked like one. */
 export function explainPassedOver(root: PluginRoot, name: string): PassedOver | undefined {
@@ -28,7 +31,7 @@ export function explainPassedOver(root: PluginRoot, name: string): PassedOver | 
   if (code.length === 0) return undefined;
   const named = code.slice(0, maxNamed).join(', ') + (code.length > maxNamed ? ` and ${code.length - maxNamed} more` : '');
   const what = `The folder ${shown} is no plugin: it has no index.ts, and its package.json names no "main" in it`;
-  const fix = `Name its entry index.ts, move its files up to ${basename(root.path)}, or begin its name with "_" when plugins import it`;
+  const fix = `Name its entry index.ts, move ${code.every((file) => file.includes('/')) ? 'what lies in it' : 'its files'} up to ${basename(root.path)}, or begin its name with "_" when plugins import it`;
   return { path, reason: `${what}, so ${named} ${code.length === 1 ? 'is' : 'are'} not looked at. ${fix}.` };
 }
 
@@ -37,8 +40,13 @@ export function listPassedOver(root: PluginRoot): PassedOver[] {
   return readNames(root.path).flatMap((name) => explainPassedOver(root, name) ?? []);
 }
 
-function listCode(folder: string): string[] {
-  return readNames(folder).filter((name) => /^(?:code|wasm)$/.test(classifyName(name)));
+/** The code in a folder, or, where it has none itself, in the folders within it. */
+function listCode(folder: string, depth = maxDepth): string[] {
+  const names = readNames(folder).slice(0, maxLooked);
+  const own = names.filter((name) => /^(?:code|wasm)$/.test(classifyName(name)));
+  if (own.length > 0 || depth === 0) return own;
+  const inner = names.filter((name) => classifyName(name) === 'folder' && isKind(join(folder, name), 'folder'));
+  return inner.flatMap((name) => listCode(join(folder, name), depth - 1).map((file) => `${name}/${file}`));
 }
 
 function readNames(folder: string): string[] {

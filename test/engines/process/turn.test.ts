@@ -7,16 +7,18 @@ import { type GuestHeader, GuestMisbehaved, type HostMessage } from '../../../sr
 /** A turn whose host never answers; what goes to the guest stands in `sent`. */
 function openTurn(limits: Partial<Limits> = {}) {
   const sent: (HostMessage & { readonly text: string })[] = [];
+  const lines: string[] = [];
+  const told: string[] = [];
   const host: BorderHost = {
     answer: () => new Promise(() => {}),
     view: () => ({ config: {}, env: {}, denied: {} }),
-    log: () => {},
-    progress: () => {},
+    log: (line) => void lines.push(line.text),
+    progress: ({ message = '' }) => void told.push(message),
   };
   const send = (message: HostMessage, text = '') => void sent.push({ ...message, text });
   const turn = new GuestTurn({ limits: resolveLimits(limits), host, send });
   const take = (header: GuestHeader, text = '') => turn.take({ header, text });
-  return { take, sent, codes: () => sent.map(({ text }) => JSON.parse(text).code) };
+  return { take, sent, lines, told, codes: () => sent.map(({ text }) => JSON.parse(text).code) };
 }
 
 describe('GuestTurn', () => {
@@ -39,6 +41,14 @@ describe('GuestTurn', () => {
     const { take, codes } = openTurn();
     for (let id = 1; id <= 3; id++) take({ t: 'ask', id, op: 'kv.set' }, 'x'.repeat(3_000_000));
     expect(codes()).toEqual(['pending-host-calls-exceeded']);
+  });
+
+  it('cuts lines that a guest did not cut itself, and hears of progress as often as of lines', () => {
+    const { take, lines, told } = openTurn({ logLines: 3 });
+    take({ t: 'log' }, JSON.stringify({ level: 'info', text: 'x'.repeat(30_000) }));
+    for (let done = 0; done < 5; done++) take({ t: 'progress' }, JSON.stringify({ done, message: 'm'.repeat(900) }));
+    expect(lines).toEqual(['x'.repeat(16_384)]);
+    expect(told).toEqual(Array.from({ length: 3 }, () => 'm'.repeat(500)));
   });
 
   it('ends a guest that sends messages without end, or longer than any that a guest of ours sends', () => {

@@ -227,13 +227,6 @@ export const callMutants: MutantsByPromise = {
   ],
   'Two callers of one plugin share no memory': [
     {
-      what: 'who follows one call hears of all',
-      file: 'src/events/event-filter.ts',
-      find: 'if (filter.execution !== undefined && !executionsOf(event).includes(filter.execution)) return undefined;',
-      replace: '',
-      tests: ['test/http/answer-stream.test.ts'],
-    },
-    {
       what: 'events of all types come whatever was asked for',
       file: 'src/events/event-filter.ts',
       find: 'if (filter.types !== undefined && !filter.types.includes(event.type)) return undefined;',
@@ -427,6 +420,13 @@ export const callMutants: MutantsByPromise = {
     },
   ],
   'Token and data directory are for their owner alone': [
+    {
+      what: 'a file that came with a clone says where the token goes',
+      file: 'src/client/locate.ts',
+      find: 'if (!isExplicit && !isOfThisMachine(url)) throw refuseForeign(dataDir, url);',
+      replace: '',
+      tests: ['test/client/locate.test.ts'],
+    },
     {
       what: 'a token that others may read stays so',
       file: 'src/client/token-file.ts',

@@ -61,7 +61,7 @@ export const doorMutants: MutantsByPromise = {
       file: 'src/callers/key-ring.ts',
       find: 'const isNew = store.keys.revoke(id, now());\n      for (const tell of watchers) tell();',
       replace: 'const isNew = store.keys.revoke(id, now());',
-      tests: ['test/http/revoked-keys.test.ts'],
+      tests: ['test/callers/key-ring.test.ts'],
     },
     {
       what: 'calls of a revoked key go on',

@@ -184,6 +184,15 @@ export const processMutants: MutantsByPromise = {
       tests: ['test/promises/native-without-docker.test.ts'],
     },
   ],
+  'No container but those of a daemon is stopped or removed': [
+    {
+      what: 'the label of an image makes a container one of the daemon',
+      file: 'src/engines/process/docker/sweep.ts',
+      find: '.filter(({ Names: names }) => names.some(isNameOfContainer));',
+      replace: ';',
+      tests: ['test/engines/process/docker/sweep.test.ts'],
+    },
+  ],
   'Podman keeps the same promises as Docker': [
     {
       what: 'what Podman opens by itself stays open',

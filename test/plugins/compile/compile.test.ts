@@ -54,6 +54,23 @@ async function diagnosticOf(entry = 'a.ts', pluginDir = '.', isFolder = true) {
 }
 
 describe('createCompiler', () => {
+  it('names every wrong import of a file and how to mend it, several packages in one sentence', async () => {
+    write({
+      'plugins/a.ts': `import { x } from './helpr';\nimport fs from 'node:fs';\nimport left from 'left-pad';\nimport right from 'right-pad';\nimport './none.ts';\nexport default { handler: () => [x, fs, left, right] };`,
+      'plugins/helper.ts': 'export const x = 1;',
+    });
+    const { message, fix } = await diagnosticOf();
+    expect(message.match(/node:fs/g)).toHaveLength(1);
+    expect(message).toContain('Line 1: Import "./helpr" was not found: there is no such file.');
+    expect(message).toContain(
+      'Line 3: 2 packages were not found in any node_modules of the plugin or above it: "left-pad", "right-pad".',
+    );
+    expect(message).toContain('Line 5: Import "./none.ts" was not found');
+    expect(message).not.toContain('more error');
+    for (const part of ['context.files', 'Did you mean "./helper.ts"?', 'npm install left-pad right-pad.'])
+      expect(fix).toContain(part);
+  });
+
   it.each([
     [
       'an ES module',

@@ -72,6 +72,15 @@ describe('what is dropped into a plugin folder', () => {
     expect(await list()).toEqual([]);
   });
 
+  it('plugins of folders within a folder are told, too', () => {
+    drop('team/weather/index.ts', tool);
+    drop('team/deep/er/traffic.ts', tool);
+    const root: PluginRoot = { path: house.pluginDir, kind: 'plugins', label: 'plugins' };
+    expect(explainPassedOver(root, 'team')?.reason).toContain(
+      'so deep/er/traffic.ts, weather/index.ts are not looked at. Name its entry index.ts, move what lies in it up to plugins, or',
+    );
+  });
+
   it('folders of data, helpers and tests are nobody to tell of', () => {
     for (const name of ['data/a.json', '_lib/a.ts', 'docs/a.test.ts', 'node_modules/x/index.ts', '.git/a.ts']) drop(name, tool);
     const root: PluginRoot = { path: house.pluginDir, kind: 'plugins', label: 'plugins' };

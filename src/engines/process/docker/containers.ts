@@ -1,9 +1,8 @@
-import { randomBytes } from 'node:crypto';
 import type Docker from 'dockerode';
 import { type CellContainer, startContainer } from './container.ts';
 import type { ContainerPlan, ContainerRuntime } from './container-spec.ts';
 import { readStatus } from './docker-client.ts';
-import { sweepContainers } from './sweep.ts';
+import { nameContainer, sweepContainers } from './sweep.ts';
 
 /** Every container of one daemon: started here, and gone in the end, also when Docker itself goes away in between. */
 export interface Containers {
@@ -67,7 +66,7 @@ export function createContainers({ docker, owner, firstRetryMs = 1000 }: Contain
       }),
     start: async (plan) => {
       const client = await docker();
-      const name = `hotcell-${owner.slice(0, 8)}-${randomBytes(6).toString('hex')}`;
+      const name = nameContainer(owner);
       inHand.add(name);
       try {
         const cell = await startContainer(client, plan, { name, runtime: await askRuntime(client) });

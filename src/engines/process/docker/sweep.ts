@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import type Docker from 'dockerode';
 import { ownerLabel } from './container-spec.ts';
 import { readStatus } from './docker-client.ts';
@@ -10,6 +10,16 @@ export function nameOwner(dataDir: string): string {
 
 const oldMs = 3_600_000;
 
+/** A new name for a container of this owner. */
+export function nameContainer(owner: string): string {
+  return `hotcell-${owner.slice(0, 8)}-${randomBytes(6).toString('hex')}`;
+}
+
+/** An image may have any label, and hands it to what is started from it: only a name is given by who starts a container. */
+function isNameOfContainer(name: string): boolean {
+  return /^\/?hotcell-[0-9a-f]{8}-[0-9a-f]{12}$/.test(name);
+}
+
 /**
  * Removes the containers with the label of this data directory, but for those in somebody's hands, and what ended long ago for
  * any other: its daemon may never start again. A container ends with its daemon. Answers how many.
@@ -19,8 +29,10 @@ export async function sweepContainers(
   owner: string,
   isInHand: (name: string) => boolean = () => false,
 ): Promise<number> {
-  const own = await docker.listContainers({ all: true, filters: { label: [`${ownerLabel}=${owner}`] } });
-  const ended = await docker.listContainers({ all: true, filters: { label: [ownerLabel], status: ['exited', 'created'] } });
+  const list = async (filters: Record<string, string[]>) =>
+    (await docker.listContainers({ all: true, filters })).filter(({ Names: names }) => names.some(isNameOfContainer));
+  const own = await list({ label: [`${ownerLabel}=${owner}`] });
+  const ended = await list({ label: [ownerLabel], status: ['exited', 'created'] });
   const before = Date.now() - oldMs;
   const left = [
     ...own.filter(({ Names: names }) => !names.some((name) => isInHand(name.replace(/^\//, '')))),

@@ -2,7 +2,7 @@ import type Docker from 'dockerode';
 import { expect, it } from 'vitest';
 import { ownerLabel } from '../../../../src/engines/process/docker/container-spec.ts';
 import { createDockerClient } from '../../../../src/engines/process/docker/docker-client.ts';
-import { nameOwner, sweepContainers } from '../../../../src/engines/process/docker/sweep.ts';
+import { nameContainer, nameOwner, sweepContainers } from '../../../../src/engines/process/docker/sweep.ts';
 import { describeDocker, testImages } from './docker-machine.ts';
 
 describeDocker('sweepContainers', () => {
@@ -20,17 +20,19 @@ describeDocker('sweepContainers', () => {
   it('removes what is its own and in nobody’s hands, and leaves everybody else’s', async () => {
     const docker = await createDockerClient({ socket: '', env: {} })();
     const owner = nameOwner(`/mine/${process.pid}`);
-    const names = ['own', 'used', 'other', 'plain'].map((word) => `hotcell-test-sweep-${word}-${process.pid}`);
-    const [own = '', used = '', other = '', plain = ''] = names;
+    const [own, used, other] = [nameContainer(owner), nameContainer(owner), nameContainer(nameOwner('/other'))];
+    const plain = `hotcell-test-sweep-${process.pid}`;
     const ids = [
       await make(docker, own, { [ownerLabel]: owner }),
       await make(docker, used, { [ownerLabel]: owner }),
       await make(docker, other, { [ownerLabel]: nameOwner('/other') }),
       await make(docker, plain, {}),
+      // As somebody's own container of an image that has the label.
+      await make(docker, `${plain}-database`, { [ownerLabel]: owner }),
     ];
     try {
       expect(await sweepContainers(docker, owner, (name) => name === used)).toBeGreaterThanOrEqual(1);
-      expect(await Promise.all(ids.map((id) => isThere(docker, id)))).toEqual([false, true, true, true]);
+      expect(await Promise.all(ids.map((id) => isThere(docker, id)))).toEqual([false, true, true, true, true]);
     } finally {
       for (const id of ids)
         await docker
