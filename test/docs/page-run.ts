@@ -1,6 +1,6 @@
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
+import { basename, delimiter, dirname, join } from 'node:path';
 import { runCli } from '../../src/cli/run-cli.ts';
 import type { Client } from '../../src/client/client.ts';
 import { createHttpClient } from '../../src/client/client.ts';
@@ -15,6 +15,8 @@ import { findDifference, readSteps } from './transcript.ts';
 
 const startCommands = /^(?:npm start|hotcell start)(.*)$/;
 const documentedAddress = /127\.0\.0\.1:7420/g;
+/** Each thread costs as much as ten commands of a page, and no page needs two. */
+const workers = { min: 1, max: 4 };
 const settledTypes: EventType[] = ['plugin-change', 'plugin-diagnostic', 'plugin-removed'];
 
 /**
@@ -22,7 +24,7 @@ const settledTypes: EventType[] = ['plugin-change', 'plugin-diagnostic', 'plugin
  * Returns what is not as the page says.
  */
 export async function followPage(blocks: readonly CodeBlock[]): Promise<string[]> {
-  const folder = makeClone();
+  const folder = makeClone(blocks);
   const path = [join(folder, '.commands'), join(repository, 'node_modules/.bin'), process.env.PATH].join(delimiter);
   const { HOTCELL_TOKEN, HOTCELL_URL, HOTCELL_DATA, ...inherited } = process.env;
   const env = { ...inherited, PATH: path, NO_COLOR: '1', HOTCELL_PORT: '0', npm_config_loglevel: 'error' };
@@ -65,15 +67,33 @@ export async function followPage(blocks: readonly CodeBlock[]): Promise<string[]
   return problems;
 }
 
-function makeClone(): string {
+/** Pages that show or count all that a fresh clone brings; the others need what they speak of. */
+const pagesOfWhole = ['README.md', 'docs/getting-started.md', 'docs/deploying.md', 'docs/tools-for-models.md'];
+
+function makeClone(blocks: readonly CodeBlock[]): string {
   const folder = mkdtempSync(join(tmpdir(), 'hotcell-page-'));
   for (const name of ['bin', 'package.json']) symlinkSync(join(repository, name), join(folder, name));
   copyPackages(folder);
-  for (const name of ['plugins', 'skills', 'wasm']) cpSync(join(repository, name), join(folder, name), { recursive: true });
+  const told = blocks.some(({ page }) => pagesOfWhole.includes(page)) ? undefined : blocks.map(({ text }) => text).join('\n');
+  for (const name of ['plugins', 'skills', 'wasm']) {
+    mkdirSync(join(folder, name));
+    for (const entry of readdirSync(join(repository, name))) {
+      if (told === undefined || isToldOf(told, join(repository, name, entry)))
+        cpSync(join(repository, name, entry), join(folder, name, entry), { recursive: true });
+    }
+  }
   mkdirSync(join(folder, '.commands'));
   giveWarmCache(join(folder, '.hotcell'));
   symlinkSync(join(repository, 'bin/hotcell.js'), join(folder, '.commands/hotcell'));
   return folder;
+}
+
+/** By its file's name, or by that of one of its tools. */
+function isToldOf(text: string, path: string): boolean {
+  const [stem = ''] = basename(path).split('.');
+  const code = path.endsWith('.ts') ? readFileSync(path, 'utf8') : '';
+  const tools = [...code.matchAll(/^ {4}(\w+): \{$/gm)].map(([, tool = '']) => tool);
+  return [stem, stem.replaceAll('-', '_'), ...tools].some((word) => text.includes(word));
 }
 
 /** The packages that plugins of pages import; a link would lead out of the folders that plugins may read. */
@@ -120,7 +140,7 @@ async function launchDaemon(options: {
     isTTY: true,
     columns: 120,
     signal: stop.signal,
-    loadDaemon: async () => ({ startDaemon }),
+    loadDaemon: async () => ({ startDaemon: ({ config, ...rest }) => startDaemon({ ...rest, config: { ...config, workers } }) }),
   });
   await Promise.race([started.promise, ended]);
   const address = locateDaemon({ env: {}, dataDir: join(folder, '.hotcell') });
