@@ -19,8 +19,8 @@ beforeAll(async () => {
   daemon = await startDaemonProcess(makeDaemonFolder(listHostilePlugins(), config));
   const { items } = await daemon.client.invoke(pluginContracts.list, {});
   expect(items.filter(({ state }) => state !== 'ready')).toEqual([]);
-  await callNeighbour(daemon, 500);
-  idle.push(...(await callNeighbour(daemon, 500)).latenciesMs);
+  await callNeighbour(daemon, 200);
+  idle.push(...(await callNeighbour(daemon, 200)).latenciesMs);
   // Every thread keeps the images of what it ran; that is no memory that an attack kept either.
   for (let round = 0; round < 8; round++) await Promise.all(attacks.map(({ name }) => daemon.call(name, { calm: true })));
   before = daemon.residentMiB();
@@ -34,10 +34,12 @@ afterAll(async () => {
 describe('a hostile plugin', () => {
   it.each(attacks)('$name ends within its limit and harms nobody', async ({ name, status, codes }) => {
     const attack = daemon.call(name);
-    const { failures, latenciesMs } = await callNeighbour(daemon, 200);
-    disturbed.push(...latenciesMs);
+    const during = await callNeighbour(daemon, 40);
     const answer = await attack;
-    expect(failures).toEqual([]);
+    // An attack may end with its thread: then another one has to be there.
+    const behind = await callNeighbour(daemon, 10);
+    disturbed.push(...during.latenciesMs);
+    expect([...during.failures, ...behind.failures]).toEqual([]);
     if (status !== undefined) expect(answer).toMatchObject({ status });
     if (answer.status !== 'success') expect(codes).toContain(answer.error?.code);
     expect((answer.error?.message ?? 'none').length).toBeLessThan(longestMessage);

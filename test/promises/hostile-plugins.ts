@@ -7,10 +7,12 @@ export interface Attack {
   /** Absent where two limits race, and either may win. */
   readonly status?: 'success' | 'error' | 'timeout';
   readonly codes: readonly ErrorCode[];
+  /** The wall clock of the attack, in ms, where it does nothing but let time pass. */
+  readonly timeoutMs?: number;
 }
 
 /** Small limits, so that an attack is over soon. */
-export const attackLimits = { cpuMs: 300, memoryBytes: 24 * 1024 * 1024 };
+export const attackLimits = { cpuMs: 150, memoryBytes: 24 * 1024 * 1024 };
 
 /** The wall clock of an attack, in ms. */
 const attackTimeoutMs = 2000;
@@ -92,6 +94,7 @@ export const attacks: readonly Attack[] = [
     body: 'return new Promise(() => setInterval(() => {}, 1000))',
     status: 'timeout',
     codes: ['time-exceeded'],
+    timeoutMs: 500,
   },
   {
     name: 'throwing-getter',
@@ -153,13 +156,13 @@ export const attacks: readonly Attack[] = [
 ];
 
 /** The plugin of an attack; with `{calm: true}` it does nothing. */
-export function writeAttack({ name, body }: Attack): string {
+export function writeAttack({ name, body, timeoutMs = attackTimeoutMs }: Attack): string {
   return `export default {
   name: '${name}',
   description: 'Does harm.',
   parameters: { type: 'object' },
   permissions: { kv: true },
-  timeoutMs: ${attackTimeoutMs},
+  timeoutMs: ${timeoutMs},
   limits: ${JSON.stringify(attackLimits)},
   handler: async (args: { calm?: boolean }, context: any) => {
     if (args.calm) return 'calm';

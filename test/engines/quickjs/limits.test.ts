@@ -85,7 +85,7 @@ describe('limits', () => {
 
   it('bounds the log in bytes and lines and says that it did', async () => {
     const program = await cells.load(
-      '{ handler: () => { for (let i = 0; i < 1e5; i++) console.log("x".repeat(1000)); return "done" } }',
+      '{ handler: () => { for (let i = 0; i < 1e4; i++) console.log("x".repeat(1000)); return "done" } }',
     );
     cells.logs.length = 0;
     const outcome = await cells.call(program, { limits: { logBytes: 10_000, logLines: 50 } });
