@@ -9,6 +9,7 @@ import { loadConfig } from '../src/config/load.ts';
 import { startDaemon } from '../src/main.ts';
 import { parsePermissions } from '../src/permissions/parse.ts';
 import { giveWarmCache } from './data-dir.ts';
+import { sharedReader } from './shared-builds.ts';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 
@@ -26,7 +27,13 @@ export async function startExampleDaemon(flags: { readonly grantRequested: boole
     parsePermissions,
   });
   giveWarmCache(config.dataDir);
-  const daemon = await startDaemon({ config, version: '0.0.0', listen: false, log: pino({ level: 'silent' }) });
+  const daemon = await startDaemon({
+    config,
+    schemaReader: sharedReader,
+    version: '0.0.0',
+    listen: false,
+    log: pino({ level: 'silent' }),
+  });
   const { caller, plugins, tools } = daemon.parts;
   return {
     plugins,

@@ -11,6 +11,7 @@ import type { EventEnvelope } from '../src/events/event.ts';
 import { startDaemon } from '../src/main.ts';
 import { parsePermissions } from '../src/permissions/parse.ts';
 import { fewThreads, giveWarmCache } from './data-dir.ts';
+import { sharedReader } from './shared-builds.ts';
 
 const operator: Caller = { id: 'local', role: 'admin' };
 
@@ -37,6 +38,7 @@ export async function startSmallDaemon(
   const daemon = await startDaemon({
     config,
     reread: { cwd: folder, readConfig: async () => readConfig() },
+    schemaReader: sharedReader,
     version: '0.0.0',
     listen: options.listen ?? false,
     onEvent: (event) => events.push(event),

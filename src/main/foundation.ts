@@ -5,6 +5,7 @@ import type { Config } from '../config/config-types.ts';
 import type { EventLog } from '../events/event.ts';
 import { createEventLog } from '../events/event-log.ts';
 import type { DaemonOptions } from '../operations/daemon-types.ts';
+import type { SchemaReader } from '../plugins/schema/schema-types.ts';
 import { createSecretBook } from '../secrets/secret-book.ts';
 import { openStore } from '../store/open.ts';
 import { findStorageError } from '../store/sqlite-error.ts';
@@ -20,6 +21,7 @@ export interface Foundation {
   readonly version: string;
   readonly startedAtMs: number;
   readonly resolver: Resolve | undefined;
+  readonly schemaReader: SchemaReader | undefined;
   readonly log: Logger;
   readonly closers: Closers;
   readonly store: Store;
@@ -33,7 +35,7 @@ const sayAgainMs = 60_000;
 
 /** Opens the store, the secrets and the event log; calls that a crash cut off are ended first. */
 export function layFoundation(options: DaemonOptions, closers: Closers): Foundation {
-  const { version, log, resolver } = options;
+  const { version, log, resolver, schemaReader } = options;
   const openedConfig = openConfig(options.config, options.reread?.cwd ?? '');
   const { config } = openedConfig;
   const startedAtMs = Date.now();
@@ -73,5 +75,5 @@ export function layFoundation(options: DaemonOptions, closers: Closers): Foundat
   const events = createEventLog({ store, now: Date.now, redact: redactor.value, onSubscriberError: (error) => logFault(error) });
   told = events;
   if (options.onEvent) closers.push(events.subscribe({}, options.onEvent));
-  return { config, openedConfig, version, startedAtMs, resolver, log, closers, store, secrets, events, logFault };
+  return { config, openedConfig, version, startedAtMs, resolver, schemaReader, log, closers, store, secrets, events, logFault };
 }

@@ -25,7 +25,7 @@ export function openPlugins(
   foundation: Foundation,
   needs: PluginNeeds,
 ): { readonly plugins: PluginSupervisorControls; readonly tracer: Tracer; readonly builder: PluginBuilder } {
-  const { config, closers, store, events, logFault } = foundation;
+  const { config, closers, schemaReader, store, events, logFault } = foundation;
   const { engines, registry, names, escalationRules, grants, uses, caller } = needs;
   const tracer = createTracer({
     readArtifacts: async (id) => {
@@ -36,6 +36,7 @@ export function openPlugins(
   const builder = openPluginBuilder({
     config,
     closers,
+    schemaReader,
     engines,
     refuseEngine: escalationRules.refuseEngine,
     escalation: {

@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { Resolve } from '../capabilities/network/resolve.ts';
 import type { Config } from '../config/config-types.ts';
 import type { EventEnvelope } from '../events/event.ts';
+import type { SchemaReader } from '../plugins/schema/schema-types.ts';
 import type { Operation } from './operation.ts';
 import type { OperationParts } from './parts.ts';
 
@@ -23,6 +24,8 @@ export interface DaemonOptions {
   readonly reread?: { readonly cwd: string; readonly readConfig: () => Promise<Config> };
   /** Stands in for the resolver of the operating system, for whatever plugins reach. */
   readonly resolver?: Resolve;
+  /** Reads types for several daemons of one process, and is closed with none of them; without it the daemon opens its own. */
+  readonly schemaReader?: SchemaReader;
   /** Handed what takes secrets out of a line of JSON, before anything is logged that may hold one. */
   readonly onRedaction?: (redact: (json: string) => string) => void;
 }

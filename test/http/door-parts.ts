@@ -8,6 +8,7 @@ import type { EventType } from '../../src/events/event-table.ts';
 import { startDaemon } from '../../src/main.ts';
 import { parsePermissions } from '../../src/permissions/parse.ts';
 import { giveWarmCache } from '../data-dir.ts';
+import { sharedReader } from '../shared-builds.ts';
 
 const echo = `export default {
   name: 'echo', version: '1.0.0', description: 'Says it again.', tags: ['text'],
@@ -39,7 +40,13 @@ export async function openDoor() {
   );
   const config = loadConfig({ flags: {}, env: {}, cwd, parsePermissions });
   giveWarmCache(config.dataDir);
-  const daemon = await startDaemon({ config, version: '9.9.9', listen: true, log: pino({ level: 'silent' }) });
+  const daemon = await startDaemon({
+    config,
+    schemaReader: sharedReader,
+    version: '9.9.9',
+    listen: true,
+    log: pino({ level: 'silent' }),
+  });
   const { url = '', token, operations, parts } = daemon;
   return {
     url,

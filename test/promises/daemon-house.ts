@@ -11,6 +11,7 @@ import { toolContracts } from '../../src/operations/contracts/tools.ts';
 import type { Daemon, DaemonOptions } from '../../src/operations/daemon-types.ts';
 import { parsePermissions } from '../../src/permissions/parse.ts';
 import { giveWarmCache } from '../data-dir.ts';
+import { sharedReader } from '../shared-builds.ts';
 
 /** A whole daemon in this process, with its doors open. */
 export interface DaemonHouse {
@@ -46,7 +47,16 @@ export async function openDaemonHouse(
   const log = pino({ level: 'silent' });
   const config = readConfig();
   giveWarmCache(config.dataDir);
-  const daemon = await startDaemon({ ...options, config, reread, version: '0.0.0', listen: true, onEvent, log });
+  const daemon = await startDaemon({
+    ...options,
+    config,
+    reread,
+    schemaReader: sharedReader,
+    version: '0.0.0',
+    listen: true,
+    onEvent,
+    log,
+  });
   const { url = '', token } = daemon;
   const client = createHttpClient({ url, token });
   return {

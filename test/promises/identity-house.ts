@@ -16,6 +16,7 @@ import type { OperationContract } from '../../src/operations/operation.ts';
 import { parsePermissions } from '../../src/permissions/parse.ts';
 import type { PluginView } from '../../src/plugins/plugin-types.ts';
 import { fewThreads, giveWarmCache } from '../data-dir.ts';
+import { sharedReader } from '../shared-builds.ts';
 
 /** The operator's own token. */
 export const operator: Caller = { id: 'local', role: 'admin' };
@@ -60,7 +61,14 @@ export function openIdentityHouse(files: Readonly<Record<string, string>>, setti
       const config = loadConfig({ flags: {}, env: {}, cwd: folder, parsePermissions });
       giveWarmCache(config.dataDir);
       const log = pino({ level: 'silent' });
-      running = await startDaemon({ config, version: '0.0.0', listen: false, onEvent: (event) => events.push(event), log });
+      running = await startDaemon({
+        config,
+        schemaReader: sharedReader,
+        version: '0.0.0',
+        listen: false,
+        onEvent: (event) => events.push(event),
+        log,
+      });
     },
     async restart() {
       await stop();

@@ -7,6 +7,7 @@ import { createCompiler } from '../../plugins/compile/compile.ts';
 import { explainLoadError } from '../../plugins/diagnostics/load-diagnostic.ts';
 import { readManifest } from '../../plugins/manifest/read-manifest.ts';
 import { createSchemaReader } from '../../plugins/schema/schema-reader.ts';
+import type { SchemaReader } from '../../plugins/schema/schema-types.ts';
 import { createBuilder } from '../../plugins/supervisor/build.ts';
 import { listSchemaWarnings } from '../../tools/validation/schema-warnings.ts';
 
@@ -17,10 +18,17 @@ export interface PluginBuilderParts extends Pick<BuilderParts, 'engines' | 'refu
   readonly config: Config;
   /** Takes what is to be closed after the builder, in the order in which it was opened. */
   readonly closers: { push(close: () => Promise<void>): unknown };
+  /** Belongs to whoever hands it over. */
+  readonly schemaReader?: SchemaReader | undefined;
 }
 
 /** Opens what turns the source of a plugin into a generation. */
-export function openPluginBuilder({ config, closers, ...parts }: PluginBuilderParts): ReturnType<typeof createBuilder> {
+export function openPluginBuilder({
+  config,
+  closers,
+  schemaReader,
+  ...parts
+}: PluginBuilderParts): ReturnType<typeof createBuilder> {
   const compiler = createCompiler({
     sharedDirs: config.sharedDirs,
     builtins: nodeBuiltins,
@@ -30,12 +38,12 @@ export function openPluginBuilder({ config, closers, ...parts }: PluginBuilderPa
     readOwnZod,
   });
   closers.push(async () => compiler.close());
-  const schemaReader = createSchemaReader();
-  closers.push(async () => schemaReader.close());
+  const reader = schemaReader ?? createSchemaReader();
+  if (schemaReader === undefined) closers.push(async () => reader.close());
   return createBuilder({
     ...parts,
     compiler,
-    schemaReader,
+    schemaReader: reader,
     readManifest: (question) => {
       const read = readManifest({ ...question, limitTable });
       if (!read.ok) return read;
