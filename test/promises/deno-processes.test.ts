@@ -1,8 +1,8 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findParentDeath } from '../../src/engines/process/deno/parent-death.ts';
 import { pluginContracts } from '../../src/operations/contracts/plugins.ts';
 import { type DaemonProcess, makeDaemonFolder, removeDaemonFolder, startDaemonProcess } from './daemon-process.ts';
@@ -20,13 +20,12 @@ const plugins = {
 };
 
 let folder: string;
-let daemon: DaemonProcess | undefined;
-beforeEach(() => {
-  folder = makeDaemonFolder({ 'spin.ts': plugins['spin.ts'], 'kept.ts': plugins['kept.ts'] });
+let daemon: DaemonProcess;
+beforeAll(() => {
+  folder = makeDaemonFolder({ 'spin.ts': plugins['spin.ts'], 'kept.ts': plugins['kept.ts'] }, { grantRequested: true });
 });
-afterEach(async () => {
+afterAll(async () => {
   await daemon?.stop();
-  daemon = undefined;
   removeDaemonFolder(folder);
 });
 
@@ -42,9 +41,20 @@ async function eventually(isTrue: () => boolean): Promise<boolean> {
 }
 
 describe('the Deno processes of a daemon', () => {
-  it('are gone when it stops, and leave nothing', async () => {
+  it('reach granted places, and no other, are gone when it stops, and leave nothing', async () => {
     const before = temporary();
+    const server = createServer((socket) => socket.on('data', () => socket.end('A')));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const address = server.address();
+    const port = typeof address === 'object' && address !== null ? address.port : 0;
+    writeFileSync(join(folder, 'plugins', 'shout.ts'), plugins['shout.ts'].replace('PORT', String(port)));
     daemon = await startDaemonProcess(folder);
+    expect(await daemon.call('shout', { port })).toMatchObject({ status: 'success', output: 'A' });
+    expect(await daemon.call('shout', { port: Number(new URL(daemon.url).port) })).toMatchObject({
+      status: 'error',
+      error: { code: 'permission-denied', message: expect.stringContaining('hotcell grant shout net=127.0.0.1:') },
+    });
+    server.close();
     expect(await daemon.call('kept')).toMatchObject({ status: 'success', output: 1 });
     const spinning = daemon.call('spin').catch(() => undefined);
     await eventually(() => processes().length >= 2);
@@ -67,42 +77,16 @@ describe('the Deno processes of a daemon', () => {
     await spinning;
     expect(await eventually(() => alive(pids).length === 0)).toBe(true);
   });
-
-  it('reach granted places, and no other', async () => {
-    const server = createServer((socket) => socket.on('data', () => socket.end('A')));
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const address = server.address();
-    const port = typeof address === 'object' && address !== null ? address.port : 0;
-    const own = makeDaemonFolder({ 'shout.ts': plugins['shout.ts'].replace('PORT', String(port)) }, { grantRequested: true });
-    const other = await startDaemonProcess(own);
-    expect(await other.call('shout', { port })).toMatchObject({ status: 'success', output: 'A' });
-    expect(await other.call('shout', { port: Number(new URL(other.url).port) })).toMatchObject({
-      status: 'error',
-      error: { code: 'permission-denied', message: expect.stringContaining('hotcell grant shout net=127.0.0.1:') },
-    });
-    await other.stop();
-    removeDaemonFolder(own);
-    server.close();
-  });
 });
 
 describe('a daemon without Deno', () => {
-  const none = { HOTCELL_DENO: '/nowhere/deno' };
-  const stateOf = async (name: string) => daemon?.client.invoke(pluginContracts.get, { name });
-
-  it('says at the plugin what to install', async () => {
-    daemon = await startDaemonProcess(folder, none);
-    expect(await stateOf('spin')).toMatchObject({
+  it('says what to install at a plugin, and in a call of one that was built when Deno was there', async () => {
+    writeFileSync(join(folder, 'plugins', 'new.ts'), "export default { name: 'new', engine: 'deno', handler: () => 1 };");
+    daemon = await startDaemonProcess(folder, { HOTCELL_DENO: '/nowhere/deno' });
+    expect(await daemon.client.invoke(pluginContracts.get, { name: 'new' })).toMatchObject({
       state: 'failed',
       diagnostic: { code: 'engine-missing', fix: expect.stringContaining('npm install deno') },
     });
-  });
-
-  it('says it in a call, too, of a plugin that was built when Deno was there', async () => {
-    daemon = await startDaemonProcess(folder);
-    expect(await stateOf('kept')).toMatchObject({ state: 'ready' });
-    await daemon.stop();
-    daemon = await startDaemonProcess(folder, none);
     expect(await daemon.call('kept')).toMatchObject({
       status: 'error',
       error: { code: 'engine-missing', message: expect.stringContaining('npm install deno') },

@@ -4,7 +4,6 @@ import { approvalContracts } from '../../../src/operations/contracts/approvals.t
 import { type EngineHouse, openEngineHouse } from './engine-house.ts';
 import { type CallTool, engineSubjects, presentParts } from './subjects.ts';
 
-const questions = 45;
 const modules = engineSubjects.filter(({ plugin }) => plugin === 'probe_extism');
 const question = { op: 'confirm', payload: { question: 'May I?' } };
 
@@ -14,13 +13,13 @@ const scriptOf = (engine: string) => `export default {
   handler: ({ asks }, context) => (asks ? context.confirm('May I?') : 'fine'),
 };`;
 
-/** One plugin of each engine: a call that asks a person, and one that answers by itself. */
+/** One plugin of each engine: a call that asks a person, so many of them that they meet their bound, and one that answers by itself. */
 const plugins = presentParts(
   [
-    { title: 'quickjs', tool: 'asks_quickjs', asking: { asks: true }, ordinary: {} },
-    { title: 'extism', tool: 'probe_extism_ask', asking: question, ordinary: { op: 'tools.list', payload: {} } },
-    { title: 'deno', needs: 'deno' as const, tool: 'asks_deno', asking: { asks: true }, ordinary: {} },
-    { title: 'docker', needs: 'docker' as const, tool: 'asks_docker', asking: { asks: true }, ordinary: {} },
+    { title: 'quickjs', tool: 'asks_quickjs', questions: 45, asking: { asks: true }, ordinary: {} },
+    { title: 'extism', tool: 'probe_extism_ask', questions: 20, asking: question, ordinary: { op: 'tools.list', payload: {} } },
+    { title: 'deno', needs: 'deno' as const, tool: 'asks_deno', questions: 11, asking: { asks: true }, ordinary: {} },
+    { title: 'docker', needs: 'docker' as const, tool: 'asks_docker', questions: 11, asking: { asks: true }, ordinary: {} },
   ],
   ({ title }) => title,
 );
@@ -45,7 +44,7 @@ describe.each(plugins.map((each) => [each.title, each] as const))('open question
     const [ann, bob] = await Promise.all([world.makeCaller('ann'), world.makeCaller('bob')]);
     const refused: CallAnswer[] = [];
     let areAnswered = false;
-    const flood = Array.from({ length: questions }, async () => {
+    const flood = Array.from({ length: plugin.questions }, async () => {
       const answer = await call(ann.call, plugin.asking);
       if (!areAnswered) refused.push(answer);
     });
@@ -54,9 +53,11 @@ describe.each(plugins.map((each) => [each.title, each] as const))('open question
       return items.filter(({ caller }) => caller === ann.id);
     };
     // Each of them waits for a person now, or was told that too many do.
-    await expect.poll(async () => (await listOpen()).length + refused.length, { timeout: 100_000 }).toBe(questions);
+    await expect.poll(async () => (await listOpen()).length + refused.length, { timeout: 100_000 }).toBe(plugin.questions);
     const open = await listOpen();
     expect(open.length).toBeGreaterThan(1);
+    // Cells wait as bytes, of which a caller may have many more.
+    expect(refused.length > 0).toBe(title !== 'quickjs');
     for (const answer of refused) {
       const message = expect.stringMatching(/calls of this caller .*Try again later/);
       expect(refusalOf(answer)).toMatchObject({ code: 'queue-full', message });
