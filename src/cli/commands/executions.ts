@@ -10,6 +10,7 @@ import { tame } from '../render/style.ts';
 import { renderTable } from '../render/table.ts';
 import type { CliSession } from '../session.ts';
 import { addDefaultList, type ListFlags, withDaemon } from './command.ts';
+import { addOperation } from './operation-command.ts';
 
 interface ExecutionFlags extends ListFlags {
   readonly tool?: string;
@@ -89,19 +90,14 @@ export function registerExecutions(program: Command, session: CliSession): void 
       });
     });
 
-  executions
-    .command('cancel')
-    .description('cancel a call that waits or runs')
-    .argument('<id>', 'its id')
-    .option('--json', 'as JSON')
-    .action((id: string, _options: unknown, command: Command) => {
-      const flags = command.optsWithGlobals<ListFlags>();
-      return withDaemon(session, flags, async (client) => {
-        const answer = await client.invoke(executionContracts.cancel, { id });
-        if (flags.json) session.printJson(answer);
-        else session.print(answer.cancelled ? `${style.green('✓')} ${id} is cancelled.\n` : `${id} had ended already.\n`);
-      });
-    });
+  addOperation(executions, session, {
+    verb: 'cancel',
+    contract: executionContracts.cancel,
+    about: 'cancel a call that waits or runs',
+    argument: ['id', 'its id'],
+    input: (id) => ({ id }),
+    show: ({ cancelled }, id) => (cancelled ? `${style.green('✓')} ${id} is cancelled.\n` : `${id} had ended already.\n`),
+  });
 }
 
 /** With `wait` it asks until the call has ended: a person may be asked first, and take days. */

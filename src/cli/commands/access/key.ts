@@ -2,11 +2,10 @@ import type { Command } from 'commander';
 import type { CallerRules } from '../../../callers/caller.ts';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
 import { keyContracts } from '../../../operations/contracts/keys.ts';
-import { exitCodes } from '../../exit-codes.ts';
 import { formatTime } from '../../render/plugin.ts';
-import { renderTable } from '../../render/table.ts';
 import type { CliSession } from '../../session.ts';
-import { addDefaultList, type ListFlags, withDaemon } from '../command.ts';
+import { type ListFlags, withDaemon } from '../command.ts';
+import { addListing, addOperation } from '../operation-command.ts';
 import { describeRules, type RuleFlags, readNewRules, readRuleChanges } from './key-rules.ts';
 
 interface KeyFlags extends ListFlags, RuleFlags {
@@ -19,7 +18,7 @@ const keyArgument = 'its id, as hotcell key list shows it';
 /** Adds `hotcell key …`. */
 export function registerKey(program: Command, session: CliSession): void {
   const key = program.command('key');
-  const { style, io } = session;
+  const { style } = session;
 
   addRules(key.command('create').description('make a key; it is shown this once'))
     .option('--role <role>', 'caller (may call tools) or admin (may do everything)', 'caller')
@@ -48,24 +47,20 @@ export function registerKey(program: Command, session: CliSession): void {
       });
     });
 
-  addDefaultList(key, 'list the keys, without their secrets').action((_options: unknown, command: Command) => {
-    const flags = command.optsWithGlobals<ListFlags>();
-    return withDaemon(session, flags, async (client) => {
-      const list = await client.invoke(keyContracts.list, {});
-      if (flags.json) return session.printJson(list);
-      if (list.total === 0) return session.print('No keys. Make one: hotcell key create --name NAME\n');
-      type Row = (typeof list.items)[number];
-      const columns = [
-        { head: 'ID', text: (row: Row) => row.id },
-        { head: 'ROLE', text: (row: Row) => row.role },
-        { head: 'MADE', text: (row: Row) => formatTime(row.createdAtMs) },
-        { head: 'LAST USED', text: (row: Row) => (row.lastUsedAtMs === undefined ? 'never' : formatTime(row.lastUsedAtMs)) },
-        { head: 'STATE', text: describeState },
-        { head: 'NAME', text: (row: Row) => row.name },
-        { head: 'RULES', text: (row: Row) => describeRules(row.rules) + describeMoved(row) },
-      ];
-      session.print(renderTable(list.items, columns, io.columns));
-    });
+  addListing(key, session, {
+    contract: keyContracts.list,
+    about: 'list the keys, without their secrets',
+    input: {},
+    empty: 'No keys. Make one: hotcell key create --name NAME\n',
+    columns: [
+      { head: 'ID', text: (row) => row.id },
+      { head: 'ROLE', text: (row) => row.role },
+      { head: 'MADE', text: (row) => formatTime(row.createdAtMs) },
+      { head: 'LAST USED', text: (row) => (row.lastUsedAtMs === undefined ? 'never' : formatTime(row.lastUsedAtMs)) },
+      { head: 'STATE', text: describeState },
+      { head: 'NAME', text: (row) => row.name },
+      { head: 'RULES', text: (row) => describeRules(row.rules) + describeMoved(row) },
+    ],
   });
 
   addRules(key.command('update').description('change the rules of a key; "none" takes one away'))
@@ -82,20 +77,15 @@ export function registerKey(program: Command, session: CliSession): void {
       });
     });
 
-  key
-    .command('revoke')
-    .description('revoke a key at once')
-    .argument('<id>', keyArgument)
-    .option('--json', 'as JSON')
-    .action((id: string, _options: unknown, command: Command) => {
-      const flags = command.optsWithGlobals<ListFlags>();
-      return withDaemon(session, flags, async (client) => {
-        const answer = await client.invoke(keyContracts.revoke, { id });
-        if (!answer.revoked) session.exitCode = exitCodes.failed;
-        if (flags.json) session.printJson(answer);
-        else session.print(answer.revoked ? `${style.green('✓')} ${id} is revoked.\n` : `There is no valid key ${id}.\n`);
-      });
-    });
+  addOperation(key, session, {
+    verb: 'revoke',
+    contract: keyContracts.revoke,
+    about: 'revoke a key at once',
+    argument: ['id', keyArgument],
+    input: (id) => ({ id }),
+    isDone: ({ revoked }) => revoked,
+    show: ({ revoked }, id) => (revoked ? `${style.green('✓')} ${id} is revoked.\n` : `There is no valid key ${id}.\n`),
+  });
 }
 
 function addRules(command: Command): Command {

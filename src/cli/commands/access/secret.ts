@@ -2,10 +2,9 @@ import type { Command } from 'commander';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
 import { secretContracts } from '../../../operations/contracts/secrets.ts';
 import { describeBinding } from '../../../secrets/binding.ts';
-import { exitCodes } from '../../exit-codes.ts';
-import { renderTable } from '../../render/table.ts';
 import type { CliSession } from '../../session.ts';
-import { addDefaultList, type ListFlags, withDaemon } from '../command.ts';
+import { type ListFlags, withDaemon } from '../command.ts';
+import { addListing, addOperation } from '../operation-command.ts';
 
 interface SetFlags extends Omit<ListFlags, 'host'> {
   readonly host: readonly string[];
@@ -16,7 +15,7 @@ interface SetFlags extends Omit<ListFlags, 'host'> {
 /** Adds `hotcell secret …`. */
 export function registerSecret(program: Command, session: CliSession): void {
   const secret = program.command('secret');
-  const { style, io } = session;
+  const { style } = session;
 
   secret
     .command('set')
@@ -41,37 +40,27 @@ export function registerSecret(program: Command, session: CliSession): void {
       });
     });
 
-  addDefaultList(secret, 'list the secrets, without their values').action((_options: unknown, command: Command) => {
-    const flags = command.optsWithGlobals<ListFlags>();
-    return withDaemon(session, flags, async (client) => {
-      const list = await client.invoke(secretContracts.list, {});
-      if (flags.json) return session.printJson(list);
-      if (list.total === 0) return session.print('No secrets. Keep one: hotcell secret set NAME --host HOST --header HEADER\n');
-      type Row = (typeof list.items)[number];
-      const columns = [
-        { head: 'NAME', text: (row: Row) => row.name },
-        { head: 'FROM', text: (row: Row) => row.origin },
-        { head: 'STATE', text: (row: Row) => row.problem ?? 'usable' },
-        { head: 'GOES INTO', text: (row: Row) => describeBinding(row) },
-      ];
-      session.print(renderTable(list.items, columns, io.columns));
-    });
+  addListing(secret, session, {
+    contract: secretContracts.list,
+    about: 'list the secrets, without their values',
+    input: {},
+    empty: 'No secrets. Keep one: hotcell secret set NAME --host HOST --header HEADER\n',
+    columns: [
+      { head: 'NAME', text: (row) => row.name },
+      { head: 'FROM', text: (row) => row.origin },
+      { head: 'STATE', text: (row) => row.problem ?? 'usable' },
+      { head: 'GOES INTO', text: (row) => describeBinding(row) },
+    ],
   });
-
-  secret
-    .command('remove')
-    .description('remove a secret at once, also for calls under way')
-    .argument('<name>')
-    .option('--json', 'as JSON')
-    .action((name: string, _options: unknown, command: Command) => {
-      const flags = command.optsWithGlobals<ListFlags>();
-      return withDaemon(session, flags, async (client) => {
-        const answer = await client.invoke(secretContracts.remove, { name });
-        if (!answer.removed) session.exitCode = exitCodes.failed;
-        if (flags.json) session.printJson(answer);
-        else session.print(answer.removed ? `${style.green('✓')} ${name} is removed.\n` : `There is no secret ${name}.\n`);
-      });
-    });
+  addOperation(secret, session, {
+    verb: 'remove',
+    contract: secretContracts.remove,
+    about: 'remove a secret at once, also for calls under way',
+    argument: ['name', 'the secret'],
+    input: (name) => ({ name }),
+    isDone: ({ removed }) => removed,
+    show: ({ removed }, name) => (removed ? `${style.green('✓')} ${name} is removed.\n` : `There is no secret ${name}.\n`),
+  });
 }
 
 /** Never from an argument: those stand in the list of processes and in the history of the shell. */

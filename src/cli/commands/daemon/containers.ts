@@ -1,30 +1,26 @@
 import type { Command } from 'commander';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
 import { containerContracts } from '../../../operations/contracts/containers.ts';
-import { renderTable } from '../../render/table.ts';
 import type { CliSession } from '../../session.ts';
-import { addDefaultList, type ListFlags, withDaemon } from '../command.ts';
+import { type ListFlags, withDaemon } from '../command.ts';
+import { addListing } from '../operation-command.ts';
 
 /** Adds `hotcell containers …`. */
 export function registerContainers(program: Command, session: CliSession): void {
   const containers = program.command('containers');
-  const { style, io } = session;
+  const { style } = session;
 
-  addDefaultList(containers, 'list what runs in containers now').action((_options: unknown, command: Command) => {
-    const flags = command.optsWithGlobals<ListFlags>();
-    return withDaemon(session, flags, async (client) => {
-      const list = await client.invoke(containerContracts.list, {});
-      if (flags.json) return session.printJson(list);
-      if (list.total === 0) return session.print('Nothing runs in a container.\n');
-      type Row = (typeof list.items)[number];
-      const columns = [
-        { head: 'ID', text: (row: Row) => row.id },
-        { head: 'COMMAND', text: (row: Row) => row.command ?? '-' },
-        { head: 'IMAGE', text: (row: Row) => row.image },
-        { head: 'SINCE', text: (row: Row) => row.startedAt },
-      ];
-      session.print(renderTable(list.items, columns, io.columns));
-    });
+  addListing(containers, session, {
+    contract: containerContracts.list,
+    about: 'list what runs in containers now',
+    input: {},
+    empty: 'Nothing runs in a container.\n',
+    columns: [
+      { head: 'ID', text: (row) => row.id },
+      { head: 'COMMAND', text: (row) => row.command ?? '-' },
+      { head: 'IMAGE', text: (row) => row.image },
+      { head: 'SINCE', text: (row) => row.startedAt },
+    ],
   });
 
   containers

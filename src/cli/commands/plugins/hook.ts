@@ -7,12 +7,14 @@ import { renderHook, renderHooks } from '../../render/hook.ts';
 import { tame } from '../../render/style.ts';
 import type { CliSession } from '../../session.ts';
 import { addDefaultList, type ListFlags, withDaemon } from '../command.ts';
+import { addOperation } from '../operation-command.ts';
 
 interface ApproveFlags extends ListFlags {
   readonly yes?: boolean;
   readonly hash?: string;
 }
 
+const hookArgument = 'NAME, or SKILL/NAME';
 const offNotice = 'Hooks are switched off, by hooks.enabled in the config or by safe mode: none of them runs.\n';
 
 /** Adds `hotcell hook …`. */
@@ -31,24 +33,19 @@ export function registerHook(program: Command, session: CliSession): void {
     });
   });
 
-  hook
-    .command('show')
-    .description('show one hook: its events, what it asks for, its files')
-    .argument('<name>', 'NAME, or SKILL/NAME')
-    .option('--json', 'as JSON')
-    .action((name: string, _options: unknown, command: Command) => {
-      const flags = command.optsWithGlobals<ListFlags>();
-      return withDaemon(session, flags, async (client) => {
-        const view = await client.invoke(hookContracts.get, { name });
-        if (flags.json) session.printJson(view);
-        else session.print(renderHook(view, style));
-      });
-    });
+  addOperation(hook, session, {
+    verb: 'show',
+    contract: hookContracts.get,
+    about: 'show one hook: its events, what it asks for, its files',
+    argument: ['name', hookArgument],
+    input: (name) => ({ name }),
+    show: (view) => renderHook(view, style),
+  });
 
   hook
     .command('approve')
     .description('let a hook run with exactly the files that it has now, with what its HOOK.md asks for')
-    .argument('<name>', 'NAME, or SKILL/NAME')
+    .argument('<name>', hookArgument)
     .option('--yes', 'approve without asking')
     .option('--hash <hash>', 'only when the files still have this hash')
     .option('--json', 'as JSON')
@@ -73,21 +70,16 @@ export function registerHook(program: Command, session: CliSession): void {
       });
     });
 
-  hook
-    .command('revoke')
-    .description('take the approval of a hook back at once')
-    .argument('<name>', 'NAME, or SKILL/NAME')
-    .option('--json', 'as JSON')
-    .action((name: string, _options: unknown, command: Command) => {
-      const flags = command.optsWithGlobals<ListFlags>();
-      return withDaemon(session, flags, async (client) => {
-        const answer = await client.invoke(hookContracts.revoke, { name });
-        if (!answer.revoked) session.exitCode = exitCodes.failed;
-        if (flags.json) session.printJson(answer);
-        else
-          session.print(answer.revoked ? `${style.green('✓')} ${name} does not run any more.\n` : `${name} was not approved.\n`);
-      });
-    });
+  addOperation(hook, session, {
+    verb: 'revoke',
+    contract: hookContracts.revoke,
+    about: 'take the approval of a hook back at once',
+    argument: ['name', hookArgument],
+    input: (name) => ({ name }),
+    isDone: ({ revoked }) => revoked,
+    show: ({ revoked }, name) =>
+      revoked ? `${style.green('✓')} ${name} does not run any more.\n` : `${name} was not approved.\n`,
+  });
 }
 
 async function isAgreed({ io }: CliSession, { name }: HookItem, flags: ApproveFlags): Promise<boolean> {

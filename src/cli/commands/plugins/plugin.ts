@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
+import type { Static } from 'typebox';
 import type { Client } from '../../../client/client.ts';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
 import { pluginContracts } from '../../../operations/contracts/plugins.ts';
@@ -9,9 +10,10 @@ import { exitCodes } from '../../exit-codes.ts';
 import { renderDiagnostic } from '../../render/error.ts';
 import { formatDuration, formatTime, renderCheck, renderPlugin, renderPlugins } from '../../render/plugin.ts';
 import { tame } from '../../render/style.ts';
-import { renderTable } from '../../render/table.ts';
+import { type Column, renderTable } from '../../render/table.ts';
 import type { CliSession } from '../../session.ts';
 import { addDefaultList, type ListFlags, withDaemon, withDaemonOrAlone } from '../command.ts';
+import { addOperation } from '../operation-command.ts';
 import { registerPluginLogs } from './plugin-logs.ts';
 import { registerPluginNew } from './plugin-new.ts';
 import { registerPluginTest } from './plugin-test.ts';
@@ -21,6 +23,10 @@ interface PluginFlags extends ListFlags {
   readonly yes?: boolean;
   readonly state?: PluginState;
 }
+
+type Generation = Static<typeof pluginContracts.generations.output>['items'][number];
+
+const pluginArgument = 'name, name@version or path of the plugin';
 
 /** Adds `hotcell plugin …`. */
 export function registerPlugin(program: Command, session: CliSession): void {
@@ -50,10 +56,13 @@ export function registerPlugin(program: Command, session: CliSession): void {
       });
     });
 
-  onOne('info', 'show one plugin', async (client, name, flags) => {
-    const view = await client.invoke(pluginContracts.get, { name });
-    if (flags.json) session.printJson(view);
-    else session.print(renderPlugin(view, style));
+  const onPlugin = { argument: ['name', pluginArgument], input: (name: string) => ({ name }) } as const;
+  addOperation(plugin, session, {
+    ...onPlugin,
+    verb: 'info',
+    contract: pluginContracts.get,
+    about: 'show one plugin',
+    show: (view) => renderPlugin(view, style),
   });
 
   registerPluginNew(plugin, session);
@@ -73,15 +82,14 @@ export function registerPlugin(program: Command, session: CliSession): void {
     });
 
   for (const enabled of [true, false]) {
-    onOne(
-      enabled ? 'enable' : 'disable',
-      `${enabled ? 'enable' : 'disable'} one plugin, also over restarts`,
-      async (client, name, flags) => {
-        const view = await client.invoke(pluginContracts.update, { name, enabled });
-        if (flags.json) session.printJson(view);
-        else session.print(`${style.green('✓')} ${view.name} is ${view.state}.\n`);
-      },
-    );
+    addOperation(plugin, session, {
+      ...onPlugin,
+      verb: enabled ? 'enable' : 'disable',
+      contract: pluginContracts.update,
+      about: `${enabled ? 'enable' : 'disable'} one plugin, also over restarts`,
+      input: (name) => ({ name, enabled }),
+      show: (view) => `${style.green('✓')} ${view.name} is ${view.state}.\n`,
+    });
   }
 
   plugin
@@ -101,37 +109,47 @@ export function registerPlugin(program: Command, session: CliSession): void {
       });
     });
 
-  onOne('remove', 'delete the file or folder of one plugin', async (client, name, flags) => {
-    if (flags.yes !== true) {
-      const { path } = await client.invoke(pluginContracts.get, { name });
-      throw new HotcellError('usage-wrong', `This would delete ${path} for good.`, {
-        fix: `Say so: hotcell plugin remove ${name} --yes`,
+  plugin
+    .command('remove')
+    .description('delete the file or folder of one plugin')
+    .argument('<name>', pluginArgument)
+    .option('--yes', 'really')
+    .option('--json', 'as JSON')
+    .action((name: string, _options: unknown, command: Command) => {
+      const flags = command.optsWithGlobals<PluginFlags>();
+      return withDaemon(session, flags, async (client) => {
+        if (flags.yes !== true) {
+          const { path } = await client.invoke(pluginContracts.get, { name });
+          throw new HotcellError('usage-wrong', `This would delete ${path} for good.`, {
+            fix: `Say so: hotcell plugin remove ${name} --yes`,
+          });
+        }
+        const removed = await client.invoke(pluginContracts.remove, { name });
+        if (flags.json) session.printJson(removed);
+        else session.print(`${style.green('✓')} ${removed.name} is deleted.\n`);
       });
-    }
-    const removed = await client.invoke(pluginContracts.remove, { name });
-    if (flags.json) session.printJson(removed);
-    else session.print(`${style.green('✓')} ${removed.name} is deleted.\n`);
-  }).option('--yes', 'really');
+    });
 
-  onOne('history', 'list the kept generations of one plugin', async (client, name, flags) => {
-    const list = await client.invoke(pluginContracts.generations, { name });
-    if (flags.json) return session.printJson(list);
-    type Row = (typeof list.items)[number];
-    const columns = [
-      { head: '', text: (row: Row) => (row.current ? '*' : '') },
-      { head: 'GEN', text: (row: Row) => String(row.number) },
-      { head: 'VERSION', text: (row: Row) => row.version },
-      { head: 'AUTHOR', text: (row: Row) => row.author },
-      { head: 'MADE', text: (row: Row) => formatTime(row.createdAtMs) },
-      { head: 'CONTENT', text: (row: Row) => row.contentHash.slice(0, 12) },
-    ];
-    session.print(renderTable(list.items, columns, io.columns));
+  const historyColumns: Column<Generation>[] = [
+    { head: '', text: (row) => (row.current ? '*' : '') },
+    { head: 'GEN', text: (row) => String(row.number) },
+    { head: 'VERSION', text: (row) => row.version },
+    { head: 'AUTHOR', text: (row) => row.author },
+    { head: 'MADE', text: (row) => formatTime(row.createdAtMs) },
+    { head: 'CONTENT', text: (row) => row.contentHash.slice(0, 12) },
+  ];
+  addOperation(plugin, session, {
+    ...onPlugin,
+    verb: 'history',
+    contract: pluginContracts.generations,
+    about: 'list the kept generations of one plugin',
+    show: ({ items }) => renderTable(items, historyColumns, io.columns),
   });
 
   plugin
     .command('rollback')
     .description('go back to an older generation, until the file changes next')
-    .argument('<name>', 'name, name@version or path of the plugin')
+    .argument('<name>', pluginArgument)
     .argument('[generation]', 'its number; the one before when left out')
     .option('--json', 'as JSON')
     .action((name: string, generation: string | undefined, _options: unknown, command: Command) => {
@@ -144,18 +162,6 @@ export function registerPlugin(program: Command, session: CliSession): void {
 
   registerPluginLogs(plugin, session);
   registerPluginTest(plugin, session);
-
-  function onOne(verb: string, about: string, run: (client: Client, name: string, flags: PluginFlags) => Promise<void>): Command {
-    return plugin
-      .command(verb)
-      .description(about)
-      .argument('<name>', 'name, name@version or path of the plugin')
-      .option('--json', 'as JSON')
-      .action((name: string, _options: unknown, command: Command) => {
-        const flags = command.optsWithGlobals<PluginFlags>();
-        return withDaemon(session, flags, (client) => run(client, name, flags));
-      });
-  }
 
   async function reloadOne(client: Client, name: string, flags: PluginFlags): Promise<void> {
     try {

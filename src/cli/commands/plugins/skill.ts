@@ -12,7 +12,8 @@ import { renderExecutionError } from '../../render/error.ts';
 import { tame } from '../../render/style.ts';
 import { renderTable } from '../../render/table.ts';
 import type { CliSession } from '../../session.ts';
-import { addDefaultList, type ListFlags, withDaemonOrAlone } from '../command.ts';
+import { type ListFlags, withDaemonOrAlone } from '../command.ts';
+import { addListing } from '../operation-command.ts';
 
 interface RunFlags extends ListFlags {
   readonly file?: readonly string[];
@@ -32,22 +33,19 @@ const skillArgument = 'the name of the skill';
 /** Adds `hotcell skill …`. */
 export function registerSkill(program: Command, session: CliSession): void {
   const skill = program.command('skill');
-  const { style, io } = session;
+  const { style } = session;
 
-  addDefaultList(skill, 'list the skills of the skill folders').action((_options: unknown, command: Command) => {
-    const flags = command.optsWithGlobals<ListFlags>();
-    return withDaemonOrAlone(session, flags, async (client) => {
-      const list = await client.invoke(skillContracts.list, {});
-      if (flags.json) return session.printJson(list);
-      type Row = (typeof list.items)[number];
-      const columns = [
-        { head: 'SKILL', text: (row: Row) => tame(row.name) },
-        { head: 'SCRIPTS', text: (row: Row) => (row.problem === undefined ? String(row.scripts) : '-') },
-        { head: 'APPROVED', text: (row: Row) => (row.problem === undefined ? String(row.approved) : '-') },
-        { head: 'ABOUT', text: (row: Row) => tame(row.problem ?? row.description) },
-      ];
-      session.print(renderTable(list.items, columns, io.columns));
-    });
+  addListing(skill, session, {
+    contract: skillContracts.list,
+    about: 'list the skills of the skill folders',
+    reach: 'alone',
+    input: {},
+    columns: [
+      { head: 'SKILL', text: (row) => tame(row.name) },
+      { head: 'SCRIPTS', text: (row) => (row.problem === undefined ? String(row.scripts) : '-') },
+      { head: 'APPROVED', text: (row) => (row.problem === undefined ? String(row.approved) : '-') },
+      { head: 'ABOUT', text: (row) => tame(row.problem ?? row.description) },
+    ],
   });
 
   skill

@@ -5,6 +5,7 @@ import { renderTable } from '../../render/table.ts';
 import { formatWords, sampleArguments } from '../../sample-arguments.ts';
 import type { CliSession } from '../../session.ts';
 import { type ListFlags, withDaemon, withDaemonOrAlone } from '../command.ts';
+import { addOperation } from '../operation-command.ts';
 
 /** Adds `hotcell tool …`. */
 export function registerTool(program: Command, session: CliSession): void {
@@ -48,19 +49,15 @@ export function registerTool(program: Command, session: CliSession): void {
       });
     });
 
-  tool
-    .command('info')
-    .description('show one tool with its schema and examples')
-    .argument('<ref>', 'name, name@version or name@range')
-    .option('--json', 'as JSON')
-    .action((ref: string, _options: unknown, command: Command) => {
-      const flags = command.optsWithGlobals<ListFlags>();
-      return withDaemonOrAlone(session, flags, async (client) => {
-        const view = await client.invoke(toolContracts.get, { ref });
-        if (flags.json) session.printJson(view);
-        else session.print(renderTool(view, style.bold, style.dim));
-      });
-    });
+  addOperation(tool, session, {
+    verb: 'info',
+    contract: toolContracts.get,
+    about: 'show one tool with its schema and examples',
+    reach: 'alone',
+    argument: ['ref', 'name, name@version or name@range'],
+    input: (ref) => ({ ref }),
+    show: (view) => renderTool(view, style.bold, style.dim),
+  });
 }
 
 function renderTool(tool: ToolView, bold: (text: string) => string, dim: (text: string) => string): string {
