@@ -1,7 +1,7 @@
 import { afterEach, expect, it } from 'vitest';
 import { handlerOf } from '../../deno/deno-rig.ts';
 import { describeDocker, eventually, testImages } from '../docker-machine.ts';
-import { createDockerRig, type DockerRig } from './engine-rig.ts';
+import { createDockerRig, type DockerRig, keepsReady } from './engine-rig.ts';
 
 let rig: DockerRig;
 afterEach(() => rig.close());
@@ -120,8 +120,8 @@ describeDocker('what a plugin in a container sends', () => {
 });
 
 describeDocker('containers of the engine', () => {
-  it('are gone when it is closed: kept, waiting, and with a call in them', async () => {
-    rig = createDockerRig();
+  it('are gone when it is closed: kept, ready, and with a call in them', async () => {
+    rig = createDockerRig({ warm: keepsReady });
     await rig.run(handlerOf('return 1'), { isolation: 'plugin', cellKey: 'kept' });
     await rig.run(handlerOf('return 1'));
     const asked = Promise.withResolvers<void>();

@@ -13,9 +13,13 @@ export interface DockerRig {
   close(): Promise<void>;
 }
 
+/** What keeps a container ready for the next call, as a daemon does by default; without it a rig starts none that nobody asks for. */
+export const keepsReady = defaultSettings.docker.warm;
+const keepsNone = { perImage: 0, total: 0, idleMs: keepsReady.idleMs };
+
 /** Opens one, with Node of the image of the tests. */
 export function createDockerRig(chosen: Partial<DockerSettings> = {}): DockerRig {
-  const own = { images: [], pluginImage: testImages.node, ...chosen };
+  const own = { images: [], pluginImage: testImages.node, warm: keepsNone, ...chosen };
   const settings = { ...defaultSettings.docker, ...own };
   const house = openRunnerHouse(own);
   const engine = createDockerEngine({ dataDir: house.dataDir, settings, sandbox: house.runner });
