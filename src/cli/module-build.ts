@@ -1,4 +1,4 @@
-import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Config } from '../config/config-types.ts';
@@ -8,6 +8,7 @@ import { buildModule } from '../engines/extism/build/build-module.ts';
 import type { BuiltTool } from '../engines/extism/build/freeze.ts';
 import { createQuickJsEngine } from '../engines/quickjs/engine.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
+import { suggestNearNames } from '../errors/near-names.ts';
 import { loadPrelude } from '../guests/prelude.ts';
 import { openPluginBuilder } from '../operations/handlers/plugin-builder.ts';
 import { findSource, type PluginSource } from '../plugins/discovery/plugin-source.ts';
@@ -68,7 +69,8 @@ function findPlugin(path: string): PluginSource {
   const folder = dirname(resolve(path));
   const source = findSource({ path: folder, kind: 'plugins', label: basename(folder) }, basename(path));
   if (source && source.kind !== 'wasm') return source;
-  throw new HotcellError('not-found', `Expected a plugin in TypeScript or JavaScript at ${path}, and found none.`, {
+  const near = suggestNearNames(basename(path), existsSync(folder) ? readdirSync(folder) : []);
+  throw new HotcellError('not-found', `Expected a plugin in TypeScript or JavaScript at ${path}, and found none.${near}`, {
     fix: 'Name a .ts or .js file, or a folder with an index.ts.',
   });
 }

@@ -87,6 +87,15 @@ describe('hotcell build', () => {
     expect(err).toContain('cannot be written to');
   });
 
+  it('finds a plugin by its name in the plugin folders, and says near names of one that is not there', async () => {
+    const { code, out } = await terminal.run(['build', 'echo', '-o', 'by-name.wasm']);
+    expect(code).toBe(0);
+    expect(out).toContain('exports describe, call, echo');
+    const { err } = await terminal.run(['build', 'ecko']);
+    expect(err).toContain('Did you mean "echo"?');
+    expect((await terminal.run(['build', 'plugins/ecko.ts'])).err).toContain('Did you mean "echo.ts"?');
+  });
+
   it('says where it looked for a plugin', async () => {
     const { code, err } = await terminal.run(['build', 'plugins/nowhere.ts']);
     expect(code).toBe(1);

@@ -44,6 +44,15 @@ export const badPlugins: readonly BadPlugin[] = [
     line: 1,
   },
   {
+    what: 'a web server and no tool',
+    file: 'web-server.ts',
+    content:
+      "import express from 'express';\nconst app = express();\napp.get('/', (_request: any, response: any) => response.send('hi'));\napp.listen(3000);\n",
+    code: 'export-missing',
+    message: /imports "express", which makes a web server, and a plugin listens on no engine/,
+    fix: /Export what a route does/,
+  },
+  {
     what: 'an import of a package that is not there',
     file: 'missing-package.ts',
     content: importing('no-such-package'),

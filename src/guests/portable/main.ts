@@ -135,7 +135,8 @@ function describeThrown(payload: string): string {
   const { name = 'Error', message = '', stack = '', code, isObject, issues } = parse(payload);
   const lines = setup ? traceStack(String(stack), setup.positions) : [];
   const withPlaces = (head: string) => [head, ...lines].join('\n');
-  tellThrown({ ...((isObject || issues) && { name, code, issues }), message: withPlaces(String(message)) });
+  // A refusal of the prelude is no object of the plugin's, and has a code all the same.
+  tellThrown({ ...((isObject || code) && { name, code, issues }), message: withPlaces(String(message)) });
   const head = !isObject || name === 'Error' ? String(message) : `${name}: ${message}`;
   return withPlaces(code === undefined || head.includes(code) ? head : `${head} (${code})`);
 }

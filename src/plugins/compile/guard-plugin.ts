@@ -138,7 +138,13 @@ export function loadFile(path: string, options: GuardOptions): OnLoadResult {
       : failed(`"${shown}" ${failureText[taken.failure]}.`, 'Import only regular files of code and JSON.');
   }
   if (taken.text.includes('\0')) return failed(`"${shown}" is binary.`, 'Import only text in UTF-8.');
-  return { contents: taken.text, loader };
+  return { contents: loader.endsWith('sx') ? bringJsxRuntime(taken.text) : taken.text, loader };
+}
+
+/** A file with JSX that has no React of its own gets what React brings for that; the last line keeps all others in their place. */
+function bringJsxRuntime(text: string): string {
+  const choosesItself = /@jsx|\bimport\b[^;'"]*\bReact\b[^;'"]*\bfrom\b|\bReact\s*=[^=]/.test(text);
+  return choosesItself ? text : `${text}\n/** @jsxRuntime automatic */`;
 }
 
 function failed(message: string, fix: string): OnLoadResult {

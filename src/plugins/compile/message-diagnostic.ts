@@ -151,6 +151,13 @@ function diagnoseMissing(
     };
   }
   const name = packageName(specifier);
+  if (specifier === 'react/jsx-runtime') {
+    return {
+      code,
+      message: 'JSX needs React: no node_modules of the plugin or above it has the package "react".',
+      fix: 'Install it in the folder of the plugin: npm install react. Or do without JSX.',
+    };
+  }
   return {
     code,
     message: `Import "${specifier}" was not found: no node_modules of the plugin or above it has the package "${name}".`,

@@ -17,6 +17,19 @@ export function speaksOfOtherTools(text: string): boolean {
   );
 }
 
+const serverLibrary =
+  /(?:\bfrom\s*|\brequire\s*\(\s*|\bimport\s+)['"](express|fastify|koa|hono|@hapi\/hapi|restify|@nestjs\/core)['"]/;
+
+/** What a file is told that makes a web server and no tool; undefined when it imports no library for that. */
+export function explainServerLibrary(text: string): { readonly message: string; readonly fix: string } | undefined {
+  const library = serverLibrary.exec(text)?.[1];
+  if (library === undefined) return undefined;
+  return {
+    message: `The file exports no tool. It imports "${library}", which makes a web server, and a plugin listens on no engine: Hotcell itself serves its tools over HTTP.`,
+    fix: 'Export what a route does: export default { tools: { name: { description, handler: (args) => … } } }. A server that runs elsewhere is called by context.fetch.',
+  };
+}
+
 /** The entry of an adapted build. The adapter comes first: what it lays ready is there before the file runs. */
 export function adaptedEntry(entry: string, isCommonJs: boolean): string {
   const own = JSON.stringify(`./${basename(entry)}`);

@@ -6,7 +6,7 @@ import type { EngineNeed } from '../../engines/escalation.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import type { Compiler } from '../compile/compile-types.ts';
 import { hashInputs } from '../compile/input-ledger.ts';
-import { speaksOfOtherTools } from '../compile/other-shapes.ts';
+import { explainServerLibrary, speaksOfOtherTools } from '../compile/other-shapes.ts';
 import { type ProposedTexts, readInput as readPluginText } from '../compile/read-input.ts';
 import { findRefusedBuiltin } from '../compile/refused-builtin.ts';
 import { sidecarExtensions } from '../discovery/entry-names.ts';
@@ -125,7 +125,10 @@ export function createBuilder(parts: BuilderParts): PluginBuilder {
       return { ...fail({ ...explained, ...place }), ...(need ? { needs: [need] } : {}) };
     }
     const shape = compiled.isAdapted ? readOtherShape(loaded.exported) : undefined;
-    if (shape?.isFound === false) return { ...fail(noTools), advice: shape.advice };
+    if (shape?.isFound === false) {
+      const text = artifacts.sources.find(({ path }) => path === relativeEntry(artifacts, source))?.text ?? '';
+      return { ...fail(noTools), advice: explainServerLibrary(text) ?? shape.advice };
+    }
     const { exported } = shape ?? loaded;
     const read = parts.readManifest({ exported, fileName: source.name, ...(inferred ? { inferred } : {}) });
     if (!read.ok) return fail(read.diagnostic);

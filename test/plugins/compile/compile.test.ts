@@ -54,6 +54,28 @@ async function diagnosticOf(entry = 'a.ts', pluginDir = '.', isFolder = true) {
 }
 
 describe('createCompiler', () => {
+  it('brings JSX what it needs where React is installed, refuses it where it is not, and leaves a factory of its own alone', async () => {
+    write({ 'plugins/a.tsx': 'export default { handler: () => <p title="x">hi</p> };' });
+    expect(await diagnosticOf('a.tsx')).toMatchObject({
+      code: 'import-unresolved',
+      message: 'JSX needs React: no node_modules of the plugin or above it has the package "react".',
+      fix: expect.stringContaining('npm install react'),
+      line: 1,
+    });
+    const own = { name: 'react', version: '19.0.0', main: 'index.js' };
+    write({
+      'plugins/node_modules/react/package.json': JSON.stringify(own),
+      'plugins/node_modules/react/index.js': 'exports.createElement = (type) => ({ classic: type });',
+      'plugins/node_modules/react/jsx-runtime.js': 'exports.jsx = (type, props) => ({ type, props });',
+      'plugins/b.tsx': 'export const made = <p title="x">hi</p>;',
+      'plugins/c.tsx': "import React from 'react';\nexport const made = <p>hi</p>;",
+      'plugins/d.jsx': '/** @jsx h */\nconst h = (type) => ({ own: type });\nexport const made = <p>hi</p>;',
+    });
+    expect((await exportsOf('b.tsx')).made).toEqual({ type: 'p', props: { title: 'x', children: 'hi' } });
+    expect((await exportsOf('c.tsx')).made).toEqual({ classic: 'p' });
+    expect((await exportsOf('d.jsx')).made).toEqual({ own: 'p' });
+  });
+
   it('names every wrong import of a file and how to mend it, several packages in one sentence', async () => {
     write({
       'plugins/a.ts': `import { x } from './helpr';\nimport fs from 'node:fs';\nimport left from 'left-pad';\nimport right from 'right-pad';\nimport './none.ts';\nexport default { handler: () => [x, fs, left, right] };`,

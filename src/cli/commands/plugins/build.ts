@@ -16,15 +16,20 @@ interface BuildFlags extends CliFlags {
 export function registerBuild(program: Command, session: CliSession): void {
   program
     .command('build')
-    .argument('<path>', 'the plugin: a .ts or .js file, or a folder with an index.ts')
+    .argument('<path>', 'the plugin: its name, a .ts or .js file, or a folder with an index.ts')
     .option('-o, --output <file>', 'where to write the module (the name of the plugin with .wasm)')
     .option('--json', 'as JSON')
     .action(async (path: string, _options: unknown, command: Command) => {
       const { output, json, ...flags } = command.optsWithGlobals<BuildFlags>();
       // Compilers and engines are read when somebody builds, not with every command.
       const { buildPluginModule } = await import('../../module-build.ts');
+      const { findPluginPath } = await import('../../find-plugin.ts');
       const signal = session.io.signal ?? new AbortController().signal;
-      const outcome = await buildPluginModule(resolve(session.io.cwd, path), await session.readConfig(flags), signal);
+      const outcome = await buildPluginModule(
+        await findPluginPath(session, flags, path),
+        await session.readConfig(flags),
+        signal,
+      );
       if (!outcome.ok) {
         session.exitCode = exitCodes.failed;
         if (json) session.printJson({ ok: false, diagnostic: outcome.diagnostic });

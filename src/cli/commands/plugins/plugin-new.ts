@@ -3,10 +3,9 @@ import { join, relative } from 'node:path';
 import type { Command } from 'commander';
 import type { CliFlags } from '../../../config/sources.ts';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
-import { daemonContracts } from '../../../operations/contracts/daemon.ts';
+import { findPluginDirs } from '../../find-plugin.ts';
 import type { CliSession } from '../../session.ts';
 import { pluginTemplate } from '../../templates.ts';
-import { withDaemon } from '../command.ts';
 
 const namePattern = /^[a-z][a-z0-9_-]{0,47}$/;
 
@@ -30,21 +29,6 @@ export function registerPluginNew(plugin: Command, session: CliSession): void {
       writeNew(file, shown, pluginTemplate(name));
       session.print(`${session.style.green('✓')} wrote ${shown}\n  Try it: hotcell call ${name} text="two words"\n`);
     });
-}
-
-/** The folders of the daemon that runs on this data directory, wherever it was started; else those of the config here. */
-async function findPluginDirs(session: CliSession, flags: CliFlags): Promise<readonly string[]> {
-  const { HOTCELL_URL: address = '' } = session.io.env;
-  // The folders of a daemon on another machine are not here.
-  if (address !== '') return (await session.readConfig(flags)).pluginDirs;
-  try {
-    const { config } = await withDaemon(session, flags, (client) => client.invoke(daemonContracts.config, {}));
-    const { pluginDirs } = config;
-    return Array.isArray(pluginDirs) ? pluginDirs.filter((folder) => typeof folder === 'string') : [];
-  } catch (error) {
-    if (!(error instanceof HotcellError) || error.code !== 'daemon-unreachable') throw error;
-    return (await session.readConfig(flags)).pluginDirs;
-  }
 }
 
 function writeNew(file: string, shown: string, text: string): void {

@@ -38,6 +38,8 @@ const picky = `export default {
     }
     if (how === 'tools') return context.tools.call('text_stats', { text: 'two words' });
     if (how === 'nothing') return undefined;
+    if (how === 'circle') { const circle: any = {}; circle.self = circle; return circle; }
+    if (how === 'function') return () => 1;
     return '17';
   },
 };
@@ -111,17 +113,20 @@ describe('a module that was dropped into a daemon', () => {
     expect(await fromModules.call('picky', { how })).toMatchObject({ status: 'success', output: wanted.output });
   });
 
-  it.each(['throws', 'denied', 'missing'])('fails as its source fails, with the place in the file: %s', async (how) => {
-    const wanted = await fromSource.call('picky', { how });
-    const { status, error } = await fromModules.call('picky', { how });
-    expect({ status, code: error?.code, name: error?.name }).toEqual({
-      status: 'error',
-      code: wanted.error?.code,
-      name: wanted.error?.name,
-    });
-    expect(error?.message.split('\n')[0]).toBe(wanted.error?.message);
-    const places = (wanted.error?.frames ?? []).map(({ file, line }) => `${file}:${line}:`);
-    for (const place of places) expect(error?.message).toContain(place);
-    expect(places.length > 0).toBe(how !== 'denied');
-  });
+  it.each(['throws', 'denied', 'missing', 'circle', 'function'])(
+    'fails as its source fails, with the place in the file: %s',
+    async (how) => {
+      const wanted = await fromSource.call('picky', { how });
+      const { status, error } = await fromModules.call('picky', { how });
+      expect({ status, code: error?.code, name: error?.name }).toEqual({
+        status: 'error',
+        code: wanted.error?.code,
+        name: wanted.error?.name,
+      });
+      expect(error?.message.split('\n')[0]).toBe(wanted.error?.message);
+      const places = (wanted.error?.frames ?? []).map(({ file, line }) => `${file}:${line}:`);
+      for (const place of places) expect(error?.message).toContain(place);
+      expect(places.length > 0).toBe(how === 'throws' || how === 'missing');
+    },
+  );
 });
