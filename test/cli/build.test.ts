@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isServlet } from '../../src/engines/extism/module/servlet.ts';
 import { startExampleDaemon } from '../example-daemon.ts';
@@ -21,6 +21,10 @@ beforeAll(() => {
   });
 });
 afterAll(() => terminal.close());
+
+/** Builds beside a data folder in which a daemon made its first things already. */
+const build = (words: readonly string[]) =>
+  terminal.run(['build', ...words], { env: { HOTCELL_DATA: dirname(process.env.HOTCELL_WARM_CACHE ?? '') } });
 
 describe('hotcell build', () => {
   it('writes a module where it is told, without a daemon and without leaving anything else', async () => {
@@ -44,7 +48,7 @@ describe('hotcell build', () => {
   });
 
   it('says which permissions mean nothing outside a daemon', async () => {
-    const { code, err } = await terminal.run(['build', 'plugins/reader.ts']);
+    const { code, err } = await build(['plugins/reader.ts']);
     expect(code).toBe(0);
     expect(err).toContain('What needs the permission "read" works in a daemon only');
     expect(err).not.toContain('"kv"');
@@ -55,19 +59,19 @@ describe('hotcell build', () => {
     const reloaded = daemon.plugins.list();
     await daemon.close();
     for (const name of ['broken', 'thrower']) {
-      const { code, out } = await terminal.run(['build', `plugins/${name}.ts`, '--json', '-o', 'none.wasm']);
+      const { code, out } = await build([`plugins/${name}.ts`, '--json', '-o', 'none.wasm']);
       expect(code).toBe(1);
       const { diagnostic } = JSON.parse(out);
       expect(diagnostic).toMatchObject({ line: expect.any(Number), codeFrame: expect.any(String) });
       expect(diagnostic).toEqual(reloaded.find(({ path }) => path.endsWith(`${name}.ts`))?.diagnostic);
       expect(existsSync(join(terminal.cwd, 'none.wasm'))).toBe(false);
-      const shown = await terminal.run(['build', `plugins/${name}.ts`]);
+      const shown = await build([`plugins/${name}.ts`]);
       expect(shown.err).toMatch(new RegExp(`^✗ .*${name}\\.ts:\\d+:\\d+\n`));
     }
   });
 
   it('ends when the plugin does not', async () => {
-    const { code, err } = await terminal.run(['build', 'slow/endless.ts']);
+    const { code, err } = await build(['slow/endless.ts']);
     expect(code).toBe(1);
     expect(err).toMatch(/Loading \S+ took more than 1000 ms/);
   });
@@ -76,13 +80,13 @@ describe('hotcell build', () => {
     ['shared', 'isolation "session"'],
     ['native', 'Only a plugin of the engine quickjs can become a module'],
   ])('refuses what a module cannot be: %s', async (name, reason) => {
-    const { code, err } = await terminal.run(['build', `plugins/${name}.ts`]);
+    const { code, err } = await build([`plugins/${name}.ts`]);
     expect(code).toBe(1);
     expect(err).toContain(reason);
   });
 
   it('says where it cannot write', async () => {
-    const { code, err } = await terminal.run(['build', 'plugins/echo.ts', '-o', 'no/such/folder/echo.wasm']);
+    const { code, err } = await build(['plugins/echo.ts', '-o', 'no/such/folder/echo.wasm']);
     expect(code).toBe(2);
     expect(err).toContain('cannot be written to');
   });
@@ -97,7 +101,7 @@ describe('hotcell build', () => {
   });
 
   it('says where it looked for a plugin', async () => {
-    const { code, err } = await terminal.run(['build', 'plugins/nowhere.ts']);
+    const { code, err } = await build(['plugins/nowhere.ts']);
     expect(code).toBe(1);
     expect(err).toContain('nowhere.ts');
   });

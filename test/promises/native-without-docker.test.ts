@@ -132,7 +132,7 @@ describe('native commands where there is no Docker', () => {
         cwd: folder,
         uid: 65_534,
         gid: 65_534,
-        env: { PATH: process.env.PATH, HOME: folder },
+        env: { PATH: process.env.PATH, HOME: folder, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE },
       });
       let said = '';
       for (const stream of [child.stdout, child.stderr]) {

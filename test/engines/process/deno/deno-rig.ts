@@ -13,6 +13,7 @@ import { type Limits, resolveLimits } from '../../../../src/config/limits.ts';
 import { Deadline } from '../../../../src/engines/deadline.ts';
 import type { Engine, Isolation, Program, RunOutcome } from '../../../../src/engines/engine.ts';
 import { createDenoEngine, type DenoEngineOptions } from '../../../../src/engines/process/deno/deno-engine.ts';
+import { giveWarmCache } from '../../../data-dir.ts';
 
 /** What a call is tried with. */
 export interface TryOptions {
@@ -52,6 +53,7 @@ const emptyView: BorderView = { config: {}, env: {}, denied: {} };
 /** Starts an engine with a real Deno. */
 export function createDenoRig(options: Partial<DenoEngineOptions> = {}): DenoRig {
   const dataDir = realpathSync(mkdtempSync(join(tmpdir(), 'hotcell-deno-')));
+  giveWarmCache(dataDir);
   const engine = createDenoEngine({ dataDir, forbiddenSegments: ['.env', 'secrets'], ...options });
   return {
     engine,

@@ -2,6 +2,7 @@ import type { DockerSettings } from '../../../../../src/config/config-types.ts';
 import { defaultSettings } from '../../../../../src/config/defaults.ts';
 import type { Engine } from '../../../../../src/engines/engine.ts';
 import { createDockerEngine } from '../../../../../src/engines/process/docker/engine/docker-engine.ts';
+import { giveWarmCache } from '../../../../data-dir.ts';
 import { createTrier, type DenoRig } from '../../deno/deno-rig.ts';
 import { openRunnerHouse, type RunnerHouse, testImages } from '../docker-machine.ts';
 
@@ -22,6 +23,7 @@ export function createDockerRig(chosen: Partial<DockerSettings> = {}): DockerRig
   const own = { images: [], pluginImage: testImages.node, warm: keepsNone, ...chosen };
   const settings = { ...defaultSettings.docker, ...own };
   const house = openRunnerHouse(own);
+  giveWarmCache(house.dataDir);
   const engine = createDockerEngine({ dataDir: house.dataDir, settings, sandbox: house.runner });
   return {
     engine,
