@@ -100,6 +100,15 @@ describe('hotcell build', () => {
     expect((await terminal.run(['build', 'plugins/ecko.ts'])).err).toContain('Did you mean "echo.ts"?');
   });
 
+  it('finds a plugin by what a running daemon calls it', async () => {
+    terminal.write('elsewhere/file.ts', "export default { name: 'otherwise', description: 'x', handler: () => 1 };");
+    const daemon = await terminal.start(['--plugins', join(terminal.cwd, 'elsewhere')]);
+    const { code, out, err } = await terminal.run(['build', 'otherwise', '-o', 'otherwise.wasm']);
+    await daemon.stop();
+    expect([code, err]).toEqual([0, '']);
+    expect(out).toContain('exports describe, call, otherwise');
+  });
+
   it('says where it looked for a plugin', async () => {
     const { code, err } = await build(['plugins/nowhere.ts']);
     expect(code).toBe(1);
