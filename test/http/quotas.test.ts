@@ -75,13 +75,13 @@ describe('what one caller and strangers can hold of the doors', () => {
     const strangers = await Promise.all(Array.from({ length: 300 }, () => openSocket()));
     const streams = await Promise.all(Array.from({ length: 256 }, () => openStream(key)));
     const sockets = await Promise.all(Array.from({ length: 300 }, () => openSocket(bearer(key))));
-    const tickets: number[] = [];
-    for (let made = 0; made < 1000; made++) tickets.push(await makeTicket(key));
+    // Few enough to be asked for within the time that the first one is good for, whose end gives its place back.
+    const tickets = await Promise.all(Array.from({ length: 100 }, () => makeTicket(key)));
 
     expect(strangers.every((each) => typeof each === 'object')).toBe(true);
     expect([count(streams, 200), count(streams, 429)]).toEqual([32, 224]);
     expect([sockets.filter((each) => typeof each === 'object').length, count(sockets, 429)]).toEqual([32, 268]);
-    expect([count(tickets, 200), count(tickets, 429)]).toEqual([64, 936]);
+    expect([count(tickets, 200), count(tickets, 429)]).toEqual([64, 36]);
 
     for (let turn = 0; turn < 8; turn++) {
       expect(await openStream(door.token)).toBe(200);
