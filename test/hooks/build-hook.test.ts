@@ -6,7 +6,7 @@ import { beforeHook, type HookHouse, hookText, openHookHouse } from './hook-hous
 describe('buildHook', () => {
   let house: HookHouse;
   beforeAll(async () => {
-    house = await openHookHouse({}, { settings: { limits: { cpuMs: 2000 } } });
+    house = await openHookHouse({}, { settings: { limits: { cpuMs: 500 } } });
     mkdirSync(join(house.dataDir, 'node_modules/leak'), { recursive: true });
     writeFileSync(join(house.dataDir, 'node_modules/leak/index.js'), 'export default 1;');
     writeFileSync(join(house.dataDir, 'secret.ts'), 'export const secret = 1;');
