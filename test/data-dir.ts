@@ -10,5 +10,5 @@ export function giveWarmCache(dataDir: string): void {
   cpSync(warm, cache, { recursive: true });
 }
 
-/** Settings of a daemon that needs no more: starting threads is most of what starting a daemon costs. */
-export const fewThreads = { workers: { min: 1 } } as const;
+/** Settings of a daemon that needs no more: starting threads is most of what starting a daemon costs. A second one comes when it is wanted. */
+export const fewThreads = { workers: { min: 1, max: 1 } } as const;

@@ -16,7 +16,7 @@ import { findDifference, readSteps } from './transcript.ts';
 const startCommands = /^(?:npm start|hotcell start)(.*)$/;
 const documentedAddress = /127\.0\.0\.1:7420/g;
 /** Each thread costs as much as ten commands of a page, and no page needs two. */
-const workers = { min: 1, max: 4 };
+const workers = { min: 1, max: 1 };
 const settledTypes: EventType[] = ['plugin-change', 'plugin-diagnostic', 'plugin-removed'];
 
 /**
