@@ -1,4 +1,5 @@
 import { maxInputDepth, nestsDeeper, nestsTooDeep } from '../config/json-nesting.ts';
+import { isObject } from '../config/json-object.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import type { JsonSchema } from '../units/tool-manifest.ts';
 
@@ -66,8 +67,4 @@ function typesOf(schema: JsonSchema, key: string): string[] {
   const inner: unknown[] = [property, ...alternatives].flatMap((each) => (isObject(each) ? [each.type].flat() : []));
   const constants = [property.enum].filter(Array.isArray).flat();
   return [...inner, ...constants.map((constant) => typeof constant)].filter((type) => typeof type === 'string');
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,3 +1,4 @@
+import { isObject } from '../config/json-object.ts';
 import type { JsonSchema } from '../units/tool-manifest.ts';
 
 /** Arguments to try a tool with: its first example, else something that fits the required properties. */
@@ -37,8 +38,4 @@ export function formatWords(args: Readonly<Record<string, unknown>>): string {
 /** One word, quoted where a shell would change it. */
 export function quoteForShell(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -2,6 +2,7 @@ import { finished } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { Caller } from '../callers/caller.ts';
+import { isObject } from '../config/json-object.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import { type InvocableOperation, inputProperties } from '../operations/invoke.ts';
 import type { HttpBinding } from '../operations/operation.ts';
@@ -122,10 +123,6 @@ function hasQuery(query: unknown): query is Record<string, unknown> {
   // Cheaper than Object.keys, and nearly every request has none.
   for (const _ in query) return true;
   return false;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function nameKind(value: unknown): string {

@@ -1,3 +1,4 @@
+import { isObject } from '../config/json-object.ts';
 import { readLimitEntry, writeLimitEntry } from '../config/limits.ts';
 import type { PermissionKey, PermissionSet } from '../config/permission-set.ts';
 import { suggestNearNames } from '../errors/near-names.ts';
@@ -66,7 +67,7 @@ export const permissionKeys: readonly PermissionKey[] = [
  * Reads the permissions block of a plugin: the same, but that nobody asks to be trusted with what is dangerous, or for another engine.
  */
 export function parseRequestedPermissions(value: unknown): ParsedPermissions {
-  const key = isRecord(value) ? operatorsKeys.find((each) => value[each] !== undefined) : undefined;
+  const key = isObject(value) ? operatorsKeys.find((each) => value[each] !== undefined) : undefined;
   return key === undefined ? parsePermissions(value) : { ok: false, key, message: operatorsOnly[key] };
 }
 
@@ -87,7 +88,7 @@ const operatorsOnly: Readonly<Record<(typeof operatorsKeys)[number], string>> = 
  */
 export function parsePermissions(value: unknown): ParsedPermissions {
   if (value === undefined) return { ok: true, permissions: {} };
-  if (!isRecord(value)) return { ok: false, message: `permissions must be an object such as ${fullForm}; got ${name(value)}.` };
+  if (!isObject(value)) return { ok: false, message: `permissions must be an object such as ${fullForm}; got ${name(value)}.` };
   const unknown = Object.keys(value).filter((key) => !isPermissionKey(key));
   if (unknown.length > 0) return refuseKeys(unknown);
   let permissions: PermissionSet = {};
@@ -174,7 +175,7 @@ function parseLlm(value: unknown): Value<'llm'> {
 
 function parseKv(value: unknown): Value<'kv'> {
   if (value === true) return { ok: true, value };
-  if (!isRecord(value)) return fail(`permissions.kv must be true or { quotaBytes, shared }; got ${name(value)}.`);
+  if (!isObject(value)) return fail(`permissions.kv must be true or { quotaBytes, shared }; got ${name(value)}.`);
   const unknownKey = Object.keys(value).find((key) => key !== 'quotaBytes' && key !== 'shared');
   if (unknownKey !== undefined) {
     return fail(`permissions.kv has no key ${quote(unknownKey)}.${suggestNearNames(unknownKey, ['quotaBytes', 'shared'])}`);
@@ -195,10 +196,6 @@ function parseSharedCell(value: unknown): Value<'sharedCell'> {
 
 function fail(message: string): { readonly ok: false; readonly message: string } {
   return { ok: false, message };
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** What came, for a sentence: bounded, since it was written by a stranger. */

@@ -1,5 +1,6 @@
 import { countedAs } from '../../config/anonymous.ts';
 import type { Config } from '../../config/config-types.ts';
+import { isObject } from '../../config/json-object.ts';
 import { Deadline } from '../../engines/deadline.ts';
 import type { GuestIssue } from '../../engines/throw-report.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
@@ -9,7 +10,6 @@ import type { PreparedTool } from '../../tools/prepared-tool.ts';
 import type { ToolEntry } from '../../tools/tool-types.ts';
 import type { ToolRegistry } from '../../tools/tools-api.ts';
 import { describeValue, type SchemaIssue, sayIssue } from '../../tools/validation/schema-issue.ts';
-import { isObject } from '../../tools/validation/schema-keywords.ts';
 import { seesTool } from '../../tools/visible-tools.ts';
 import { nameRunner } from '../../units/unit.ts';
 import { ActiveCall } from '../active-call.ts';

@@ -1,5 +1,6 @@
 import type { Caller } from '../../callers/caller.ts';
 import { maxInputDepth, nestsDeeper, nestsTooDeep } from '../../config/json-nesting.ts';
+import { isObject } from '../../config/json-object.ts';
 import type { HotcellError } from '../../errors/hotcell-error.ts';
 import { describeJsonFault } from '../../errors/json-fault.ts';
 import { describeProblem } from '../../errors/problem.ts';
@@ -65,10 +66,6 @@ function parseItem(value: unknown): RpcItem {
 
 function refuse(id: string | number | null, message: string): RpcItem {
   return { refusal: formatRpcError(id, rpcCodes.request, message) };
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** The answer to a request that was carried out. */

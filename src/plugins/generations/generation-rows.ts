@@ -1,3 +1,4 @@
+import { isObject } from '../../config/json-object.ts';
 import type { GenerationRow } from '../../store/store-types.ts';
 import type { Author } from '../../units/unit.ts';
 import type { BuildInput, Generation, PluginManifest } from './generation.ts';
@@ -31,7 +32,7 @@ export function toGenerationRow(facts: GenerationFacts, builtBy: string): Genera
 export function fromRow(row: GenerationRow, builtBy: string): GenerationFacts | undefined {
   const kept = parseJson(row.manifestJson);
   const inputs = parseJson(row.inputsJson);
-  if (!isRecord(kept) || kept.builtBy !== builtBy || !isManifest(kept.manifest)) return undefined;
+  if (!isObject(kept) || kept.builtBy !== builtBy || !isManifest(kept.manifest)) return undefined;
   if (!Array.isArray(inputs) || !inputs.every(isInput) || !isAuthor(row.author)) return undefined;
   return {
     id: row.id,
@@ -56,19 +57,15 @@ function parseJson(text: string): unknown {
   }
 }
 
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 // The daemon wrote these rows after it had checked every field; `builtBy` proves that it was the same daemon. What is
 // left to find out is whether the row is whole.
 function isManifest(value: unknown): value is PluginManifest {
   return (
-    isRecord(value) &&
+    isObject(value) &&
     typeof value.name === 'string' &&
     typeof value.version === 'string' &&
     typeof value.engine === 'string' &&
-    isRecord(value.permissions) &&
+    isObject(value.permissions) &&
     Array.isArray(value.tools) &&
     Array.isArray(value.warnings)
   );
@@ -76,7 +73,7 @@ function isManifest(value: unknown): value is PluginManifest {
 
 function isInput(value: unknown): value is BuildInput {
   return (
-    isRecord(value) && typeof value.path === 'string' && typeof value.sha256 === 'string' && typeof value.signature === 'string'
+    isObject(value) && typeof value.path === 'string' && typeof value.sha256 === 'string' && typeof value.signature === 'string'
   );
 }
 

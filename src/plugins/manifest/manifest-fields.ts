@@ -1,3 +1,4 @@
+import { isObject } from '../../config/json-object.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { suggestNearNames } from '../../errors/near-names.ts';
 
@@ -103,18 +104,13 @@ export function readChoice<Choice extends string>(
 export function readObject(node: ManifestNode, key: string): ManifestNode | undefined {
   const value = node.data[key];
   if (value === undefined) return undefined;
-  if (!isRecord(value) || isFunctionMark(value)) throw invalidField(pathOf(node, key), 'an object', value);
+  if (!isObject(value) || isFunctionMark(value)) throw invalidField(pathOf(node, key), 'an object', value);
   return { path: pathOf(node, key), data: value };
 }
 
 /** Whether a value stands for a function of the guest. */
 export function isFunctionMark(value: unknown): boolean {
-  return isRecord(value) && value.$function === true;
-}
-
-/** Whether a value is a plain object. */
-export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isObject(value) && value.$function === true;
 }
 
 /** A value in a few words, for a sentence. */
@@ -122,7 +118,7 @@ export function describeManifestValue(value: unknown): string {
   if (value === undefined) return 'not there';
   if (isFunctionMark(value)) return 'a function';
   if (Array.isArray(value)) return 'a list';
-  if (isRecord(value)) return 'an object';
+  if (isObject(value)) return 'an object';
   const text = typeof value === 'string' ? JSON.stringify(value) : String(value);
   return text.length > 60 ? `${text.slice(0, 57)}...` : text;
 }

@@ -1,6 +1,6 @@
+import { isObject } from '../../config/json-object.ts';
 import { suggestNearNames } from '../../errors/near-names.ts';
 import type { Diagnostic } from '../plugin-types.ts';
-import { isRecord } from './manifest-fields.ts';
 
 /** What the adapter of an adapted build found in a tool file. */
 export type OtherShape =
@@ -23,10 +23,10 @@ const right = 'Write: export default { description, parameters, handler: async (
 
 /** Reads what an adapted build exports. Nothing of it is believed: it is a plugin's word. */
 export function readOtherShape(exported: unknown): OtherShape {
-  const main = isRecord(exported) && isRecord(exported.default) ? exported.default : {};
+  const main = isObject(exported) && isObject(exported.default) ? exported.default : {};
   const { $shape: shape, ...plugin } = main;
-  if (!isRecord(shape)) return { isFound: false, advice: undefined };
-  if (isRecord(shape.nothing)) return { isFound: false, advice: advise(shape.nothing) };
+  if (!isObject(shape)) return { isFound: false, advice: undefined };
+  if (isObject(shape.nothing)) return { isFound: false, advice: advise(shape.nothing) };
   const name = typeof shape.name === 'string' ? shape.name.replace(/[^\w ,.-]/g, '').slice(0, maxNameChars) : '';
   return {
     isFound: true,
@@ -38,7 +38,7 @@ export function readOtherShape(exported: unknown): OtherShape {
 }
 
 function describeUnread(unread: unknown): string[] {
-  if (!isRecord(unread)) return [];
+  if (!isObject(unread)) return [];
   return readNames(unread.keys).flatMap((key) => {
     const meant = suggestNearNames(key, readNames(unread.lacks));
     return meant === '' ? [] : [`Key "${key}" of a tool is not read.${meant}`];

@@ -1,6 +1,7 @@
+import { isObject } from '../../config/json-object.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import type { JsonSchema } from '../../units/tool-manifest.ts';
-import { describeManifestValue, invalidField, isFunctionMark, isRecord } from './manifest-fields.ts';
+import { describeManifestValue, invalidField, isFunctionMark } from './manifest-fields.ts';
 
 const maxSchemaBytes = 64 * 1024;
 const maxDepth = 32;
@@ -43,7 +44,7 @@ export function readParameters(value: unknown, path: string): DeclaredSchema {
 
 /** Checks a schema of any type, as in `output`. Throws `manifest-invalid`. */
 export function readSchema(value: unknown, path: string): DeclaredSchema {
-  if (!isRecord(value) || isFunctionMark(value)) throw invalidField(path, 'a JSON Schema or a Standard Schema object', value);
+  if (!isObject(value) || isFunctionMark(value)) throw invalidField(path, 'a JSON Schema or a Standard Schema object', value);
   if (value[mark] === true) {
     const { [mark]: _isMarked, ...described } = value;
     const { schema } = readSchema(described, path);
@@ -90,7 +91,7 @@ function checkContent(value: unknown, path: string, depth: number): void {
     for (const item of value) checkContent(item, path, depth + 1);
     return;
   }
-  if (!isRecord(value)) return;
+  if (!isObject(value)) return;
   if (isFunctionMark(value)) throw invalidField(path, 'plain JSON', value);
   if (value.$tooDeep === true || value.$cycle === true) throw invalidField(path, 'JSON without cycles', value);
   const { $ref: reference } = value;

@@ -1,4 +1,5 @@
 import { valid } from 'semver';
+import { isObject } from '../../config/json-object.ts';
 import { type LimitName, type Limits, limitTable, listRaisedLimits } from '../../config/limits.ts';
 import type { PermissionSet } from '../../config/permission-set.ts';
 import type { EngineName } from '../../engines/engine.ts';
@@ -13,7 +14,6 @@ import {
   checkKeys,
   invalidField,
   isFunctionMark,
-  isRecord,
   type ManifestNode,
   pathOf,
   readChoice,
@@ -189,7 +189,7 @@ function readHooks(node: ManifestNode): PluginManifest['hooks'] {
   };
   has('onLoad');
   const { metadata } = node.data;
-  if (metadata !== undefined && !isRecord(metadata)) throw invalidField(pathOf(node, 'metadata'), 'an object', metadata);
+  if (metadata !== undefined && !isObject(metadata)) throw invalidField(pathOf(node, 'metadata'), 'an object', metadata);
   return { onStart: has('onStart'), onReload: has('onReload'), healthcheck: has('healthcheck') };
 }
 

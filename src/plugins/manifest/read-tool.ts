@@ -1,3 +1,4 @@
+import { isObject } from '../../config/json-object.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import type { JsonSchema, SchemaSource, ToolFlags, ToolManifest } from '../../units/tool-manifest.ts';
 import type { InferredHandler } from '../schema/schema-types.ts';
@@ -5,7 +6,6 @@ import { parseUsageToSchema } from '../schema/usage.ts';
 import {
   invalidField,
   isFunctionMark,
-  isRecord,
   type ManifestNode,
   pathOf,
   readBoolean,
@@ -180,8 +180,8 @@ function readExamples(node: ManifestNode): ToolManifest['examples'] {
   if (!Array.isArray(examples) || examples.length > maxExamples)
     throw invalidField(path, `a list of at most ${maxExamples}`, examples);
   return examples.map((example: unknown, position) => {
-    const keys = isRecord(example) ? Object.keys(example) : [];
-    if (!isRecord(example) || !isRecord(example.args) || keys.some((key) => key !== 'args' && key !== 'expect')) {
+    const keys = isObject(example) ? Object.keys(example) : [];
+    if (!isObject(example) || !isObject(example.args) || keys.some((key) => key !== 'args' && key !== 'expect')) {
       throw invalidField(`${path}.${position}`, 'an object { args: { … }, expect?: … }', example);
     }
     return 'expect' in example ? { args: example.args, expect: example.expect } : { args: example.args };

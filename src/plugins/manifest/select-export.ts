@@ -1,6 +1,7 @@
+import { isObject } from '../../config/json-object.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { suggestNearNames } from '../../errors/near-names.ts';
-import { describeManifestValue, isFunctionMark, isRecord, type ManifestNode } from './manifest-fields.ts';
+import { describeManifestValue, isFunctionMark, type ManifestNode } from './manifest-fields.ts';
 
 /** The object that describes the plugin. In a namespace, unknown names that are near no key are exports for others. */
 export interface SelectedExport {
@@ -16,23 +17,23 @@ const rightForm = 'Write: export default { name, description, handler }.';
  * Throws `export-missing` or `manifest-invalid`.
  */
 export function selectExport(exported: unknown, fileBase: string, knownKeys: readonly string[]): SelectedExport {
-  const main = isRecord(exported) ? exported.default : undefined;
-  const named = isRecord(exported) && isRecord(exported.named) ? exported.named : {};
+  const main = isObject(exported) ? exported.default : undefined;
+  const named = isObject(exported) && isObject(exported.named) ? exported.named : {};
   if (isFunctionMark(main)) {
     throw new HotcellError('export-missing', 'The default export is a bare function, but a plugin is an object with a handler.', {
       fix: 'Write: export default { name, description, handler: async (args, context) => … }.',
     });
   }
-  if (isRecord(main)) return { node: { path: '', data: main }, warnings: [] };
+  if (isObject(main)) return { node: { path: '', data: main }, warnings: [] };
   if (main !== undefined && main !== null) {
     throw new HotcellError('export-missing', `The default export must be an object, but is ${describeManifestValue(main)}.`, {
       fix: rightForm,
     });
   }
   const byName = named[fileBase];
-  const holder = isRecord(byName) && !isFunctionMark(byName) ? byName : Object.values(named).find(hasHandler);
-  if (isRecord(holder)) return { node: { path: '', data: holder }, warnings: [] };
-  if ('handler' in named || isRecord(named.tools)) return selectNamespace(named, knownKeys);
+  const holder = isObject(byName) && !isFunctionMark(byName) ? byName : Object.values(named).find(hasHandler);
+  if (isObject(holder)) return { node: { path: '', data: holder }, warnings: [] };
+  if ('handler' in named || isObject(named.tools)) return selectNamespace(named, knownKeys);
   const names = Object.keys(named).slice(0, 10);
   const what =
     names.length === 0 ? 'The module exports nothing' : `The module exports ${names.join(', ')}, and no default export`;
@@ -51,5 +52,5 @@ function selectNamespace(named: Readonly<Record<string, unknown>>, knownKeys: re
 }
 
 function hasHandler(value: unknown): boolean {
-  return isRecord(value) && isFunctionMark(value.handler);
+  return isObject(value) && isFunctionMark(value.handler);
 }

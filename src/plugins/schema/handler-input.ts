@@ -1,4 +1,5 @@
 import type { ArrowFunctionExpression, Function as FunctionNode, ObjectPattern, ParamPattern, TSType } from 'oxc-parser';
+import { isObject } from '../../config/json-object.ts';
 import type { JsonSchema } from '../../units/tool-manifest.ts';
 import type { ModuleGraph } from './module-graph.ts';
 import type { HandlerNode } from './plugin-object.ts';
@@ -83,12 +84,12 @@ function typeOf(
 function withDefaults(schema: JsonSchema, parameter: ParamPattern): JsonSchema {
   const pattern = parameter.type === 'AssignmentPattern' ? parameter.left : parameter;
   const { properties } = schema;
-  if (pattern.type !== 'ObjectPattern' || !isRecord(properties)) return schema;
-  const defaults = defaultsOf(pattern).filter(([name]) => isRecord(properties[name]));
+  if (pattern.type !== 'ObjectPattern' || !isObject(properties)) return schema;
+  const defaults = defaultsOf(pattern).filter(([name]) => isObject(properties[name]));
   if (defaults.length === 0) return schema;
   const merged: Record<string, unknown> = { ...properties };
   for (const [name, value] of defaults)
-    merged[name] = { ...(isRecord(properties[name]) ? properties[name] : {}), default: value };
+    merged[name] = { ...(isObject(properties[name]) ? properties[name] : {}), default: value };
   const defaulted = new Set(defaults.map(([name]) => name));
   const required = Array.isArray(schema.required) ? schema.required.filter((name) => !defaulted.has(String(name))) : [];
   const { required: _, ...rest } = schema;
@@ -102,8 +103,4 @@ function defaultsOf(pattern: ObjectPattern): Array<[string, unknown]> {
     const value = literalValue(property.value.right);
     return name === undefined || value === undefined ? [] : [[name, value]];
   });
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

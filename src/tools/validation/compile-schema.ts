@@ -1,9 +1,9 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import { isObject } from '../../config/json-object.ts';
 import { canonicalJson } from '../canonical-json.ts';
 import { formatChecks } from './formats.ts';
 import type { Fuel } from './fuel.ts';
 import { createFuelledPattern } from './linear-pattern.ts';
-import { isObject } from './schema-keywords.ts';
 
 /** Compiles prepared schemas. `explain` makes functions that find every error and say where, which are slower. */
 export type SchemaCompiler = (schema: Readonly<Record<string, unknown>>, explain: boolean) => ValidateFunction;

@@ -1,4 +1,4 @@
-import { isObject } from './schema-keywords.ts';
+import { isObject } from '../../config/json-object.ts';
 
 /** Says the keywords that changed after draft-07 (and OpenAPI's `nullable`) in the words of 2020-12. Shallow; copies. */
 export function modernizeKeywords(schema: Readonly<Record<string, unknown>>): Record<string, unknown> {

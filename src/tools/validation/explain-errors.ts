@@ -1,7 +1,7 @@
 import type { ErrorObject } from 'ajv/dist/2020.js';
+import { isObject } from '../../config/json-object.ts';
 import { findNearNames } from '../../errors/near-names.ts';
 import { describeValue, joinPath, preview, type SchemaIssue, sayPath } from './schema-issue.ts';
-import { isObject } from './schema-keywords.ts';
 
 const maxIssues = 8;
 const maxLooked = 500;

@@ -1,5 +1,5 @@
+import { isObject } from '../../config/json-object.ts';
 import { findLocal } from './prepare-schema.ts';
-import { isObject } from './schema-keywords.ts';
 
 /** Puts the defaults of a schema where a value has nothing; returns the same value when nothing was missing. */
 export type FillDefaults = (value: unknown) => unknown;

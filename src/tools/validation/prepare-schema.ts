@@ -1,7 +1,8 @@
+import { isObject } from '../../config/json-object.ts';
 import { modernizeKeywords } from './draft-07.ts';
 import { formatChecks } from './formats.ts';
 import { compileLinearPattern } from './linear-pattern.ts';
-import { applicators, assertions, isObject, unsupportedKeywords } from './schema-keywords.ts';
+import { applicators, assertions, unsupportedKeywords } from './schema-keywords.ts';
 
 /** A schema of our own making: only known keywords, every reference local, fuel where work repeats. */
 export interface PreparedSchema {

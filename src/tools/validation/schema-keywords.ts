@@ -1,3 +1,5 @@
+import { isObject } from '../../config/json-object.ts';
+
 /** Where the subschemas of a keyword stand, and whether they are applied to many places of a value. */
 type Applicator = { readonly holds: 'schema' | 'list' | 'map'; readonly repeats: boolean };
 
@@ -58,11 +60,6 @@ export const unsupportedKeywords: ReadonlySet<string> = new Set([
 ]);
 
 const typeNames = new Set(['string', 'number', 'integer', 'boolean', 'null', 'array', 'object']);
-
-/** A JSON object: neither null nor an array. */
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 function isType(value: unknown): boolean {
   if (typeof value === 'string') return typeNames.has(value);

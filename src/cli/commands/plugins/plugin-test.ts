@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Command } from 'commander';
 import type { CallAnswer } from '../../../calls/call-types.ts';
 import type { Client } from '../../../client/client.ts';
+import { isObject } from '../../../config/json-object.ts';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
 import { pluginContracts } from '../../../operations/contracts/plugins.ts';
 import { type ToolView, toolContracts } from '../../../operations/contracts/tools.ts';
@@ -88,8 +89,4 @@ function showResult({ style, print }: CliSession, { tool, args, ok, answer, expe
 function summarize(total: number, failed: number): string {
   if (total === 0) return 'No examples. Add some: examples: [{ args: {…}, expect: … }]\n';
   return `${total - failed} of ${total} examples pass.\n`;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

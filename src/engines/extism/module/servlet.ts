@@ -1,4 +1,5 @@
 import { nestsDeeper } from '../../../config/json-nesting.ts';
+import { isObject } from '../../../config/json-object.ts';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
 import type { GuestError } from '../../engine.ts';
 import { listExportedFunctions } from './module-sections.ts';
@@ -24,7 +25,7 @@ export function isServlet(module: Uint8Array): boolean {
 export function describeServlet(sidecar: Readonly<Record<string, unknown>>, answer: string): Record<string, unknown> {
   if (nestsDeeper(answer, maxDepth)) throw invalid(`at most ${maxDepth} levels of JSON`, 'more');
   const described = parseAnswer(answer);
-  const listed = isRecord(described) && Array.isArray(described.tools) ? described.tools : [described];
+  const listed = isObject(described) && Array.isArray(described.tools) ? described.tools : [described];
   if (listed.length === 0 || listed.length > maxTools) {
     throw invalid(`at least one tool and at most ${maxTools}`, `${listed.length}`);
   }
@@ -43,13 +44,13 @@ export function writeServletCall(tool: string, argumentsJson: string): string {
 /** What `call` answered: the text of a single part as it is, other parts whole, a failure as such. */
 export function readServletAnswer(text: string): { readonly output: string } | { readonly error: GuestError } {
   const answer = parseAnswer(text);
-  const content = isRecord(answer) && Array.isArray(answer.content) ? answer.content : undefined;
-  if (!isRecord(answer) || content === undefined) {
+  const content = isObject(answer) && Array.isArray(answer.content) ? answer.content : undefined;
+  if (!isObject(answer) || content === undefined) {
     const message = 'Expected {"content": [{"type": "text", "text": …}], "isError"?: boolean} from the export call.';
     return { error: { code: 'output-invalid', message, frames: [] } };
   }
   const texts = content.flatMap((part: unknown) =>
-    isRecord(part) && (part.type === undefined || part.type === 'text') && typeof part.text === 'string' ? [part.text] : [],
+    isObject(part) && (part.type === undefined || part.type === 'text') && typeof part.text === 'string' ? [part.text] : [],
   );
   if (answer.isError === true) {
     return { error: { code: 'handler-threw', message: texts.join('\n').slice(0, 4000) || 'The tool failed.', frames: [] } };
@@ -59,14 +60,14 @@ export function readServletAnswer(text: string): { readonly output: string } | {
 }
 
 function readTool(tool: unknown): [string, Record<string, unknown>] {
-  if (!isRecord(tool) || typeof tool.name !== 'string') throw invalid('a tool with a name', typeof tool);
+  if (!isObject(tool) || typeof tool.name !== 'string') throw invalid('a tool with a name', typeof tool);
   const { name, description, inputSchema, outputSchema, examples } = tool;
   return [
     name,
     {
       description: typeof description === 'string' ? description : name,
-      parameters: isRecord(inputSchema) ? inputSchema : { type: 'object' },
-      ...(isRecord(outputSchema) && { output: outputSchema }),
+      parameters: isObject(inputSchema) ? inputSchema : { type: 'object' },
+      ...(isObject(outputSchema) && { output: outputSchema }),
       ...(Array.isArray(examples) && { examples }),
       handler: functionMark,
     },
@@ -79,10 +80,6 @@ function parseAnswer(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function invalid(expected: string, found: string): HotcellError {

@@ -1,5 +1,6 @@
 import { parse as parseYaml } from 'yaml';
 import { maxInputDepth, nestsDeeper, nestsTooDeep } from '../../../config/json-nesting.ts';
+import { isObject } from '../../../config/json-object.ts';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
 import { readCustomSection, writeCustomSection } from './module-sections.ts';
 import { isServlet } from './servlet.ts';
@@ -76,7 +77,7 @@ function parseSidecar({ file, text }: SidecarFile): unknown {
 }
 
 function interpretSidecar(data: unknown, file: string, describesItself: boolean): Sidecar {
-  if (!isRecord(data)) throw invalid(file, 'an object', describeType(data));
+  if (!isObject(data)) throw invalid(file, 'an object', describeType(data));
   const { export: exportName, config, tools, ...rest } = data;
   const common = { config: readConfig(config, file), memoryBytes: readMemoryBytes(rest.limits) };
   if (tools === undefined && exportName === undefined && describesItself) {
@@ -89,7 +90,7 @@ function interpretSidecar(data: unknown, file: string, describesItself: boolean)
     const exported = { ...rest, engine: 'extism', handler: functionMark };
     return { exported, exportByHandler: new Map([['default', exportName]]), isServlet: false, ...common };
   }
-  if (!isRecord(tools)) throw invalid(file, '"tools" as an object from export name to tool', describeType(tools));
+  if (!isObject(tools)) throw invalid(file, '"tools" as an object from export name to tool', describeType(tools));
   if (exportName !== undefined) throw invalid(file, 'either "export" or "tools"', 'both');
   const entries = Object.entries(tools).map(([handler, tool]) => readTool(handler, tool, file));
   return {
@@ -101,7 +102,7 @@ function interpretSidecar(data: unknown, file: string, describesItself: boolean)
 }
 
 function readTool(handler: string, tool: unknown, file: string) {
-  if (!isRecord(tool)) throw invalid(file, `"tools.${handler}" as an object`, describeType(tool));
+  if (!isObject(tool)) throw invalid(file, `"tools.${handler}" as an object`, describeType(tool));
   const { export: exportName = handler, ...rest } = tool;
   if (typeof exportName !== 'string') throw invalid(file, `"tools.${handler}.export" as text`, describeType(exportName));
   return { handler, exportName, tool: { ...rest, handler: functionMark } };
@@ -109,7 +110,7 @@ function readTool(handler: string, tool: unknown, file: string) {
 
 function readConfig(config: unknown, file: string): Record<string, string> {
   if (config === undefined) return {};
-  if (!isRecord(config)) throw invalid(file, '"config" as an object', describeType(config));
+  if (!isObject(config)) throw invalid(file, '"config" as an object', describeType(config));
   return Object.fromEntries(
     Object.entries(config).map(([key, value]) => [key, typeof value === 'string' ? value : JSON.stringify(value)]),
   );
@@ -117,12 +118,8 @@ function readConfig(config: unknown, file: string): Record<string, string> {
 
 /** Whether the rest of `limits` is right is for the manifest to say. */
 function readMemoryBytes(limits: unknown): number | undefined {
-  const memoryBytes = isRecord(limits) ? limits.memoryBytes : undefined;
+  const memoryBytes = isObject(limits) ? limits.memoryBytes : undefined;
   return typeof memoryBytes === 'number' && memoryBytes > 0 ? memoryBytes : undefined;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function describeType(value: unknown): string {

@@ -1,3 +1,4 @@
+import { isObject } from '../../../config/json-object.ts';
 /**
  * Shapes of what guests send: enough of a schema language for these few requests. Every worker thread loads this file,
  * and a whole schema library took longer to load there than everything else together.
@@ -19,10 +20,6 @@ function shape<Value>(fits: (value: unknown) => boolean): Shape<Value> {
   return { fits: (value): value is Value => fits(value) };
 }
 
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 /** Builders of shapes. */
 export const Shape = {
   String: (options: { maxLength?: number } = {}): Shape<string> =>
@@ -42,14 +39,14 @@ export const Shape = {
     shape((value) => Array.isArray(value) && value.length === 2 && first.fits(value[0]) && second.fits(value[1])),
   Record: <Value>(key: Shape<string>, item: Shape<Value>, options: { maxProperties: number }): Shape<Record<string, Value>> =>
     shape((value) => {
-      if (!isRecord(value)) return false;
+      if (!isObject(value)) return false;
       const entries = Object.entries(value);
       return entries.length <= options.maxProperties && entries.every(([name, each]) => key.fits(name) && item.fits(each));
     }),
   Optional: <Value>(inner: Shape<Value>): Shape<Value> & { readonly isOptional: true } => ({ ...inner, isOptional: true }),
   Object: <Of extends Fields>(fields: Of): Shape<ObjectOf<Of>> =>
     shape((value) => {
-      if (!isRecord(value)) return false;
+      if (!isObject(value)) return false;
       return Object.entries(fields).every(([name, field]) =>
         Object.hasOwn(value, name) ? field.fits(value[name]) : field.isOptional === true,
       );
