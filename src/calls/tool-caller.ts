@@ -7,7 +7,7 @@ import type { Approvals } from '../permissions/approval-types.ts';
 import type { Redactor } from '../secrets/secret-types.ts';
 import type { Store } from '../store/store-types.ts';
 import { createToolPreparer } from '../tools/prepared-tool.ts';
-import type { ToolRegistry } from '../tools/tools-api.ts';
+import type { ToolRegistry } from '../tools/registry.ts';
 import { createValidatorCache } from '../tools/validation/validator.ts';
 import { seesTool } from '../tools/visible-tools.ts';
 import { createAcceptance } from './accept/accept.ts';

@@ -1,8 +1,8 @@
 import type { EventEnvelope } from '../events/event.ts';
 import type { EventType } from '../events/event-table.ts';
+import { readServerSentEvents } from './answer-reader.ts';
 import { exchange, readAnswerText } from './http-exchange.ts';
 import { readProblem } from './problem.ts';
-import { readServerSentEvents } from './server-sent-events.ts';
 
 /** What to hear of the events. Kept ones after `after` come first. */
 export interface EventQuery {

@@ -3,8 +3,8 @@ import type { Engines } from '../calls/attempt/engine-run.ts';
 import type { CallAnswer, ToolCaller } from '../calls/call-types.ts';
 import { confirmOperation } from '../capabilities/confirm.ts';
 import type { Engine } from '../engines/engine.ts';
+import type { ToolRegistry } from '../tools/registry.ts';
 import type { ToolEntry } from '../tools/tool-types.ts';
-import type { ToolRegistry } from '../tools/tools-api.ts';
 
 /** Runs a hook once. */
 export type RunHook = (run: {

@@ -1,8 +1,7 @@
 import { basename } from 'node:path';
 import type { BeforeCall } from '../calls/accept/before-call.ts';
 import { createToolPort } from '../calls/attempt/tool-port.ts';
-import type { ToolCallerParts } from '../calls/tool-caller.ts';
-import { createToolCaller } from '../calls/tool-caller.ts';
+import { createToolCaller, type ToolCallerParts } from '../calls/tool-caller.ts';
 import { createCapabilityTable } from '../capabilities/capability-table.ts';
 import { buildBorderView } from '../capabilities/view.ts';
 import { readModelKey } from '../models/model-key.ts';
@@ -11,7 +10,7 @@ import type { NameBook } from '../permissions/name-book.ts';
 import { findRefusedBuiltin } from '../plugins/compile/refused-builtin.ts';
 import type { Tracer } from '../plugins/diagnostics/trace.ts';
 import type { PluginSupervisorControls } from '../plugins/supervisor.ts';
-import type { ToolRegistry } from '../tools/tools-api.ts';
+import type { ToolRegistry } from '../tools/registry.ts';
 import type { UnitBook } from '../units/unit-book.ts';
 import type { Consents } from './consents.ts';
 import type { OpenEngines } from './engines.ts';

@@ -6,7 +6,7 @@ import type { NameBook } from '../permissions/name-book.ts';
 import { createTracer, type Tracer } from '../plugins/diagnostics/trace.ts';
 import type { PluginBuilder } from '../plugins/supervisor/builder-types.ts';
 import { createSupervisor, type PluginSupervisorControls } from '../plugins/supervisor.ts';
-import type { ToolRegistry } from '../tools/tools-api.ts';
+import type { ToolRegistry } from '../tools/registry.ts';
 import type { Consents } from './consents.ts';
 import type { OpenEngines } from './engines.ts';
 import type { EscalationRules } from './escalation-rules.ts';

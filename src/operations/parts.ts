@@ -16,7 +16,7 @@ import type { PluginSupervisor } from '../plugins/supervisor-types.ts';
 import type { SecretKeeper } from '../secrets/secret-types.ts';
 import type { SkillBook } from '../skills/skill-book.ts';
 import type { Store } from '../store/store-types.ts';
-import type { ToolRegistry } from '../tools/tools-api.ts';
+import type { ToolRegistry } from '../tools/registry.ts';
 import type { UnitBook } from '../units/unit-book.ts';
 
 /** The parts of the daemon that operations are made of. */

@@ -2,9 +2,9 @@ import semver from 'semver';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import { findNearNames } from '../errors/near-names.ts';
 import type { NameBook } from '../permissions/name-book.ts';
+import type { ServedUnit } from '../units/unit.ts';
 import { maxRefLength, parseToolRef } from './tool-ref.ts';
 import { makeToolEntry, type ToolEntry } from './tool-types.ts';
-import type { ToolRegistry } from './tools-api.ts';
 
 /** What one publish or withdrawal changed, as `name@version`. */
 export interface ToolsChange {
@@ -192,4 +192,21 @@ function describeMiss(ref: string, versionsByName: ReadonlyMap<string, readonly 
   const near = findNearNames(name, versionsByName.keys());
   const meant = near.length === 0 ? '' : ` Did you mean ${near.map((other) => `"${other}"`).join(' or ')}?`;
   return new HotcellError('tool-unknown', `There is no tool "${name}".${meant}`, { facts: { ref, near } });
+}
+
+/** All tools that can be called now, keyed `name@version`. Reads are cheap: the registry is memory. */
+export interface ToolRegistry {
+  /**
+   * Puts the tools of one unit in place of those it had, atomically. Throws `tool-duplicate` (naming both files) and
+   * changes nothing when a `name@version` belongs to another unit.
+   */
+  publish(served: ServedUnit): void;
+  /** Takes the tools of one unit out. */
+  withdraw(path: string): void;
+  /**
+   * `name` (the highest version, prereleases last), `name@1.2.3` or `name@^1`; throws `tool-unknown` with near names. What
+   * `sees` does not let through is unknown, also among the near names.
+   */
+  resolve(ref: string, sees?: (entry: ToolEntry) => boolean): ToolEntry;
+  list(): readonly ToolEntry[];
 }

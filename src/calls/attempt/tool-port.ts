@@ -1,8 +1,8 @@
 import type { Caller } from '../../callers/caller.ts';
 import type { ToolPort } from '../../capabilities/tools.ts';
+import type { ToolRegistry } from '../../tools/registry.ts';
 import { parseToolRef } from '../../tools/tool-ref.ts';
 import type { ToolEntry } from '../../tools/tool-types.ts';
-import type { ToolRegistry } from '../../tools/tools-api.ts';
 import { seesTool } from '../../tools/visible-tools.ts';
 import type { NestedCalls } from './nested-calls.ts';
 

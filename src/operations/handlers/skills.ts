@@ -10,8 +10,8 @@ import { seesToolName } from '../../tools/visible-tools.ts';
 import { skillContracts } from '../contracts/skills.ts';
 import { implement, type Operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
+import { streamExecution } from './executions.ts';
 import { describeSkillPackages } from './skill-packages.ts';
-import { streamExecution } from './stream-execution.ts';
 
 type Parts = Pick<OperationParts, 'skills' | 'units' | 'grants' | 'events' | 'caller' | 'images' | 'config'>;
 

@@ -7,8 +7,8 @@ import { cutPage } from '../contracts/paging.ts';
 import { type ToolView, toolContracts } from '../contracts/tools.ts';
 import { implement, type Operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
+import { streamExecution } from './executions.ts';
 import { createToolSeeker } from './missing-tool.ts';
-import { streamExecution } from './stream-execution.ts';
 
 /** What can be done with tools. */
 export function createToolOperations(parts: OperationParts): Operation[] {

@@ -6,7 +6,7 @@ import type { Asking } from '../../permissions/grants.ts';
 import type { NameBook } from '../../permissions/name-book.ts';
 import type { GrantUse } from '../../permissions/select-grants.ts';
 import type { Store } from '../../store/store-types.ts';
-import type { ToolRegistry } from '../../tools/tools-api.ts';
+import type { ToolRegistry } from '../../tools/registry.ts';
 import type { LoadPolicy } from '../discovery/load-policy.ts';
 import type { PluginBuilder } from './builder-types.ts';
 

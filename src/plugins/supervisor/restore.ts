@@ -1,8 +1,7 @@
 import type { NameBook } from '../../permissions/name-book.ts';
 import type { PluginRow } from '../../store/store-types.ts';
 import { refuseLoading } from '../discovery/load-policy.ts';
-import type { PluginRoot } from '../discovery/plugin-roots.ts';
-import { locate } from '../discovery/plugin-roots.ts';
+import { locate, type PluginRoot } from '../discovery/plugin-roots.ts';
 import { type PluginSource, scanRoot } from '../discovery/plugin-source.ts';
 import type { GenerationArchive } from '../generations/archive.ts';
 import type { Generation } from '../generations/generation.ts';

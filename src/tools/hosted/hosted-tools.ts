@@ -4,7 +4,7 @@ import type { NameBook, WantedNames } from '../../permissions/name-book.ts';
 import type { ToolManifest } from '../../units/tool-manifest.ts';
 import type { ServedUnit, Unit } from '../../units/unit.ts';
 import type { UnitSource, UnitStanding } from '../../units/unit-book.ts';
-import type { ToolRegistry } from '../tools-api.ts';
+import type { ToolRegistry } from '../registry.ts';
 import type { ToolsNews } from '../tools-news.ts';
 import { createDaemonRunner } from './daemon-runner.ts';
 import type { HostedTool, HostedUnit } from './hosted-types.ts';

@@ -198,7 +198,7 @@ export const callMutants: MutantsByPromise = {
   'No operation tells one caller anything of another': [
     {
       what: 'every caller hears how much happens to others',
-      file: 'src/operations/handlers/status.ts',
+      file: 'src/operations/handlers/daemon.ts',
       find: '...(isAdmin && {',
       replace: '...({',
       tests: ['test/operations/handlers/status.test.ts'],

@@ -21,8 +21,7 @@ import type { PluginBuilder } from '../../../src/plugins/supervisor/builder-type
 import { createSupervisor, type PluginSupervisorControls } from '../../../src/plugins/supervisor.ts';
 import { openStore } from '../../../src/store/open.ts';
 import type { Store } from '../../../src/store/store-types.ts';
-import { createToolRegistry } from '../../../src/tools/registry.ts';
-import type { ToolRegistry } from '../../../src/tools/tools-api.ts';
+import { createToolRegistry, type ToolRegistry } from '../../../src/tools/registry.ts';
 
 /** Parts that are costly to start and hold no state of a plugin folder; one set a test file. */
 export interface SharedParts {

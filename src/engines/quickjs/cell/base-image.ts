@@ -1,5 +1,4 @@
-import type { JSContextPointer, JSValuePointer } from '@jitl/quickjs-ffi-types';
-import { EvalFlags, type IntrinsicsFlags } from '@jitl/quickjs-ffi-types';
+import { EvalFlags, type IntrinsicsFlags, type JSContextPointer, type JSValuePointer } from '@jitl/quickjs-ffi-types';
 import { defaultLimits } from '../../../config/limits.ts';
 import { copyReference, type Reference } from './delta.ts';
 import { newGuestString, readGuestString, writeText } from './guest-values.ts';

@@ -1,5 +1,10 @@
-import type { JSContextPointer, JSRuntimePointer, JSValueConstPointer, JSValuePointer } from '@jitl/quickjs-ffi-types';
-import { EvalFlags } from '@jitl/quickjs-ffi-types';
+import {
+  EvalFlags,
+  type JSContextPointer,
+  type JSRuntimePointer,
+  type JSValueConstPointer,
+  type JSValuePointer,
+} from '@jitl/quickjs-ffi-types';
 import { defaultLimits } from '../../../config/limits.ts';
 import { HostRefusal } from '../host-answers/host-refusal.ts';
 import type { BaseImage, EntryPointers } from './base-image.ts';

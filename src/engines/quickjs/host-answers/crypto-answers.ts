@@ -1,6 +1,5 @@
 import { createHash, createHmac, randomBytes, randomUUID } from 'node:crypto';
-import type { AnswerNow } from './host-answer.ts';
-import { readRequest } from './host-answer.ts';
+import { type AnswerNow, readRequest } from './host-answer.ts';
 import { HostRefusal } from './host-refusal.ts';
 import { Shape } from './shape.ts';
 

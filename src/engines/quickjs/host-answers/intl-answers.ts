@@ -1,5 +1,4 @@
-import type { AnswerNow } from './host-answer.ts';
-import { readRequest } from './host-answer.ts';
+import { type AnswerNow, readRequest } from './host-answer.ts';
 import { HostRefusal } from './host-refusal.ts';
 import { Shape } from './shape.ts';
 

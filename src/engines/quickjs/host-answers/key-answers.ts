@@ -19,8 +19,7 @@ import {
   sign,
   verify,
 } from 'node:crypto';
-import type { AnswerNow } from './host-answer.ts';
-import { readRequest } from './host-answer.ts';
+import { type AnswerNow, readRequest } from './host-answer.ts';
 import { HostRefusal } from './host-refusal.ts';
 import { countSealedWork } from './sealed-key.ts';
 import { Shape } from './shape.ts';

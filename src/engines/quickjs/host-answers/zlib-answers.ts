@@ -10,8 +10,7 @@ import {
   inflateSync,
   unzipSync,
 } from 'node:zlib';
-import type { AnswerNow } from './host-answer.ts';
-import { readRequest } from './host-answer.ts';
+import { type AnswerNow, readRequest } from './host-answer.ts';
 import { HostRefusal } from './host-refusal.ts';
 import { Shape } from './shape.ts';
 

@@ -4,12 +4,11 @@ import type { CellCall, CellMemory } from '../cell-call.ts';
 import type { LoadEnd } from '../load-result.ts';
 import type { CallSliceResult, FromWorker, ParkedMessage, WorkerSetup } from '../protocol.ts';
 import type { CellPlaces } from './cell-places.ts';
-import { findIdleThread } from './idle-thread.ts';
 import { Pace } from './pace.ts';
 import { defaultBudget } from './slice-budget.ts';
 import { orderSlice } from './slice-order.ts';
 import { type LoadJob, ThreadWork, type WorkItem } from './thread-work.ts';
-import { type LoadOrder, WorkerThread } from './worker-thread.ts';
+import { findIdleThread, type LoadOrder, WorkerThread } from './worker-thread.ts';
 
 /** A slice may take this much longer than its time on the processor before its thread is ended. */
 const GRACE_MS = 500;

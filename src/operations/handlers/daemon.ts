@@ -1,6 +1,7 @@
 import type { ConfigState } from '../../config/live.ts';
 import { seesTool } from '../../tools/visible-tools.ts';
 import { daemonContracts } from '../contracts/daemon.ts';
+import { runDoctor } from '../doctor/run-doctor.ts';
 import { implement, type Operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 
@@ -36,4 +37,9 @@ export function createStatusOperations(parts: OperationParts): Operation[] {
       };
     }),
   ];
+}
+
+/** The doctor, asked from outside while the daemon serves. */
+export function createDoctorOperations({ config, configState, store }: OperationParts): Operation[] {
+  return [implement(daemonContracts.doctor, () => runDoctor({ config, isServing: true, configState: configState(), store }))];
 }
