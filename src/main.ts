@@ -1,7 +1,7 @@
 import { createKeyRing } from './callers/key-ring.ts';
 import { createExecutionReader } from './calls/record/execution-reader.ts';
 import { removeDaemonFile, writeDaemonFile } from './client/daemon-file.ts';
-import { createAuthenticator } from './http/auth.ts';
+import { createAuthenticator } from './http/admission/auth.ts';
 import { startHttpServer } from './http/server.ts';
 import { openCalls } from './main/calls.ts';
 import { type Closers, closeAll } from './main/closers.ts';

@@ -2,7 +2,7 @@ import { hash, randomBytes } from 'node:crypto';
 import { budgets } from '../config/budgets.ts';
 import type { Config } from '../config/config-types.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
-import { operatorId } from '../permissions/approval-answerer.ts';
+import { operatorId } from '../permissions/approvals/approval-answerer.ts';
 import type { NameBook } from '../permissions/name-book.ts';
 import { findToolOwners, readToolOwners } from '../permissions/tool-owners.ts';
 import type { KeyRow, Store } from '../store/store-types.ts';

@@ -1,7 +1,7 @@
 import { countedAs } from '../config/anonymous.ts';
 import type { Deadline } from '../engines/deadline.ts';
 import type { HotcellError } from '../errors/hotcell-error.ts';
-import type { Approval } from '../permissions/approval-types.ts';
+import type { Approval } from '../permissions/approvals/approval-types.ts';
 import type { QueuePlace } from '../queues/fair-queue.ts';
 import type { HeldPlace } from '../queues/place-count.ts';
 import type { PreparedTool } from '../tools/prepared-tool.ts';

@@ -3,7 +3,7 @@ import type { CapabilityTable } from '../border/capability.ts';
 import type { Config } from '../config/config-types.ts';
 import type { Limits } from '../config/limits.ts';
 import type { EventLog } from '../events/event.ts';
-import type { Approvals } from '../permissions/approval-types.ts';
+import type { Approvals } from '../permissions/approvals/approval-types.ts';
 import type { Redactor } from '../secrets/secret-types.ts';
 import type { Store } from '../store/store-types.ts';
 import { createToolPreparer } from '../tools/prepared-tool.ts';

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import type { Capability } from '../border/capability.ts';
 import type { CapabilityUser } from '../border/capability-user.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
-import type { Approval, Approvals } from '../permissions/approval-types.ts';
+import type { Approval, Approvals } from '../permissions/approvals/approval-types.ts';
 import { createPayloadReader } from './payload.ts';
 
 /** The operation of the border that asks a person. */

@@ -15,7 +15,7 @@ import { findSource, type PluginSource } from '../plugins/discovery/plugin-sourc
 import type { PluginManifest } from '../plugins/generations/generation.ts';
 import { listDaemonPermissions, writeSidecar } from '../plugins/manifest/write-sidecar.ts';
 import type { Diagnostic } from '../plugins/plugin-types.ts';
-import type { BuildOutcome } from '../plugins/supervisor/builder-types.ts';
+import type { BuildOutcome } from '../plugins/supervisor/build/builder-types.ts';
 
 /** A built module, or why there is none. */
 export type ModuleOutcome =

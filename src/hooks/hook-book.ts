@@ -2,7 +2,7 @@ import type { PermissionSet } from '../config/permission-set.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import { suggestNearNames } from '../errors/near-names.ts';
 import type { EventLog } from '../events/event.ts';
-import type { Approval } from '../permissions/approval-types.ts';
+import type { Approval } from '../permissions/approvals/approval-types.ts';
 import { globMatches } from '../permissions/matching.ts';
 import type { Store } from '../store/store-types.ts';
 import type { ToolEntry } from '../tools/tool-types.ts';

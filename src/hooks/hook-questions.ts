@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { HotcellError } from '../errors/hotcell-error.ts';
-import { hashShown } from '../permissions/approval-details.ts';
-import type { Approval, ApprovalRequest, Approvals } from '../permissions/approval-types.ts';
+import { hashShown } from '../permissions/approvals/approval-details.ts';
+import type { Approval, ApprovalRequest, Approvals } from '../permissions/approvals/approval-types.ts';
 import { describePermissions } from '../permissions/decision.ts';
 import { toolNameOf } from './hook-entry.ts';
 import type { HookRecord } from './hook-record.ts';

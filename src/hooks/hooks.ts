@@ -2,7 +2,7 @@ import type { BeforeCall } from '../calls/accept/before-call.ts';
 import type { Execution, ExplainGuestError } from '../calls/call-types.ts';
 import type { Config } from '../config/config-types.ts';
 import type { EventLog } from '../events/event.ts';
-import type { Approvals } from '../permissions/approval-types.ts';
+import type { Approvals } from '../permissions/approvals/approval-types.ts';
 import { createTracer } from '../plugins/diagnostics/trace.ts';
 import { createFolderWatch, type FolderWatch } from '../plugins/watch/folder-watch.ts';
 import type { Store } from '../store/store-types.ts';

@@ -6,9 +6,9 @@ import { suggestNearNames } from '../errors/near-names.ts';
 import type { EventEnvelope, EventLog } from '../events/event.ts';
 import { type EventType, eventTypes, isEventType } from '../events/event-table.ts';
 import { filterFor } from '../operations/handlers/events.ts';
-import { type Authenticate, type IsCurrent, refuseAnonymous } from './auth.ts';
+import { type Authenticate, type IsCurrent, refuseAnonymous } from './admission/auth.ts';
+import type { Shares } from './admission/shares.ts';
 import { startEventFeed } from './event-feed.ts';
-import type { Shares } from './shares.ts';
 
 const heartbeatMs = 15_000;
 

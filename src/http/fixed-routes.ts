@@ -3,7 +3,7 @@ import type { Caller } from '../callers/caller.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import { daemonContracts } from '../operations/contracts/daemon.ts';
 import type { InvocableOperation } from '../operations/invoke.ts';
-import { type Authenticate, refuseAnonymous } from './auth.ts';
+import { type Authenticate, refuseAnonymous } from './admission/auth.ts';
 import { landingPage } from './landing-page.ts';
 import type { MetricGauges, Metrics } from './metrics.ts';
 import { describeApi } from './open-api.ts';

@@ -6,12 +6,12 @@ import { isObject } from '../config/json-object.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import { type InvocableOperation, inputProperties } from '../operations/invoke.ts';
 import type { HttpBinding } from '../operations/operation.ts';
+import { type Authenticate, type Authenticator, type IsCurrent, refuseAnonymous, refuseEnded } from './admission/auth.ts';
+import type { DoorShares } from './admission/shares.ts';
 import { AnswerStream } from './answer-stream.ts';
-import { type Authenticate, type Authenticator, type IsCurrent, refuseAnonymous, refuseEnded } from './auth.ts';
 import { toHotcellError } from './problem-reply.ts';
 import { createQueryReader } from './query.ts';
 import { HttpContext } from './request-context.ts';
-import type { DoorShares } from './shares.ts';
 
 /** What routes are served with. */
 export interface RouteParts {

@@ -9,20 +9,20 @@ import { describeJsonFault } from '../errors/json-fault.ts';
 import type { EventLog } from '../events/event.ts';
 import { prepareOperations } from '../operations/invoke.ts';
 import type { Operation } from '../operations/operation.ts';
-import type { Authenticate, Authenticator, IsCurrent } from './auth.ts';
+import type { Authenticate, Authenticator, IsCurrent } from './admission/auth.ts';
+import { createConnectionBook, fitConnections } from './admission/connections.ts';
+import { registerDoorAdmission } from './admission/door-admission.ts';
+import { createHostCheck, refuseRepeatedHeaders } from './admission/host-check.ts';
+import { createDoorShares } from './admission/shares.ts';
+import { createTicketOffice } from './admission/tickets.ts';
 import { answerClientError } from './client-error.ts';
-import { createConnectionBook, fitConnections } from './connections.ts';
-import { registerDoorAdmission } from './door-admission.ts';
 import { registerEventStream } from './event-stream.ts';
 import { registerFixedRoutes } from './fixed-routes.ts';
-import { createHostCheck, refuseRepeatedHeaders } from './host-check.ts';
 import { registerWebSocket } from './json-rpc/web-socket.ts';
 import { createMetrics } from './metrics.ts';
 import { type KnownRoute, refuseUnknownRoute } from './not-found.ts';
 import { formatProblem, problemType, toHotcellError } from './problem-reply.ts';
 import { type RouteParts, registerOperation } from './routes.ts';
-import { createDoorShares } from './shares.ts';
-import { createTicketOffice } from './tickets.ts';
 import { registerUnreadAnswers } from './unread-answers.ts';
 
 /** What the HTTP door is made of. */

@@ -4,7 +4,7 @@ import { openPluginBuilder } from '../operations/handlers/plugin-builder.ts';
 import { isNothing } from '../permissions/decision.ts';
 import type { NameBook } from '../permissions/name-book.ts';
 import { createTracer, type Tracer } from '../plugins/diagnostics/trace.ts';
-import type { PluginBuilder } from '../plugins/supervisor/builder-types.ts';
+import type { PluginBuilder } from '../plugins/supervisor/build/builder-types.ts';
 import { createSupervisor, type PluginSupervisorControls } from '../plugins/supervisor.ts';
 import type { ToolRegistry } from '../tools/registry.ts';
 import type { Consents } from './consents.ts';

@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findSource } from '../plugins/discovery/plugin-source.ts';
-import type { PluginBuilder } from '../plugins/supervisor/builder-types.ts';
+import type { PluginBuilder } from '../plugins/supervisor/build/builder-types.ts';
 
 /** Has a type to read and a handler to load, so that every part of a build has work. */
 const sample = "export default { description: 'Warms up', handler: (_args: { text?: string }) => '' };\n";

@@ -3,7 +3,7 @@ import type { Author } from '../units/unit.ts';
 import type { PassedOver } from './discovery/passed-over.ts';
 import type { Generation } from './generations/generation.ts';
 import type { Diagnostic, PluginView } from './plugin-types.ts';
-import type { TextCheck } from './supervisor/check-text.ts';
+import type { TextCheck } from './supervisor/build/check-text.ts';
 
 /** The truth about one explicit reload. */
 export interface ReloadResult {

@@ -70,7 +70,7 @@ export interface PermissionUseTable {
   forget(pluginPath: string): void;
 }
 
-/** A question to a person; see src/permissions/approval-types.ts. */
+/** A question to a person; see src/permissions/approvals/approval-types.ts. */
 export interface ApprovalRow {
   readonly id: string;
   readonly kind: 'grant' | 'call' | 'confirm' | 'hook';

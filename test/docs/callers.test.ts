@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ticketContract } from '../../src/http/tickets.ts';
+import { ticketContract } from '../../src/http/admission/tickets.ts';
 import { type Door, openDoor } from '../http/door-parts.ts';
 import { readPage, repository } from './markdown.ts';
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ticketContract } from '../../src/http/tickets.ts';
+import { ticketContract } from '../../src/http/admission/tickets.ts';
 import { type Door, openDoor } from './door-parts.ts';
 
 let door: Door;

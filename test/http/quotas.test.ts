@@ -4,7 +4,7 @@ import pino from 'pino';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { budgets } from '../../src/config/budgets.ts';
-import { createAuthenticator } from '../../src/http/auth.ts';
+import { createAuthenticator } from '../../src/http/admission/auth.ts';
 import { startHttpServer } from '../../src/http/server.ts';
 import { type Door, openDoor, readJson } from './door-parts.ts';
 

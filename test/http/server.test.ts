@@ -3,7 +3,7 @@ import { request } from 'node:http';
 import { connect } from 'node:net';
 import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createAuthenticator } from '../../src/http/auth.ts';
+import { createAuthenticator } from '../../src/http/admission/auth.ts';
 import { startHttpServer } from '../../src/http/server.ts';
 import { type Door, openDoor, readJson } from './door-parts.ts';
 

@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest';
 import type { EventDataByType, EventType } from '../../src/events/event-table.ts';
-import type { Answerer, ApprovalRequest } from '../../src/permissions/approval-types.ts';
-import { type ApprovalParts, createApprovals } from '../../src/permissions/approvals.ts';
+import type { Answerer, ApprovalRequest } from '../../src/permissions/approvals/approval-types.ts';
+import { type ApprovalParts, createApprovals } from '../../src/permissions/approvals/approvals.ts';
 import type { Store } from '../../src/store/store-types.ts';
 import { temporaryStore } from '../store/temporary-store.ts';
 

@@ -7,7 +7,7 @@ import { decideApproval } from '../../src/calls/accept/approval-gate.ts';
 import type { CallAnswer } from '../../src/calls/call-types.ts';
 import { createConfirm } from '../../src/capabilities/confirm.ts';
 import { HotcellError } from '../../src/errors/hotcell-error.ts';
-import type { Answerer, Approval } from '../../src/permissions/approval-types.ts';
+import type { Answerer, Approval } from '../../src/permissions/approvals/approval-types.ts';
 import type { ServedUnit } from '../../src/units/unit.ts';
 import { admin, ann, type CallingHouse, type HouseOptions, openHouse, type PublishOptions } from './calling-house.ts';
 

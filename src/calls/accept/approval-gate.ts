@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { PermissionSet } from '../../config/permission-set.ts';
-import type { Approval, Approvals } from '../../permissions/approval-types.ts';
+import type { Approval, Approvals } from '../../permissions/approvals/approval-types.ts';
 import { matchersOf } from '../../permissions/matchers.ts';
 import { canonicalJson } from '../../tools/canonical-json.ts';
 import type { ToolEntry } from '../../tools/tool-types.ts';

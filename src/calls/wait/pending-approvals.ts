@@ -1,5 +1,5 @@
 import { HotcellError } from '../../errors/hotcell-error.ts';
-import type { Approval, Approvals } from '../../permissions/approval-types.ts';
+import type { Approval, Approvals } from '../../permissions/approvals/approval-types.ts';
 import type { Store } from '../../store/store-types.ts';
 import { endUnapproved } from '../accept/approval-gate.ts';
 import type { ActiveCall } from '../active-call.ts';

@@ -7,10 +7,10 @@ import { budgets } from '../../config/budgets.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import type { EventLog } from '../../events/event.ts';
 import type { InvocableOperation } from '../../operations/invoke.ts';
-import type { Authenticate, IsCurrent } from '../auth.ts';
-import type { ConnectionBook } from '../connections.ts';
-import type { DoorShares } from '../shares.ts';
-import type { TicketOffice } from '../tickets.ts';
+import type { Authenticate, IsCurrent } from '../admission/auth.ts';
+import type { ConnectionBook } from '../admission/connections.ts';
+import type { DoorShares } from '../admission/shares.ts';
+import type { TicketOffice } from '../admission/tickets.ts';
 import { closeAtOnce, closeCodes, serveConnection } from './connection.ts';
 import { describeMethods } from './open-rpc.ts';
 

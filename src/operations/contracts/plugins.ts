@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { type Diagnostic, type PluginView, pluginStates } from '../../plugins/plugin-types.ts';
-import type { TextCheck } from '../../plugins/supervisor/check-text.ts';
+import type { TextCheck } from '../../plugins/supervisor/build/check-text.ts';
 import type { GenerationView, ReloadResult, TransitionRecord } from '../../plugins/supervisor-types.ts';
 import { defineContract } from '../operation.ts';
 import { permissionSet, schemaOf } from '../schema-of.ts';

@@ -8,7 +8,7 @@ import { explainLoadError } from '../../plugins/diagnostics/load-diagnostic.ts';
 import { readManifest } from '../../plugins/manifest/read-manifest.ts';
 import { createSchemaReader } from '../../plugins/schema/schema-reader.ts';
 import type { SchemaReader } from '../../plugins/schema/schema-types.ts';
-import { createBuilder } from '../../plugins/supervisor/build.ts';
+import { createBuilder } from '../../plugins/supervisor/build/build.ts';
 import { listSchemaWarnings } from '../../tools/validation/schema-warnings.ts';
 
 type BuilderParts = Parameters<typeof createBuilder>[0];

@@ -8,7 +8,7 @@ import type { GrantUse } from '../../permissions/select-grants.ts';
 import type { Store } from '../../store/store-types.ts';
 import type { ToolRegistry } from '../../tools/registry.ts';
 import type { LoadPolicy } from '../discovery/load-policy.ts';
-import type { PluginBuilder } from './builder-types.ts';
+import type { PluginBuilder } from './build/builder-types.ts';
 
 /** Everything that the supervisor works with. */
 export interface SupervisorParts {

@@ -7,7 +7,7 @@ import { absent, type Lifecycle, type LifecycleEffect, type LifecycleEvent, tran
 import type { Diagnostic } from '../plugin-types.ts';
 import type { TransitionRecord } from '../supervisor-types.ts';
 import type { Seen } from '../watch/seen.ts';
-import type { EscalationRequest } from './builder-types.ts';
+import type { EscalationRequest } from './build/builder-types.ts';
 import type { Pin } from './pin.ts';
 
 /** A published generation. */

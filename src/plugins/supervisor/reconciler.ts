@@ -11,7 +11,7 @@ import { isFolderAway, isUnreadableNow } from '../watch/folder-state.ts';
 import type { InputUsers } from '../watch/input-users.ts';
 import { compareSeen, type Seen, startSeen, wasRenamedIntoPlace } from '../watch/seen.ts';
 import { readBuildInput, readSignature } from '../watch/signature.ts';
-import type { BuildOptions, BuildOutcome, PluginBuilder } from './builder-types.ts';
+import type { BuildOptions, BuildOutcome, PluginBuilder } from './build/builder-types.ts';
 import { describeWriting } from './pin.ts';
 import type { PluginRecord } from './plugin-record.ts';
 import type { Stage } from './stage.ts';

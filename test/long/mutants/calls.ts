@@ -432,7 +432,7 @@ export const callMutants: MutantsByPromise = {
       file: 'src/client/token-file.ts',
       find: 'if ((stats.mode & 0o077) !== 0) chmodSync(file, 0o600);',
       replace: '',
-      tests: ['test/http/auth.test.ts', 'test/cli/daemon.test.ts'],
+      tests: ['test/http/admission/auth.test.ts', 'test/cli/daemon.test.ts'],
     },
     {
       what: 'a data directory that others may read stays so',

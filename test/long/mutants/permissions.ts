@@ -127,10 +127,10 @@ export const permissionMutants: MutantsByPromise = {
   'A build is the work of who wrote it': [
     {
       what: 'a key approves what another key of its line caused',
-      file: 'src/permissions/approval-answerer.ts',
+      file: 'src/permissions/approvals/approval-answerer.ts',
       find: 'by.isOfLineOf?.(question.caller) === true',
       replace: 'false',
-      tests: ['test/permissions/approval-answerer.test.ts'],
+      tests: ['test/permissions/approvals/approval-answerer.test.ts'],
     },
     {
       what: 'the line of a key ends at the key that made it',
@@ -141,7 +141,7 @@ export const permissionMutants: MutantsByPromise = {
     },
     {
       what: 'a request for permissions does not say which key wrote the build',
-      file: 'src/permissions/grant-questions.ts',
+      file: 'src/permissions/approvals/grant-questions.ts',
       find: '...(writtenBy === undefined ? {} : { caller: writtenBy }),',
       replace: '',
       tests: ['test/promises/identity.test.ts'],
@@ -187,38 +187,38 @@ export const permissionMutants: MutantsByPromise = {
   'Whoever caused a question does not answer it': [
     {
       what: 'whoever caused a question answers it',
-      file: 'src/permissions/approval-answerer.ts',
+      file: 'src/permissions/approvals/approval-answerer.ts',
       find: 'if (by.mayAnswer) return { may: true };',
       replace: 'if (by.id !== operatorId) return { may: true };',
-      tests: ['test/permissions/approval-answerer.test.ts'],
+      tests: ['test/permissions/approvals/approval-answerer.test.ts'],
     },
     {
       what: 'an answer counts twice',
-      file: 'src/permissions/approvals.ts',
+      file: 'src/permissions/approvals/approvals.ts',
       find: "if (approval.status !== 'open') throw refuseSecond(approval);",
       replace: "if (approval.status !== 'open') return approval;",
-      tests: ['test/permissions/approvals.test.ts'],
+      tests: ['test/permissions/approvals/approvals.test.ts'],
     },
     {
       what: 'an answer holds for other arguments',
-      file: 'src/permissions/approvals.ts',
+      file: 'src/permissions/approvals/approvals.ts',
       find: 'asked.argumentsHash === request.argumentsHash ||',
       replace: "asked.status !== 'open' ||",
-      tests: ['test/permissions/approvals.test.ts'],
+      tests: ['test/permissions/approvals/approvals.test.ts'],
     },
     {
       what: 'what a plugin asks for now is granted by the answer to what it asked for before',
-      file: 'src/permissions/grant-questions.ts',
+      file: 'src/permissions/approvals/grant-questions.ts',
       find: 'hashRequest(plugin.asking, permissions) === approval.argumentsHash',
       replace: 'true',
-      tests: ['test/permissions/grant-questions.test.ts'],
+      tests: ['test/permissions/approvals/grant-questions.test.ts'],
     },
     {
       what: 'a caller hears of the questions of others',
-      file: 'src/permissions/approval-answerer.ts',
+      file: 'src/permissions/approvals/approval-answerer.ts',
       find: 'if (!isOwn) return { may: false, unseen: true };',
       replace: "if (!isOwn) return refuse('It is not yours.');",
-      tests: ['test/permissions/approval-answerer.test.ts'],
+      tests: ['test/permissions/approvals/approval-answerer.test.ts'],
     },
   ],
   "A plugin's question is shown as its own words": [
@@ -256,10 +256,10 @@ export const permissionMutants: MutantsByPromise = {
   'No question is approved that was not shown whole': [
     {
       what: 'a question is approved without the hash of what it shows',
-      file: 'src/permissions/approvals.ts',
+      file: 'src/permissions/approvals/approvals.ts',
       find: "if (answer === 'approved') requireShown(approval, shown);",
       replace: '',
-      tests: ['test/permissions/approvals.test.ts'],
+      tests: ['test/permissions/approvals/approvals.test.ts'],
     },
   ],
   'No hook runs but with the very files': [

@@ -1,9 +1,9 @@
 import type { Static } from 'typebox';
 import type { Caller } from '../../../callers/caller.ts';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
-import { decideAnswerer } from '../../../permissions/approval-answerer.ts';
-import { hashShown, shortenDetails } from '../../../permissions/approval-details.ts';
-import type { Answerer, Approval } from '../../../permissions/approval-types.ts';
+import { decideAnswerer } from '../../../permissions/approvals/approval-answerer.ts';
+import { hashShown, shortenDetails } from '../../../permissions/approvals/approval-details.ts';
+import type { Answerer, Approval } from '../../../permissions/approvals/approval-types.ts';
 import { type ApprovalView, approvalContracts } from '../../contracts/approvals.ts';
 import { implement, type Operation } from '../../operation.ts';
 import type { OperationParts } from '../../parts.ts';

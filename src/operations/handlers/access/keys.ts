@@ -1,7 +1,7 @@
 import type { Caller } from '../../../callers/caller.ts';
 import { readRules } from '../../../callers/key-rules.ts';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
-import { operatorId } from '../../../permissions/approval-answerer.ts';
+import { operatorId } from '../../../permissions/approvals/approval-answerer.ts';
 import type { NameBook } from '../../../permissions/name-book.ts';
 import { isAnothers, readToolOwners } from '../../../permissions/tool-owners.ts';
 import type { KeyRow } from '../../../store/store-types.ts';

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadConfig } from '../../../../src/config/load.ts';
 import { startDaemon } from '../../../../src/main.ts';
 import type { Daemon } from '../../../../src/operations/daemon-types.ts';
-import type { ApprovalRequest } from '../../../../src/permissions/approval-types.ts';
+import type { ApprovalRequest } from '../../../../src/permissions/approvals/approval-types.ts';
 import { parsePermissions } from '../../../../src/permissions/parse.ts';
 import { until } from '../../../plugins/rig/supervisor-rig.ts';
 

@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import { countedAs } from '../config/anonymous.ts';
-import { budgets, shareQueue } from '../config/budgets.ts';
-import { HotcellError } from '../errors/hotcell-error.ts';
-import type { EventLog } from '../events/event.ts';
-import type { Store } from '../store/store-types.ts';
+import { countedAs } from '../../config/anonymous.ts';
+import { budgets, shareQueue } from '../../config/budgets.ts';
+import { HotcellError } from '../../errors/hotcell-error.ts';
+import type { EventLog } from '../../events/event.ts';
+import type { Store } from '../../store/store-types.ts';
+import { createExpiry } from '../expiry.ts';
 import { decideAnswerer } from './approval-answerer.ts';
 import { hashShown, shortenDetails, sizeOfDetails } from './approval-details.ts';
 import { readApproval, toApprovalRow } from './approval-rows.ts';
 import type { Approval, ApprovalRequest, ApprovalStatus, Approvals } from './approval-types.ts';
-import { createExpiry } from './expiry.ts';
 import { createOpenQuestions } from './open-questions.ts';
 
 /** What approvals are made of. */

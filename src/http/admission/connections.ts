@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Caller } from '../callers/caller.ts';
-import { budgets } from '../config/budgets.ts';
+import type { Caller } from '../../callers/caller.ts';
+import { budgets } from '../../config/budgets.ts';
 import type { Shares } from './shares.ts';
 
 /** Who holds the connections of a server. */

@@ -1,9 +1,9 @@
 import { timingSafeEqual } from 'node:crypto';
-import type { Caller } from '../callers/caller.ts';
-import { hashSecret, type KeyRing } from '../callers/key-ring.ts';
-import { readAdminToken } from '../client/token-file.ts';
-import type { Config } from '../config/config-types.ts';
-import { HotcellError } from '../errors/hotcell-error.ts';
+import type { Caller } from '../../callers/caller.ts';
+import { hashSecret, type KeyRing } from '../../callers/key-ring.ts';
+import { readAdminToken } from '../../client/token-file.ts';
+import type { Config } from '../../config/config-types.ts';
+import { HotcellError } from '../../errors/hotcell-error.ts';
 import { createAnonymousCallers } from './anonymous-callers.ts';
 
 /**

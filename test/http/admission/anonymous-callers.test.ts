@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createAnonymousCallers } from '../../src/http/anonymous-callers.ts';
+import { createAnonymousCallers } from '../../../src/http/admission/anonymous-callers.ts';
 
 const config = { enabled: true, tools: ['web_*'], ratePerMinute: 2, maxConcurrent: 3 };
 const open = () => {

@@ -1,9 +1,9 @@
-import type { Engine, EngineName } from '../../engines/engine.ts';
-import type { EscalationEngine } from '../../engines/escalation.ts';
-import type { PluginSource } from '../discovery/plugin-source.ts';
-import { type Artifacts, hashBytes, type TraceFiles } from '../generations/artifact-files.ts';
-import type { Generation } from '../generations/generation.ts';
-import { programKey } from '../generations/program.ts';
+import type { Engine, EngineName } from '../../../engines/engine.ts';
+import type { EscalationEngine } from '../../../engines/escalation.ts';
+import type { PluginSource } from '../../discovery/plugin-source.ts';
+import { type Artifacts, hashBytes, type TraceFiles } from '../../generations/artifact-files.ts';
+import type { Generation } from '../../generations/generation.ts';
+import { programKey } from '../../generations/program.ts';
 import type { PluginBuilder } from './builder-types.ts';
 
 /** Builds of generations for a higher engine than their own, made when a call is run again there. */

@@ -1,20 +1,20 @@
-import type { Escalation } from '../../config/config-types.ts';
-import type { PermissionSet } from '../../config/permission-set.ts';
-import type { EngineName } from '../../engines/engine.ts';
+import type { Escalation } from '../../../config/config-types.ts';
+import type { PermissionSet } from '../../../config/permission-set.ts';
+import type { EngineName } from '../../../engines/engine.ts';
 import {
   decideBuild,
   type EngineNeed,
   type EscalationDecision,
   type EscalationEngine,
   type EscalationEngines,
-} from '../../engines/escalation.ts';
-import type { Asking } from '../../permissions/grants.ts';
-import { describeGrantCommand } from '../../permissions/permission-words.ts';
-import type { Author } from '../../units/unit.ts';
-import { nameFromFile } from '../discovery/entry-names.ts';
-import type { PluginSource } from '../discovery/plugin-source.ts';
-import type { EscalatedFrom, PluginManifest } from '../generations/generation.ts';
-import type { Diagnostic } from '../plugin-types.ts';
+} from '../../../engines/escalation.ts';
+import type { Asking } from '../../../permissions/grants.ts';
+import { describeGrantCommand } from '../../../permissions/permission-words.ts';
+import type { Author } from '../../../units/unit.ts';
+import { nameFromFile } from '../../discovery/entry-names.ts';
+import type { PluginSource } from '../../discovery/plugin-source.ts';
+import type { EscalatedFrom, PluginManifest } from '../../generations/generation.ts';
+import type { Diagnostic } from '../../plugin-types.ts';
 import type { BuildOutcome } from './builder-types.ts';
 
 /** What decides whether a plugin may run on a higher engine than the one it asks for. */

@@ -1,16 +1,16 @@
 import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
-import type { PermissionSet } from '../../config/permission-set.ts';
-import type { Engine, EngineName } from '../../engines/engine.ts';
-import type { GrantDecision } from '../../permissions/decision.ts';
-import type { Asking } from '../../permissions/grants.ts';
-import { nameFromFile } from '../discovery/entry-names.ts';
-import type { PluginRoot } from '../discovery/plugin-roots.ts';
-import type { PluginSource } from '../discovery/plugin-source.ts';
-import { hashBytes } from '../generations/artifact-files.ts';
-import type { Generation } from '../generations/generation.ts';
-import { programKey } from '../generations/program.ts';
-import type { Diagnostic } from '../plugin-types.ts';
+import type { PermissionSet } from '../../../config/permission-set.ts';
+import type { Engine, EngineName } from '../../../engines/engine.ts';
+import type { GrantDecision } from '../../../permissions/decision.ts';
+import type { Asking } from '../../../permissions/grants.ts';
+import { nameFromFile } from '../../discovery/entry-names.ts';
+import type { PluginRoot } from '../../discovery/plugin-roots.ts';
+import type { PluginSource } from '../../discovery/plugin-source.ts';
+import { hashBytes } from '../../generations/artifact-files.ts';
+import type { Generation } from '../../generations/generation.ts';
+import { programKey } from '../../generations/program.ts';
+import type { Diagnostic } from '../../plugin-types.ts';
 import type { PluginBuilder } from './builder-types.ts';
 
 /** What would come of a text, were it saved. */

@@ -1,8 +1,8 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { PermissionSet } from '../../src/config/permission-set.ts';
-import { type AskingUnit, createGrantQuestions } from '../../src/permissions/grant-questions.ts';
-import { openQuestions, operator } from './approval-books.ts';
-import { asking, openBook } from './grant-books.ts';
+import type { PermissionSet } from '../../../src/config/permission-set.ts';
+import { type AskingUnit, createGrantQuestions } from '../../../src/permissions/approvals/grant-questions.ts';
+import { openQuestions, operator } from '../approval-books.ts';
+import { asking, openBook } from '../grant-books.ts';
 
 const always = { scope: 'always' } as const;
 const net: PermissionSet = { net: ['api.example.com'] };

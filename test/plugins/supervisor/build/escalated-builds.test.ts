@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { PluginSource } from '../../../src/plugins/discovery/plugin-source.ts';
-import type { Generation } from '../../../src/plugins/generations/generation.ts';
-import { createEscalatedBuilds } from '../../../src/plugins/supervisor/escalated-builds.ts';
-import { makeManifest } from '../../tools/calling-house.ts';
+import type { PluginSource } from '../../../../src/plugins/discovery/plugin-source.ts';
+import type { Generation } from '../../../../src/plugins/generations/generation.ts';
+import { createEscalatedBuilds } from '../../../../src/plugins/supervisor/build/escalated-builds.ts';
+import { makeManifest } from '../../../tools/calling-house.ts';
 
 const source: PluginSource = {
   kind: 'file',

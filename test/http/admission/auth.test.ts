@@ -2,10 +2,10 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, syml
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createKeyRing } from '../../src/callers/key-ring.ts';
-import { createAuthenticator } from '../../src/http/auth.ts';
-import { openStore } from '../../src/store/open.ts';
-import type { Store } from '../../src/store/store-types.ts';
+import { createKeyRing } from '../../../src/callers/key-ring.ts';
+import { createAuthenticator } from '../../../src/http/admission/auth.ts';
+import { openStore } from '../../../src/store/open.ts';
+import type { Store } from '../../../src/store/store-types.ts';
 
 let dataDir: string;
 let store: Store;

@@ -1,8 +1,8 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { useSharedParts } from '../rig/shared-parts.ts';
-import { answering, makeFolder, startRig } from '../rig/supervisor-rig.ts';
+import { useSharedParts } from '../../rig/shared-parts.ts';
+import { answering, makeFolder, startRig } from '../../rig/supervisor-rig.ts';
 
 const shared = useSharedParts();
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { budgets } from '../../src/config/budgets.ts';
-import { hashShown, shortenDetails } from '../../src/permissions/approval-details.ts';
-import type { ApprovalRequest } from '../../src/permissions/approval-types.ts';
-import type { ApprovalParts } from '../../src/permissions/approvals.ts';
-import { ann, openQuestions, operator, question } from './approval-books.ts';
+import { budgets } from '../../../src/config/budgets.ts';
+import { hashShown, shortenDetails } from '../../../src/permissions/approvals/approval-details.ts';
+import type { ApprovalRequest } from '../../../src/permissions/approvals/approval-types.ts';
+import type { ApprovalParts } from '../../../src/permissions/approvals/approvals.ts';
+import { ann, openQuestions, operator, question } from '../approval-books.ts';
 
 const never = new AbortController().signal;
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decideAnswerer } from '../../src/permissions/approval-answerer.ts';
-import type { Answerer, ApprovalKind } from '../../src/permissions/approval-types.ts';
+import { decideAnswerer } from '../../../src/permissions/approvals/approval-answerer.ts';
+import type { Answerer, ApprovalKind } from '../../../src/permissions/approvals/approval-types.ts';
 
 const ids = fc.constantFrom('local', 'key_a', 'key_b');
 const questions = fc.record({

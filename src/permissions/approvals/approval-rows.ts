@@ -1,6 +1,6 @@
-import type { ApprovalRow } from '../store/permission-types.ts';
+import type { ApprovalRow } from '../../store/permission-types.ts';
+import { cleanUntrustedText } from '../untrusted-text.ts';
 import type { Approval, ApprovalRequest } from './approval-types.ts';
-import { cleanUntrustedText } from './untrusted-text.ts';
 
 /** A question as it is written; texts that a plugin may have made are cleaned here, before anybody sees them. */
 export function toApprovalRow(

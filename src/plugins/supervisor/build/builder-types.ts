@@ -1,11 +1,11 @@
-import type { EscalationEngine } from '../../engines/escalation.ts';
-import type { Asking } from '../../permissions/grants.ts';
-import type { Author } from '../../units/unit.ts';
-import type { ProposedTexts } from '../compile/read-input.ts';
-import type { PluginSource } from '../discovery/plugin-source.ts';
-import type { Artifacts } from '../generations/artifact-files.ts';
-import type { BuildInput, PluginManifest } from '../generations/generation.ts';
-import type { Diagnostic } from '../plugin-types.ts';
+import type { EscalationEngine } from '../../../engines/escalation.ts';
+import type { Asking } from '../../../permissions/grants.ts';
+import type { Author } from '../../../units/unit.ts';
+import type { ProposedTexts } from '../../compile/read-input.ts';
+import type { PluginSource } from '../../discovery/plugin-source.ts';
+import type { Artifacts } from '../../generations/artifact-files.ts';
+import type { BuildInput, PluginManifest } from '../../generations/generation.ts';
+import type { Diagnostic } from '../../plugin-types.ts';
 
 /** What a build came to. `inputs` and `missing` are there on failure too: a change of either is worth another try. */
 export type BuildOutcome =

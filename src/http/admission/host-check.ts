@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
-import { HotcellError } from '../errors/hotcell-error.ts';
+import { HotcellError } from '../../errors/hotcell-error.ts';
 
 /** Throws `host-refused` for a Host or Origin header that is not ours. */
 export type HostCheck = (host: string | undefined, origin: string | undefined) => void;

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Type } from 'typebox';
-import type { Caller } from '../callers/caller.ts';
-import { defineContract, implement, type Operation } from '../operations/operation.ts';
+import type { Caller } from '../../callers/caller.ts';
+import { defineContract, implement, type Operation } from '../../operations/operation.ts';
 import type { Shares } from './shares.ts';
 
 /** Makes tickets for browsers, which cannot send an Authorization header with a WebSocket. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { Caller } from '../../src/callers/caller.ts';
-import { fitConnections } from '../../src/http/connections.ts';
-import { createShares } from '../../src/http/shares.ts';
+import type { Caller } from '../../../src/callers/caller.ts';
+import { fitConnections } from '../../../src/http/admission/connections.ts';
+import { createShares } from '../../../src/http/admission/shares.ts';
 
 const caller = (id: string): Caller => ({ id, role: 'caller' });
 const admin = (id: string): Caller => ({ id, role: 'admin' });

@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
-import type { PermissionSet } from '../config/permission-set.ts';
-import { HotcellError } from '../errors/hotcell-error.ts';
+import type { PermissionSet } from '../../config/permission-set.ts';
+import { HotcellError } from '../../errors/hotcell-error.ts';
+import { describePermissions, isNothing } from '../decision.ts';
+import type { Asking, GrantBook, GrantScope } from '../grants.ts';
+import type { Grant } from '../select-grants.ts';
 import type { Approval, ApprovalRequest, Approvals } from './approval-types.ts';
-import { describePermissions, isNothing } from './decision.ts';
-import type { Asking, GrantBook, GrantScope } from './grants.ts';
-import type { Grant } from './select-grants.ts';
 
 /** A plugin that may ask for permissions. */
 export interface AskingUnit {
