@@ -102,7 +102,7 @@ export const budgets = {
     inAll: 12_288,
     reserve: 512,
     atBound: 'the request is refused with `rate-limited`; all four are less where fewer than 25,600 descriptors may be open',
-    tests: ['http/shares.test.ts'],
+    tests: ['http/admission/shares.test.ts'],
   },
   'door.anonymous': {
     holds: 'connections that showed no token or key yet',
@@ -163,7 +163,7 @@ export const budgets = {
     inAll: 20_480,
     reserve: 1024,
     atBound: 'the request is refused with `rate-limited`',
-    tests: ['http/shares.test.ts', 'http/quotas.test.ts'],
+    tests: ['http/admission/shares.test.ts', 'http/quotas.test.ts'],
   },
   'door.bodies': {
     holds: 'bodies over 16 KiB of requests under way',
@@ -311,7 +311,7 @@ export const budgets = {
     atBound:
       'what would ask is refused with `queue-full`; admins have the reserve beyond the bound in all; what plugins and hooks ask for themselves counts apart',
     settings: ['approvals.maxOpen', 'approvals.maxOpenPerCaller'],
-    tests: ['permissions/approvals.test.ts'],
+    tests: ['permissions/approvals/approvals.test.ts'],
   },
   'approvals.details': {
     holds: 'what open questions to people show',
@@ -320,7 +320,7 @@ export const budgets = {
     inAll: 64 * MIB,
     reserve: 20 * MIB,
     atBound: 'what would ask is refused with `queue-full`; admins have the reserve beyond the bound in all',
-    tests: ['permissions/approvals.test.ts'],
+    tests: ['permissions/approvals/approvals.test.ts'],
   },
   'disk.workspace': {
     holds: 'files in the workspace of a caller',
@@ -414,7 +414,7 @@ export const budgets = {
     each: { of: 'address', max: anonymous.ratePerMinute },
     atBound: 'the request is refused with `rate-limited` and `Retry-After`',
     settings: ['anonymous.ratePerMinute'],
-    tests: ['http/anonymous-callers.test.ts'],
+    tests: ['http/admission/anonymous-callers.test.ts'],
   },
   'calls.anonymous': {
     holds: 'calls under way without a token',
@@ -455,7 +455,7 @@ export const budgets = {
     inAll: audit.keep,
     atBound: 'the oldest are removed',
     settings: ['audit.keep'],
-    tests: ['operations/handlers/audit.test.ts'],
+    tests: ['operations/handlers/access/audit.test.ts'],
   },
 } as const satisfies Record<string, Budget>;
 
