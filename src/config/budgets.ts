@@ -458,6 +458,3 @@ export const budgets = {
     tests: ['operations/handlers/access/audit.test.ts'],
   },
 } as const satisfies Record<string, Budget>;
-
-/** The key of one row. */
-export type BudgetName = keyof typeof budgets;

@@ -84,11 +84,6 @@ export function settle(id: number, ok: boolean, payload: string, body?: ArrayBuf
   entry.reject(refusal(payload, entry.origin));
 }
 
-/** How many answers are still to come. */
-export function countWaiting(): number {
-  return waiting.size;
-}
-
 /** Forgets every pending question: the call that asked has ended. */
 export function forgetWaiting(): void {
   waiting = new GuestMap();

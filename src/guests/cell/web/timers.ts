@@ -32,11 +32,6 @@ class Timeout {
   }
 }
 
-/** Timers that would still fire. */
-export function countActiveTimers(): number {
-  return active.size;
-}
-
 /** Drops all timers: the call that set them has ended. */
 export function forgetTimers(): void {
   active = new Map();
