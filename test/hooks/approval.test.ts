@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { stringify } from 'yaml';
 import { HotcellError } from '../../src/errors/hotcell-error.ts';
 import { beforeHook, type HookHouse, openHookHouse } from './hook-house.ts';
@@ -10,7 +10,19 @@ const veto = beforeHook("return { veto: 'no' };");
 
 describe('createHookBook', () => {
   let house: HookHouse;
-  afterEach(() => house.close());
+  let shared: HookHouse;
+  beforeAll(async () => {
+    shared = await openHookHouse();
+  });
+  afterEach(() => (house === shared ? shared.clear() : house.close()));
+  afterAll(() => shared.close());
+
+  /** The house that tests have one after the other, with hooks that the daemon has seen. */
+  async function useHouse(hooks: Readonly<Record<string, Readonly<Record<string, string>>>>): Promise<void> {
+    house = shared;
+    for (const [name, files] of Object.entries(hooks)) house.write(name, files);
+    await house.parts.hooks.refresh();
+  }
 
   async function isAsked(): Promise<boolean> {
     const answer = await house.call('echo', { text: 'x' }).catch((error: unknown) => error);
@@ -29,7 +41,7 @@ describe('createHookBook', () => {
   }
 
   it('runs nothing that was only put there', async () => {
-    house = await openHookHouse({ guard: veto });
+    await useHouse({ guard: veto });
     expect(house.parts.hooks.get('guard')).toMatchObject({ state: 'new', origin: 'data' });
     expect(await isAsked()).toBe(false);
     expect(house.runs('guard')).toEqual([]);
@@ -55,7 +67,7 @@ describe('createHookBook', () => {
     ['HOOK.md', { 'HOOK.md': `${veto['HOOK.md']}\n` }],
     ['a file beside them', { 'lib/words.ts': 'export const words = [];' }],
   ])('blocks the very next call when %s changed, and runs again once approved or put back', async (_what, change) => {
-    house = await openHookHouse({ guard: veto });
+    await useHouse({ guard: veto });
     await house.approve('guard');
     house.write('guard', change);
     await expectBlocked();
@@ -85,7 +97,7 @@ describe('createHookBook', () => {
   });
 
   it('blocks what the approved files watched over, whatever the changed ones say of themselves', async () => {
-    house = await openHookHouse({ guard: beforeHook("return { veto: 'no' };", 'tools: ["ec*"]') });
+    await useHouse({ guard: beforeHook("return { veto: 'no' };", 'tools: ["ec*"]') });
     await house.approve('guard');
     house.write('guard', { 'HOOK.md': '---\nevents: ["daemon:start"]\n---\nHarmless.\n' });
     await expectBlocked();
@@ -96,7 +108,7 @@ describe('createHookBook', () => {
   it.each(['.handler.ts.swp', 'handler.ts~', '4913', '.DS_Store'])(
     'does not take %s of an editor for a file of the hook',
     async (name) => {
-      house = await openHookHouse({ guard: veto });
+      await useHouse({ guard: veto });
       await house.approve('guard');
       house.write('guard', { [name]: 'half a word' });
       expect(await isAsked()).toBe(true);
@@ -106,7 +118,7 @@ describe('createHookBook', () => {
 
   it('takes what was granted from a run under way when it is revoked', async () => {
     const forever = "for (;;) { await context.kv.set('n', 1); await new Promise((resolve) => setTimeout(resolve, 10)); }";
-    house = await openHookHouse({ busy: beforeHook(forever, 'permissions: { kv: true }\ntimeoutMs: 30000') });
+    await useHouse({ busy: beforeHook(forever, 'permissions: { kv: true }\ntimeoutMs: 30000') });
     await house.approve('busy');
     const refused = house.refusal({ text: 'x' });
     await house.event('permission-use', ({ data }) => data.tool === 'hook:busy' && data.allowed);
@@ -116,7 +128,7 @@ describe('createHookBook', () => {
   });
 
   it('notices an edit by itself, and an edit that changes no content is none', async () => {
-    house = await openHookHouse({ guard: veto });
+    await useHouse({ guard: veto });
     await house.approve('guard');
     house.write('guard', veto);
     expect(await isAsked()).toBe(true);
@@ -127,7 +139,7 @@ describe('createHookBook', () => {
   });
 
   it('approves only the files that somebody saw', async () => {
-    house = await openHookHouse({ guard: veto });
+    await useHouse({ guard: veto });
     await house.parts.hooks.refresh();
     const { contentHash } = house.parts.hooks.get('guard');
     house.write('guard', beforeHook("return { veto: 'worse' };"));
@@ -140,7 +152,7 @@ describe('createHookBook', () => {
   });
 
   it('forgets an approval with the folder: the same files that come back are new', async () => {
-    house = await openHookHouse({ guard: veto });
+    await useHouse({ guard: veto });
     await house.approve('guard');
     house.remove('guard');
     await house.parts.hooks.refresh();
@@ -152,7 +164,7 @@ describe('createHookBook', () => {
   });
 
   it('does not carry an approval to a copy or another name', async () => {
-    house = await openHookHouse({ guard: veto });
+    await useHouse({ guard: veto });
     await house.approve('guard');
     house.write('copy', veto);
     await house.parts.hooks.refresh();

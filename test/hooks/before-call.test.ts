@@ -3,13 +3,21 @@ import { beforeHook, echo, type HookHouse, openHookHouse } from './hook-house.ts
 
 describe('createBeforeCall', () => {
   let house: HookHouse;
-  afterEach(() => house.close());
+  const other = "export default { name: 'other', description: 'Other.', handler: async () => 'done' };";
+  const outer =
+    "export default { name: 'outer', description: 'o', permissions: { tools: ['echo'] }, handler: async (_: {}, context: any) => (await context.tools.call('echo', { text: 'bad' })) };";
+  beforeAll(async () => {
+    house = await openHookHouse({}, { plugins: { 'echo.ts': echo, 'other.ts': other, 'outer.ts': outer } });
+  });
+  afterEach(() => house.clear());
+  afterAll(() => house.close());
 
-  async function open(hooks: Parameters<typeof openHookHouse>[0], options: Parameters<typeof openHookHouse>[1] = {}) {
-    house = await openHookHouse(hooks, options);
-    for (const name of Object.keys(hooks ?? {})) await house.approve(name);
-    return house;
+  async function open(hooks: Readonly<Record<string, Readonly<Record<string, string>>>>) {
+    for (const [name, files] of Object.entries(hooks)) house.write(name, files);
+    for (const name of Object.keys(hooks)) await house.approve(name);
   }
+
+  const countCalls = () => house.parts.executions.list({ tool: 'echo' }, { id: 'local', role: 'admin' }).total;
 
   it('lets a call pass that no hook objects to, and changes nothing of it', async () => {
     await open({ watcher: beforeHook('') });
@@ -19,12 +27,13 @@ describe('createBeforeCall', () => {
 
   it('stops a call with the sentence of the hook, which leaves no record of the call', async () => {
     await open({ guard: beforeHook("if (event.context.arguments.text === 'bad') return { veto: 'that is a bad word.' };") });
+    const before = countCalls();
     expect(await house.refusal({ text: 'bad' })).toMatchObject({
       code: 'hook-refused',
       status: 403,
       message: 'The hook "guard" refused this call of echo: that is a bad word.',
     });
-    expect(house.parts.executions.list({ tool: 'echo' }, { id: 'local', role: 'admin' }).total).toBe(0);
+    expect(countCalls()).toBe(before);
     const { data } = await house.event('hook-refusal');
     expect(data).toMatchObject({ tool: 'echo', code: 'hook-refused' });
     expect((await house.call('echo', { text: 'good' })).status).toBe('success');
@@ -70,11 +79,7 @@ describe('createBeforeCall', () => {
   });
 
   it('tells the handler of the call, and asks about the tools that it names only', async () => {
-    const other = "export default { name: 'other', description: 'Other.', handler: async () => 'done' };";
-    await open(
-      { guard: beforeHook('return { veto: JSON.stringify(event) };', 'tools: ["ec*"]') },
-      { plugins: { 'echo.ts': echo, 'other.ts': other } },
-    );
+    await open({ guard: beforeHook('return { veto: JSON.stringify(event) };', 'tools: ["ec*"]') });
     expect((await house.call('other')).output).toBe('done');
     const { message } = (await house.refusal({ text: 'x' }, { session: 's1' })) as Error;
     expect(JSON.parse(message.slice(message.indexOf('{')))).toMatchObject({
@@ -89,12 +94,9 @@ describe('createBeforeCall', () => {
   });
 
   it('is asked about calls that are valid and allowed only, and about calls within calls', async () => {
-    const outer =
-      "export default { name: 'outer', description: 'o', permissions: { tools: ['echo'] }, handler: async (_: {}, context: any) => (await context.tools.call('echo', { text: 'bad' })) };";
-    await open(
-      { guard: beforeHook("if (event.context.arguments.text === 'bad') return { veto: 'inner no' };", 'tools: [echo]') },
-      { plugins: { 'echo.ts': echo, 'outer.ts': outer } },
-    );
+    await open({
+      guard: beforeHook("if (event.context.arguments.text === 'bad') return { veto: 'inner no' };", 'tools: [echo]'),
+    });
     expect(await house.refusal({ wrong: 1 })).toMatchObject({ code: 'arguments-invalid' });
     expect(house.runs('guard')).toEqual([]);
     const answer = await house.call('outer');

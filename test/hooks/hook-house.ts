@@ -1,6 +1,7 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import type { Caller } from '../../src/callers/caller.ts';
 import type { Execution } from '../../src/calls/call-types.ts';
 import type { Settings } from '../../src/config/schema.ts';
 import type { EventEnvelope } from '../../src/events/event.ts';
@@ -48,6 +49,11 @@ export async function openHookHouse(
   for (const [name, files] of Object.entries(hooks)) write(name, files);
   const house = await startSmallDaemon(options.plugins ?? { 'echo.ts': echo }, options.settings ?? {}, { dataDir });
   const { parts, events } = house;
+  const operator: Caller = { id: 'local', role: 'admin' };
+  const listRuns = (name: string): Execution[] => parts.executions.list({ tool: `hook:${name}` }, operator).items.toReversed();
+  /** Runs and events of tests that used the house before. */
+  const earlierRuns = new Set<string>();
+  let earlierEvents = 0;
 
   async function approve(name: string) {
     await parts.hooks.refresh();
@@ -79,13 +85,23 @@ export async function openHookHouse(
       );
       return error;
     },
-    /** Runs of a hook, oldest first. */
-    runs: (name: string): Execution[] =>
-      parts.executions.list({ tool: `hook:${name}` }, { id: 'local', role: 'admin' }).items.toReversed(),
+    /** Runs of a hook since the house was last cleared, oldest first. */
+    runs: (name: string): Execution[] => listRuns(name).filter(({ id }) => !earlierRuns.has(id)),
+    /** Takes all hooks away, and forgets what they did: for the next test. */
+    clear: async () => {
+      for (const name of readdirSync(join(dataDir, 'hooks'))) {
+        for (const { id } of listRuns(name)) earlierRuns.add(id);
+        rmSync(join(dataDir, 'hooks', name), { recursive: true });
+      }
+      await parts.hooks.refresh();
+      earlierEvents = events.length;
+    },
     event: <Type extends EventType>(type: Type, isIt: (event: Extract<EventEnvelope, { type: Type }>) => boolean = () => true) =>
       until(
         () =>
-          events.find((event): event is Extract<EventEnvelope, { type: Type }> => event.type === type && isIt(event as never)),
+          events
+            .slice(earlierEvents)
+            .find((event): event is Extract<EventEnvelope, { type: Type }> => event.type === type && isIt(event as never)),
         `the event ${type}`,
       ),
     close: async () => {

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { Caller } from '../../src/callers/caller.ts';
 import { approvalContracts } from '../../src/operations/contracts/approvals.ts';
 import { beforeHook, type HookHouse, openHookHouse } from './hook-house.ts';
@@ -11,7 +11,18 @@ const operator: Caller = { id: 'local', role: 'admin' };
 
 describe('createHookQuestions', () => {
   let house: HookHouse;
-  afterEach(() => house.close());
+  let shared: HookHouse;
+  beforeAll(async () => {
+    shared = await openHookHouse();
+  });
+  afterEach(() => (house === shared ? shared.clear() : house.close()));
+  afterAll(() => shared.close());
+
+  async function useHouse(hooks: Readonly<Record<string, Readonly<Record<string, string>>>>): Promise<void> {
+    house = shared;
+    for (const [name, files] of Object.entries(hooks)) house.write(name, files);
+    await house.parts.hooks.refresh();
+  }
 
   const open = () => house.parts.approvals.list({ status: 'open', limit: 100 });
 
@@ -21,7 +32,7 @@ describe('createHookQuestions', () => {
   }
 
   it('asks about every hook that could run, once, with what a person needs to judge', async () => {
-    house = await openHookHouse({ guard: veto, broken: { 'HOOK.md': 'x' } });
+    await useHouse({ guard: veto, broken: { 'HOOK.md': 'x' } });
     await house.parts.hooks.refresh();
     expect(open()).toMatchObject([
       {
@@ -34,7 +45,7 @@ describe('createHookQuestions', () => {
   });
 
   it('lets the hook run that was approved so, and asks nobody any more, also not after it was revoked', async () => {
-    house = await openHookHouse({ guard: veto });
+    await useHouse({ guard: veto });
     const [question] = open();
     await answer(question?.id ?? '', 'approve');
     expect(house.parts.hooks.get('guard')).toMatchObject({ state: 'active', approval: { by: 'local' } });
@@ -45,25 +56,29 @@ describe('createHookQuestions', () => {
   });
 
   it('is answered by an approval by name, too', async () => {
-    house = await openHookHouse({ guard: veto });
-    await house.approve('guard');
+    await useHouse({ named: veto });
+    expect(open()).toHaveLength(1);
+    await house.approve('named');
     expect(open()).toEqual([]);
-    expect(house.parts.approvals.list({ status: 'approved', limit: 1 })).toMatchObject([{ answeredBy: 'local' }]);
+    expect(house.parts.approvals.list({ status: 'approved', limit: 1 })).toMatchObject([
+      { plugin: 'hook:named', answeredBy: 'local' },
+    ]);
   });
 
   it('asks anew about other files, and takes the question about the old ones back', async () => {
-    house = await openHookHouse({ guard: veto });
+    await useHouse({ edited: veto });
     const [before] = open();
-    await house.approve('guard');
-    house.write('guard', { 'more.txt': 'x' });
+    expect(before).toMatchObject({ plugin: 'hook:edited' });
+    await house.approve('edited');
+    house.write('edited', { 'more.txt': 'x' });
     await house.parts.hooks.refresh();
     const [after] = open();
     expect(after).toMatchObject({ question: expect.stringContaining('not those that were approved') });
-    house.write('guard', { 'more.txt': 'y' });
+    house.write('edited', { 'more.txt': 'y' });
     await expect(answer(after?.id ?? '', 'approve')).rejects.toMatchObject({ code: 'conflict' });
-    expect(house.parts.hooks.get('guard').state).toBe('changed');
+    expect(house.parts.hooks.get('edited').state).toBe('changed');
     expect([before?.id === after?.id, house.parts.approvals.get(after?.id ?? '')?.status]).toEqual([false, 'withdrawn']);
-    house.remove('guard');
+    house.remove('edited');
     await house.parts.hooks.refresh();
     expect(open()).toEqual([]);
   });
@@ -81,13 +96,13 @@ describe('createHookQuestions', () => {
   });
 
   it('is nobody else’s business, and has no scope', async () => {
-    house = await openHookHouse({ guard: veto });
+    await useHouse({ mine: veto });
     const { id = '' } = open()[0] ?? {};
     await expect(answer(id, 'approve', { id: 'ann', role: 'caller', mayAnswer: true })).rejects.toMatchObject({
       code: 'approval-unknown',
     });
     await expect(answer(id, 'approve', operator, { scope: 'once' })).rejects.toMatchObject({ code: 'body-invalid' });
-    expect(house.parts.hooks.get('guard').state).toBe('new');
+    expect(house.parts.hooks.get('mine').state).toBe('new');
   });
 
   it('asks nothing while hooks are switched off', async () => {

@@ -6,7 +6,7 @@ import { useSharedParts } from './rig/shared-parts.ts';
 import { answering, makeFolder, type Rig, startRig, until } from './rig/supervisor-rig.ts';
 
 const shared = useSharedParts();
-const runs = Number(process.env.HOTCELL_CHAOS_RUNS ?? 15);
+const runs = Number(process.env.HOTCELL_CHAOS_RUNS ?? 8);
 const seed = process.env.HOTCELL_CHAOS_SEED === undefined ? Date.now() % 2 ** 31 : Number(process.env.HOTCELL_CHAOS_SEED);
 
 /** What a plugin should be, told in as few words as possible. */
