@@ -113,7 +113,8 @@ describe('callers who follow calls and are shut out or go away', () => {
       away.abort();
       return status === 200;
     };
-    for (let left = 0; left < 2 * budgets['door.streams'].perCaller; left++) await expect.poll(isFollowed).toBe(true);
+    for (let left = 0; left < 2 * budgets['door.streams'].perCaller; left++)
+      await expect.poll(isFollowed, { interval: 2 }).toBe(true);
   });
 });
 
