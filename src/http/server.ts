@@ -122,6 +122,7 @@ export async function startHttpServer(parts: HttpServerParts): Promise<HttpServe
       streams.close();
       sockets.close();
       metrics.close();
+      connections.endUnused();
       const lastCall = setTimeout(() => app.server.closeAllConnections(), closeWithinMs);
       await app.close();
       clearTimeout(lastCall);

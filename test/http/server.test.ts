@@ -282,6 +282,28 @@ describe('startHttpServer', () => {
     expect(lines.filter((line) => line.includes('"level":50') || line.includes('stack'))).toEqual([]);
   });
 
+  it('ends connections that asked for nothing when it closes, while it answers those that asked', async () => {
+    const { operations, events, keys, cwd } = door;
+    const config = { host: '127.0.0.1', port: 0, http: { allowedHosts: [] } };
+    const doors = createAuthenticator({ dataDir: cwd, env: { HOTCELL_TOKEN: door.token }, keys });
+    const server = await startHttpServer({ config, operations, events, ...doors, log: pino({ level: 'silent' }) });
+    const port = Number(new URL(server.url).port);
+    const unused = connect(port, '127.0.0.1');
+    const asking = connect(port, '127.0.0.1');
+    const head = ['POST /api/tools/echo/call HTTP/1.1', 'Host: localhost', `Authorization: Bearer ${door.token}`];
+    asking.write([...head, 'Content-Type: application/json', 'Content-Length: 17', '', '{"arguments":'].join('\r\n'));
+    await Promise.all([once(unused, 'connect'), once(asking, 'connect')]);
+    // What came before it was taken up.
+    await fetch(`${server.url}/healthz`);
+    const closing = server.close();
+    await once(unused.resume(), 'close');
+    asking.write('{} }');
+    const answer = await Promise.race([once(asking, 'data'), once(asking, 'close').then(() => ['closed'])]);
+    expect(String(answer[0])).toMatch(/^HTTP\/1\.1 200 /);
+    asking.destroy();
+    await closing;
+  });
+
   it('does not fall over bytes that are no HTTP', async () => {
     const { port } = new URL(door.url);
     const socket = connect(Number(port), '127.0.0.1');

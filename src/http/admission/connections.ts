@@ -9,6 +9,8 @@ import type { Shares } from './shares.ts';
 export interface ConnectionBook {
   /** This connection belongs to a caller from now on. Throws `rate-limited` when the caller has too many. */
   assign(socket: Socket, caller: Caller): void;
+  /** Ends the connections that never sent a request; Node does not count them as idle, and a server that closes would wait for them. */
+  endUnused(): void;
 }
 
 interface Holder {
@@ -23,7 +25,11 @@ interface Holder {
 export function createConnectionBook(server: Server, shares: Shares, maxAnonymous: number): ConnectionBook {
   // In the order in which they came.
   const anonymous = new Set<Socket>();
+  const unused = new Set<Socket>();
   const holders = new WeakMap<Socket, Holder>();
+  const noteUse = ({ socket }: { readonly socket: Socket }) => void unused.delete(socket);
+  server.on('request', noteUse);
+  server.on('upgrade', noteUse);
 
   server.on('connection', (socket: Socket) => {
     const [oldest] = anonymous;
@@ -32,8 +38,10 @@ export function createConnectionBook(server: Server, shares: Shares, maxAnonymou
       oldest.destroy();
     }
     anonymous.add(socket);
+    unused.add(socket);
     socket.once('close', () => {
       anonymous.delete(socket);
+      unused.delete(socket);
       holders.get(socket)?.release();
     });
   });
@@ -46,6 +54,9 @@ export function createConnectionBook(server: Server, shares: Shares, maxAnonymou
       holder?.release();
       holders.set(socket, { callerId: caller.id, release });
       anonymous.delete(socket);
+    },
+    endUnused() {
+      for (const socket of unused) socket.destroy();
     },
   };
 }
