@@ -186,7 +186,7 @@ describe('fetch and bodies that come piece by piece', () => {
   });
 
   it('closes what nobody reads, and says so', async () => {
-    await using web = await open({ timeoutMs: 2000 });
+    await using web = await open({ timeoutMs: 1000 });
     const user = createUser(grant);
     let closed: Promise<unknown> = Promise.resolve();
     const head = await web.fetch(user, (response) => {
@@ -201,7 +201,7 @@ describe('fetch and bodies that come piece by piece', () => {
   });
 
   it('ends a read to which nothing comes', async () => {
-    await using web = await open({ timeoutMs: 2000 });
+    await using web = await open({ timeoutMs: 1000 });
     const user = createUser(grant);
     const head = await web.fetch(user, (response) => void response.write('begin'));
     expect(await refusalOf(web.read(head.stream, user))).toMatchObject({
