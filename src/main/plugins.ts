@@ -62,7 +62,7 @@ export function openPlugins(
       uses.forget(pluginPath);
     },
     // Another program may compile, read and warn of the same file in another way.
-    builtBy: `${foundation.version} ${thisBuild ?? ''} ${escalationRules.fingerprint}`,
+    madeBy: { version: foundation.version, maker: `${thisBuild ?? ''} ${escalationRules.fingerprint}` },
     onFault: (error) => logFault(error),
   });
   return { plugins, tracer, builder };

@@ -70,7 +70,7 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
   const archive = createArchive({
     table: store.generations,
     files: createArtifactFiles(join(config.dataDir, 'generations')),
-    builtBy: parts.builtBy,
+    madeBy: parts.madeBy,
     now,
     rebuildCode,
     onProblem: tellStorage,

@@ -4,7 +4,7 @@ import type { GenerationTable } from '../../store/store-types.ts';
 import type { Author } from '../../units/unit.ts';
 import { type ArtifactFiles, type Artifacts, hashBytes, type TraceFiles } from './artifact-files.ts';
 import type { BuildInput, Generation, PluginManifest } from './generation.ts';
-import { fromRow, type GenerationFacts, toGenerationRow } from './generation-rows.ts';
+import { fromRow, type GenerationFacts, type Maker, toGenerationRow } from './generation-rows.ts';
 import { createProgram, programKey } from './program.ts';
 
 /** What a build hands over to become a generation. */
@@ -45,7 +45,7 @@ export interface ArchiveParts {
   readonly table: GenerationTable;
   readonly files: ArtifactFiles;
   /** Names what makes bundles and manifests; rows of another one are not read. */
-  readonly builtBy: string;
+  readonly madeBy: Maker;
   readonly now: () => number;
   /** Builds the code of a generation again when its file is gone or damaged; undefined when its content is gone too. */
   readonly rebuildCode: (generation: Generation) => Promise<string | Uint8Array | undefined>;
@@ -61,7 +61,7 @@ interface Unsaved {
 
 /** Creates the archive over a table and a folder. */
 export function createArchive(parts: ArchiveParts): GenerationArchive {
-  const { table, files, builtBy, now, onProblem } = parts;
+  const { table, files, madeBy, now, onProblem } = parts;
   const unsavedById = new Map<string, Unsaved>();
   const lastNumberByPath = new Map<string, number>();
   const failedIds = new Set<string>();
@@ -90,7 +90,7 @@ export function createArchive(parts: ArchiveParts): GenerationArchive {
   }
 
   function restore(row: ReturnType<GenerationTable['get']>): Generation | undefined {
-    const facts = row && fromRow(row, builtBy);
+    const facts = row && fromRow(row, madeBy);
     return facts && bind(facts);
   }
 
@@ -112,7 +112,7 @@ export function createArchive(parts: ArchiveParts): GenerationArchive {
     await files.write(unsaved.facts, unsaved.artifacts);
     // Forgotten while it was being written: leave nothing behind.
     if (unsavedById.get(id) !== unsaved) return files.remove(unsaved.facts);
-    table.upsert(toGenerationRow(unsaved.facts, builtBy));
+    table.upsert(toGenerationRow(unsaved.facts, madeBy));
     unsavedById.delete(id);
     failedIds.delete(id);
   }
@@ -140,6 +140,7 @@ export function createArchive(parts: ArchiveParts): GenerationArchive {
         ...(writtenBy === undefined ? {} : { writtenBy }),
         contentHash,
         createdAtMs: now(),
+        isStale: false,
         manifest,
         inputs,
         codeHash: hashBytes(artifacts.code),

@@ -9,8 +9,14 @@ export type GenerationFacts = Omit<Generation, 'kind' | 'runner'> & {
   readonly imageHash: string | null;
 };
 
-/** Writes the facts of a generation as a row. `builtBy` names what made the bundle: another one reads it not. */
-export function toGenerationRow(facts: GenerationFacts, builtBy: string): GenerationRow {
+/** What makes generations: another version cannot read them, another maker may make something else of the same content. */
+export interface Maker {
+  readonly version: string;
+  readonly maker: string;
+}
+
+/** Writes the facts of a generation as a row. */
+export function toGenerationRow(facts: GenerationFacts, { version, maker }: Maker): GenerationRow {
   return {
     id: facts.id,
     pluginPath: facts.path,
@@ -21,18 +27,18 @@ export function toGenerationRow(facts: GenerationFacts, builtBy: string): Genera
     codeHash: facts.codeHash,
     imageHash: facts.imageHash,
     imageFingerprint: null,
-    manifestJson: JSON.stringify({ builtBy, manifest: facts.manifest }),
+    manifestJson: JSON.stringify({ builtBy: version, maker, manifest: facts.manifest }),
     inputsJson: JSON.stringify(facts.inputs),
     createdAtMs: facts.createdAtMs,
     writtenBy: facts.writtenBy ?? null,
   };
 }
 
-/** Reads a row; undefined when it was written by another build of Hotcell or is damaged: the plugin is then built again. */
-export function fromRow(row: GenerationRow, builtBy: string): GenerationFacts | undefined {
+/** Reads a row; undefined when it was written by another version of Hotcell or is damaged: the plugin is then built again. */
+export function fromRow(row: GenerationRow, { version, maker }: Maker): GenerationFacts | undefined {
   const kept = parseJson(row.manifestJson);
   const inputs = parseJson(row.inputsJson);
-  if (!isObject(kept) || kept.builtBy !== builtBy || !isManifest(kept.manifest)) return undefined;
+  if (!isObject(kept) || kept.builtBy !== version || !isManifest(kept.manifest)) return undefined;
   if (!Array.isArray(inputs) || !inputs.every(isInput) || !isAuthor(row.author)) return undefined;
   return {
     id: row.id,
@@ -42,6 +48,7 @@ export function fromRow(row: GenerationRow, builtBy: string): GenerationFacts | 
     ...(row.writtenBy === null ? {} : { writtenBy: row.writtenBy }),
     contentHash: row.contentHash,
     createdAtMs: row.createdAtMs,
+    isStale: kept.maker !== maker,
     manifest: kept.manifest,
     inputs,
     codeHash: row.codeHash,
@@ -57,7 +64,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-// The daemon wrote these rows after it had checked every field; `builtBy` proves that it was the same daemon. What is
+// The daemon wrote these rows after it had checked every field; `builtBy` proves that it was the same version. What is
 // left to find out is whether the row is whole.
 function isManifest(value: unknown): value is PluginManifest {
   return (

@@ -8,6 +8,7 @@ import type { GrantUse } from '../../permissions/select-grants.ts';
 import type { Store } from '../../store/store-types.ts';
 import type { ToolRegistry } from '../../tools/registry.ts';
 import type { LoadPolicy } from '../discovery/load-policy.ts';
+import type { Maker } from '../generations/generation-rows.ts';
 import type { PluginBuilder } from './build/builder-types.ts';
 
 /** Everything that the supervisor works with. */
@@ -30,8 +31,8 @@ export interface SupervisorParts {
   readonly onRestored?: () => void;
   /** Told when a plugin is gone for good. Must not throw. */
   readonly onForgotten?: (pluginPath: string) => void;
-  /** Names what makes bundles and manifests, such as the version of the daemon: kept builds of another one are made again. */
-  readonly builtBy: string;
+  /** What makes bundles and manifests now. */
+  readonly madeBy: Maker;
   readonly now?: () => number;
   /** Told of faults of the daemon itself. Must not throw. */
   readonly onFault?: (error: unknown) => void;

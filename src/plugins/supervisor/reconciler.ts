@@ -157,7 +157,9 @@ export function createReconciler(parts: {
     };
     const candidates = archive.listKept(record.path);
     if (record.live) candidates.unshift(record.live.generation);
-    return candidates.find(({ inputs }) => inputs.some(({ path }) => path === started.realEntry) && inputsMatch(inputs, read));
+    return candidates.find(
+      ({ isStale, inputs }) => !isStale && inputs.some(({ path }) => path === started.realEntry) && inputsMatch(inputs, read),
+    );
   }
 
   function chooseKept(record: PluginRecord, kept: Generation, started: Seen, options: LookOptions): LookOutcome {
@@ -214,7 +216,7 @@ function findWanted({
 }
 
 function isSameBuild(built: Pick<Generation, 'contentHash' | 'manifest'>, live: Generation | undefined): boolean {
-  return built.contentHash === live?.contentHash && built.manifest.engine === live.manifest.engine;
+  return live?.isStale === false && built.contentHash === live.contentHash && built.manifest.engine === live.manifest.engine;
 }
 
 /** Whether this content is the one that a rollback turned away from, and not saved again since. */

@@ -88,7 +88,7 @@ function isUpToDate(parts: RestoreParts, record: PluginRecord, generation: Gener
   // After a rollback the folder holds what was turned away from; it stays so until somebody saves again.
   const onDisk =
     pinned === undefined ? generation : archive.listKept(record.path).find((kept) => kept.contentHash === pinned.contentHash);
-  if (!onDisk || !isBuiltFrom(record.source, onDisk)) return false;
+  if (!onDisk || onDisk.isStale || !isBuiltFrom(record.source, onDisk)) return false;
   const { realEntry } = record.source;
   const seen = { realEntry, entrySignature: readSignature(realEntry), inputs: onDisk.inputs, missing: [] };
   const comparison = compareSeen(seen, record.source, { deep: false });

@@ -9,6 +9,7 @@ export function makeGeneration(number: number): Generation {
     author: 'operator',
     contentHash: `content ${number}`,
     createdAtMs: number,
+    isStale: false,
     inputs: [],
     manifest: {
       name: 'a',

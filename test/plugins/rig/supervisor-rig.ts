@@ -59,6 +59,8 @@ export interface RigOptions {
   readonly keep?: number;
   readonly drainMs?: number;
   readonly polling?: boolean;
+  /** What makes the builds of this rig; another one than that of the rig before has its builds made anew. */
+  readonly maker?: string;
   readonly atEnd?: AtEnd;
 }
 
@@ -110,7 +112,7 @@ export async function startRig(shared: SharedParts, options: RigOptions = {}): P
     registry,
     names,
     decideGrants: ({ manifest }) => decideGrants(manifest.permissions, { preset: rig.grants, grantRequested: false }),
-    builtBy: 'test',
+    madeBy: { version: 'test', maker: options.maker ?? 'test' },
     onFault: (error) => {
       throw error;
     },

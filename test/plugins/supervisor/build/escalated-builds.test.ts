@@ -22,6 +22,7 @@ const generation = (id: string, contentHash = 'content'): Generation => ({
   author: 'operator',
   contentHash,
   createdAtMs: 0,
+  isStale: false,
   manifest: makeManifest('a'),
   inputs: [],
   kind: 'plugin',
