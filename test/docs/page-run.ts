@@ -73,8 +73,8 @@ const pagesOfWhole = ['README.md', 'docs/getting-started.md', 'docs/deploying.md
 function makeClone(blocks: readonly CodeBlock[]): string {
   const folder = mkdtempSync(join(tmpdir(), 'hotcell-page-'));
   for (const name of ['bin', 'package.json']) symlinkSync(join(repository, name), join(folder, name));
-  copyPackages(folder);
   const told = blocks.some(({ page }) => pagesOfWhole.includes(page)) ? undefined : blocks.map(({ text }) => text).join('\n');
+  copyPackages(folder, told);
   for (const name of ['plugins', 'skills', 'wasm']) {
     mkdirSync(join(folder, name));
     for (const entry of readdirSync(join(repository, name))) {
@@ -96,9 +96,9 @@ function isToldOf(text: string, path: string): boolean {
   return [stem, stem.replaceAll('-', '_'), ...tools].some((word) => text.includes(word));
 }
 
-/** The packages that plugins of pages import; a link would lead out of the folders that plugins may read. */
-export function copyPackages(folder: string): void {
-  for (const name of ['zod', 'semver']) {
+/** The packages that plugins of pages import, or those that a text names; a link would lead out of the folders that plugins may read. */
+export function copyPackages(folder: string, told?: string): void {
+  for (const name of ['zod', 'semver'].filter((each) => told?.includes(each) !== false)) {
     cpSync(join(repository, 'node_modules', name), join(folder, 'node_modules', name), { recursive: true });
   }
 }
