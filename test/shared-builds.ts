@@ -1,5 +1,5 @@
 import { createCompiler } from '../src/plugins/compile/compile.ts';
-import { createSchemaReader } from '../src/plugins/schema/schema-reader.ts';
+import { createSchemaReader } from '../src/plugins/schema/schema-process.ts';
 
 // The bundler's process ends with the last compiler that is closed: this one is none of a daemon.
 createCompiler({ sharedDirs: [], builtins: new Map(), refusedBuiltins: new Map() });

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import type { ToolOwners } from '../permissions/tool-owners.ts';
+import type { ToolOwners } from '../names/tool-owners.ts';
 
 /** What the operator lays down for one key, rule by rule; what is absent is not limited. */
 export const callerRuleFields = {

@@ -1,7 +1,7 @@
 import { Compile } from 'typebox/compile';
 import type { Config } from '../config/config-types.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
-import type { ToolOwners } from '../permissions/tool-owners.ts';
+import type { ToolOwners } from '../names/tool-owners.ts';
 import { type Caller, type CallerRules, keyRules } from './caller.ts';
 
 /** Rules as somebody changes them: `null` takes a rule away, what is absent stays. */

@@ -15,7 +15,7 @@ import { addAdvice, describeAnswer, endFailure, endSuccess, endWaiting, endWithE
 import type { CallEnd } from './record/execution-record.ts';
 import type { ExecutionRecords } from './record/execution-records.ts';
 import type { RecordingKeeper } from './record/recordings.ts';
-import { redactEnd } from './record/redaction.ts';
+import { redactEnd } from './record/redact-record.ts';
 import type { Dispatcher } from './wait/dispatcher.ts';
 import type { PendingApprovals } from './wait/pending-approvals.ts';
 

@@ -1,5 +1,5 @@
 import type { Client } from '../client/client.ts';
-import type { DaemonAddress } from '../client/locate.ts';
+import type { DaemonAddress } from '../client/find-daemon.ts';
 import type { Config } from '../config/config-types.ts';
 import type { CliFlags } from '../config/sources.ts';
 import { describeNoDaemon, findDataDir } from './data-dir.ts';
@@ -40,7 +40,7 @@ export function createSession(io: CliIo): CliSession {
     const dataDir = await findDataDir(flags, io, readConfig);
     // What speaks to a daemon is read when a command does.
     const [{ locateDaemon }, { exchange }] = await Promise.all([
-      import('../client/locate.ts'),
+      import('../client/find-daemon.ts'),
       import('../client/http-exchange.ts'),
     ]);
     const address = locateDaemon({ env: io.env, dataDir });

@@ -10,7 +10,7 @@ import type { EventLog } from '../events/event.ts';
 import { prepareOperations } from '../operations/invoke.ts';
 import type { Operation } from '../operations/operation.ts';
 import type { Authenticate, Authenticator, IsCurrent } from './admission/auth.ts';
-import { createConnectionBook, fitConnections } from './admission/connections.ts';
+import { createConnectionBook, fitConnections } from './admission/connection-count.ts';
 import { registerDoorAdmission } from './admission/door-admission.ts';
 import { createHostCheck, refuseRepeatedHeaders } from './admission/host-check.ts';
 import { createDoorShares } from './admission/shares.ts';

@@ -4,7 +4,7 @@ import type { EscalationEngine, EscalationEngines } from '../engines/escalation.
 import { findDeno, requireDeno } from '../engines/process/deno/find-deno.ts';
 import { createDockerClient, describeDockerError } from '../engines/process/docker/docker-client.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
-import type { NameBook } from '../permissions/name-book.ts';
+import type { NameBook } from '../names/name-owners.ts';
 import type { OpenEngines } from './engines.ts';
 
 /** What of the operator's config and of this machine decides which engine runs a plugin. */

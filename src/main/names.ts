@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { builtinPaths } from '../builtins/builtins.ts';
-import { createNameBook, type NameBook } from '../permissions/name-book.ts';
+import { createNameBook, type NameBook } from '../names/name-owners.ts';
 import { listRoots, locate } from '../plugins/discovery/plugin-roots.ts';
 import type { Foundation } from './foundation.ts';
 

@@ -1,8 +1,8 @@
 import type { createToolCaller } from '../calls/tool-caller.ts';
 import { thisBuild } from '../client/daemon-file.ts';
+import type { NameBook } from '../names/name-owners.ts';
 import { openPluginBuilder } from '../operations/handlers/plugin-builder.ts';
 import { isNothing } from '../permissions/decision.ts';
-import type { NameBook } from '../permissions/name-book.ts';
 import { createTracer, type Tracer } from '../plugins/diagnostics/trace.ts';
 import type { PluginBuilder } from '../plugins/supervisor/build/builder-types.ts';
 import { createSupervisor, type PluginSupervisorControls } from '../plugins/supervisor.ts';

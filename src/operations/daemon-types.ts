@@ -4,7 +4,7 @@ import type { Config } from '../config/config-types.ts';
 import type { EventEnvelope } from '../events/event.ts';
 import type { SchemaReader } from '../plugins/schema/schema-types.ts';
 import type { Operation } from './operation.ts';
-import type { OperationParts } from './parts.ts';
+import type { OperationParts } from './operation-parts.ts';
 
 /** How long calls may run on when the daemon stops. */
 export const drainMs = 5_000;

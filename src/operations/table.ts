@@ -16,7 +16,7 @@ import { createPluginOperations } from './handlers/plugins.ts';
 import { createSkillOperations } from './handlers/skills.ts';
 import { createToolOperations } from './handlers/tools.ts';
 import type { Operation } from './operation.ts';
-import type { OperationParts } from './parts.ts';
+import type { OperationParts } from './operation-parts.ts';
 import { redactErrors } from './redact-errors.ts';
 
 /** Everything that the daemon can do: the table that all doors are generated from. */

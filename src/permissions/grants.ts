@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import type { PermissionSet } from '../config/permission-set.ts';
 import type { EventLog } from '../events/event.ts';
+import type { NameBook } from '../names/name-owners.ts';
+import { findToolOwners, readToolOwners } from '../names/tool-owners.ts';
 import type { GrantRow } from '../store/permission-types.ts';
 import type { Store } from '../store/store-types.ts';
 import { decideGrants, describePermissions, type GrantDecision, isNothing, joinPermissions } from './decision.ts';
 import { createExpiry } from './expiry.ts';
-import type { NameBook } from './name-book.ts';
 import { parsePermissions } from './parse.ts';
 import { takeBack } from './permission-words.ts';
 import { type Grant, type GrantSubject, type GrantUse, holdsFor, joinGrants, withoutSecrets } from './select-grants.ts';
-import { findToolOwners, readToolOwners } from './tool-owners.ts';
 
 /** A build that asks for permissions; a generation is one. */
 export interface Asking {

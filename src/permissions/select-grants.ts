@@ -1,7 +1,7 @@
 import type { PermissionSet } from '../config/permission-set.ts';
+import { isAnothers, type ToolOwners } from '../names/tool-owners.ts';
 import type { GrantRow } from '../store/permission-types.ts';
 import { joinPermissions } from './decision.ts';
-import { isAnothers, type ToolOwners } from './tool-owners.ts';
 
 /** A build of a plugin, as far as grants belong to it. */
 export interface GrantSubject {

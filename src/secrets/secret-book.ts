@@ -6,7 +6,7 @@ import type { SecretRow, SecretTable } from '../store/permission-types.ts';
 import { findNameFault, findValueFault, readBinding } from './binding.ts';
 import { type ConfigSecret, readConfigSecrets } from './config-secrets.ts';
 import { listPlaceholders, makePlaceholder } from './placeholders.ts';
-import { createRedactor } from './redactor.ts';
+import { createRedactor } from './redaction.ts';
 import type { SecretKeeper, SecretView } from './secret-types.ts';
 
 interface Entry extends ConfigSecret {

@@ -156,7 +156,7 @@ export interface HookApprovalTable {
   remove(path: string): boolean;
 }
 
-/** That a unit uses a name of a plugin or a tool, or of its file (`file:weather`); see src/permissions/name-book.ts. */
+/** That a unit uses a name of a plugin or a tool, or of its file (`file:weather`); see src/names/name-owners.ts. */
 export interface NameRow {
   readonly name: string;
   /** Of the unit. */

@@ -1,7 +1,7 @@
 import semver from 'semver';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import { findNearNames } from '../errors/near-names.ts';
-import type { NameBook } from '../permissions/name-book.ts';
+import type { NameBook } from '../names/name-owners.ts';
 import type { ServedUnit } from '../units/unit.ts';
 import { maxRefLength, parseToolRef } from './tool-ref.ts';
 import { makeToolEntry, type ToolEntry } from './tool-types.ts';

@@ -1,6 +1,6 @@
 import type { Caller } from '../callers/caller.ts';
+import { isAnothers } from '../names/tool-owners.ts';
 import { globMatches } from '../permissions/matching.ts';
-import { isAnothers } from '../permissions/tool-owners.ts';
 import type { ToolManifest } from '../units/tool-manifest.ts';
 import type { ToolEntry } from './tool-types.ts';
 

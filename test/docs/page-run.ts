@@ -4,7 +4,7 @@ import { basename, delimiter, dirname, join } from 'node:path';
 import { runCli } from '../../src/cli/run-cli.ts';
 import type { Client } from '../../src/client/client.ts';
 import { createHttpClient } from '../../src/client/client.ts';
-import { locateDaemon } from '../../src/client/locate.ts';
+import { locateDaemon } from '../../src/client/find-daemon.ts';
 import type { EventType } from '../../src/events/event-table.ts';
 import { startDaemon } from '../../src/main.ts';
 import { eventContracts } from '../../src/operations/contracts/events.ts';

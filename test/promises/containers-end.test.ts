@@ -1,6 +1,6 @@
 import Docker from 'dockerode';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { ownerLabel } from '../../src/engines/process/docker/container-spec.ts';
+import { ownerLabel } from '../../src/engines/process/docker/container-flags.ts';
 import { nameOwner } from '../../src/engines/process/docker/sweep.ts';
 import { describeDocker, eventually, findRunning, testImages } from '../engines/process/docker/docker-machine.ts';
 import { type DaemonProcess, makeDaemonFolder, removeDaemonFolder, startDaemonProcess } from './daemon-process.ts';

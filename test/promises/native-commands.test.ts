@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import Docker from 'dockerode';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { ownerLabel } from '../../src/engines/process/docker/container-spec.ts';
+import { ownerLabel } from '../../src/engines/process/docker/container-flags.ts';
 import { nameOwner } from '../../src/engines/process/docker/sweep.ts';
 import { containerContracts } from '../../src/operations/contracts/containers.ts';
 import { executionContracts } from '../../src/operations/contracts/executions.ts';

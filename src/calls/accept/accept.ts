@@ -13,13 +13,13 @@ import { describeValue, type SchemaIssue, sayIssue } from '../../tools/validatio
 import { seesTool } from '../../tools/visible-tools.ts';
 import { nameRunner } from '../../units/unit.ts';
 import { ActiveCall } from '../active-call.ts';
-import { chooseTimeoutMs, isTimeoutMs } from '../attempt/deadline.ts';
 import { type Engines, requireRunner } from '../attempt/engine-run.ts';
 import { checkNesting } from '../attempt/nested-calls.ts';
+import { chooseTimeoutMs, isTimeoutMs } from '../attempt/time-limit.ts';
 import type { CallAnswer, CallRequest } from '../call-types.ts';
+import { cellKeyOf } from '../cell-key.ts';
 import { showAnswer } from '../record/execution-reader.ts';
 import { createExecutionRecord } from '../record/execution-record.ts';
-import { cellKeyOf } from '../wait/cell-key.ts';
 import type { Dispatcher } from '../wait/dispatcher.ts';
 import { decideAdmission, type Refusal } from './admission.ts';
 import { askForApproval } from './approval-gate.ts';

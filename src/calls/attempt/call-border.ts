@@ -9,7 +9,7 @@ import type { GrantUse } from '../../permissions/select-grants.ts';
 import type { Redactor } from '../../secrets/secret-types.ts';
 import type { ServedUnit } from '../../units/unit.ts';
 import type { ActiveCall } from '../active-call.ts';
-import { redactAnswer, redactLine } from '../record/redaction.ts';
+import { redactAnswer, redactLine } from '../record/redact-record.ts';
 import type { DurableWaits } from '../wait/durable-waits.ts';
 
 /** A use of a permission, or a refusal. */

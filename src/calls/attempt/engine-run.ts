@@ -5,7 +5,7 @@ import { HotcellError } from '../../errors/hotcell-error.ts';
 import type { ToolEntry } from '../../tools/tool-types.ts';
 import type { DaemonRun, EngineRunner, Runner } from '../../units/unit.ts';
 import type { ActiveCall } from '../active-call.ts';
-import { chooseTimeoutMs } from './deadline.ts';
+import { chooseTimeoutMs } from './time-limit.ts';
 
 /** The engines that are there. */
 export type Engines = Readonly<Partial<Record<EngineName, Engine>>>;

@@ -3,11 +3,11 @@ import type { Caller } from '../../callers/caller.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { maxRefLength, parseToolRef } from '../../tools/tool-ref.ts';
 import type { ToolEntry } from '../../tools/tool-types.ts';
+import { decideNesting, wouldWaitForItself } from '../accept/nesting.ts';
 import type { ActiveCall } from '../active-call.ts';
 import type { CallAnswer, CallRequest } from '../call-types.ts';
-import { cellKeyOf } from '../wait/cell-key.ts';
+import { cellKeyOf } from '../cell-key.ts';
 import type { Dispatcher } from '../wait/dispatcher.ts';
-import { decideNesting, wouldWaitForItself } from './nesting.ts';
 
 /** What a running call asks for through `context.tools.call`. */
 export interface NestedRequest {

@@ -5,7 +5,7 @@ import type { Redactor } from '../../secrets/secret-types.ts';
 import type { Store } from '../../store/store-types.ts';
 import type { ExecutionError } from '../call-types.ts';
 import type { CallEnd, ExecutionRecord } from './execution-record.ts';
-import { redactRow } from './redaction.ts';
+import { redactRow } from './redact-record.ts';
 
 /** Writes the records of calls and tells of them. What was written is committed when `store.committed()` resolves. */
 export interface ExecutionRecords {

@@ -9,9 +9,9 @@ import { makeToolEntry, type ToolEntry } from '../../tools/tool-types.ts';
 import type { ServedUnit } from '../../units/unit.ts';
 import { askForApproval, hashArguments } from '../accept/approval-gate.ts';
 import { ActiveCall } from '../active-call.ts';
+import { cellKeyOf } from '../cell-key.ts';
 import type { CallEnd } from '../record/execution-record.ts';
 import type { ExecutionRecords } from '../record/execution-records.ts';
-import { cellKeyOf } from './cell-key.ts';
 import { type ParkedFacts, readParked } from './parked-facts.ts';
 
 /**

@@ -3,8 +3,8 @@ import { HotcellError } from '../../errors/hotcell-error.ts';
 import { isAddressLiteral } from '../../permissions/host-name.ts';
 import { type Matchers, matchersOf } from '../../permissions/matchers.ts';
 import { createDenial } from '../denial.ts';
-import { judgeAddress } from './address-rules.ts';
 import { type Destination, isBlockedPort } from './destination.ts';
+import { judgeAddress } from './private-addresses.ts';
 import type { Resolve } from './resolve.ts';
 
 /** A destination that may be connected to, at these addresses and no others. */

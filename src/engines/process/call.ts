@@ -1,5 +1,5 @@
 import type { BorderHost } from '../../border/border.ts';
-import type { GuestCall } from './session.ts';
+import type { GuestCall } from './guest-channel.ts';
 
 /** A call of the hook that hands state over, with JSON text as its argument; empty asks for the state. */
 export function withState<Call extends GuestCall>(call: Call, argumentJson: string): Call {

@@ -8,9 +8,9 @@ import { createRunEnd, type RunEnd } from '../run-end.ts';
 import { createCrashCount } from './back-off.ts';
 import { noteAbandoned, waitOut, withState } from './call.ts';
 import { type CellParts, type GuestCell, GuestCells } from './cells.ts';
+import type { GuestCall } from './guest-channel.ts';
 import type { GuestProcess } from './guest-process.ts';
 import { LoadFailed, loadInto } from './load-turn.ts';
-import type { GuestCall } from './session.ts';
 import { guardTurn } from './turn-guard.ts';
 import { describeCall, describeLoad, describeMissing, describeStop, describeUnbegun, type FileStop } from './turn-outcome.ts';
 

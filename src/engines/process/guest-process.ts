@@ -1,6 +1,6 @@
 import type { BorderHost } from '../../border/border.ts';
 import type { HotcellError } from '../../errors/hotcell-error.ts';
-import type { GuestSession } from './session.ts';
+import type { GuestSession } from './guest-channel.ts';
 import type { GuestTurn } from './turn.ts';
 
 /** What a process or container used, all its threads together. */

@@ -1,6 +1,6 @@
 import { maxOutputDepth, nestsDeeper } from '../../config/json-nesting.ts';
 import type { GuestError, StackFrame } from '../engine.ts';
-import { toGuestError } from '../quickjs/guest-errors.ts';
+import { toGuestError } from '../guest-errors.ts';
 import type { ThrowReport } from '../throw-report.ts';
 
 /** Where a bundle lies in a container while Node imports it: the name that it has in a stack. */

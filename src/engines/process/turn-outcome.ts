@@ -3,10 +3,10 @@ import type { Limits } from '../../config/limits.ts';
 import type { HotcellError } from '../../errors/hotcell-error.ts';
 import { forbiddenSegments } from '../../permissions/forbidden-segments.ts';
 import type { GuestError, LoadResult, RunOutcome } from '../engine.ts';
-import { memoryExceeded } from '../quickjs/guest-errors.ts';
+import { memoryExceeded } from '../guest-errors.ts';
 import type { EndReason } from '../run-end.ts';
+import type { TurnResult } from './guest-channel.ts';
 import { explainThrown, guestModule, readReturned } from './reports.ts';
-import type { TurnResult } from './session.ts';
 import type { Overrun } from './usage-watch.ts';
 
 /** Why a call that has files must end. */

@@ -1,7 +1,7 @@
 import { maxOutputDepth, nestsDeeper } from '../../config/json-nesting.ts';
 import type { GuestError, Isolation } from '../engine.ts';
+import { memoryExceeded, toGuestError } from '../guest-errors.ts';
 import type { CellCall } from './cell-call.ts';
-import { memoryExceeded, toGuestError } from './guest-errors.ts';
 import type { CallSliceResult } from './protocol.ts';
 import { noteAbandonedQuestions } from './questions.ts';
 

@@ -1,6 +1,6 @@
 import { nestsDeeper } from '../../config/json-nesting.ts';
 import type { LoadRequest, LoadResult } from '../engine.ts';
-import { memoryExceeded, toGuestError } from './guest-errors.ts';
+import { memoryExceeded, toGuestError } from '../guest-errors.ts';
 import type { LoadSliceResult } from './protocol.ts';
 
 /** The prelude cuts what nests deeper than 40 levels; a schema may hold as many again. */

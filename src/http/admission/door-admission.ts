@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import type { ConnectionBook } from './connections.ts';
+import type { ConnectionBook } from './connection-count.ts';
 import type { DoorShares } from './shares.ts';
 
 /** Bodies up to this size are bounded by the number of requests. */

@@ -8,7 +8,7 @@ import { HotcellError } from '../../errors/hotcell-error.ts';
 import type { EventLog } from '../../events/event.ts';
 import type { InvocableOperation } from '../../operations/invoke.ts';
 import type { Authenticate, IsCurrent } from '../admission/auth.ts';
-import type { ConnectionBook } from '../admission/connections.ts';
+import type { ConnectionBook } from '../admission/connection-count.ts';
 import type { DoorShares } from '../admission/shares.ts';
 import type { TicketOffice } from '../admission/tickets.ts';
 import { closeAtOnce, closeCodes, serveConnection } from './connection.ts';

@@ -1,7 +1,7 @@
 import type { Config } from '../../config/config-types.ts';
 import { daemonContracts } from '../contracts/daemon.ts';
 import { implement, type Operation } from '../operation.ts';
-import type { OperationParts } from '../parts.ts';
+import type { OperationParts } from '../operation-parts.ts';
 
 const hidden = '(set)';
 

@@ -1,6 +1,6 @@
 import { containerContracts } from '../contracts/containers.ts';
 import { implement, type Operation } from '../operation.ts';
-import type { OperationParts } from '../parts.ts';
+import type { OperationParts } from '../operation-parts.ts';
 
 /** What can be done with what runs in containers. */
 export function createContainerOperations({ containers }: OperationParts): Operation[] {

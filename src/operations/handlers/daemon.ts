@@ -3,7 +3,7 @@ import { seesTool } from '../../tools/visible-tools.ts';
 import { daemonContracts } from '../contracts/daemon.ts';
 import { runDoctor } from '../doctor/run-doctor.ts';
 import { implement, type Operation } from '../operation.ts';
-import type { OperationParts } from '../parts.ts';
+import type { OperationParts } from '../operation-parts.ts';
 
 function showConfigState({ configState }: OperationParts): ConfigState & { restart: string[] } {
   const state = configState();

@@ -4,7 +4,7 @@ import type { EventType } from '../../events/event-table.ts';
 import { seesToolName } from '../../tools/visible-tools.ts';
 import { eventContracts } from '../contracts/events.ts';
 import { implement, type Operation } from '../operation.ts';
-import type { OperationParts } from '../parts.ts';
+import type { OperationParts } from '../operation-parts.ts';
 
 const defaultPageSize = 100;
 

@@ -2,7 +2,7 @@ import type { CallRequest } from '../../calls/call-types.ts';
 import type { EventLog } from '../../events/event.ts';
 import { executionContracts } from '../contracts/executions.ts';
 import { implement, type Operation, type OperationContext } from '../operation.ts';
-import type { OperationParts } from '../parts.ts';
+import type { OperationParts } from '../operation-parts.ts';
 import { filterFor } from './events.ts';
 
 /** What can be done with the records of calls. */

@@ -3,7 +3,7 @@ import type { HookView } from '../../hooks/hook-types.ts';
 import { describePermissions } from '../../permissions/decision.ts';
 import { type HookItem, hookContracts } from '../contracts/hooks.ts';
 import { implement, type Operation } from '../operation.ts';
-import type { OperationParts } from '../parts.ts';
+import type { OperationParts } from '../operation-parts.ts';
 
 /** What can be done with hooks. */
 export function createHookOperations({ hooks }: Pick<OperationParts, 'hooks'>): Operation[] {

@@ -2,7 +2,7 @@ import type { ImageState } from '../../engines/process/docker/image-book.ts';
 import { describeImageUses } from '../../engines/process/docker/image-uses.ts';
 import { imageContracts } from '../contracts/images.ts';
 import { implement, type Operation } from '../operation.ts';
-import type { OperationParts } from '../parts.ts';
+import type { OperationParts } from '../operation-parts.ts';
 
 /** What can be done with the images of native commands. */
 export function createImageOperations({ images, config }: OperationParts): Operation[] {

@@ -4,7 +4,7 @@ import type { KvEntry } from '../../store/store-types.ts';
 import { seesTool } from '../../tools/visible-tools.ts';
 import { type KvEntryView, kvContracts } from '../contracts/kv.ts';
 import { implement, type Operation } from '../operation.ts';
-import type { OperationParts } from '../parts.ts';
+import type { OperationParts } from '../operation-parts.ts';
 import { readKvCursor, writeKvCursor } from './kv-cursor.ts';
 
 /** A page ends at this many characters of keys and values, or after its first entry. */

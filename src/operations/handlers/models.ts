@@ -4,7 +4,7 @@ import { defaultLlmTokens } from '../../permissions/decision.ts';
 import type { Asking } from '../../permissions/grants.ts';
 import { modelContracts } from '../contracts/models.ts';
 import { implement, type Operation } from '../operation.ts';
-import type { OperationParts } from '../parts.ts';
+import type { OperationParts } from '../operation-parts.ts';
 
 /** What can be seen of models. */
 export function createModelOperations(parts: Pick<OperationParts, 'models' | 'plugins' | 'grants' | 'store'>): Operation[] {

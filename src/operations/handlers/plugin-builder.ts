@@ -6,7 +6,7 @@ import { readOwnZod } from '../../guests/own-zod.ts';
 import { createCompiler } from '../../plugins/compile/compile.ts';
 import { explainLoadError } from '../../plugins/diagnostics/load-diagnostic.ts';
 import { readManifest } from '../../plugins/manifest/read-manifest.ts';
-import { createSchemaReader } from '../../plugins/schema/schema-reader.ts';
+import { createSchemaReader } from '../../plugins/schema/schema-process.ts';
 import type { SchemaReader } from '../../plugins/schema/schema-types.ts';
 import { createBuilder } from '../../plugins/supervisor/build/build.ts';
 import { listSchemaWarnings } from '../../tools/validation/schema-warnings.ts';

@@ -4,7 +4,7 @@ import type { ReloadResult } from '../../plugins/supervisor-types.ts';
 import { cutPage } from '../contracts/paging.ts';
 import { pluginContracts } from '../contracts/plugins.ts';
 import { implement, type Operation } from '../operation.ts';
-import type { OperationParts } from '../parts.ts';
+import type { OperationParts } from '../operation-parts.ts';
 
 /** What can be done with plugins. */
 export function createPluginOperations({ plugins, uses }: OperationParts): Operation[] {

@@ -9,7 +9,7 @@ import type { Skill } from '../../skills/skill-types.ts';
 import { seesToolName } from '../../tools/visible-tools.ts';
 import { skillContracts } from '../contracts/skills.ts';
 import { implement, type Operation } from '../operation.ts';
-import type { OperationParts } from '../parts.ts';
+import type { OperationParts } from '../operation-parts.ts';
 import { streamExecution } from './executions.ts';
 import { describeSkillPackages } from './skill-packages.ts';
 

@@ -1,12 +1,12 @@
-import { loopBudgetOf } from '../../calls/accept/loop-budget.ts';
 import type { CallRequest } from '../../calls/call-types.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
+import { loopBudgetOf } from '../../models/loop-budget.ts';
 import type { ToolEntry } from '../../tools/tool-types.ts';
 import { seesTool } from '../../tools/visible-tools.ts';
 import { cutPage } from '../contracts/paging.ts';
 import { type ToolView, toolContracts } from '../contracts/tools.ts';
 import { implement, type Operation } from '../operation.ts';
-import type { OperationParts } from '../parts.ts';
+import type { OperationParts } from '../operation-parts.ts';
 import { streamExecution } from './executions.ts';
 import { createToolSeeker } from './missing-tool.ts';
 

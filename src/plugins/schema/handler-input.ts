@@ -8,8 +8,8 @@ import { type DocComment, findDocComment } from './types/doc-comments.ts';
 import { jsdocParameterType } from './types/jsdoc-parameters.ts';
 import { literalValue } from './types/literal-types.ts';
 import { keyName } from './types/property-key.ts';
-import { createTypeReader } from './types/type-reader.ts';
 import type { TypeScope } from './types/type-scope.ts';
+import { createTypeReader } from './types/type-to-schema.ts';
 
 /** The input schema that the first parameter of a handler says, with its types in TypeScript or in a doc comment. */
 export function inferHandler(graph: ModuleGraph, handler: HandlerNode): InferredHandler {

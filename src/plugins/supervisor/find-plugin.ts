@@ -2,7 +2,7 @@ import { HotcellError } from '../../errors/hotcell-error.ts';
 import { findNearNames } from '../../errors/near-names.ts';
 import { nameFromFile } from '../discovery/entry-names.ts';
 import { nameOfPlugin, type PluginRecord } from './plugin-record.ts';
-import { shownPath } from './stage.ts';
+import { shownPath } from './publisher.ts';
 
 /**
  * Finds a plugin by its path, or by its name, `name@version` or the name of its file. Throws `name-ambiguous` for what several

@@ -2,8 +2,8 @@ import type { Author } from '../../units/unit.ts';
 import type { ReloadResult } from '../supervisor-types.ts';
 import { compareSeen } from '../watch/seen.ts';
 import { nameOfPlugin, type PluginRecord } from './plugin-record.ts';
+import type { Stage } from './publisher.ts';
 import type { LookOutcome, Reconciler } from './reconciler.ts';
-import type { Stage } from './stage.ts';
 
 /** One plugin at work: everything that happens to it happens one after the other here. */
 export interface LookQueue {

@@ -1,4 +1,4 @@
-import type { NameBook } from '../../permissions/name-book.ts';
+import type { NameBook } from '../../names/name-owners.ts';
 import { nameFromFile } from '../discovery/entry-names.ts';
 import type { PluginSource } from '../discovery/plugin-source.ts';
 import type { Generation } from '../generations/generation.ts';

@@ -14,7 +14,7 @@ import { readBuildInput, readSignature } from '../watch/signature.ts';
 import type { BuildOptions, BuildOutcome, PluginBuilder } from './build/builder-types.ts';
 import { describeWriting } from './pin.ts';
 import type { PluginRecord } from './plugin-record.ts';
-import type { Stage } from './stage.ts';
+import type { Stage } from './publisher.ts';
 import type { Authorship, WrittenFiles } from './written-files.ts';
 
 /** How one look at a plugin came out. */

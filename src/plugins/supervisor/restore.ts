@@ -1,4 +1,4 @@
-import type { NameBook } from '../../permissions/name-book.ts';
+import type { NameBook } from '../../names/name-owners.ts';
 import type { PluginRow } from '../../store/store-types.ts';
 import { refuseLoading } from '../discovery/load-policy.ts';
 import { locate, type PluginRoot } from '../discovery/plugin-roots.ts';
@@ -7,14 +7,14 @@ import type { GenerationArchive } from '../generations/archive.ts';
 import type { Generation } from '../generations/generation.ts';
 import { compareSeen } from '../watch/seen.ts';
 import { readSignature } from '../watch/signature.ts';
-import type { Fleet } from './fleet.ts';
 import type { LookQueue } from './look-queue.ts';
-import type { SupervisorParts } from './parts.ts';
 import { describeWriting, parsePin } from './pin.ts';
 import type { PluginRecord } from './plugin-record.ts';
 import { readTransitions } from './plugin-rows.ts';
+import type { Fleet } from './plugin-set.ts';
+import type { Stage } from './publisher.ts';
 import type { Reconciler } from './reconciler.ts';
-import type { Stage } from './stage.ts';
+import type { SupervisorParts } from './supervisor-parts.ts';
 
 /** What the restoration works with. */
 export interface RestoreParts extends Pick<SupervisorParts, 'config' | 'store' | 'onForgotten'> {

@@ -2,7 +2,7 @@ import { HotcellError } from '../../errors/hotcell-error.ts';
 import type { GenerationArchive } from '../generations/archive.ts';
 import { describeWriting } from './pin.ts';
 import { nameOfPlugin, type PluginRecord } from './plugin-record.ts';
-import type { Stage } from './stage.ts';
+import type { Stage } from './publisher.ts';
 
 /**
  * Makes a kept generation current, the one before the present one when no number is given. The content of the folder

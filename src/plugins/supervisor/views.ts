@@ -7,7 +7,7 @@ import type { Generation } from '../generations/generation.ts';
 import type { PluginView } from '../plugin-types.ts';
 import type { GenerationView } from '../supervisor-types.ts';
 import { nameOfPlugin, type PluginRecord } from './plugin-record.ts';
-import { shownPath } from './stage.ts';
+import { shownPath } from './publisher.ts';
 
 /** A plugin as every door shows it. */
 export function viewPlugin(record: PluginRecord, decideGrants: (asking: Asking) => GrantDecision): PluginView {

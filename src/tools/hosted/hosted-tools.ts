@@ -1,6 +1,6 @@
 import { HotcellError } from '../../errors/hotcell-error.ts';
+import type { NameBook, WantedNames } from '../../names/name-owners.ts';
 import type { GrantBook } from '../../permissions/grants.ts';
-import type { NameBook, WantedNames } from '../../permissions/name-book.ts';
 import type { ToolManifest } from '../../units/tool-manifest.ts';
 import type { ServedUnit, Unit } from '../../units/unit.ts';
 import type { UnitSource, UnitStanding } from '../../units/unit-book.ts';

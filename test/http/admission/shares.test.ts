@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Caller } from '../../../src/callers/caller.ts';
-import { fitConnections } from '../../../src/http/admission/connections.ts';
+import { fitConnections } from '../../../src/http/admission/connection-count.ts';
 import { createShares } from '../../../src/http/admission/shares.ts';
 
 const caller = (id: string): Caller => ({ id, role: 'caller' });

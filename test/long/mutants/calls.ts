@@ -152,17 +152,17 @@ export const callMutants: MutantsByPromise = {
   'A tool that calls tools has the rights and the time': [
     {
       what: 'tools go round in circles',
-      file: 'src/calls/attempt/nesting.ts',
+      file: 'src/calls/accept/nesting.ts',
       find: 'if (chain.includes(tool)) {',
       replace: 'if (false) {',
-      tests: ['test/calls/attempt/nesting.test.ts'],
+      tests: ['test/calls/accept/nesting.test.ts'],
     },
     {
       what: 'tools call one another at any depth',
-      file: 'src/calls/attempt/nesting.ts',
+      file: 'src/calls/accept/nesting.ts',
       find: 'if (chain.length < maxDepth) return undefined;',
       replace: 'return undefined;',
-      tests: ['test/calls/attempt/nesting.test.ts'],
+      tests: ['test/calls/accept/nesting.test.ts'],
     },
     {
       what: 'a tool calls others with the rights of an admin',
@@ -235,7 +235,7 @@ export const callMutants: MutantsByPromise = {
     },
     {
       what: 'sessions of the same name are one cell',
-      file: 'src/calls/wait/cell-key.ts',
+      file: 'src/calls/cell-key.ts',
       find: 'JSON.stringify([unit.path, callerId, session])',
       replace: 'JSON.stringify([unit.path, session])',
       tests: ['test/promises/two-callers.test.ts'],
@@ -422,10 +422,10 @@ export const callMutants: MutantsByPromise = {
   'Token and data directory are for their owner alone': [
     {
       what: 'a file that came with a clone says where the token goes',
-      file: 'src/client/locate.ts',
+      file: 'src/client/find-daemon.ts',
       find: 'if (!isExplicit && !isOfThisMachine(url)) throw refuseForeign(dataDir, url);',
       replace: '',
-      tests: ['test/client/locate.test.ts'],
+      tests: ['test/client/find-daemon.test.ts'],
     },
     {
       what: 'a token that others may read stays so',

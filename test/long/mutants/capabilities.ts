@@ -28,10 +28,10 @@ export const capabilityMutants: MutantsByPromise = {
     },
     {
       what: 'the hosts of clouds for their machines are public',
-      file: 'src/capabilities/network/address-rules.ts',
+      file: 'src/capabilities/network/private-addresses.ts',
       find: 'if (metadataAddresses.has(literal)) return',
       replace: 'if (false) return',
-      tests: ['test/capabilities/network/address-rules.test.ts'],
+      tests: ['test/capabilities/network/private-addresses.test.ts'],
     },
     {
       what: 'an address of this machine behind a granted name is reached',
@@ -200,10 +200,10 @@ export const capabilityMutants: MutantsByPromise = {
   'A secret is in no answer, log, event': [
     {
       what: 'what a server sends back reaches the plugin as it is',
-      file: 'src/calls/record/redaction.ts',
+      file: 'src/calls/record/redact-record.ts',
       find: 'body: ownBytes(redactor.bytes(answer.body))',
       replace: 'body: answer.body',
-      tests: ['test/calls/record/redaction.test.ts'],
+      tests: ['test/calls/record/redact-record.test.ts'],
     },
     {
       what: 'the parts of an answer that is streamed are as they came',
@@ -214,23 +214,23 @@ export const capabilityMutants: MutantsByPromise = {
     },
     {
       what: 'what ends a call is as the plugin wrote it',
-      file: 'src/calls/record/redaction.ts',
+      file: 'src/calls/record/redact-record.ts',
       find: 'if (redactor === undefined || redactor.isIdle) return end;',
       replace: 'return end;',
-      tests: ['test/calls/record/redaction.test.ts'],
+      tests: ['test/calls/record/redact-record.test.ts'],
     },
   ],
   'A secret that a caller itself hands to a tool': [
     {
       what: 'rows have the arguments as they came',
-      file: 'src/calls/record/redaction.ts',
+      file: 'src/calls/record/redact-record.ts',
       find: 'return argumentsJson === record.argumentsJson ? record : { ...record, argumentsJson };',
       replace: 'return record;',
       tests: ['test/promises/secret-records.test.ts'],
     },
     {
       what: 'log lines are as the plugin wrote them',
-      file: 'src/calls/record/redaction.ts',
+      file: 'src/calls/record/redact-record.ts',
       find: '{ ...line, text: redactor.text(line.text) }',
       replace: 'line',
       tests: ['test/promises/secret-records.test.ts'],

@@ -204,7 +204,7 @@ export const doorMutants: MutantsByPromise = {
     },
     {
       what: 'connections of anonymous callers are not bounded',
-      file: 'src/http/admission/connections.ts',
+      file: 'src/http/admission/connection-count.ts',
       find: 'if (oldest !== undefined && anonymous.size >= maxAnonymous) {',
       replace: 'if (false) {',
       tests: ['test/http/quotas.test.ts'],

@@ -289,17 +289,17 @@ export const guestMutants: MutantsByPromise = {
   'Reading types and schemas of hostile source ends': [
     {
       what: 'reading them takes any time',
-      file: 'src/plugins/schema/schema-reader.ts',
+      file: 'src/plugins/schema/schema-process.ts',
       find: 'setDeadline(ms, () => giveUp(',
       replace: 'void ((): void => giveUp(',
-      tests: ['test/plugins/schema/schema-reader.test.ts'],
+      tests: ['test/plugins/schema/schema-process.test.ts'],
     },
     {
       what: 'source is read at any size',
-      file: 'src/plugins/schema/schema-reader.ts',
+      file: 'src/plugins/schema/schema-process.ts',
       find: 'if (total <= maxTotalChars) return undefined;',
       replace: 'return undefined;',
-      tests: ['test/plugins/schema/schema-reader.test.ts'],
+      tests: ['test/plugins/schema/schema-process.test.ts'],
     },
   ],
   'A hostile schema or value cannot hold up the daemon': [

@@ -104,17 +104,17 @@ export const permissionMutants: MutantsByPromise = {
     },
     {
       what: 'a name that belongs to another file can be taken',
-      file: 'src/permissions/name-book.ts',
+      file: 'src/names/name-owners.ts',
       find: 'if (owner !== undefined && isAssigned(name, path) !== true && !comesBefore(path, name)) return',
       replace: 'if (false) return',
-      tests: ['test/permissions/name-book.test.ts'],
+      tests: ['test/names/name-owners.test.ts'],
     },
     {
       what: 'the bare name of a tool goes to whoever defines it last',
-      file: 'src/permissions/name-book.ts',
+      file: 'src/names/name-owners.ts',
       find: 'if (isBare && !getsTool(each, path)) {',
       replace: 'if (false) {',
-      tests: ['test/permissions/name-book.test.ts'],
+      tests: ['test/names/name-owners.test.ts'],
     },
     {
       what: 'a file that comes back has the grants of the one that was deleted',

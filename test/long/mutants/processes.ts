@@ -102,14 +102,14 @@ export const processMutants: MutantsByPromise = {
   'A native command has no rights, no network, no host in sight': [
     {
       what: 'a command that crashes leaves its memory on the disk',
-      file: 'src/engines/process/docker/container-spec.ts',
+      file: 'src/engines/process/docker/container-flags.ts',
       find: "{ Name: 'core', Soft: 0, Hard: 0 },",
       replace: '',
       tests: ['test/engines/process/docker/container-flags.test.ts'],
     },
     {
       what: 'a command has the rights that Docker gives',
-      file: 'src/engines/process/docker/container-spec.ts',
+      file: 'src/engines/process/docker/container-flags.ts',
       find: "CapDrop: ['ALL'],",
       replace: '',
       tests: ['test/engines/process/docker/container-flags.test.ts'],
@@ -148,10 +148,10 @@ export const processMutants: MutantsByPromise = {
   'What a container says is data': [
     {
       what: 'a frame is as long as it says',
-      file: 'src/engines/process/docker/frames.ts',
+      file: 'src/engines/process/docker/init-frames.ts',
       find: 'if (size > maxPayload) throw',
       replace: 'if (false) throw',
-      tests: ['test/engines/process/docker/frames.test.ts'],
+      tests: ['test/engines/process/docker/init-frames.test.ts'],
     },
     {
       what: 'any name of a file is taken',
@@ -196,7 +196,7 @@ export const processMutants: MutantsByPromise = {
   'Podman keeps the same promises as Docker': [
     {
       what: 'what Podman opens by itself stays open',
-      file: 'src/engines/process/docker/container-spec.ts',
+      file: 'src/engines/process/docker/container-flags.ts',
       find: "...(runtime === 'podman' ? closedFolders : {})",
       replace: '',
       tests: ['test/engines/process/docker/container-flags.test.ts'],

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
 import { createQuickJsEngine } from '../../../src/engines/quickjs/engine.ts';
 import { createCompiler } from '../../../src/plugins/compile/compile.ts';
-import { createSchemaReader } from '../../../src/plugins/schema/schema-reader.ts';
+import { createSchemaReader } from '../../../src/plugins/schema/schema-process.ts';
 import { giveWarmCache } from '../../data-dir.ts';
 import type { SharedParts } from './supervisor-rig.ts';
 

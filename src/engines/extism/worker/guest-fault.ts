@@ -1,6 +1,6 @@
 import { type ErrorCode, errorCatalog } from '../../../errors/catalog.ts';
 import type { GuestError, StackFrame } from '../../engine.ts';
-import { toGuestError } from '../../quickjs/guest-errors.ts';
+import { toGuestError } from '../../guest-errors.ts';
 import type { ThrowReport } from '../../throw-report.ts';
 
 const maxMessageLength = 4000;

@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { Duplex, type Readable } from 'node:stream';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
+import { type GuestLoss, GuestSession } from '../guest-channel.ts';
 import type { GuestProcess } from '../guest-process.ts';
 import { splitLines } from '../output-lines.ts';
-import { type GuestLoss, GuestSession } from '../session.ts';
 import { type DenoStart, denoArguments } from './deno-flags.ts';
 import { explainDenoRefusals } from './deno-refusals.ts';
 import { killGroup, type ProcessBook, signalGroup } from './process-book.ts';

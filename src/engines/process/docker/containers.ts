@@ -1,6 +1,6 @@
 import type Docker from 'dockerode';
 import { type CellContainer, startContainer } from './container.ts';
-import type { ContainerPlan, ContainerRuntime } from './container-spec.ts';
+import type { ContainerPlan, ContainerRuntime } from './container-flags.ts';
 import { readStatus } from './docker-client.ts';
 import { nameContainer, sweepContainers } from './sweep.ts';
 

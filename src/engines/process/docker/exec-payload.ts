@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
-import { maxPayload } from './frames.ts';
+import { maxPayload } from './init-frames.ts';
 
 /** What the kernel is asked to start. */
 export interface ExecWords {

@@ -8,7 +8,7 @@ import {
   type Frame,
   maxPayload,
   windowBytes,
-} from './frames.ts';
+} from './init-frames.ts';
 
 /** The line to the first process of one container. */
 export interface InitLink {

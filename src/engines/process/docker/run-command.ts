@@ -6,7 +6,7 @@ import { keepOutput } from './command-output.ts';
 import type { CellContainer } from './container.ts';
 import { createEgress, type Egress } from './egress/egress.ts';
 import { encodeExec } from './exec-payload.ts';
-import { type Frame, fromInit, maxPayload, toInit } from './frames.ts';
+import { type Frame, fromInit, maxPayload, toInit } from './init-frames.ts';
 
 /** What a command runs with beside its request. */
 export interface CommandSetting {

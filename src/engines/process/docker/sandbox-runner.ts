@@ -5,8 +5,8 @@ import type { RunSandboxed, SandboxRequest, SandboxResult } from '../../../borde
 import type { Config } from '../../../config/config-types.ts';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
 import type { CellContainer } from './container.ts';
+import type { ContainerPlan } from './container-flags.ts';
 import { createContainerPlaces } from './container-places.ts';
-import type { ContainerPlan } from './container-spec.ts';
 import { createContainers } from './containers.ts';
 import { createDockerClient, describeDockerError } from './docker-client.ts';
 import { createImageBook, type ImageBook } from './image-book.ts';

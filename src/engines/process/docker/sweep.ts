@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type Docker from 'dockerode';
-import { ownerLabel } from './container-spec.ts';
+import { ownerLabel } from './container-flags.ts';
 import { readStatus } from './docker-client.ts';
 
 /** The label value of the containers of one data directory: one daemon at a time has it. */

@@ -1,5 +1,5 @@
 import type { ContainerInspectInfo } from 'dockerode';
-import { type ContainerPlan, type ContainerRuntime, initTarget, sandboxUser } from './container-spec.ts';
+import { type ContainerPlan, type ContainerRuntime, initTarget, sandboxUser } from './container-flags.ts';
 
 /**
  * Compares what Docker says it made with what was asked for: the names of the flags that did not hold. A runtime that takes

@@ -1,5 +1,5 @@
 import type { CellContainer } from './container.ts';
-import type { ContainerPlan } from './container-spec.ts';
+import type { ContainerPlan } from './container-flags.ts';
 
 /** Containers that were started before anybody asked; each is handed out once. */
 export interface WarmPool {

@@ -6,7 +6,7 @@ import { hashShown, shortenDetails } from '../../../permissions/approvals/approv
 import type { Answerer, Approval } from '../../../permissions/approvals/approval-types.ts';
 import { type ApprovalView, approvalContracts } from '../../contracts/approvals.ts';
 import { implement, type Operation } from '../../operation.ts';
-import type { OperationParts } from '../../parts.ts';
+import type { OperationParts } from '../../operation-parts.ts';
 import { readGrantScope, requireLastingScope } from './grant-scope.ts';
 
 const defaultPageSize = 100;

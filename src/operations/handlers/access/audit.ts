@@ -1,7 +1,7 @@
 import type { AuditRow } from '../../../store/permission-types.ts';
 import { type AuditEntry, auditContracts } from '../../contracts/audit.ts';
 import { implement, type Operation } from '../../operation.ts';
-import type { OperationParts } from '../../parts.ts';
+import type { OperationParts } from '../../operation-parts.ts';
 
 const defaultPageSize = 100;
 

@@ -8,7 +8,7 @@ import { parsePermissionWords } from '../../../permissions/permission-words.ts';
 import type { Grant } from '../../../permissions/select-grants.ts';
 import { type GrantView, grantContracts } from '../../contracts/grants.ts';
 import { implement, type Operation } from '../../operation.ts';
-import type { OperationParts } from '../../parts.ts';
+import type { OperationParts } from '../../operation-parts.ts';
 import { readGrantScope, requireLastingScope } from './grant-scope.ts';
 
 const keptShown = 1000;

@@ -1,13 +1,13 @@
 import type { Caller } from '../../../callers/caller.ts';
 import { readRules } from '../../../callers/key-rules.ts';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
+import type { NameBook } from '../../../names/name-owners.ts';
+import { isAnothers, readToolOwners } from '../../../names/tool-owners.ts';
 import { operatorId } from '../../../permissions/approvals/approval-answerer.ts';
-import type { NameBook } from '../../../permissions/name-book.ts';
-import { isAnothers, readToolOwners } from '../../../permissions/tool-owners.ts';
 import type { KeyRow } from '../../../store/store-types.ts';
 import { keyContracts } from '../../contracts/keys.ts';
 import { implement, type Operation } from '../../operation.ts';
-import type { OperationParts } from '../../parts.ts';
+import type { OperationParts } from '../../operation-parts.ts';
 
 /** What can be done with API keys. */
 export function createKeyOperations({

@@ -2,7 +2,7 @@ import { describeBinding } from '../../../secrets/binding.ts';
 import type { SecretView } from '../../../secrets/secret-types.ts';
 import { secretContracts } from '../../contracts/secrets.ts';
 import { implement, type Operation } from '../../operation.ts';
-import type { OperationParts } from '../../parts.ts';
+import type { OperationParts } from '../../operation-parts.ts';
 
 /** What can be done with secrets. */
 export function createSecretOperations({ secrets, events }: Pick<OperationParts, 'secrets' | 'events'>): Operation[] {

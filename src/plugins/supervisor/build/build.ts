@@ -5,10 +5,10 @@ import type { Engine, EngineName, GuestError, LoadResult } from '../../../engine
 import type { EngineNeed } from '../../../engines/escalation.ts';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
 import type { Compiler } from '../../compile/compile-types.ts';
+import { findRefusedBuiltin } from '../../compile/find-engine-need.ts';
 import { hashInputs } from '../../compile/input-ledger.ts';
 import { explainServerLibrary, speaksOfOtherTools } from '../../compile/other-shapes.ts';
 import { type ProposedTexts, readInput as readPluginText } from '../../compile/read-input.ts';
-import { findRefusedBuiltin } from '../../compile/refused-builtin.ts';
 import { sidecarExtensions } from '../../discovery/entry-names.ts';
 import type { PluginSource } from '../../discovery/plugin-source.ts';
 import { type Artifacts, hashBytes } from '../../generations/artifact-files.ts';

@@ -1,7 +1,7 @@
 import type { ContainerInspectInfo } from 'dockerode';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { defaultSettings } from '../../../../src/config/defaults.ts';
-import { describeContainer } from '../../../../src/engines/process/docker/container-spec.ts';
+import { describeContainer } from '../../../../src/engines/process/docker/container-flags.ts';
 import { describeDocker, eventually, openRunnerHouse, type RunnerHouse, text } from './docker-machine.ts';
 
 const mib = 1024 * 1024;

@@ -7,7 +7,7 @@ import { describe } from 'vitest';
 import type { SandboxRequest, SandboxResult } from '../../../../src/border/sandbox.ts';
 import type { DockerSettings } from '../../../../src/config/config-types.ts';
 import { defaultSettings } from '../../../../src/config/defaults.ts';
-import { ownerLabel } from '../../../../src/engines/process/docker/container-spec.ts';
+import { ownerLabel } from '../../../../src/engines/process/docker/container-flags.ts';
 import { createSandboxRunner, type SandboxRunner } from '../../../../src/engines/process/docker/sandbox-runner.ts';
 import { nameOwner } from '../../../../src/engines/process/docker/sweep.ts';
 import { HotcellError } from '../../../../src/errors/hotcell-error.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { encodeExec } from '../../../../src/engines/process/docker/exec-payload.ts';
-import { maxPayload } from '../../../../src/engines/process/docker/frames.ts';
+import { maxPayload } from '../../../../src/engines/process/docker/init-frames.ts';
 
 const words = { folder: '/workspace', command: 'sh', args: ['-c', 'true'], env: { A: '1', B: '' } };
 

@@ -1,6 +1,6 @@
 import type Docker from 'dockerode';
 import { expect, it } from 'vitest';
-import { ownerLabel } from '../../../../src/engines/process/docker/container-spec.ts';
+import { ownerLabel } from '../../../../src/engines/process/docker/container-flags.ts';
 import { createDockerClient } from '../../../../src/engines/process/docker/docker-client.ts';
 import { nameContainer, nameOwner, sweepContainers } from '../../../../src/engines/process/docker/sweep.ts';
 import { describeDocker, testImages } from './docker-machine.ts';

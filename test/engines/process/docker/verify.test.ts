@@ -1,6 +1,6 @@
 import type { ContainerInspectInfo } from 'dockerode';
 import { describe, expect, it } from 'vitest';
-import { type ContainerPlan, defaultSize } from '../../../../src/engines/process/docker/container-spec.ts';
+import { type ContainerPlan, defaultSize } from '../../../../src/engines/process/docker/container-flags.ts';
 import { findIgnoredFlags, findWeakSpots } from '../../../../src/engines/process/docker/verify.ts';
 
 const plan: ContainerPlan = { imageId: 'sha256:aa', size: defaultSize, initFile: '/x/init', owner: 'me' };

@@ -1,5 +1,5 @@
 import type { SandboxRequest } from '../../../../border/sandbox.ts';
-import { type Frame, fromInit, toInit } from '../frames.ts';
+import { type Frame, fromInit, toInit } from '../init-frames.ts';
 import type { InitLink } from '../init-link.ts';
 import { RelayedSocket } from './relayed-socket.ts';
 import { serveProxy } from './serve-proxy.ts';

@@ -1,5 +1,5 @@
 import { Duplex } from 'node:stream';
-import { toInit, windowBytes } from '../frames.ts';
+import { toInit, windowBytes } from '../init-frames.ts';
 import type { InitLink } from '../init-link.ts';
 
 /** A connection that was made inside a container, as a stream of the daemon. Both sides hold each other to a window. */

@@ -1,8 +1,8 @@
+import { GuestSession } from '../../guest-channel.ts';
 import type { GuestExit, GuestProcess, GuestUsage } from '../../guest-process.ts';
 import { splitLines } from '../../output-lines.ts';
-import { GuestSession } from '../../session.ts';
 import { encodeExec } from '../exec-payload.ts';
-import { toInit } from '../frames.ts';
+import { toInit } from '../init-frames.ts';
 import type { OpenedCell } from '../sandbox-runner.ts';
 import type { UsageMeter } from '../usage-meter.ts';
 import { describeGuest, explainEarlyEnd, explainStart, guestPort } from './guest-command.ts';

@@ -3,7 +3,7 @@ import type { BorderHost } from '../../../../border/border.ts';
 import type { CellContainer } from '../container.ts';
 import { createEgress, type Egress } from '../egress/egress.ts';
 import { RelayedSocket } from '../egress/relayed-socket.ts';
-import { type Frame, fromInit, toInit } from '../frames.ts';
+import { type Frame, fromInit, toInit } from '../init-frames.ts';
 
 /** Who hears what comes out of a container with a guest, beside its channel. */
 export interface GuestLineListener {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import Docker from 'dockerode';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createHttpClient } from '../../../../../src/client/client.ts';
-import { ownerLabel } from '../../../../../src/engines/process/docker/container-spec.ts';
+import { ownerLabel } from '../../../../../src/engines/process/docker/container-flags.ts';
 import { nameOwner } from '../../../../../src/engines/process/docker/sweep.ts';
 import { approvalContracts } from '../../../../../src/operations/contracts/approvals.ts';
 import { executionContracts } from '../../../../../src/operations/contracts/executions.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { judgeAddress } from '../../../src/capabilities/network/address-rules.ts';
+import { judgeAddress } from '../../../src/capabilities/network/private-addresses.ts';
 
 describe('judgeAddress', () => {
   it.each([

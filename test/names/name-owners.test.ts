@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createNameBook, type NameBookParts, type NameChange } from '../../src/permissions/name-book.ts';
+import { createNameBook, type NameBookParts, type NameChange } from '../../src/names/name-owners.ts';
 import { temporaryStore } from '../store/temporary-store.ts';
 
 const wanted = (name: string, tools: readonly string[] = [name], version = '1.0.0') => ({ name, tools, version });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { redactAnswer, redactEnd, redactLine } from '../../../src/calls/record/redaction.ts';
-import { createRedactor } from '../../../src/secrets/redactor.ts';
+import { redactAnswer, redactEnd, redactLine } from '../../../src/calls/record/redact-record.ts';
+import { createRedactor } from '../../../src/secrets/redaction.ts';
 
 const secret = 'a-v3ry-s3cret-value';
 const redactor = createRedactor();

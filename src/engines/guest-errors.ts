@@ -1,6 +1,6 @@
-import { type ErrorCode, errorCatalog } from '../../errors/catalog.ts';
-import type { GuestError, StackFrame } from '../engine.ts';
-import { findIssueCode, type ThrowReport } from '../throw-report.ts';
+import { type ErrorCode, errorCatalog } from '../errors/catalog.ts';
+import type { GuestError, StackFrame } from './engine.ts';
+import { findIssueCode, type ThrowReport } from './throw-report.ts';
 
 const FRAME = /^\s*at (?:(.*?) )?\(?([^()\s]+?):(\d+)(?::(\d+))?\)?$/;
 const maxFrames = 20;

@@ -7,10 +7,10 @@ import type { SandboxRunner } from '../engines/process/docker/sandbox-runner.ts'
 import type { EventLog } from '../events/event.ts';
 import type { HookBook } from '../hooks/hook-book.ts';
 import type { Models } from '../models/models.ts';
+import type { NameBook } from '../names/name-owners.ts';
 import type { Approvals } from '../permissions/approvals/approval-types.ts';
 import type { GrantQuestions } from '../permissions/approvals/grant-questions.ts';
 import type { GrantBook } from '../permissions/grants.ts';
-import type { NameBook } from '../permissions/name-book.ts';
 import type { PermissionUses } from '../permissions/uses.ts';
 import type { PluginSupervisor } from '../plugins/supervisor-types.ts';
 import type { SecretKeeper } from '../secrets/secret-types.ts';

@@ -1,4 +1,4 @@
-import type { ServedUnit } from '../../units/unit.ts';
+import type { ServedUnit } from '../units/unit.ts';
 
 /**
  * Names the cell that a call shares: a `session` cell belongs to a caller, a session and a plugin, a `plugin` cell to a

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createRedactor } from '../../src/secrets/redactor.ts';
+import { createRedactor } from '../../src/secrets/redaction.ts';
 
 const value = 'k3y/+ "Geheim"&ünïcode~42';
 const label = '[secret KEY]';

@@ -1,4 +1,4 @@
-import type { NameBook } from './name-book.ts';
+import type { NameBook } from './name-owners.ts';
 
 /** Whose tools were named in a grant or in the list of a key: the units (their paths) that owned the names then. */
 export type ToolOwners = Readonly<Record<string, string>>;

@@ -6,7 +6,7 @@ import {
   encodeFrame,
   encodeNumber,
   maxPayload,
-} from '../../../../src/engines/process/docker/frames.ts';
+} from '../../../../src/engines/process/docker/init-frames.ts';
 
 /** The same bytes in parts of any length. */
 function cutUp(bytes: Buffer, most: number): Buffer[] {

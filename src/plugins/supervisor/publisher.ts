@@ -1,7 +1,7 @@
 import type { PermissionSet } from '../../config/permission-set.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
+import type { NameBook, TakenName, WantedNames } from '../../names/name-owners.ts';
 import { describePermissions } from '../../permissions/decision.ts';
-import type { NameBook, TakenName, WantedNames } from '../../permissions/name-book.ts';
 import type { ToolsNews } from '../../tools/tools-news.ts';
 import { displayPath } from '../discovery/plugin-roots.ts';
 import type { GenerationArchive } from '../generations/archive.ts';
@@ -9,10 +9,10 @@ import type { Generation, PluginManifest } from '../generations/generation.ts';
 import { createLeasable } from '../generations/leases.ts';
 import { type LifecycleEffect, transition } from '../lifecycle.ts';
 import type { Diagnostic } from '../plugin-types.ts';
-import { createInheritance } from './inheritance.ts';
-import type { SupervisorParts } from './parts.ts';
 import { addTransition, type Live, nameOfPlugin, type PluginEvent, type PluginRecord, reduce } from './plugin-record.ts';
 import type { PluginRowWriter } from './plugin-rows.ts';
+import { createInheritance } from './state-handover.ts';
+import type { SupervisorParts } from './supervisor-parts.ts';
 
 /** Why something happened, and how it is told. */
 export interface Telling {

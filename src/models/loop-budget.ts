@@ -1,4 +1,4 @@
-import type { ToolFlags } from '../../units/tool-manifest.ts';
+import type { ToolFlags } from '../units/tool-manifest.ts';
 
 /** How long a model may go on by itself in one answer. */
 export interface LoopBudget {

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { NameBook } from '../../permissions/name-book.ts';
+import type { NameBook } from '../../names/name-owners.ts';
 import { nameFromFile } from '../discovery/entry-names.ts';
 import { explainPassedOver, listPassedOver, type PassedOver } from '../discovery/passed-over.ts';
 import { displayPath, locate, type PluginRoot } from '../discovery/plugin-roots.ts';
@@ -10,8 +10,8 @@ import type { InputUsers } from '../watch/input-users.ts';
 import { startRootWatch } from '../watch/root-watch.ts';
 import { startSlowRound } from '../watch/slow-round.ts';
 import type { LookQueue } from './look-queue.ts';
-import type { SupervisorParts } from './parts.ts';
 import { createPluginRecord, type PluginRecord } from './plugin-record.ts';
+import type { SupervisorParts } from './supervisor-parts.ts';
 
 /** All plugins by path: takes in what appears, and passes hints on to those whom they concern. */
 export interface Fleet {

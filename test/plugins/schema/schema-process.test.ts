@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { createSchemaReader, type SchemaReaderOptions } from '../../../src/plugins/schema/schema-reader.ts';
+import { createSchemaReader, type SchemaReaderOptions } from '../../../src/plugins/schema/schema-process.ts';
 import type { SchemaReader } from '../../../src/plugins/schema/schema-types.ts';
 
 const readers: SchemaReader[] = [];

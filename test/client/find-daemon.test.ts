@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { locateDaemon } from '../../src/client/locate.ts';
+import { locateDaemon } from '../../src/client/find-daemon.ts';
 
 const dataDir = mkdtempSync(join(tmpdir(), 'hotcell-locate-'));
 afterAll(() => rmSync(dataDir, { recursive: true }));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type CellUse, decideNesting, wouldWaitForItself } from '../../../src/calls/attempt/nesting.ts';
+import { type CellUse, decideNesting, wouldWaitForItself } from '../../../src/calls/accept/nesting.ts';
 
 describe('decideNesting', () => {
   it('lets a tool be called that is not under way, up to the depth', () => {

@@ -1,9 +1,9 @@
 import type { Config } from '../../config/config-types.ts';
 import type { Engine, EngineName } from '../../engines/engine.ts';
 import type { EventLog } from '../../events/event.ts';
+import type { NameBook } from '../../names/name-owners.ts';
 import type { GrantDecision } from '../../permissions/decision.ts';
 import type { Asking } from '../../permissions/grants.ts';
-import type { NameBook } from '../../permissions/name-book.ts';
 import type { GrantUse } from '../../permissions/select-grants.ts';
 import type { Store } from '../../store/store-types.ts';
 import type { ToolRegistry } from '../../tools/registry.ts';
