@@ -8,7 +8,7 @@ export interface CapabilityUser {
   readonly pluginPath: string;
   readonly caller: string;
   /** An admin calls: what is kept for admins is for it too. */
-  readonly isOperator?: boolean;
+  readonly isAdmin?: boolean;
   readonly session: string;
   /** Tools under way above this call, outermost first, this one last: `name@version`. */
   readonly chain: readonly string[];

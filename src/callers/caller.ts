@@ -30,3 +30,9 @@ export interface Caller extends CallerRules {
   /** Whose tools `tools` named when it was laid down. */
   readonly toolOwners?: ToolOwners;
 }
+
+/** The operator on the machine itself: whoever has the token of the daemon, and the daemon where it asks itself. */
+export const operatorCaller: Caller = Object.freeze({ id: 'local', role: 'admin' });
+
+/** Stands for whoever said nothing of itself yet: it may do nothing, and what it holds is counted as one. */
+export const unknownCaller: Caller = Object.freeze({ id: 'anonymous', role: 'caller', isAnonymous: true });

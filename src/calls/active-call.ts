@@ -42,7 +42,7 @@ export class ActiveCall {
   /** As it is counted: anonymous callers are one. Whose it is stands in the record. */
   readonly callerId: string;
   readonly pluginPath: string;
-  readonly isOperator: boolean;
+  readonly isAdmin: boolean;
   readonly log = createLogTail();
   readonly controller = new AbortController();
   readonly answered: Promise<CallAnswer>;
@@ -98,7 +98,7 @@ export class ActiveCall {
     this.deadline = facts.deadline;
     this.cellKey = facts.cellKey;
     this.callerId = countedAs(facts.request.caller.id);
-    this.isOperator = facts.request.caller.role === 'admin';
+    this.isAdmin = facts.request.caller.role === 'admin';
     this.pluginPath = facts.entry.served.unit.path;
     this.chain = [...(facts.request.parent?.chain ?? []), `${facts.entry.name}@${facts.entry.version}`];
     const { promise, resolve, reject } = Promise.withResolvers<CallAnswer>();

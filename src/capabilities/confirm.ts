@@ -50,7 +50,7 @@ export function createConfirm(approvals: Pick<Approvals, 'ask' | 'settled'>): Ca
           tool: user.tool,
           executionId: user.executionId,
           caller: user.caller,
-          isOperator: user.isOperator === true,
+          isAdmin: user.isAdmin === true,
           session: user.session,
           reason: 'confirm',
           question,

@@ -1,5 +1,6 @@
 import pino, { type Logger } from 'pino';
 import { prettyFactory } from 'pino-pretty';
+import { operatorCaller } from '../callers/caller.ts';
 import type { Config } from '../config/config-types.ts';
 import type { CliFlags } from '../config/sources.ts';
 import type { EventEnvelope } from '../events/event.ts';
@@ -76,7 +77,7 @@ export async function serve(session: CliSession, flags: CliFlags, { json, quiet 
     view.started({
       passedOver: plugins.passedOver().map(({ reason }) => reason),
       ...{ url, version, config, cwd: io.cwd, tookMs, plugins: plugins.list(), tools: tools.list(), openQuestions },
-      readError: (id) => lookFor(() => executions.get(id, operator).error?.message),
+      readError: (id) => lookFor(() => executions.get(id, operatorCaller).error?.message),
       readWarnings: ({ data }) => lookFor(() => plugins.get(data.path).warnings) ?? [],
     });
     await untilAborted(io.signal);
@@ -85,8 +86,6 @@ export async function serve(session: CliSession, flags: CliFlags, { json, quiet 
     await daemon.close('asked to stop');
   }
 }
-
-const operator = { id: 'local', role: 'admin' } as const;
 
 /** What an event speaks of may be gone when it is told. */
 function lookFor<Found>(find: () => Found): Found | undefined {

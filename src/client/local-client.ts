@@ -1,4 +1,5 @@
 import Value from 'typebox/value';
+import { operatorCaller } from '../callers/caller.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import type { EventEnvelope } from '../events/event.ts';
 import type { Daemon } from '../operations/daemon-types.ts';
@@ -12,7 +13,7 @@ export function createLocalClient(daemon: Daemon): Client {
     isAlone: true,
     async invoke(contract, input, { signal, stream } = {}) {
       const context = {
-        caller: { id: 'local', role: 'admin' },
+        caller: operatorCaller,
         signal: signal ?? new AbortController().signal,
         cancelSignal: signal,
         stream: contract.streams === true ? stream : undefined,

@@ -4,7 +4,7 @@ const AWAKE_MS = 0.25;
 const MANY_SINGLES = 4;
 
 /** Keeps the event loop from sleeping through the answer of a thread. */
-export interface Vigil {
+export interface LoopWaker {
   /** Work was given to a thread; `isSingle` when it is one short call and nothing else waits. */
   note(isSingle: boolean): void;
 }
@@ -13,7 +13,7 @@ export interface Vigil {
  * Where single short calls follow each other the event loop stays awake for their answers, since being woken takes longer
  * than most calls. Everything else that is ready has its turn in between. `isAwaited` says whether an answer is still to come.
  */
-export function createVigil(isAwaited: () => boolean): Vigil {
+export function createLoopWaker(isAwaited: () => boolean): LoopWaker {
   let singles = 0;
   let until = 0;
   let isTurning = false;

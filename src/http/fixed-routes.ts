@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import type { Caller } from '../callers/caller.ts';
+import { operatorCaller } from '../callers/caller.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import { daemonContracts } from '../operations/contracts/daemon.ts';
 import type { InvocableOperation } from '../operations/invoke.ts';
@@ -16,8 +16,6 @@ export interface FixedRouteParts {
   readonly isReady: () => boolean;
   readonly storageProblem: () => HotcellError | undefined;
 }
-
-const daemonItself: Caller = Object.freeze({ id: 'local', role: 'admin' });
 
 /** Serves `/`, `/healthz`, `/readyz`, `/openapi.json` to anybody and `/metrics` to admins. */
 export function registerFixedRoutes(app: FastifyInstance, parts: FixedRouteParts): void {
@@ -65,7 +63,7 @@ export function registerFixedRoutes(app: FastifyInstance, parts: FixedRouteParts
 /** Asked through the table, like any door asks. */
 async function readStatus({ operations }: FixedRouteParts): Promise<MetricGauges> {
   const never = new AbortController().signal;
-  const answer = await operations.get(daemonContracts.status.name)?.invoke({}, { caller: daemonItself, signal: never });
+  const answer = await operations.get(daemonContracts.status.name)?.invoke({}, { caller: operatorCaller, signal: never });
   if (isStatus(answer)) return answer;
   throw new HotcellError('internal', 'The operation status.show did not answer with a status.');
 }

@@ -60,7 +60,6 @@ function describeOperation(operation: OperationContract) {
     summary,
     tags: [name.split('.')[0]],
     'x-role': role,
-    ...(role === 'anyone' ? { security: [] } : {}),
     parameters: [
       ...inPath.map((property) => parameter(property, 'path')),
       ...inQuery.map((property) => ({ ...parameter(property, 'query'), style: 'form', explode: false })),

@@ -1,7 +1,6 @@
 import { finished } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
-import type { Caller } from '../callers/caller.ts';
 import { isObject } from '../config/json-object.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import { type InvocableOperation, inputProperties } from '../operations/invoke.ts';
@@ -25,14 +24,12 @@ export interface RouteParts {
 
 const eventStreamType = 'text/event-stream';
 const jsonType = 'application/json; charset=utf-8';
-const nobody: Caller = Object.freeze({ id: 'anonymous', role: 'caller', isAnonymous: true });
 
 /** Serves one operation where its contract says. Everything that can be prepared is prepared here, once. */
 export function registerOperation(app: FastifyInstance, invocable: InvocableOperation, parts: RouteParts): void {
   const { authenticate } = parts;
-  const { http, role, streams } = invocable.operation;
+  const { http, streams } = invocable.operation;
   const readInput = createInputReader(invocable, http);
-  const needsToken = role !== 'anyone';
   const { isForAnonymous = false } = invocable.operation;
   app.route({
     method: http.method,
@@ -41,8 +38,8 @@ export function registerOperation(app: FastifyInstance, invocable: InvocableOper
       // Before the body is read: the megabytes of an anonymous caller are not worth parsing.
       const { authorization } = request.headers;
       const caller = isForAnonymous ? authenticate(authorization, request.ip) : authenticate(authorization);
-      if (caller === undefined && needsToken) return done(refuseAnonymous(authorization));
-      request.caller = caller ?? nobody;
+      if (caller === undefined) return done(refuseAnonymous(authorization));
+      request.caller = caller;
       done();
     },
     handler: (request, reply) => {

@@ -1,6 +1,6 @@
 import { finished } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
-import type { Caller } from '../callers/caller.ts';
+import { type Caller, unknownCaller } from '../callers/caller.ts';
 import { countedAs } from '../config/anonymous.ts';
 import { budgets } from '../config/budgets.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
@@ -79,15 +79,13 @@ export function registerUnreadAnswers(app: FastifyInstance, unread: UnreadAnswer
     if (typeof payload !== 'string' || payload.length <= freeAnswerBytes) return done(null, payload);
     try {
       const cut = () => reply.raw.destroy();
-      finished(reply.raw, unread.hold(request.caller ?? nobody, Buffer.byteLength(payload), cut));
+      finished(reply.raw, unread.hold(request.caller ?? unknownCaller, Buffer.byteLength(payload), cut));
       done(null, payload);
     } catch (error) {
       done(error instanceof Error ? error : new Error(String(error)));
     }
   });
 }
-
-const nobody: Caller = Object.freeze({ id: 'anonymous', role: 'caller' });
 
 function refuse(perCaller: number): HotcellError {
   return new HotcellError(

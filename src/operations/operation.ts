@@ -2,8 +2,8 @@ import type { Static, TSchema } from 'typebox';
 import type { Caller } from '../callers/caller.ts';
 import type { EventEnvelope } from '../events/event.ts';
 
-/** Who may use an operation. `anyone` needs no token. */
-export type Role = 'admin' | 'caller' | 'anyone';
+/** Who may use an operation. */
+export type Role = 'admin' | 'caller';
 
 /** Where an operation tells what happens while it works. Nothing here may throw. */
 export interface OperationStream {

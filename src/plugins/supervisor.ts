@@ -25,8 +25,8 @@ import { createKillCount } from './supervisor/kill-count.ts';
 import { createLookQueue, describeReload, type LookQueue } from './supervisor/look-queue.ts';
 import { nameOfPlugin, type PluginRecord } from './supervisor/plugin-record.ts';
 import { createPluginRowWriter } from './supervisor/plugin-rows.ts';
-import { createFleet, startWatches, type Watches } from './supervisor/plugin-set.ts';
-import { createStage, shownPath } from './supervisor/publisher.ts';
+import { createPluginSet, startWatches, type Watches } from './supervisor/plugin-set.ts';
+import { createPublisher, shownPath } from './supervisor/publisher.ts';
 import { createReconciler } from './supervisor/reconciler.ts';
 import { restorePlugins } from './supervisor/restore.ts';
 import { rollBack } from './supervisor/roll-back.ts';
@@ -78,23 +78,23 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
   const escalatedBuilds = createEscalatedBuilds({
     builder,
     engines: parts.engines,
-    findSource: (path) => fleet.queues.get(path)?.record.source,
+    findSource: (path) => pluginSet.queues.get(path)?.record.source,
   });
-  const stage = createStage({
+  const publisher = createPublisher({
     ...parts,
     onDiscard: escalatedBuilds.forget,
     archive,
     rows,
     news,
     now,
-    findRecord: (path) => fleet.queues.get(path)?.record,
+    findRecord: (path) => pluginSet.queues.get(path)?.record,
     onNamesFree: pokeBlocked,
     onFault,
   });
   const written = createWrittenFiles(store.writtenFiles, operatorId);
   const slots = createSlots(maxBuildsAtOnce);
   const reconciler = createReconciler({
-    stage,
+    publisher,
     archive,
     builder,
     users,
@@ -103,7 +103,7 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
     refuseLoading: (name) => refuseLoading(name, config),
     onFault,
   });
-  const fleet = createFleet({
+  const pluginSet = createPluginSet({
     roots,
     users,
     names,
@@ -116,7 +116,7 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
     return createLookQueue({
       record,
       reconciler,
-      stage,
+      publisher,
       onFault,
       onGone: () => forget(record),
       onDecided: () => names.settle(record.path),
@@ -124,7 +124,7 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
   }
 
   function forget(record: PluginRecord): void {
-    fleet.drop(record.path);
+    pluginSet.drop(record.path);
     kills.clear(record.path);
     archive.forget(record.path);
     parts.onForgotten?.(record.path);
@@ -135,26 +135,26 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
   }
 
   function pokeBlocked(): void {
-    for (const queue of fleet.queues.values()) if (queue.record.waiting?.because === 'duplicate') queue.poke();
+    for (const queue of pluginSet.queues.values()) if (queue.record.waiting?.because === 'duplicate') queue.poke();
   }
 
   function findGeneration(id: string): Generation | undefined {
-    for (const { record } of fleet.queues.values()) if (record.live?.generation.id === id) return record.live.generation;
+    for (const { record } of pluginSet.queues.values()) if (record.live?.generation.id === id) return record.live.generation;
     return archive.find(id);
   }
 
   function findSame(build: UnitContent | undefined): Generation | undefined {
-    const live = build && fleet.queues.get(build.pluginPath)?.record.live?.generation;
+    const live = build && pluginSet.queues.get(build.pluginPath)?.record.live?.generation;
     return live?.contentHash === build?.contentHash ? live : undefined;
   }
 
   async function rebuildCode(generation: Generation): Promise<string | Uint8Array | undefined> {
-    const source = fleet.queues.get(generation.path)?.record.source;
+    const source = pluginSet.queues.get(generation.path)?.record.source;
     const built = source && (await builder.compileOnly(source, generation.manifest));
     return built?.contentHash === generation.contentHash ? built.artifacts.code : undefined;
   }
 
-  const find = (name: string) => findPlugin([...fleet.queues.values()], name);
+  const find = (name: string) => findPlugin([...pluginSet.queues.values()], name);
   /** The place of a file that is to be a plugin and is not there yet. */
   function findNewFile(name: string): { source: PluginSource; live: undefined } | undefined {
     const [root] = roots.filter(({ kind }) => kind === 'plugins');
@@ -165,7 +165,7 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
 
   const standingOf = ({ source, live }: PluginRecord) => ({ source, live: live?.generation });
   const view = (record: PluginRecord) => viewPlugin(record, (asking) => decideGrants(asking));
-  const sortedQueues = () => [...fleet.queues.values()].sort((a, b) => (a.record.path < b.record.path ? -1 : 1));
+  const sortedQueues = () => [...pluginSet.queues.values()].sort((a, b) => (a.record.path < b.record.path ? -1 : 1));
 
   async function reload(queue: LookQueue, reason: string) {
     kills.clear(queue.record.path);
@@ -180,20 +180,20 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
   }
 
   async function quarantine(queue: LookQueue, reason: string): Promise<void> {
-    await queue.run(() => stage.apply(queue.record, { type: 'quarantined' }, { reason }));
+    await queue.run(() => publisher.apply(queue.record, { type: 'quarantined' }, { reason }));
   }
 
   return {
     async start() {
       for (const root of roots) createRoot(root.path);
-      const stale = restorePlugins({ ...parts, roots, fleet, archive, stage, reconciler });
+      const stale = restorePlugins({ ...parts, roots, pluginSet, archive, publisher, reconciler });
       parts.onRestored?.();
-      watches = startWatches({ config, roots, fleet, users, events });
+      watches = startWatches({ config, roots, pluginSet, users, events });
       await Promise.all(stale.map((queue) => queue.check('found at start')));
     },
     list: () => sortedQueues().map((queue) => view(queue.record)),
-    passedOver: () => fleet.passedOver(),
-    isLoading: () => fleet.queues.values().some(({ record }) => record.lifecycle.state === 'loading'),
+    passedOver: () => pluginSet.passedOver(),
+    isLoading: () => pluginSet.queues.values().some(({ record }) => record.lifecycle.state === 'loading'),
     get: (name) => view(find(name).record),
     pathOf: (name) => find(name).record.path,
     asking: (name) => findAsking(find(name).record),
@@ -214,13 +214,13 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
       const isToBuild = await queue.run(() => {
         if (enabled) kills.clear(record.path);
         else users.delete(record.path);
-        const effects = stage.apply(record, { type: 'switched', enabled }, { reason: enabled ? 'enabled' : 'disabled' });
+        const effects = publisher.apply(record, { type: 'switched', enabled }, { reason: enabled ? 'enabled' : 'disabled' });
         const refusal = refuseLoading(record.source.name, config);
-        if (refusal !== undefined) stage.apply(record, { type: 'withheld' }, { reason: refusal });
+        if (refusal !== undefined) publisher.apply(record, { type: 'withheld' }, { reason: refusal });
         if (refusal !== undefined || !effects.includes('build')) return false;
         // What served last serves at once; whether the folder holds something newer is looked at next.
-        stage.note(record, { type: 'seen', seen: undefined });
-        if (record.chosen) stage.offer(record, record.chosen, { reason: 'enabled' });
+        publisher.note(record, { type: 'seen', seen: undefined });
+        if (record.chosen) publisher.offer(record, record.chosen, { reason: 'enabled' });
         return true;
       });
       if (isToBuild) await queue.check('enabled');
@@ -249,7 +249,7 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
     async rollback(name, number) {
       const queue = find(name);
       return queue.run(() => {
-        rollBack({ archive, stage }, queue.record, number);
+        rollBack({ archive, publisher }, queue.record, number);
         return describeReload(queue.record, true, 0);
       });
     },
@@ -259,7 +259,7 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
       list: () => sortedQueues().map((queue) => describeStanding(queue.record, decideGrants)),
       findServable(id, content) {
         const generation = findGeneration(id) ?? findSame(content);
-        const record = generation && fleet.queues.get(generation.path)?.record;
+        const record = generation && pluginSet.queues.get(generation.path)?.record;
         if (!generation || !record || !mayServe(record.lifecycle.state)) return undefined;
         if (record.live?.generation === generation) return record.live.leasable.served;
         const granted: ServedUnit['granted'] = (use) => decideGrants(generation, use).granted;
@@ -267,7 +267,7 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
       },
     },
     noteKill(plugin, reason) {
-      const queue = fleet.queues.get(plugin) ?? sortedQueues().find(({ record }) => nameOfPlugin(record) === plugin);
+      const queue = pluginSet.queues.get(plugin) ?? sortedQueues().find(({ record }) => nameOfPlugin(record) === plugin);
       if (!queue || !kills.note(queue.record.path, performance.now())) return;
       const { limit, windowMs } = tolerableKills;
       quarantine(queue, `its cells were killed ${limit} times within ${windowMs / 1000} s: ${reason}`).catch(onFault);
@@ -275,7 +275,7 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
     quarantine: (name, reason) => quarantine(find(name), reason),
     async refreshGrants() {
       const telling = { reason: 'grants changed' };
-      await Promise.all(sortedQueues().map((queue) => queue.run(() => stage.regrant(queue.record, telling))));
+      await Promise.all(sortedQueues().map((queue) => queue.run(() => publisher.regrant(queue.record, telling))));
       await Promise.all(sortedQueues().map(grantEscalation));
     },
     async buildForEngine({ id }, engine) {
@@ -284,7 +284,7 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
     },
     async wantEngine({ id }, engine, reason) {
       const generation = findGeneration(id);
-      const queue = generation && fleet.queues.get(generation.path);
+      const queue = generation && pluginSet.queues.get(generation.path);
       if (generation === undefined || queue === undefined) return undefined;
       const { name, permissions, permissionsSource } = generation.manifest;
       const escalation = {
@@ -298,7 +298,7 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
       await queue.run(() => {
         const { record } = queue;
         if (record.escalation === undefined && record.live?.generation.id === generation.id)
-          stage.apply(record, { type: 'wanted', escalation }, { reason });
+          publisher.apply(record, { type: 'wanted', escalation }, { reason });
       });
       await grantEscalation(queue);
       return `Allow it with: ${asks}, or answer the question: hotcell approve. Then call it again.`;
@@ -306,7 +306,7 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
     readArtifacts: async (generationId) => escalatedBuilds.readTrace(generationId) ?? (await archive.readTrace(generationId)),
     async close() {
       await watches?.close();
-      await Promise.all([...fleet.queues.values()].map((queue) => queue.close()));
+      await Promise.all([...pluginSet.queues.values()].map((queue) => queue.close()));
       news.flush();
       rows.flush();
       await archive.flush();

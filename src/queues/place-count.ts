@@ -4,7 +4,7 @@ import type { Queued } from './fair-queue.ts';
 /** For whom a place is held. */
 export interface Holder extends Queued {
   /** An admin: the reserve is for these. */
-  readonly isOperator: boolean;
+  readonly isAdmin: boolean;
 }
 
 /** What one holder has of something bounded. */
@@ -27,7 +27,7 @@ export interface PlaceCount {
   /** Counts one more in, though it be beyond the bounds. */
   take(holder: Holder): HeldPlace;
   /** Whether anybody may have one more: operators, or the others. */
-  hasRoom(isOperator: boolean): boolean;
+  hasRoom(isAdmin: boolean): boolean;
   size(): number;
 }
 
@@ -49,14 +49,14 @@ export function createPlaceCount(bounds: PlaceBounds): PlaceCount {
   }
 
   return {
-    hasRoom: (isOperator) => held < inAll || (isOperator && reserved < reserve),
+    hasRoom: (isAdmin) => held < inAll || (isAdmin && reserved < reserve),
     size: () => held + reserved,
     findFull(holder) {
       const full = findCommon(holder);
-      return holder.isOperator && reserved < reserve ? undefined : full;
+      return holder.isAdmin && reserved < reserve ? undefined : full;
     },
     take(holder) {
-      const isReserved = holder.isOperator && findCommon(holder) !== undefined;
+      const isReserved = holder.isAdmin && findCommon(holder) !== undefined;
       const count = (by: number): void => {
         if (isReserved) reserved += by;
         else {
@@ -81,9 +81,4 @@ function change(counts: Map<string, number>, key: string, by: number): void {
   const count = (counts.get(key) ?? 0) + by;
   if (count <= 0) counts.delete(key);
   else counts.set(key, count);
-}
-/** For whom a place is held. */
-export interface Holder extends Queued {
-  /** An admin: the reserve is for these. */
-  readonly isOperator: boolean;
 }

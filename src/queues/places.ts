@@ -58,15 +58,15 @@ export function createPlaces(parts: {
 
   function enterInside(holder: Holder, usual: 'returning' | 'others', signal: AbortSignal): HeldPlace | Promise<HeldPlace> {
     signal.throwIfAborted();
-    const line = lines[holder.isOperator ? 'operators' : usual];
+    const line = lines[holder.isAdmin ? 'operators' : usual];
     if (line.size() === 0 && inside.findFull(holder) === undefined) return inside.take(holder);
     return new Promise((resolve, reject) => {
-      const { callerId, pluginPath, isOperator } = holder;
+      const { callerId, pluginPath, isAdmin } = holder;
       const begin = (share: HeldPlace): void => {
         signal.removeEventListener('abort', giveUp);
         resolve(share);
       };
-      const queued = line.push({ callerId, pluginPath, isOperator, begin });
+      const queued = line.push({ callerId, pluginPath, isAdmin, begin });
       const giveUp = (): void => {
         line.remove(queued);
         reject(signal.reason);

@@ -153,7 +153,7 @@ describe('the operations for strangers', () => {
     const stranger: Caller = { id: 'anonymous:1', role: 'caller', isAnonymous: true, tools: ['*'] };
     const context = { caller: stranger, signal: new AbortController().signal };
     for (const { operation, invoke } of listOperations()) {
-      if (operation.isForAnonymous || operation.role === 'anyone') continue;
+      if (operation.isForAnonymous) continue;
       expect(() => invoke({}, context)).toThrow(expect.objectContaining({ code: 'unauthenticated' }));
     }
   });

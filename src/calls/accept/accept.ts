@@ -97,7 +97,7 @@ export function createAcceptance(parts: AcceptParts): Acceptance {
         dispatcher.findFull({
           callerId: countedAs(caller.id),
           pluginPath: entry.served.unit.path,
-          isOperator: caller.role === 'admin',
+          isAdmin: caller.role === 'admin',
         }),
     });
   }

@@ -43,7 +43,7 @@ export function askForApproval(call: ActiveCall, approvals: Pick<Approvals, 'ask
     tool: name,
     executionId,
     caller,
-    isOperator: call.isOperator,
+    isAdmin: call.isAdmin,
     session,
     reason,
     question: sayQuestion(reason, `${name}@${version}`),

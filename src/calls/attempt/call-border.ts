@@ -215,7 +215,7 @@ export class CallBorder implements BorderHost {
       pluginPath: served.unit.path,
       tool,
       caller,
-      isOperator: this.#call.isOperator,
+      isAdmin: this.#call.isAdmin,
       session,
       chain: this.#call.chain,
       holdClock: () => this.#call.deadline.hold(),

@@ -74,7 +74,7 @@ function describeRun(call: ActiveCall): DaemonRun {
     deadline: call.deadline,
     caller: record.caller,
     session: record.session,
-    holder: { callerId: call.callerId, pluginPath: call.pluginPath, isOperator: call.isOperator },
+    holder: { callerId: call.callerId, pluginPath: call.pluginPath, isAdmin: call.isAdmin },
   };
 }
 

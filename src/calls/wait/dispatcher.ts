@@ -53,7 +53,7 @@ export function createDispatcher(options: {
   let isPumping = false;
   let _longRunTimer: NodeJS.Timeout | undefined;
 
-  const lineOf = ({ isOperator }: ActiveCall) => (isOperator ? lines.operators : lines.others);
+  const lineOf = ({ isAdmin }: ActiveCall) => (isAdmin ? lines.operators : lines.others);
 
   /** Whether there is a call that the bound of running calls does not keep from beginning. */
   const hasCandidate = (): boolean =>

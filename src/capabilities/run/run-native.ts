@@ -39,7 +39,7 @@ export async function runNative(
       holder: {
         callerId: countedAs(user.caller),
         pluginPath: user.pluginPath,
-        isOperator: user.isOperator === true,
+        isAdmin: user.isAdmin === true,
       },
       image,
       command,

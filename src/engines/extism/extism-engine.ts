@@ -7,7 +7,7 @@ import { answerAside, createPlaces, type Place } from '../../queues/places.ts';
 import { Deadline, watchDeadline } from '../deadline.ts';
 import type { Engine, GuestError, LoadRequest, RunOutcome, RunRequest } from '../engine.ts';
 import { createRunEnd, type RunEnd } from '../run-end.ts';
-import { createVigil } from '../wakeful-loop.ts';
+import { createLoopWaker } from '../wakeful-loop.ts';
 import { type CompiledModule, createModuleCache, type ModuleCache } from './module/module-cache.ts';
 import { checkModule } from './module/module-contract.ts';
 import { callExport, describeExport, describeServlet, readServletAnswer, writeServletCall } from './module/servlet.ts';
@@ -55,7 +55,7 @@ export function createExtismEngine(options: ExtismEngineOptions = {}): Engine {
   const closing = new AbortController();
   let running = 0;
   let lastTookMs = 0;
-  const vigil = createVigil(() => running === 1);
+  const loopWaker = createLoopWaker(() => running === 1);
 
   const describeTools = async ({ limits }: LoadRequest, compiled: CompiledModule): Promise<unknown> => {
     const { sidecar, module, key } = compiled;
@@ -110,7 +110,7 @@ export function createExtismEngine(options: ExtismEngineOptions = {}): Engine {
     const recorder = new Recorder({ seed: '', startedAtMs: Date.now() });
     const startedAt = performance.now();
     running += 1;
-    vigil.note(running === 1 && lastTookMs < shortMs);
+    loopWaker.note(running === 1 && lastTookMs < shortMs);
     const end = await runTask(worker, { type: 'run', call }, bounds, {
       onLog: (line) => host.log(line),
       onDenied: (name) => host.deniedName?.(name),

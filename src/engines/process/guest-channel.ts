@@ -32,7 +32,7 @@ export interface GuestCall {
 const maxIdleMessages = 2000;
 
 /** One guest process over its private channel: loads one plugin, then runs one call after the other. */
-export class GuestSession {
+export class GuestChannel {
   /** Settles when the runner is there; rejects when it ends before. */
   readonly ready: Promise<void>;
   readonly #channel: Duplex;

@@ -1,6 +1,6 @@
 import type { BorderHost } from '../../border/border.ts';
 import type { HotcellError } from '../../errors/hotcell-error.ts';
-import type { GuestSession } from './guest-channel.ts';
+import type { GuestChannel } from './guest-channel.ts';
 import type { GuestTurn } from './turn.ts';
 
 /** What a process or container used, all its threads together. */
@@ -18,7 +18,7 @@ export interface GuestExit {
 
 /** A process or a container in which the runner of guests waits for a plugin. */
 export interface GuestProcess {
-  readonly session: GuestSession;
+  readonly session: GuestChannel;
   /** Where lines of its standard output go; none while nothing runs in it. */
   turn: GuestTurn | undefined;
   readonly isAlive: () => boolean;

@@ -12,7 +12,7 @@ import { ordinaryKey } from './suspend/resumed-program.ts';
 import type { SpentBudget, SuspendedCall } from './suspend/suspended-call.ts';
 
 /** Whose cell it is: admins have a reserve. */
-export type CellHolder = Pick<Holder, 'callerId' | 'isOperator'>;
+export type CellHolder = Pick<Holder, 'callerId' | 'isAdmin'>;
 
 /** The memory of one cell, wherever it is: not begun, in a worker thread, on its way out of one, or here. */
 export interface CellMemory {
@@ -43,7 +43,7 @@ export interface CellCall {
   state: 'queued' | 'running' | 'waiting' | 'ended';
   /** What the turns of calls that can run go round over. */
   readonly callerId: string;
-  readonly isOperator: boolean;
+  readonly isAdmin: boolean;
   readonly pluginPath: string;
   /** Its place among the calls that can run. */
   place: QueuePlace<CellCall> | undefined;
@@ -181,8 +181,8 @@ export function createCellCall(parts: {
 }
 
 /** On whose account the memory of a call goes. */
-export function holderOf({ caller, holder: { isOperator } }: RunRequest): CellHolder {
-  return { callerId: countedAs(caller), isOperator };
+export function holderOf({ caller, holder: { isAdmin } }: RunRequest): CellHolder {
+  return { callerId: countedAs(caller), isAdmin };
 }
 
 /** Makes cells with numbers of their own. */

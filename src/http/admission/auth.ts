@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
-import type { Caller } from '../../callers/caller.ts';
+import { type Caller, operatorCaller } from '../../callers/caller.ts';
 import { hashSecret, type KeyRing } from '../../callers/key-ring.ts';
 import { readAdminToken } from '../../client/token-file.ts';
 import type { Config } from '../../config/config-types.ts';
@@ -39,9 +39,8 @@ export function createAuthenticator(parts: {
 }): Authenticator {
   const adminToken = readAdminToken(parts);
   const adminHash = Buffer.from(hashSecret(adminToken));
-  const local: Caller = Object.freeze({ id: 'local', role: 'admin' });
   const admitAnonymous = createAnonymousCallers(parts.anonymous);
-  const needsNoKey = (caller: Caller): boolean => caller === local || caller.isAnonymous === true;
+  const needsNoKey = (caller: Caller): boolean => caller === operatorCaller || caller.isAnonymous === true;
   return {
     adminToken,
     isCurrent: (caller) => needsNoKey(caller) || parts.keys.current(caller.id) === caller,
@@ -52,7 +51,7 @@ export function createAuthenticator(parts: {
       const token = readBearer(authorization);
       if (token === undefined) return undefined;
       const tokenHash = hashSecret(token);
-      if (timingSafeEqual(Buffer.from(tokenHash), adminHash)) return local;
+      if (timingSafeEqual(Buffer.from(tokenHash), adminHash)) return operatorCaller;
       return parts.keys.find(tokenHash);
     },
   };

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { Logger } from 'pino';
 import type { RawData, WebSocket } from 'ws';
-import type { Caller } from '../../callers/caller.ts';
+import { type Caller, unknownCaller } from '../../callers/caller.ts';
 import { budgets } from '../../config/budgets.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import type { EventLog } from '../../events/event.ts';
@@ -167,7 +167,7 @@ export function serveConnection(parts: ConnectionParts): { readonly endOutdated:
     if (id !== undefined) controllersById.set(id, controller);
     try {
       const stream = item.events && id !== undefined ? streamTo(id) : undefined;
-      const context = { caller: caller ?? anonymous, signal: gone.signal, cancelSignal: controller.signal, stream };
+      const context = { caller: caller ?? unknownCaller, signal: gone.signal, cancelSignal: controller.signal, stream };
       return await dispatchRequest(item, context, { operations: parts.operations, methods, log });
     } finally {
       inFlight--;
@@ -187,8 +187,7 @@ export function serveConnection(parts: ConnectionParts): { readonly endOutdated:
     if (events && parts.operations.get(method)?.operation.streams !== true) {
       return new HotcellError('body-invalid', `${method.slice(0, 64)} tells no events.`, { fix: 'Leave "events" out.' });
     }
-    const isOpen = method === 'auth' || parts.operations.get(method)?.operation.role === 'anyone';
-    if (caller === undefined && !isOpen) {
+    if (caller === undefined && method !== 'auth') {
       return new HotcellError('unauthenticated', 'Expected the method auth {token} or {ticket} first.', { fix: authFix });
     }
     if (inFlight < maxInFlight) return undefined;
@@ -258,7 +257,6 @@ function idOf(message: RpcMessage): string | number | null {
   return message.kind === 'single' && 'method' in message.item ? (message.item.id ?? null) : null;
 }
 
-const anonymous: Caller = Object.freeze({ id: 'anonymous', role: 'caller' });
 const drainPollMs = 20;
 
 async function waitForDrain(socket: WebSocket): Promise<void> {

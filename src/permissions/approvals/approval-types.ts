@@ -19,7 +19,7 @@ export interface ApprovalRequest {
   /** Who caused it: this key cannot answer, unless the operator allowed it to. */
   readonly caller?: string;
   /** An admin caused it: the reserve is for these. */
-  readonly isOperator?: boolean;
+  readonly isAdmin?: boolean;
   readonly session?: string;
   readonly reason: ApprovalReason;
   /** One sentence. Of kind `confirm` it is the plugin's own text, and every door shows it as such. */
@@ -31,7 +31,7 @@ export interface ApprovalRequest {
 }
 
 /** A question as it is kept. */
-export interface Approval extends Omit<ApprovalRequest, 'isOperator'> {
+export interface Approval extends Omit<ApprovalRequest, 'isAdmin'> {
   readonly id: string;
   readonly status: ApprovalStatus;
   readonly createdAtMs: number;

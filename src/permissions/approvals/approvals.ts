@@ -127,13 +127,13 @@ export function createApprovals(parts: ApprovalParts): Approvals {
   }
 
   /** Whoever causes a question pays for what it shows; permissions and hooks belong to the operator's own files. */
-  function requireBytes({ caller, details, isOperator }: ApprovalRequest): void {
+  function requireBytes({ caller, details, isAdmin }: ApprovalRequest): void {
     if (caller === undefined) return;
     const { perCaller, inAll, reserve } = budgets['approvals.details'];
     const asked = open.list().filter((other) => other.caller !== undefined);
     const bytesOf = (questions: readonly Approval[]) => questions.reduce((sum, each) => sum + sizeOfDetails(each.details), 0);
     const size = sizeOfDetails(details);
-    const most = isOperator === true ? inAll + reserve : inAll;
+    const most = isAdmin === true ? inAll + reserve : inAll;
     if (bytesOf(asked) + size <= most && bytesOf(ofCaller(caller)) + size <= perCaller) return;
     throw new HotcellError(
       'queue-full',
@@ -144,10 +144,10 @@ export function createApprovals(parts: ApprovalParts): Approvals {
     );
   }
 
-  function requireRoom({ kind, caller, pluginPath, isOperator }: ApprovalRequest): void {
+  function requireRoom({ kind, caller, pluginPath, isAdmin }: ApprovalRequest): void {
     const isGrant = kind === 'grant';
     const { perPlugin, inAll, reserve } = shareQueue(limits.maxOpen);
-    const most = isOperator === true ? inAll + reserve : inAll;
+    const most = isAdmin === true ? inAll + reserve : inAll;
     if (open.count((other) => (other.kind === 'grant') === isGrant) >= most) {
       throw new HotcellError('queue-full', `${most} questions wait for a person already, which is the limit.`, {
         fix: 'Answer some first: hotcell approve. Or raise approvals.maxOpen.',

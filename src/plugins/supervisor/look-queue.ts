@@ -2,7 +2,7 @@ import type { Author } from '../../units/unit.ts';
 import type { ReloadResult } from '../supervisor-types.ts';
 import { compareSeen } from '../watch/seen.ts';
 import { nameOfPlugin, type PluginRecord } from './plugin-record.ts';
-import type { Stage } from './publisher.ts';
+import type { Publisher } from './publisher.ts';
 import type { LookOutcome, Reconciler } from './reconciler.ts';
 
 /** One plugin at work: everything that happens to it happens one after the other here. */
@@ -24,7 +24,7 @@ export interface LookQueue {
 export interface LookQueueParts {
   readonly record: PluginRecord;
   readonly reconciler: Reconciler;
-  readonly stage: Stage;
+  readonly publisher: Publisher;
   /** Told when the plugin is gone for good. Must not throw. */
   readonly onGone: () => void;
   /** Told after every look that came to a decision. Must not throw. */
@@ -44,7 +44,7 @@ const maxPauseMs = 100;
 
 /** Creates the queue of one plugin. */
 export function createLookQueue(parts: LookQueueParts): LookQueue {
-  const { record, reconciler, stage, onFault } = parts;
+  const { record, reconciler, publisher, onFault } = parts;
   const closing = new AbortController();
   let tail: Promise<unknown> = Promise.resolve();
   let isLookQueued = false;
@@ -84,7 +84,7 @@ export function createLookQueue(parts: LookQueueParts): LookQueue {
 
   /** The files are what they were, so nothing else gives a reason to look again. */
   function armRetry(): void {
-    stage.note(record, { type: 'seen', seen: undefined });
+    publisher.note(record, { type: 'seen', seen: undefined });
     clearTimeout(retry);
     if (closing.signal.aborted) return;
     retry = setTimeout(() => queueLook(true), retryMs);
@@ -161,7 +161,7 @@ export function createLookQueue(parts: LookQueueParts): LookQueue {
     const durationMs = noteDuration(startedAtMs);
     hintedAtMs = undefined;
     if (verdict.kind === 'gone') {
-      stage.apply(record, { type: 'vanished' }, { reason: 'the file was removed' });
+      publisher.apply(record, { type: 'vanished' }, { reason: 'the file was removed' });
       // Should the file come back, another queue takes it in.
       end();
       parts.onGone();
@@ -169,14 +169,14 @@ export function createLookQueue(parts: LookQueueParts): LookQueue {
       reconciler.remember(record, verdict.seen);
       if (verdict.outcome.isPassing) armRetry();
       const { diagnostic, escalation } = verdict.outcome;
-      stage.apply(record, { type: 'failed', diagnostic, escalation }, { reason: diagnostic.message, durationMs });
+      publisher.apply(record, { type: 'failed', diagnostic, escalation }, { reason: diagnostic.message, durationMs });
     }
     return { changed: true };
   }
 
   function noteDuration(startedAtMs: number): number {
     const lastReloadMs = roundMs(performance.now() - (hintedAtMs ?? startedAtMs));
-    stage.note(record, { type: 'timed', lastReloadMs });
+    publisher.note(record, { type: 'timed', lastReloadMs });
     return lastReloadMs;
   }
 

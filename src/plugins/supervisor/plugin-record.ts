@@ -22,7 +22,7 @@ export interface Waiting {
   readonly because: 'grant' | 'duplicate';
 }
 
-/** All that is known of one plugin. Only the stage changes it, in the look queue of the plugin, to what `reduce` says. */
+/** All that is known of one plugin. Only the publisher changes it, in the look queue of the plugin, to what `reduce` says. */
 export interface PluginRecord {
   readonly path: string;
   readonly ownerOf: NameBook['ownerOf'];

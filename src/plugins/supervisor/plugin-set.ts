@@ -14,7 +14,7 @@ import { createPluginRecord, type PluginRecord } from './plugin-record.ts';
 import type { SupervisorParts } from './supervisor-parts.ts';
 
 /** All plugins by path: takes in what appears, and passes hints on to those whom they concern. */
-export interface Fleet {
+export interface PluginSet {
   readonly queues: ReadonlyMap<string, LookQueue>;
   /** Takes a plugin in without looking into it; the queue that is there already when there is one. */
   add(source: PluginSource): LookQueue;
@@ -30,15 +30,15 @@ export interface Fleet {
 const rootCheckMs = 500;
 const roundStepMs = 200;
 
-/** Creates an empty fleet. */
-export function createFleet(parts: {
+/** Creates an empty pluginSet. */
+export function createPluginSet(parts: {
   readonly roots: readonly PluginRoot[];
   readonly users: InputUsers;
   readonly createQueue: (record: PluginRecord) => LookQueue;
   readonly names: Pick<NameBook, 'arrive' | 'ownerOf'>;
   /** Told of what was dropped and is no plugin, once for each reason. Must not throw. */
   readonly onPassedOver: (found: PassedOver) => void;
-}): Fleet {
+}): PluginSet {
   const { roots, users, names } = parts;
   const queues = new Map<string, LookQueue>();
   /** The reason by path. */
@@ -105,7 +105,7 @@ function fileNamesOf({ root, path, name }: PluginSource): string[] {
   return [...new Set([displayPath(root, path), name, nameFromFile(name)])];
 }
 
-/** Everything that gives hints to the fleet. */
+/** Everything that gives hints to the pluginSet. */
 export interface Watches {
   close(): Promise<void>;
 }
@@ -114,16 +114,16 @@ export interface Watches {
 export function startWatches(
   parts: Pick<SupervisorParts, 'config' | 'events'> & {
     readonly roots: readonly PluginRoot[];
-    readonly fleet: Fleet;
+    readonly pluginSet: PluginSet;
     readonly users: InputUsers;
   },
 ): Watches {
-  const { config, events, roots, fleet, users } = parts;
+  const { config, events, roots, pluginSet, users } = parts;
   const rootPaths = roots.map((root) => root.path);
   const tellProblem = (path: string, message: string) =>
     events.publish('watch-problem', { subject: path, data: { path, message } });
   const rescan = (path: string) => {
-    for (const root of roots) if (root.path === path) fleet.rescan(root);
+    for (const root of roots) if (root.path === path) pluginSet.rescan(root);
   };
 
   const rootWatch = startRootWatch({
@@ -142,12 +142,12 @@ export function startWatches(
     polling: config.watch.polling,
     onHint(path) {
       if (rootPaths.includes(path)) rootWatch.check();
-      fleet.hint(path);
+      pluginSet.hint(path);
     },
     onProblem: tellProblem,
-    onReady: () => roots.forEach(fleet.rescan),
+    onReady: () => roots.forEach(pluginSet.rescan),
   });
-  const round = startSlowRound({ intervalMs: roundStepMs, inputs: users, onChange: fleet.hint });
+  const round = startSlowRound({ intervalMs: roundStepMs, inputs: users, onChange: pluginSet.hint });
 
   return {
     async close() {

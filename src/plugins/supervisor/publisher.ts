@@ -23,7 +23,7 @@ export interface Telling {
 }
 
 /** The only one who changes records: carries out what `reduce` decides, publishes, withdraws and tells about it. Synchronous. */
-export interface Stage {
+export interface Publisher {
   /** Takes a plugin through one event; returns what is left to be done: `build`. */
   apply(record: PluginRecord, event: PluginEvent, telling: Telling): readonly LifecycleEffect[];
   /** Notes a fact about a plugin that changes nothing for anybody. */
@@ -39,8 +39,8 @@ export interface Stage {
 /** Events that leave a plugin where it stands. */
 export type PluginFact = Extract<PluginEvent, { type: 'restored' | 'located' | 'seen' | 'unpinned' | 'timed' }>;
 
-/** What the stage works with. */
-export interface StageParts
+/** What the publisher works with. */
+export interface PublisherParts
   extends Pick<SupervisorParts, 'config' | 'events' | 'engines' | 'registry' | 'decideGrants' | 'needsGeneration'> {
   readonly archive: GenerationArchive;
   readonly names: NameBook;
@@ -55,8 +55,8 @@ export interface StageParts
   readonly onFault: (error: unknown) => void;
 }
 
-/** Creates the stage. */
-export function createStage(parts: StageParts): Stage {
+/** Creates the publisher. */
+export function createPublisher(parts: PublisherParts): Publisher {
   const { archive, names, rows, news, now, decideGrants } = parts;
   const inheritance = createInheritance();
 

@@ -14,7 +14,7 @@ import { readBuildInput, readSignature } from '../watch/signature.ts';
 import type { BuildOptions, BuildOutcome, PluginBuilder } from './build/builder-types.ts';
 import { describeWriting } from './pin.ts';
 import type { PluginRecord } from './plugin-record.ts';
-import type { Stage } from './publisher.ts';
+import type { Publisher } from './publisher.ts';
 import type { Authorship, WrittenFiles } from './written-files.ts';
 
 /** How one look at a plugin came out. */
@@ -51,7 +51,7 @@ export interface Reconciler {
 
 /** Creates the reconciler. */
 export function createReconciler(parts: {
-  readonly stage: Stage;
+  readonly publisher: Publisher;
   readonly archive: GenerationArchive;
   readonly builder: PluginBuilder;
   readonly users: InputUsers;
@@ -61,10 +61,10 @@ export function createReconciler(parts: {
   readonly refuseLoading: (fileName: string) => string | undefined;
   readonly onFault: (error: unknown) => void;
 }): Reconciler {
-  const { stage, archive, builder, users } = parts;
+  const { publisher, archive, builder, users } = parts;
 
   function remember(record: PluginRecord, seen: Seen): void {
-    stage.note(record, { type: 'seen', seen });
+    publisher.note(record, { type: 'seen', seen });
     const { entry } = record.source;
     // The entry itself may be a link, and no input then.
     const files: [string, string | undefined][] = [[entry, readSignature(entry)]];
@@ -79,12 +79,12 @@ export function createReconciler(parts: {
       // A folder that is away as a whole takes nothing with it: its plugins keep serving.
       return isFolderAway(record.source) || isUnreadableNow(record.source.path) ? nothing : { kind: 'gone' };
     }
-    stage.note(record, { type: 'located', source });
+    publisher.note(record, { type: 'located', source });
     const refusal = parts.refuseLoading(source.name);
-    if (refusal !== undefined) stage.apply(record, { type: 'withheld' }, { reason: refusal });
+    if (refusal !== undefined) publisher.apply(record, { type: 'withheld' }, { reason: refusal });
     if (refusal !== undefined || !record.enabled) return nothing;
     if (record.seen && isSettled(record, record.seen, options)) return nothing;
-    stage.apply(record, { type: 'found', isExplicit: options.isExplicit }, options);
+    publisher.apply(record, { type: 'found', isExplicit: options.isExplicit }, options);
     const started = startSeen(source);
     // What is kept was built for the engine that calls asked more of.
     const kept = record.escalation?.atRun ? undefined : findKept(record, started);
@@ -136,9 +136,9 @@ export function createReconciler(parts: {
       remember(record, { ...seen, inputs: comparison.inputs });
       if (record.live) archive.refreshInputs(record.live.generation, comparison.inputs);
     }
-    if (record.waiting && stage.isUnblocked(record)) {
-      stage.apply(record, { type: 'found' }, options);
-      stage.offer(record, record.waiting.generation, { ...options, reason: 'the tool name became free' });
+    if (record.waiting && publisher.isUnblocked(record)) {
+      publisher.apply(record, { type: 'found' }, options);
+      publisher.offer(record, record.waiting.generation, { ...options, reason: 'the tool name became free' });
       return true;
     }
     if (!options.isExplicit) return true;
@@ -166,10 +166,10 @@ export function createReconciler(parts: {
     const inputs = kept.inputs.map((input) => readBuildInput(input.path) ?? input);
     remember(record, { ...started, inputs });
     if (record.live && isPinned(record, kept.contentHash, inputs)) return revert(record, options);
-    stage.note(record, { type: 'unpinned' });
+    publisher.note(record, { type: 'unpinned' });
     archive.refreshInputs(kept, inputs);
     if (kept.id === record.live?.generation.id) return revert(record, options);
-    stage.offer(record, kept, { ...options, durationMs: options.elapsedMs() });
+    publisher.offer(record, kept, { ...options, durationMs: options.elapsedMs() });
     return { kind: 'done', changed: true };
   }
 
@@ -180,7 +180,7 @@ export function createReconciler(parts: {
     if (!isSettledContent(outcome.inputs, started, record.seen)) return { kind: 'unsettled' };
     remember(record, { ...started, inputs: outcome.inputs });
     if (record.live && isPinned(record, outcome.contentHash, outcome.inputs)) return revert(record, options);
-    stage.note(record, { type: 'unpinned' });
+    publisher.note(record, { type: 'unpinned' });
     if (isSameBuild(outcome, record.live?.generation)) return revert(record, options);
     const { contentHash, inputs, manifest, artifacts } = outcome;
     const generation = archive.create({
@@ -191,13 +191,13 @@ export function createReconciler(parts: {
       inputs,
       artifacts,
     });
-    stage.offer(record, generation, { ...options, durationMs: options.elapsedMs() });
+    publisher.offer(record, generation, { ...options, durationMs: options.elapsedMs() });
     return { kind: 'done', changed: true };
   }
 
   function revert(record: PluginRecord, options: LookOptions): LookOutcome {
     const before = record.lifecycle.state;
-    stage.apply(record, { type: 'reverted' }, options);
+    publisher.apply(record, { type: 'reverted' }, options);
     return { kind: 'done', changed: record.lifecycle.state !== before };
   }
 

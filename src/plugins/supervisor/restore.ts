@@ -11,17 +11,17 @@ import type { LookQueue } from './look-queue.ts';
 import { describeWriting, parsePin } from './pin.ts';
 import type { PluginRecord } from './plugin-record.ts';
 import { readTransitions } from './plugin-rows.ts';
-import type { Fleet } from './plugin-set.ts';
-import type { Stage } from './publisher.ts';
+import type { PluginSet } from './plugin-set.ts';
+import type { Publisher } from './publisher.ts';
 import type { Reconciler } from './reconciler.ts';
 import type { SupervisorParts } from './supervisor-parts.ts';
 
 /** What the restoration works with. */
 export interface RestoreParts extends Pick<SupervisorParts, 'config' | 'store' | 'onForgotten'> {
   readonly roots: readonly PluginRoot[];
-  readonly fleet: Fleet;
+  readonly pluginSet: PluginSet;
   readonly archive: GenerationArchive;
-  readonly stage: Stage;
+  readonly publisher: Publisher;
   readonly reconciler: Reconciler;
   readonly names: Pick<NameBook, 'settle'>;
 }
@@ -31,7 +31,7 @@ export interface RestoreParts extends Pick<SupervisorParts, 'config' | 'store' |
  * and without reading code or image; the queues of all others are returned.
  */
 export function restorePlugins(parts: RestoreParts): LookQueue[] {
-  const { store, archive, fleet } = parts;
+  const { store, archive, pluginSet } = parts;
   const rows = new Map(store.plugins.list().map((row) => [row.path, row]));
   const generations = archive.restoreCurrent();
   const stale: LookQueue[] = [];
@@ -42,7 +42,7 @@ export function restorePlugins(parts: RestoreParts): LookQueue[] {
     if (!sources) continue;
     readRoots.add(root);
     for (const source of sources) {
-      const queue = fleet.add(source);
+      const queue = pluginSet.add(source);
       if (!restoreOne(parts, queue.record, rows.get(source.path), generations.get(source.path))) stale.push(queue);
       else restored.push(source.path);
       rows.delete(source.path);
@@ -60,8 +60,8 @@ function restoreOne(
   row: PluginRow | undefined,
   generation: Generation | undefined,
 ): boolean {
-  const { stage } = parts;
-  stage.note(record, {
+  const { publisher } = parts;
+  publisher.note(record, {
     type: 'restored',
     enabled: row?.enabled ?? true,
     chosen: generation,
@@ -71,14 +71,14 @@ function restoreOne(
   const refusal = refuseLoading(record.source.name, parts.config);
   if (refusal !== undefined || !record.enabled) {
     const reason = refusal ?? 'it was disabled before';
-    stage.apply(record, { type: 'withheld' }, { reason, isQuiet: refusal === undefined });
+    publisher.apply(record, { type: 'withheld' }, { reason, isQuiet: refusal === undefined });
     return true;
   }
   if (!row || !generation) return false;
   const telling = { reason: 'restored', isQuiet: row.state === 'ready' || row.state === 'pending-grant' };
-  stage.apply(record, { type: 'found' }, { ...telling, isQuiet: true });
-  if (row.state === 'quarantined') stage.apply(record, { type: 'quarantined' }, { ...telling, isQuiet: true });
-  else stage.offer(record, generation, telling);
+  publisher.apply(record, { type: 'found' }, { ...telling, isQuiet: true });
+  if (row.state === 'quarantined') publisher.apply(record, { type: 'quarantined' }, { ...telling, isQuiet: true });
+  else publisher.offer(record, generation, telling);
   return isUpToDate(parts, record, generation);
 }
 

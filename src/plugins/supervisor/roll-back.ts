@@ -2,7 +2,7 @@ import { HotcellError } from '../../errors/hotcell-error.ts';
 import type { GenerationArchive } from '../generations/archive.ts';
 import { describeWriting } from './pin.ts';
 import { nameOfPlugin, type PluginRecord } from './plugin-record.ts';
-import type { Stage } from './publisher.ts';
+import type { Publisher } from './publisher.ts';
 
 /**
  * Makes a kept generation current, the one before the present one when no number is given. The content of the folder
@@ -10,7 +10,7 @@ import type { Stage } from './publisher.ts';
  * that is switched off.
  */
 export function rollBack(
-  parts: { readonly archive: GenerationArchive; readonly stage: Stage },
+  parts: { readonly archive: GenerationArchive; readonly publisher: Publisher },
   record: PluginRecord,
   number: number | undefined,
 ): void {
@@ -34,8 +34,8 @@ export function rollBack(
   const files = record.seen?.inputs ?? current?.inputs ?? [];
   const isOnDisk = onDisk === undefined || target.contentHash === onDisk;
   const pinnedAwayFrom = isOnDisk ? undefined : { contentHash: onDisk, writing: describeWriting(files) };
-  parts.stage.apply(record, { type: 'rolled-back', pinnedAwayFrom }, { reason: 'rollback' });
-  parts.stage.offer(record, target, { reason: `rolled back to generation ${target.number}` });
+  parts.publisher.apply(record, { type: 'rolled-back', pinnedAwayFrom }, { reason: 'rollback' });
+  parts.publisher.offer(record, target, { reason: `rolled back to generation ${target.number}` });
 }
 
 /** The content hash of what lies in the folder; undefined when that never built: it will not be published anyway. */

@@ -14,14 +14,14 @@ describe('requests of plugins that are open', () => {
     const network = { maxResponseBytes: 1_000_000, timeoutMs: 60_000, maxRedirects: 1 };
     const capability = createFetch({ network, requests: createOpenRequests(bounds) });
     let calls = 0;
-    const userOf = (caller: string, pluginPath: string, isOperator = false) => ({
+    const userOf = (caller: string, pluginPath: string, isAdmin = false) => ({
       ...createUser({ net: ['127.0.0.1'] }),
       executionId: `exe_${calls++}`,
-      ...{ caller, pluginPath, isOperator },
+      ...{ caller, pluginPath, isAdmin },
     });
     const payload = JSON.stringify({ url: `http://127.0.0.1:${server.port}/` });
-    const open = (caller: string, plugin: string, isOperator = false) => {
-      const user = userOf(caller, plugin, isOperator);
+    const open = (caller: string, plugin: string, isAdmin = false) => {
+      const user = userOf(caller, plugin, isAdmin);
       return capability.answer({ op: 'fetch', payload }, user, never).then(
         (answer) => ({ user, stream: Object(answer.payload).stream }),
         (error) => String(error.message),

@@ -13,7 +13,7 @@ export const callMutants: MutantsByPromise = {
     {
       what: 'nothing is kept for admins',
       file: 'src/queues/place-count.ts',
-      find: 'return holder.isOperator && reserved < reserve ? undefined : full;',
+      find: 'return holder.isAdmin && reserved < reserve ? undefined : full;',
       replace: 'return full;',
       tests: ['test/queues/places.test.ts'],
     },
@@ -98,7 +98,7 @@ export const callMutants: MutantsByPromise = {
     {
       what: 'nothing of the memory of calls that wait is kept for admins',
       file: 'src/engines/quickjs/suspend/waiting-memory.ts',
-      find: 'isOperator ? inAll : inAll - reserve',
+      find: 'isAdmin ? inAll : inAll - reserve',
       replace: 'inAll',
       tests: ['test/engines/quickjs/suspend/waiting-memory.test.ts'],
     },
@@ -112,7 +112,7 @@ export const callMutants: MutantsByPromise = {
     {
       what: 'calls that wait hold any amount of memory',
       file: 'src/engines/quickjs/suspend/waiting-memory.ts',
-      find: 'this.#total[where] + bytes <= (isOperator ? inAll : inAll - reserve) && ',
+      find: 'this.#total[where] + bytes <= (isAdmin ? inAll : inAll - reserve) && ',
       replace: '',
       tests: ['test/engines/quickjs/suspend/waiting-memory.test.ts'],
     },

@@ -75,7 +75,7 @@ describe('ask', () => {
     expect(() => ask('key_ann')).toThrow(expect.objectContaining({ code: 'queue-full', message: ofPlugin }));
     for (let n = 0; n < 2; n++) ask('key_ann', { pluginPath: 'other.ts' });
     expect(() => ask('key_ann', { pluginPath: 'third.ts' })).toThrow(expect.objectContaining({ code: 'queue-full' }));
-    const admins = { isOperator: true, pluginPath: 'third.ts' };
+    const admins = { isAdmin: true, pluginPath: 'third.ts' };
     for (let n = 0; n < 4; n++) expect(ask('local', admins).status).toBe('open');
     expect(() => ask('local', admins)).toThrow(expect.objectContaining({ code: 'queue-full' }));
   });

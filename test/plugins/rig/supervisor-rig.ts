@@ -219,7 +219,7 @@ async function callTool(shared: SharedParts, registry: ToolRegistry, ref: string
         deadline: new Deadline(20_000),
         caller: 'local',
         session: 'local',
-        holder: { callerId: 'tester', pluginPath: 'tried.ts', isOperator: false },
+        holder: { callerId: 'tester', pluginPath: 'tried.ts', isAdmin: false },
       },
       closedBorder,
       new AbortController().signal,

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { Duplex, type Readable } from 'node:stream';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
-import { type GuestLoss, GuestSession } from '../guest-channel.ts';
+import { GuestChannel, type GuestLoss } from '../guest-channel.ts';
 import type { GuestProcess } from '../guest-process.ts';
 import { splitLines } from '../output-lines.ts';
 import { type DenoStart, denoArguments } from './deno-flags.ts';
@@ -40,7 +40,7 @@ export async function startDenoProcess(parts: SpawnParts): Promise<GuestProcess>
   let words = '';
   let base = { cpuMs: 0, rssBytes: 0 };
   const kill = (): void => killGroup(pid);
-  const session = new GuestSession(channel, (why) => {
+  const session = new GuestChannel(channel, (why) => {
     loss = why;
     kill();
   });

@@ -5,14 +5,14 @@ import { HotcellError } from '../../../errors/hotcell-error.ts';
 import { attachStreams } from './attach-streams.ts';
 import { type ContainerIdentity, type ContainerPlan, type ContainerRuntime, describeContainer } from './container-flags.ts';
 import { describeDockerError, readStatus } from './docker-client.ts';
-import { type Frame, fromInit } from './init-frames.ts';
+import { fromInit, type InitFrame } from './init-frames.ts';
 import { createInitLink, type InitLink } from './init-link.ts';
 import { openUsageMeter, type UsageMeter } from './usage-meter.ts';
 import { findIgnoredFlags, findWeakSpots } from './verify.ts';
 
 /** Who hears what the first process of a container says. */
 export interface FrameListener {
-  onFrame(frame: Frame): void;
+  onFrame(frame: InitFrame): void;
   /** The line is down: nothing more comes. */
   onDown(): void;
   /** Everything written to a channel was sent. */

@@ -40,14 +40,14 @@ export const windowBytes = 65_536;
 const headerBytes = 9;
 
 /** One frame: a type, a channel (0 for none) and bytes. */
-export interface Frame {
+export interface InitFrame {
   readonly type: number;
   readonly channel: number;
   readonly payload: Buffer;
 }
 
 /** A frame as bytes. */
-export function encodeFrame(type: number, channel = 0, payload: Uint8Array = Buffer.alloc(0)): Buffer {
+export function encodeInitFrame(type: number, channel = 0, payload: Uint8Array = Buffer.alloc(0)): Buffer {
   const bytes = Buffer.allocUnsafe(headerBytes + payload.length);
   bytes.writeUInt8(type, 0);
   bytes.writeUInt32LE(channel, 1);
@@ -60,11 +60,11 @@ export function encodeFrame(type: number, channel = 0, payload: Uint8Array = Buf
 export function encodeNumber(type: number, channel: number, value: number): Buffer {
   const payload = Buffer.allocUnsafe(4);
   payload.writeUInt32LE(value >>> 0, 0);
-  return encodeFrame(type, channel, payload);
+  return encodeInitFrame(type, channel, payload);
 }
 
 /** Cuts a stream into frames. Throws a RangeError when it is none: a frame that is longer than any may be. */
-export function createFrameReader(onFrame: (frame: Frame) => void): (bytes: Buffer) => void {
+export function createInitFrameReader(onFrame: (frame: InitFrame) => void): (bytes: Buffer) => void {
   let held: Buffer = Buffer.alloc(0);
   return (bytes) => {
     held = held.length === 0 ? bytes : Buffer.concat([held, bytes]);

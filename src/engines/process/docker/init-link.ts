@@ -2,10 +2,10 @@ import { Buffer } from 'node:buffer';
 import type { Duplex } from 'node:stream';
 import {
   createDockerDemux,
-  createFrameReader,
-  encodeFrame,
+  createInitFrameReader,
+  encodeInitFrame,
   encodeNumber,
-  type Frame,
+  type InitFrame,
   maxPayload,
   windowBytes,
 } from './init-frames.ts';
@@ -41,7 +41,11 @@ interface Outgoing {
  */
 export function createInitLink(
   stream: Duplex,
-  hears: { readonly onFrame: (frame: Frame) => void; readonly onDown: () => void; readonly onDrain: (channel: number) => void },
+  hears: {
+    readonly onFrame: (frame: InitFrame) => void;
+    readonly onDown: () => void;
+    readonly onDrain: (channel: number) => void;
+  },
 ): InitLink {
   const outgoingByChannel = new Map<number, Outgoing>();
   let isDown = false;
@@ -52,7 +56,7 @@ export function createInitLink(
     outgoingByChannel.clear();
     hears.onDown();
   };
-  const demux = createDockerDemux(createFrameReader((frame) => (isDown ? undefined : hears.onFrame(frame))));
+  const demux = createDockerDemux(createInitFrameReader((frame) => (isDown ? undefined : hears.onFrame(frame))));
   stream.on('data', (bytes: Buffer) => {
     try {
       demux(bytes);
@@ -63,7 +67,7 @@ export function createInitLink(
   for (const event of ['end', 'close', 'error']) stream.once(event, goDown);
 
   const send: InitLink['send'] = (type, channel, payload) => {
-    if (!isDown && !stream.destroyed) stream.write(encodeFrame(type, channel, payload));
+    if (!isDown && !stream.destroyed) stream.write(encodeInitFrame(type, channel, payload));
   };
   const outgoing = (channel: number): Outgoing => {
     const known = outgoingByChannel.get(channel) ?? { credit: windowBytes, parts: [], ends: false };

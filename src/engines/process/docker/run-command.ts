@@ -6,7 +6,7 @@ import { keepOutput } from './command-output.ts';
 import type { CellContainer } from './container.ts';
 import { createEgress, type Egress } from './egress/egress.ts';
 import { encodeExec } from './exec-payload.ts';
-import { type Frame, fromInit, maxPayload, toInit } from './init-frames.ts';
+import { fromInit, type InitFrame, maxPayload, toInit } from './init-frames.ts';
 
 /** What a command runs with beside its request. */
 export interface CommandSetting {
@@ -81,7 +81,7 @@ function watchRun(cell: CellContainer, request: SandboxRequest, egress: Egress |
   failure.catch(() => undefined);
   const waiters = new Map<number, (payload: Buffer) => void>();
 
-  function hear({ type, channel, payload }: Frame): void {
+  function hear({ type, channel, payload }: InitFrame): void {
     const output = outputs.get(channel);
     if (channel > stderrChannel || type === fromInit.accept) egress?.hear({ type, channel, payload });
     else if (type === fromInit.ack && payload.length >= 4) cell.link.acknowledge(channel, payload.readUInt32LE(0));

@@ -103,7 +103,7 @@ export function createSandboxRunner({ dataDir, settings, env, onFault }: Sandbox
     if (isClosed) throw new HotcellError('shutting-down', 'The daemon stops; no command is started any more.');
     const leave = isHeld
       ? () => undefined
-      : await places.enter(holder ?? { callerId: id, pluginPath: id, isOperator: false }, signal);
+      : await places.enter(holder ?? { callerId: id, pluginPath: id, isAdmin: false }, signal);
     try {
       const resolved = await orAborted(images.resolve(image), signal, id);
       const coming = pool.take(plan(resolved.id, cpus));

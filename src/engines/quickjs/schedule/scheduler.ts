@@ -1,5 +1,5 @@
 import { type Candidacy, createFairQueue } from '../../../queues/fair-queue.ts';
-import { createVigil } from '../../wakeful-loop.ts';
+import { createLoopWaker } from '../../wakeful-loop.ts';
 import type { CellCall, CellMemory } from '../cell-call.ts';
 import type { LoadEnd } from '../load-result.ts';
 import type { CallSliceResult, FromWorker, ParkedMessage, WorkerSetup } from '../protocol.ts';
@@ -50,7 +50,7 @@ export class Scheduler {
   readonly #threads = new Set<WorkerThread>();
   /** Told to end, not gone yet, and replaced already. */
   readonly #lingering = new Set<WorkerThread>();
-  readonly #vigil = createVigil(() => this.#work.size === 1);
+  readonly #loopWaker = createLoopWaker(() => this.#work.size === 1);
   readonly #work = new Map<WorkerThread, ThreadWork>();
   readonly #pace = new Pace();
   readonly #calls = createFairQueue<CellCall>();
@@ -316,7 +316,7 @@ export class Scheduler {
     });
     this.#work.set(thread, new ThreadWork(items, performance.now()));
     const isSingle = this.#work.size === 1 && calls.length === 1 && this.#calls.size() === 0;
-    this.#vigil.note(isSingle && this.#pace.isShort(first));
+    this.#loopWaker.note(isSingle && this.#pace.isShort(first));
     thread.residentCell = calls.at(-1)?.cell.id;
   }
 

@@ -67,9 +67,9 @@ export class WaitingMemory {
     this.#holdings.delete(cell);
   }
 
-  #hasRoom(where: Holding['where'], { callerId, isOperator }: CellHolder, bytes: number): boolean {
+  #hasRoom(where: Holding['where'], { callerId, isAdmin }: CellHolder, bytes: number): boolean {
     const { perCaller, inAll, reserve } = this.#bounds[where];
     const ofCaller = this.#byCaller[where].get(callerId) ?? 0;
-    return this.#total[where] + bytes <= (isOperator ? inAll : inAll - reserve) && ofCaller + bytes <= perCaller;
+    return this.#total[where] + bytes <= (isAdmin ? inAll : inAll - reserve) && ofCaller + bytes <= perCaller;
   }
 }

@@ -2,8 +2,8 @@ import { randomBytes, randomInt } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import {
   createDockerDemux,
-  createFrameReader,
-  encodeFrame,
+  createInitFrameReader,
+  encodeInitFrame,
   encodeNumber,
   maxPayload,
 } from '../../../../src/engines/process/docker/init-frames.ts';
@@ -27,17 +27,19 @@ function pack(stream: number, bytes: Buffer): Buffer {
   return Buffer.concat([head, bytes]);
 }
 
-describe('createFrameReader', () => {
+describe('createInitFrameReader', () => {
   it('reads frames however the stream is cut', () => {
     const sent = Array.from({ length: 50 }, (_, index) => ({
       type: index,
       channel: index * 7,
       payload: randomBytes(randomInt(0, 3000)),
     }));
-    const bytes = Buffer.concat(sent.map(({ type, channel, payload }) => encodeFrame(type, channel, payload)));
+    const bytes = Buffer.concat(sent.map(({ type, channel, payload }) => encodeInitFrame(type, channel, payload)));
     for (const most of [1, 5, 9, 4096, bytes.length]) {
       const got: typeof sent = [];
-      const read = createFrameReader(({ type, channel, payload }) => got.push({ type, channel, payload: Buffer.from(payload) }));
+      const read = createInitFrameReader(({ type, channel, payload }) =>
+        got.push({ type, channel, payload: Buffer.from(payload) }),
+      );
       for (const part of cutUp(bytes, most)) read(part);
       expect(got).toEqual(sent);
     }
@@ -45,10 +47,10 @@ describe('createFrameReader', () => {
 
   it('takes the longest frame, and none that is longer', () => {
     const sizes: number[] = [];
-    const read = createFrameReader(({ payload }) => sizes.push(payload.length));
-    read(encodeFrame(2, 1, Buffer.alloc(maxPayload)));
+    const read = createInitFrameReader(({ payload }) => sizes.push(payload.length));
+    read(encodeInitFrame(2, 1, Buffer.alloc(maxPayload)));
     expect(sizes).toEqual([maxPayload]);
-    const longer = encodeFrame(2, 1, Buffer.alloc(0));
+    const longer = encodeInitFrame(2, 1, Buffer.alloc(0));
     longer.writeUInt32LE(maxPayload + 1, 5);
     expect(() => read(longer)).toThrow(RangeError);
   });
@@ -56,13 +58,13 @@ describe('createFrameReader', () => {
   it('hands every frame on with its last byte, and ends any other bytes with a RangeError', () => {
     let refused = 0;
     for (let round = 0; round < 300; round++) {
-      const frames = Array.from({ length: randomInt(0, 6) }, () => encodeFrame(2, 1, randomBytes(randomInt(0, 300))));
+      const frames = Array.from({ length: randomInt(0, 6) }, () => encodeInitFrame(2, 1, randomBytes(randomInt(0, 300))));
       const ends = frames.map((_, index) => Buffer.concat(frames.slice(0, index + 1)).length);
       const tail = round % 2 === 0 ? Buffer.alloc(0) : randomBytes(randomInt(0, 40));
       const isTooLong = tail.length >= 9 && tail.readUInt32LE(5) > maxPayload;
       let fed = 0;
       let got = 0;
-      const read = createFrameReader(() => got++);
+      const read = createInitFrameReader(() => got++);
       const feed = () => {
         for (const part of cutUp(Buffer.concat([...frames, tail]), 300)) {
           read(part);
@@ -83,7 +85,7 @@ describe('encodeNumber', () => {
   it('carries a number as four bytes', () => {
     for (const value of [0, 1, 65_536, 4_294_967_295, -1]) {
       let got: number | undefined;
-      createFrameReader(({ payload }) => {
+      createInitFrameReader(({ payload }) => {
         got = payload.readUInt32LE(0);
       })(encodeNumber(4, 2, value));
       expect(got).toBe(value >>> 0);

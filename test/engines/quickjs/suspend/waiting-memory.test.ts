@@ -116,7 +116,7 @@ describe('calls that hold much memory while they wait', () => {
 
 describe('WaitingMemory', () => {
   const cell = (id: number) => ({ id, program: program(), isInUse: true, place: { kind: 'new' } }) as const;
-  const whose = (callerId: string) => ({ callerId, isOperator: false });
+  const whose = (callerId: string) => ({ callerId, isAdmin: false });
 
   it('gives a caller three quarters, and all of it back', () => {
     const book = new WaitingMemory({ maxMemoryBytes: 8 * MIB, maxStoredBytes: 0 });
@@ -141,7 +141,7 @@ describe('WaitingMemory', () => {
       [false, false],
     ];
     expect(held).toEqual([inMemory, inMemory, onDisk, onDisk, nowhere]);
-    const admin = { callerId: 'admin', isOperator: true };
+    const admin = { callerId: 'admin', isAdmin: true };
     const more = [6, 7, 8].map(cell);
     // The last eighth of both is theirs.
     expect(book.hold(cell(9), whose('ann'), MIB)).toBe(false);

@@ -1,5 +1,5 @@
 import type { SandboxRequest } from '../../../../border/sandbox.ts';
-import { type Frame, fromInit, toInit } from '../init-frames.ts';
+import { fromInit, type InitFrame, toInit } from '../init-frames.ts';
 import type { InitLink } from '../init-link.ts';
 import { RelayedSocket } from './relayed-socket.ts';
 import { serveProxy } from './serve-proxy.ts';
@@ -7,7 +7,7 @@ import { serveProxy } from './serve-proxy.ts';
 /** The connections that a command makes to its proxy. */
 export interface Egress {
   /** A frame of one of the connections. */
-  hear(frame: Frame): void;
+  hear(frame: InitFrame): void;
   /** All that was written to a connection was sent. */
   drain(channel: number): void;
   /** Ends all connections. */

@@ -1,4 +1,4 @@
-import { GuestSession } from '../../guest-channel.ts';
+import { GuestChannel } from '../../guest-channel.ts';
 import type { GuestExit, GuestProcess, GuestUsage } from '../../guest-process.ts';
 import { splitLines } from '../../output-lines.ts';
 import { encodeExec } from '../exec-payload.ts';
@@ -37,7 +37,7 @@ export async function startGuestContainer({ opened, image, runner, heapMb }: Gue
   let words = '';
   let meter: UsageMeter | undefined;
   let base: GuestUsage = { cpuMs: 0, rssBytes: 0 };
-  let session: GuestSession | undefined;
+  let session: GuestChannel | undefined;
   let isLost = false;
   let isOver = false;
 
@@ -97,7 +97,7 @@ export async function startGuestContainer({ opened, image, runner, heapMb }: Gue
     cell.link.endWriting(stdinChannel);
     const [channel, opener] = await Promise.race([Promise.all([line.channel, cell.openMeter()]), failed]);
     meter = opener;
-    session = new GuestSession(channel, ({ kind }) => {
+    session = new GuestChannel(channel, ({ kind }) => {
       isLost = true;
       if (kind === 'misbehaved') end({});
       else setTimeout(() => end({}), lastWordsMs).unref();

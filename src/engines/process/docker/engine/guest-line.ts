@@ -3,7 +3,7 @@ import type { BorderHost } from '../../../../border/border.ts';
 import type { CellContainer } from '../container.ts';
 import { createEgress, type Egress } from '../egress/egress.ts';
 import { RelayedSocket } from '../egress/relayed-socket.ts';
-import { type Frame, fromInit, toInit } from '../init-frames.ts';
+import { fromInit, type InitFrame, toInit } from '../init-frames.ts';
 
 /** Who hears what comes out of a container with a guest, beside its channel. */
 export interface GuestLineListener {
@@ -33,7 +33,7 @@ export function listenToGuest(cell: CellContainer, listener: GuestLineListener):
   let guest: { readonly id: number; readonly socket: RelayedSocket } | undefined;
   let egress: Egress | undefined;
 
-  function accept(frame: Frame): void {
+  function accept(frame: InitFrame): void {
     if (guest !== undefined) {
       if (egress !== undefined) egress.hear(frame);
       else link.send(toInit.close, frame.channel);
@@ -43,7 +43,7 @@ export function listenToGuest(cell: CellContainer, listener: GuestLineListener):
     channel.resolve(guest.socket);
   }
 
-  function hear(frame: Frame): void {
+  function hear(frame: InitFrame): void {
     const { type, channel: id, payload } = frame;
     if (type === fromInit.accept) accept(frame);
     else if (type === fromInit.ack && (id === guest?.id || id <= stderrChannel)) link.acknowledge(id, payload.readUInt32LE(0));
@@ -82,7 +82,7 @@ export function listenToGuest(cell: CellContainer, listener: GuestLineListener):
   };
 }
 
-function hearGuest(socket: RelayedSocket, { type, payload }: Frame): void {
+function hearGuest(socket: RelayedSocket, { type, payload }: InitFrame): void {
   if (type === fromInit.data) socket.takeData(payload);
   else if (type === fromInit.end) socket.takeEnd();
   else if (type === fromInit.close) socket.takeClose();
