@@ -8,15 +8,16 @@ import { locateDaemon } from '../../src/client/find-daemon.ts';
 import type { EventType } from '../../src/events/event-table.ts';
 import { startDaemon } from '../../src/main.ts';
 import { eventContracts } from '../../src/operations/contracts/events.ts';
-import { giveWarmCache } from '../data-dir.ts';
+import type { StartDaemon } from '../../src/operations/daemon-types.ts';
+import { fewThreads, giveWarmCache } from '../data-dir.ts';
+import { sharedReader } from '../shared-builds.ts';
 import { type CodeBlock, repository } from './markdown.ts';
+import { writeQuickCommand } from './quick-command.ts';
 import { openShell } from './shell.ts';
 import { findDifference, readSteps } from './transcript.ts';
 
 const startCommands = /^(?:npm start|hotcell start)(.*)$/;
 const documentedAddress = /127\.0\.0\.1:7420/g;
-/** Each thread costs as much as ten commands of a page, and no page needs two. */
-const workers = { min: 1, max: 1 };
 const settledTypes: EventType[] = ['plugin-change', 'plugin-diagnostic', 'plugin-removed'];
 
 /**
@@ -28,6 +29,7 @@ export async function followPage(blocks: readonly CodeBlock[]): Promise<string[]
   const path = [join(folder, '.commands'), join(repository, 'node_modules/.bin'), process.env.PATH].join(delimiter);
   const { HOTCELL_TOKEN, HOTCELL_URL, HOTCELL_DATA, ...inherited } = process.env;
   const env = { ...inherited, PATH: path, NO_COLOR: '1', HOTCELL_PORT: '0', npm_config_loglevel: 'error' };
+  const command = isWithoutProcess(blocks) ? await writeQuickCommand(join(folder, '.commands/hotcell'), startCheaply) : undefined;
   const shell = openShell({ cwd: folder, env });
   const problems: string[] = [];
   const startsByItself = blocks.some(({ text }) => /^\$ (?:npm|hotcell) start/m.test(text));
@@ -49,8 +51,8 @@ export async function followPage(blocks: readonly CodeBlock[]): Promise<string[]
           continue;
         }
         if (!startsByItself) daemon ??= await launchDaemon({ folder, env, words: [] });
-        const command = daemon ? step.command.replace(documentedAddress, new URL(daemon.url).host) : step.command;
-        const { output, exitCode } = await (daemon ? daemon.settled(() => shell.run(command)) : shell.run(command));
+        const line = daemon ? step.command.replace(documentedAddress, new URL(daemon.url).host) : step.command;
+        const { output, exitCode } = await (daemon ? daemon.settled(() => shell.run(line)) : shell.run(line));
         if (step.output === undefined) {
           if (exitCode !== 0) report(`${step.command.trim()} ended with ${exitCode}: ${output}`);
           continue;
@@ -62,10 +64,19 @@ export async function followPage(blocks: readonly CodeBlock[]): Promise<string[]
   } finally {
     await daemon?.close();
     await shell.close();
+    command?.close();
     rmSync(folder, { recursive: true, force: true });
   }
   return problems;
 }
+
+/** `npm run test:long pages` runs the program itself for every command, `npm test` for those of the README. */
+function isWithoutProcess(blocks: readonly CodeBlock[]): boolean {
+  return process.env.HOTCELL_LONG !== '1' && !blocks.some(({ page }) => page === 'README.md');
+}
+
+const startCheaply: StartDaemon = ({ config, ...rest }) =>
+  startDaemon({ ...rest, schemaReader: sharedReader, config: { ...config, ...fewThreads } });
 
 /** Pages that show or count all that a fresh clone brings; the others need what they speak of. */
 const pagesOfWhole = ['README.md', 'docs/getting-started.md', 'docs/deploying.md', 'docs/tools-for-models.md'];
@@ -84,7 +95,7 @@ function makeClone(blocks: readonly CodeBlock[]): string {
   }
   mkdirSync(join(folder, '.commands'));
   giveWarmCache(join(folder, '.hotcell'));
-  symlinkSync(join(repository, 'bin/hotcell.js'), join(folder, '.commands/hotcell'));
+  if (!isWithoutProcess(blocks)) symlinkSync(join(repository, 'bin/hotcell.js'), join(folder, '.commands/hotcell'));
   return folder;
 }
 
@@ -140,7 +151,7 @@ async function launchDaemon(options: {
     isTTY: true,
     columns: 120,
     signal: stop.signal,
-    loadDaemon: async () => ({ startDaemon: ({ config, ...rest }) => startDaemon({ ...rest, config: { ...config, workers } }) }),
+    loadDaemon: async () => ({ startDaemon: startCheaply }),
   });
   await Promise.race([started.promise, ended]);
   const address = locateDaemon({ env: {}, dataDir: join(folder, '.hotcell') });
