@@ -8,6 +8,8 @@ export interface Capability {
   readonly name: string;
   /** The operations, such as `kv.get`. */
   readonly operations: readonly string[];
+  /** Of these the ones that leave no trace: a call that asked for nothing else may be run again from its start. */
+  readonly reads?: readonly string[];
   /**
    * Carries out one operation. Refuses and fails by throwing a HotcellError, whose message crosses to the guest;
    * any other exception crosses as one fixed sentence with an id.
@@ -23,6 +25,8 @@ export interface CapabilityResult {
 
 /** The table of capabilities: one entry point that the call journey hands to engines. */
 export interface CapabilityTable {
+  /** Whether an operation leaves a trace: it is not known to only read. */
+  leavesTrace(operation: string): boolean;
   /** Never rejects: what fails is an answer with `ok: false`. */
   answer(request: BorderRequest, user: CapabilityUser, signal: AbortSignal): Promise<BorderAnswer>;
   /** Connects to where the user may go, through the one network check. Rejects with a HotcellError. */

@@ -8,7 +8,7 @@ import { type Acceptance, refuseParsed } from './accept/accept.ts';
 import type { CallTurns } from './accept/call-turns.ts';
 import { ActiveCall } from './active-call.ts';
 import { CallBorder, type CallBorderParts } from './attempt/call-border.ts';
-import { type Engines, runAttempt } from './attempt/engine-run.ts';
+import { runAttempt } from './attempt/engine-run.ts';
 import type { NextAttempt } from './attempt/next-attempt.ts';
 import type { CallAnswer, CallRequest, ExplainGuestError } from './call-types.ts';
 import { addAdvice, describeAnswer, endFailure, endSuccess, endWaiting, endWithError, leftToNextRun } from './record/call-end.ts';
@@ -16,6 +16,7 @@ import type { CallEnd } from './record/execution-record.ts';
 import type { ExecutionRecords } from './record/execution-records.ts';
 import type { RecordingKeeper } from './record/recordings.ts';
 import { redactEnd } from './record/redact-record.ts';
+import type { Engines } from './runner.ts';
 import type { Dispatcher } from './wait/dispatcher.ts';
 import type { PendingApprovals } from './wait/pending-approvals.ts';
 

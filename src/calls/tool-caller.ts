@@ -1,5 +1,4 @@
 import type { Recording } from '../border/border.ts';
-import type { CapabilityTable } from '../border/capability.ts';
 import type { Config } from '../config/config-types.ts';
 import type { Limits } from '../config/limits.ts';
 import type { EventLog } from '../events/event.ts';
@@ -11,26 +10,25 @@ import type { ToolRegistry } from '../tools/registry.ts';
 import { createValidatorCache } from '../tools/validation/validator.ts';
 import { seesTool } from '../tools/visible-tools.ts';
 import { createAcceptance } from './accept/accept.ts';
-import { findLateRefusal } from './accept/approval-gate.ts';
 import type { BeforeCall } from './accept/before-call.ts';
 import { createCallTurns } from './accept/call-turns.ts';
 import { createCallerLimits } from './accept/caller-limits.ts';
 import { createIdempotency } from './accept/idempotency.ts';
 import type { ActiveCall } from './active-call.ts';
 import type { CallBorderParts } from './attempt/call-border.ts';
-import type { Engines } from './attempt/engine-run.ts';
 import { createNestedCalls, type NestedCalls } from './attempt/nested-calls.ts';
 import { createNextAttempt, type RunEscalation } from './attempt/next-attempt.ts';
-import { waitAtMost, waitForEnd } from './attempt/time-limit.ts';
 import { createCallJourney } from './call.ts';
 import type { ExplainGuestError, ToolCaller } from './call-types.ts';
 import { createExecutionIds } from './record/execution-id.ts';
 import { executionUnknown, maySee } from './record/execution-reader.ts';
 import { createExecutionRecords } from './record/execution-records.ts';
 import { createRecordingKeeper } from './record/recordings.ts';
+import type { Engines } from './runner.ts';
+import { waitAtMost, waitForEnd } from './time-limit.ts';
 import { createDispatcher } from './wait/dispatcher.ts';
 import { createDurableWaits } from './wait/durable-waits.ts';
-import { createPendingApprovals } from './wait/pending-approvals.ts';
+import { createPendingApprovals, findLateRefusal } from './wait/pending-approvals.ts';
 import { type FindServable, resumeCalls } from './wait/resume-calls.ts';
 
 /** What the calls of a daemon are made of. */
@@ -45,7 +43,7 @@ export interface ToolCallerParts {
   readonly engines: Engines;
   readonly store: Store;
   readonly events: EventLog;
-  readonly capabilities: Pick<CapabilityTable, 'answer' | 'dial' | 'workspace' | 'endCall'>;
+  readonly capabilities: CallBorderParts['capabilities'];
   readonly approvals: Pick<Approvals, 'ask' | 'settled' | 'list' | 'withdrawOf' | 'waitingExecutions'>;
   /** A kept generation, current or not, of a plugin that may serve now; for calls that waited for a person. */
   readonly findServable?: FindServable;

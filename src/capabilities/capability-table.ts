@@ -69,8 +69,10 @@ export function createCapabilityTable(parts: CapabilityParts): CapabilityTable {
   const capabilityByOperation = new Map(
     capabilities.flatMap((each) => each.operations.map((operation) => [operation, each] as const)),
   );
+  const reads = new Set(capabilities.flatMap((each) => each.reads ?? []));
   const bounds = readBounds(config);
   return {
+    leavesTrace: (operation) => !reads.has(operation),
     answer: async (request, user, signal) => {
       try {
         checkBounds(request, bounds);

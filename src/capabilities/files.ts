@@ -98,6 +98,7 @@ export function createFiles(options: {
   return {
     name: 'files',
     operations: Object.keys(answersByOperation),
+    reads: ['files.read', 'files.list', 'files.stat'],
     workspace: async (user) => {
       const { read = [], write = [] } = user.granted();
       const isHere = (path: string) => mountOf(path) === undefined;

@@ -57,6 +57,7 @@ export function createKv(parts: Parts): Capability {
   return {
     name: 'kv',
     operations: Object.keys(answersByOperation),
+    reads: ['kv.get', 'kv.list'],
     answer: async (request, user) => {
       const answer = answersByOperation[request.op];
       if (answer === undefined) throw new HotcellError('not-supported', `kv has no operation ${request.op}.`);

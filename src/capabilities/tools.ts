@@ -66,6 +66,7 @@ export function createTools(port: ToolPort): Capability {
   return {
     name: 'tools',
     operations: ['tools.call', 'tools.list'],
+    reads: ['tools.list'],
     answer: async (request, user, signal) => {
       if (request.op === 'tools.list') return { payload: listTools(port, user) };
       return { payload: await callTool(port, request, user, signal) };

@@ -1,6 +1,6 @@
 import type { CapabilityTable } from '../border/capability.ts';
-import type { Engines } from '../calls/attempt/engine-run.ts';
 import type { CallAnswer, ToolCaller } from '../calls/call-types.ts';
+import type { Engines } from '../calls/runner.ts';
 import { confirmOperation } from '../capabilities/confirm.ts';
 import type { Engine } from '../engines/engine.ts';
 import type { ToolRegistry } from '../tools/registry.ts';

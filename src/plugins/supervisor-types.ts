@@ -73,7 +73,7 @@ export interface PluginSupervisor {
    * Says what would come of a text as the entry of a plugin, or as a new file when `name` is that of none; nothing is published
    * or written.
    */
-  check(name: string, text: string): Promise<TextCheck>;
+  check(name: string, text: string, signal?: AbortSignal): Promise<TextCheck>;
   /** Deletes the plugin's file or folder. */
   remove(name: string): Promise<void>;
   generations(name: string): GenerationView[];

@@ -233,9 +233,9 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
       await queue.run(() => writeEntryText(queue.record.source, text, expectedHash, note));
       return reload(queue, 'the source was written');
     },
-    async check(name, text) {
+    async check(name, text, signal = new AbortController().signal) {
       const proposal = findNewFile(name) ?? standingOf(find(name).record);
-      return slots.run(() => checkText(parts, { ...proposal, text }));
+      return slots.run(() => checkText(parts, { ...proposal, text, signal }));
     },
     async remove(name) {
       const queue = find(name);

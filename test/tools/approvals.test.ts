@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Capability } from '../../src/border/capability.ts';
-import { decideApproval } from '../../src/calls/accept/approval-gate.ts';
+import { decideApproval } from '../../src/calls/approval.ts';
 import type { CallAnswer } from '../../src/calls/call-types.ts';
 import { createConfirm } from '../../src/capabilities/confirm.ts';
 import { HotcellError } from '../../src/errors/hotcell-error.ts';

@@ -114,6 +114,7 @@ export async function openHouse(options: HouseOptions = {}): Promise<CallingHous
     events,
     capabilities: {
       answer: options.answer ?? (async ({ op }) => ({ ok: true, payload: JSON.stringify(op) })),
+      leavesTrace: () => true,
       dial: () => Promise.reject(new Error('nobody dials here')),
       workspace: async () => ({ dir: dataDir, read: [], write: [] }),
       endCall: () => {},

@@ -13,19 +13,19 @@ import { describeValue, type SchemaIssue, sayIssue } from '../../tools/validatio
 import { seesTool } from '../../tools/visible-tools.ts';
 import { nameRunner } from '../../units/unit.ts';
 import { ActiveCall } from '../active-call.ts';
-import { type Engines, requireRunner } from '../attempt/engine-run.ts';
-import { checkNesting } from '../attempt/nested-calls.ts';
-import { chooseTimeoutMs, isTimeoutMs } from '../attempt/time-limit.ts';
+import { askForApproval } from '../approval.ts';
 import type { CallAnswer, CallRequest } from '../call-types.ts';
 import { cellKeyOf } from '../cell-key.ts';
 import { showAnswer } from '../record/execution-reader.ts';
 import { createExecutionRecord } from '../record/execution-record.ts';
+import { type Engines, requireRunner } from '../runner.ts';
+import { chooseTimeoutMs, isTimeoutMs } from '../time-limit.ts';
 import type { Dispatcher } from '../wait/dispatcher.ts';
 import { decideAdmission, type Refusal } from './admission.ts';
-import { askForApproval } from './approval-gate.ts';
 import type { BeforeCall } from './before-call.ts';
 import type { CallerLimits } from './caller-limits.ts';
 import type { Idempotency } from './idempotency.ts';
+import { checkNesting } from './nesting.ts';
 import { sideEffectKeyOf } from './side-effects.ts';
 
 /** What decides about a call before it enters. */

@@ -46,8 +46,8 @@ export function createIdempotency(parts: {
   readonly store: Pick<Store, 'idempotency' | 'executions'>;
   readonly keepMs: number;
   readonly now: () => number;
-  /** The open question to a person that an execution of this caller waits for. */
   readonly bounds?: KeyBounds;
+  /** The open question to a person that an execution of this caller waits for. */
   readonly findQuestion?: (executionId: string, caller: string) => string | undefined;
 }): Idempotency {
   const { store, keepMs, now, bounds = budgets['disk.idempotencyKeys'], findQuestion = () => undefined } = parts;

@@ -1,4 +1,9 @@
 import type { ErrorCode } from '../../errors/catalog.ts';
+import { HotcellError } from '../../errors/hotcell-error.ts';
+import type { ToolEntry } from '../../tools/tool-types.ts';
+import type { ActiveCall } from '../active-call.ts';
+import type { CallRequest } from '../call-types.ts';
+import { cellKeyOf } from '../cell-key.ts';
 
 /** What decides whether a call may make another one. */
 export interface NestingFacts {
@@ -74,4 +79,29 @@ function listAbove(id: string, useById: ReadonlyMap<string, CellUse>): string[] 
   const found: string[] = [];
   for (let at: string | undefined = id; at !== undefined && !found.includes(at); at = useById.get(at)?.parent) found.push(at);
   return found;
+}
+
+/** Throws when a call within a call would go round in a circle, too deep, or wait for a cell that a call above it holds. */
+export function checkNesting(
+  entry: ToolEntry,
+  { parent, caller }: CallRequest,
+  facts: { readonly session: string; readonly maxDepth: number; readonly active: ReadonlyMap<string, ActiveCall> },
+): void {
+  if (parent === undefined) return;
+  const { chain, executionId } = parent;
+  const tool = `${entry.name}@${entry.version}`;
+  const refusal = decideNesting({ tool, chain, maxDepth: facts.maxDepth });
+  if (refusal !== undefined) throw new HotcellError(refusal.code, refusal.message, { fix: refusal.fix, facts: { chain } });
+  const cellKey = cellKeyOf(entry.served, caller.id, facts.session);
+  if (cellKey === '' || !wouldWaitForItself(cellKey, executionId, listUses(facts.active))) return;
+  const message = `The cell of "${tool}" is held until the calls above it end, so this one could never begin: ${[...chain, tool].join(' -> ')}.`;
+  throw new HotcellError('call-cycle', message, { fix: 'Let one of the two plugins use isolation: "call".', facts: { chain } });
+}
+
+function* listUses(active: ReadonlyMap<string, ActiveCall>) {
+  for (const [id, { request, cellKey, phase }] of active) {
+    // Whoever waits for a person will want its cell afterwards.
+    const isWaiting = phase === 'cell-wait' || phase === 'approval';
+    if (phase !== 'ended') yield { id, parent: request.parent?.executionId, cellKey, isWaiting };
+  }
 }

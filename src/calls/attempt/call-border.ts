@@ -25,7 +25,7 @@ export interface NotedUse {
 
 /** What the borders of all calls share. */
 export interface CallBorderParts {
-  readonly capabilities: Pick<CapabilityTable, 'answer' | 'dial' | 'workspace' | 'endCall'>;
+  readonly capabilities: Pick<CapabilityTable, 'answer' | 'leavesTrace' | 'dial' | 'workspace' | 'endCall'>;
   readonly events: EventLog;
   /** Takes secrets out of what reaches the guest and what it logs. */
   readonly redactor?: Redactor | undefined;
@@ -47,15 +47,6 @@ const refusals: ReadonlySet<string> = new Set([
   'quota-exceeded',
   'call-cycle',
   'not-supported',
-]);
-/** What is asked without leaving a trace: a call that asked for nothing else may be run again from its start. */
-const readingOperations: ReadonlySet<string> = new Set([
-  'kv.get',
-  'kv.list',
-  'files.read',
-  'files.list',
-  'files.stat',
-  'tools.list',
 ]);
 const maxOpLength = 64;
 const maxRefusalLength = 200;
@@ -102,7 +93,7 @@ export class CallBorder implements BorderHost {
 
   async #carryOut(request: BorderRequest, user: CapabilityUser, signal: AbortSignal): Promise<BorderAnswer> {
     const { waits, capabilities } = this.#parts;
-    if (!readingOperations.has(request.op)) this.#call.hasEffects = true;
+    if (capabilities.leavesTrace(request.op)) this.#call.hasEffects = true;
     if (request.op !== confirmOperation) {
       if (request.again) return interrupted;
       waits.beforeEffect(this.#call);

@@ -1,36 +1,13 @@
 import type { BorderHost } from '../../border/border.ts';
 import type { Limits } from '../../config/limits.ts';
-import type { Engine, EngineName, RunOutcome, RunRequest } from '../../engines/engine.ts';
+import type { RunOutcome, RunRequest } from '../../engines/engine.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
-import type { ToolEntry } from '../../tools/tool-types.ts';
-import type { DaemonRun, EngineRunner, Runner } from '../../units/unit.ts';
+import type { DaemonRun, EngineRunner } from '../../units/unit.ts';
 import type { ActiveCall } from '../active-call.ts';
-import { chooseTimeoutMs } from './time-limit.ts';
-
-/** The engines that are there. */
-export type Engines = Readonly<Partial<Record<EngineName, Engine>>>;
+import { type Engines, runnerOf } from '../runner.ts';
+import { chooseTimeoutMs } from '../time-limit.ts';
 
 const noUsage = { cpuMs: 0, hostCalls: 0, logLines: 0 };
-
-/** Throws `not-supported` when the engine of a tool is not there. */
-export function requireRunner(engines: Engines, { name, served }: ToolEntry): void {
-  const { runner } = served.unit;
-  if (runner.by === 'daemon' || engines[runner.engine] !== undefined) return;
-  throw new HotcellError('not-supported', `The tool "${name}" needs the engine "${runner.engine}", which is not there.`, {
-    fix: `Use one of: ${Object.keys(engines).join(', ')}.`,
-  });
-}
-
-/** Who runs the next attempt of a call. */
-export function runnerOf({ escalated, entry }: ActiveCall): Runner {
-  return (escalated?.unit ?? entry.served.unit).runner;
-}
-
-/** The engine that runs the next attempt of a call; undefined when the daemon does it itself. */
-export function engineOf(engines: Engines, call: ActiveCall): Engine | undefined {
-  const runner = runnerOf(call);
-  return runner.by === 'daemon' ? undefined : engines[runner.engine];
-}
 
 /** Runs one attempt, or goes on with a call of the last run of the daemon. Never rejects: a fault of the runner is told to `onFault` and ends the call as `engine-failed`. */
 export async function runAttempt(

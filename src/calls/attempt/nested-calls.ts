@@ -2,11 +2,8 @@ import { createHash } from 'node:crypto';
 import type { Caller } from '../../callers/caller.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { maxRefLength, parseToolRef } from '../../tools/tool-ref.ts';
-import type { ToolEntry } from '../../tools/tool-types.ts';
-import { decideNesting, wouldWaitForItself } from '../accept/nesting.ts';
 import type { ActiveCall } from '../active-call.ts';
 import type { CallAnswer, CallRequest } from '../call-types.ts';
-import { cellKeyOf } from '../cell-key.ts';
 import type { Dispatcher } from '../wait/dispatcher.ts';
 
 /** What a running call asks for through `context.tools.call`. */
@@ -62,31 +59,6 @@ export function createNestedCalls({ find, call, dispatcher }: NestedParts): Nest
       }
     },
   };
-}
-
-/** Throws when a call within a call would go round in a circle, too deep, or wait for a cell that a call above it holds. */
-export function checkNesting(
-  entry: ToolEntry,
-  { parent, caller }: CallRequest,
-  facts: { readonly session: string; readonly maxDepth: number; readonly active: ReadonlyMap<string, ActiveCall> },
-): void {
-  if (parent === undefined) return;
-  const { chain, executionId } = parent;
-  const tool = `${entry.name}@${entry.version}`;
-  const refusal = decideNesting({ tool, chain, maxDepth: facts.maxDepth });
-  if (refusal !== undefined) throw new HotcellError(refusal.code, refusal.message, { fix: refusal.fix, facts: { chain } });
-  const cellKey = cellKeyOf(entry.served, caller.id, facts.session);
-  if (cellKey === '' || !wouldWaitForItself(cellKey, executionId, listUses(facts.active))) return;
-  const message = `The cell of "${tool}" is held until the calls above it end, so this one could never begin: ${[...chain, tool].join(' -> ')}.`;
-  throw new HotcellError('call-cycle', message, { fix: 'Let one of the two plugins use isolation: "call".', facts: { chain } });
-}
-
-function* listUses(active: ReadonlyMap<string, ActiveCall>) {
-  for (const [id, { request, cellKey, phase }] of active) {
-    // Whoever waits for a person will want its cell afterwards.
-    const isWaiting = phase === 'cell-wait' || phase === 'approval';
-    if (phase !== 'ended') yield { id, parent: request.parent?.executionId, cellKey, isWaiting };
-  }
 }
 
 function hideKey(pluginPath: string, key: string): string {

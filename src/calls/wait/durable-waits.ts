@@ -1,6 +1,6 @@
 import type { Store } from '../../store/store-types.ts';
 import type { ActiveCall } from '../active-call.ts';
-import { type Engines, engineOf } from '../attempt/engine-run.ts';
+import { type Engines, engineOf } from '../runner.ts';
 import { describeParked } from './parked-facts.ts';
 
 /** Keeps calls that ask a person in the middle, so that they survive the end of the daemon. */

@@ -1,8 +1,10 @@
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import type { Approval, Approvals } from '../../permissions/approvals/approval-types.ts';
 import type { Store } from '../../store/store-types.ts';
-import { endUnapproved } from '../accept/approval-gate.ts';
+import type { ToolEntry } from '../../tools/tool-types.ts';
+import type { Refusal } from '../accept/admission.ts';
 import type { ActiveCall } from '../active-call.ts';
+import type { CallRequest } from '../call-types.ts';
 import { endWithError } from '../record/call-end.ts';
 import type { CallEnd } from '../record/execution-record.ts';
 import { describeParked } from './parked-facts.ts';
@@ -63,4 +65,39 @@ export function createPendingApprovals(parts: {
       }
     },
   };
+}
+
+/** How a call ends that may not begin. */
+function endUnapproved(status: Exclude<Approval['status'], 'open' | 'approved'>): CallEnd {
+  switch (status) {
+    case 'denied':
+      return refuse('error', 'approval-denied', 'A person was asked to let this call begin, and said no.');
+    case 'expired':
+      return refuse('error', 'approval-expired', 'Nobody let this call begin in time.');
+    case 'withdrawn':
+      return refuse('cancelled', 'cancelled', 'The question whether this call may begin was taken back.');
+  }
+}
+
+/** Why a call may not begin any more that a person let begin; what it is not to wait for again is a place in the queue. */
+export function findLateRefusal(
+  { entry, request }: ActiveCall,
+  findRefusal: (entry: ToolEntry, request: CallRequest) => Refusal | undefined,
+  findServable: ((generationId: string) => unknown) | undefined,
+): CallEnd | undefined {
+  if (findServable !== undefined && findServable(entry.served.unit.id) === undefined) {
+    const message = `The plugin "${entry.plugin}" does not serve any more, so the call did not begin.`;
+    return endWithError('error', { code: 'plugin-not-ready', message, frames: [] });
+  }
+  const refusal = findRefusal(entry, request);
+  if (refusal === undefined || refusal.code === 'queue-full') return undefined;
+  return endWithError('error', { code: refusal.code, message: refusal.message, frames: [] });
+}
+
+function refuse(
+  status: 'error' | 'cancelled',
+  code: 'approval-denied' | 'approval-expired' | 'cancelled',
+  message: string,
+): CallEnd {
+  return endWithError(status, { code, message, frames: [] });
 }

@@ -5,9 +5,9 @@ import { HotcellError } from '../../errors/hotcell-error.ts';
 import { suggestNearNames } from '../../errors/near-names.ts';
 import { forbiddenSegments, isForbiddenSegment } from '../../permissions/forbidden-segments.ts';
 import { isMountName } from '../../permissions/path-grammar.ts';
+import { createSlots, type Slots } from '../../queues/slots.ts';
 import { createTurns, type Turns } from '../../queues/turns.ts';
 import { openExistingRoot } from './folder.ts';
-import { createGate } from './gate.ts';
 import { stageInMount } from './staging.ts';
 import type { FilePlace } from './workspaces.ts';
 
@@ -37,7 +37,7 @@ export function createMounts(config: Parts): Mounts {
     Object.entries(config.mounts).map(([name, { path, write = false }]) => [name, readMount(name, path, write)]),
   );
   for (const [name, { dir }] of mounts) refuseOverlap(name, dir, config);
-  const pass = createGate(maxAtOnce);
+  const { run: pass } = createSlots(maxAtOnce);
   const turns = createTurns();
   return {
     describe: (name) => mounts.get(name),
@@ -54,11 +54,7 @@ export function createMounts(config: Parts): Mounts {
   };
 }
 
-function createPlace(
-  name: string,
-  { dir, canWrite }: Mount,
-  { pass, turns }: { pass: ReturnType<typeof createGate>; turns: Turns },
-): FilePlace {
+function createPlace(name: string, { dir, canWrite }: Mount, { pass, turns }: { pass: Slots['run']; turns: Turns }): FilePlace {
   const run: FilePlace['read'] = (use) =>
     pass(async () => {
       await using root = await openExistingRoot(dir);

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { anonymousPrefix } from '../../config/anonymous.ts';
+import { createSlots } from '../../queues/slots.ts';
 import { createTurns } from '../../queues/turns.ts';
 import { type Folder, openRootFolder } from './folder.ts';
-import { createGate } from './gate.ts';
 import { createOwnStage, type StageFile } from './staging.ts';
 import { createUsage, type Usage } from './usage.ts';
 
@@ -56,7 +56,7 @@ export function createWorkspaces(options: { dataDir: string; quotaBytes: number;
   const folder = join(options.dataDir, 'workspaces');
   const usage = createUsage({ quotaBytes: options.quotaBytes, now: options.now ?? (() => performance.now()) });
   const stage = createOwnStage(join(folder, '.incoming'));
-  const pass = createGate(maxAtOnce);
+  const { run: pass } = createSlots(maxAtOnce);
   const turns = createTurns();
   const run = <Result>(name: string, use: (workspace: Workspace) => Promise<Result>): Promise<Result> =>
     pass(async () => {

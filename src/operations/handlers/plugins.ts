@@ -35,7 +35,7 @@ export function createPluginOperations({ plugins, uses }: OperationParts): Opera
     implement(pluginContracts.writeSource, async ({ name, text, expectedHash }, { caller }) =>
       requireSuccess(await plugins.writeSource(name, text, { by: caller.id, expectedHash })),
     ),
-    implement(pluginContracts.check, ({ name, text }) => plugins.check(name, text)),
+    implement(pluginContracts.check, ({ name, text }, { signal }) => plugins.check(name, text, signal)),
     implement(pluginContracts.generations, ({ name }) => {
       const items = plugins.generations(name);
       return { items, total: items.length };

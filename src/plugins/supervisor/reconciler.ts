@@ -12,6 +12,7 @@ import type { InputUsers } from '../watch/input-users.ts';
 import { compareSeen, type Seen, startSeen, wasRenamedIntoPlace } from '../watch/seen.ts';
 import { readBuildInput, readSignature } from '../watch/signature.ts';
 import type { BuildOptions, BuildOutcome, PluginBuilder } from './build/builder-types.ts';
+import { decideLook } from './decide-look.ts';
 import { describeWriting } from './pin.ts';
 import type { PluginRecord } from './plugin-record.ts';
 import type { Publisher } from './publisher.ts';
@@ -83,7 +84,13 @@ export function createReconciler(parts: {
     const refusal = parts.refuseLoading(source.name);
     if (refusal !== undefined) publisher.apply(record, { type: 'withheld' }, { reason: refusal });
     if (refusal !== undefined || !record.enabled) return nothing;
-    if (record.seen && isSettled(record, record.seen, options)) return nothing;
+    const decision = decide(record, options);
+    if (decision === 'nothing') return nothing;
+    if (decision === 'offer-waiting' && record.waiting !== undefined) {
+      publisher.apply(record, { type: 'found' }, options);
+      publisher.offer(record, record.waiting.generation, { ...options, reason: 'the tool name became free' });
+      return nothing;
+    }
     publisher.apply(record, { type: 'found', isExplicit: options.isExplicit }, options);
     const started = startSeen(source);
     // What is kept was built for the engine that calls asked more of.
@@ -127,26 +134,22 @@ export function createReconciler(parts: {
     }
   }
 
-  /** Whether the disk still holds what the present state was decided on, so that there is nothing to decide. */
-  function isSettled(record: PluginRecord, seen: Seen, options: LookOptions): boolean {
-    const comparison = compareSeen(seen, record.source, options);
-    if (comparison.kind === 'changed') return false;
-    if (record.pinnedAwayFrom && describeWriting(seen.inputs) !== record.pinnedAwayFrom.writing) return false;
-    if (comparison.kind === 'touched') {
+  /** Compares the disk with what the present state was decided on, and remembers what was only touched. */
+  function decide(record: PluginRecord, options: LookOptions): ReturnType<typeof decideLook> {
+    const { seen, pinnedAwayFrom, waiting } = record;
+    const comparison = seen && compareSeen(seen, record.source, options);
+    const decision = decideLook({
+      record,
+      files: comparison?.kind,
+      isPinHolding: pinnedAwayFrom !== undefined && seen !== undefined && describeWriting(seen.inputs) === pinnedAwayFrom.writing,
+      isUnblocked: waiting !== undefined && publisher.isUnblocked(record),
+      isExplicit: options.isExplicit,
+    });
+    if (decision !== 'build' && seen !== undefined && comparison?.kind === 'touched') {
       remember(record, { ...seen, inputs: comparison.inputs });
       if (record.live) archive.refreshInputs(record.live.generation, comparison.inputs);
     }
-    if (record.waiting && publisher.isUnblocked(record)) {
-      publisher.apply(record, { type: 'found' }, options);
-      publisher.offer(record, record.waiting.generation, { ...options, reason: 'the tool name became free' });
-      return true;
-    }
-    if (!options.isExplicit) return true;
-    return (
-      record.pinnedAwayFrom === undefined &&
-      record.escalation === undefined &&
-      (record.lifecycle.state === 'ready' || record.lifecycle.state === 'pending-grant')
-    );
+    return decision;
   }
 
   function findKept(record: PluginRecord, started: Seen): Generation | undefined {

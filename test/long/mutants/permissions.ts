@@ -240,14 +240,14 @@ export const permissionMutants: MutantsByPromise = {
   'A dangerous call begins only when a person let it': [
     {
       what: 'nobody is asked about a dangerous call',
-      file: 'src/calls/accept/approval-gate.ts',
+      file: 'src/calls/approval.ts',
       find: 'if (flags.isDangerous && ',
       replace: 'if (false && ',
       tests: ['test/tools/approvals.test.ts'],
     },
     {
       what: 'a call that was let begin begins on a build that does not serve any more',
-      file: 'src/calls/accept/approval-gate.ts',
+      file: 'src/calls/approval.ts',
       find: 'if (findServable !== undefined && findServable(entry.served.unit.id) === undefined) {',
       replace: 'if (false) {',
       tests: ['test/promises/approvals-survive.test.ts', 'test/tools/approvals.test.ts'],

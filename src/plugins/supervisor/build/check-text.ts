@@ -30,7 +30,7 @@ export interface TextCheck {
 
 /**
  * Builds a text as the entry of a plugin, on the disk or not, and throws the build away: nothing is published, kept or written. It
- * is nobody's work yet, so no right of an operator counts for it while it is built.
+ * is nobody's work yet, so no right of an operator counts for it while it is built. Rejects when the signal aborts.
  */
 export async function checkText(
   parts: {
@@ -38,10 +38,20 @@ export async function checkText(
     readonly engines: Partial<Record<EngineName, Pick<Engine, 'discard'>>>;
     readonly decideGrants: (asking: Asking) => GrantDecision;
   },
-  { source, text, live }: { readonly source: PluginSource; readonly text: string; readonly live: Generation | undefined },
+  {
+    source,
+    text,
+    live,
+    signal,
+  }: {
+    readonly source: PluginSource;
+    readonly text: string;
+    readonly live: Generation | undefined;
+    readonly signal: AbortSignal;
+  },
 ): Promise<TextCheck> {
   const proposed = new Map([[source.realEntry, text]]);
-  const built = await parts.builder.build(source, new AbortController().signal, { author: 'caller', proposed });
+  const built = await parts.builder.build(source, signal, { author: 'caller', proposed });
   const name = live?.manifest.name ?? nameFromFile(source.name);
   if (!built.ok) return { name, ok: false, changed: true, diagnostic: built.diagnostic };
   const { manifest, contentHash, artifacts } = built;
