@@ -61,8 +61,7 @@ export function openPlugins(
       grants.forget(pluginPath);
       uses.forget(pluginPath);
     },
-    // Another program may compile, read and warn of the same file in another way.
-    madeBy: { version: foundation.version, maker: `${thisBuild ?? ''} ${escalationRules.fingerprint}` },
+    madeBy: { terms: `${foundation.version} ${escalationRules.fingerprint}`, program: thisBuild ?? '' },
     onFault: (error) => logFault(error),
   });
   return { plugins, tracer, builder };

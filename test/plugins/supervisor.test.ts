@@ -35,24 +35,24 @@ function writeBeside(rig: Rig, text: string): string {
 
 describe('a start with a build of the daemon other than the last', () => {
   it('serves what was kept until the same content is built anew', async () => {
-    const first = await startWith({ 'hello.ts': answering('kept') }, { maker: 'older' });
+    const first = await startWith({ 'hello.ts': answering('kept') }, { program: 'older' });
     await first.call('hello');
     await first.stop();
-    const rig = await startRig(shared.get(), { home: first.home, maker: 'newer' });
+    const rig = await startRig(shared.get(), { home: first.home, program: 'newer' });
     expect(await rig.call('hello')).toBe('kept');
     expect(rig.supervisor.generations('hello').map(({ number }) => number)).toEqual([2, 1]);
     expect(rig.builds).toEqual({ compiled: 1, loaded: 1 });
     await rig.stop();
-    const again = await startRig(shared.get(), { home: first.home, maker: 'newer' });
+    const again = await startRig(shared.get(), { home: first.home, program: 'newer' });
     expect(again.builds).toEqual({ compiled: 0, loaded: 0 });
     expect(again.supervisor.get('hello')).toMatchObject({ state: 'ready', generation: 2 });
   });
 
   it('keeps serving it when the file does not build any more, and can roll back to it', async () => {
-    const first = await startWith({ 'hello.ts': answering('good') }, { maker: 'older' });
+    const first = await startWith({ 'hello.ts': answering('good') }, { program: 'older' });
     await first.stop();
     writeFileSync(join(first.plugins, 'hello.ts'), 'export default {{');
-    const rig = await startRig(shared.get(), { home: first.home, maker: 'newer' });
+    const rig = await startRig(shared.get(), { home: first.home, program: 'newer' });
     await until(() => stateOf(rig, 'hello') === 'degraded', 'the state');
     expect(await rig.call('hello')).toBe('good');
   });

@@ -9,14 +9,16 @@ export type GenerationFacts = Omit<Generation, 'kind' | 'runner'> & {
   readonly imageHash: string | null;
 };
 
-/** What makes generations: another version cannot read them, another maker may make something else of the same content. */
+/** What makes generations. */
 export interface Maker {
-  readonly version: string;
-  readonly maker: string;
+  /** The version, and the rules on engines: generations that were made on other terms are not read. */
+  readonly terms: string;
+  /** The build of the daemon: another one may compile, read and warn of the same content in another way. */
+  readonly program: string;
 }
 
 /** Writes the facts of a generation as a row. */
-export function toGenerationRow(facts: GenerationFacts, { version, maker }: Maker): GenerationRow {
+export function toGenerationRow(facts: GenerationFacts, { terms, program }: Maker): GenerationRow {
   return {
     id: facts.id,
     pluginPath: facts.path,
@@ -27,18 +29,18 @@ export function toGenerationRow(facts: GenerationFacts, { version, maker }: Make
     codeHash: facts.codeHash,
     imageHash: facts.imageHash,
     imageFingerprint: null,
-    manifestJson: JSON.stringify({ builtBy: version, maker, manifest: facts.manifest }),
+    manifestJson: JSON.stringify({ builtBy: terms, program, manifest: facts.manifest }),
     inputsJson: JSON.stringify(facts.inputs),
     createdAtMs: facts.createdAtMs,
     writtenBy: facts.writtenBy ?? null,
   };
 }
 
-/** Reads a row; undefined when it was written by another version of Hotcell or is damaged: the plugin is then built again. */
-export function fromRow(row: GenerationRow, { version, maker }: Maker): GenerationFacts | undefined {
+/** Reads a row; undefined when it was written on other terms or is damaged: the plugin is then built again. */
+export function fromRow(row: GenerationRow, { terms, program }: Maker): GenerationFacts | undefined {
   const kept = parseJson(row.manifestJson);
   const inputs = parseJson(row.inputsJson);
-  if (!isObject(kept) || kept.builtBy !== version || !isManifest(kept.manifest)) return undefined;
+  if (!isObject(kept) || kept.builtBy !== terms || !isManifest(kept.manifest)) return undefined;
   if (!Array.isArray(inputs) || !inputs.every(isInput) || !isAuthor(row.author)) return undefined;
   return {
     id: row.id,
@@ -48,7 +50,7 @@ export function fromRow(row: GenerationRow, { version, maker }: Maker): Generati
     ...(row.writtenBy === null ? {} : { writtenBy: row.writtenBy }),
     contentHash: row.contentHash,
     createdAtMs: row.createdAtMs,
-    isStale: kept.maker !== maker,
+    isStale: kept.program !== program,
     manifest: kept.manifest,
     inputs,
     codeHash: row.codeHash,

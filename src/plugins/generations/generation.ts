@@ -39,7 +39,7 @@ export interface Generation extends Unit {
   /** Counts up per plugin from 1. */
   readonly number: number;
   readonly createdAtMs: number;
-  /** Another build of the daemon made it, or other rules of escalation: it serves until the same content is built anew. */
+  /** Another build of the daemon made it: it serves until the same content is built anew. */
   readonly isStale: boolean;
   readonly manifest: PluginManifest;
   readonly inputs: readonly BuildInput[];

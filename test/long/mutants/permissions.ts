@@ -247,7 +247,7 @@ export const permissionMutants: MutantsByPromise = {
     },
     {
       what: 'a call that was let begin begins on a build that does not serve any more',
-      file: 'src/calls/approval.ts',
+      file: 'src/calls/wait/pending-approvals.ts',
       find: 'if (findServable !== undefined && findServable(entry.served.unit.id) === undefined) {',
       replace: 'if (false) {',
       tests: ['test/promises/approvals-survive.test.ts', 'test/tools/approvals.test.ts'],

@@ -59,8 +59,8 @@ export interface RigOptions {
   readonly keep?: number;
   readonly drainMs?: number;
   readonly polling?: boolean;
-  /** What makes the builds of this rig; another one than that of the rig before has its builds made anew. */
-  readonly maker?: string;
+  /** The build of the daemon; another one than that of the rig before makes its generations anew. */
+  readonly program?: string;
   readonly atEnd?: AtEnd;
 }
 
@@ -112,7 +112,7 @@ export async function startRig(shared: SharedParts, options: RigOptions = {}): P
     registry,
     names,
     decideGrants: ({ manifest }) => decideGrants(manifest.permissions, { preset: rig.grants, grantRequested: false }),
-    madeBy: { version: 'test', maker: options.maker ?? 'test' },
+    madeBy: { terms: 'test', program: options.program ?? 'test' },
     onFault: (error) => {
       throw error;
     },

@@ -107,6 +107,7 @@ export const borderAttacks: readonly Attack[] = [
     body: `const value = 'x'.repeat(3e6); const asked = []; for (let n = 0; n < 60; n++) asked.push(context.kv.set('k', value).then(() => 'answered', (error) => error.code));
       return [...new Set(await Promise.all(asked))].sort()`,
     gives: ['answered', 'pending-host-calls-exceeded'],
+    fails: ['time-exceeded'],
   },
   {
     name: 'huge lines of the log',
