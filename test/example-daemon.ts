@@ -8,7 +8,7 @@ import type { CallAnswer } from '../src/calls/call-types.ts';
 import { loadConfig } from '../src/config/load.ts';
 import { startDaemon } from '../src/main.ts';
 import { parsePermissions } from '../src/permissions/parse.ts';
-import { giveWarmCache } from './data-dir.ts';
+import { fewThreads, giveWarmCache } from './data-dir.ts';
 import { sharedReader } from './shared-builds.ts';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
@@ -28,7 +28,7 @@ export async function startExampleDaemon(flags: { readonly grantRequested: boole
   });
   giveWarmCache(config.dataDir);
   const daemon = await startDaemon({
-    config,
+    config: { ...config, ...fewThreads },
     schemaReader: sharedReader,
     version: '0.0.0',
     listen: false,

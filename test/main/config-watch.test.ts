@@ -6,6 +6,7 @@ import { stringify } from 'yaml';
 import type { Settings } from '../../src/config/schema.ts';
 import type { EventDataByType } from '../../src/events/event-table.ts';
 import { daemonContracts } from '../../src/operations/contracts/daemon.ts';
+import { fewThreads } from '../data-dir.ts';
 import { type DaemonHouse, openDaemonHouse } from '../promises/daemon-house.ts';
 import { makeDaemonFolder, removeDaemonFolder } from '../promises/daemon-process.ts';
 
@@ -17,7 +18,7 @@ const units = `export default {
     spin: { handler: () => { for (;;); } },
   },
 };`;
-const first: Settings = { port: 0, plugins: { weather: { units: 'metric' } } };
+const first: Settings = { port: 0, ...fewThreads, plugins: { weather: { units: 'metric' } } };
 let folder: string;
 let file: string;
 let house: DaemonHouse;
@@ -94,7 +95,7 @@ describe('an edit of the config file while the daemon runs', () => {
   });
 
   it('names what waits for a restart, until the file says again what is in force', async () => {
-    const told = await save(stringify({ ...first, workers: { max: 7 }, grantRequested: true, log: { level: 'debug' } }));
+    const told = await save(stringify({ ...first, workers: { ...fewThreads.workers, max: 7 }, grantRequested: true, log: { level: 'debug' } }));
     expect(told).toEqual({ path: file, applied: ['log.level'], restart: ['grantRequested', 'workers.max'] });
     const status = await house.client.invoke(daemonContracts.status, {});
     expect(status.config).toEqual({ file, restart: ['grantRequested', 'workers.max'] });

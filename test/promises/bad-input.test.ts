@@ -120,7 +120,8 @@ describe('a caller without a valid token', () => {
   });
 });
 
-describe('a plugin folder', () => {
+// Four rounds of seeing, building and telling: each may take seconds where the machine is busy.
+describe('a plugin folder', { timeout: 120_000 }, () => {
   it('that does not exist is created, and watched', async () => {
     const folder = makeDaemonFolder({}, { pluginDirs: ['not/there/yet'] });
     const other = await openDaemonHouse(folder);

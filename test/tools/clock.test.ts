@@ -23,7 +23,7 @@ describe.each([
     const waiting = [call(), call()];
     await expect.poll(() => house.caller.load().running, { timeout: 20_000 }).toBe(2);
     const queued = call();
-    const short = call(1500);
+    const short = call(300);
     Date.now = () => readClock() + byMs;
     expect((await short).error?.code).toBe('time-exceeded');
     gate.resolve();
@@ -33,7 +33,7 @@ describe.each([
   it('leaves a call its own time in its engine', async () => {
     house = await openHouse({ answer: () => new Promise(() => {}) });
     await house.publish('waits', '{ handler: async (args, context) => { await context.kv.get("gate"); return 1; } }');
-    const ended = house.caller.call({ ref: 'waits', arguments: {}, caller: ann, timeoutMs: 1500 });
+    const ended = house.caller.call({ ref: 'waits', arguments: {}, caller: ann, timeoutMs: 700 });
     await expect.poll(() => house.caller.load().running, { timeout: 20_000 }).toBe(1);
     Date.now = () => readClock() + byMs;
     expect((await ended).error?.code).toBe('time-exceeded');

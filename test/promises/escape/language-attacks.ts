@@ -192,7 +192,6 @@ export const languageAttacks: readonly Attack[] = [
   {
     name: 'recursion inside the reading of an argument',
     body: `let depth = 0; const down = { toString() { depth++; return String(ask(down, down)) } }; try { ask(down, '') } catch {} return depth > 1`,
-    gives: true,
     fails: ['time-exceeded', 'memory-exceeded'],
   },
   {
