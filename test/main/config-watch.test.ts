@@ -95,7 +95,9 @@ describe('an edit of the config file while the daemon runs', () => {
   });
 
   it('names what waits for a restart, until the file says again what is in force', async () => {
-    const told = await save(stringify({ ...first, workers: { ...fewThreads.workers, max: 7 }, grantRequested: true, log: { level: 'debug' } }));
+    const told = await save(
+      stringify({ ...first, workers: { ...fewThreads.workers, max: 7 }, grantRequested: true, log: { level: 'debug' } }),
+    );
     expect(told).toEqual({ path: file, applied: ['log.level'], restart: ['grantRequested', 'workers.max'] });
     const status = await house.client.invoke(daemonContracts.status, {});
     expect(status.config).toEqual({ file, restart: ['grantRequested', 'workers.max'] });
