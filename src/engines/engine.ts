@@ -53,7 +53,14 @@ export interface GuestError {
  * docs/plugin-format.md.
  */
 export type LoadResult =
-  | { readonly ok: true; readonly exported: unknown; readonly image?: Uint8Array; readonly warnings: readonly string[] }
+  | {
+      readonly ok: true;
+      readonly exported: unknown;
+      readonly image?: Uint8Array;
+      /** The key of the program that came of it, where that is not the one that was asked with. */
+      readonly programKey?: string;
+      readonly warnings: readonly string[];
+    }
   | { readonly ok: false; readonly error: GuestError };
 
 /** One call. */

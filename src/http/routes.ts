@@ -43,6 +43,8 @@ export function registerOperation(app: FastifyInstance, invocable: InvocableOper
       done();
     },
     handler: (request, reply) => {
+      // The body may have taken its time: what was so when it began need not be so any more.
+      if (!parts.isCurrent(request.caller)) throw refuseEnded();
       const context = new HttpContext(request.caller, request, reply);
       if (streams && request.headers.accept?.includes(eventStreamType)) {
         return answerAsStream({ request, reply, context, parts }, () => invocable.invoke(readInput(request), context));

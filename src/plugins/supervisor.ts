@@ -53,6 +53,8 @@ export interface PluginSupervisorControls extends PluginSupervisor {
 }
 
 const maxBuildsAtOnce = 8;
+const maxChecksAtOnce = 2;
+const maxWaitingChecks = 16;
 const tolerableKills = { limit: 5, windowMs: 60_000 };
 
 /** Creates the supervisor. Nothing happens before `start`. */
@@ -93,6 +95,7 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
   });
   const written = createWrittenFiles(store.writtenFiles, operatorId);
   const slots = createSlots(maxBuildsAtOnce);
+  const checks = createSlots(maxChecksAtOnce);
   const reconciler = createReconciler({
     publisher,
     archive,
@@ -163,6 +166,15 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
     return { source: sourceOfNewFile(root, name), live: undefined };
   }
 
+  /** Texts that nobody saved take no place of those that somebody did. */
+  function enterChecks(signal: AbortSignal): Promise<() => void> {
+    if (checks.waiting() < maxWaitingChecks) return checks.enter(signal);
+    const message = `${maxWaitingChecks} texts wait to be checked already.`;
+    throw new HotcellError('queue-full', message, { fix: 'Check again when some of them are done.' });
+  }
+
+  const isKept = (path: string, programKey: string): boolean =>
+    archive.listKept(path).some(({ runner }) => runner.program.key === programKey);
   const standingOf = ({ source, live }: PluginRecord) => ({ source, live: live?.generation });
   const view = (record: PluginRecord) => viewPlugin(record, (asking) => decideGrants(asking));
   const sortedQueues = () => [...pluginSet.queues.values()].sort((a, b) => (a.record.path < b.record.path ? -1 : 1));
@@ -235,7 +247,12 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
     },
     async check(name, text, signal = new AbortController().signal) {
       const proposal = findNewFile(name) ?? standingOf(find(name).record);
-      return slots.run(() => checkText(parts, { ...proposal, text, signal }));
+      const leave = await enterChecks(signal);
+      try {
+        return await checkText({ ...parts, isKept }, { ...proposal, text, signal });
+      } finally {
+        leave();
+      }
     },
     async remove(name) {
       const queue = find(name);

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { startSmallDaemon } from '../small-daemon.ts';
@@ -60,4 +61,40 @@ describe('a key that is revoked', () => {
     expect(stays.readyState).toBe(WebSocket.OPEN);
     stays.close();
   });
+
+  it.each([
+    ['POST', '/api/keys', '{"role":"admin"}'],
+    ['POST', '/api/grants', '{"plugin":"waits","permissions":{"net":["evil.example"]}}'],
+    ['PATCH', '/api/plugins/waits', '{"enabled":false}'],
+    ['POST', '/api/tools/guarded/call', '{"arguments":{}}'],
+  ])('does nothing more with a body of %s %s that it began to send before', async (method, path, body) => {
+    const { id, key } = await readJson(
+      await fetch(`${url}/api/keys`, { method: 'POST', headers: admin(), body: '{"role":"admin"}' }),
+    );
+    const before = await stateOfDaemon();
+    const headers = { ...json, authorization: `Bearer ${key}`, 'content-length': body.length };
+    const sent = request(`${url}${path}`, { method, headers });
+    const answered = once(sent, 'response');
+    sent.write(body.slice(0, 5));
+    // The head of the request is there: the door has looked at the key.
+    await expect
+      .poll(() => fetch(`${url}/api/keys`, { headers: admin() }).then((answer) => answer.text()))
+      .toMatch(/lastUsedAtMs/);
+    await revoke(id);
+    sent.end(body.slice(5));
+    const [answer] = await answered;
+    expect(answer.statusCode).toBe(401);
+    expect(await stateOfDaemon()).toEqual(before);
+  });
 });
+
+/** What the operator sees of keys in force, grants, plugins and calls. */
+async function stateOfDaemon() {
+  const read = async (path: string) => (await readJson(await fetch(`${url}${path}`, { headers: admin() }))).items;
+  const keys = (await read('/api/keys')).filter(({ revokedAtMs }: { revokedAtMs?: number }) => revokedAtMs === undefined);
+  return {
+    keys: keys.length === 0 ? 0 : 1,
+    grants: await read('/api/grants'),
+    plugins: (await read('/api/plugins')).map(({ state }: { state: string }) => state),
+  };
+}

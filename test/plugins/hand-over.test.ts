@@ -53,3 +53,34 @@ describe('onReload', () => {
     expect(await visit()).toBe(1);
   });
 });
+
+describe('a plugin that is another one each time that it loads', () => {
+  const text = (comment: string) => `// ${comment}
+    const words = Array.from({ length: 2000 + (Date.now() % 3000) }, (_, n) => 'word ' + n);
+    const table = new Map(words.map((word, n) => [word, n]));
+    export default { handler: async ({ ms }) => {
+      const before = words.length;
+      await new Promise((resolve) => setTimeout(resolve, ms));
+      if (words.length !== before || table.size !== before || table.get(words.at(-1)) !== before - 1) throw new Error('other memory');
+      return before;
+    } };`;
+  const call = async (ms: number) => {
+    const { status, error } = await daemon.call('shifting', { ms });
+    return error?.message ?? status;
+  };
+
+  it('has in every call the memory from which the call began, whatever is saved or checked meanwhile', async () => {
+    writeFileSync(join(folder, 'shifting.js'), text('first'));
+    await expect.poll(() => call(0)).toBe('success');
+    for (const round of [1, 2, 3]) {
+      const waiting = Array.from({ length: 30 }, () => call(150));
+      await daemon.plugins.writeSource('shifting', text(`round ${round}`), { by: 'local' });
+      await daemon.plugins.check('shifting', text(`round ${round}`));
+      await daemon.plugins.check('shifting', text('never saved'));
+      const later = Array.from({ length: 30 }, () => call(20));
+      expect(new Set(await Promise.all([...waiting, ...later]))).toEqual(new Set(['success']));
+    }
+    await daemon.plugins.rollback('shifting');
+    expect(new Set(await Promise.all(Array.from({ length: 30 }, () => call(20))))).toEqual(new Set(['success']));
+  });
+});

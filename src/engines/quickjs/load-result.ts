@@ -10,7 +10,11 @@ const maxExportedDepth = 200;
 export type LoadEnd = LoadSliceResult | { readonly type: 'lost'; readonly reason: 'killed' | 'died'; readonly detail: string };
 
 /** Turns the end of a load into what the engine answers. `keepImage` stores the image and returns its stored form. */
-export function readLoadResult(result: LoadEnd, request: LoadRequest, keepImage: (image: Uint8Array) => Uint8Array): LoadResult {
+export function readLoadResult(
+  result: LoadEnd,
+  request: LoadRequest,
+  keepImage: (programKey: string, image: Uint8Array) => Uint8Array,
+): LoadResult {
   if (result.type === 'lost') {
     return result.reason === 'died'
       ? fail('engine-failed', `The sandbox ended: ${result.detail}.`)
@@ -19,7 +23,7 @@ export function readLoadResult(result: LoadEnd, request: LoadRequest, keepImage:
   const { end } = result;
   switch (end.kind) {
     case 'loaded':
-      return readExported(end.exportedJson, () => keepImage(end.image));
+      return readExported(end.exportedJson, () => ({ programKey: end.programKey, image: keepImage(end.programKey, end.image) }));
     case 'throw':
       return { ok: false, error: toGuestError(end.report, 'load-failed') };
     case 'stopped':
@@ -35,10 +39,10 @@ function describeSlowLoad({ label, limits }: LoadRequest): string {
 }
 
 /** The prelude made the text, unless the plugin forged it: nothing that comes from a guest is believed. */
-function readExported(json: string, keepImage: () => Uint8Array): LoadResult {
+function readExported(json: string, keep: () => { readonly programKey: string; readonly image: Uint8Array }): LoadResult {
   if (nestsDeeper(json, maxExportedDepth)) return fail('load-failed', 'What the plugin exports nests too deeply.');
   try {
-    return { ok: true, exported: JSON.parse(json), image: keepImage(), warnings: [] };
+    return { ok: true, exported: JSON.parse(json), ...keep(), warnings: [] };
   } catch {
     return fail('load-failed', 'What the plugin exports could not be read as data.');
   }

@@ -37,7 +37,9 @@ export interface DeliveredAnswer {
 export interface LoadSlice {
   readonly type: 'load';
   readonly serial: number;
+  /** The code; what it came to makes the key of the program of it, unless that is to be built again. */
   readonly programKey: string;
+  readonly isRebuild: boolean;
   readonly code: string;
   readonly fileBase: string;
   readonly budget: SliceBudget;
@@ -148,7 +150,7 @@ export interface LoadSliceResult {
   readonly type: 'load-slice';
   readonly serial: number;
   readonly end:
-    | { readonly kind: 'loaded'; readonly exportedJson: string; readonly image: Uint8Array }
+    | { readonly kind: 'loaded'; readonly exportedJson: string; readonly image: Uint8Array; readonly programKey: string }
     | Exclude<SliceEnd, { kind: 'waiting' | 'return' }>;
   readonly logs: readonly LogLine[];
 }

@@ -1,6 +1,7 @@
 import { basename, dirname, extname, join } from 'node:path';
 import type { BuildOptions, Plugin } from 'esbuild';
 import type { CompileTarget } from './compile-types.ts';
+import { hideSourceMap } from './guard-plugin.ts';
 import { adaptedNames } from './other-shapes.ts';
 
 /** What to bundle. */
@@ -85,7 +86,7 @@ function entryOf({ entry, commonJs, adapter, awaits }: BundleTarget): Pick<Build
   }
   if (!commonJs) return { entryPoints: [entry] };
   const loader = extname(entry).startsWith('.ts') ? 'ts' : 'js';
-  return { stdin: { contents: commonJs.text, sourcefile: commonJs.name, resolveDir: dirname(entry), loader } };
+  return { stdin: { contents: hideSourceMap(commonJs.text), sourcefile: commonJs.name, resolveDir: dirname(entry), loader } };
 }
 
 // A CommonJS module may export a function or a plain value; as a namespace that is its default export.

@@ -138,7 +138,18 @@ export function loadFile(path: string, options: GuardOptions): OnLoadResult {
       : failed(`"${shown}" ${failureText[taken.failure]}.`, 'Import only regular files of code and JSON.');
   }
   if (taken.text.includes('\0')) return failed(`"${shown}" is binary.`, 'Import only text in UTF-8.');
-  return { contents: loader.endsWith('sx') ? bringJsxRuntime(taken.text) : taken.text, loader };
+  const text = loader === 'json' ? taken.text : hideSourceMap(taken.text);
+  return { contents: loader.endsWith('sx') ? bringJsxRuntime(text) : text, loader };
+}
+
+/**
+ * The bundler would open the file that such a comment names, wherever it lies, and past every bound. Written so it names none any
+ * more, and where it stands in a string that is the same string.
+ */
+export function hideSourceMap(text: string): string {
+  return text.replace(/(\/[/*])([#@])(?=\s*sourceMappingURL)/g, (_comment, start: string, mark: string) =>
+    mark === '#' ? `${start}\\x23` : `${start}\\x40`,
+  );
 }
 
 /** A file with JSX that has no React of its own gets what React brings for that; the last line keeps all others in their place. */

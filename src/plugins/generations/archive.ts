@@ -5,7 +5,7 @@ import type { Author } from '../../units/unit.ts';
 import { type ArtifactFiles, type Artifacts, hashBytes, type TraceFiles } from './artifact-files.ts';
 import type { BuildInput, Generation, PluginManifest } from './generation.ts';
 import { fromRow, type GenerationFacts, type Maker, toGenerationRow } from './generation-rows.ts';
-import { createProgram, programKey } from './program.ts';
+import { createProgram } from './program.ts';
 
 /** What a build hands over to become a generation. */
 export interface NewGeneration {
@@ -16,6 +16,8 @@ export interface NewGeneration {
   readonly manifest: PluginManifest;
   readonly inputs: readonly BuildInput[];
   readonly artifacts: Artifacts;
+  /** Under which its engine knows what was loaded. */
+  readonly programKey: string;
 }
 
 /** Keeps generations: the newest in memory until they are on the disk, all others on the disk alone. */
@@ -68,10 +70,10 @@ export function createArchive(parts: ArchiveParts): GenerationArchive {
   let saving: Promise<void> = Promise.resolve();
 
   function bind(facts: GenerationFacts): Generation {
-    const { codeHash, imageHash, ...rest } = facts;
+    const { codeHash, imageHash, programKey, ...rest } = facts;
     const { engine, hooks } = facts.manifest;
     const program = createProgram({
-      key: programKey(engine, facts.path, codeHash),
+      key: programKey,
       label: facts.manifest.name,
       isText: engine !== 'extism',
       readCode: async () => unsavedById.get(facts.id)?.artifacts.code ?? (await files.readCode(facts, codeHash)),
@@ -129,7 +131,7 @@ export function createArchive(parts: ArchiveParts): GenerationArchive {
 
   const archive: GenerationArchive = {
     create(build) {
-      const { pluginPath, artifacts, author, writtenBy, contentHash, manifest, inputs } = build;
+      const { pluginPath, artifacts, author, writtenBy, contentHash, manifest, inputs, programKey } = build;
       const last = lastNumberByPath.get(pluginPath) ?? table.listOf(pluginPath)[0]?.number ?? 0;
       lastNumberByPath.set(pluginPath, last + 1);
       const facts: GenerationFacts = {
@@ -143,6 +145,7 @@ export function createArchive(parts: ArchiveParts): GenerationArchive {
         isStale: false,
         manifest,
         inputs,
+        programKey,
         codeHash: hashBytes(artifacts.code),
         imageHash: artifacts.image ? hashBytes(artifacts.image) : null,
       };

@@ -6,6 +6,7 @@ import type { BuildInput, Generation, PluginManifest } from './generation.ts';
 /** What a row says of a generation; the runner is bound to it by the archive. */
 export type GenerationFacts = Omit<Generation, 'kind' | 'runner'> & {
   readonly codeHash: string;
+  readonly programKey: string;
   readonly imageHash: string | null;
 };
 
@@ -29,7 +30,7 @@ export function toGenerationRow(facts: GenerationFacts, { terms, program }: Make
     codeHash: facts.codeHash,
     imageHash: facts.imageHash,
     imageFingerprint: null,
-    manifestJson: JSON.stringify({ builtBy: terms, program, manifest: facts.manifest }),
+    manifestJson: JSON.stringify({ builtBy: terms, program, programKey: facts.programKey, manifest: facts.manifest }),
     inputsJson: JSON.stringify(facts.inputs),
     createdAtMs: facts.createdAtMs,
     writtenBy: facts.writtenBy ?? null,
@@ -41,6 +42,7 @@ export function fromRow(row: GenerationRow, { terms, program }: Maker): Generati
   const kept = parseJson(row.manifestJson);
   const inputs = parseJson(row.inputsJson);
   if (!isObject(kept) || kept.builtBy !== terms || !isManifest(kept.manifest)) return undefined;
+  if (typeof kept.programKey !== 'string') return undefined;
   if (!Array.isArray(inputs) || !inputs.every(isInput) || !isAuthor(row.author)) return undefined;
   return {
     id: row.id,
@@ -54,6 +56,7 @@ export function fromRow(row: GenerationRow, { terms, program }: Maker): Generati
     manifest: kept.manifest,
     inputs,
     codeHash: row.codeHash,
+    programKey: kept.programKey,
     imageHash: row.imageHash,
   };
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { lstatSync } from 'node:fs';
-import { readFile, rename, rm, stat, unlink, writeFile } from 'node:fs/promises';
+import { readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { displayPath } from '../discovery/plugin-roots.ts';
@@ -33,7 +33,7 @@ export async function writeEntryText(
       facts: { file: shown },
     });
   }
-  const { mode } = await stat(path);
+  const { mode } = await statFile(path);
   // The leading dot keeps the half-written file from being taken for a plugin.
   const part = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString('hex')}.tmp`);
   try {
@@ -48,12 +48,15 @@ export async function writeEntryText(
 
 /** Deletes what the user dropped: the file with its sidecar, the folder, or only the link to it. */
 export async function deleteSource(source: PluginSource): Promise<void> {
-  if (lstatSync(source.path).isDirectory()) return rm(source.path, { recursive: true });
-  await unlink(source.path);
+  const stats = lstatSync(source.path, { throwIfNoEntry: false });
+  if (stats === undefined) throw gone(source.name);
+  if (stats.isDirectory()) return rm(source.path, { recursive: true });
+  await rm(source.path, { force: true });
   if (source.sidecar) await rm(source.sidecar, { force: true });
 }
 
-function textFileOf(source: PluginSource): string {
+/** The file whose text a person edits. Throws `not-supported` for a module without a manifest beside it. */
+export function textFileOf(source: PluginSource): string {
   if (source.kind !== 'wasm') return source.realEntry;
   if (source.strayLink !== undefined) {
     throw new HotcellError(
@@ -68,8 +71,20 @@ function textFileOf(source: PluginSource): string {
   throw new HotcellError('not-supported', `${source.name} is a module without a manifest beside it, so it has no text.`);
 }
 
+async function statFile(path: string) {
+  try {
+    return await stat(path);
+  } catch (error) {
+    throw error instanceof Error && 'code' in error && error.code === 'ENOENT' ? gone(basename(path)) : error;
+  }
+}
+
+function gone(name: string): HotcellError {
+  return new HotcellError('conflict', `${name} is not there any more.`, { fix: 'See what is there: hotcell plugin list.' });
+}
+
 async function readBounded(path: string): Promise<string> {
-  const stats = await stat(path);
+  const stats = await statFile(path);
   if (stats.size <= maxTextBytes) return readFile(path, 'utf8');
   throw new HotcellError('payload-too-large', `${basename(path)} has ${stats.size} bytes; at most ${maxTextBytes} are read.`);
 }

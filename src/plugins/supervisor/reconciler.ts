@@ -185,7 +185,7 @@ export function createReconciler(parts: {
     if (record.live && isPinned(record, outcome.contentHash, outcome.inputs)) return revert(record, options);
     publisher.note(record, { type: 'unpinned' });
     if (isSameBuild(outcome, record.live?.generation)) return revert(record, options);
-    const { contentHash, inputs, manifest, artifacts } = outcome;
+    const { contentHash, inputs, manifest, artifacts, programKey } = outcome;
     const generation = archive.create({
       pluginPath: record.path,
       ...authorOf(inputs, options.author),
@@ -193,6 +193,7 @@ export function createReconciler(parts: {
       manifest,
       inputs,
       artifacts,
+      programKey,
     });
     publisher.offer(record, generation, { ...options, durationMs: options.elapsedMs() });
     return { kind: 'done', changed: true };

@@ -314,6 +314,26 @@ describe('what a build may read', () => {
     expect(JSON.stringify(diagnostic)).not.toContain(secret);
   });
 
+  it.each(['//# ', '//@ ', '/*# ', '  //#\t'])('opens no file that a source map comment names: %j', async (start) => {
+    const named = (file: string) => `export default 1;\n${start}sourceMappingURL=${file}${start.includes('*') ? ' */' : ''}\n`;
+    write({ 'secret.json': '{"version":3,"sources":["stolen.ts"],"mappings":"AAAA"}', 'folder/file': 'x' });
+    const maps = [];
+    for (const file of ['absent.json', '../secret.json', `${home}/secret.json`, `file://${home}/secret.json`, '../folder']) {
+      write({ 'plugins/a.ts': named(file), 'plugins/c.js': named(file).replace('export default', 'module.exports =') });
+      for (const entry of ['a.ts', 'c.js']) {
+        const result = await compile(entry);
+        expect(result).toMatchObject({ ok: true, warnings: [] });
+        if (result.ok) maps.push(result.sourceMap);
+      }
+    }
+    expect(maps.join()).not.toContain('stolen');
+  });
+
+  it('leaves a text that speaks of source maps as it is', async () => {
+    write({ 'plugins/a.ts': 'export const text = "//# sourceMappingURL=x" + `/*@ sourceMappingURL=y */`;' });
+    expect(await exportsOf()).toEqual({ text: '//# sourceMappingURL=x/*@ sourceMappingURL=y */' });
+  });
+
   it('does not tell whether a file of the host exists', async () => {
     write({ 'plugins/a.ts': `import x from '../host/credentials.json'; export default x;` });
     const there = await diagnosticOf();

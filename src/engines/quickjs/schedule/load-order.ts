@@ -5,13 +5,14 @@ import type { LoadOrder } from './worker-thread.ts';
 
 /** What a worker is told of a load. */
 export function orderLoad({ key, label, code, limits }: LoadRequest): LoadOrder {
-  return { programKey: key, code: readText(code), fileBase: baseName(label), budget: budgetOf(limits) };
+  return { programKey: key, code: readText(code), fileBase: baseName(label), budget: budgetOf(limits), isRebuild: false };
 }
 
 /** Evaluates the code of a program once more and returns its image as a difference to the base. */
 export async function rebuildImage(program: Program, scheduler: Pick<Scheduler, 'load'>): Promise<Uint8Array> {
   const { key, label } = program;
-  const result = await scheduler.load(orderLoad({ key, label, code: await program.readCode(), limits: defaultLimits }));
+  const order = orderLoad({ key, label, code: await program.readCode(), limits: defaultLimits });
+  const result = await scheduler.load({ ...order, isRebuild: true });
   if (result.type === 'load-slice' && result.end.kind === 'loaded') return result.end.image;
   throw new Error(`the image of "${label}" could not be built again`);
 }

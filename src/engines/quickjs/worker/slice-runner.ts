@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { BorderView } from '../../../border/border.ts';
 import type { BaseImage } from '../cell/base-image.ts';
 import { Cell, type ThrownInGuest } from '../cell/cell.ts';
@@ -123,8 +124,9 @@ export class SliceRunner {
     if (cell.broken)
       return { ...answer, end: { kind: 'throw', report: { message: 'The sandbox failed while the plugin was loaded.' } } };
     const image = cell.encodeDelta(this.#base.reference);
-    this.#images.set(slice.programKey, cell.freeze());
-    return { ...answer, end: { kind: 'loaded', exportedJson: host.report.text, image } };
+    const programKey = slice.isRebuild ? slice.programKey : keyOfImage(slice.programKey, image);
+    this.#images.set(programKey, cell.freeze());
+    return { ...answer, end: { kind: 'loaded', exportedJson: host.report.text, image, programKey } };
   }
 
   call(slice: CallSlice): CallSliceResult {
@@ -322,4 +324,12 @@ function isExhausted(end: SliceEnd): boolean {
 function threadCpuMs(): number {
   const usage = process.threadCpuUsage();
   return (usage.user + usage.system) / 1000;
+}
+
+/**
+ * The same code need not come to the same memory: it may read the clock while it loads. What waits is kept as its difference to
+ * the very image from which it began, so another image is another program.
+ */
+function keyOfImage(codeKey: string, image: Uint8Array): string {
+  return `${codeKey}:${hash('sha256', image, 'hex').slice(0, 16)}`;
 }

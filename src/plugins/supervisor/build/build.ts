@@ -85,7 +85,7 @@ const maxSidecarBytes = 1024 * 1024;
 export function createBuilder(parts: BuilderParts): PluginBuilder {
   async function compile(source: PluginSource, how: CompileHow): Promise<Compiled | NotCompiled> {
     const { engine, isAdapted = false, isTrial = false, proposed, signal } = how;
-    if (engine === 'extism') return compileModule(parts, source);
+    if (engine === 'extism') return compileModule(parts, source, proposed);
     const { entry, pluginDir, root, kind } = source;
     const isFolder = kind === 'folder';
     const request = {
@@ -138,7 +138,15 @@ export function createBuilder(parts: BuilderParts): PluginBuilder {
     const image = loaded.image ? { image: loaded.image } : {};
     const shaped = shape ? { ...read.manifest, shape: shape.name } : read.manifest;
     const manifest = escalated ? moveUp(shaped, engine, escalated) : shaped;
-    return { ok: true, contentHash, inputs, manifest: { ...manifest, warnings }, artifacts: { ...artifacts, ...image } };
+    const { programKey: key = codeKey(source, compiled) } = loaded;
+    return {
+      ok: true,
+      contentHash,
+      inputs,
+      manifest: { ...manifest, warnings },
+      artifacts: { ...artifacts, ...image },
+      programKey: key,
+    };
   }
 
   async function attempt(source: PluginSource, how: CompileHow): Promise<Built | NotCompiled> {
@@ -280,13 +288,17 @@ async function load(
   const runner = parts.engines[engine];
   try {
     if (!runner) throw new HotcellError('not-supported', `The engine "${engine}" is not part of this daemon.`);
-    const key = programKey(engine, source.path, hashBytes(artifacts.code));
+    const key = codeKey(source, compiled);
     return await runner.load({ key, label: source.name, code: artifacts.code, limits: parts.limits });
   } catch (error) {
     // An engine that is not installed is the operator's to mend, and says how.
     if (!(error instanceof HotcellError)) throw error;
     return { ok: false, diagnostic: { code: error.code, message: error.message, file: source.name, fix: error.fix } };
   }
+}
+
+function codeKey(source: PluginSource, { engine, artifacts }: Compiled): string {
+  return programKey(engine, source.path, hashBytes(artifacts.code));
 }
 
 /** The entry as the compiler names it: relative to the root folder. */
@@ -296,28 +308,39 @@ function relativeEntry(artifacts: Artifacts, source: PluginSource): string {
   return artifacts.sources.some(({ path }) => path === named) ? named : (artifacts.sources[0]?.path ?? named);
 }
 
-async function compileModule(parts: BuilderParts, source: PluginSource): Promise<Compiled | NotCompiled> {
+async function compileModule(
+  parts: BuilderParts,
+  source: PluginSource,
+  proposed: ProposedTexts | undefined,
+): Promise<Compiled | NotCompiled> {
   const sidecarPath = source.sidecar;
   const stem = source.path.slice(0, -'.wasm'.length);
   const missing = sidecarPath ? [] : sidecarExtensions.map((extension) => stem + extension);
-  const read = [source.realEntry, ...(sidecarPath ? [sidecarPath] : [])].map(readBuildInput);
-  const inputs = read.filter((input) => input !== undefined);
+  const found = [source.realEntry, ...(sidecarPath ? [sidecarPath] : [])].map(readBuildInput);
+  const inputs = found.filter((input) => input !== undefined);
   try {
     if (source.strayLink !== undefined) throw refuseStrayLink(source.strayLink);
     const module = await readBounded(source.realEntry, maxModuleBytes);
-    const sidecar = sidecarPath && (await readBounded(sidecarPath, maxSidecarBytes)).toString('utf8');
+    const sidecar =
+      sidecarPath && (proposed?.get(sidecarPath) ?? (await readBounded(sidecarPath, maxSidecarBytes)).toString('utf8'));
     // What is hashed must be what is used; a file that changed in between is seen by the check before publication.
     const code = parts.embedSidecar(
       source.name,
       module,
       sidecar && sidecarPath ? { file: basename(sidecarPath), text: sidecar } : undefined,
     );
-    const contentHash = hashInputs(inputs, (path) => basename(path));
+    const read = inputs.map((input) => ({ ...input, sha256: hashProposed(input, proposed) }));
+    const contentHash = hashInputs(read, (path) => basename(path));
     return { ok: true, engine: 'extism', contentHash, inputs, warnings: [], isAdapted: false, artifacts: { code, sources: [] } };
   } catch (error) {
     const { code, message, fix } = error instanceof HotcellError ? error : unreadable(source);
     return { ok: false, diagnostic: { code, message, file: source.name, fix }, inputs, missing };
   }
+}
+
+function hashProposed({ path, sha256 }: BuildInput, proposed: ProposedTexts | undefined): string {
+  const text = proposed?.get(path);
+  return text === undefined ? sha256 : hashBytes(text);
 }
 
 /** The engine must be known before any code runs, so it is read off the text, and only where the text speaks of one. */

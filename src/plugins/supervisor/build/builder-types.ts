@@ -15,6 +15,8 @@ export type BuildOutcome =
       readonly inputs: readonly BuildInput[];
       readonly manifest: PluginManifest;
       readonly artifacts: Artifacts;
+      /** Under which the engine knows what was loaded. */
+      readonly programKey: string;
     }
   | {
       readonly ok: false;

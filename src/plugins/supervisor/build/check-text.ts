@@ -7,10 +7,9 @@ import type { Asking } from '../../../permissions/grants.ts';
 import { nameFromFile } from '../../discovery/entry-names.ts';
 import type { PluginRoot } from '../../discovery/plugin-roots.ts';
 import type { PluginSource } from '../../discovery/plugin-source.ts';
-import { hashBytes } from '../../generations/artifact-files.ts';
 import type { Generation } from '../../generations/generation.ts';
-import { programKey } from '../../generations/program.ts';
 import type { Diagnostic } from '../../plugin-types.ts';
+import { textFileOf } from '../entry-text.ts';
 import type { PluginBuilder } from './builder-types.ts';
 
 /** What would come of a text, were it saved. */
@@ -37,6 +36,8 @@ export async function checkText(
     readonly builder: Pick<PluginBuilder, 'build'>;
     readonly engines: Partial<Record<EngineName, Pick<Engine, 'discard'>>>;
     readonly decideGrants: (asking: Asking) => GrantDecision;
+    /** Whether a generation that is kept, live or not, is this very program: its cells are not to be touched. */
+    readonly isKept: (pluginPath: string, programKey: string) => boolean;
   },
   {
     source,
@@ -50,13 +51,12 @@ export async function checkText(
     readonly signal: AbortSignal;
   },
 ): Promise<TextCheck> {
-  const proposed = new Map([[source.realEntry, text]]);
+  const proposed = new Map([[textFileOf(source), text]]);
   const built = await parts.builder.build(source, signal, { author: 'caller', proposed });
   const name = live?.manifest.name ?? nameFromFile(source.name);
   if (!built.ok) return { name, ok: false, changed: true, diagnostic: built.diagnostic };
-  const { manifest, contentHash, artifacts } = built;
-  const key = programKey(manifest.engine, source.path, hashBytes(artifacts.code));
-  if (key !== live?.runner.program.key) parts.engines[manifest.engine]?.discard({ programKey: key });
+  const { manifest, contentHash, programKey } = built;
+  if (!parts.isKept(source.path, programKey)) parts.engines[manifest.engine]?.discard({ programKey });
   const { pending } = parts.decideGrants({ path: source.path, contentHash, author: 'operator', manifest });
   return {
     name: manifest.name,
