@@ -15,7 +15,7 @@ export default defineConfig({
     pool: 'forks',
     // Many files in one process: it reads the sources once.
     isolate: false,
-    maxWorkers: 2,
+    maxWorkers: 3,
     // What only the hurry of a busy machine broke passes the second time, and is listed as retried; a fault fails twice.
     retry: process.env.CI === 'true' ? 1 : 0,
     testTimeout: 30_000,

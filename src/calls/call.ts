@@ -157,7 +157,10 @@ export function createCallJourney(stages: CallStages): CallJourney {
 
   /** Records the end, lets the next call have what this one held, and answers once the record is committed. */
   function record(call: ActiveCall, { end: reached, recording }: ReachedEnd): void {
-    const end = redactEnd(call.notes.addTo(reached, call.record.plugin), stages.redactor);
+    const end = redactEnd(
+      call.notes.addTo(reached, { name: call.record.plugin, permissions: call.entry.served.unit.manifest.permissions }),
+      stages.redactor,
+    );
     const { id, tool, createdAtMs } = call.record;
     const durationMs = Math.round((performance.now() - (call.startedAt || call.enteredAt)) * 1000) / 1000;
     retire(call);

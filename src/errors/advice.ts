@@ -4,6 +4,7 @@ const forOperators =
 
 /** The next step for somebody: who cannot take it hears who can, instead of a command that would be refused. */
 export function adviseFor(role: 'admin' | 'caller' | undefined, fix: string): string {
-  if (role !== 'caller' || /operator/i.test(fix) || !forOperators.test(fix)) return fix;
+  // What lists choices, or begins with a step of one's own, may name such things.
+  if (role !== 'caller' || /operator|^(?:Known are|Send Author)/i.test(fix) || !forOperators.test(fix)) return fix;
   return `Ask the operator, who can help: ${fix}`;
 }

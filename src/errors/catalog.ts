@@ -55,7 +55,7 @@ export const errorCatalog = {
     fix: 'Use a new idempotency key for other arguments.',
     status: 409,
   },
-  'payload-too-large': { title: 'Too large', fix: 'Send less, or raise the limit in the config.', status: 413 },
+  'payload-too-large': { title: 'Too large', fix: 'Send less, or have the operator raise the limit in the config.', status: 413 },
   'plugin-not-ready': { title: 'Plugin cannot serve', fix: 'See hotcell why NAME.', status: 409 },
   'reload-failed': { title: 'Reload failed', fix: 'Mend the file; the last good generation keeps serving.', status: 422 },
   'rate-limited': { title: 'Too many calls', fix: 'Wait, then try again.', status: 429 },

@@ -152,7 +152,10 @@ export function createHookBook(parts: HookBookParts): HookBook {
       () => settled(reason),
       (error: unknown) => {
         if (!(error instanceof HotcellError)) parts.onFault(error);
-        build.failure = error instanceof HotcellError ? `${error.message} ${error.fix}` : 'The daemon failed; its log says why.';
+        build.failure =
+          error instanceof HotcellError
+            ? `${error.message} Mend it, then let its new files run: hotcell hook approve ${place.name}`
+            : 'The daemon failed; its log says why.';
         settled(build.failure);
       },
     );

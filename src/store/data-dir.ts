@@ -1,5 +1,5 @@
-import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { HotcellError } from '../errors/hotcell-error.ts';
 
 const pidFile = 'hotcell.pid';
@@ -11,12 +11,26 @@ export function databasePath(dataDir: string): string {
 }
 
 /**
+ * Makes a folder and those above it, if they are not there. Node's own way to do so never ends where a file system takes no
+ * folder and says that the one above is missing, as /proc does.
+ */
+export function makeFolder(path: string, mode?: number): void {
+  const parent = dirname(path);
+  if (parent !== path && !existsSync(parent)) makeFolder(parent, mode);
+  try {
+    mkdirSync(path, { mode });
+  } catch (error) {
+    if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw error;
+  }
+}
+
+/**
  * Makes sure that the data directory exists and that nobody else can read it (0700): it holds the admin token. A folder
  * that belongs to somebody else, or that holds other things and is open to others, is refused with `storage-failed`.
  */
 export function prepareDataDir(dataDir: string): void {
   try {
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    makeFolder(dataDir, 0o700);
     closeToOthers(dataDir);
   } catch (error) {
     if (error instanceof HotcellError) throw error;

@@ -1,6 +1,8 @@
-import type { PermissionKey } from '../../config/permission-set.ts';
+import type { PermissionKey, PermissionSet } from '../../config/permission-set.ts';
 import { errorCatalog } from '../../errors/catalog.ts';
+import { isCovered } from '../../permissions/decision.ts';
 import { describeGrantCommand, parsePermissionWords } from '../../permissions/permission-words.ts';
+import type { UnitManifest } from '../../units/unit.ts';
 import type { ExecutionError } from '../call-types.ts';
 import type { CallEnd } from './execution-record.ts';
 
@@ -32,7 +34,7 @@ export class CallNotes {
   }
 
   /** The end of the call with what was noted: a failure names the refused permissions, a success has them as a warning. */
-  addTo(end: CallEnd, plugin: string): CallEnd {
+  addTo(end: CallEnd, { name: plugin, permissions: requested }: Pick<UnitManifest, 'name' | 'permissions'>): CallEnd {
     const refused = [...(this.#refused ?? [])];
     const command = refused.length === 0 ? undefined : describeCommand(plugin, refused);
     const { error } = end;
@@ -44,9 +46,21 @@ export class CallNotes {
       ...end,
       ...(warnings !== undefined && { warnings }),
       ...(command !== undefined &&
-        error !== undefined && { error: { ...error, refused, fix: addCommand(error, { plugin, command, refused }) } }),
+        error !== undefined && {
+          error: {
+            ...error,
+            refused,
+            fix: addCommand(error, { plugin, command, refused, isRequested: isRequested(refused, requested) }),
+          },
+        }),
     };
   }
+}
+
+/** Whether all that was refused is among what the plugin asks for. */
+function isRequested(refused: readonly RefusedPermission[], requested: PermissionSet): boolean {
+  const parsed = parsePermissionWords(refused);
+  return parsed.ok && isCovered(parsed.permissions, requested);
 }
 
 function describeCommand(plugin: string, refused: readonly RefusedPermission[]): string | undefined {
@@ -60,12 +74,18 @@ function addCommand(
     plugin,
     command,
     refused,
-  }: { readonly plugin: string; readonly command: string; readonly refused: readonly RefusedPermission[] },
+    isRequested,
+  }: {
+    readonly plugin: string;
+    readonly command: string;
+    readonly refused: readonly RefusedPermission[];
+    readonly isRequested: boolean;
+  },
 ): string {
   // A refusal that came through the guest has the fix of all refusals.
   if (fix === errorCatalog['permission-denied'].fix) {
-    const all = `allow all that it asks for at once: hotcell grant ${plugin} --requested.`;
-    return message.includes(command) ? `Paste that line, or ${all}` : `Allow it with: ${command}, or ${all}`;
+    const all = isRequested ? `, or allow all that it asks for at once: hotcell grant ${plugin} --requested.` : '.';
+    return message.includes(command) ? `Paste that line${all}` : `Allow it with: ${command}${all}`;
   }
   if (message.includes(command) || fix.includes(command)) return fix;
   return `The call was refused ${refused.join(', ')}. Allow it with: ${command} ${fix}`.trim();

@@ -56,7 +56,10 @@ export function createGuardPlugin(options: GuardOptions): Plugin {
     setup(build) {
       const { proposed } = options;
       if (proposed !== undefined) {
-        build.onResolve({ filter: /.*/ }, ({ path }) => (proposed.has(path) ? { path } : undefined));
+        build.onResolve({ filter: /.*/ }, ({ path, resolveDir }) => {
+          const file = resolve(resolveDir, path);
+          return proposed.has(file) ? { path: file } : undefined;
+        });
       }
       build.onResolve({ filter }, (args) => (args.kind === 'entry-point' ? undefined : resolveGuarded(args, options)));
       build.onLoad({ filter: /.*/, namespace: 'file' }, (args) => loadFile(args.path, options));

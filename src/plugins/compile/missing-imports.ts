@@ -6,16 +6,26 @@ import type { PathPolicy } from './path-policy.ts';
 import { candidatePaths } from './type-imports.ts';
 
 const maxFolderEntries = 500;
+const maxMissingPackages = 100;
 
-/** The files of the plugin that a failed build looked for: when one of them appears, the plugin is worth another try. */
+/** The files of the plugin, and of packages, that a failed build looked for: when one of them appears, the plugin is worth another try. */
 export function findMissingFiles(messages: readonly Message[], rootDir: string, policy: PathPolicy): string[] {
   const targets = new Set<string>();
+  const packages = new Set<string>();
   for (const message of messages) {
-    const specifier = /^Could not resolve "(\.{1,2}\/.*)"/.exec(message.text)?.[1];
-    if (specifier === undefined || !message.location || message.location.namespace !== '') continue;
+    const specifier = /^Could not resolve "([^"]*)"/.exec(message.text)?.[1];
+    const packageName = specifier && readPackageName(specifier);
+    if (packageName) for (const folder of policy.packageDirs) packages.add(join(folder, packageName, 'package.json'));
+    if (!specifier?.startsWith('.') || !message.location || message.location.namespace !== '') continue;
     targets.add(resolve(rootDir, dirname(message.location.file), specifier));
   }
-  return [...targets].flatMap(candidatePaths).filter((path) => policy.ownerOf(path) === 'plugin');
+  const files = [...targets].flatMap(candidatePaths).filter((path) => policy.ownerOf(path) === 'plugin');
+  return [...files, ...[...packages].slice(0, maxMissingPackages)];
+}
+
+/** `lodash/fp` is of the package `lodash`, `@scope/name/part` of `@scope/name`; undefined for what is no name of a package. */
+function readPackageName(specifier: string): string | undefined {
+  return /^(?:@[\w.~-]+\/)?[a-z0-9_~][\w.~-]*/i.exec(specifier)?.[0];
 }
 
 /** Up to two files beside the missing one whose names are near, as the importer would write them. */

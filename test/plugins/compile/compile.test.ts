@@ -334,6 +334,17 @@ describe('what a build may read', () => {
     expect(await exportsOf()).toEqual({ text: '//# sourceMappingURL=x/*@ sourceMappingURL=y */' });
   });
 
+  it('says which package it missed, so that installing it mends the plugin', async () => {
+    write({
+      'plugins/a.ts':
+        "import { render } from '@scope/view/server'; import part from 'absent/part'; export default [render, part];",
+    });
+    const result = await compile();
+    expect(!result.ok && result.missing).toEqual(
+      expect.arrayContaining(['@scope/view', 'absent'].map((name) => join(root, 'node_modules', name, 'package.json'))),
+    );
+  });
+
   it('does not tell whether a file of the host exists', async () => {
     write({ 'plugins/a.ts': `import x from '../host/credentials.json'; export default x;` });
     const there = await diagnosticOf();

@@ -86,7 +86,10 @@ async function answerQuestion(
   if (approval.status !== 'open') throw describeEnded(approval);
   if (!isDecided && io.ask === undefined) {
     throw new HotcellError('usage-wrong', 'Nobody can be asked here, because this is no terminal.', {
-      fix: `Look at the question above, then: hotcell approve ${id} --yes, or hotcell approve ${id} --deny.`,
+      fix:
+        approval.caller === 'local'
+          ? `The operator's own call asks this, so only a person at a terminal lets it: hotcell approve ${id}. Or deny it: hotcell approve ${id} --deny.`
+          : `Look at the question above, then: hotcell approve ${id} --yes, or hotcell approve ${id} --deny.`,
     });
   }
   const said = isDecided ? (flags.yes === true ? 'yes' : 'no') : await askAnswer(io, 'Approve?');

@@ -54,7 +54,7 @@ export async function checkText(
   const proposed = new Map([[textFileOf(source), text]]);
   const built = await parts.builder.build(source, signal, { author: 'caller', proposed });
   const name = live?.manifest.name ?? nameFromFile(source.name);
-  if (!built.ok) return { name, ok: false, changed: true, diagnostic: built.diagnostic };
+  if (!built.ok) return { name, ok: false, changed: true, diagnostic: describeUnsaved(built.diagnostic, name) };
   const { manifest, contentHash, programKey } = built;
   if (!parts.isKept(source.path, programKey)) parts.engines[manifest.engine]?.discard({ programKey });
   const { pending } = parts.decideGrants({ path: source.path, contentHash, author: 'operator', manifest });
@@ -68,6 +68,12 @@ export async function checkText(
     permissions: { requested: manifest.permissions, pending },
     warnings: manifest.warnings,
   };
+}
+
+/** Nobody is asked for the sake of a text that was not saved. */
+function describeUnsaved(diagnostic: Diagnostic, name: string): Diagnostic {
+  if (diagnostic.code !== 'engine-pending') return diagnostic;
+  return { ...diagnostic, fix: `Save it, then answer the question: hotcell approve ${name}. Or do without.` };
 }
 
 /** A file that nobody saved yet, as it would lie in a plugin folder. */
