@@ -160,6 +160,33 @@ describe('createToolCaller', () => {
     expect(answers.map(({ output }) => output)).toEqual([1, 2, 1, 1, 3]);
   });
 
+  it('ends the session of a caller without a token with its call', async () => {
+    await house.publish('forgets', '(() => { let count = 0; return { handler: () => ++count }; })()', {
+      manifest: { isolation: 'session' },
+    });
+    const stranger = { id: 'anonymous:1', role: 'caller', isAnonymous: true } as const;
+    const call = () => house.caller.call({ ref: 'forgets', arguments: {}, caller: stranger, session: 'a' });
+    expect([(await call()).output, (await call()).output]).toEqual([1, 1]);
+  });
+
+  it('does not begin a call whose key was revoked while it was accepted', async () => {
+    const revoking = await openHouse({
+      parts: {
+        beforeCall: {
+          wants: () => true,
+          ask: async ({ arguments: args, caller }) => {
+            revoking.caller.shutOut(caller.id);
+            return args;
+          },
+        },
+      },
+    });
+    await revoking.publish('quick', '{ handler: () => 1 }');
+    const answer = await revoking.caller.call({ ref: 'quick', arguments: {}, caller: ann });
+    expect(answer).toMatchObject({ status: 'cancelled', error: { code: 'cancelled' } });
+    await revoking.close();
+  });
+
   it('needs a grant for a cell that all callers share', async () => {
     const plugin = '(() => { let count = 0; return { handler: () => ++count }; })()';
     await house.publish('shared', plugin, { manifest: { isolation: 'plugin' } });

@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { useSharedParts } from './rig/shared-parts.ts';
 import { answering, makeDeep, makeFolder, type Rig, startRig, textOf, until } from './rig/supervisor-rig.ts';
 
@@ -299,6 +299,25 @@ describe('createSupervisor', () => {
     const numbers = () => rig.supervisor.generations('a').map(({ number }) => number);
     await until(() => numbers().length === 3, 'the deletion');
     expect(numbers()).toEqual([5, 4, 3]);
+  });
+
+  it('keeps the files and the cells of a generation for a call that waits for a person', async () => {
+    const needed = new Set<string>();
+    const rig = await startWith({ 'a.ts': answering('0') }, { keep: 1, needsGeneration: (id) => needed.has(id) });
+    const { unit } = rig.registry.resolve('a').served;
+    needed.add(unit.id);
+    const discard = vi.spyOn(shared.get().engine, 'discard');
+    onTestFinished(() => discard.mockRestore());
+    for (const text of ['1', '2', '3']) {
+      writeFileSync(join(rig.plugins, 'a.ts'), answering(text));
+      await rig.supervisor.reload('a');
+    }
+    const numbers = () => rig.supervisor.generations('a').map(({ number }) => number);
+    await until(() => !numbers().includes(2), 'the deletion');
+    expect(numbers()).toEqual([4, 3, 1]);
+    const forgotten = discard.mock.calls.map(([{ programKey }]) => programKey);
+    expect(forgotten).toHaveLength(2);
+    expect(unit.runner.by === 'engine' && forgotten.includes(unit.runner.program.key)).toBe(false);
   });
 
   it('lets the first path have a name where both are new and names both files for the second', async () => {

@@ -272,6 +272,13 @@ describe('escalation: auto', () => {
     expect(await house.call('reader')).toMatchObject({ status: 'success' });
   });
 
+  it('does not run a text that is only checked on the engine above', async () => {
+    const hello = `export default { name: 'hello', description: 'x', handler: () => 1 };`;
+    const house = await start(makeFolder({ 'hello.ts': hello }, { escalation: 'auto' }));
+    const check = await house.client.invoke(pluginContracts.check, { name: 'hello', text: reader('hello') });
+    expect(check).toMatchObject({ ok: false, diagnostic: { code: 'engine-pending' } });
+  });
+
   it('is undone by the config of the next start', async () => {
     const folder = makeFolder({ 'reader.ts': reader('reader') }, { escalation: 'auto' });
     await stop(await start(folder));

@@ -8,8 +8,17 @@ import type { CallAnswer } from '../../src/calls/call-types.ts';
 import { createConfirm } from '../../src/capabilities/confirm.ts';
 import { HotcellError } from '../../src/errors/hotcell-error.ts';
 import type { Answerer, Approval } from '../../src/permissions/approvals/approval-types.ts';
+import { createRedactor } from '../../src/secrets/redaction.ts';
 import type { ServedUnit } from '../../src/units/unit.ts';
-import { admin, ann, type CallingHouse, type HouseOptions, openHouse, type PublishOptions } from './calling-house.ts';
+import {
+  admin,
+  ann,
+  type CallingHouse,
+  type HouseOptions,
+  openHouse,
+  type PublishOptions,
+  startEngine,
+} from './calling-house.ts';
 
 const flags = {
   isResearch: false,
@@ -173,6 +182,26 @@ describe('a call of a dangerous tool', () => {
     opened.approvals.answer((await findQuestion(opened)).id, 'denied', person);
     expect(await again).toMatchObject({ status: 'error' });
   });
+
+  it('ends as interrupted in the next run where its record does not hold the secret of its arguments', async () => {
+    folder = mkdtempSync(join(tmpdir(), 'hotcell-approvals-'));
+    const redactor = createRedactor();
+    redactor.learn('KEY', 's3cret-of-the-disk');
+    const first = await open({ dataDir: folder, parts: { redactor } });
+    await publish(first, 'wipe', wipes, dangerous);
+    const refused = expect(call(first, 'wipe', { disk: 's3cret-of-the-disk' })).rejects.toMatchObject({ code: 'shutting-down' });
+    const { id, executionId } = await findQuestion(first);
+    await first.close();
+    await refused;
+    house = undefined;
+
+    const second = await open({ dataDir: folder });
+    second.caller.resume(true);
+    expect(second.reader.get(executionId, ann)).toMatchObject({ status: 'error', error: { code: 'interrupted' } });
+    expect(second.approvals.get(id)?.status).toBe('withdrawn');
+    await second.store.committed();
+    expect(second.store.parkedCalls.list()).toEqual([]);
+  });
 });
 
 describe('a call that asks in the middle', () => {
@@ -220,6 +249,52 @@ describe('a call that asks in the middle', () => {
     await expect.poll(() => kept).toEqual([0]);
     finish();
     expect(await answer).toMatchObject({ output: [true, 'done'] });
+  });
+
+  it('is not kept with the memory from before something was done for it', async () => {
+    const own = await startEngine();
+    const isPictured = Promise.withResolvers<void>();
+    const isDone = Promise.withResolvers<void>();
+    /** How many calls were kept whenever another picture was taken. */
+    const kept: number[] = [];
+    const suspend = own.engine.suspend?.bind(own.engine);
+    own.engine.suspend = async (id) => {
+      kept.push(opened.store.parkedCalls.list().length);
+      const blob = await suspend?.(id);
+      isPictured.resolve();
+      await isDone.promise;
+      return blob;
+    };
+    const opened: CallingHouse = await openHouse({
+      engine: own.engine,
+      answer: async (request, user, signal) => {
+        if (request.op === 'confirm') {
+          const { payload } = await createConfirm(opened.approvals).answer(request, user, signal);
+          return { ok: true, payload: JSON.stringify(payload) };
+        }
+        if (request.payload.includes('second')) isDone.resolve();
+        else await isPictured.promise;
+        return { ok: true, payload: '"done"' };
+      },
+    });
+    house = opened;
+    await publish(
+      opened,
+      'asks',
+      `{ handler: async (args, context) => {
+        const asked = context.confirm('Well?');
+        await context.kv.get('first');
+        await context.kv.get('second');
+        return asked;
+      } }`,
+    );
+    const answer = call(opened, 'asks');
+    opened.approvals.answer((await findQuestion(opened)).id, 'approved', person);
+    expect(await answer).toMatchObject({ output: true });
+    expect(kept.slice(0, 2)).toEqual([0, 0]);
+    await opened.close();
+    await own.close();
+    house = undefined;
   });
 
   it('may ask twenty questions and no more, nor one that is no text or too long', async () => {

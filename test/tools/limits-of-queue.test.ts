@@ -29,6 +29,27 @@ describe('limits of the queue', () => {
     expect(house.leases.open).toBe(0);
   });
 
+  it('gives the places of cancelled calls that waited to others', async () => {
+    const gate = Promise.withResolvers<void>();
+    house = await openHouse({
+      queue: { maxRunning: 1, maxPending: 5, maxPendingPerCaller: 3 },
+      answer: () => gate.promise.then(() => ({ ok: true, payload: '1' })),
+      parts: { runnableSlots: 1 },
+    });
+    await house.publish('waits', waits);
+    const ids: string[] = [];
+    const call = () => house.caller.call({ ref: 'waits', arguments: {}, caller: ann, onAccepted: (id: string) => ids.push(id) });
+    const first = call();
+    for (let round = 0; round < 2; round++) {
+      const waiting = [call(), call(), call()];
+      for (const id of ids.slice(-3)) house.caller.cancel(id, ann);
+      expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual(['cancelled', 'cancelled', 'cancelled']);
+      expect(house.caller.load()).toEqual({ pending: 0, running: 1 });
+    }
+    gate.resolve();
+    expect((await first).status).toBe('success');
+  });
+
   it('keeps places for admins: of those that wait, and of those that run', async () => {
     const gate = Promise.withResolvers<void>();
     house = await openHouse({

@@ -29,6 +29,14 @@ const plugins = {
       name: 'kept_pair', isolation: 'session', description: 'Two tools in one cell.', permissions: { tools: ['*'] },
       tools: { pair_one: { description: 'One.', handler: call }, pair_two: { description: 'Two.', handler: () => 'two' } },
     };`,
+  'kept_wiper.ts': `
+    const call = async ({ name, args }: { name: string; args: any }, context) => {
+      try { return { output: await context.tools.call(name, args) }; } catch (error) { return { code: error.code }; }
+    };
+    export default {
+      name: 'kept_wiper', isolation: 'session', description: 'Two tools in one cell.', permissions: { tools: ['*'] },
+      tools: { wiper_calls: { description: 'Calls.', handler: call }, wiper_wipes: { description: 'Wipes.', isDangerous: true, handler: () => 'wiped' } },
+    };`,
   'echo.ts': `
     export default {
       version: '2.1.0', description: 'Says who calls.',
@@ -152,6 +160,18 @@ describe('createNestedCalls', () => {
     expect(answers.map(({ status }) => status)).toEqual(['success', 'success']);
     const refusals = answers.filter(({ output: got }) => JSON.stringify(got).includes('call-cycle'));
     expect(refusals.length).toBeLessThanOrEqual(1);
+  });
+
+  it('refuses a cell whose holder waits for a call that will want the cell of this one once a person lets it begin', async () => {
+    const first = small.call('kept_b', { name: 'wiper_wipes', args: {} }, { session: 'y' });
+    const boss = { id: 'boss', role: 'admin', mayAnswer: false, isPerson: true } as const;
+    const open = () => small.parts.approvals.list({ status: 'open', limit: 10 });
+    await expect.poll(open).toHaveLength(1);
+    expect(await output('wiper_calls', { name: 'kept_b', args: { name: 'echo' } }, { session: 'y', timeoutMs: 15_000 })).toEqual({
+      code: 'call-cycle',
+    });
+    for (const { id } of open()) small.parts.approvals.answer(id, 'approved', boss);
+    expect((await first).output).toEqual({ output: 'wiped' });
   });
 
   it('gives a child the time that is left', async () => {

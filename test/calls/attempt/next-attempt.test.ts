@@ -61,6 +61,22 @@ describe('createNextAttempt', () => {
     expect(isIdle()).toEqual(idle);
   });
 
+  it('does not try a call again that was cancelled as its attempt failed', async () => {
+    const own = await startEngine();
+    const failing = await openHouse({ engine: own.engine });
+    await failing.publish('fails', '{ handler: () => { throw new Error("no") } }', { tool: { idempotent: true, retries: 3 } });
+    const run = own.engine.run.bind(own.engine);
+    own.engine.run = async (request, ...rest) => {
+      const outcome = await run(request, ...rest);
+      failing.caller.cancel(request.executionId, ann);
+      return outcome;
+    };
+    const { executionId } = await failing.caller.call({ ref: 'fails', arguments: {}, caller: ann });
+    expect(failing.reader.get(executionId, ann)).toMatchObject({ status: 'error', attempts: 1 });
+    await failing.close();
+    await own.close();
+  });
+
   it('lets a call be cancelled while its code is made', async () => {
     build = never;
     const { id, answer } = await startSpin();

@@ -70,6 +70,13 @@ export const callMutants: MutantsByPromise = {
       replace: 'callerId: caller.id,',
       tests: ['test/tools/limits-of-queue.test.ts'],
     },
+    {
+      what: 'calls that were cancelled while they waited keep their places',
+      file: 'src/calls/wait/dispatcher.ts',
+      find: '      call.place = undefined;\n      call.pending?.leave();',
+      replace: '      call.place = undefined;',
+      tests: ['test/tools/limits-of-queue.test.ts'],
+    },
   ],
   'Setting the clock of the machine ends no call': [
     {
@@ -122,6 +129,13 @@ export const callMutants: MutantsByPromise = {
       find: "if (!isRunning(Number(name.split('-', 1)[0]))) rmSync",
       replace: 'if (false) rmSync',
       tests: ['test/engines/quickjs/suspend/waiting-memory.test.ts'],
+    },
+    {
+      what: 'every text that is checked leaves its image in the memory of the engine',
+      file: 'src/plugins/supervisor/build/check-text.ts',
+      find: 'parts.engines[manifest.engine]?.discard({ programKey });',
+      replace: '{}',
+      tests: ['test/plugins/supervisor/build/check-text.test.ts'],
     },
   ],
   'A call is not ended for the time that another took': [
@@ -178,6 +192,13 @@ export const callMutants: MutantsByPromise = {
       replace: '',
       tests: ['test/calls/attempt/nested-calls.test.ts'],
     },
+    {
+      what: 'a call that waits for a person counts as holding the cell that it will want',
+      file: 'src/calls/accept/nesting.ts',
+      find: " || phase === 'approval'",
+      replace: '',
+      tests: ['test/calls/attempt/nested-calls.test.ts'],
+    },
   ],
   'A key that is used twice executes once': [
     {
@@ -193,6 +214,13 @@ export const callMutants: MutantsByPromise = {
       find: 'if (!hasSameArguments) {',
       replace: 'if (false) {',
       tests: ['test/calls/accept/idempotency.test.ts'],
+    },
+    {
+      what: 'a key is used up by a call that the schema of the plugin refused',
+      file: 'src/calls/call.ts',
+      find: 'if (call.refused !== undefined) call.releaseKey?.();',
+      replace: '',
+      tests: ['test/tools/standard-schemas.test.ts'],
     },
   ],
   'No operation tells one caller anything of another': [
@@ -247,6 +275,13 @@ export const callMutants: MutantsByPromise = {
       replace: '',
       tests: ['test/events/event-log.test.ts'],
     },
+    {
+      what: 'the session of a caller without a token outlives its call',
+      file: 'src/calls/call.ts',
+      find: 'stages.engines[runner.engine]?.discard({ cellKey });',
+      replace: '',
+      tests: ['test/calls/call.test.ts'],
+    },
   ],
   'A key hears of no tool beyond its list': [
     {
@@ -283,6 +318,13 @@ export const callMutants: MutantsByPromise = {
       find: 'if (maxConcurrent !== undefined && underWay >= maxConcurrent) {',
       replace: 'if (false) {',
       tests: ['test/calls/accept/caller-limits.test.ts'],
+    },
+    {
+      what: 'a key that is revoked while its call is accepted has it run',
+      file: 'src/calls/call.ts',
+      find: ' || stages.isShutOut(call.request.caller.id)',
+      replace: '',
+      tests: ['test/calls/call.test.ts'],
     },
   ],
   'Where a plugin failed, and what stands there': [
@@ -479,6 +521,20 @@ export const callMutants: MutantsByPromise = {
       find: 'const endLease = served.lease();',
       replace: 'const endLease = (): void => {};',
       tests: ['test/promises/no-dropped-calls.test.ts'],
+    },
+    {
+      what: 'a reload forgets the cells of a call that waits for a person',
+      file: 'src/plugins/supervisor/publisher.ts',
+      find: 'if (parts.needsGeneration?.(outgoing.id)) return;',
+      replace: '',
+      tests: ['test/plugins/supervisor.test.ts'],
+    },
+    {
+      what: 'reloads delete the files of a generation that a call waits in',
+      file: 'src/plugins/supervisor/publisher.ts',
+      find: ' || parts.needsGeneration?.(kept.id) === true',
+      replace: '',
+      tests: ['test/plugins/supervisor.test.ts'],
     },
   ],
 };

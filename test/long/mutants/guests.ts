@@ -326,6 +326,13 @@ export const guestMutants: MutantsByPromise = {
       replace: "become('failed', 'nothing', ['withdraw'])",
       tests: ['test/plugins/lifecycle.test.ts'],
     },
+    {
+      what: 'a check of the very text that serves drops its program',
+      file: 'src/plugins/supervisor/build/check-text.ts',
+      find: 'if (!parts.isKept(source.path, programKey)) ',
+      replace: '',
+      tests: ['test/plugins/supervisor/build/check-text.test.ts'],
+    },
   ],
   "What a plugin writes cannot steer the operator's terminal": [
     {

@@ -19,6 +19,20 @@ export const permissionMutants: MutantsByPromise = {
       replace: 'joinPermissions(preset, requested)',
       tests: ['test/permissions/engine.test.ts'],
     },
+    {
+      what: 'a text that is only checked runs on the engine above by the right of the operator',
+      file: 'src/plugins/supervisor/build/check-text.ts',
+      find: "{ author: 'caller', proposed }",
+      replace: '{ proposed }',
+      tests: ['test/promises/escalation.test.ts'],
+    },
+    {
+      what: 'a call that was cancelled as its attempt failed is run again',
+      file: 'src/calls/attempt/next-attempt.ts',
+      find: 'if (call.controller.signal.aborted) return over;',
+      replace: '',
+      tests: ['test/calls/attempt/next-attempt.test.ts'],
+    },
   ],
   'A permission that nobody enforces is refused': [
     {
@@ -122,6 +136,20 @@ export const permissionMutants: MutantsByPromise = {
       find: "revoke({ pluginPath }, 'removal');",
       replace: '',
       tests: ['test/permissions/grants.test.ts'],
+    },
+    {
+      what: 'a list that names a built-in means whoever comes while that is off',
+      file: 'src/names/tool-owners.ts',
+      find: ' || names.isReserved(name)',
+      replace: '',
+      tests: ['test/names/tool-owners.test.ts'],
+    },
+    {
+      what: 'a list binds a name to a file that is gone',
+      file: 'src/names/tool-owners.ts',
+      find: ' && (names.isThere(owner) || names.isReserved(name))',
+      replace: '',
+      tests: ['test/names/tool-owners.test.ts'],
     },
   ],
   'A build is the work of who wrote it': [
@@ -251,6 +279,20 @@ export const permissionMutants: MutantsByPromise = {
       find: 'if (findServable !== undefined && findServable(entry.served.unit.id) === undefined) {',
       replace: 'if (false) {',
       tests: ['test/promises/approvals-survive.test.ts', 'test/tools/approvals.test.ts'],
+    },
+    {
+      what: 'a call goes on after a restart with what is left of its redacted arguments',
+      file: 'src/calls/wait/resume-calls.ts',
+      find: 'if (facts.argumentsHash !== undefined && ',
+      replace: 'if (false && ',
+      tests: ['test/tools/approvals.test.ts'],
+    },
+    {
+      what: 'a call is kept with the memory from before something was done for it',
+      file: 'src/calls/wait/durable-waits.ts',
+      find: ' || wait.effects !== effects',
+      replace: '',
+      tests: ['test/tools/approvals.test.ts'],
     },
   ],
   'No question is approved that was not shown whole': [

@@ -58,6 +58,8 @@ export interface RigOptions {
   readonly deny?: readonly string[];
   readonly keep?: number;
   readonly drainMs?: number;
+  /** Whether a call that waits for a person began with a generation. */
+  readonly needsGeneration?: (generationId: string) => boolean;
   readonly polling?: boolean;
   /** The build of the daemon; another one than that of the rig before makes its generations anew. */
   readonly program?: string;
@@ -111,6 +113,7 @@ export async function startRig(shared: SharedParts, options: RigOptions = {}): P
     engines: { quickjs: shared.engine, ...(shared.extism ? { extism: shared.extism } : {}) },
     registry,
     names,
+    ...(options.needsGeneration && { needsGeneration: options.needsGeneration }),
     decideGrants: ({ manifest }) => decideGrants(manifest.permissions, { preset: rig.grants, grantRequested: false }),
     madeBy: { terms: 'test', program: options.program ?? 'test' },
     onFault: (error) => {

@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { useSharedParts } from '../../rig/shared-parts.ts';
 import { answering, makeFolder, startRig } from '../../rig/supervisor-rig.ts';
 
@@ -53,6 +53,16 @@ describe('checkText', () => {
     await rig.call('hello');
     expect(await rig.supervisor.check('hello', answering('saved'))).toMatchObject({ ok: true, changed: false });
     expect(await rig.call('hello')).toBe('saved');
+  });
+
+  it('has the engine forget what was built to be checked, and never what is kept', async () => {
+    const rig = await startWith({ 'hello.ts': answering('saved') });
+    const discard = vi.spyOn(shared.get().engine, 'discard');
+    await rig.supervisor.check('hello', answering('saved'));
+    expect(discard).not.toHaveBeenCalled();
+    await rig.supervisor.check('hello', answering('proposed'));
+    expect(discard).toHaveBeenCalledExactlyOnceWith({ programKey: expect.any(String) });
+    discard.mockRestore();
   });
 
   it('takes the name of a file that is not there yet, and writes none', async () => {
