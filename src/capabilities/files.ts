@@ -10,7 +10,7 @@ import type { Mounts } from './files/mounts.ts';
 import { describeEntry, hasEntry, listFolder, readFile } from './files/reading.ts';
 import { admitName, admitPath, type GrantedPath } from './files/request.ts';
 import { createWorkspaces, type FilePlace, type Workspaces } from './files/workspaces.ts';
-import { appendFile, deleteEntry, makeFolder, writeFile } from './files/writing.ts';
+import { appendFile, createFolder, deleteEntry, writeFile } from './files/writing.ts';
 import { createPayloadReader } from './payload.ts';
 
 interface Parts {
@@ -69,7 +69,7 @@ const answersByOperation: Readonly<Record<string, Answer>> = {
   },
   'files.mkdir': async (request, user, parts) => {
     const granted = admitPath(readPathPayload(request).path, 'write', user);
-    return placeOf(parts, granted, user).change((workspace) => makeFolder(workspace, granted));
+    return placeOf(parts, granted, user).change((workspace) => createFolder(workspace, granted));
   },
   'files.delete': async (request, user, parts) => {
     const { path, recursive = false } = readDeletePayload(request);

@@ -56,7 +56,7 @@ export async function appendFile(
 }
 
 /** Makes a folder and those above it. */
-export async function makeFolder(workspace: Workspace, { names }: GrantedPath): Promise<CapabilityResult> {
+export async function createFolder(workspace: Workspace, { names }: GrantedPath): Promise<CapabilityResult> {
   await using _folder = await makeFolders(workspace, names);
   return { payload: null };
 }
