@@ -1,4 +1,4 @@
-import { type ErrorCode, errorCatalog } from '../errors/catalog.ts';
+import { isErrorCode } from '../errors/catalog.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 
 /** The error that an answer of the daemon tells. */
@@ -15,9 +15,4 @@ export function readProblem(value: unknown, status: number | undefined): Hotcell
     facts: Object.fromEntries(members),
     ...(typeof fix === 'string' ? { fix } : {}),
   });
-}
-
-/** Tells whether a value is a code of the catalog. */
-export function isErrorCode(code: unknown): code is ErrorCode {
-  return typeof code === 'string' && Object.hasOwn(errorCatalog, code);
 }

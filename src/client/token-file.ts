@@ -1,7 +1,7 @@
 import { chmodSync, linkSync, lstatSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { HotcellError } from '../errors/hotcell-error.ts';
-import { makeFolder } from '../store/data-dir.ts';
+import { makeFolders } from '../store/data-dir.ts';
 
 const tokenPattern = /^[\x21-\x7e]{1,512}$/;
 
@@ -12,7 +12,7 @@ const tokenPattern = /^[\x21-\x7e]{1,512}$/;
 export function readAdminToken(options: { readonly dataDir: string; readonly env: NodeJS.ProcessEnv }): string {
   const fromEnv = options.env.HOTCELL_TOKEN;
   if (fromEnv !== undefined && fromEnv !== '') return checkToken(fromEnv, 'HOTCELL_TOKEN');
-  makeFolder(options.dataDir, 0o700);
+  makeFolders(options.dataDir, 0o700);
   const file = join(options.dataDir, 'token');
   return readTokenFile(file) ?? makeTokenFile(file);
 }

@@ -109,6 +109,9 @@ export interface RunUsage {
   readonly logLines: number;
 }
 
+/** Of a run that did not begin. */
+export const noUsage: RunUsage = Object.freeze({ cpuMs: 0, hostCalls: 0, logLines: 0 });
+
 /** What an engine starts a generation from. */
 export interface LoadRequest {
   readonly key: string;

@@ -1,4 +1,4 @@
-import { type ErrorCode, errorCatalog } from '../errors/catalog.ts';
+import { type ErrorCode, errorCatalog, isErrorCode } from '../errors/catalog.ts';
 import type { GuestError, StackFrame } from './engine.ts';
 import { findIssueCode, type ThrowReport } from './throw-report.ts';
 
@@ -75,10 +75,6 @@ function findCode(report: ThrowReport, fallback: ErrorCode): ErrorCode {
   if (/stack overflow|call stack size/i.test(report.message)) return 'stack-exceeded';
   if (report.name === 'SandboxError') return 'engine-failed';
   return fallback;
-}
-
-function isErrorCode(code: string): code is ErrorCode {
-  return Object.hasOwn(errorCatalog, code);
 }
 
 function describe(report: ThrowReport): string {

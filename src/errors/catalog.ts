@@ -221,3 +221,8 @@ export const errorCatalog = {
 
 /** A stable error code. */
 export type ErrorCode = keyof typeof errorCatalog;
+
+/** Whether a text is one of the codes. */
+export function isErrorCode(code: unknown): code is ErrorCode {
+  return typeof code === 'string' && Object.hasOwn(errorCatalog, code);
+}

@@ -4,7 +4,7 @@ import { HotcellError } from '../errors/hotcell-error.ts';
 import { operatorId } from '../permissions/approvals/approval-answerer.ts';
 import { describeGrantCommand } from '../permissions/permission-words.ts';
 import { createSlots } from '../queues/slots.ts';
-import { makeFolder } from '../store/data-dir.ts';
+import { makeFolders } from '../store/data-dir.ts';
 import { createToolsNews } from '../tools/tools-news.ts';
 import type { ServedUnit } from '../units/unit.ts';
 import type { UnitContent, UnitSource } from '../units/unit-book.ts';
@@ -332,7 +332,7 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
 
   function createRoot(path: string): void {
     try {
-      makeFolder(path);
+      makeFolders(path);
     } catch (error) {
       const reason = error instanceof HotcellError || error instanceof Error ? error.message : String(error);
       events.publish('watch-problem', { subject: path, data: { path, message: `The folder cannot be created: ${reason}` } });

@@ -14,9 +14,9 @@ export function databasePath(dataDir: string): string {
  * Makes a folder and those above it, if they are not there. Node's own way to do so never ends where a file system takes no
  * folder and says that the one above is missing, as /proc does.
  */
-export function makeFolder(path: string, mode?: number): void {
+export function makeFolders(path: string, mode?: number): void {
   const parent = dirname(path);
-  if (parent !== path && !existsSync(parent)) makeFolder(parent, mode);
+  if (parent !== path && !existsSync(parent)) makeFolders(parent, mode);
   try {
     mkdirSync(path, { mode });
   } catch (error) {
@@ -30,7 +30,7 @@ export function makeFolder(path: string, mode?: number): void {
  */
 export function prepareDataDir(dataDir: string): void {
   try {
-    makeFolder(dataDir, 0o700);
+    makeFolders(dataDir, 0o700);
     closeToOthers(dataDir);
   } catch (error) {
     if (error instanceof HotcellError) throw error;

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { makeFolder, prepareDataDir } from '../../src/store/data-dir.ts';
+import { makeFolders, prepareDataDir } from '../../src/store/data-dir.ts';
 
 let home: string;
 beforeEach(() => {
@@ -10,21 +10,21 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(home, { recursive: true, force: true }));
 
-describe('makeFolder', () => {
+describe('makeFolders', () => {
   it('makes all that is missing above a folder, and leaves what is there', () => {
-    makeFolder(join(home, 'a', 'b', 'c'), 0o700);
-    makeFolder(join(home, 'a', 'b', 'c'), 0o755);
+    makeFolders(join(home, 'a', 'b', 'c'), 0o700);
+    makeFolders(join(home, 'a', 'b', 'c'), 0o755);
     expect(statSync(join(home, 'a', 'b', 'c')).mode & 0o777).toBe(0o700);
   });
 
   it('does not take a file for a folder', () => {
     writeFileSync(join(home, 'file'), '');
-    expect(() => makeFolder(join(home, 'file'))).toThrow(/EEXIST/);
-    expect(() => makeFolder(join(home, 'file', 'below'))).toThrow(/ENOTDIR/);
+    expect(() => makeFolders(join(home, 'file'))).toThrow(/EEXIST/);
+    expect(() => makeFolders(join(home, 'file', 'below'))).toThrow(/ENOTDIR/);
   });
 
   it.runIf(process.platform === 'linux')('comes to an end where a file system takes no folders', () => {
-    expect(() => makeFolder('/proc/hotcell/data')).toThrow(/ENOENT/);
+    expect(() => makeFolders('/proc/hotcell/data')).toThrow(/ENOENT/);
   });
 });
 

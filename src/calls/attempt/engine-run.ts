@@ -1,13 +1,11 @@
 import type { BorderHost } from '../../border/border.ts';
 import type { Limits } from '../../config/limits.ts';
-import type { RunOutcome, RunRequest } from '../../engines/engine.ts';
+import { noUsage, type RunOutcome, type RunRequest } from '../../engines/engine.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import type { DaemonRun, EngineRunner } from '../../units/unit.ts';
 import type { ActiveCall } from '../active-call.ts';
 import { type Engines, runnerOf } from '../runner.ts';
 import { chooseTimeoutMs } from '../time-limit.ts';
-
-const noUsage = { cpuMs: 0, hostCalls: 0, logLines: 0 };
 
 /** Runs one attempt, or goes on with a call of the last run of the daemon. Never rejects: a fault of the runner is told to `onFault` and ends the call as `engine-failed`. */
 export async function runAttempt(

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { type ErrorCode, errorCatalog } from '../../errors/catalog.ts';
+import { errorCatalog, isErrorCode } from '../../errors/catalog.ts';
 import type { ExecutionRow } from '../../store/execution-types.ts';
 import type { Execution, ExecutionError } from '../call-types.ts';
 
@@ -68,10 +68,6 @@ function readCut(json: string): NonNullable<Execution['cut']> {
 function readWarnings(json: string): readonly string[] {
   const parsed = readJson(json);
   return Array.isArray(parsed) ? parsed.map(String) : [];
-}
-
-function isErrorCode(code: string): code is ErrorCode {
-  return Object.hasOwn(errorCatalog, code);
 }
 
 function readJson(json: string): unknown {

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { modelContracts } from '../../operations/contracts/models.ts';
-import { formatTime } from '../render/plugin.ts';
+import { formatTime } from '../render/format.ts';
 import { tame } from '../render/style.ts';
 import { renderTable } from '../render/table.ts';
 import type { CliSession } from '../session.ts';

@@ -1,6 +1,6 @@
 import type { ApprovalView } from '../../operations/contracts/approvals.ts';
 import { cleanUntrustedText, describeUntrustedValue } from '../../permissions/untrusted-text.ts';
-import { formatTime } from './plugin.ts';
+import { formatTime } from './format.ts';
 import type { Style } from './style.ts';
 import { type Column, renderTable } from './table.ts';
 

@@ -1,6 +1,6 @@
 import type { HookItem } from '../../operations/contracts/hooks.ts';
 import { cleanUntrustedText } from '../../permissions/untrusted-text.ts';
-import { formatTime } from './plugin.ts';
+import { formatTime } from './format.ts';
 import type { Style } from './style.ts';
 import { renderTable } from './table.ts';
 

@@ -1,6 +1,6 @@
 import type { EventEnvelope } from '../../events/event.ts';
+import { formatDuration, formatTime } from './format.ts';
 import { renderLogLine } from './log.ts';
-import { formatDuration, formatTime } from './plugin.ts';
 import { type Style, tame } from './style.ts';
 
 /** What people at the terminal of a daemon see of calls and of what they log. */

@@ -2,7 +2,8 @@ import { basename } from 'node:path';
 import type { EventEnvelope } from '../../events/event.ts';
 import { quoteQuestion } from './approval.ts';
 import { placeOf } from './error.ts';
-import { formatDuration, formatTime, paintState } from './plugin.ts';
+import { formatDuration, formatTime } from './format.ts';
+import { paintState } from './plugin.ts';
 import { type Style, tame } from './style.ts';
 
 /** What a person at the terminal of a daemon sees of an event: one line a reload, the frame of what broke, else nothing. */

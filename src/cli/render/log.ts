@@ -1,5 +1,5 @@
 import type { LogLine } from '../../border/border.ts';
-import { formatTime } from './plugin.ts';
+import { formatTime } from './format.ts';
 import { type Style, tame } from './style.ts';
 
 /** Lines that a handler logged, each with its time. */

@@ -4,6 +4,7 @@ import { describeGrantCommand } from '../../permissions/permission-words.ts';
 import type { PluginView } from '../../plugins/plugin-types.ts';
 import type { TextCheck } from '../../plugins/supervisor/build/check-text.ts';
 import { renderDiagnostic } from './error.ts';
+import { formatDuration, formatTime } from './format.ts';
 import { type Style, tame } from './style.ts';
 import { type Column, renderTable } from './table.ts';
 
@@ -84,16 +85,4 @@ export function formatPermissions(set: PermissionSet): string {
     return `${key}=${typeof value === 'object' ? JSON.stringify(value) : String(value)}`;
   });
   return words.length === 0 ? 'nothing' : tame(words.join(' '));
-}
-
-/** A point in time, as the clock of this machine shows it. */
-export function formatTime(atMs: number): string {
-  const date = new Date(atMs - new Date(atMs).getTimezoneOffset() * 60_000);
-  return date.toISOString().replace('T', ' ').slice(0, 19);
-}
-
-/** A duration in the unit that suits it. */
-export function formatDuration(durationMs: number): string {
-  if (durationMs < 10) return `${durationMs.toFixed(1)} ms`;
-  return durationMs < 10_000 ? `${Math.round(durationMs)} ms` : `${(durationMs / 1000).toFixed(1)} s`;
 }

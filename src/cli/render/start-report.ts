@@ -4,8 +4,9 @@ import type { PluginView } from '../../plugins/plugin-types.ts';
 import type { ToolEntry } from '../../tools/tool-types.ts';
 import { formatWords, quoteForShell, sampleArguments } from '../sample-arguments.ts';
 import { renderDiagnostic } from './error.ts';
+import { formatDuration } from './format.ts';
 import { renderWarnings } from './live-event.ts';
-import { describeNeed, formatDuration, paintState } from './plugin.ts';
+import { describeNeed, paintState } from './plugin.ts';
 import { type Style, tame } from './style.ts';
 
 /** What a start led to. */

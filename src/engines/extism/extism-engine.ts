@@ -5,7 +5,7 @@ import { type Limits, resolveLimits } from '../../config/limits.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { answerAside, createPlaces, type Place } from '../../queues/places.ts';
 import { Deadline, watchDeadline } from '../deadline.ts';
-import type { Engine, GuestError, LoadRequest, RunOutcome, RunRequest } from '../engine.ts';
+import { type Engine, type GuestError, type LoadRequest, noUsage, type RunOutcome, type RunRequest } from '../engine.ts';
 import { createRunEnd, type RunEnd } from '../run-end.ts';
 import { createLoopWaker } from '../wakeful-loop.ts';
 import { type CompiledModule, createModuleCache, type ModuleCache } from './module/module-cache.ts';
@@ -36,7 +36,6 @@ interface PlacedCall {
 const slowDescribe = new GuestFault('time-exceeded', 'The export describe did not answer within its time.');
 /** A call that takes less is worth staying awake for. */
 const shortMs = 0.5;
-const noUsage = { cpuMs: 0, hostCalls: 0, logLines: 0 };
 
 /**
  * Runs `.wasm` modules of the Extism ABI: every call in a fresh instance, in a worker thread that is ended when the call

@@ -2,7 +2,7 @@ import { nestsDeeper } from '../../config/json-nesting.ts';
 import type { Limits } from '../../config/limits.ts';
 import type { HotcellError } from '../../errors/hotcell-error.ts';
 import { forbiddenSegments } from '../../permissions/forbidden-segments.ts';
-import type { GuestError, LoadResult, RunOutcome } from '../engine.ts';
+import { type GuestError, type LoadResult, noUsage, type RunOutcome } from '../engine.ts';
 import { memoryExceeded } from '../guest-errors.ts';
 import type { EndReason } from '../run-end.ts';
 import type { TurnResult } from './guest-channel.ts';
@@ -25,7 +25,6 @@ export interface TurnFacts {
 }
 
 const maxExportedDepth = 200;
-const noUsage = { cpuMs: 0, hostCalls: 0, logLines: 0 };
 
 /** The outcome of a call. */
 export function describeCall(facts: TurnFacts): RunOutcome {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
 import { type AuditEntry, auditContracts } from '../../../operations/contracts/audit.ts';
-import { formatTime } from '../../render/plugin.ts';
+import { formatTime } from '../../render/format.ts';
 import { renderTable } from '../../render/table.ts';
 import type { CliSession } from '../../session.ts';
 import { type ListFlags, withDaemon } from '../command.ts';

@@ -1,6 +1,6 @@
 import type { CallerRules } from '../../../callers/caller.ts';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
-import { formatTime } from '../../render/plugin.ts';
+import { formatTime } from '../../render/format.ts';
 
 /** The flags that lay down the rules of a key. */
 export interface RuleFlags {

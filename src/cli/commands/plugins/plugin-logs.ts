@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Client } from '../../../client/client.ts';
-import { isErrorCode } from '../../../client/problem.ts';
+import { isErrorCode } from '../../../errors/catalog.ts';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
 import type { EventEnvelope } from '../../../events/event.ts';
 import type { EventType } from '../../../events/event-table.ts';
@@ -8,8 +8,8 @@ import { eventContracts } from '../../../operations/contracts/events.ts';
 import { executionContracts } from '../../../operations/contracts/executions.ts';
 import { pluginContracts } from '../../../operations/contracts/plugins.ts';
 import { renderDiagnostic } from '../../render/error.ts';
+import { formatDuration, formatTime } from '../../render/format.ts';
 import { renderLogLine } from '../../render/log.ts';
-import { formatDuration, formatTime } from '../../render/plugin.ts';
 import { type Style, tame } from '../../render/style.ts';
 import type { CliSession } from '../../session.ts';
 import { type ListFlags, withDaemon } from '../command.ts';

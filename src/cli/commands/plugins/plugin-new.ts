@@ -3,7 +3,7 @@ import { join, relative } from 'node:path';
 import type { Command } from 'commander';
 import type { CliFlags } from '../../../config/sources.ts';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
-import { makeFolder } from '../../../store/data-dir.ts';
+import { makeFolders } from '../../../store/data-dir.ts';
 import { findPluginDirs } from '../../find-plugin.ts';
 import type { CliSession } from '../../session.ts';
 import { pluginTemplate } from '../../templates.ts';
@@ -26,7 +26,7 @@ export function registerPluginNew(plugin: Command, session: CliSession): void {
       }
       const file = join(folder, `${name}.ts`);
       const shown = relative(session.io.cwd, file) || file;
-      makeFolder(folder);
+      makeFolders(folder);
       writeNew(file, shown, pluginTemplate(name));
       session.print(`${session.style.green('✓')} wrote ${shown}\n  Try it: hotcell call ${name} text="two words"\n`);
     });

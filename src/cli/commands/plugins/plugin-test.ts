@@ -8,7 +8,7 @@ import { pluginContracts } from '../../../operations/contracts/plugins.ts';
 import { type ToolView, toolContracts } from '../../../operations/contracts/tools.ts';
 import { exitCodeFor, exitCodes } from '../../exit-codes.ts';
 import { renderDiagnostic, renderExecutionError } from '../../render/error.ts';
-import { formatDuration } from '../../render/plugin.ts';
+import { formatDuration } from '../../render/format.ts';
 import { formatWords } from '../../sample-arguments.ts';
 import type { CliSession } from '../../session.ts';
 import { type ListFlags, withDaemonOrAlone } from '../command.ts';

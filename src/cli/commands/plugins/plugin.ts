@@ -8,7 +8,8 @@ import { type PluginState, pluginStates } from '../../../plugins/plugin-types.ts
 import type { ReloadResult } from '../../../plugins/supervisor-types.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { renderDiagnostic } from '../../render/error.ts';
-import { formatDuration, formatTime, renderCheck, renderPlugin, renderPlugins } from '../../render/plugin.ts';
+import { formatDuration, formatTime } from '../../render/format.ts';
+import { renderCheck, renderPlugin, renderPlugins } from '../../render/plugin.ts';
 import { tame } from '../../render/style.ts';
 import { type Column, renderTable } from '../../render/table.ts';
 import type { CliSession } from '../../session.ts';

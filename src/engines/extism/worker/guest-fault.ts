@@ -1,4 +1,4 @@
-import { type ErrorCode, errorCatalog } from '../../../errors/catalog.ts';
+import { type ErrorCode, isErrorCode } from '../../../errors/catalog.ts';
 import type { GuestError, StackFrame } from '../../engine.ts';
 import { toGuestError } from '../../guest-errors.ts';
 import type { ThrowReport } from '../../throw-report.ts';
@@ -24,10 +24,6 @@ export class GuestFault extends Error {
   static fromRefusal(refusal: { readonly code: string; readonly message: string }): GuestFault {
     return new GuestFault(isErrorCode(refusal.code) ? refusal.code : 'handler-threw', refusal.message);
   }
-}
-
-function isErrorCode(code: string): code is ErrorCode {
-  return Object.hasOwn(errorCatalog, code);
 }
 
 /**
