@@ -152,10 +152,7 @@ export function createHookBook(parts: HookBookParts): HookBook {
       () => settled(reason),
       (error: unknown) => {
         if (!(error instanceof HotcellError)) parts.onFault(error);
-        build.failure =
-          error instanceof HotcellError
-            ? `${error.message} Mend it, then let its new files run: hotcell hook approve ${place.name}`
-            : 'The daemon failed; its log says why.';
+        build.failure = describeFailure(error, place.name);
         settled(build.failure);
       },
     );
@@ -293,4 +290,11 @@ function hearsEvent({ events }: HookManifest, event: HookEvent): boolean {
 
 function hearsTool(tools: readonly string[], tool: string | undefined): boolean {
   return tool === undefined || tools.length === 0 || tools.some((glob) => globMatches(glob, tool));
+}
+
+/** A hook that is mended has other files, which a person has to let run. */
+function describeFailure(error: unknown, name: string): string {
+  if (!(error instanceof HotcellError)) return 'The daemon failed; its log says why.';
+  const isMendedByApproval = error.code === 'compile-failed' || error.code === 'load-failed';
+  return `${error.message} ${isMendedByApproval ? `Mend it, then let its new files run: hotcell hook approve ${name}.` : error.fix}`;
 }

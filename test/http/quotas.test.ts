@@ -72,9 +72,9 @@ const count = (items: readonly unknown[], wanted: unknown) => items.filter((item
 describe('what one caller and strangers can hold of the doors', () => {
   it('leaves the operator all that is needed, whatever they hold at once', async () => {
     const key = await makeKey();
-    const strangers = await Promise.all(Array.from({ length: 300 }, () => openSocket()));
-    const streams = await Promise.all(Array.from({ length: 256 }, () => openStream(key)));
-    const sockets = await Promise.all(Array.from({ length: 300 }, () => openSocket(bearer(key))));
+    const strangers = await inBatches(300, () => openSocket());
+    const streams = await inBatches(256, () => openStream(key));
+    const sockets = await inBatches(300, () => openSocket(bearer(key)));
     // Few enough to be asked for within the time that the first one is good for, whose end gives its place back.
     const tickets = await Promise.all(Array.from({ length: 100 }, () => makeTicket(key)));
 
@@ -226,3 +226,12 @@ describe('a WebSocket whose client is gone', () => {
     expect(alive.readyState).toBe(WebSocket.OPEN);
   });
 });
+
+/** More at once than a listening socket has room for would be lost on a busy machine before the daemon sees them. */
+async function inBatches<Made>(count: number, make: () => Promise<Made>): Promise<Made[]> {
+  const made: Made[] = [];
+  while (made.length < count) {
+    made.push(...(await Promise.all(Array.from({ length: Math.min(50, count - made.length) }, make))));
+  }
+  return made;
+}

@@ -133,9 +133,9 @@ describe('a call of a dangerous tool', () => {
   it('has its own time after the wait', async () => {
     const opened = await open();
     await publish(opened, 'wipe', wipes, dangerous);
-    const answer = opened.caller.call({ ref: 'wipe', arguments: { disk: 'D' }, caller: ann, timeoutMs: 50 });
+    const answer = opened.caller.call({ ref: 'wipe', arguments: { disk: 'D' }, caller: ann, timeoutMs: 1000 });
     const { id } = await findQuestion(opened);
-    await expect.poll(() => Date.now() - (opened.approvals.get(id)?.createdAtMs ?? Date.now())).toBeGreaterThan(120);
+    await expect.poll(() => Date.now() - (opened.approvals.get(id)?.createdAtMs ?? Date.now())).toBeGreaterThan(1200);
     opened.approvals.answer(id, 'approved', person);
     expect(await answer).toMatchObject({ output: 'wiped D' });
   });

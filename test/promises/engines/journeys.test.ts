@@ -89,7 +89,7 @@ describe.each(scripts.map((subject) => [subject.title, subject] as const))('a ca
     const answers = await world.tryAs(subject, { read: ['.'], write: ['.'] }, steps);
     expect(answers).toMatchObject([{ ok: true }, { ok: true, value: { size, sum: expect.any(Number) } }]);
     expect(Object(answers[1]).value.sum).toBe(bulkSum(size));
-  });
+  }, 120_000);
 });
 
 describe('tools that call tools of other engines', () => {

@@ -97,7 +97,7 @@ describeDocker('limits of a plugin in a container', () => {
       status: 'error',
       error: { code: 'engine-failed' },
     });
-  });
+  }, 120_000);
 
   it('refuses host calls above their number, and too many at once', async () => {
     const asks = `const all = await Promise.allSettled(Array.from({ length: 4 }, () => context.kv.get('a')));
