@@ -87,7 +87,7 @@ describe('createEventHooks', () => {
   it('leaves out what a hook is too slow for, and says so once', async () => {
     await open({
       stuck: {
-        'HOOK.md': hookText('events: ["tool:after"]\ntimeoutMs: 1000'),
+        'HOOK.md': hookText('events: ["tool:after"]\ntimeoutMs: 60000'),
         'handler.ts': 'export default async () => { await new Promise((resolve) => setTimeout(resolve, 600_000)); };',
       },
     });
