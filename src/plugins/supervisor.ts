@@ -162,7 +162,8 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
   function findNewFile(name: string): { source: PluginSource; live: undefined } | undefined {
     const [root] = roots.filter(({ kind }) => kind === 'plugins');
     const isNew = classifyName(name) === 'code' && basename(name) === name;
-    if (!isNew || root === undefined || pluginSet.queues.values().some(({ record }) => record.source.name === name)) return undefined;
+    if (!isNew || root === undefined || pluginSet.queues.values().some(({ record }) => record.source.name === name))
+      return undefined;
     return { source: sourceOfNewFile(root, name), live: undefined };
   }
 
