@@ -1,11 +1,11 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pino } from 'pino';
 import { loadConfig } from '../src/config/load.ts';
 import { startDaemon } from '../src/main.ts';
 import type { Daemon } from '../src/operations/daemon-types.ts';
 import { parsePermissions } from '../src/permissions/parse.ts';
+import { createDaemonLog } from '../src/secrets/daemon-log.ts';
 
 /** A daemon with folders of its own. */
 export interface BenchDaemon {
@@ -39,7 +39,7 @@ export async function startBenchDaemon(
     config,
     version: '0.0.0-bench',
     listen: options.listen ?? false,
-    log: pino({ level: 'silent' }),
+    log: createDaemonLog(),
   });
   return {
     daemon,

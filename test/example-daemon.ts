@@ -2,12 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import pino from 'pino';
 import type { Caller } from '../src/callers/caller.ts';
 import type { CallAnswer } from '../src/calls/call-types.ts';
 import { loadConfig } from '../src/config/load.ts';
 import { startDaemon } from '../src/main.ts';
 import { parsePermissions } from '../src/permissions/parse.ts';
+import { createDaemonLog } from '../src/secrets/daemon-log.ts';
 import { fewThreads, giveWarmCache } from './data-dir.ts';
 import { sharedReader } from './shared-builds.ts';
 
@@ -32,7 +32,7 @@ export async function startExampleDaemon(flags: { readonly grantRequested: boole
     schemaReader: sharedReader,
     version: '0.0.0',
     listen: false,
-    log: pino({ level: 'silent' }),
+    log: createDaemonLog(),
   });
   const { caller, plugins, tools } = daemon.parts;
   return {

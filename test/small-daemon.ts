@@ -1,7 +1,6 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import pino from 'pino';
 import { stringify } from 'yaml';
 import type { Caller } from '../src/callers/caller.ts';
 import type { CallRequest } from '../src/calls/call-types.ts';
@@ -10,6 +9,7 @@ import type { Settings } from '../src/config/schema.ts';
 import type { EventEnvelope } from '../src/events/event.ts';
 import { startDaemon } from '../src/main.ts';
 import { parsePermissions } from '../src/permissions/parse.ts';
+import { createDaemonLog } from '../src/secrets/daemon-log.ts';
 import { fewThreads, giveWarmCache } from './data-dir.ts';
 import { sharedReader } from './shared-builds.ts';
 
@@ -42,7 +42,7 @@ export async function startSmallDaemon(
     version: '0.0.0',
     listen: options.listen ?? false,
     onEvent: (event) => events.push(event),
-    log: pino({ level: 'silent' }),
+    log: createDaemonLog(),
   });
   const { parts } = daemon;
   return {

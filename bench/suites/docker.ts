@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import pino from 'pino';
 import { loadConfig } from '../../src/config/load.ts';
 import { startDaemon } from '../../src/main.ts';
 import { parsePermissions } from '../../src/permissions/parse.ts';
+import { createDaemonLog } from '../../src/secrets/daemon-log.ts';
 import { type Row, summarise, timeRounds } from '../measure.ts';
 
 const ROUNDS = 60;
@@ -38,7 +38,7 @@ writeFileSync(
   JSON.stringify({ grantRequested: true, docker: { commands: { echo: image } } }),
 );
 const config = loadConfig({ flags: {}, env: {}, cwd: folder, parsePermissions });
-const daemon = await startDaemon({ config, version: '0.0.0', listen: false, log: pino({ level: 'silent' }) });
+const daemon = await startDaemon({ config, version: '0.0.0', listen: false, log: createDaemonLog() });
 
 const ours = async (): Promise<void> => {
   const { status } = await daemon.parts.caller.call({ ref: 'native', arguments: {}, caller: { id: 'local', role: 'admin' } });

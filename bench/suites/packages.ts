@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
-import { pino } from 'pino';
 import type { Client } from '../../src/client/client.ts';
 import { createLocalClient } from '../../src/client/local-client.ts';
 import { loadConfig } from '../../src/config/load.ts';
@@ -13,6 +12,7 @@ import { grantContracts } from '../../src/operations/contracts/grants.ts';
 import { pluginContracts } from '../../src/operations/contracts/plugins.ts';
 import { toolContracts } from '../../src/operations/contracts/tools.ts';
 import { parsePermissions } from '../../src/permissions/parse.ts';
+import { createDaemonLog } from '../../src/secrets/daemon-log.ts';
 import type { Row } from '../measure.ts';
 import { startPlace } from '../packages/place.ts';
 
@@ -43,7 +43,7 @@ const config = loadConfig({
   cwd: home,
   parsePermissions,
 });
-const daemon = await startDaemon({ config, version: '0.0.0-bench', listen: false, log: pino({ level: 'silent' }) });
+const daemon = await startDaemon({ config, version: '0.0.0-bench', listen: false, log: createDaemonLog() });
 const client = createLocalClient(daemon);
 const names = readdirSync(`${folder}plugins`).map((file) => file.replace(/\.js$/, ''));
 const trials: Trial[] = [];

@@ -1,10 +1,10 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import pino from 'pino';
 import type { Client } from '../client/client.ts';
 import { createLocalClient } from '../client/local-client.ts';
 import type { Config } from '../config/config-types.ts';
+import { createDaemonLog } from '../secrets/daemon-log.ts';
 import { describeNoDaemon } from './data-dir.ts';
 import type { CliIo } from './io.ts';
 import { readVersion } from './version.ts';
@@ -38,7 +38,7 @@ export async function runAlone(io: CliIo, { config, dataDir, keeps }: AloneOptio
       config: { ...config, ...present, dataDir: passing ?? dataDir },
       version: readVersion(),
       listen: false,
-      log: pino({ level: 'silent' }),
+      log: createDaemonLog(),
     });
     const client = createLocalClient(daemon);
     return { ...client, close: () => client.close().finally(removePassing) };

@@ -1,10 +1,10 @@
-import pino, { type Logger } from 'pino';
 import { prettyFactory } from 'pino-pretty';
 import { operatorCaller } from '../callers/caller.ts';
 import type { Config } from '../config/config-types.ts';
 import type { CliFlags } from '../config/sources.ts';
 import type { EventEnvelope } from '../events/event.ts';
 import { drainMs } from '../operations/daemon-types.ts';
+import { createDaemonLog, type DaemonLog } from '../secrets/daemon-log.ts';
 import { createLiveCalls } from './render/live-calls.ts';
 import { renderLiveEvent, renderWarnings } from './render/live-event.ts';
 import { renderStartReport, type StartReport } from './render/start-report.ts';
@@ -29,10 +29,9 @@ interface ServeOptions {
 
 /** How the life of a daemon is told. */
 interface StartView {
-  readonly log: Logger;
+  readonly log: DaemonLog;
   /** The least important lines that are shown with this config. */
   readonly levelOf: (config: Config) => string;
-  readonly redaction: LogRedaction;
   onEvent(event: EventEnvelope): void;
   /** `url` listens, and every plugin has a state. */
   started(daemon: StartedDaemon): void;
@@ -59,12 +58,11 @@ export async function serve(session: CliSession, flags: CliFlags, { json, quiet 
     warmUp: true,
     onEvent: view.onEvent,
     log: view.log,
-    onRedaction: view.redaction.use,
     reread: {
       cwd: io.cwd,
       async readConfig() {
         const fresh = await session.readConfig(flags);
-        view.log.level = view.levelOf(fresh);
+        view.log.logger.level = view.levelOf(fresh);
         return fresh;
       },
     },
@@ -96,33 +94,14 @@ function lookFor<Found>(find: () => Found): Found | undefined {
   }
 }
 
-/** Takes secrets out of the log, as soon as the daemon knows them. */
-interface LogRedaction {
-  use(redact: (json: string) => string): void;
-  /** A line of the log with its line break. */
-  apply(line: string): string;
-}
-
-function createLogRedaction(): LogRedaction {
-  let redact = (json: string): string => json;
-  return {
-    use: (given) => {
-      redact = given;
-    },
-    apply: (line) => `${redact(line.trimEnd())}\n`,
-  };
-}
-
 function createPeopleView({ io, style, print }: CliSession, config: Config, quiet: boolean): StartView {
   const levelOf = ({ log: { level } }: Config) => (level === 'info' ? 'warn' : level);
   const prettify = prettyFactory({ colorize: io.isTTY, ignore: 'pid,hostname' });
-  const redaction = createLogRedaction();
-  const write = (line: string) => void io.stderr.write(prettify(redaction.apply(line)) ?? '');
+  const write = (line: string) => void io.stderr.write(prettify(line) ?? '');
   let tell = (_event: EventEnvelope): void => {};
   return {
-    redaction,
     levelOf,
-    log: pino({ level: levelOf(config) }, { write }),
+    log: createDaemonLog({ level: levelOf(config), write }),
     onEvent: (event) => tell(event),
     started(daemon) {
       const calls = createLiveCalls(style, daemon.readError);
@@ -142,13 +121,10 @@ function createPeopleView({ io, style, print }: CliSession, config: Config, quie
 }
 
 function createServiceView({ io }: CliSession, config: Config): StartView {
-  const redaction = createLogRedaction();
-  const log = pino(
-    { level: config.log.level, base: { pid: process.pid } },
-    { write: (line: string) => void io.stdout.write(redaction.apply(line)) },
-  );
+  const write = (line: string) => void io.stdout.write(line);
+  const log = createDaemonLog({ level: config.log.level, base: { pid: process.pid }, write });
+  const { logger } = log;
   return {
-    redaction,
     levelOf: (fresh) => fresh.log.level,
     log,
     onEvent({ type, subject, data }) {
@@ -158,14 +134,14 @@ function createServiceView({ io }: CliSession, config: Config): StartView {
           : quietEvents.has(type)
             ? 'debug'
             : 'info';
-      log[level]({ event: type, subject, ...data }, `${type} ${subject}`);
+      logger[level]({ event: type, subject, ...data }, `${type} ${subject}`);
     },
     started: ({ url, version, tookMs, plugins, tools }) =>
-      log.info(
+      logger.info(
         { url, version, durationMs: Math.round(tookMs), plugins: plugins.length, tools: tools.length },
         `listening on ${url}`,
       ),
-    stopping: () => log.info('stopping'),
+    stopping: () => logger.info('stopping'),
   };
 }
 

@@ -35,7 +35,8 @@ const sayAgainMs = 60_000;
 
 /** Opens the store, the secrets and the event log; calls that a crash cut off are ended first. */
 export function layFoundation(options: DaemonOptions, closers: Closers): Foundation {
-  const { version, log, resolver, schemaReader } = options;
+  const { version, resolver, schemaReader } = options;
+  const log = options.log.logger;
   const openedConfig = openConfig(options.config, options.reread?.cwd ?? '');
   const { config } = openedConfig;
   const startedAtMs = Date.now();
@@ -71,7 +72,7 @@ export function layFoundation(options: DaemonOptions, closers: Closers): Foundat
     onProblem: (sentence) => log.warn(sentence),
   });
   const { redactor } = secrets;
-  options.onRedaction?.(redactor.json);
+  options.log.redactWith(redactor.json);
   const events = createEventLog({ store, now: Date.now, redact: redactor.value, onSubscriberError: (error) => logFault(error) });
   told = events;
   if (options.onEvent) closers.push(events.subscribe({}, options.onEvent));

@@ -1,8 +1,8 @@
-import type { Logger } from 'pino';
 import type { Resolve } from '../capabilities/network/resolve.ts';
 import type { Config } from '../config/config-types.ts';
 import type { EventEnvelope } from '../events/event.ts';
 import type { SchemaReader } from '../plugins/schema/schema-types.ts';
+import type { DaemonLog } from '../secrets/daemon-log.ts';
 import type { Operation } from './operation.ts';
 import type { OperationParts } from './operation-parts.ts';
 
@@ -17,7 +17,7 @@ export interface DaemonOptions {
   readonly listen: boolean;
   /** Sees every event from the start on. Must not throw. */
   readonly onEvent?: (event: EventEnvelope) => void;
-  readonly log: Logger;
+  readonly log: DaemonLog;
   /** Gets ready for the first save once it serves. */
   readonly warmUp?: boolean;
   /** Reads the config again as it was read for this start; without it an edit of the file counts at the next start. */
@@ -26,8 +26,6 @@ export interface DaemonOptions {
   readonly resolver?: Resolve;
   /** Reads types for several daemons of one process, and is closed with none of them; without it the daemon opens its own. */
   readonly schemaReader?: SchemaReader;
-  /** Handed what takes secrets out of a line of JSON, before anything is logged that may hold one. */
-  readonly onRedaction?: (redact: (json: string) => string) => void;
 }
 
 /** A running daemon. */

@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createCallQuestions } from '../../src/cli/call-questions.ts';
 import type { CliIo } from '../../src/cli/io.ts';
@@ -12,6 +11,7 @@ import { loadConfig } from '../../src/config/load.ts';
 import { startDaemon } from '../../src/main.ts';
 import type { Daemon } from '../../src/operations/daemon-types.ts';
 import { parsePermissions } from '../../src/permissions/parse.ts';
+import { createDaemonLog } from '../../src/secrets/daemon-log.ts';
 import { question } from '../permissions/approval-books.ts';
 
 const cwd = mkdtempSync(join(tmpdir(), 'hotcell-questions-'));
@@ -20,7 +20,7 @@ let daemon: Daemon;
 let client: Client;
 beforeAll(async () => {
   const config = loadConfig({ flags: {}, env: {}, cwd, parsePermissions });
-  daemon = await startDaemon({ config, version: '0.0.0', listen: false, log: pino({ level: 'silent' }) });
+  daemon = await startDaemon({ config, version: '0.0.0', listen: false, log: createDaemonLog() });
   client = createLocalClient(daemon);
 });
 afterAll(async () => {

@@ -1,12 +1,12 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import pino from 'pino';
 import { loadConfig } from '../../src/config/load.ts';
 import type { EventEnvelope } from '../../src/events/event.ts';
 import type { EventType } from '../../src/events/event-table.ts';
 import { startDaemon } from '../../src/main.ts';
 import { parsePermissions } from '../../src/permissions/parse.ts';
+import { createDaemonLog } from '../../src/secrets/daemon-log.ts';
 import { giveWarmCache } from '../data-dir.ts';
 import { sharedReader } from '../shared-builds.ts';
 
@@ -45,7 +45,7 @@ export async function openDoor() {
     schemaReader: sharedReader,
     version: '9.9.9',
     listen: true,
-    log: pino({ level: 'silent' }),
+    log: createDaemonLog(),
   });
   const { url = '', token, operations, parts } = daemon;
   return {

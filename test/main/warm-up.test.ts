@@ -1,12 +1,12 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import pino from 'pino';
 import { expect, it, onTestFinished } from 'vitest';
 import { loadConfig } from '../../src/config/load.ts';
 import type { EventEnvelope } from '../../src/events/event.ts';
 import { startDaemon } from '../../src/main.ts';
 import { parsePermissions } from '../../src/permissions/parse.ts';
+import { createDaemonLog } from '../../src/secrets/daemon-log.ts';
 
 it('a start that warms up leaves neither plugin nor tool, event nor file, also when it ends at once', async () => {
   const cwd = mkdtempSync(join(tmpdir(), 'hotcell-warm-'));
@@ -19,7 +19,7 @@ it('a start that warms up leaves neither plugin nor tool, event nor file, also w
     listen: true,
     warmUp: true,
     onEvent: (event) => events.push(event),
-    log: pino({ level: 'silent' }),
+    log: createDaemonLog(),
   });
   expect(daemon.parts.plugins.list()).toEqual([]);
   expect(daemon.parts.tools.list()).toEqual([]);

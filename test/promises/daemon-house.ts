@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import pino from 'pino';
 import type { CallAnswer } from '../../src/calls/call-types.ts';
 import { type Client, createHttpClient } from '../../src/client/client.ts';
 import { loadConfig } from '../../src/config/load.ts';
@@ -10,6 +9,7 @@ import { startDaemon } from '../../src/main.ts';
 import { toolContracts } from '../../src/operations/contracts/tools.ts';
 import type { Daemon, DaemonOptions } from '../../src/operations/daemon-types.ts';
 import { parsePermissions } from '../../src/permissions/parse.ts';
+import { createDaemonLog } from '../../src/secrets/daemon-log.ts';
 import { giveWarmCache } from '../data-dir.ts';
 import { sharedReader } from '../shared-builds.ts';
 
@@ -44,7 +44,7 @@ export async function openDaemonHouse(
     if (!event.type.startsWith('execution-')) events.push(event);
     for (const listener of listeners) listener(event);
   };
-  const log = pino({ level: 'silent' });
+  const log = createDaemonLog();
   const config = readConfig();
   giveWarmCache(config.dataDir);
   const daemon = await startDaemon({

@@ -1,7 +1,6 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import pino from 'pino';
 import type { Static, TSchema } from 'typebox';
 import { onTestFinished } from 'vitest';
 import { stringify } from 'yaml';
@@ -15,6 +14,7 @@ import { prepareOperations } from '../../src/operations/invoke.ts';
 import type { OperationContract } from '../../src/operations/operation.ts';
 import { parsePermissions } from '../../src/permissions/parse.ts';
 import type { PluginView } from '../../src/plugins/plugin-types.ts';
+import { createDaemonLog } from '../../src/secrets/daemon-log.ts';
 import { fewThreads, giveWarmCache } from '../data-dir.ts';
 import { sharedReader } from '../shared-builds.ts';
 
@@ -60,7 +60,7 @@ export function openIdentityHouse(files: Readonly<Record<string, string>>, setti
     async start() {
       const config = loadConfig({ flags: {}, env: {}, cwd: folder, parsePermissions });
       giveWarmCache(config.dataDir);
-      const log = pino({ level: 'silent' });
+      const log = createDaemonLog();
       running = await startDaemon({
         config,
         schemaReader: sharedReader,

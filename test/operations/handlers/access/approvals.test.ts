@@ -1,13 +1,13 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadConfig } from '../../../../src/config/load.ts';
 import { startDaemon } from '../../../../src/main.ts';
 import type { Daemon } from '../../../../src/operations/daemon-types.ts';
 import type { ApprovalRequest } from '../../../../src/permissions/approvals/approval-types.ts';
 import { parsePermissions } from '../../../../src/permissions/parse.ts';
+import { createDaemonLog } from '../../../../src/secrets/daemon-log.ts';
 import { until } from '../../../plugins/rig/supervisor-rig.ts';
 
 const asks = (net: string) => `export default {
@@ -22,7 +22,7 @@ const keys: Record<string, { id: string; key: string }> = {};
 
 async function start(): Promise<void> {
   const config = loadConfig({ flags: { port: '0' }, env: {}, cwd, parsePermissions });
-  daemon = await startDaemon({ config, version: '0.0.0', listen: true, log: pino({ level: 'silent' }) });
+  daemon = await startDaemon({ config, version: '0.0.0', listen: true, log: createDaemonLog() });
 }
 
 beforeAll(async () => {
