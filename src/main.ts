@@ -46,7 +46,7 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
   const registry = createToolRegistry({ names });
   const findOwner = (programKey: string) =>
     registry.list().find(({ served: { unit } }) => unit.runner.by === 'engine' && unit.runner.program.key === programKey);
-  const { engines, sandbox } = await openEngines(foundation, {
+  const { engines, commands } = await openEngines(foundation, {
     onKill(programKey) {
       const path = findOwner(programKey)?.served.unit.path;
       if (path !== undefined) plugins.noteKill(path, 'its code did not stop when its time was over');
@@ -79,9 +79,9 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
   });
   // Who brings tools. The plugin folders come last: they know the near names of what nobody has.
   const units = createUnitBook([hosted, plugins.units]);
-  const calls = { engines, sandbox, registry, units, names, escalationRules, plugins, tracer, approvals, uses, audit };
+  const calls = { engines, commands, registry, units, names, escalationRules, plugins, tracer, approvals, uses, audit };
   const { caller, models, capabilities, journey } = openCalls(foundation, { ...calls, beforeCall: () => hooks.beforeCall });
-  const hooks = openHooks(foundation, { engines, sandbox, approvals, journey });
+  const hooks = openHooks(foundation, { engines, commands, approvals, journey });
   const { skills } = openHosted(foundation, { hosted, native: capabilities.native, grants, grantQuestions });
 
   const anonymous = createAnonymousCleaner({ store, dataDir: config.dataDir, onFault: logFault });
@@ -107,8 +107,8 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
     forgetAnonymous: anonymous.forget,
     secrets,
     models,
-    images: sandbox.images,
-    containers: sandbox,
+    images: commands.images,
+    containers: commands,
     hooks: hooks.book,
     version,
     startedAtMs,
@@ -162,7 +162,7 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
     });
     closers.push(() => watch.close());
   }
-  void sandbox.sweep().catch((error: unknown) => log.debug({ err: error }, 'containers of an earlier run were not swept'));
+  void commands.sweep().catch((error: unknown) => log.debug({ err: error }, 'containers of an earlier run were not swept'));
   isReady = true;
   if (options.warmUp) {
     const ending = new AbortController();

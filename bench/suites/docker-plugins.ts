@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defaultSettings } from '../../src/config/defaults.ts';
 import type { Isolation } from '../../src/engines/engine.ts';
+import { createCommandRunner } from '../../src/engines/process/docker/command/command-runner.ts';
 import { createDockerEngine } from '../../src/engines/process/docker/engine/docker-engine.ts';
-import { createSandboxRunner } from '../../src/engines/process/docker/sandbox-runner.ts';
 import { createEngineCall } from '../engine-call.ts';
 import { type Row, summarise, timeRounds } from '../measure.ts';
 
@@ -26,13 +26,13 @@ const args = JSON.stringify({ text: 'The quick brown fox jumps over the lazy dog
 const expected = '{"words":9}';
 const folder = mkdtempSync(join(tmpdir(), 'hotcell-bench-'));
 const settings = { ...defaultSettings.docker, images: [], pluginImage: image };
-const sandbox = createSandboxRunner({
+const commands = createCommandRunner({
   dataDir: folder,
   settings,
   env: {},
   onFault: (error) => process.stderr.write(`${error}\n`),
 });
-const engine = createDockerEngine({ dataDir: folder, settings, sandbox });
+const engine = createDockerEngine({ dataDir: folder, settings, commands });
 const code = `${handler}\nexport default { name: 'words', handler };`;
 const runAs = createEngineCall(engine, { label: 'words.ts', code, argumentsJson: args });
 const callAs = (isolation: Isolation) => async () => {
@@ -69,7 +69,7 @@ for (let round = 0; round < 3; round++) {
   samples.fresh.push(...(await timeFresh(PEER_ROUNDS / 3)));
 }
 await engine.close();
-await sandbox.close();
+await commands.close();
 rmSync(folder, { recursive: true, force: true });
 
 const run = summarise(samples.run);

@@ -1,4 +1,4 @@
-import type { SandboxFile, SandboxRequest } from './sandbox.ts';
+import type { CommandFile, CommandRequest } from './container-command.ts';
 
 /** A command for a container, with everything decided that is not the caller's to decide. */
 export interface NativeCommand {
@@ -10,12 +10,12 @@ export interface NativeCommand {
   /** Files and folders of the workspace that it sees, as far as `read` is granted. */
   readonly paths: readonly string[];
   /** Files of whoever owns the command, in one folder beside those of the workspace; what changes there stays behind. */
-  readonly own?: { readonly folder: string; readonly files: readonly SandboxFile[] };
+  readonly own?: { readonly folder: string; readonly files: readonly CommandFile[] };
   readonly timeoutMs: number;
   readonly cpus?: number;
   /** It may reach what `net` is granted for. */
   readonly network: boolean;
-  readonly onOutput?: SandboxRequest['onOutput'];
+  readonly onOutput?: CommandRequest['onOutput'];
 }
 
 /** How it ended: `files` came back to the workspace, `left` did not, because no grant allows it or it is no regular file. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { BorderAnswer, BorderRequest } from '../border/border.ts';
 import type { Capability, CapabilityTable } from '../border/capability.ts';
-import type { RunSandboxed } from '../border/sandbox.ts';
+import type { RunCommand } from '../border/container-command.ts';
 import type { Config } from '../config/config-types.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import type { Approvals } from '../permissions/approvals/approval-types.ts';
@@ -29,7 +29,7 @@ export interface CapabilityParts {
   /** The call journey, for `context.tools`. */
   readonly tools?: ToolPort | undefined;
   /** Runs native commands, for `context.run`. */
-  readonly sandbox?: RunSandboxed | undefined;
+  readonly runCommand?: RunCommand | undefined;
   /** The models, for `context.llm`. */
   readonly models?: TextGenerator | undefined;
   /** Stands in for the clock that counts the days of budgets; epoch ms. */
@@ -60,7 +60,7 @@ export function createCapabilityTable(parts: CapabilityParts): CapabilityTable {
     fetch,
     files,
     createKv({ table: store.kv, limits: config.kv }),
-    createRun({ sandbox: parts.sandbox, settings: config.docker, files, dial: fetch.dial }),
+    createRun({ runCommand: parts.runCommand, settings: config.docker, files, dial: fetch.dial }),
     ...(parts.tools === undefined ? [] : [createTools(parts.tools)]),
     ...(parts.approvals === undefined ? [] : [createConfirm(parts.approvals)]),
     ...(parts.models === undefined ? [] : [createLlm({ generator: parts.models, budgets, redactor: parts.secrets?.redactor })]),
@@ -85,8 +85,8 @@ export function createCapabilityTable(parts: CapabilityParts): CapabilityTable {
     },
     dial: fetch.dial,
     native: async (command, user, signal) => {
-      if (parts.sandbox === undefined) throw new HotcellError('not-supported', 'Containers are not part of this daemon.');
-      return runNative({ sandbox: parts.sandbox, settings: config.docker, files, dial: fetch.dial }, command, user, signal);
+      if (parts.runCommand === undefined) throw new HotcellError('not-supported', 'Containers are not part of this daemon.');
+      return runNative({ runCommand: parts.runCommand, settings: config.docker, files, dial: fetch.dial }, command, user, signal);
     },
     workspace: files.workspace,
     endCall: fetch.endCall,

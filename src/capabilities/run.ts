@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox';
 import type { BorderRequest } from '../border/border.ts';
 import type { Capability, CapabilityResult, CapabilityTable } from '../border/capability.ts';
 import type { CapabilityUser } from '../border/capability-user.ts';
-import type { RunSandboxed } from '../border/sandbox.ts';
+import type { RunCommand } from '../border/container-command.ts';
 import type { Config } from '../config/config-types.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import { findNearNames } from '../errors/near-names.ts';
@@ -14,7 +14,7 @@ import { runNative } from './run/run-native.ts';
 /** What `context.run` needs of the daemon. */
 export interface RunParts {
   /** Absent where no engine for commands is built in. */
-  readonly sandbox: RunSandboxed | undefined;
+  readonly runCommand: RunCommand | undefined;
   readonly settings: Config['docker'];
   /** `context.files`, by which files come and go: with its grants, limits and quota. */
   readonly files: Capability;
@@ -65,12 +65,12 @@ async function answerRun(
 ): Promise<CapabilityResult> {
   const { command, args = [], options = {} } = readPayload(request);
   admitCommand(command, user);
-  const { sandbox, settings, files } = parts;
+  const { runCommand, settings, files } = parts;
   const image = chooseImage(command, options, settings);
-  if (sandbox === undefined) throw new HotcellError('not-supported', 'context.run is not part of this daemon.');
+  if (runCommand === undefined) throw new HotcellError('not-supported', 'context.run is not part of this daemon.');
   const stdin = request.body ?? (options.stdin === undefined ? undefined : Buffer.from(options.stdin));
   const { stdout, stderr, ...facts } = await runNative(
-    { sandbox, settings, files, dial: parts.dial },
+    { runCommand, settings, files, dial: parts.dial },
     {
       image,
       command,

@@ -279,7 +279,7 @@ export const budgets = {
     ...sharePlaces(docker.maxRunning),
     atBound: processMeans,
     settings: ['docker.maxRunning'],
-    tests: ['engines/process/docker/container-places.test.ts'],
+    tests: ['engines/process/docker/command/container-places.test.ts'],
   },
   'docker.commandQueue': {
     holds: 'commands that wait for a container',
@@ -287,7 +287,7 @@ export const budgets = {
     ...shareQueue(docker.maxWaiting),
     atBound: 'the command is refused with `queue-full`; admins have the reserve beyond the bound in all',
     settings: ['docker.maxWaiting'],
-    tests: ['engines/process/docker/container-places.test.ts'],
+    tests: ['engines/process/docker/command/container-places.test.ts'],
   },
   'cells.sessions': {
     holds: 'kept cells of the sandbox: of sessions, and of plugins that keep one for all',

@@ -1,5 +1,5 @@
 import type { BorderHost } from '../border/border.ts';
-import type { RunSandboxed } from '../border/sandbox.ts';
+import type { RunCommand } from '../border/container-command.ts';
 import { maxInputDepth, nestsDeeper, nestsTooDeep } from '../config/json-nesting.ts';
 import { watchDeadline } from '../engines/deadline.ts';
 import type { GuestError } from '../engines/engine.ts';
@@ -30,7 +30,7 @@ const maxLines = 100;
  * Runs the scripts of hooks, each run in a container of its own: the event as JSON on standard input, its name as the first
  * argument, the files of the hook in the working folder. A JSON object on standard output is the answer.
  */
-export function createShellRunner(run: RunSandboxed, maxOutputBytes: number): (script: ShellScript) => DaemonRunner {
+export function createShellRunner(run: RunCommand, maxOutputBytes: number): (script: ShellScript) => DaemonRunner {
   async function runScript(script: ShellScript, request: DaemonRun, host: BorderHost, signal: AbortSignal): Promise<Ended> {
     const { executionId, argumentsJson, deadline, limits } = request;
     const dial = host.dial?.bind(host);

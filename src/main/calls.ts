@@ -48,7 +48,7 @@ export function openCalls(
   readonly journey: Journey;
 } {
   const { config, closers, store, events, secrets, resolver, logFault } = foundation;
-  const { engines, sandbox, registry, units, names, escalationRules, plugins, tracer, approvals, uses, audit, beforeCall } =
+  const { engines, commands, registry, units, names, escalationRules, plugins, tracer, approvals, uses, audit, beforeCall } =
     needs;
   const models = createModels({
     settings: config.models,
@@ -58,7 +58,7 @@ export function openCalls(
     config,
     store,
     secrets,
-    sandbox: sandbox.run,
+    runCommand: commands.run,
     models,
     approvals,
     tools: createToolPort({ registry, nested: () => caller.nested }),

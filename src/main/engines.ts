@@ -2,9 +2,9 @@ import { sharePlaces, spareExtismThreads } from '../config/budgets.ts';
 import type { Engine, EngineName } from '../engines/engine.ts';
 import { createExtismEngine } from '../engines/extism/extism-engine.ts';
 import { createDenoEngine } from '../engines/process/deno/deno-engine.ts';
+import { type CommandRunner, createCommandRunner } from '../engines/process/docker/command/command-runner.ts';
 import { createDockerEngine } from '../engines/process/docker/engine/docker-engine.ts';
-import { allowNamedImages } from '../engines/process/docker/image-uses.ts';
-import { createSandboxRunner, type SandboxRunner } from '../engines/process/docker/sandbox-runner.ts';
+import { allowNamedImages } from '../engines/process/docker/images/image-uses.ts';
 import { createQuickJsEngine, type QuickJsOptions } from '../engines/quickjs/engine.ts';
 import { forbiddenSegments } from '../permissions/forbidden-segments.ts';
 import type { Foundation } from './foundation.ts';
@@ -12,7 +12,7 @@ import type { Foundation } from './foundation.ts';
 /** Every engine by its name, and what runs native commands. */
 export interface OpenEngines {
   readonly engines: Partial<Record<EngineName, Engine>>;
-  readonly sandbox: SandboxRunner;
+  readonly commands: CommandRunner;
 }
 
 /** What engines tell of programs: whose code did not stop when its time was over, and whose kept cell was lost, and why. */
@@ -32,14 +32,14 @@ export async function openEngines(foundation: Foundation, news: ProgramNews): Pr
   closers.push(() => extism.close());
   const deno = createDenoEngine({ dataDir: config.dataDir, forbiddenSegments });
   closers.push(() => deno.close());
-  const sandbox = createSandboxRunner({
+  const commands = createCommandRunner({
     dataDir: config.dataDir,
     settings: allowNamedImages(config),
     env: process.env,
     onFault: logFault,
   });
-  closers.push(() => sandbox.close());
-  const docker = createDockerEngine({ dataDir: config.dataDir, settings: config.docker, sandbox });
+  closers.push(() => commands.close());
+  const docker = createDockerEngine({ dataDir: config.dataDir, settings: config.docker, commands });
   closers.push(() => docker.close());
-  return { engines: { quickjs, extism, deno, docker }, sandbox };
+  return { engines: { quickjs, extism, deno, docker }, commands };
 }

@@ -4,7 +4,7 @@ import { createExecutionReader } from '../calls/record/execution-reader.ts';
 import { createToolCaller } from '../calls/tool-caller.ts';
 import type { Config } from '../config/config-types.ts';
 import { limitTable } from '../config/limits.ts';
-import { allowNamedImages, listAllowedImages } from '../engines/process/docker/image-uses.ts';
+import { allowNamedImages, listAllowedImages } from '../engines/process/docker/images/image-uses.ts';
 import { nodeBuiltins, nodeStandIns, refusedBuiltins } from '../guests/node-builtins.ts';
 import { createHookRunner, withoutCallsAndQuestions, withoutSuspending } from '../hooks/hook-runner.ts';
 import { createHooks, type Hooks } from '../hooks/hooks.ts';
@@ -35,7 +35,7 @@ export function openHooks(
   needs: OpenEngines & Pick<Consents, 'approvals'> & { readonly journey: Journey },
 ): Hooks {
   const { config, closers, store, events, logFault } = foundation;
-  const { engines, sandbox, approvals, journey } = needs;
+  const { engines, commands, approvals, journey } = needs;
   const { quickjs, deno } = engines;
   if (quickjs === undefined || deno === undefined) throw new Error('hooks need the engines quickjs and deno');
   // What a hook imports lies in its own folder: shared folders are not part of what was approved.
@@ -77,7 +77,7 @@ export function openHooks(
     builder: {
       compiler,
       engines: { quickjs, deno },
-      runScript: createShellRunner(sandbox.run, config.docker.maxOutputBytes),
+      runScript: createShellRunner(commands.run, config.docker.maxOutputBytes),
       stagingDir: join(config.dataDir, 'hook-builds'),
       shellImage: config.docker.commands.sh ?? config.docker.images[0],
       isImageAllowed: (image) => allowedImages.includes(image),

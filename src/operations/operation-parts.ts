@@ -2,8 +2,8 @@ import type { KeyRing } from '../callers/key-ring.ts';
 import type { ExecutionReader, ToolCaller } from '../calls/call-types.ts';
 import type { Config } from '../config/config-types.ts';
 import type { ConfigState } from '../config/live.ts';
-import type { ImageBook } from '../engines/process/docker/image-book.ts';
-import type { SandboxRunner } from '../engines/process/docker/sandbox-runner.ts';
+import type { CommandRunner } from '../engines/process/docker/command/command-runner.ts';
+import type { ImageBook } from '../engines/process/docker/images/image-book.ts';
 import type { EventLog } from '../events/event.ts';
 import type { HookBook } from '../hooks/hook-book.ts';
 import type { Models } from '../models/models.ts';
@@ -47,7 +47,7 @@ export interface OperationParts {
   /** The images in which native commands run. */
   readonly images: ImageBook;
   /** What runs in containers. */
-  readonly containers: Pick<SandboxRunner, 'listRuns' | 'kill' | 'killAll'>;
+  readonly containers: Pick<CommandRunner, 'listRuns' | 'kill' | 'killAll'>;
   readonly hooks: HookBook;
   readonly version: string;
   readonly startedAtMs: number;

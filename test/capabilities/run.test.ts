@@ -1,7 +1,7 @@
 import { tmpdir } from 'node:os';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { BorderAnswer } from '../../src/border/border.ts';
-import type { RunSandboxed, SandboxRequest } from '../../src/border/sandbox.ts';
+import type { CommandRequest, RunCommand } from '../../src/border/container-command.ts';
 import { createCapabilityTable } from '../../src/capabilities/capability-table.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { parsePermissions } from '../../src/permissions/parse.ts';
@@ -12,7 +12,7 @@ import { createUser, type TestUser } from './capability-user.ts';
 describeDocker('createRun', () => {
   let house: RunnerHouse;
   let store: ReturnType<typeof openStore>;
-  let requests: SandboxRequest[];
+  let requests: CommandRequest[];
   let ask: (op: string, payload: object, user: TestUser, body?: Uint8Array) => Promise<BorderAnswer>;
   const run = async (user: TestUser, command: string, args: readonly string[] = [], options: object = {}, body?: Uint8Array) => {
     const answer = await ask('run', { command, args, options }, user, body);
@@ -24,7 +24,7 @@ describeDocker('createRun', () => {
     house = openRunnerHouse();
     store = openStore({ dataDir: house.dataDir });
     const loaded = loadConfig({ flags: { data: house.dataDir }, env: {}, cwd: tmpdir(), parsePermissions });
-    const sandbox: RunSandboxed = (request, signal) => {
+    const sandbox: RunCommand = (request, signal) => {
       requests.push(request);
       return house.runner.run(request, signal);
     };
@@ -35,7 +35,12 @@ describeDocker('createRun', () => {
       scratchBytes: 1_048_576,
     };
     const files = { maxFileBytes: 900_000, workspaceQuotaBytes: 2_000_000 };
-    const table = createCapabilityTable({ config: { ...loaded, docker, files }, store, logFault: () => undefined, sandbox });
+    const table = createCapabilityTable({
+      config: { ...loaded, docker, files },
+      store,
+      logFault: () => undefined,
+      runCommand: sandbox,
+    });
     ask = (op, payload, user, body) =>
       table.answer({ op, payload: JSON.stringify(payload), ...(body ? { body } : {}) }, user, new AbortController().signal);
   });

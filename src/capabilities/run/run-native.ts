@@ -1,14 +1,14 @@
 import type { Duplex } from 'node:stream';
 import type { Capability, CapabilityTable } from '../../border/capability.ts';
 import type { CapabilityUser } from '../../border/capability-user.ts';
+import type { CommandFile, RunCommand } from '../../border/container-command.ts';
 import type { NativeCommand, NativeResult } from '../../border/native-command.ts';
-import type { RunSandboxed, SandboxFile } from '../../border/sandbox.ts';
 import { countedAs } from '../../config/anonymous.ts';
 import { bringFiles, putBack } from './workspace-files.ts';
 
 /** What commands need of the daemon. */
 export interface NativeParts {
-  readonly sandbox: RunSandboxed;
+  readonly runCommand: RunCommand;
   readonly settings: { readonly scratchBytes: number; readonly maxOutputBytes: number };
   /** `context.files`, by which files come and go: with its grants, limits and quota. */
   readonly files: Capability;
@@ -16,7 +16,7 @@ export interface NativeParts {
 }
 
 /**
- * Runs one command in a container: the workspace in, the command, the workspace out. Rejects like `RunSandboxed`, and with
+ * Runs one command in a container: the workspace in, the command, the workspace out. Rejects like `RunCommand`, and with
  * `permission-denied`, `file-refused`, `file-failed` and `quota-exceeded` for its files.
  */
 export async function runNative(
@@ -25,7 +25,7 @@ export async function runNative(
   user: CapabilityUser,
   signal: AbortSignal,
 ): Promise<NativeResult> {
-  const { settings, files, sandbox } = parts;
+  const { settings, files, runCommand } = parts;
   const { image, command, args, stdin, env, own, timeoutMs, cpus, onOutput } = native;
   const ownFiles = own?.files.map(({ path, data }) => ({ path: `${own.folder}/${path}`, data })) ?? [];
   const sent = await bringFiles(files, native.paths, { user, signal, maxBytes: settings.scratchBytes });
@@ -33,7 +33,7 @@ export async function runNative(
   const mayWrite = (granted.write ?? []).length > 0;
   const mayDial = native.network && (granted.net ?? []).length > 0;
   const dial = (to: { host: string; port: number }, dialSignal: AbortSignal): Promise<Duplex> => parts.dial(to, user, dialSignal);
-  const result = await sandbox(
+  const result = await runCommand(
     {
       id: user.executionId,
       holder: {
@@ -57,7 +57,7 @@ export async function runNative(
     },
     signal,
   );
-  const isOwn = ({ path }: SandboxFile): boolean => own !== undefined && isIn(own.folder, path);
+  const isOwn = ({ path }: CommandFile): boolean => own !== undefined && isIn(own.folder, path);
   const { written, left } = await putBack(
     files,
     result.files.filter((file) => !isOwn(file)),

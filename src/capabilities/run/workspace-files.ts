@@ -2,7 +2,7 @@ import Type from 'typebox';
 import Value from 'typebox/value';
 import type { Capability, CapabilityResult } from '../../border/capability.ts';
 import type { CapabilityUser } from '../../border/capability-user.ts';
-import type { SandboxFile } from '../../border/sandbox.ts';
+import type { CommandFile } from '../../border/container-command.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { matchersOf } from '../../permissions/matchers.ts';
 import { parseRelativePath } from '../../permissions/path-grammar.ts';
@@ -27,7 +27,7 @@ export async function bringFiles(
   files: Capability,
   paths: readonly string[],
   use: FileUse & { readonly maxBytes: number },
-): Promise<SandboxFile[]> {
+): Promise<CommandFile[]> {
   const found = new Map<string, Uint8Array>();
   let bytes = 0;
 
@@ -75,7 +75,7 @@ export async function bringFiles(
  */
 export async function putBack(
   files: Capability,
-  results: readonly SandboxFile[],
+  results: readonly CommandFile[],
   use: FileUse,
 ): Promise<{ readonly written: readonly string[]; readonly left: readonly string[] }> {
   const written: string[] = [];

@@ -1,7 +1,7 @@
 /** node:string_decoder: text from chunks that may cut a character in two. */
 
+import { Buffer } from './buffer/buffer.ts';
 import { encodeBytes, findEncoding } from './buffer/byte-encodings.ts';
-import { Buffer } from './buffer.ts';
 import { nodeError } from './node-error.ts';
 
 export class StringDecoder {

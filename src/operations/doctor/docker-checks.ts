@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import Type from 'typebox';
 import Value from 'typebox/value';
 import { createDockerClient, describeDockerError, findDockerSocket } from '../../engines/process/docker/docker-client.ts';
-import { createImageBook } from '../../engines/process/docker/image-book.ts';
-import { describeImageUses } from '../../engines/process/docker/image-uses.ts';
+import { createImageBook } from '../../engines/process/docker/images/image-book.ts';
+import { describeImageUses } from '../../engines/process/docker/images/image-uses.ts';
 import type { Finding } from '../contracts/daemon.ts';
 import type { DoctorFacts } from './doctor-facts.ts';
 

@@ -1,5 +1,5 @@
-import type { ImageState } from '../../engines/process/docker/image-book.ts';
-import { describeImageUses } from '../../engines/process/docker/image-uses.ts';
+import type { ImageState } from '../../engines/process/docker/images/image-book.ts';
+import { describeImageUses } from '../../engines/process/docker/images/image-uses.ts';
 import { imageContracts } from '../contracts/images.ts';
 import { implement, type Operation } from '../operation.ts';
 import type { OperationParts } from '../operation-parts.ts';

@@ -1,5 +1,5 @@
 import type { Config } from '../../config/config-types.ts';
-import type { ImageBook } from '../../engines/process/docker/image-book.ts';
+import type { ImageBook } from '../../engines/process/docker/images/image-book.ts';
 import { buildNixCommand, quoteWords } from '../../engines/process/docker/nix/nix-command.ts';
 import { mergeNixPlans, type NixPlan, planNix } from '../../engines/process/docker/nix/nix-plan.ts';
 import { writeNixRecipe } from '../../engines/process/docker/nix/nix-recipe.ts';

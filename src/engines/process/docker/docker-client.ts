@@ -61,7 +61,7 @@ export function readStatus(error: unknown): number | undefined {
   return typeof status === 'number' ? status : undefined;
 }
 
-/** What a failed request to the engine means for a call: that there is none, or a failure of the sandbox. */
+/** What a failed request to the engine means for a call: that there is none, or a failure of the container. */
 export function describeDockerError(error: unknown, doing: string): HotcellError {
   if (error instanceof HotcellError) return error;
   const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;

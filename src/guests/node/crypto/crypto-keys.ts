@@ -1,9 +1,9 @@
 /** The keys, signatures, ciphers and derived keys of node:crypto: every operation is the host's own, over keys that cross as bytes. */
 
 import { askBytes, askText } from '../ask-host.ts';
+import { Buffer } from '../buffer/buffer.ts';
 import type { Buffer as BufferClass } from '../buffer/buffer-class.ts';
 import { encodeBytes } from '../buffer/byte-encodings.ts';
-import { Buffer } from '../buffer.ts';
 import { nodeError, wrongType } from '../node-error.ts';
 
 type Data = string | ArrayBuffer | ArrayBufferView;

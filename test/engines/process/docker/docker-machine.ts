@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Docker from 'dockerode';
 import { describe } from 'vitest';
-import type { SandboxRequest, SandboxResult } from '../../../../src/border/sandbox.ts';
+import type { CommandRequest, CommandResult } from '../../../../src/border/container-command.ts';
 import type { DockerSettings } from '../../../../src/config/config-types.ts';
 import { defaultSettings } from '../../../../src/config/defaults.ts';
-import { ownerLabel } from '../../../../src/engines/process/docker/container-flags.ts';
-import { createSandboxRunner, type SandboxRunner } from '../../../../src/engines/process/docker/sandbox-runner.ts';
-import { nameOwner } from '../../../../src/engines/process/docker/sweep.ts';
+import { type CommandRunner, createCommandRunner } from '../../../../src/engines/process/docker/command/command-runner.ts';
+import { ownerLabel } from '../../../../src/engines/process/docker/container/container-flags.ts';
+import { nameOwner } from '../../../../src/engines/process/docker/container/sweep.ts';
 import { HotcellError } from '../../../../src/errors/hotcell-error.ts';
 
 /** The images that scripts/prepare-tests.ts makes. */
@@ -32,13 +32,13 @@ export const describeDocker = describe.skipIf(!isDockerReady);
 
 /** A runner over a data directory of its own, and a view on what Docker holds of it. */
 export interface RunnerHouse {
-  readonly runner: SandboxRunner;
+  readonly runner: CommandRunner;
   readonly docker: Docker;
   readonly dataDir: string;
   readonly faults: readonly unknown[];
-  run(command: string, args: readonly string[], more?: Partial<SandboxRequest>, signal?: AbortSignal): Promise<SandboxResult>;
+  run(command: string, args: readonly string[], more?: Partial<CommandRequest>, signal?: AbortSignal): Promise<CommandResult>;
   /** The same for a shell script in the box image. */
-  sh(script: string, more?: Partial<SandboxRequest>): Promise<SandboxResult>;
+  sh(script: string, more?: Partial<CommandRequest>): Promise<CommandResult>;
   /** How a run failed. */
   fail(running: Promise<unknown>): Promise<HotcellError>;
   /** Ids of the containers of this house, running or not. */
@@ -52,7 +52,7 @@ export function openRunnerHouse(
   dataDir = mkdtempSync(join(tmpdir(), 'hotcell-docker-')),
 ): RunnerHouse {
   const faults: unknown[] = [];
-  const runner = createSandboxRunner({
+  const runner = createCommandRunner({
     dataDir,
     settings: { ...defaultSettings.docker, images: Object.values(testImages), ...settings },
     env: {},

@@ -18,7 +18,7 @@ const has = (name: string) => spawnSync('sh', ['-c', `command -v ${name}`], { st
 const canStart = isDockerReady && process.getuid?.() === 0 && has('podman') && has('runc');
 if (!canStart) console.warn('Podman is not tried here: as root, apt-get install podman runc');
 
-describe.skipIf(!canStart)('createSandboxRunner, with Podman', () => {
+describe.skipIf(!canStart)('createCommandRunner, with Podman', () => {
   const folder = mkdtempSync(join(tmpdir(), 'hc-podman-'));
   const socket = join(folder, 's');
   // The default runtime of Debian's Podman does not start on machines with both versions of control groups.

@@ -1,6 +1,6 @@
-import type { SandboxRequest } from '../../../../border/sandbox.ts';
-import { fromInit, type InitFrame, toInit } from '../init-frames.ts';
-import type { InitLink } from '../init-link.ts';
+import type { CommandRequest } from '../../../../border/container-command.ts';
+import { fromInit, type InitFrame, toInit } from '../init/init-frames.ts';
+import type { InitLink } from '../init/init-link.ts';
 import { RelayedSocket } from './relayed-socket.ts';
 import { serveProxy } from './serve-proxy.ts';
 
@@ -25,7 +25,7 @@ export function createEgress({
   dial,
 }: {
   readonly link: InitLink;
-  readonly dial: NonNullable<SandboxRequest['dial']>;
+  readonly dial: NonNullable<CommandRequest['dial']>;
 }): Egress {
   const sockets = new Map<number, RelayedSocket>();
   const ending = new AbortController();

@@ -1,6 +1,6 @@
 import { Duplex } from 'node:stream';
-import { toInit, windowBytes } from '../init-frames.ts';
-import type { InitLink } from '../init-link.ts';
+import { toInit, windowBytes } from '../init/init-frames.ts';
+import type { InitLink } from '../init/init-link.ts';
 
 /** A connection that was made inside a container, as a stream of the daemon. Both sides hold each other to a window. */
 export class RelayedSocket extends Duplex {

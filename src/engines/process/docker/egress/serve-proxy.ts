@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import type { Duplex } from 'node:stream';
-import type { SandboxRequest } from '../../../../border/sandbox.ts';
+import type { CommandRequest } from '../../../../border/container-command.ts';
 import { HotcellError } from '../../../../errors/hotcell-error.ts';
 import { readProxyRequest } from './proxy-request.ts';
 
@@ -11,7 +11,7 @@ const headTimeoutMs = 30_000;
  * Serves one connection of a container as an HTTP proxy. What may not be reached is answered with 403 and the sentence that
  * says how to allow it. Never rejects.
  */
-export async function serveProxy(client: Duplex, dial: NonNullable<SandboxRequest['dial']>, signal: AbortSignal): Promise<void> {
+export async function serveProxy(client: Duplex, dial: NonNullable<CommandRequest['dial']>, signal: AbortSignal): Promise<void> {
   try {
     const { head, rest } = await readHead(client);
     const request = readProxyRequest(head);

@@ -6,7 +6,7 @@ import { HotcellError } from '../../../../errors/hotcell-error.ts';
 import { provideGuestRunner } from '../../../../guests/runner.ts';
 import type { Engine } from '../../../engine.ts';
 import { GuestEngine } from '../../guest-engine.ts';
-import type { SandboxRunner } from '../sandbox-runner.ts';
+import type { CommandRunner } from '../command/command-runner.ts';
 import { type GuestContainer, startGuestContainer } from './guest-container.ts';
 import { createSpare, type Spare } from './spare.ts';
 
@@ -15,7 +15,7 @@ export interface DockerEngineParts {
   readonly dataDir: string;
   readonly settings: DockerSettings;
   /** Starts containers; it must be closed after the engine. */
-  readonly sandbox: Pick<SandboxRunner, 'hold'>;
+  readonly commands: Pick<CommandRunner, 'hold'>;
   /** Containers kept for a session or a plugin, and containers that wait for the next call with their plugin; at most. */
   readonly maxKept?: number;
   readonly maxReady?: number;
@@ -89,7 +89,7 @@ class DockerEngine extends GuestEngine<GuestContainer, undefined> {
   }
 }
 
-function createStarter({ settings, sandbox, dataDir }: DockerEngineParts, signal: AbortSignal): () => Promise<GuestContainer> {
+function createStarter({ settings, commands, dataDir }: DockerEngineParts, signal: AbortSignal): () => Promise<GuestContainer> {
   let runnerText: Promise<string> | undefined;
   return async () => {
     const image = settings.pluginImage;
@@ -99,7 +99,7 @@ function createStarter({ settings, sandbox, dataDir }: DockerEngineParts, signal
       runnerText = undefined;
     });
     const runner = await runnerText;
-    const opened = await sandbox.hold({ id: 'plugin-cell', image }, signal);
+    const opened = await commands.hold({ id: 'plugin-cell', image }, signal);
     const heapMb = Math.max(leastHeapMb, Math.floor(settings.memoryBytes / MIB) - spareMb);
     return startGuestContainer({ opened, image, runner, heapMb });
   };

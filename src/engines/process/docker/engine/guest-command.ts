@@ -1,7 +1,7 @@
 import { constants } from 'node:os';
 import { HotcellError } from '../../../../errors/hotcell-error.ts';
 import { guestModule } from '../../reports.ts';
-import type { ExecWords } from '../exec-payload.ts';
+import type { ExecWords } from '../command/exec-payload.ts';
 
 /** Where the first process of a container takes connections: first the channel of the guest, then those to the proxy. */
 export const guestPort = 3128;

@@ -1,10 +1,10 @@
 import { GuestChannel } from '../../guest-channel.ts';
 import type { GuestExit, GuestProcess, GuestUsage } from '../../guest-process.ts';
 import { splitLines } from '../../output-lines.ts';
-import { encodeExec } from '../exec-payload.ts';
-import { toInit } from '../init-frames.ts';
-import type { OpenedCell } from '../sandbox-runner.ts';
-import type { UsageMeter } from '../usage-meter.ts';
+import type { OpenedCell } from '../command/command-runner.ts';
+import { encodeExec } from '../command/exec-payload.ts';
+import type { UsageMeter } from '../container/usage-meter.ts';
+import { toInit } from '../init/init-frames.ts';
 import { describeGuest, explainEarlyEnd, explainStart, guestPort } from './guest-command.ts';
 import { listenToGuest } from './guest-line.ts';
 import { watchIdle } from './idle-watch.ts';

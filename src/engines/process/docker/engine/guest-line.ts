@@ -1,9 +1,9 @@
 import type { Duplex } from 'node:stream';
 import type { BorderHost } from '../../../../border/border.ts';
-import type { CellContainer } from '../container.ts';
+import type { CellContainer } from '../container/container.ts';
 import { createEgress, type Egress } from '../egress/egress.ts';
 import { RelayedSocket } from '../egress/relayed-socket.ts';
-import { fromInit, type InitFrame, toInit } from '../init-frames.ts';
+import { fromInit, type InitFrame, toInit } from '../init/init-frames.ts';
 
 /** Who hears what comes out of a container with a guest, beside its channel. */
 export interface GuestLineListener {

@@ -1,4 +1,4 @@
-import type { UsageMeter } from '../usage-meter.ts';
+import type { UsageMeter } from '../container/usage-meter.ts';
 
 /** Watches a container while nothing is asked of it. */
 export interface IdleWatch {

@@ -24,7 +24,7 @@ export function createDockerRig(chosen: Partial<DockerSettings> = {}): DockerRig
   const settings = { ...defaultSettings.docker, ...own };
   const house = openRunnerHouse(own);
   giveWarmCache(house.dataDir);
-  const engine = createDockerEngine({ dataDir: house.dataDir, settings, sandbox: house.runner });
+  const engine = createDockerEngine({ dataDir: house.dataDir, settings, commands: house.runner });
   return {
     engine,
     house,

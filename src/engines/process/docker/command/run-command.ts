@@ -1,0 +1,229 @@
+import { constants } from 'node:os';
+import type { CommandFile, CommandRequest, CommandResult } from '../../../../border/container-command.ts';
+import { HotcellError } from '../../../../errors/hotcell-error.ts';
+import type { CellContainer } from '../container/container.ts';
+import { createEgress, type Egress } from '../egress/egress.ts';
+import { fromInit, type InitFrame, maxPayload, toInit } from '../init/init-frames.ts';
+import { collectFiles, type FileCollection } from './collected-files.ts';
+import { keepOutput } from './command-output.ts';
+import { encodeExec } from './exec-payload.ts';
+
+/** What a command runs with beside its request. */
+export interface CommandSetting {
+  /** The environment of the image. */
+  readonly imageEnv: Readonly<Record<string, string>>;
+  /** Time between SIGTERM and SIGKILL, in ms. */
+  readonly graceMs: number;
+}
+
+const folder = '/workspace';
+const proxyPort = 3128;
+const usualPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+const stdinChannel = 1;
+const stdoutChannel = 2;
+const stderrChannel = 3;
+
+/**
+ * Runs one command in a container that ran none before: files in, the command, files out. Rejects with a HotcellError; the
+ * container is the caller's to remove in every case, which also ends whatever is still running in it.
+ */
+export async function runCommand(
+  cell: CellContainer,
+  request: CommandRequest,
+  setting: CommandSetting,
+  signal: AbortSignal,
+): Promise<CommandResult> {
+  const egress = request.dial === undefined ? undefined : createEgress({ link: cell.link, dial: request.dial });
+  const proxy = `http://127.0.0.1:${proxyPort}`;
+  const proxyEnv = egress === undefined ? {} : Object.fromEntries(proxyNames.map((name) => [name, proxy]));
+  const env = { PATH: usualPath, ...setting.imageEnv, HOME: '/tmp', TMPDIR: '/tmp', ...proxyEnv, ...request.env };
+  const exec = encodeExec({ folder, command: request.command, args: request.args, env });
+  const run = watchRun(cell, request, egress);
+  const clock = startClock(cell, request, setting.graceMs, run.fail);
+  const cancel = () => run.fail(new HotcellError('cancelled', 'The call ended before the command did.'));
+  signal.addEventListener('abort', cancel, { once: true });
+  if (signal.aborted) cancel();
+  try {
+    if (request.files?.length) await sendFiles(cell, request.files, run.next);
+    if (egress !== undefined) cell.link.sendNumber(toInit.listen, 0, proxyPort);
+    cell.link.send(toInit.exec, 0, exec);
+    cell.link.write(stdinChannel, request.stdin ?? new Uint8Array());
+    cell.link.endWriting(stdinChannel);
+    const ended = await run.next(fromInit.exit);
+    clock.assertInTime();
+    const exitCode = readExit(ended, request);
+    const files = request.collectBytes === undefined ? noFiles : await collect(cell, run);
+    return { exitCode, ...run.readOutput(), refused: files.refused, files: dropSame(files.files, request.files ?? []) };
+  } finally {
+    clock.stop();
+    signal.removeEventListener('abort', cancel);
+    egress?.close();
+    cell.listen({ onFrame: () => undefined, onDown: () => undefined });
+  }
+}
+
+const noFiles = { files: [], refused: [] };
+const proxyNames = ['http_proxy', 'https_proxy', 'HTTP_PROXY', 'HTTPS_PROXY', 'all_proxy', 'ALL_PROXY'];
+
+interface WatchedRun {
+  readonly fail: (error: unknown) => void;
+  /** Waits for the next frame of a type; rejects once the run failed. */
+  readonly next: (type: number) => Promise<Buffer>;
+  readonly readOutput: () => Pick<CommandResult, 'stdout' | 'stderr' | 'truncated'>;
+  readonly files: FileCollection;
+}
+
+/** Hears everything that the container says while a command runs. */
+function watchRun(cell: CellContainer, request: CommandRequest, egress: Egress | undefined): WatchedRun {
+  const outputs = new Map([stdoutChannel, stderrChannel].map((id) => [id, keepOutput(request.maxOutputBytes)]));
+  const files = collectFiles(request.collectBytes ?? 0);
+  const { promise: failure, reject: fail } = Promise.withResolvers<never>();
+  failure.catch(() => undefined);
+  const waiters = new Map<number, (payload: Buffer) => void>();
+
+  function hear({ type, channel, payload }: InitFrame): void {
+    const output = outputs.get(channel);
+    if (channel > stderrChannel || type === fromInit.accept) egress?.hear({ type, channel, payload });
+    else if (type === fromInit.ack && payload.length >= 4) cell.link.acknowledge(channel, payload.readUInt32LE(0));
+    else if (type === fromInit.data && output !== undefined) {
+      if (!output.isTruncated) request.onOutput?.(channel === stdoutChannel ? 'stdout' : 'stderr', payload);
+      if (output.add(payload)) cell.link.sendNumber(toInit.ack, channel, payload.length);
+      else fail(tooMuchOutput(request.maxOutputBytes));
+    } else if (type === fromInit.failed) fail(describeFailure(request, channel, payload));
+    else if (type === fromInit.entry) files.addEntry(payload);
+    else if (type === fromInit.entryData) files.addData(payload);
+    else waiters.get(type)?.(Buffer.from(payload));
+  }
+
+  cell.listen({
+    onFrame: (frame) => {
+      try {
+        hear(frame);
+      } catch (error) {
+        fail(error);
+      }
+    },
+    onDown: () => void cell.explainEnd().then(fail, fail),
+    onDrain: (channel) => egress?.drain(channel),
+  });
+  return {
+    fail,
+    files,
+    next: (type) => Promise.race([failure, new Promise<Buffer>((resolve) => waiters.set(type, resolve))]),
+    readOutput: () => {
+      const [stdout, stderr] = [outputs.get(stdoutChannel), outputs.get(stderrChannel)];
+      return {
+        stdout: stdout?.read() ?? new Uint8Array(),
+        stderr: stderr?.read() ?? new Uint8Array(),
+        truncated: (stdout?.isTruncated ?? false) || (stderr?.isTruncated ?? false),
+      };
+    },
+  };
+}
+
+/** At the end of its time a command is asked to end, and a moment later it fails whatever it does. */
+function startClock(cell: CellContainer, request: CommandRequest, graceMs: number, fail: (error: unknown) => void) {
+  let isLate = false;
+  const late = () =>
+    new HotcellError('time-exceeded', `The command ${quote(request.command)} did not end within ${request.timeoutMs} ms.`, {
+      fix: 'Give it less to do, or more time: timeoutMs.',
+    });
+  let timer = setTimeout(() => {
+    isLate = true;
+    cell.link.sendNumber(toInit.kill, 0, constants.signals.SIGTERM);
+    timer = setTimeout(() => fail(late()), graceMs);
+  }, request.timeoutMs);
+  return {
+    stop: () => clearTimeout(timer),
+    assertInTime: () => {
+      if (isLate) throw late();
+    },
+  };
+}
+
+async function sendFiles(
+  cell: CellContainer,
+  files: NonNullable<CommandRequest['files']>,
+  next: WatchedRun['next'],
+): Promise<void> {
+  const made = new Set<string>();
+  for (const { path, data } of files) {
+    const names = path.split('/');
+    for (let depth = 1; depth < names.length; depth++) {
+      const parent = names.slice(0, depth).join('/');
+      if (!made.has(parent)) cell.link.send(toInit.folder, 0, Buffer.from(`${parent}\0`));
+      made.add(parent);
+    }
+    cell.link.send(toInit.fileOpen, 0, Buffer.from(`${path}\0`));
+    for (let at = 0; at < data.length; at += maxPayload) {
+      cell.link.send(toInit.fileData, 0, data.subarray(at, at + maxPayload));
+    }
+  }
+  const answered = next(fromInit.filesOk);
+  cell.link.send(toInit.filesDone);
+  const errno = (await answered).readUInt32LE(0);
+  if (errno === constants.errno.ENOSPC) {
+    throw new HotcellError('payload-too-large', 'The files do not fit into the folder of the command.', {
+      fix: 'Pass fewer or smaller files, or raise docker.scratchBytes in the config.',
+    });
+  }
+  if (errno !== 0) throw new HotcellError('engine-failed', `The files could not be put into the container (error ${errno}).`);
+}
+
+async function collect(cell: CellContainer, run: WatchedRun): Promise<Pick<CommandResult, 'files' | 'refused'>> {
+  const done = run.next(fromInit.collected);
+  cell.link.send(toInit.collect);
+  const errno = (await done).readUInt32LE(0);
+  if (errno !== 0) throw new HotcellError('payload-too-large', 'The command left too many files; they were not brought back.');
+  return run.files.read();
+}
+
+/** What came back just as it was sent is no file that the command wrote: clocks of file systems are coarse. */
+function dropSame(files: readonly CommandFile[], sent: readonly CommandFile[]): CommandFile[] {
+  const sentByPath = new Map(sent.map(({ path, data }) => [path, data]));
+  return files.filter(({ path, data }) => {
+    const before = sentByPath.get(path);
+    return before === undefined || !Buffer.from(before).equals(data);
+  });
+}
+
+/** A wait status, then how often the kernel ended a process of the container for want of memory. */
+function readExit(payload: Buffer, request: CommandRequest): number {
+  const status = payload.readUInt32LE(0);
+  const oomKills = payload.readUInt32LE(4);
+  const signal = status & 0x7f;
+  const exitCode = signal === 0 ? (status >> 8) & 0xff : 128 + signal;
+  if (exitCode !== 0 && oomKills > 0) {
+    throw new HotcellError('memory-exceeded', `The command ${quote(request.command)} used all the memory of its container.`, {
+      fix: 'Have it use less memory, or raise docker.memoryBytes in the config.',
+    });
+  }
+  return exitCode;
+}
+
+function describeFailure(request: CommandRequest, what: number, payload: Buffer): HotcellError {
+  const errno = payload.length >= 4 ? payload.readUInt32LE(0) : 0;
+  if (what === toInit.exec && (errno === constants.errno.ENOENT || errno === constants.errno.EACCES)) {
+    return new HotcellError('command-missing', `There is no command ${quote(request.command)} in the image ${request.image}.`, {
+      fix: 'Name another image for it in docker.commands of the config, or put the program into the image.',
+    });
+  }
+  if (what === toInit.exec && errno === constants.errno.E2BIG) {
+    return new HotcellError('arguments-invalid', 'The arguments of the command are too long for a process.');
+  }
+  return new HotcellError('engine-failed', `The container could not start the command (error ${errno}).`);
+}
+
+function tooMuchOutput(maxBytes: number): HotcellError {
+  return new HotcellError(
+    'output-exceeded',
+    `The command wrote far more than the ${maxBytes} bytes that are kept, and was ended.`,
+    {
+      fix: 'Have it write less, or write to a file.',
+    },
+  );
+}
+
+function quote(command: string): string {
+  return JSON.stringify(command.slice(0, 80));
+}

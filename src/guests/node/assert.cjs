@@ -1,8 +1,0 @@
-// CommonJS, because `require('assert')` is itself a function while `import { equal }` names its members.
-const { looseAssertions, ok, strictAssertions } = require('./assert/assertions.ts');
-
-const strict = Object.assign((value, message) => ok(value, message), strictAssertions);
-const assert = Object.assign((value, message) => ok(value, message), looseAssertions, { strict });
-
-strict.strict = strict;
-module.exports = assert;
