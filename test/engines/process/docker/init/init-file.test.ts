@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { findInitFile } from '../../../../../src/engines/process/docker/init/init-file.ts';
 
-const source = fileURLToPath(new URL('../../../../src/engines/process/docker/', import.meta.url));
+const source = fileURLToPath(new URL('../../../../../src/engines/process/docker/', import.meta.url));
 const hash = (file: string) => createHash('sha256').update(readFileSync(file)).digest('hex');
 const hasCompiler = spawnSync('sh', ['-c', 'command -v musl-gcc'], { stdio: 'ignore' }).status === 0;
 if (!hasCompiler) console.warn('The first process of containers is not built again here: apt-get install musl-tools');
@@ -29,7 +29,7 @@ describe('findInitFile', () => {
       const bytes = readFileSync(program);
       bytes[bytes.length - 1] = (bytes.at(-1) ?? 0) ^ 1;
       writeFileSync(program, bytes);
-      const script = `import { findInitFile } from ${JSON.stringify(join(folder, 'engines/process/docker/init-file.ts'))};
+      const script = `import { findInitFile } from ${JSON.stringify(join(folder, 'engines/process/docker/init/init-file.ts'))};
         try { console.log(findInitFile('x64')); } catch (error) { console.log(error.code, error.message); }`;
       const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' });
       expect(stdout).toBe('engine-failed The first process of containers is missing or not the one that was built.\n');
