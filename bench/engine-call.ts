@@ -37,7 +37,7 @@ export function createEngineCall(
         deadline: new Deadline(limits.wallMs),
         caller: 'local',
         session: 'bench',
-        holder: { callerId: 'tester', pluginPath: 'tried.ts', isAdmin: false },
+        holder: { callerId: 'tester', unitPath: 'tried.ts', isAdmin: false },
       },
       host,
       never,

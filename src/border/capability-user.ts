@@ -5,7 +5,7 @@ export interface CapabilityUser {
   readonly executionId: string;
   readonly plugin: string;
   readonly tool: string;
-  readonly pluginPath: string;
+  readonly unitPath: string;
   readonly caller: string;
   /** An admin calls: what is kept for admins is for it too. */
   readonly isAdmin?: boolean;

@@ -11,7 +11,7 @@ export interface CommandRequest {
   /** Names the run for `kill`; more than one run may have it. */
   readonly id: string;
   /** Who waits for it: turns go round over callers. A run that names nobody is counted by its id. */
-  readonly holder?: { readonly callerId: string; readonly pluginPath: string; readonly isAdmin: boolean };
+  readonly holder?: { readonly callerId: string; readonly unitPath: string; readonly isAdmin: boolean };
   /** The image by its name in the allow list. */
   readonly image: string;
   readonly command: string;

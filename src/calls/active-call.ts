@@ -41,7 +41,7 @@ export class ActiveCall {
   readonly cellKey: string;
   /** As it is counted: anonymous callers are one. Whose it is stands in the record. */
   readonly callerId: string;
-  readonly pluginPath: string;
+  readonly unitPath: string;
   readonly isAdmin: boolean;
   readonly log = createLogTail();
   readonly controller = new AbortController();
@@ -99,7 +99,7 @@ export class ActiveCall {
     this.cellKey = facts.cellKey;
     this.callerId = countedAs(facts.request.caller.id);
     this.isAdmin = facts.request.caller.role === 'admin';
-    this.pluginPath = facts.entry.served.unit.path;
+    this.unitPath = facts.entry.served.unit.path;
     this.chain = [...(facts.request.parent?.chain ?? []), `${facts.entry.name}@${facts.entry.version}`];
     const { promise, resolve, reject } = Promise.withResolvers<CallAnswer>();
     this.answered = promise;

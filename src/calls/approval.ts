@@ -33,7 +33,7 @@ export function askForApproval(call: ActiveCall, approvals: Pick<Approvals, 'ask
   return approvals.ask({
     kind: 'call',
     askKey: executionId,
-    pluginPath: call.pluginPath,
+    unitPath: call.unitPath,
     plugin: entry.plugin,
     tool: name,
     executionId,

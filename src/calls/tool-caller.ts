@@ -38,7 +38,7 @@ export interface ToolCallerParts {
     'tools' | 'safeMode' | 'queue' | 'limits' | 'pluginLimits' | 'limitsWithoutGrant' | 'executions' | 'idempotency' | 'workers'
   >;
   /** What the operator laid down for the plugin of a file. */
-  readonly limitsOf?: ((pluginPath: string) => Partial<Limits> | undefined) | undefined;
+  readonly limitsOf?: ((unitPath: string) => Partial<Limits> | undefined) | undefined;
   readonly registry: Pick<ToolRegistry, 'resolve'>;
   readonly engines: Engines;
   readonly store: Store;

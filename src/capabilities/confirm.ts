@@ -45,7 +45,7 @@ export function createConfirm(approvals: Pick<Approvals, 'ask' | 'settled'>): Ca
         const asked = approvals.ask({
           kind: 'confirm',
           askKey: `${user.executionId}:${request.id ?? `n${number}`}:${hash}`,
-          pluginPath: user.pluginPath,
+          unitPath: user.unitPath,
           plugin: user.plugin,
           tool: user.tool,
           executionId: user.executionId,

@@ -154,7 +154,7 @@ async function travel(parts: Parts, first: OutgoingRequest, journey: Journey): P
   const { redirect = 'follow', url } = journey.payload;
   let destination = parseDestination(url);
   let request = first;
-  const owner = `${journey.user.pluginPath}\n${journey.user.caller}`;
+  const owner = `${journey.user.unitPath}\n${journey.user.caller}`;
   for (let hops = 0; ; hops++) {
     const where = describePlace(destination);
     try {

@@ -72,7 +72,7 @@ function openScope(user: CapabilityUser, limits: Config['kv']): Scope {
   const { quotaBytes, shared }: Exclude<PermissionSet['kv'], true | undefined> = kv === true ? {} : kv;
   const owner = shared ? '*' : user.caller;
   user.noteUse('kv', shared ? 'shared' : 'own', true);
-  return { plugin: user.pluginPath, owner, quotaBytes: quotaBytes ?? limits.quotaBytes };
+  return { plugin: user.unitPath, owner, quotaBytes: quotaBytes ?? limits.quotaBytes };
 }
 
 function getValue(request: BorderRequest, { plugin, owner }: Scope, { table }: Parts): CapabilityResult {

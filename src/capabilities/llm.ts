@@ -78,8 +78,8 @@ export function createLlm({ generator, budgets, redactor }: Parts): Capability {
       const wanted = readMessages(readRequest(asked), generator.maxTokens);
       generator.check();
       const clean = redactor === undefined || redactor.isIdle ? wanted : redactor.value(wanted);
-      const { pluginPath, caller, plugin } = user;
-      const reserved = budgets.reserve({ pluginPath, caller, plugin, tokens: countTokens(clean), budget });
+      const { unitPath, caller, plugin } = user;
+      const reserved = budgets.reserve({ unitPath, caller, plugin, tokens: countTokens(clean), budget });
       user.noteUse('llm', 'generate', true);
       const result = await generator.generate(clean, signal);
       if (!result.ok) {

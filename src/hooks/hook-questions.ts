@@ -78,7 +78,7 @@ function describeRequest(record: HookRecord): ApprovalRequest | undefined {
   return {
     kind: 'hook',
     askKey: keyOf(record),
-    pluginPath: place.dir,
+    unitPath: place.dir,
     plugin: toolNameOf(place.name),
     reason: 'hook',
     question: `May the hook "${place.name}" run with the files that it has now${again}?`,

@@ -71,11 +71,11 @@ export function openCalls(
     events,
     capabilities,
     approvals,
-    readView: ({ unit: { manifest, path: pluginPath, author }, granted }, use) =>
+    readView: ({ unit: { manifest, path: unitPath, author }, granted }, use) =>
       buildBorderView({
         pluginName: manifest.name,
-        own: names.findSetting(pluginPath, config.plugins) ?? noValues,
-        ownKey: names.settingKeyOf(pluginPath) ?? basename(pluginPath),
+        own: names.findSetting(unitPath, config.plugins) ?? noValues,
+        ownKey: names.settingKeyOf(unitPath) ?? basename(unitPath),
         isOperators: author === 'operator',
         requested: manifest.permissions,
         granted: granted(use),
@@ -99,7 +99,7 @@ export function openCalls(
     config,
     registry,
     engines,
-    limitsOf: (pluginPath) => names.findSetting(pluginPath, config.pluginLimits),
+    limitsOf: (unitPath) => names.findSetting(unitPath, config.pluginLimits),
     beforeCall: { wants: (entry) => beforeCall().wants(entry), ask: (question) => beforeCall().ask(question) },
     findServable: units.findServable,
     escalation: {

@@ -32,7 +32,7 @@ export function openConsents(
   const grants = createGrantBook({
     store,
     events,
-    presetOf: (pluginPath) => names.findSetting(pluginPath, config.grants),
+    presetOf: (unitPath) => names.findSetting(unitPath, config.grants),
     presetOfAll: createGivenLimits(config),
     grantRequested: config.grantRequested,
     names,

@@ -10,7 +10,7 @@ import type { OpenEngines } from './engines.ts';
 /** What of the operator's config and of this machine decides which engine runs a plugin. */
 export interface EscalationRules {
   engines(): Promise<EscalationEngines>;
-  escalationOf(pluginPath: string): Escalation;
+  escalationOf(unitPath: string): Escalation;
   /** Why no plugin may run on an engine. */
   refuseEngine(engine: EngineName): string | undefined;
   /** Another text when other engines are allowed: builds that were made under other rules are made again. */
@@ -56,7 +56,7 @@ export function readEscalationRules(
       ]);
       return { quickjs, deno, docker };
     },
-    escalationOf: (pluginPath) => names.findSetting(pluginPath, pluginEscalation) ?? escalation,
+    escalationOf: (unitPath) => names.findSetting(unitPath, pluginEscalation) ?? escalation,
     refuseEngine,
     fingerprint: JSON.stringify([escalation, Object.entries(pluginEscalation).sort(), [...allow].sort()]),
   };

@@ -57,9 +57,9 @@ export function openPlugins(
     needsGeneration: (id) => caller().needsGeneration(id),
     // Before anything else may call: a shared cell belongs to the call that was in it.
     onRestored: () => caller().resume(false),
-    onForgotten(pluginPath) {
-      grants.forget(pluginPath);
-      uses.forget(pluginPath);
+    onForgotten(unitPath) {
+      grants.forget(unitPath);
+      uses.forget(unitPath);
     },
     madeBy: { terms: `${foundation.version} ${escalationRules.fingerprint}`, program: thisBuild ?? '' },
     onFault: (error) => logFault(error),

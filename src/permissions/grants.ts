@@ -32,7 +32,7 @@ export interface GrantBookParts {
   readonly store: Pick<Store, 'grants'>;
   readonly events: Pick<EventLog, 'publish'>;
   /** What the config grants beforehand to the plugin of a file: the same object as long as it is the same. */
-  readonly presetOf: (pluginPath: string) => PermissionSet | undefined;
+  readonly presetOf: (unitPath: string) => PermissionSet | undefined;
   /** What the config gives to every plugin: the same object as long as it is the same. */
   readonly presetOfAll?: () => PermissionSet;
   readonly grantRequested: boolean;
@@ -49,12 +49,12 @@ export interface GrantBook {
   /** What a build may do now, within a call when one is given. Cached: the same grants give the same objects. */
   decide(asking: Asking, use?: GrantUse): GrantDecision;
   /** What the config grants to a plugin. */
-  presetOf(pluginPath: string): PermissionSet;
+  presetOf(unitPath: string): PermissionSet;
   create(request: { asking: Asking; permissions: PermissionSet; scope: GrantScope; grantedBy: string }): Grant;
   /** Takes back all grants of a plugin, or what of them allows any of `permissions`. Returns those that were touched. */
-  revoke(target: { pluginPath: string; permissions?: PermissionSet | undefined }, by: string): Grant[];
+  revoke(target: { unitPath: string; permissions?: PermissionSet | undefined }, by: string): Grant[];
   /** Takes back everything of a plugin that is gone: another file of that name starts with nothing. Never throws. */
-  forget(pluginPath: string): void;
+  forget(unitPath: string): void;
   /** In force, oldest first. */
   list(): Grant[];
   /** Also those that were spent, ended or were taken back, newest first. */
@@ -91,19 +91,19 @@ export function createGrantBook(parts: GrantBookParts): GrantBook {
   armExpiry();
 
   function add(grant: Grant): void {
-    grantsByPath.set(grant.pluginPath, [...(grantsByPath.get(grant.pluginPath) ?? none), grant]);
+    grantsByPath.set(grant.unitPath, [...(grantsByPath.get(grant.unitPath) ?? none), grant]);
     version += 1;
   }
 
   function drop(grant: Grant): void {
-    const rest = (grantsByPath.get(grant.pluginPath) ?? none).filter((other) => other.id !== grant.id);
-    if (rest.length === 0) grantsByPath.delete(grant.pluginPath);
-    else grantsByPath.set(grant.pluginPath, rest);
+    const rest = (grantsByPath.get(grant.unitPath) ?? none).filter((other) => other.id !== grant.id);
+    if (rest.length === 0) grantsByPath.delete(grant.unitPath);
+    else grantsByPath.set(grant.unitPath, rest);
     version += 1;
   }
 
-  function presetOf(pluginPath: string): PermissionSet {
-    return parts.presetOf(pluginPath) ?? nothing;
+  function presetOf(unitPath: string): PermissionSet {
+    return parts.presetOf(unitPath) ?? nothing;
   }
 
   function decide(asking: Asking, use?: GrantUse): GrantDecision {
@@ -158,11 +158,11 @@ export function createGrantBook(parts: GrantBookParts): GrantBook {
   function spend(grant: Grant, { executionId }: GrantUse): void {
     try {
       table.spend(grant.id, executionId);
-      const { pluginPath } = grant;
-      const rest = (grantsByPath.get(pluginPath) ?? none).map((other) =>
+      const { unitPath } = grant;
+      const rest = (grantsByPath.get(unitPath) ?? none).map((other) =>
         other.id === grant.id ? { ...grant, usedBy: executionId } : other,
       );
-      grantsByPath.set(pluginPath, rest);
+      grantsByPath.set(unitPath, rest);
     } catch (error) {
       // What cannot be written down as spent is not given: it could be spent again after a restart.
       parts.onFault(error);
@@ -199,8 +199,8 @@ export function createGrantBook(parts: GrantBookParts): GrantBook {
     for (const kept of left) tell('granted', kept, by);
   }
 
-  function revoke(target: { pluginPath: string; permissions?: PermissionSet | undefined }, by: string): Grant[] {
-    const touched = [...(grantsByPath.get(target.pluginPath) ?? none)].flatMap((grant) => {
+  function revoke(target: { unitPath: string; permissions?: PermissionSet | undefined }, by: string): Grant[] {
+    const touched = [...(grantsByPath.get(target.unitPath) ?? none)].flatMap((grant) => {
       const rest = target.permissions === undefined ? nothing : takeBack(grant.permissions, target.permissions);
       if (describePermissions(rest) === describePermissions(grant.permissions)) return [];
       if (grant.usedBy !== null) {
@@ -221,7 +221,7 @@ export function createGrantBook(parts: GrantBookParts): GrantBook {
     create({ asking, permissions, scope, grantedBy }) {
       const grant: Grant = {
         id: newId(),
-        pluginPath: asking.path,
+        unitPath: asking.path,
         pluginName: asking.manifest.name,
         contentHash: asking.contentHash,
         permissions,
@@ -242,12 +242,12 @@ export function createGrantBook(parts: GrantBookParts): GrantBook {
       return grant;
     },
     revoke,
-    forget(pluginPath) {
+    forget(unitPath) {
       try {
-        revoke({ pluginPath }, 'removal');
+        revoke({ unitPath }, 'removal');
       } catch (error) {
         parts.onFault(error);
-        grantsByPath.delete(pluginPath);
+        grantsByPath.delete(unitPath);
         version += 1;
       }
     },
@@ -257,8 +257,8 @@ export function createGrantBook(parts: GrantBookParts): GrantBook {
   };
 }
 
-function subjectOf({ path: pluginPath, contentHash, author }: Asking): GrantSubject {
-  return { pluginPath, contentHash, author };
+function subjectOf({ path: unitPath, contentHash, author }: Asking): GrantSubject {
+  return { unitPath, contentHash, author };
 }
 
 function isUnspent({ scope, usedBy }: Grant): boolean {

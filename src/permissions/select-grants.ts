@@ -5,7 +5,7 @@ import { joinPermissions } from './decision.ts';
 
 /** A build of a plugin, as far as grants belong to it. */
 export interface GrantSubject {
-  readonly pluginPath: string;
+  readonly unitPath: string;
   readonly contentHash: string;
   readonly author: 'operator' | 'caller' | 'model' | 'repair';
 }
@@ -30,7 +30,7 @@ export interface Grant extends Omit<GrantRow, 'permissionsJson' | 'toolOwnersJso
  */
 export function holdsFor(grant: Grant, subject: GrantSubject, use: GrantUse | undefined, nowMs: number): boolean {
   if (grant.revokedAtMs !== null) return false;
-  if (grant.pluginPath !== subject.pluginPath) return false;
+  if (grant.unitPath !== subject.unitPath) return false;
   switch (grant.scope) {
     case 'always':
       return true;

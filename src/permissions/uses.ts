@@ -14,9 +14,9 @@ export interface GrantUsage {
 /** Notes and tells which granted permissions are used. */
 export interface PermissionUses {
   /** Notes one allowed use. `detail` is what the capability told: a host with its port, a path. */
-  note(pluginPath: string, granted: PermissionSet, permission: string, detail: string): void;
-  describe(pluginPath: string, granted: PermissionSet): GrantUsage;
-  forget(pluginPath: string): void;
+  note(unitPath: string, granted: PermissionSet, permission: string, detail: string): void;
+  describe(unitPath: string, granted: PermissionSet): GrantUsage;
+  forget(unitPath: string): void;
 }
 
 const noteEveryMs = 60_000;
@@ -29,19 +29,19 @@ export function createPermissionUses(store: Pick<Store, 'permissionUses'>, now: 
   const notedAtMsByUse = new Map<string, number>();
 
   return {
-    note(pluginPath, granted, permission, detail) {
+    note(unitPath, granted, permission, detail) {
       const word = findWord(granted, permission, detail);
       if (word === undefined) return;
       const atMs = now();
-      const use = `${pluginPath}\n${word}`;
+      const use = `${unitPath}\n${word}`;
       const notedAtMs = notedAtMsByUse.get(use);
       if (notedAtMs !== undefined && Math.abs(atMs - notedAtMs) < noteEveryMs) return;
       if (notedAtMsByUse.size >= maxRemembered) notedAtMsByUse.clear();
       notedAtMsByUse.set(use, atMs);
-      table.touch(pluginPath, word, atMs);
+      table.touch(unitPath, word, atMs);
     },
-    describe(pluginPath, granted) {
-      const rows = table.listOf(pluginPath);
+    describe(unitPath, granted) {
+      const rows = table.listOf(unitPath);
       const everUsed = new Set(rows.map(({ permission }) => permission));
       const sinceMs = now() - shownMs;
       return {
@@ -49,9 +49,9 @@ export function createPermissionUses(store: Pick<Store, 'permissionUses'>, now: 
         neverUsed: listWords(granted).filter((word) => !everUsed.has(word)),
       };
     },
-    forget(pluginPath) {
-      for (const use of notedAtMsByUse.keys()) if (use.startsWith(`${pluginPath}\n`)) notedAtMsByUse.delete(use);
-      table.forget(pluginPath);
+    forget(unitPath) {
+      for (const use of notedAtMsByUse.keys()) if (use.startsWith(`${unitPath}\n`)) notedAtMsByUse.delete(use);
+      table.forget(unitPath);
     },
   };
 }

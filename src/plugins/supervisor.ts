@@ -147,7 +147,7 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
   }
 
   function findSame(build: UnitContent | undefined): Generation | undefined {
-    const live = build && pluginSet.queues.get(build.pluginPath)?.record.live?.generation;
+    const live = build && pluginSet.queues.get(build.unitPath)?.record.live?.generation;
     return live?.contentHash === build?.contentHash ? live : undefined;
   }
 

@@ -3,7 +3,7 @@ import { LinkedList, type ListNode } from './linked-list.ts';
 /** What waits: turns go round over callers first, then over the plugins of a caller. */
 export interface Queued {
   readonly callerId: string;
-  readonly pluginPath: string;
+  readonly unitPath: string;
 }
 
 /** How `take` judges one candidate: not now, nor anything else of its caller, only when there is no better one, or at once. */
@@ -25,7 +25,7 @@ export interface FairQueue<Item extends Queued> {
 }
 
 interface Lane<Item> {
-  readonly pluginPath: string;
+  readonly unitPath: string;
   readonly items: LinkedList<Item>;
 }
 
@@ -54,24 +54,24 @@ export function createFairQueue<Item extends Queued>(): FairQueue<Item> {
     return line;
   }
 
-  function laneOf(line: CallerLine<Item>, pluginPath: string): ListNode<Lane<Item>> {
-    let lane = line.laneNodes.get(pluginPath);
+  function laneOf(line: CallerLine<Item>, unitPath: string): ListNode<Lane<Item>> {
+    let lane = line.laneNodes.get(unitPath);
     if (lane === undefined) {
-      lane = line.lanes.append({ pluginPath, items: new LinkedList() });
-      line.laneNodes.set(pluginPath, lane);
+      lane = line.lanes.append({ unitPath, items: new LinkedList() });
+      line.laneNodes.set(unitPath, lane);
     }
     return lane;
   }
 
   function remove(place: QueuePlace<Item>): void {
-    const { callerId, pluginPath } = place.value;
+    const { callerId, unitPath } = place.value;
     const line = lineOf(callerId);
-    const lane = laneOf(line.value, pluginPath);
+    const lane = laneOf(line.value, unitPath);
     lane.value.items.remove(place);
     size--;
     if (lane.value.items.size > 0) return;
     line.value.lanes.remove(lane);
-    line.value.laneNodes.delete(pluginPath);
+    line.value.laneNodes.delete(unitPath);
     if (line.value.lanes.size > 0) return;
     lines.remove(line);
     lineNodes.delete(callerId);
@@ -111,11 +111,11 @@ export function createFairQueue<Item extends Queued>(): FairQueue<Item> {
     size: () => size,
     push(item) {
       size++;
-      return laneOf(lineOf(item.callerId).value, item.pluginPath).value.items.append(item);
+      return laneOf(lineOf(item.callerId).value, item.unitPath).value.items.append(item);
     },
     putBack(item) {
       size++;
-      return laneOf(lineOf(item.callerId).value, item.pluginPath).value.items.prepend(item);
+      return laneOf(lineOf(item.callerId).value, item.unitPath).value.items.prepend(item);
     },
     remove,
     take,

@@ -42,10 +42,10 @@ export function createPlaceCount(bounds: PlaceBounds): PlaceCount {
   let held = 0;
   let reserved = 0;
 
-  function findCommon({ callerId, pluginPath }: Holder): FullBound | undefined {
+  function findCommon({ callerId, unitPath }: Holder): FullBound | undefined {
     if ((heldByCaller.get(callerId) ?? 0) >= perCaller) return callerIsFull;
     if (held >= inAll) return allIsFull;
-    return (heldByPlugin.get(pluginPath) ?? 0) >= perPlugin ? pluginIsFull : undefined;
+    return (heldByPlugin.get(unitPath) ?? 0) >= perPlugin ? pluginIsFull : undefined;
   }
 
   return {
@@ -62,7 +62,7 @@ export function createPlaceCount(bounds: PlaceBounds): PlaceCount {
         else {
           held += by;
           change(heldByCaller, holder.callerId, by);
-          change(heldByPlugin, holder.pluginPath, by);
+          change(heldByPlugin, holder.unitPath, by);
         }
       };
       count(1);

@@ -61,12 +61,12 @@ export function createPlaces(parts: {
     const line = lines[holder.isAdmin ? 'operators' : usual];
     if (line.size() === 0 && inside.findFull(holder) === undefined) return inside.take(holder);
     return new Promise((resolve, reject) => {
-      const { callerId, pluginPath, isAdmin } = holder;
+      const { callerId, unitPath, isAdmin } = holder;
       const begin = (share: HeldPlace): void => {
         signal.removeEventListener('abort', giveUp);
         resolve(share);
       };
-      const queued = line.push({ callerId, pluginPath, isAdmin, begin });
+      const queued = line.push({ callerId, unitPath, isAdmin, begin });
       const giveUp = (): void => {
         line.remove(queued);
         reject(signal.reason);

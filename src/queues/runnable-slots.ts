@@ -31,22 +31,22 @@ export function createRunnableSlots<Item extends Queued>(size: number): Runnable
     hold(item, nowMs) {
       if (heldSince.has(item)) return;
       heldSince.set(item, nowMs);
-      count(heldByPlugin, item.pluginPath, 1);
+      count(heldByPlugin, item.unitPath, 1);
       count(heldByCaller, item.callerId, 1);
     },
     release(item) {
       if (!heldSince.delete(item)) return;
-      count(heldByPlugin, item.pluginPath, -1);
+      count(heldByPlugin, item.unitPath, -1);
       count(heldByCaller, item.callerId, -1);
     },
     judge(item) {
-      const ofPlugin = heldByPlugin.get(item.pluginPath) ?? 0;
+      const ofPlugin = heldByPlugin.get(item.unitPath) ?? 0;
       if (ofPlugin >= maxOfPlugin) return 'no';
       return ofPlugin >= share || (heldByCaller.get(item.callerId) ?? 0) >= share ? 'fallback' : 'yes';
     },
     judgeNewcomer(item, ms) {
       if (!heldByCaller.has(item.callerId)) return 'yes';
-      if (heldByPlugin.has(item.pluginPath)) return 'no';
+      if (heldByPlugin.has(item.unitPath)) return 'no';
       for (const since of heldSince.values()) if (since > ms) return 'no';
       return 'yes';
     },

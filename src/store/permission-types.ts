@@ -1,7 +1,7 @@
 /** What an operator granted to one plugin. `caller` and `session` are set for the scope `session`, `untilMs` for `until`. */
 export interface GrantRow {
   readonly id: string;
-  readonly pluginPath: string;
+  readonly unitPath: string;
   readonly pluginName: string;
   /** Of the generation that it was given for. */
   readonly contentHash: string;
@@ -64,10 +64,10 @@ export interface AuditTable {
 /** When which permission of a plugin was used last. */
 export interface PermissionUseTable {
   /** Queued. `permission` is a word such as `net=api.example.com`. */
-  touch(pluginPath: string, permission: string, atMs: number): void;
-  listOf(pluginPath: string): { readonly permission: string; readonly lastUsedAtMs: number }[];
+  touch(unitPath: string, permission: string, atMs: number): void;
+  listOf(unitPath: string): { readonly permission: string; readonly lastUsedAtMs: number }[];
   /** Queued. */
-  forget(pluginPath: string): void;
+  forget(unitPath: string): void;
 }
 
 /** A question to a person; see src/permissions/approvals/approval-types.ts. */
@@ -75,7 +75,7 @@ export interface ApprovalRow {
   readonly id: string;
   readonly kind: 'grant' | 'call' | 'confirm' | 'hook';
   readonly askKey: string;
-  readonly pluginPath: string;
+  readonly unitPath: string;
   readonly plugin: string;
   readonly tool: string | null;
   readonly executionId: string | null;

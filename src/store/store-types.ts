@@ -187,7 +187,7 @@ export interface KvEntry {
 
 /** Whose tokens, on which day: days since 1970-01-01 in UTC. */
 export interface ModelUsageKey {
-  readonly pluginPath: string;
+  readonly unitPath: string;
   readonly caller: string;
   readonly day: number;
 }

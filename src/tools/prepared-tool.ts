@@ -29,7 +29,7 @@ export function createToolPreparer(
   config: Pick<Config, 'limits' | 'limitsWithoutGrant' | 'pluginLimits'>,
   validators: ValidatorCache,
   /** What the operator laid down for the plugin of this file. */
-  limitsOf?: (pluginPath: string) => Partial<Limits> | undefined,
+  limitsOf?: (unitPath: string) => Partial<Limits> | undefined,
 ): (entry: ToolEntry) => PreparedTool {
   const preparedByEntry = new WeakMap<ToolEntry, Prepared>();
   return (entry) => {

@@ -18,7 +18,7 @@ export interface UnitStanding {
 
 /** The content of a unit: a state may have gone while an equal one serves. */
 export interface UnitContent {
-  readonly pluginPath: string;
+  readonly unitPath: string;
   readonly contentHash: string;
 }
 

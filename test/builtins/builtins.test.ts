@@ -156,7 +156,7 @@ describeDocker('eval_code', () => {
       expect((await run(true)).output).toMatchObject({ exitCode: 0, stdout: 'from outside\n' });
       expect((await run(false)).output).toMatchObject({ exitCode: 1, stdout: '' });
     } finally {
-      daemon.parts.grants.revoke({ pluginPath: asking.path }, 'local');
+      daemon.parts.grants.revoke({ unitPath: asking.path }, 'local');
       server.close();
     }
   });

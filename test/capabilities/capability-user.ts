@@ -19,7 +19,7 @@ export function createUser(block: unknown = {}, facts: { plugin?: string; caller
     executionId: 'exe_1',
     plugin: facts.plugin ?? 'weather',
     tool: facts.plugin ?? 'weather',
-    pluginPath: `/plugins/${facts.plugin ?? 'weather'}.ts`,
+    unitPath: `/plugins/${facts.plugin ?? 'weather'}.ts`,
     chain: [`${facts.plugin ?? 'weather'}@0.0.0`],
     holdClock: () => () => {},
     caller: facts.caller ?? 'local',

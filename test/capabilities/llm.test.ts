@@ -31,7 +31,7 @@ function openLlm(generate: (request: TextRequest) => Promise<TextResult> = async
     secrets,
     store,
     used: (caller = 'local', plugin = 'weather') =>
-      store.modelUsage.used({ pluginPath: `/plugins/${plugin}.ts`, caller, day: dayOf(now) }),
+      store.modelUsage.used({ unitPath: `/plugins/${plugin}.ts`, caller, day: dayOf(now) }),
     passDay: () => {
       now += 86_400_000;
     },

@@ -76,7 +76,7 @@ beforeAll(async () => {
   const approval = door.approvals.ask({
     kind: 'confirm',
     askKey: 'anns question',
-    pluginPath: '/keeps.ts',
+    unitPath: '/keeps.ts',
     plugin: 'keeps',
     caller: a.row.id,
     reason: 'confirm',

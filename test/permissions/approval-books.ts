@@ -43,7 +43,7 @@ export function question(changes: Partial<ApprovalRequest> = {}): ApprovalReques
   return {
     kind: 'confirm',
     askKey: 'exe_1:1',
-    pluginPath: '/plugins/mail.ts',
+    unitPath: '/plugins/mail.ts',
     plugin: 'mail',
     tool: 'mail',
     executionId: 'exe_1',

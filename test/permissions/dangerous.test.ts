@@ -31,7 +31,7 @@ describe('dangerous', () => {
     book.create({ asking: asking({}), permissions: { dangerous: ['shell', 'rm_*'] }, scope: always, grantedBy: 'local' });
     const matchers = matchersOf(book.decide(asking({})).granted);
     expect(['shell', 'rm_all', 'shells', 'rm'].map((name) => matchers.allowsDangerous(name))).toEqual([true, true, false, false]);
-    book.revoke({ pluginPath: '/plugins/weather.ts', permissions: { dangerous: ['rm_all'] } }, 'local');
+    book.revoke({ unitPath: '/plugins/weather.ts', permissions: { dangerous: ['rm_all'] } }, 'local');
     expect(book.decide(asking({})).granted).toEqual({ dangerous: ['shell'] });
   });
 

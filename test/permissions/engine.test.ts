@@ -29,7 +29,7 @@ describe('engine', () => {
     const { book } = openBook();
     book.create({ asking: asked, permissions: engine, scope: { scope: 'always' }, grantedBy: 'local' });
     expect(book.decide(asked)).toEqual({ granted: engine, pending: {} });
-    book.revoke({ pluginPath: asked.path, permissions: engine }, 'local');
+    book.revoke({ unitPath: asked.path, permissions: engine }, 'local');
     expect(book.decide(asked).pending).toEqual(engine);
   });
 

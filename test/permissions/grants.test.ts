@@ -99,11 +99,11 @@ describe('createGrantBook', () => {
     const plugin = asking({ ...net, kv: true });
     const permissions: PermissionSet = { net: ['*.example.com', 'other.org'], kv: true };
     book.create({ asking: plugin, permissions, scope: always, grantedBy: 'local' });
-    const { path: pluginPath } = plugin;
-    expect(book.revoke({ pluginPath, permissions: net }, 'key_1')).toHaveLength(1);
+    const { path: unitPath } = plugin;
+    expect(book.revoke({ unitPath, permissions: net }, 'key_1')).toHaveLength(1);
     expect(book.decide(plugin).granted).toEqual({ net: ['other.org'], kv: true });
-    expect(book.revoke({ pluginPath, permissions: { read: ['x'] } }, 'key_1')).toEqual([]);
-    expect(book.revoke({ pluginPath }, 'key_1')).toHaveLength(1);
+    expect(book.revoke({ unitPath, permissions: { read: ['x'] } }, 'key_1')).toEqual([]);
+    expect(book.revoke({ unitPath }, 'key_1')).toHaveLength(1);
     expect(book.decide(plugin).granted).toEqual({});
     expect(told.map(({ action, by }) => `${action} ${by}`)).toEqual([
       'granted local',

@@ -33,7 +33,7 @@ describe('limits that a plugin raises for itself', () => {
     grants.create({ asking: who, permissions: { limits: wanted }, scope, grantedBy: 'local' });
     expect((await house.call('greedy', { mib: 60 })).output).toBe(60 * 1_048_576);
     expect(plugins.get('greedy').permissions.pending).toEqual({});
-    grants.revoke({ pluginPath: who.path }, 'local');
+    grants.revoke({ unitPath: who.path }, 'local');
     expect(await house.call('greedy', { mib: 60 })).toMatchObject({ error: { code: 'memory-exceeded' } });
   });
 

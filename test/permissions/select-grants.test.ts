@@ -6,7 +6,7 @@ import { permissionSets } from './permission-sets.ts';
 
 const word = fc.constantFrom('a', 'b');
 const subjects = fc.record({
-  pluginPath: word,
+  unitPath: word,
   contentHash: word,
   author: fc.constantFrom('operator' as const, 'caller' as const, 'model' as const, 'repair' as const),
 });
@@ -14,7 +14,7 @@ const uses = fc.record({ executionId: word, caller: word, session: word });
 const grants: fc.Arbitrary<Grant> = fc
   .record({
     id: word,
-    pluginPath: word,
+    unitPath: word,
     pluginName: word,
     contentHash: word,
     permissions: permissionSets,
@@ -45,7 +45,7 @@ describe('holdsFor', () => {
         fc.integer({ min: 0, max: 3 }),
         (grant, subject, use, nowMs) => {
           if (!holdsFor(grant, subject, use, nowMs)) return;
-          expect(grant.pluginPath).toBe(subject.pluginPath);
+          expect(grant.unitPath).toBe(subject.unitPath);
           expect(grant.revokedAtMs).toBeNull();
           if (grant.scope === 'until') expect(grant.untilMs).toBeGreaterThan(nowMs);
           if (grant.scope === 'once') expect(grant.usedBy).toBe(use?.executionId);

@@ -4,7 +4,7 @@ import type { Holder } from '../../src/queues/place-count.ts';
 import { answerAside, createPlaces, type Place } from '../../src/queues/places.ts';
 
 const never = new AbortController().signal;
-const of = (callerId: string, pluginPath = 'a.ts', isAdmin = false): Holder => ({ callerId, pluginPath, isAdmin });
+const of = (callerId: string, unitPath = 'a.ts', isAdmin = false): Holder => ({ callerId, unitPath, isAdmin });
 const bounds = { perCaller: 2, perPlugin: 3, inAll: 4, reserve: 1 };
 
 /** The places of an engine in which every entry is noted. */

@@ -4,11 +4,11 @@ import { createFairQueue } from '../../src/queues/fair-queue.ts';
 import { admin, ann, bob, type CallingHouse, openHouse } from './calling-house.ts';
 
 describe('createFairQueue', () => {
-  const item = (callerId: string, pluginPath: string, number: number) => ({ callerId, pluginPath, number });
+  const item = (callerId: string, unitPath: string, number: number) => ({ callerId, unitPath, number });
   const drainAll = (queue: ReturnType<typeof createFairQueue<ReturnType<typeof item>>>) => {
     const taken: string[] = [];
     for (let next = queue.take(() => 'yes'); next !== undefined; next = queue.take(() => 'yes')) {
-      taken.push(`${next.callerId}${next.pluginPath}${next.number}`);
+      taken.push(`${next.callerId}${next.unitPath}${next.number}`);
     }
     return taken;
   };
@@ -24,9 +24,8 @@ describe('createFairQueue', () => {
   it('passes over what may not run, and falls back to what is not preferred', () => {
     const queue = createFairQueue<ReturnType<typeof item>>();
     for (const plugin of ['p', 'q', 'r']) queue.push(item('a', plugin, 1));
-    const judge = ({ pluginPath }: { pluginPath: string }) =>
-      pluginPath === 'p' ? 'no' : pluginPath === 'q' ? 'fallback' : 'yes';
-    expect([queue.take(judge)?.pluginPath, queue.take(judge)?.pluginPath, queue.take(judge)]).toEqual(['r', 'q', undefined]);
+    const judge = ({ unitPath }: { unitPath: string }) => (unitPath === 'p' ? 'no' : unitPath === 'q' ? 'fallback' : 'yes');
+    expect([queue.take(judge)?.unitPath, queue.take(judge)?.unitPath, queue.take(judge)]).toEqual(['r', 'q', undefined]);
     expect(queue.size()).toBe(1);
   });
 

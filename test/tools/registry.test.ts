@@ -3,13 +3,13 @@ import { createToolRegistry, type ToolsChange } from '../../src/tools/registry.t
 import type { ServedUnit, Unit } from '../../src/units/unit.ts';
 import { makeManifest } from './calling-house.ts';
 
-function published(name: string, version: string, pluginPath = `/plugins/${name}@${version}.ts`): ServedUnit {
+function published(name: string, version: string, unitPath = `/plugins/${name}@${version}.ts`): ServedUnit {
   const manifest = makeManifest(name, { version });
   const program = { key: 'k', label: name, readCode: async () => '', readImage: async () => undefined, saveImage: () => {} };
   const unit: Unit = {
     kind: 'plugin',
     id: `${name}-${version}`,
-    path: pluginPath,
+    path: unitPath,
     author: 'operator',
     contentHash: '',
     manifest,

@@ -96,7 +96,7 @@ export function createAcceptance(parts: AcceptParts): Acceptance {
       findFull: () =>
         dispatcher.findFull({
           callerId: countedAs(caller.id),
-          pluginPath: entry.served.unit.path,
+          unitPath: entry.served.unit.path,
           isAdmin: caller.role === 'admin',
         }),
     });

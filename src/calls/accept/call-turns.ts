@@ -22,7 +22,7 @@ export function createCallTurns(): CallTurns {
   const waitingOfAll = createPlaceCount(bounds);
 
   function takePlace(waitingOfTurn: number, caller: CallRequest['caller']): HeldPlace {
-    const holder = { callerId: countedAs(caller.id), pluginPath: '', isAdmin: caller.role === 'admin' };
+    const holder = { callerId: countedAs(caller.id), unitPath: '', isAdmin: caller.role === 'admin' };
     const full =
       waitingOfTurn < each.max ? waitingOfAll.findFull(holder) : { calls: `${each.max} calls of this turn`, max: each.max };
     if (full === undefined) return waitingOfAll.take(holder);

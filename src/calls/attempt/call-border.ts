@@ -203,7 +203,7 @@ export class CallBorder implements BorderHost {
     return {
       executionId: id,
       plugin,
-      pluginPath: served.unit.path,
+      unitPath: served.unit.path,
       tool,
       caller,
       isAdmin: this.#call.isAdmin,

@@ -49,7 +49,7 @@ function describeRun(call: ActiveCall): DaemonRun {
     deadline: call.deadline,
     caller: record.caller,
     session: record.session,
-    holder: { callerId: call.callerId, pluginPath: call.pluginPath, isAdmin: call.isAdmin },
+    holder: { callerId: call.callerId, unitPath: call.unitPath, isAdmin: call.isAdmin },
   };
 }
 

@@ -46,7 +46,7 @@ export function createNestedCalls({ find, call, dispatcher }: NestedParts): Nest
         timeoutMs: timeoutMs === undefined ? leftMs : Math.min(timeoutMs, leftMs),
         parent: { executionId, chain: parent.chain },
         signal,
-        ...(idempotencyKey !== undefined && { idempotencyKey: hideKey(parent.pluginPath, idempotencyKey) }),
+        ...(idempotencyKey !== undefined && { idempotencyKey: hideKey(parent.unitPath, idempotencyKey) }),
       };
       // While it waits for its children a call needs no place of its own: else parents could fill all places and wait for ever.
       dispatcher.lendPlace(parent);
@@ -61,10 +61,10 @@ export function createNestedCalls({ find, call, dispatcher }: NestedParts): Nest
   };
 }
 
-function hideKey(pluginPath: string, key: string): string {
+function hideKey(unitPath: string, key: string): string {
   if (key === '') throw new HotcellError('arguments-invalid', 'An idempotency key must not be empty.');
   return `nested-${createHash('sha256')
-    .update(JSON.stringify([pluginPath, key]))
+    .update(JSON.stringify([unitPath, key]))
     .digest('base64url')}`;
 }
 

@@ -17,7 +17,7 @@ import { decideRetry } from './retry.ts';
 export interface RunEscalation {
   engines(): Promise<EscalationEngines>;
   /** What the operator's config says for a plugin. */
-  escalationOf(pluginPath: string): Escalation;
+  escalationOf(unitPath: string): Escalation;
   /** What the engine of a call did not have, as its error says. */
   findNeed(error: { readonly name?: string; readonly message: string; readonly lacks?: string }): EngineNeed | undefined;
   /** Asks a person to let a plugin have an engine; says how to let it. */

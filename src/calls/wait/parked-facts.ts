@@ -10,7 +10,7 @@ export interface ParkedFacts {
   readonly waitsFor: 'call' | 'confirm';
   readonly caller: Caller;
   /** Tells its build again where the daemon ended before the generation was kept. */
-  readonly build: { readonly pluginPath: string; readonly contentHash: string };
+  readonly build: { readonly unitPath: string; readonly contentHash: string };
   readonly timeoutMs?: number;
   /** What was left of its time. */
   readonly leftMs: number;
@@ -45,9 +45,8 @@ const storedFacts = Compile(
 export function describeParked(call: ActiveCall, waitsFor: ParkedFacts['waitsFor'], argumentsHash?: string): string {
   const { caller, timeoutMs } = call.request;
   const { id, role, tools, toolOwners, mayAnswer, isAnonymous } = caller;
-  const facts: ParkedFacts = {
+  const facts: Omit<ParkedFacts, 'build'> = {
     waitsFor,
-    build: { pluginPath: call.pluginPath, contentHash: call.entry.served.unit.contentHash },
     caller: {
       id,
       role,
@@ -61,7 +60,8 @@ export function describeParked(call: ActiveCall, waitsFor: ParkedFacts['waitsFor
     ...(argumentsHash !== undefined && { argumentsHash }),
     logs: call.log.lines(),
   };
-  return JSON.stringify({ version: 1, ...facts });
+  const build = { pluginPath: call.unitPath, contentHash: call.entry.served.unit.contentHash };
+  return JSON.stringify({ version: 1, build, ...facts });
 }
 
 /** Reads what was kept; undefined when another version wrote it or it is damaged. */
@@ -69,8 +69,8 @@ export function readParked(json: string): ParkedFacts | undefined {
   try {
     const parsed: unknown = JSON.parse(json);
     if (!storedFacts.Check(parsed)) return undefined;
-    const { version: _version, ...facts } = parsed;
-    return facts;
+    const { version: _version, build, ...facts } = parsed;
+    return { ...facts, build: { unitPath: build.pluginPath, contentHash: build.contentHash } };
   } catch {
     return undefined;
   }

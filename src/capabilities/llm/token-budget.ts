@@ -10,7 +10,7 @@ export interface Reservation {
 /** The daily budgets of `context.llm`. */
 export interface TokenBudgets {
   /** Throws `quota-exceeded` when the budget has too little left; says how much, and until when. */
-  reserve(use: { pluginPath: string; caller: string; plugin: string; tokens: number; budget: number }): Reservation;
+  reserve(use: { unitPath: string; caller: string; plugin: string; tokens: number; budget: number }): Reservation;
 }
 
 const dayMs = 86_400_000;
@@ -35,11 +35,11 @@ export function budgetOwner(caller: string): string {
 export function createTokenBudgets({ table, now }: { table: ModelUsageTable; now: () => number }): TokenBudgets {
   let prunedOn = 0;
   return {
-    reserve({ pluginPath, caller, plugin, tokens, budget }) {
+    reserve({ unitPath, caller, plugin, tokens, budget }) {
       const day = dayOf(now());
       if (day !== prunedOn) table.prune(day - keptDays);
       prunedOn = day;
-      const key = { pluginPath, caller: budgetOwner(caller), day };
+      const key = { unitPath, caller: budgetOwner(caller), day };
       if (!table.reserve(key, tokens, budget))
         throw refuse({ plugin, tokens, budget, leftTokens: budget - table.used(key), day });
       return {

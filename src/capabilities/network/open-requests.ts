@@ -15,9 +15,9 @@ export interface OpenRequests {
 /** Creates the count; admins have a reserve. */
 export function createOpenRequests(bounds: PlaceBounds = budgets['network.open']): OpenRequests {
   const count = createPlaceCount(bounds);
-  const holderOf = ({ caller, pluginPath, isAdmin = false }: CapabilityUser) => ({
+  const holderOf = ({ caller, unitPath, isAdmin = false }: CapabilityUser) => ({
     callerId: countedAs(caller),
-    pluginPath,
+    unitPath,
     isAdmin,
   });
   const whose = { caller: 'of this caller', plugin: 'of this plugin', all: 'of all callers' };

@@ -38,7 +38,7 @@ export async function runNative(
       id: user.executionId,
       holder: {
         callerId: countedAs(user.caller),
-        pluginPath: user.pluginPath,
+        unitPath: user.unitPath,
         isAdmin: user.isAdmin === true,
       },
       image,

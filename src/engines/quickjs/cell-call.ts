@@ -44,7 +44,7 @@ export interface CellCall {
   /** What the turns of calls that can run go round over. */
   readonly callerId: string;
   readonly isAdmin: boolean;
-  readonly pluginPath: string;
+  readonly unitPath: string;
   /** Its place among the calls that can run. */
   place: QueuePlace<CellCall> | undefined;
   /** When it became runnable last, as performance.now() tells. */
@@ -164,7 +164,7 @@ export function createCellCall(parts: {
     startedAtMs,
     state: 'queued',
     ...holderOf(request),
-    pluginPath: ordinaryKey(request.program.key),
+    unitPath: ordinaryKey(request.program.key),
     place: undefined,
     queuedAt: 0,
     start: resumed

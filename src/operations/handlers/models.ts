@@ -34,10 +34,10 @@ export function createModelOperations(parts: Pick<OperationParts, 'models' | 'pl
       const day = dayOf(Date.now());
       const askingByPath = describePlugins();
       const rows = store.modelUsage.list(day, { limit, ...(caller.role === 'admin' ? {} : { caller: caller.id }) });
-      const items = rows.map(({ pluginPath, caller: owner, tokens }) => {
-        const asking = askingByPath.get(pluginPath);
+      const items = rows.map(({ unitPath, caller: owner, tokens }) => {
+        const asking = askingByPath.get(unitPath);
         const budget = budgetOf(asking);
-        const plugin = asking?.manifest.name ?? basename(pluginPath);
+        const plugin = asking?.manifest.name ?? basename(unitPath);
         return { plugin, caller: owner, tokens, ...(budget === undefined ? {} : { budget }) };
       });
       return { items, total: items.length, resetsAtMs: endOfDay(day) };

@@ -11,7 +11,7 @@ export function toApprovalRow(
     id: made.id,
     kind: request.kind,
     askKey: request.askKey,
-    pluginPath: request.pluginPath,
+    unitPath: request.unitPath,
     plugin: cleanUntrustedText(request.plugin, 256),
     tool: request.tool === undefined ? null : cleanUntrustedText(request.tool, 256),
     executionId: request.executionId ?? null,

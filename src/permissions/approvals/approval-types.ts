@@ -12,7 +12,7 @@ export interface ApprovalRequest {
   readonly kind: ApprovalKind;
   /** What is asked: asking the same key again finds the earlier question with its answer, also after a restart. */
   readonly askKey: string;
-  readonly pluginPath: string;
+  readonly unitPath: string;
   readonly plugin: string;
   readonly tool?: string;
   readonly executionId?: string;

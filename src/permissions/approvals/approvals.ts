@@ -144,7 +144,7 @@ export function createApprovals(parts: ApprovalParts): Approvals {
     );
   }
 
-  function requireRoom({ kind, caller, pluginPath, isAdmin }: ApprovalRequest): void {
+  function requireRoom({ kind, caller, unitPath, isAdmin }: ApprovalRequest): void {
     const isGrant = kind === 'grant';
     const { perPlugin, inAll, reserve } = shareQueue(limits.maxOpen);
     const most = isAdmin === true ? inAll + reserve : inAll;
@@ -160,7 +160,7 @@ export function createApprovals(parts: ApprovalParts): Approvals {
         fix: 'Wait for their answers first, or raise approvals.maxOpenPerCaller.',
       });
     }
-    if (open.count((other) => other.caller !== undefined && other.pluginPath === pluginPath) < perPlugin) return;
+    if (open.count((other) => other.caller !== undefined && other.unitPath === unitPath) < perPlugin) return;
     const told = `${perPlugin} questions that calls of this plugin caused wait for a person already, which is the limit.`;
     throw new HotcellError('queue-full', told, { fix: 'Answer some first: hotcell approve. Or raise approvals.maxOpen.' });
   }

@@ -77,11 +77,11 @@ export function createGrantQuestions(parts: GrantQuestionParts): GrantQuestions 
       const request = describeRequest(plugin, grants.decide(plugin.asking).pending);
       if (request !== undefined) wanted.set(request.askKey, request);
     }
-    for (const { askKey, pluginPath } of listOpen()) {
-      if (!wanted.has(askKey) && !loading.has(pluginPath)) approvals.withdraw(askKey);
+    for (const { askKey, unitPath } of listOpen()) {
+      if (!wanted.has(askKey) && !loading.has(unitPath)) approvals.withdraw(askKey);
     }
     for (const [path, askKey] of grantedInPart) if (!wanted.has(askKey) && !loading.has(path)) grantedInPart.delete(path);
-    for (const request of wanted.values()) if (grantedInPart.get(request.pluginPath) !== request.askKey) ask(request);
+    for (const request of wanted.values()) if (grantedInPart.get(request.unitPath) !== request.askKey) ask(request);
   }
 
   function ask(request: ApprovalRequest): void {
@@ -98,7 +98,7 @@ export function createGrantQuestions(parts: GrantQuestionParts): GrantQuestions 
   }
 
   function require(approval: Approval): { asking: Asking; permissions: PermissionSet } {
-    const plugin = parts.listUnits().find(({ asking }) => asking.path === approval.pluginPath);
+    const plugin = parts.listUnits().find(({ asking }) => asking.path === approval.unitPath);
     const permissions = plugin && grants.decide(plugin.asking).pending;
     if (plugin && permissions && hashRequest(plugin.asking, permissions) === approval.argumentsHash) {
       return { asking: plugin.asking, permissions };
@@ -122,7 +122,7 @@ export function createGrantQuestions(parts: GrantQuestionParts): GrantQuestions 
     grant(approval, scope, grantedBy) {
       const { asking, permissions } = require(approval);
       const grant = grants.create({ asking, permissions, scope, grantedBy });
-      if (scope.scope === 'once' || scope.scope === 'session') grantedInPart.set(approval.pluginPath, approval.askKey);
+      if (scope.scope === 'once' || scope.scope === 'session') grantedInPart.set(approval.unitPath, approval.askKey);
       return grant;
     },
     close: () => clearTimeout(timer),
@@ -135,11 +135,11 @@ function describeRequest(
 ): ApprovalRequest | undefined {
   const words = describePermissions(pending);
   if (isNothing(pending) || !askingStates.has(state) || words.length > maxWordsChars) return undefined;
-  const { path: pluginPath, contentHash, author, writtenBy, manifest } = asking;
+  const { path: unitPath, contentHash, author, writtenBy, manifest } = asking;
   return {
     kind: 'grant',
-    askKey: `grant:${hash('sha256', JSON.stringify([pluginPath, sortEntries(pending)]))}`,
-    pluginPath,
+    askKey: `grant:${hash('sha256', JSON.stringify([unitPath, sortEntries(pending)]))}`,
+    unitPath,
     plugin: manifest.name,
     ...(writtenBy === undefined ? {} : { caller: writtenBy }),
     reason: 'permissions',
@@ -149,8 +149,8 @@ function describeRequest(
   };
 }
 
-function hashRequest({ path: pluginPath, contentHash, author }: Asking, pending: PermissionSet): string {
-  const facts = [pluginPath, contentHash, author, sortEntries(pending)];
+function hashRequest({ path: unitPath, contentHash, author }: Asking, pending: PermissionSet): string {
+  const facts = [unitPath, contentHash, author, sortEntries(pending)];
   return hash('sha256', JSON.stringify(facts));
 }
 

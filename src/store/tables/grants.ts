@@ -19,7 +19,7 @@ export function createGrantTable(database: DatabaseSync): GrantTable {
   const insertRow = (row: GrantRow): void =>
     void insert.run(
       row.id,
-      row.pluginPath,
+      row.unitPath,
       row.pluginName,
       row.contentHash,
       row.permissionsJson,
@@ -57,7 +57,7 @@ export function createGrantTable(database: DatabaseSync): GrantTable {
 function readGrant(row: SqlRow): GrantRow {
   return {
     id: readText(row, 'id'),
-    pluginPath: readText(row, 'plugin_path'),
+    unitPath: readText(row, 'plugin_path'),
     pluginName: readText(row, 'plugin_name'),
     contentHash: readText(row, 'content_hash'),
     permissionsJson: readText(row, 'permissions'),

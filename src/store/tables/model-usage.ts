@@ -21,16 +21,16 @@ export function createModelUsageTable(database: DatabaseSync): ModelUsageTable {
   const prune = database.prepare('delete from model_usage where day < ?');
 
   return {
-    reserve: ({ pluginPath, caller, day }, tokens, budget) =>
-      writeNow(() => reserve.run(pluginPath, caller, day, tokens, budget)).changes === 1,
-    settle: ({ pluginPath, caller, day }, difference) => void writeNow(() => settle.run(difference, pluginPath, caller, day)),
-    used({ pluginPath, caller, day }) {
-      const row = used.get(pluginPath, caller, day);
+    reserve: ({ unitPath, caller, day }, tokens, budget) =>
+      writeNow(() => reserve.run(unitPath, caller, day, tokens, budget)).changes === 1,
+    settle: ({ unitPath, caller, day }, difference) => void writeNow(() => settle.run(difference, unitPath, caller, day)),
+    used({ unitPath, caller, day }) {
+      const row = used.get(unitPath, caller, day);
       return row === undefined ? 0 : readNumber(row, 'tokens');
     },
     list: (day, { caller, limit }) =>
       list.all(day, caller ?? null, limit).map((row) => ({
-        pluginPath: readText(row, 'plugin_path'),
+        unitPath: readText(row, 'plugin_path'),
         caller: readText(row, 'caller'),
         day: readNumber(row, 'day'),
         tokens: readNumber(row, 'tokens'),

@@ -13,14 +13,14 @@ export function createPermissionUseTable(database: DatabaseSync, queue: WriteQue
   const forget = database.prepare('delete from permission_uses where plugin_path = ?');
 
   return {
-    touch: (pluginPath, permission, atMs) => queue.add({ apply: () => touch.run(pluginPath, permission, atMs) }),
-    listOf(pluginPath) {
+    touch: (unitPath, permission, atMs) => queue.add({ apply: () => touch.run(unitPath, permission, atMs) }),
+    listOf(unitPath) {
       queue.flush();
-      return listOf.all(pluginPath).map((row) => ({
+      return listOf.all(unitPath).map((row) => ({
         permission: readText(row, 'permission'),
         lastUsedAtMs: readNumber(row, 'last_used_at'),
       }));
     },
-    forget: (pluginPath) => queue.add({ apply: () => forget.run(pluginPath) }),
+    forget: (unitPath) => queue.add({ apply: () => forget.run(unitPath) }),
   };
 }

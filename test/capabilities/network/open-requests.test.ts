@@ -14,10 +14,10 @@ describe('requests of plugins that are open', () => {
     const network = { maxResponseBytes: 1_000_000, timeoutMs: 60_000, maxRedirects: 1 };
     const capability = createFetch({ network, requests: createOpenRequests(bounds) });
     let calls = 0;
-    const userOf = (caller: string, pluginPath: string, isAdmin = false) => ({
+    const userOf = (caller: string, unitPath: string, isAdmin = false) => ({
       ...createUser({ net: ['127.0.0.1'] }),
       executionId: `exe_${calls++}`,
-      ...{ caller, pluginPath, isAdmin },
+      ...{ caller, unitPath, isAdmin },
     });
     const payload = JSON.stringify({ url: `http://127.0.0.1:${server.port}/` });
     const open = (caller: string, plugin: string, isAdmin = false) => {

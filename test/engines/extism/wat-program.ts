@@ -48,7 +48,7 @@ export function runRequest(code: Uint8Array, change: Partial<RunRequest> = {}): 
     deadline: new Deadline(limits.wallMs),
     caller: 'local',
     session: 'test',
-    holder: { callerId: 'tester', pluginPath: 'tried.ts', isAdmin: false },
+    holder: { callerId: 'tester', unitPath: 'tried.ts', isAdmin: false },
     ...change,
   };
 }

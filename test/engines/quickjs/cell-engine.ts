@@ -109,7 +109,7 @@ function runCall(
       deadline: new Deadline(limits.wallMs),
       caller: options.caller ?? 'tester',
       session: 's1',
-      holder: { callerId: 'tester', pluginPath: 'tried.ts', isAdmin: false },
+      holder: { callerId: 'tester', unitPath: 'tried.ts', isAdmin: false },
       ...(options.handOver === undefined ? {} : { handOver: options.handOver }),
     },
     host,

@@ -63,7 +63,7 @@ function hold(engine: Engine, program: Program, options: Partial<RunRequest> = {
     deadline: new Deadline(20_000),
     caller: 'tester',
     session: 's1',
-    holder: { callerId: 'tester', pluginPath: 'tried.ts', isAdmin: false },
+    holder: { callerId: 'tester', unitPath: 'tried.ts', isAdmin: false },
     ...options,
   };
   const controller = new AbortController();

@@ -45,7 +45,7 @@ export const callMutants: MutantsByPromise = {
     {
       what: 'one plugin takes all places of the queue',
       file: 'src/queues/place-count.ts',
-      find: 'return (heldByPlugin.get(pluginPath) ?? 0) >= perPlugin ? pluginIsFull : undefined;',
+      find: 'return (heldByPlugin.get(unitPath) ?? 0) >= perPlugin ? pluginIsFull : undefined;',
       replace: 'return undefined;',
       tests: ['test/tools/limits-of-queue.test.ts'],
     },

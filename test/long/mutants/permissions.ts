@@ -133,7 +133,7 @@ export const permissionMutants: MutantsByPromise = {
     {
       what: 'a file that comes back has the grants of the one that was deleted',
       file: 'src/permissions/grants.ts',
-      find: "revoke({ pluginPath }, 'removal');",
+      find: "revoke({ unitPath }, 'removal');",
       replace: '',
       tests: ['test/permissions/grants.test.ts'],
     },
@@ -179,7 +179,7 @@ export const permissionMutants: MutantsByPromise = {
     {
       what: 'a grant holds for whatever file asks',
       file: 'src/permissions/select-grants.ts',
-      find: 'if (grant.pluginPath !== subject.pluginPath) return false;',
+      find: 'if (grant.unitPath !== subject.unitPath) return false;',
       replace: '',
       tests: ['test/permissions/select-grants.test.ts'],
     },

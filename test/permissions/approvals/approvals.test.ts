@@ -73,9 +73,9 @@ describe('ask', () => {
     for (let n = 0; n < 8; n++) ask('key_ann');
     const ofPlugin = '38 questions that calls of this plugin caused wait for a person already, which is the limit.';
     expect(() => ask('key_ann')).toThrow(expect.objectContaining({ code: 'queue-full', message: ofPlugin }));
-    for (let n = 0; n < 2; n++) ask('key_ann', { pluginPath: 'other.ts' });
-    expect(() => ask('key_ann', { pluginPath: 'third.ts' })).toThrow(expect.objectContaining({ code: 'queue-full' }));
-    const admins = { isAdmin: true, pluginPath: 'third.ts' };
+    for (let n = 0; n < 2; n++) ask('key_ann', { unitPath: 'other.ts' });
+    expect(() => ask('key_ann', { unitPath: 'third.ts' })).toThrow(expect.objectContaining({ code: 'queue-full' }));
+    const admins = { isAdmin: true, unitPath: 'third.ts' };
     for (let n = 0; n < 4; n++) expect(ask('local', admins).status).toBe('open');
     expect(() => ask('local', admins)).toThrow(expect.objectContaining({ code: 'queue-full' }));
   });

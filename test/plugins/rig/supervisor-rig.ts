@@ -222,7 +222,7 @@ async function callTool(shared: SharedParts, registry: ToolRegistry, ref: string
         deadline: new Deadline(20_000),
         caller: 'local',
         session: 'local',
-        holder: { callerId: 'tester', pluginPath: 'tried.ts', isAdmin: false },
+        holder: { callerId: 'tester', unitPath: 'tried.ts', isAdmin: false },
       },
       closedBorder,
       new AbortController().signal,

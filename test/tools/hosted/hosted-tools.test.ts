@@ -61,7 +61,7 @@ describe('createHostedTools', () => {
       const scope = { scope: 'always' } as const;
       parts.grants.create({ asking, permissions: { read: ['a'] }, scope, grantedBy: 'local' });
       expect((await call('probe')).output).toEqual({ read: ['a'] });
-      parts.grants.revoke({ pluginPath: asking.path }, 'local');
+      parts.grants.revoke({ unitPath: asking.path }, 'local');
       expect((await call('probe')).output).toEqual({});
     }));
 

@@ -248,10 +248,10 @@ export class Scheduler {
   }
 
   /** True when the memory of the call is at hand and the thread that is free is not kept for others. */
-  #canRun({ cell: { place }, callerId, pluginPath }: CellCall): boolean {
+  #canRun({ cell: { place }, callerId, unitPath }: CellCall): boolean {
     if (place.kind === 'moving' || (place.kind === 'resident' && !place.thread.isIdle)) return false;
     const owner = this.#isLastThread() ? this.#findOwner() : undefined;
-    return owner === undefined || (owner.callerId !== callerId && owner.pluginPath !== pluginPath);
+    return owner === undefined || (owner.callerId !== callerId && owner.unitPath !== unitPath);
   }
 
   /** True when only the one thread beyond the maximum is free. */
@@ -267,14 +267,14 @@ export class Scheduler {
   }
 
   /** The caller, or the plugin, that holds all threads that are busy. */
-  #findOwner(): Partial<Pick<CellCall, 'callerId' | 'pluginPath'>> | undefined {
+  #findOwner(): Partial<Pick<CellCall, 'callerId' | 'unitPath'>> | undefined {
     const jobs = [...this.#work.values()].flatMap(({ first }) => (first ? [first.job] : []));
     const [one] = jobs;
     if (!one || !('request' in one)) return undefined;
-    const isOne = (key: 'callerId' | 'pluginPath') => jobs.every((job) => 'request' in job && job[key] === one[key]);
+    const isOne = (key: 'callerId' | 'unitPath') => jobs.every((job) => 'request' in job && job[key] === one[key]);
     const owner = {
       ...(isOne('callerId') && { callerId: one.callerId }),
-      ...(isOne('pluginPath') && { pluginPath: one.pluginPath }),
+      ...(isOne('unitPath') && { unitPath: one.unitPath }),
     };
     return Object.keys(owner).length > 0 ? owner : undefined;
   }

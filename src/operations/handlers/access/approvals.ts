@@ -25,7 +25,7 @@ export function createApprovalOperations({ approvals, grantQuestions, plugins, h
   }
 
   function viewApproval(approval: Approval, caller: Caller): ApprovalView & { readonly shownHash: string } {
-    const { askKey: _askKey, pluginPath: _pluginPath, details, ...shown } = approval;
+    const { askKey: _askKey, unitPath: _pluginPath, details, ...shown } = approval;
     return {
       ...shown,
       saidBy: approval.kind === 'confirm' ? 'plugin' : 'hotcell',

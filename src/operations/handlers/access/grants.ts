@@ -32,7 +32,7 @@ export function createGrantOperations({ plugins, units, grants, keys }: Operatio
       const list = all ? grants.listAll(keptShown) : grants.list();
       const nowMs = Date.now();
       const items = list
-        .filter((grant) => path === undefined || grant.pluginPath === path)
+        .filter((grant) => path === undefined || grant.unitPath === path)
         .map((grant) => viewGrant(grant, nowMs))
         .filter(({ status }) => all || status === 'in-force');
       return { items, total: items.length };
@@ -54,15 +54,15 @@ export function createGrantOperations({ plugins, units, grants, keys }: Operatio
       return { grant: viewGrant(grant, Date.now()), ...describeOutcome(asking.path) };
     }),
     implement(grantContracts.revoke, async ({ plugin, permissions: words }, { caller }) => {
-      const { path: pluginPath } = findAsking(plugin);
+      const { path: unitPath } = findAsking(plugin);
       const permissions = words === undefined || words.length === 0 ? undefined : requireParsed(parsePermissionWords(words));
-      const revoked = grants.revoke({ pluginPath, permissions }, caller.id);
+      const revoked = grants.revoke({ unitPath, permissions }, caller.id);
       await plugins.refreshGrants();
       const nowMs = Date.now();
       return {
         revoked: revoked.map((grant) => ({ ...viewGrant(grant, nowMs), status: 'revoked' as const, revokedAtMs: nowMs })),
-        preset: grants.presetOf(pluginPath),
-        ...describeOutcome(pluginPath),
+        preset: grants.presetOf(unitPath),
+        ...describeOutcome(unitPath),
       };
     }),
   ];
@@ -86,11 +86,11 @@ function requireParsed(parsed: ParsedPermissions): PermissionSet {
 }
 
 function viewGrant(grant: Grant, nowMs: number): GrantView {
-  const { id, pluginName, pluginPath, permissions, scope, caller, session, untilMs, grantedBy, createdAtMs, revokedAtMs } = grant;
+  const { id, pluginName, unitPath, permissions, scope, caller, session, untilMs, grantedBy, createdAtMs, revokedAtMs } = grant;
   return {
     id,
     plugin: pluginName,
-    path: pluginPath,
+    path: unitPath,
     permissions,
     words: describePermissions(permissions),
     scope,

@@ -101,7 +101,7 @@ export function createTrier(engine: Engine): DenoRig['run'] {
         deadline: new Deadline(limits.wallMs),
         caller: tried.caller ?? 'tester',
         session: 'session-1',
-        holder: { callerId: tried.caller ?? 'tester', pluginPath: 'tried.ts', isAdmin: false },
+        holder: { callerId: tried.caller ?? 'tester', unitPath: 'tried.ts', isAdmin: false },
         ...(tried.handOver === undefined ? {} : { handOver: tried.handOver }),
       },
       host,

@@ -61,7 +61,7 @@ function openQuestion(who: string, changes: Partial<ApprovalRequest> = {}) {
   return daemon.parts.approvals.ask({
     kind: 'confirm',
     askKey: `key-${asked}`,
-    pluginPath: file,
+    unitPath: file,
     plugin: 'asks',
     tool: 'asks',
     executionId: `exe_${asked}`,

@@ -101,9 +101,7 @@ export function createCommandRunner({ dataDir, settings, env, onFault }: Command
 
   async function open({ id, image, holder, cpus = 1 }: OpenRequest, signal: AbortSignal, isHeld = false): Promise<OpenedCell> {
     if (isClosed) throw new HotcellError('shutting-down', 'The daemon stops; no command is started any more.');
-    const leave = isHeld
-      ? () => undefined
-      : await places.enter(holder ?? { callerId: id, pluginPath: id, isAdmin: false }, signal);
+    const leave = isHeld ? () => undefined : await places.enter(holder ?? { callerId: id, unitPath: id, isAdmin: false }, signal);
     try {
       const resolved = await orAborted(images.resolve(image), signal, id);
       const coming = pool.take(plan(resolved.id, cpus));

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { createContainerPlaces } from '../../../../../src/engines/process/docker/command/container-places.ts';
 
 const never = new AbortController().signal;
-const holder = (callerId: string, pluginPath = `${callerId}.ts`) => ({ callerId, pluginPath, isAdmin: false });
-const operator = { callerId: 'local', pluginPath: 'local.ts', isAdmin: true };
+const holder = (callerId: string, unitPath = `${callerId}.ts`) => ({ callerId, unitPath, isAdmin: false });
+const operator = { callerId: 'local', unitPath: 'local.ts', isAdmin: true };
 
 describe('createContainerPlaces', () => {
   it('lets so many in, callers in turn, and each leaves once', async () => {
