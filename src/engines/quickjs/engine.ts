@@ -88,7 +88,7 @@ class QuickJsEngine implements Engine {
     this.#startWatch();
     const result = await this.#scheduler.load(orderLoad(request));
     if (result.type === 'lost' && result.reason === 'killed') this.#onKill(request.key);
-    return readLoadResult(result, request, (programKey, image) => this.#images.put(programKey, image));
+    return readLoadResult(result, request, (image) => this.#images.sign(image));
   }
 
   async run(request: RunRequest, host: BorderHost, signal: AbortSignal): Promise<RunOutcome> {

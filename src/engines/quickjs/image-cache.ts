@@ -37,8 +37,13 @@ export class ImageCache {
     return fetching;
   }
 
-  /** Keeps an image and returns it in its stored form: fingerprint, then the difference. */
-  put(programKey: string, difference: Uint8Array): Uint8Array {
+  /** An image in the form in which it is stored: fingerprint, then the difference. */
+  sign(difference: Uint8Array): Uint8Array {
+    return Buffer.concat([this.fingerprint, difference]);
+  }
+
+  /** Keeps an image that a call needs: what was loaded may never be called. */
+  put(programKey: string, difference: Uint8Array): void {
     this.delete(programKey);
     const shared = new Uint8Array(new SharedArrayBuffer(difference.length));
     shared.set(difference);
@@ -49,7 +54,6 @@ export class ImageCache {
       this.#images.delete(key);
       this.#bytes -= image.length;
     }
-    return Buffer.concat([this.fingerprint, difference]);
   }
 
   delete(programKey: string): void {
@@ -68,7 +72,9 @@ export class ImageCache {
         return this.#require(program.key);
       }
     }
-    program.saveImage(this.put(program.key, await this.#rebuild(program)));
+    const rebuilt = await this.#rebuild(program);
+    this.put(program.key, rebuilt);
+    program.saveImage(this.sign(rebuilt));
     return this.#require(program.key);
   }
 

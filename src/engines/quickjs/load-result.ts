@@ -9,12 +9,8 @@ const maxExportedDepth = 200;
 /** What became of a load: a result of the worker, or the loss of its thread. */
 export type LoadEnd = LoadSliceResult | { readonly type: 'lost'; readonly reason: 'killed' | 'died'; readonly detail: string };
 
-/** Turns the end of a load into what the engine answers. `keepImage` stores the image and returns its stored form. */
-export function readLoadResult(
-  result: LoadEnd,
-  request: LoadRequest,
-  keepImage: (programKey: string, image: Uint8Array) => Uint8Array,
-): LoadResult {
+/** Turns the end of a load into what the engine answers. `sign` gives an image the form in which it is stored. */
+export function readLoadResult(result: LoadEnd, request: LoadRequest, sign: (image: Uint8Array) => Uint8Array): LoadResult {
   if (result.type === 'lost') {
     return result.reason === 'died'
       ? fail('engine-failed', `The sandbox ended: ${result.detail}.`)
@@ -23,7 +19,7 @@ export function readLoadResult(
   const { end } = result;
   switch (end.kind) {
     case 'loaded':
-      return readExported(end.exportedJson, () => ({ programKey: end.programKey, image: keepImage(end.programKey, end.image) }));
+      return readExported(end.exportedJson, () => ({ programKey: end.programKey, image: sign(end.image) }));
     case 'throw':
       return { ok: false, error: toGuestError(end.report, 'load-failed') };
     case 'stopped':

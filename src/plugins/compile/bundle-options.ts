@@ -11,10 +11,13 @@ export interface BundleTarget {
   readonly rootDir: string;
   readonly plugins: Plugin[];
   readonly target: CompileTarget;
-  /** The text of a CommonJS entry, and its name: it goes in without a path, so that no package.json makes it an ES module. */
   /** It awaits at its top level: what is left on the global is a promise of the namespace. */
   readonly awaits?: boolean;
-  readonly commonJs?: { readonly text: string; readonly name: string } | undefined;
+  /**
+   * The text of the entry, and its name, where it goes in without a path: CommonJS, so that no package.json makes it an ES module,
+   * and what stands alone.
+   */
+  readonly text?: { readonly text: string; readonly name: string } | undefined;
   /** The text that makes a plugin of the entry, which is a tool file in another shape. */
   readonly adapter?: string | undefined;
 }
@@ -70,7 +73,7 @@ function scriptOptions({ awaits }: BundleTarget): Pick<BuildOptions, 'format' | 
   return { format: 'esm', banner: { js: start }, footer: { js: end } };
 }
 
-function entryOf({ entry, commonJs, adapter, awaits }: BundleTarget): Pick<BuildOptions, 'entryPoints' | 'stdin'> {
+function entryOf({ entry, text, adapter, awaits }: BundleTarget): Pick<BuildOptions, 'entryPoints' | 'stdin'> {
   const resolveDir = dirname(entry);
   if (awaits) {
     // The adapter exports the plugin that it makes; the entry itself is imported.
@@ -84,10 +87,22 @@ function entryOf({ entry, commonJs, adapter, awaits }: BundleTarget): Pick<Build
   if (adapter !== undefined) {
     return { stdin: { contents: adapter, sourcefile: 'hotcell-adapter.js', resolveDir, loader: 'js' } };
   }
-  if (!commonJs) return { entryPoints: [entry] };
+  if (!text) return { entryPoints: [entry] };
   const loader = extname(entry).startsWith('.ts') ? 'ts' : 'js';
-  return { stdin: { contents: hideSourceMap(commonJs.text), sourcefile: commonJs.name, resolveDir: dirname(entry), loader } };
+  return { stdin: { contents: hideSourceMap(text.text), sourcefile: text.name, resolveDir, loader } };
 }
+
+/**
+ * Whether a module takes nothing from other files, as far as its words tell. Given by its path, the bundler lists the whole folder
+ * in which it lies, and among thousands of plugins that takes longer than all else.
+ */
+export function standsAlone(path: string, text: string): boolean {
+  if (!/^\.[jt]s$/.test(extname(path)) || !/^[ \t]*export\b/m.test(text)) return false;
+  return !/\b(?:import|require)\b|\bexport\b[^;'"]{0,500}?\bfrom\s*['"]/.test(text.replace(importsOfHost, ''));
+}
+
+/** Imports that no file answers. */
+const importsOfHost = /^[ \t]*import\b[^;'"]{0,500}?\bfrom\s*(['"])(?:hotcell|node:[\w/]+)\1/gm;
 
 // A CommonJS module may export a function or a plain value; as a namespace that is its default export.
 const footer =

@@ -5,7 +5,7 @@ import type { EngineNeed } from '../../engines/escalation.ts';
 import { isPassingMessage } from '../../errors/passing-error.ts';
 import type { BuildInput } from '../generations/generation.ts';
 import type { Diagnostic } from '../plugin-types.ts';
-import { bundleOptions } from './bundle-options.ts';
+import { bundleOptions, standsAlone } from './bundle-options.ts';
 import { runBundle, stopBundler } from './bundle-service.ts';
 import { createCommonJsPlugin, looksLikeCommonJs } from './commonjs.ts';
 import type { CompileRequest, CompileResult, Compiler, CompilerOptions } from './compile-types.ts';
@@ -82,7 +82,7 @@ async function compilePlugin(request: CompileRequest, options: CompilerOptions):
   };
   const target = request.target ?? 'quickjs';
   const guardOptions = { ...options, policy, ledger, showPath, target, proposed };
-  const commonJs = looksLikeCommonJs(entry.realPath, read.text) ? { text: read.text, name: showPath(entry.realPath) } : undefined;
+  const isCommonJs = looksLikeCommonJs(entry.realPath, read.text);
   const load = (path: string) => loadFile(path, guardOptions);
   const fromImage = target === 'docker' ? [createImagePackagesPlugin()] : [];
   const { isAdapted = false, isTrial = false } = request;
@@ -94,10 +94,12 @@ async function compilePlugin(request: CompileRequest, options: CompilerOptions):
     ...(shapes ? [createShapesPlugin(shapes)] : []),
     createGuardPlugin(guardOptions),
     ...fromImage,
-    ...(commonJs ? [createCommonJsPlugin({ policy, showPath, load })] : []),
+    ...(isCommonJs ? [createCommonJsPlugin({ policy, showPath, load })] : []),
   ];
-  const adapter = isAdapted && shapes ? adaptedEntry(entry.realPath, commonJs !== undefined) : undefined;
-  const bundle = { entry: entry.realPath, rootDir, plugins, commonJs, adapter, target };
+  const adapter = isAdapted && shapes ? adaptedEntry(entry.realPath, isCommonJs) : undefined;
+  const isText = isCommonJs || standsAlone(entry.realPath, read.text);
+  const text = isText ? { text: read.text, name: showPath(entry.realPath) } : undefined;
+  const bundle = { entry: entry.realPath, rootDir, plugins, text, adapter, target };
   const bounds = {
     wallMs,
     findObstacle() {

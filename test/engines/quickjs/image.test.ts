@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { defaultLimits } from '../../../src/config/limits.ts';
 import { type BaseImage, buildBaseImage, countPages } from '../../../src/engines/quickjs/cell/base-image.ts';
 import { Cell } from '../../../src/engines/quickjs/cell/cell.ts';
 import { applyDelta, encodeDelta, restoreReference } from '../../../src/engines/quickjs/cell/delta.ts';
@@ -104,5 +105,24 @@ describe('images on disk', () => {
     };
     expect(outputOf(await cells.call(program))).toBe('built');
     expect(saved).toHaveLength(1);
+  });
+
+  it('are read when the first call needs them: what was loaded and is never called takes no memory', async () => {
+    const code = 'globalThis.__hotcellExports = { default: { handler: () => "loaded" } };';
+    const loaded = await cells.engine.load({ key: 'lazy', label: 'lazy', code, limits: defaultLimits });
+    if (!loaded.ok) throw new Error(loaded.error.message);
+    let reads = 0;
+    const program = {
+      key: loaded.programKey ?? '',
+      label: 'lazy',
+      readCode: () => Promise.reject(new Error('the image holds all')),
+      readImage: async () => {
+        reads += 1;
+        return loaded.image;
+      },
+      saveImage: () => {},
+    };
+    for (let call = 0; call < 2; call++) expect(outputOf(await cells.call(program))).toBe('loaded');
+    expect(reads).toBe(1);
   });
 });

@@ -238,6 +238,17 @@ describe('createCompiler', () => {
     expect(JSON.stringify(await exportsOf())).toContain('{"stands":"in"}');
   });
 
+  it('comes to the same code, map and hash whether the words of a module say that it stands alone or not', async () => {
+    const text =
+      "import { definePlugin } from 'hotcell';\nimport { join } from 'node:path';\nexport default definePlugin({ at: join('a', 'b') });\n";
+    write({ 'plugins/a.ts': text });
+    const alone = await compile('a.ts', '.', false);
+    expect(await exportsOf()).toEqual({ default: { at: 'a/b' } });
+    write({ 'plugins/a.ts': `${text}// require` });
+    const { code, sourceMap } = Object(await compile('a.ts', '.', false));
+    expect(alone).toMatchObject({ ok: true, code, sourceMap, sources: [{ path: 'a.ts', text }] });
+  });
+
   it('leaves a promise of the exports where a module awaits at its top level', async () => {
     write({
       'plugins/a.ts': `import { b } from './b'; export default { a: await Promise.resolve(1), b };`,

@@ -164,10 +164,7 @@ export class Scheduler {
         }
         const job = item?.job;
         if (message.type === 'call-slice' && job && 'request' in job) this.#endSlice(thread, job, message);
-        if (message.type === 'load-slice' && job && 'order' in job) {
-          if (message.end.kind === 'loaded') thread.noteImage(message.end.programKey);
-          job.resolve(message);
-        }
+        if (message.type === 'load-slice' && job && 'order' in job) job.resolve(message);
         if (thread.isIdle) this.#dispatch();
       }
     }

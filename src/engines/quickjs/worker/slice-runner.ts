@@ -125,7 +125,6 @@ export class SliceRunner {
       return { ...answer, end: { kind: 'throw', report: { message: 'The sandbox failed while the plugin was loaded.' } } };
     const image = cell.encodeDelta(this.#base.reference);
     const programKey = slice.isRebuild ? slice.programKey : keyOfImage(slice.programKey, image);
-    this.#images.set(programKey, cell.freeze());
     return { ...answer, end: { kind: 'loaded', exportedJson: host.report.text, image, programKey } };
   }
 
