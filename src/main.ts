@@ -58,12 +58,7 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
     },
   });
   const escalationRules = readEscalationRules(config, { engines, names });
-  const consents = openConsents(
-    foundation,
-    names,
-    () => plugins,
-    () => units,
-  );
+  const consents = openConsents(foundation, names, () => units);
   const { grants, approvals, grantQuestions, uses, audit } = consents;
   const news = createToolsNews(events);
   closers.push(() => news.flush());
@@ -155,7 +150,7 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
       events,
       async onApplied(keys) {
         if (keys.includes('hooks.enabled')) await hooks.start();
-        await plugins.refreshGrants();
+        await units.refreshGrants();
         grantQuestions.refresh();
       },
       onFault: logFault,

@@ -28,7 +28,7 @@ const { plugins, grants } = bench.daemon.parts;
 const generation = plugins.asking('granted');
 if (generation === undefined) throw new Error('the plugin that asks for everything was not built');
 grants.create({ asking: generation, permissions: everything, scope: { scope: 'always' }, grantedBy: 'local' });
-await plugins.refreshGrants();
+await bench.daemon.parts.units.refreshGrants();
 
 const call = (ref: string) => async () => {
   const answer = await bench.daemon.parts.caller.call({ ref, arguments: args, caller });

@@ -7,7 +7,6 @@ import { createApprovals } from '../permissions/approvals/approvals.ts';
 import { createGrantQuestions, type GrantQuestions } from '../permissions/approvals/grant-questions.ts';
 import { createGrantBook, type GrantBook } from '../permissions/grants.ts';
 import { createPermissionUses, type PermissionUses } from '../permissions/uses.ts';
-import type { PluginSupervisorControls } from '../plugins/supervisor.ts';
 import type { UnitBook } from '../units/unit-book.ts';
 import type { Foundation } from './foundation.ts';
 
@@ -20,13 +19,8 @@ export interface Consents {
   readonly audit: AuditTrail;
 }
 
-/** Opens the books of grants, approvals and uses. `plugins` and `units` are asked for later, when they are there. */
-export function openConsents(
-  foundation: Foundation,
-  names: NameBook,
-  plugins: () => Pick<PluginSupervisorControls, 'refreshGrants'>,
-  units: () => UnitBook,
-): Consents {
+/** Opens the books of grants, approvals and uses. `units` is asked for later, when there are some. */
+export function openConsents(foundation: Foundation, names: NameBook, units: () => UnitBook): Consents {
   const { config, closers, store, events, logFault } = foundation;
   const { redactor } = foundation.secrets;
   const grants = createGrantBook({
@@ -37,7 +31,7 @@ export function openConsents(
     grantRequested: config.grantRequested,
     names,
     now: Date.now,
-    onExpire: () => void plugins().refreshGrants().catch(logFault),
+    onExpire: () => void units().refreshGrants().catch(logFault),
     onFault: (error) => logFault(error),
   });
   closers.push(() => grants.close());
@@ -66,7 +60,7 @@ export function openConsents(
   });
   closers.push(() => grantQuestions.close());
   // A grant that names a tool stops where another file has the name now.
-  closers.push(events.subscribe({ types: ['name-change'] }, () => void plugins().refreshGrants().catch(logFault)));
+  closers.push(events.subscribe({ types: ['name-change'] }, () => void units().refreshGrants().catch(logFault)));
   closers.push(events.subscribe({ types: ['plugin-change', 'plugin-removed', 'grant-change'] }, () => grantQuestions.poke()));
   return { grants, approvals, grantQuestions, uses, audit };
 }

@@ -4,14 +4,18 @@ import { createNameBook, type NameBook } from '../names/name-owners.ts';
 import { listRoots, locate } from '../plugins/discovery/plugin-roots.ts';
 import type { Foundation } from './foundation.ts';
 
+/** Whether a unit of another maker than the plugin folders is still there, by how its path begins; the rest of it is handed in. */
+const placesByMaker: Readonly<Record<string, (rest: string) => boolean>> = { 'skill:': existsSync };
+
 /** Opens the book of who owns which name. */
 export function openNames({ config, store, events, logFault }: Foundation): NameBook {
   const roots = listRoots(config);
-  const skill = 'skill:';
 
   /** A folder that is away as a whole takes no name with it; one that the config does not name any more does. */
   function isThere(path: string): boolean {
-    if (path.startsWith(skill)) return existsSync(path.slice(skill.length));
+    const [, maker = '', rest = ''] = /^([a-z]+:)(.*)$/s.exec(path) ?? [];
+    const isThereOfMaker = Object.hasOwn(placesByMaker, maker) ? placesByMaker[maker] : undefined;
+    if (isThereOfMaker !== undefined) return isThereOfMaker(rest);
     const place = locate(roots, path);
     return place !== undefined && (existsSync(path) || !existsSync(place.root.path));
   }

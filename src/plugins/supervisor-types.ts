@@ -44,16 +44,12 @@ export interface PluginSupervisor {
   list(): PluginView[];
   /** What looks like a plugin in the plugin folders and is none. */
   passedOver(): PassedOver[];
-  /** Whether any plugin is being built that serves nothing yet. */
-  isLoading(): boolean;
   /** By name, `name@version` or path relative to a plugin folder; throws `plugin-unknown` with near names. */
   get(name: string): PluginView;
   /** The path on the disk of a plugin by name or path: its identity. Throws `plugin-unknown`, `name-ambiguous`. */
   pathOf(name: string): string;
   /** The build whose permissions people decide on, with why it wants another engine; undefined when there is none. */
   asking(name: string): (Asking & { readonly reason?: string }) | undefined;
-  /** Brings states in line with what is granted, after that has changed. */
-  refreshGrants(): Promise<void>;
   why(name: string): TransitionRecord[];
   reload(name: string): Promise<ReloadResult>;
   /** Reloads all plugins; a result a plugin. */

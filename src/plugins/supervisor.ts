@@ -206,7 +206,6 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
     },
     list: () => sortedQueues().map((queue) => view(queue.record)),
     passedOver: () => pluginSet.passedOver(),
-    isLoading: () => pluginSet.queues.values().some(({ record }) => record.lifecycle.state === 'loading'),
     get: (name) => view(find(name).record),
     pathOf: (name) => find(name).record.path,
     asking: (name) => findAsking(find(name).record),
@@ -283,6 +282,12 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
         const granted: ServedUnit['granted'] = (use) => decideGrants(generation, use).granted;
         return createLeasable({ generation, granted, onDrained: () => {} }).served;
       },
+      isLoading: () => pluginSet.queues.values().some(({ record }) => record.lifecycle.state === 'loading'),
+      async refreshGrants() {
+        const telling = { reason: 'grants changed' };
+        await Promise.all(sortedQueues().map((queue) => queue.run(() => publisher.regrant(queue.record, telling))));
+        await Promise.all(sortedQueues().map(grantEscalation));
+      },
     },
     noteKill(plugin, reason) {
       const queue = pluginSet.queues.get(plugin) ?? sortedQueues().find(({ record }) => nameOfPlugin(record) === plugin);
@@ -291,11 +296,6 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
       quarantine(queue, `its cells were killed ${limit} times within ${windowMs / 1000} s: ${reason}`).catch(onFault);
     },
     quarantine: (name, reason) => quarantine(find(name), reason),
-    async refreshGrants() {
-      const telling = { reason: 'grants changed' };
-      await Promise.all(sortedQueues().map((queue) => queue.run(() => publisher.regrant(queue.record, telling))));
-      await Promise.all(sortedQueues().map(grantEscalation));
-    },
     async buildForEngine({ id }, engine) {
       const generation = findGeneration(id);
       return generation && escalatedBuilds.build(generation, engine);

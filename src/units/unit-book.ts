@@ -29,6 +29,10 @@ export interface UnitSource {
   list(): readonly UnitStanding[];
   /** A state that may serve now, current or not, by its id or by its content: for calls that began with it and waited since. */
   findServable(id: string, content?: UnitContent): ServedUnit | undefined;
+  /** Whether a unit that serves nothing yet may soon bring tools. */
+  isLoading(): boolean;
+  /** Brings what serves in line with what is granted, after that has changed. */
+  refreshGrants(): Promise<void>;
 }
 
 /** All units of all makers. */
@@ -54,5 +58,9 @@ export function createUnitBook(sources: readonly UnitSource[]): UnitBook {
     },
     list: () => sources.flatMap((source) => source.list()),
     findServable: (id, content) => first((source) => source.findServable(id, content)),
+    isLoading: () => sources.some((source) => source.isLoading()),
+    async refreshGrants() {
+      await Promise.all(sources.map((source) => source.refreshGrants()));
+    },
   };
 }

@@ -5,8 +5,11 @@ import type { EngineName, Isolation, Program, RunOutcome, RunRequest } from '../
 import type { GrantUse } from '../permissions/select-grants.ts';
 import type { ToolManifest } from './tool-manifest.ts';
 
-/** What brings tools. */
-export type UnitKind = 'plugin' | 'builtin' | 'skill' | 'hook';
+/** What brings tools, one word for each kind. */
+export const unitKinds = ['plugin', 'builtin', 'skill', 'hook'] as const;
+
+/** One of them. */
+export type UnitKind = (typeof unitKinds)[number];
 
 /** Who made a state of a unit. */
 export type Author = 'operator' | 'caller' | 'model' | 'repair';

@@ -369,7 +369,7 @@ describe('createSupervisor', () => {
     expect(await rig.call('a')).toBe('modest');
     expect(rig.supervisor.get('a').permissions).toMatchObject({ pending: { net: ['example.com'] }, granted: {} });
     rig.grants = { net: ['example.com'] };
-    await rig.supervisor.refreshGrants();
+    await rig.supervisor.units.refreshGrants();
     expect(rig.supervisor.get('a')).toMatchObject({ state: 'ready', generation: 2 });
     expect(await rig.call('a')).toBe('greedy');
   });

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import type { JsonSchema } from '../../units/tool-manifest.ts';
+import { unitKinds } from '../../units/unit.ts';
 import { defineContract } from '../operation.ts';
 import { callAnswer } from './executions.ts';
 import { listOf, pageQuery } from './paging.ts';
@@ -7,7 +8,7 @@ import { listOf, pageQuery } from './paging.ts';
 const toolRef = Type.String({ minLength: 1, maxLength: 256, description: 'name, name@1.2.3 or name@range.' });
 const jsonSchema = Type.Unsafe<JsonSchema>(Type.Object({}));
 const mode = Type.Union([Type.Literal('on'), Type.Literal('off'), Type.Literal('auto')]);
-const source = Type.Union([Type.Literal('plugin'), Type.Literal('builtin'), Type.Literal('skill'), Type.Literal('hook')]);
+const source = Type.Enum(unitKinds);
 
 /** A tool as every door shows it. */
 export const toolView = Type.Object({

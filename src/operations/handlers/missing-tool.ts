@@ -20,7 +20,12 @@ export type ToolSeeker = <Result>(
  * Creates what uses a tool. Where there is none of this name while plugins load, it is used as soon as it is there; where
  * there is none at all, but a plugin of this name, the error says what is the matter with that.
  */
-export function createToolSeeker({ tools, plugins, events }: Pick<OperationParts, 'tools' | 'plugins' | 'events'>): ToolSeeker {
+export function createToolSeeker({
+  tools,
+  plugins,
+  units,
+  events,
+}: Pick<OperationParts, 'tools' | 'plugins' | 'units' | 'events'>): ToolSeeker {
   function isThere(ref: string): boolean {
     try {
       return tools.resolve(ref) !== undefined;
@@ -33,9 +38,9 @@ export function createToolSeeker({ tools, plugins, events }: Pick<OperationParts
   async function untilLoaded(ref: string, signal: AbortSignal): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const look = (): void => {
-      if (signal.aborted || !plugins.isLoading() || isThere(ref)) resolve();
+      if (signal.aborted || !units.isLoading() || isThere(ref)) resolve();
     };
-    const end = events.subscribe({ types: ['plugin-change', 'plugin-removed'] }, look);
+    const end = events.subscribe({ types: ['plugin-change', 'plugin-removed', 'tools-change'] }, look);
     signal.addEventListener('abort', look, { once: true });
     look();
     await promise;
@@ -65,7 +70,7 @@ export function createToolSeeker({ tools, plugins, events }: Pick<OperationParts
     } catch (error) {
       if (!isMissing(error) || isThere(ref)) throw error;
     }
-    if (plugins.isLoading()) {
+    if (units.isLoading()) {
       const timeUp = AbortSignal.timeout(maxLoadWaitMs);
       await untilLoaded(ref, signal === undefined ? timeUp : AbortSignal.any([timeUp, signal]));
     }

@@ -43,7 +43,12 @@ async function runHosted(
   // It waits for others and computes nothing here: other calls may have its slot.
   host.waiting?.(true);
   try {
-    const call = { user, signal: AbortSignal.any([signal, ending.signal]), onOutput: log.add };
+    const call = {
+      user,
+      signal: AbortSignal.any([signal, ending.signal]),
+      onOutput: log.add,
+      onProgress: host.progress.bind(host),
+    };
     const output: unknown = await tool.run(JSON.parse(request.argumentsJson), call);
     log.end();
     const outputJson = JSON.stringify(output) ?? 'null';

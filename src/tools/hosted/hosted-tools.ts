@@ -15,6 +15,8 @@ export interface HostedTools extends UnitSource {
   put(unit: HostedUnit): void;
   /** Takes a unit out; harmless when there is none. */
   remove(path: string): void;
+  /** Units may be put until this settles: who asks for a tool that is not there waits so long. */
+  expect(units: Promise<unknown>): void;
 }
 
 const noFlags = {
@@ -36,6 +38,7 @@ export function createHostedTools(parts: {
   readonly news: Pick<ToolsNews, 'note'>;
 }): HostedTools {
   const { names } = parts;
+  const expected = new Set<Promise<unknown>>();
   const unitsByPath = new Map<string, { readonly hosted: HostedUnit; readonly served: ServedUnit }>();
 
   /** A tool as it is now: what was taken back since does not run. */
@@ -80,6 +83,11 @@ export function createHostedTools(parts: {
       parts.news.note(listKeys(path), []);
       unitsByPath.delete(path);
     },
+    expect(units) {
+      expected.add(units);
+      const settle = () => void expected.delete(units);
+      units.then(settle, settle);
+    },
     find(name) {
       const isMeant = ({ path, manifest }: Unit): boolean => path === name || manifest.name === name;
       const found = unitsByPath.values().find(({ served }) => isMeant(served.unit));
@@ -87,6 +95,9 @@ export function createHostedTools(parts: {
     },
     list: () => [...unitsByPath.values()].map(({ served }) => describeStanding(served.unit)),
     findServable: (id) => unitsByPath.values().find(({ served }) => served.unit.id === id)?.served,
+    isLoading: () => expected.size > 0,
+    // A call asks what is granted as it begins: nothing is kept that could be out of date.
+    refreshGrants: async () => {},
   };
 }
 
@@ -100,7 +111,7 @@ function wantedOf({ version, tools }: HostedUnit): WantedNames {
 }
 
 function describeUnit(hosted: HostedUnit, findTool: (path: string, id: string, name: string) => HostedTool | undefined): Unit {
-  const { path, name, version, description, permissions, contentHash, author, kind } = hosted;
+  const { path, name, version, description, permissions, contentHash, author, writtenBy, kind } = hosted;
   const id = `${path}@${version}#${contentHash}`;
   return {
     kind,
@@ -108,26 +119,22 @@ function describeUnit(hosted: HostedUnit, findTool: (path: string, id: string, n
     id,
     contentHash,
     author,
+    ...(writtenBy === undefined ? {} : { writtenBy }),
     manifest: { name, version, description, isolation: 'call', limits: {}, permissions, tools: hosted.tools.map(describeTool) },
     runner: createDaemonRunner((tool) => findTool(path, id, tool)),
   };
 }
 
-function describeTool({ name, description, input, output, tags, who, timeoutMs }: HostedTool): ToolManifest {
+function describeTool({ run: _run, flags, ...said }: HostedTool): ToolManifest {
   return {
-    name,
-    handler: name,
-    description,
-    input,
-    inputSource: 'parameters',
-    ...(output === undefined ? {} : { output }),
-    flags: noFlags,
-    tags,
+    tags: [],
     mode: 'on',
-    who,
-    timeoutMs,
     retries: 0,
     idempotent: false,
     examples: [],
+    ...said,
+    handler: said.name,
+    inputSource: 'parameters',
+    flags: { ...noFlags, ...flags },
   };
 }

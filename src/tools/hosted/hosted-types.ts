@@ -1,6 +1,7 @@
+import type { BorderProgress } from '../../border/border.ts';
 import type { CapabilityUser } from '../../border/capability-user.ts';
 import type { PermissionSet } from '../../config/permission-set.ts';
-import type { JsonSchema, ToolManifest } from '../../units/tool-manifest.ts';
+import type { JsonSchema, ToolFlags, ToolManifest } from '../../units/tool-manifest.ts';
 import type { Author, UnitKind } from '../../units/unit.ts';
 
 /** One call of a hosted tool. */
@@ -10,17 +11,20 @@ export interface HostedCall {
   readonly signal: AbortSignal;
   /** Writes output of a command into the log of the call, line by line. */
   readonly onOutput: (stream: 'stdout' | 'stderr', bytes: Uint8Array) => void;
+  /** Tells how far it is. */
+  readonly onProgress: (progress: BorderProgress) => void;
 }
 
-/** A tool that the daemon itself carries out. `run` fails by throwing a HotcellError whose message may reach the caller. */
-export interface HostedTool {
+/**
+ * A tool that the daemon itself carries out, and what is said of it: as of a tool of a plugin, with the usual where nothing is
+ * said. `run` fails by throwing a HotcellError whose message may reach the caller.
+ */
+export interface HostedTool extends Partial<Omit<ToolManifest, 'handler' | 'inputSource' | 'checkedByPlugin' | 'flags'>> {
   readonly name: string;
   readonly description: string;
   readonly input: JsonSchema;
-  readonly output?: JsonSchema;
-  readonly tags: readonly string[];
-  readonly who: NonNullable<ToolManifest['who']>;
   readonly timeoutMs: number;
+  readonly flags?: Partial<ToolFlags>;
   /** `args` fits `input`. */
   readonly run: (args: unknown, call: HostedCall) => Promise<unknown>;
 }
@@ -36,6 +40,9 @@ export interface HostedUnit {
   readonly description: string;
   /** Of anybody but the operator `run` counts only where it was granted for this very content. */
   readonly author: Author;
+  /** The caller id of an author who is not the operator. */
+  readonly writtenBy?: string;
+  /** Of everything that it says of itself and its tools: another one is another state, and what was granted is asked for again. */
   readonly contentHash: string;
   readonly permissions: PermissionSet;
   /** Those that may be called; what it may ask for counts without any. */

@@ -108,4 +108,63 @@ describe('createHostedTools', () => {
     expect(house.parts.plugins.list()).toMatchObject([{ state: 'failed' }]);
     await house.close();
   });
+
+  it('carries tools of a server that come and go, with all that is said of them, under names with a slash', async () => {
+    const house = await startSmallDaemon({}, {}, { listen: true });
+    const hosted = openHosted(house);
+    const input = { type: 'object', properties: { path: { type: 'string' } }, required: ['path'], additionalProperties: false };
+    const output = { type: 'object', properties: { size: { type: 'integer' } }, required: ['size'] };
+    let size: unknown = 7;
+    const toolOf = (name: string, more: Partial<HostedTool> = {}): HostedTool => ({
+      ...{ name: `files/${name}`, description: 'Of a server.', input, timeoutMs: 5000, output },
+      async run(_args, { onProgress }) {
+        onProgress({ done: 1, total: 2, message: 'half' });
+        return { size };
+      },
+      ...more,
+    });
+    const server = (contentHash: string, tools: readonly HostedTool[]) =>
+      hosted.put({
+        ...unitOf(async () => undefined, { path: 'server:files', name: 'server:files', author: 'caller', writtenBy: 'key_1' }),
+        ...{ contentHash, permissions: { net: ['files.example'] }, tools },
+      });
+    const callOverHttp = async (ref: string) => {
+      const response = await fetch(`${house.daemon.url}/api/tools/${encodeURIComponent(ref)}/call`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${house.daemon.token}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ arguments: { path: 'a' } }),
+      });
+      return { status: response.status, body: await response.json() };
+    };
+    try {
+      server('1'.repeat(64), [
+        toolOf('size', { idempotent: true, tags: ['disk'] }),
+        toolOf('wipe', { flags: { isDangerous: true } }),
+      ]);
+      expect(hosted.find('server:files')?.asking).toMatchObject({ author: 'caller', writtenBy: 'key_1' });
+      expect(await callOverHttp('files/size')).toMatchObject({ status: 200, body: { output: { size: 7 } } });
+      expect(house.events.find(({ type }) => type === 'execution-progress')?.data).toMatchObject({ done: 1, message: 'half' });
+      expect(house.parts.tools.resolve('files/wipe').manifest.flags).toMatchObject({ isDangerous: true, isElevated: false });
+      expect(house.parts.tools.resolve('files/size').manifest).toMatchObject({ idempotent: true, tags: ['disk'], mode: 'on' });
+      size = 'large';
+      expect(await callOverHttp('files/size@1.0.0')).toMatchObject({ body: { error: { code: 'output-invalid' } } });
+      server('2'.repeat(64), [toolOf('list')]);
+      expect(await callOverHttp('files/size')).toMatchObject({ status: 404, body: { code: 'tool-unknown' } });
+      expect(house.parts.tools.resolve('files/list').served.unit.contentHash).toBe('2'.repeat(64));
+    } finally {
+      await house.close();
+    }
+  });
+
+  it('counts as loading until what is expected has come or failed', async () => {
+    const house = await startSmallDaemon({});
+    const hosted = openHosted(house);
+    const { promise, reject } = Promise.withResolvers<void>();
+    hosted.expect(promise);
+    expect(hosted.isLoading()).toBe(true);
+    reject(new Error('the server did not start'));
+    await promise.catch(() => {});
+    expect(hosted.isLoading()).toBe(false);
+    await house.close();
+  });
 });

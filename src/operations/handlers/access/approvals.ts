@@ -12,7 +12,7 @@ import { readGrantScope, requireLastingScope } from './grant-scope.ts';
 const defaultPageSize = 100;
 
 /** What can be done with questions to people. */
-export function createApprovalOperations({ approvals, grantQuestions, plugins, hooks, keys }: OperationParts): Operation[] {
+export function createApprovalOperations({ approvals, grantQuestions, units, hooks, keys }: OperationParts): Operation[] {
   /** Somebody else's question does not exist for a caller. */
   function find(id: string, caller: Caller): Approval {
     const approval = approvals.get(id);
@@ -77,7 +77,7 @@ export function createApprovalOperations({ approvals, grantQuestions, plugins, h
       }
       const answered = approvals.answer(input.id, 'approved', by, input.shownHash);
       grantQuestions.grant(answered, scope, caller.id);
-      await plugins.refreshGrants();
+      await units.refreshGrants();
       return viewShort(answered, caller);
     }),
   ];

@@ -14,7 +14,7 @@ import { readGrantScope, requireLastingScope } from './grant-scope.ts';
 const keptShown = 1000;
 
 /** What can be done with grants. */
-export function createGrantOperations({ plugins, units, grants, keys }: OperationParts): Operation[] {
+export function createGrantOperations({ units, grants, keys }: OperationParts): Operation[] {
   function findAsking(name: string): Asking {
     const { asking, name: plugin, state } = units.find(name);
     if (asking !== undefined) return asking;
@@ -50,14 +50,14 @@ export function createGrantOperations({ plugins, units, grants, keys }: Operatio
       const scope = readGrantScope(input, caller.id);
       requireLastingScope(permissions, scope);
       const grant = grants.create({ asking, permissions, scope, grantedBy: caller.id });
-      await plugins.refreshGrants();
+      await units.refreshGrants();
       return { grant: viewGrant(grant, Date.now()), ...describeOutcome(asking.path) };
     }),
     implement(grantContracts.revoke, async ({ plugin, permissions: words }, { caller }) => {
       const { path: unitPath } = findAsking(plugin);
       const permissions = words === undefined || words.length === 0 ? undefined : requireParsed(parsePermissionWords(words));
       const revoked = grants.revoke({ unitPath, permissions }, caller.id);
-      await plugins.refreshGrants();
+      await units.refreshGrants();
       const nowMs = Date.now();
       return {
         revoked: revoked.map((grant) => ({ ...viewGrant(grant, nowMs), status: 'revoked' as const, revokedAtMs: nowMs })),
