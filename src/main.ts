@@ -82,6 +82,11 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
   const anonymous = createAnonymousCleaner({ store, dataDir: config.dataDir, onFault: logFault });
   await anonymous.forgetAll();
   const keys = createKeyRing({ store, now: Date.now, defaults: config.callers, names });
+  closers.push(
+    keys.watch((id, what) => {
+      if (what === 'revoked') caller.shutOut(id);
+    }),
+  );
   const parts = {
     config,
     configState: openedConfig.state,

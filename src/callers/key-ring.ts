@@ -39,8 +39,8 @@ export interface KeyRing {
   areOfOneLine(one: string, other: string): boolean;
   /** Who uses the key with this id, with the rules of now; undefined when it was revoked or has expired. */
   current(id: string): Caller | undefined;
-  /** Calls `changed` after a key was changed or revoked, until the returned function is called. It must not throw. */
-  watch(changed: () => void): () => void;
+  /** Calls `told` after a key was changed or revoked, until the returned function is called. It must not throw. */
+  watch(told: (id: string, what: 'changed' | 'revoked') => void): () => void;
 }
 
 interface ActiveKey {
@@ -63,7 +63,7 @@ export function createKeyRing(parts: {
   const { store, now, names, defaults = { ratePerMinute: 0, maxConcurrent: 0 } } = parts;
   const activeByHash = new Map<string, ActiveKey>();
   const activeById = new Map<string, ActiveKey>();
-  const watchers = new Set<() => void>();
+  const watchers = new Set<Parameters<KeyRing['watch']>[0]>();
   /** Of revoked keys too: what they made stays of their line. */
   const makerById = new Map<string, string | null>();
   for (const row of store.keys.list()) {
@@ -148,7 +148,7 @@ export function createKeyRing(parts: {
       const changed = { ...row, rulesJson: JSON.stringify(rules), toolOwnersJson };
       store.keys.setRules(id, changed.rulesJson, toolOwnersJson);
       remember(changed);
-      for (const tell of watchers) tell();
+      for (const tell of watchers) tell(id, 'changed');
       return changed;
     },
     revoke(id) {
@@ -157,7 +157,7 @@ export function createKeyRing(parts: {
         if (caller.id === id) activeByHash.delete(secretHash);
       }
       const isNew = store.keys.revoke(id, now());
-      for (const tell of watchers) tell();
+      if (isNew) for (const tell of watchers) tell(id, 'revoked');
       return isNew;
     },
     find(secretHash) {
@@ -174,9 +174,9 @@ export function createKeyRing(parts: {
       const active = activeById.get(id);
       return active !== undefined && isValid(active) ? active.caller : undefined;
     },
-    watch(changed) {
-      watchers.add(changed);
-      return () => watchers.delete(changed);
+    watch(told) {
+      watchers.add(told);
+      return () => watchers.delete(told);
     },
   };
 }

@@ -4,11 +4,10 @@ import type { Caller } from '../callers/caller.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import type { EventEnvelope } from '../events/event.ts';
 import type { OperationStream } from '../operations/operation.ts';
-import { formatEvent, openEventStream } from './event-stream.ts';
 import { formatProblem } from './problem-reply.ts';
+import { openServerSentEvents, type ServerSentEvents } from './server-sent-events.ts';
 import { freeAnswerBytes, type UnreadAnswers } from './unread-answers.ts';
 
-const heartbeatMs = 15_000;
 /** While a reader lets more than this wait it is told no events; it gets its answer. */
 const maxPendingBytes = 1024 * 1024;
 
@@ -28,7 +27,7 @@ export interface AnswerStreamParts {
 export class AnswerStream implements OperationStream {
   readonly #reply: FastifyReply;
   readonly #parts: AnswerStreamParts;
-  #heartbeat: NodeJS.Timeout | undefined;
+  #stream: ServerSentEvents | undefined;
 
   constructor(reply: FastifyReply, parts: AnswerStreamParts) {
     this.#reply = reply;
@@ -36,27 +35,25 @@ export class AnswerStream implements OperationStream {
   }
 
   get isOpen(): boolean {
-    return this.#heartbeat !== undefined;
+    return this.#stream !== undefined;
   }
 
   accepted(executionId: string): void {
-    const { raw } = this.#reply.hijack();
-    openEventStream(raw);
-    this.#heartbeat = setInterval(() => raw.write(':\n\n'), heartbeatMs).unref();
-    raw.write(`event: accepted\ndata: ${JSON.stringify({ executionId })}\n\n`);
+    this.#stream = openServerSentEvents(this.#reply.hijack().raw);
+    this.#stream.tell('accepted', JSON.stringify({ executionId }));
   }
 
   event(event: EventEnvelope): void {
-    const { raw } = this.#reply;
-    if (raw.writableLength <= maxPendingBytes && this.#parts.mayHear()) raw.write(formatEvent(event));
+    const stream = this.#stream;
+    if (stream !== undefined && stream.pendingBytes() <= maxPendingBytes && this.#parts.mayHear()) stream.write(event);
   }
 
   /** The answer, or the problem `rate-limited` where its caller lets too much wait to be read. */
   answer(output: unknown): void {
-    const text = `event: answer\ndata: ${JSON.stringify(output)}\n\n`;
+    const json = JSON.stringify(output);
     try {
-      if (text.length > freeAnswerBytes) this.#hold(Buffer.byteLength(text));
-      this.#end(text);
+      if (json.length > freeAnswerBytes) this.#hold(Buffer.byteLength(json));
+      this.#end('answer', json);
     } catch (error) {
       if (!(error instanceof HotcellError)) throw error;
       this.problem(error);
@@ -64,7 +61,7 @@ export class AnswerStream implements OperationStream {
   }
 
   problem(error: Parameters<typeof formatProblem>[0]): void {
-    this.#end(`event: problem\ndata: ${formatProblem(error, this.#parts.role)}\n\n`);
+    this.#end('problem', formatProblem(error, this.#parts.role));
   }
 
   #hold(bytes: number): void {
@@ -75,8 +72,8 @@ export class AnswerStream implements OperationStream {
     );
   }
 
-  #end(last: string): void {
-    clearInterval(this.#heartbeat);
-    this.#reply.raw.end(last);
+  #end(name: string, json: string): void {
+    this.#stream?.tell(name, json);
+    this.#stream?.end();
   }
 }

@@ -1,36 +1,29 @@
-import type { ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import type { Caller } from '../callers/caller.ts';
+import type { KeyRing } from '../callers/key-ring.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import { suggestNearNames } from '../errors/near-names.ts';
-import type { EventEnvelope, EventLog } from '../events/event.ts';
+import type { EventLog } from '../events/event.ts';
 import { type EventType, eventTypes, isEventType } from '../events/event-table.ts';
 import { filterFor } from '../operations/handlers/events.ts';
 import { type Authenticate, type IsCurrent, refuseAnonymous } from './admission/auth.ts';
 import type { Shares } from './admission/shares.ts';
 import { startEventFeed } from './event-feed.ts';
+import { openServerSentEvents, type ServerSentEvents } from './server-sent-events.ts';
 
-const heartbeatMs = 15_000;
-
-/** The open streams. */
-export interface EventStreams {
-  /** Ends the streams of keys that were changed, were revoked or have ended. */
-  endOutdated(): void;
-  /** Ends every stream; readers come back elsewhere. */
-  close(): void;
-}
-
-/** Serves GET /api/events: server-sent events, resumable by Last-Event-ID (or ?after=N), filtered by ?types=a,b. */
+/** Serves GET /api/events: server-sent events, resumable by Last-Event-ID (or ?after=N), filtered by ?types=a,b. Returns what ends every stream; readers come back elsewhere. */
 export function registerEventStream(
   app: FastifyInstance,
   parts: {
     readonly events: EventLog;
     readonly authenticate: Authenticate;
     readonly isCurrent: IsCurrent;
+    /** Tells of keys that were changed or revoked: their streams end. */
+    readonly watchKeys: KeyRing['watch'];
     readonly shares: Shares;
   },
-): EventStreams {
-  const streams = new Map<ServerResponse, { readonly caller: Caller; readonly end: () => void }>();
+): () => void {
+  const callersByStream = new Map<ServerSentEvents, Caller>();
   app.route({
     method: 'GET',
     url: '/api/events',
@@ -45,75 +38,32 @@ export function registerEventStream(
       const release = parts.shares.take(request.caller);
       reply.hijack();
       const { raw } = reply;
-      openEventStream(raw);
+      // A key that has ended by its time is noticed with the next event or sign of life.
+      const isCurrent = (): boolean => parts.isCurrent(request.caller);
+      const stream = openServerSentEvents(raw, isCurrent);
       raw.write('retry: 1000\n\n');
       const endFeed = startEventFeed({
         events: parts.events,
         filter: filterFor(request.caller, query.types),
         after: query.after,
-        sink: createStreamSink(raw, () => parts.isCurrent(request.caller)),
+        // Ended, not only silent: the reader comes back and gets what its key allows now.
+        sink: { ...stream, write: (event) => (isCurrent() ? stream.write(event) : stream.end()) },
       });
-      // A key that has ended by its time is noticed here.
-      const heartbeat = setInterval(() => (parts.isCurrent(request.caller) ? raw.write(':\n\n') : raw.end()), heartbeatMs);
-      const end = (): void => {
-        clearInterval(heartbeat);
+      callersByStream.set(stream, request.caller);
+      raw.once('close', () => {
         endFeed();
         release();
-        streams.delete(raw);
-      };
-      streams.set(raw, { caller: request.caller, end });
-      raw.once('close', end);
+        callersByStream.delete(stream);
+      });
     },
   });
-  return {
-    endOutdated() {
-      for (const [raw, { caller }] of streams) if (!parts.isCurrent(caller)) raw.end();
-    },
-    close() {
-      for (const [raw, { end }] of streams) {
-        end();
-        raw.end();
-      }
-    },
-  };
-}
-
-/** Sends the head of a stream of server-sent events. */
-export function openEventStream(raw: ServerResponse): void {
-  raw.writeHead(200, {
-    'content-type': 'text/event-stream; charset=utf-8',
-    'cache-control': 'no-store',
-    'x-accel-buffering': 'no',
+  const unwatchKeys = parts.watchKeys(() => {
+    for (const [stream, caller] of callersByStream) if (!parts.isCurrent(caller)) stream.end();
   });
-}
-
-function createStreamSink(raw: ServerResponse, isCurrent: () => boolean) {
-  return {
-    write: (event: EventEnvelope) => {
-      if (isCurrent()) raw.write(formatEvent(event));
-      // Ended, not only silent: the reader comes back and gets what its key allows now.
-      else raw.end();
-    },
-    pendingBytes: () => raw.writableLength,
-    drained: () => {
-      if (!raw.writableNeedDrain || raw.destroyed) return Promise.resolve();
-      const { promise, resolve } = Promise.withResolvers<void>();
-      raw.once('drain', resolve);
-      raw.once('close', resolve);
-      return promise;
-    },
-    refuseSlowReader: () => {
-      raw.end(': too slow, come back with Last-Event-ID\n\n');
-      // Its window is full, so the farewell may never leave: what it holds is given up now.
-      setImmediate(() => raw.destroy());
-    },
+  return () => {
+    unwatchKeys();
+    for (const stream of callersByStream.keys()) stream.end();
   };
-}
-
-/** One event on the wire. What is not kept has no id, so that a reader resumes after the last kept one. */
-export function formatEvent(event: EventEnvelope): string {
-  const id = event.seq === 0 ? '' : `id: ${event.seq}\n`;
-  return `${id}event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
 }
 
 const streamParameters: readonly string[] = ['types', 'after'];

@@ -61,7 +61,7 @@ const closeWithinMs = 10_000;
 
 /** Serves every operation over HTTP and WebSocket. Throws `port-in-use` when it cannot listen. */
 export async function startHttpServer(parts: HttpServerParts): Promise<HttpServer> {
-  const { config, authenticate, isCurrent, isValid, events, log } = parts;
+  const { config, authenticate, isCurrent, isValid, watchKeys, events, log } = parts;
   const app = createApp(log);
   const { maxAnonymous, ...fitting } = fitConnections();
   const shares = createDoorShares(fitting);
@@ -88,12 +88,13 @@ export async function startHttpServer(parts: HttpServerParts): Promise<HttpServe
   app.setErrorHandler((error, request, reply) => sendProblem(reply, toHotcellError(error, log), request.caller?.role));
   app.setNotFoundHandler((request, reply) => sendProblem(reply, refuseUnknownRoute(request.method, request.url, routes)));
 
-  const streams = registerEventStream(app, { events, authenticate, isCurrent, shares: shares.streams });
-  const sockets = await registerWebSocket(app, {
+  const endStreams = registerEventStream(app, { events, authenticate, isCurrent, watchKeys, shares: shares.streams });
+  const endSockets = await registerWebSocket(app, {
     operations,
     events,
     authenticate,
     isCurrent,
+    watchKeys,
     tickets,
     shares,
     connections,
@@ -111,16 +112,11 @@ export async function startHttpServer(parts: HttpServerParts): Promise<HttpServe
   await registerOperations(app, [...operations.values()], { authenticate, isCurrent, isValid, shares, log });
 
   const url = await listen(app, config);
-  const unwatchKeys = parts.watchKeys(() => {
-    streams.endOutdated();
-    sockets.endOutdated();
-  });
   return {
     url,
     async close() {
-      unwatchKeys();
-      streams.close();
-      sockets.close();
+      endStreams();
+      endSockets();
       metrics.close();
       connections.endUnused();
       const lastCall = setTimeout(() => app.server.closeAllConnections(), closeWithinMs);

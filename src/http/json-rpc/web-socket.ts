@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import type { WebSocket } from 'ws';
 import type { Caller } from '../../callers/caller.ts';
+import type { KeyRing } from '../../callers/key-ring.ts';
 import { budgets } from '../../config/budgets.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import type { EventLog } from '../../events/event.ts';
@@ -22,20 +23,14 @@ export interface WebSocketParts {
   readonly events: EventLog;
   readonly authenticate: Authenticate;
   readonly isCurrent: IsCurrent;
+  /** Tells of keys that were changed or revoked: their connections end. */
+  readonly watchKeys: KeyRing['watch'];
   readonly tickets: TicketOffice;
   readonly shares: DoorShares;
   readonly connections: ConnectionBook;
   readonly maxMessageBytes: number;
   readonly pingEveryMs: number;
   readonly log: Logger;
-}
-
-/** The open connections. */
-export interface WebSockets {
-  /** Ends the connections of keys that were changed, were revoked or have ended. */
-  endOutdated(): void;
-  /** Says goodbye to every client. */
-  close(): void;
 }
 
 function refuseOpener(ticket: string | undefined): HotcellError {
@@ -48,8 +43,8 @@ function refuseOpener(ticket: string | undefined): HotcellError {
   });
 }
 
-/** Serves WS /ws. A token or ticket in the handshake is checked there; without one the first message must be `auth`. */
-export async function registerWebSocket(app: FastifyInstance, parts: WebSocketParts): Promise<WebSockets> {
+/** Serves WS /ws. A token or ticket in the handshake is checked there; without one the first message must be `auth`. Returns what says goodbye to every client. */
+export async function registerWebSocket(app: FastifyInstance, parts: WebSocketParts): Promise<() => void> {
   const sockets = new Map<WebSocket, ReturnType<typeof serveConnection>>();
   /** Those that did not say yet who they are, in the order in which they came. */
   const anonymous = new Set<WebSocket>();
@@ -136,18 +131,17 @@ export async function registerWebSocket(app: FastifyInstance, parts: WebSocketPa
       },
     });
   });
-  return {
-    endOutdated() {
-      for (const { endOutdated } of sockets.values()) endOutdated();
-    },
-    close() {
-      clearInterval(pings);
-      for (const socket of sockets.keys()) {
-        socket.close(closeCodes.stopping, 'daemon stops');
-        // A client that does not answer the goodbye must not hold the daemon up.
-        setTimeout(() => socket.terminate(), 1000).unref();
-      }
-    },
+  const unwatchKeys = parts.watchKeys(() => {
+    for (const { endOutdated } of sockets.values()) endOutdated();
+  });
+  return () => {
+    unwatchKeys();
+    clearInterval(pings);
+    for (const socket of sockets.keys()) {
+      socket.close(closeCodes.stopping, 'daemon stops');
+      // A client that does not answer the goodbye must not hold the daemon up.
+      setTimeout(() => socket.terminate(), 1000).unref();
+    }
   };
 }
 

@@ -59,14 +59,14 @@ export const doorMutants: MutantsByPromise = {
     {
       what: 'a connection on which nothing happens outlives its key',
       file: 'src/callers/key-ring.ts',
-      find: 'const isNew = store.keys.revoke(id, now());\n      for (const tell of watchers) tell();',
+      find: "const isNew = store.keys.revoke(id, now());\n      if (isNew) for (const tell of watchers) tell(id, 'revoked');",
       replace: 'const isNew = store.keys.revoke(id, now());',
       tests: ['test/callers/key-ring.test.ts'],
     },
     {
       what: 'calls of a revoked key go on',
-      file: 'src/operations/handlers/access/keys.ts',
-      find: 'if (revoked) calls.shutOut(id);',
+      file: 'src/main.ts',
+      find: "if (what === 'revoked') caller.shutOut(id);",
       replace: '',
       tests: ['test/http/revoked-keys.test.ts'],
     },
@@ -101,8 +101,8 @@ export const doorMutants: MutantsByPromise = {
     {
       what: 'a stream goes on after its key was revoked',
       file: 'src/http/event-stream.ts',
-      find: 'if (isCurrent()) raw.write(formatEvent(event));',
-      replace: 'if (true) raw.write(formatEvent(event));',
+      find: 'write: (event) => (isCurrent() ? stream.write(event) : stream.end())',
+      replace: 'write: (event) => stream.write(event)',
       tests: ['test/http/event-stream.test.ts'],
     },
   ],

@@ -10,11 +10,7 @@ import { implement, type Operation } from '../../operation.ts';
 import type { OperationParts } from '../../operation-parts.ts';
 
 /** What can be done with API keys. */
-export function createKeyOperations({
-  keys,
-  caller: calls,
-  names,
-}: Pick<OperationParts, 'keys' | 'caller' | 'names'>): Operation[] {
+export function createKeyOperations({ keys, names }: Pick<OperationParts, 'keys' | 'names'>): Operation[] {
   return [
     // Least rights when nobody says otherwise.
     implement(keyContracts.create, ({ name = 'unnamed', role = 'caller', ...rules }, { caller }) => {
@@ -38,9 +34,7 @@ export function createKeyOperations({
       return describeKey(keys.update(id, change), names);
     }),
     implement(keyContracts.revoke, ({ id }) => {
-      const revoked = keys.revoke(id);
-      if (revoked) calls.shutOut(id);
-      return { id, revoked };
+      return { id, revoked: keys.revoke(id) };
     }),
   ];
 }
