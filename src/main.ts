@@ -13,14 +13,13 @@ import { openHooks } from './main/hooks.ts';
 import { openHosted } from './main/hosted.ts';
 import { openNames } from './main/names.ts';
 import { openPlugins } from './main/plugins.ts';
+import { openTools } from './main/tools.ts';
 import { warmUp } from './main/warm-up.ts';
 import { createAnonymousCleaner } from './operations/anonymous-cleaner.ts';
 import { type Daemon, type DaemonOptions, drainMs } from './operations/daemon-types.ts';
 import { createOperations } from './operations/table.ts';
 import { findStorageError } from './store/sqlite-error.ts';
 import { createHostedTools } from './tools/hosted/hosted-tools.ts';
-import { createToolRegistry } from './tools/registry.ts';
-import { createToolsNews } from './tools/tools-news.ts';
 import { nameRunner } from './units/unit.ts';
 import { createUnitBook } from './units/unit-book.ts';
 
@@ -43,7 +42,8 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
   const { config, openedConfig, version, log, startedAtMs, store, secrets, events, logFault } = foundation;
 
   const names = openNames(foundation);
-  const registry = createToolRegistry({ names });
+  const tools = openTools(foundation, names);
+  const { registry, settings, switches, news } = tools;
   const findOwner = (programKey: string) =>
     registry.list().find(({ served: { unit } }) => unit.runner.by === 'engine' && unit.runner.program.key === programKey);
   const { engines, commands } = await openEngines(foundation, {
@@ -60,8 +60,6 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
   const escalationRules = readEscalationRules(config, { engines, names });
   const consents = openConsents(foundation, names, () => units);
   const { grants, approvals, grantQuestions, uses, audit } = consents;
-  const news = createToolsNews(events);
-  closers.push(() => news.flush());
   const hosted = createHostedTools({ registry, decide: grants.decide, names, news });
   const { plugins, tracer, builder } = openPlugins(foundation, {
     engines,
@@ -74,7 +72,7 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
   });
   // Who brings tools. The plugin folders come last: they know the near names of what nobody has.
   const units = createUnitBook([hosted, plugins.units]);
-  const calls = { engines, commands, registry, units, names, escalationRules, plugins, tracer, approvals, uses, audit };
+  const calls = { engines, commands, ...tools, units, names, escalationRules, plugins, tracer, approvals, uses, audit };
   const { caller, models, capabilities, journey } = openCalls(foundation, { ...calls, beforeCall: () => hooks.beforeCall });
   const hooks = openHooks(foundation, { engines, commands, approvals, journey });
   const { skills } = openHosted(foundation, { hosted, native: capabilities.native, grants, grantQuestions });
@@ -98,6 +96,9 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
     grantQuestions,
     uses,
     tools: registry,
+    settings,
+    switches,
+    news,
     names,
     caller,
     executions: createExecutionReader({ store }),

@@ -43,7 +43,9 @@ export function createAuditTrail(parts: {
     store.audit.prune(keep);
   }
 
-  const decisions = { types: ['grant-change', 'approval-answer', 'engine-change', 'name-change', 'secret-change'] as const };
+  const decisions = {
+    types: ['grant-change', 'approval-answer', 'engine-change', 'name-change', 'setting-change', 'secret-change'] as const,
+  };
   const end = parts.events.subscribe(decisions, ({ type, subject, data }) => {
     if (type === 'grant-change') {
       const detail = `${data.action} ${data.permissions} (${data.scope})`;
@@ -63,6 +65,9 @@ export function createAuditTrail(parts: {
     if (type === 'name-change') {
       const detail = `${subject}: from ${data.from || 'nobody'} to ${data.to}`;
       note(decision({ by: data.by, plugin: data.to, permission: 'name', detail, allowed: true }));
+    }
+    if (type === 'setting-change') {
+      note(decision({ by: data.by, permission: 'setting', detail: `${subject}: ${data.setting}`, allowed: true }));
     }
     if (type === 'secret-change') {
       const detail = `${data.action} ${subject}: ${data.binding}`;

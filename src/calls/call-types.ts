@@ -61,6 +61,8 @@ export interface CallRequest {
   readonly idempotencyKey?: string;
   /** The call that makes this one through `context.tools.call`. */
   readonly parent?: { readonly executionId: string; readonly chain: readonly string[] };
+  /** Nothing but the built-in tools of the daemon may run, in it and below it. */
+  readonly isBuiltinOnly?: boolean;
   /** One turn of a model: of its calls those that are not marked isParallelSafe run one after the other. */
   readonly turn?: string;
   /** Told the id of the execution before anything happens in it. Must not throw. */

@@ -7,6 +7,9 @@ import type { Redactor } from '../secrets/secret-types.ts';
 import type { Store } from '../store/store-types.ts';
 import { createToolPreparer } from '../tools/prepared-tool.ts';
 import type { ToolRegistry } from '../tools/registry.ts';
+import type { ToolSettings } from '../tools/settings/tool-settings.ts';
+import type { ToolSwitches } from '../tools/settings/tool-switches.ts';
+import type { ToolEntry } from '../tools/tool-types.ts';
 import { createValidatorCache } from '../tools/validation/validator.ts';
 import { seesTool } from '../tools/visible-tools.ts';
 import { createAcceptance } from './accept/accept.ts';
@@ -47,6 +50,9 @@ export interface ToolCallerParts {
   readonly approvals: Pick<Approvals, 'ask' | 'settled' | 'list' | 'withdrawOf' | 'waitingExecutions'>;
   /** A kept generation, current or not, of a plugin that may serve now; for calls that waited for a person. */
   readonly findServable?: FindServable;
+  /** What operators set for single tools and switched off for all, while the daemon runs. */
+  readonly settings?: Pick<ToolSettings, 'applyTo'> | undefined;
+  readonly switches?: Pick<ToolSwitches, 'isOn'> | undefined;
   /** Asked before a call enters: the hooks. */
   readonly beforeCall?: BeforeCall | undefined;
   /** Runs calls again on a higher engine; without it none is. */
@@ -93,6 +99,8 @@ export function createToolCaller(parts: ToolCallerParts): ToolCallerHandle {
   let isDraining = false;
   let whenIdle: PromiseWithResolvers<void> | undefined;
 
+  /** Entries of calls under way are as they were when the calls came. */
+  const asSet = (entry: ToolEntry): ToolEntry => parts.settings?.applyTo(entry) ?? entry;
   const records = createExecutionRecords({ store, events, limits: config.executions, redactor });
   const { keepRecordingsPerTool: keepPerTool, maxRecordingBytes: maxBytes } = config.executions;
   const recordings = createRecordingKeeper({ store, keepPerTool, maxBytes, redactor, onFault });
@@ -127,6 +135,7 @@ export function createToolCaller(parts: ToolCallerParts): ToolCallerHandle {
     prepare,
     approvals,
     beforeCall: parts.beforeCall,
+    switches: parts.switches,
     nextId: createExecutionIds(now),
     isDraining: () => isDraining,
     store,
@@ -137,7 +146,8 @@ export function createToolCaller(parts: ToolCallerParts): ToolCallerHandle {
     approvals,
     store,
     now,
-    findRefusal: (call) => findLateRefusal(call, acceptance.findRefusal, parts.findServable),
+    findRefusal: (call) =>
+      findLateRefusal(call, (entry, request) => acceptance.findRefusal(asSet(entry), request), parts.findServable),
     onFault,
   });
   const border: CallBorderParts = {
@@ -207,7 +217,7 @@ export function createToolCaller(parts: ToolCallerParts): ToolCallerHandle {
         call.answered.catch(() => {});
         void journey.carryOn(call);
       };
-      resumeCalls({ store, approvals, records, prepare, findServable, isActive, isLast, takeIn, now, onFault });
+      resumeCalls({ store, approvals, records, prepare, findServable, isActive, isLast, takeIn, asSet, now, onFault });
     },
     needsGeneration: (id) => [...active.values()].some(({ isParked, record }) => isParked && record.generation === id),
     async ended(id, waitMs, signal) {

@@ -39,7 +39,7 @@ export interface Config {
   /** Up to these a plugin may choose its own without a grant; the defaults where nothing is said. */
   readonly limitsWithoutGrant: Partial<Limits>;
   readonly pluginLimits: Readonly<Record<string, Partial<Limits>>>;
-  readonly tools: { readonly enabled: boolean; readonly maxDepth: number };
+  readonly tools: { readonly enabled: boolean; readonly custom: boolean; readonly maxDepth: number };
   readonly models: ModelSettings;
   readonly queue: { readonly maxPending: number; readonly maxPendingPerCaller: number; readonly maxRunning: number };
   readonly workers: { readonly min: number; readonly max: number };

@@ -14,7 +14,7 @@ export const defaultSettings = {
   pluginAllowList: [],
   pluginDenyList: [],
   safeMode: 'off',
-  tools: { enabled: true, maxDepth: 8 },
+  tools: { enabled: true, custom: true, maxDepth: 8 },
   models: { default: '', providers: {}, maxTokens: 1024, timeoutMs: 120_000 },
   queue: { maxPending: 10_000, maxPendingPerCaller: 6000, maxRunning: 6000 },
   workers: { min: 2, max: 4 },

@@ -15,6 +15,7 @@ const liveKeys: ReadonlySet<string> = new Set([
   'limitsWithoutGrant',
   'pluginLimits',
   'tools.enabled',
+  'tools.custom',
   'tools.maxDepth',
   'models.default',
   'models.providers',

@@ -120,6 +120,7 @@ export const settingsSchema = Type.Object(
     pluginLimits: named(limits, 'The same limits by file of the plugin; they win over `limits`.'),
     tools: section({
       enabled: flag(defaults.tools.enabled, 'The master switch: off refuses every call.'),
+      custom: flag(defaults.tools.custom, 'False lets nothing run but the built-in tools of the daemon.'),
       maxDepth: whole(defaults.tools.maxDepth, 1, 32, 'Tools that may call one another, the first one counted.'),
     }),
     models: section({

@@ -72,8 +72,12 @@ export const errorCatalog = {
   'queue-full': { title: 'Queue is full', fix: 'Wait for running calls to end, then try again.', status: 429 },
   internal: { title: 'Fault in the daemon', fix: 'Look for the id in the log of the daemon.', status: 500 },
   'not-supported': { title: 'Not supported here', fix: 'See hotcell docs plugin-format for what is supported.', status: 501 },
-  'tools-disabled': { title: 'Tools are switched off', fix: 'Set tools.enabled to true in the config.', status: 503 },
-  'tool-off': { title: 'Tool is switched off', fix: 'Set the mode of the tool to "on" or "auto".', status: 503 },
+  'tools-disabled': {
+    title: 'Tools are switched off',
+    fix: 'Turn them on: hotcell tool switch enabled on, or tools.enabled in the config.',
+    status: 503,
+  },
+  'tool-off': { title: 'Tool is switched off', fix: 'Turn it on: hotcell tool set NAME --mode on.', status: 503 },
   'shutting-down': { title: 'Daemon is stopping', fix: 'Start it again: hotcell start.', status: 503 },
   'storage-full': { title: 'Disk is full', fix: 'Free space on the disk of the data directory.', status: 507 },
   'storage-damaged': {

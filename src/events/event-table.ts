@@ -109,6 +109,8 @@ export const eventTable = {
   },
   /** A name of a plugin or tool belongs to another unit from now on; by `daemon` when the file of its owner is gone. */
   'name-change': { seenBy: 'admins', data: Type.Object({ from: text, to: text, by: text }) },
+  /** Somebody set the mode or the users of a tool, or turned all tools or all but the built-in ones off or on. */
+  'setting-change': { seenBy: 'admins', data: Type.Object({ setting: text, by: text }) },
   'secret-change': {
     seenBy: 'admins',
     data: Type.Object({ action: Type.Union([Type.Literal('set'), Type.Literal('removed')]), binding: text, by: text }),

@@ -10,16 +10,15 @@ import type { NameBook } from '../names/name-owners.ts';
 import { findRefusedBuiltin } from '../plugins/compile/find-engine-need.ts';
 import type { Tracer } from '../plugins/diagnostics/trace.ts';
 import type { PluginSupervisorControls } from '../plugins/supervisor.ts';
-import type { ToolRegistry } from '../tools/registry.ts';
 import type { UnitBook } from '../units/unit-book.ts';
 import type { Consents } from './consents.ts';
 import type { OpenEngines } from './engines.ts';
 import type { EscalationRules } from './escalation-rules.ts';
 import type { Foundation } from './foundation.ts';
+import type { Tools } from './tools.ts';
 
 /** What a call passes through on its way. */
-export interface CallNeeds extends OpenEngines, Pick<Consents, 'approvals' | 'uses' | 'audit'> {
-  readonly registry: ToolRegistry;
+export interface CallNeeds extends OpenEngines, Pick<Consents, 'approvals' | 'uses' | 'audit'>, Omit<Tools, 'news'> {
   readonly units: UnitBook;
   readonly names: NameBook;
   readonly escalationRules: EscalationRules;
@@ -98,6 +97,8 @@ export function openCalls(
     ...journey,
     config,
     registry,
+    settings: needs.settings,
+    switches: needs.switches,
     engines,
     limitsOf: (unitPath) => names.findSetting(unitPath, config.pluginLimits),
     beforeCall: { wants: (entry) => beforeCall().wants(entry), ask: (question) => beforeCall().ask(question) },

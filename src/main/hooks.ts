@@ -49,7 +49,7 @@ export function openHooks(
     config: {
       ...config,
       // Switching off tools does not switch off who watches over them.
-      tools: { ...config.tools, enabled: true },
+      tools: { ...config.tools, enabled: true, custom: true },
       queue: { ...config.queue, maxPending, maxPendingPerCaller: maxPending },
       get limits() {
         return limitsOfHooks(config.limits);

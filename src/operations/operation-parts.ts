@@ -17,6 +17,9 @@ import type { SecretKeeper } from '../secrets/secret-types.ts';
 import type { SkillBook } from '../skills/skill-book.ts';
 import type { Store } from '../store/store-types.ts';
 import type { ToolRegistry } from '../tools/registry.ts';
+import type { ToolSettings } from '../tools/settings/tool-settings.ts';
+import type { ToolSwitches } from '../tools/settings/tool-switches.ts';
+import type { ToolsNews } from '../tools/tools-news.ts';
 import type { UnitBook } from '../units/unit-book.ts';
 
 /** The parts of the daemon that operations are made of. */
@@ -33,6 +36,9 @@ export interface OperationParts {
   readonly grantQuestions: GrantQuestions;
   readonly uses: PermissionUses;
   readonly tools: ToolRegistry;
+  readonly settings: ToolSettings;
+  readonly switches: ToolSwitches;
+  readonly news: Pick<ToolsNews, 'note'>;
   /** Who owns which name. */
   readonly names: NameBook;
   readonly caller: ToolCaller;

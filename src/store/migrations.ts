@@ -327,6 +327,24 @@ const migrations: readonly string[] = [
   alter table grants add column tool_owners text;
   alter table keys add column tool_owners text;
   `,
+  `
+  create table tool_settings (
+    path text not null,
+    tool text not null,
+    mode text check (mode in ('on', 'off', 'auto')),
+    who text check (who in ('model', 'person', 'both')),
+    set_by text not null,
+    set_at integer not null,
+    primary key (path, tool),
+    check (mode is not null or who is not null)
+  ) strict, without rowid;
+
+  create table tool_switches (
+    name text primary key not null,
+    set_by text not null,
+    set_at integer not null
+  ) strict, without rowid;
+  `,
 ];
 
 /** Brings the database to the newest version, each step in one transaction. Refuses one that a newer Hotcell wrote. */

@@ -24,6 +24,7 @@ import { createPermissionUseTable } from './tables/permission-uses.ts';
 import { createPluginTable } from './tables/plugins.ts';
 import { createRecordingTable } from './tables/recordings.ts';
 import { createSecretTable } from './tables/secrets.ts';
+import { createToolSettingTable, createToolSwitchTable } from './tables/tool-settings.ts';
 import { createWriteQueue } from './write-queue.ts';
 import { createWrittenFileTable } from './written-files.ts';
 
@@ -123,6 +124,8 @@ function createStore(database: DatabaseSync, options: StoreOptions): Store {
     secrets: createSecretTable(database),
     hookApprovals: createHookApprovalTable(database),
     writtenFiles: createWrittenFileTable(database),
+    toolSettings: createToolSettingTable(database),
+    toolSwitches: createToolSwitchTable(database),
     committed: queue.committed,
     committedEnds: queue.committedEnds,
     flush: queue.flush,

@@ -10,6 +10,7 @@ import type {
   SecretTable,
   WrittenFileTable,
 } from './permission-types.ts';
+import type { ToolSettingTable, ToolSwitchTable } from './tool-rows.ts';
 
 /**
  * The store: SQLite (`node:sqlite`, WAL, synchronous=NORMAL) in `<data>/hotcell.db`. Rows are plain data here; the
@@ -35,6 +36,8 @@ export interface Store {
   readonly secrets: SecretTable;
   readonly hookApprovals: HookApprovalTable;
   readonly writtenFiles: WrittenFileTable;
+  readonly toolSettings: ToolSettingTable;
+  readonly toolSwitches: ToolSwitchTable;
   /**
    * Resolves when everything queued so far is committed; rejects with `storage-full` when the disk is full. Then the
    * writes stay queued and are tried again: whoever gives up on a call updates its row to `error`.

@@ -3,6 +3,7 @@ import { HotcellError } from '../errors/hotcell-error.ts';
 import { findNearNames } from '../errors/near-names.ts';
 import type { NameBook } from '../names/name-owners.ts';
 import type { ServedUnit } from '../units/unit.ts';
+import type { ToolSettings } from './settings/tool-settings.ts';
 import { maxRefLength, parseToolRef } from './tool-ref.ts';
 import { makeToolEntry, type ToolEntry } from './tool-types.ts';
 
@@ -21,9 +22,11 @@ export function createToolRegistry(
     readonly onChange?: (change: ToolsChange) => void;
     /** Who owns which bare name; without a book nobody does, and the highest version answers. */
     readonly names?: Pick<NameBook, 'ownerOf' | 'revision'>;
+    /** What operators set for single tools; without it every tool is as its unit declares it. */
+    readonly settings?: Pick<ToolSettings, 'applyTo'>;
   } = {},
 ): ToolRegistry {
-  const { names } = options;
+  const { names, settings } = options;
   const entriesByKey = new Map<string, ToolEntry>();
   const keysByUnit = new Map<string, readonly string[]>();
   /** Versions of a name, highest first. */
@@ -55,7 +58,8 @@ export function createToolRegistry(
   }
 
   function add({ isSecond: _was, ...made }: ToolEntry): void {
-    const entry: ToolEntry = isSecond(made) ? { ...made, isSecond: true } : made;
+    const named: ToolEntry = isSecond(made) ? { ...made, isSecond: true } : made;
+    const entry = settings?.applyTo(named) ?? named;
     entriesByKey.set(keyOf(entry), entry);
     const versions = versionsByName.get(entry.name) ?? [];
     versionsByName.set(
@@ -73,12 +77,15 @@ export function createToolRegistry(
   function followNames(): void {
     if (names === undefined || names.revision === namesRevision) return;
     namesRevision = names.revision;
-    const moved = [...entriesByKey.values()].filter((entry) => isSecond(entry) !== (entry.isSecond === true));
-    for (const entry of moved) {
+    addAnew([...entriesByKey.values()].filter((entry) => isSecond(entry) !== (entry.isSecond === true)));
+  }
+
+  function addAnew(entries: readonly ToolEntry[]): void {
+    for (const entry of entries) {
       remove(keyOf(entry));
       add(entry);
     }
-    if (moved.length === 0) return;
+    if (entries.length === 0) return;
     resolvedRefs.clear();
     listed = undefined;
   }
@@ -121,6 +128,10 @@ export function createToolRegistry(
       if (resolvedRefs.size >= maxCachedRefs) resolvedRefs.clear();
       resolvedRefs.set(ref, entry);
       return entry;
+    },
+    applySettings({ name, served }) {
+      const { path } = served.unit;
+      addAnew((versionsByName.get(name) ?? []).filter((entry) => entry.served.unit.path === path));
     },
     list() {
       followNames();
@@ -209,4 +220,6 @@ export interface ToolRegistry {
    */
   resolve(ref: string, sees?: (entry: ToolEntry) => boolean): ToolEntry;
   list(): readonly ToolEntry[];
+  /** What is set for this tool was changed: it is so from now on. */
+  applySettings(entry: ToolEntry): void;
 }

@@ -1,5 +1,15 @@
-import type { ToolManifest } from '../units/tool-manifest.ts';
+import type { ToolUsers } from '../config/builtin-settings.ts';
+import type { ToolManifest, ToolMode } from '../units/tool-manifest.ts';
 import type { ServedUnit, UnitKind } from '../units/unit.ts';
+
+/** What an operator set for one tool; what is absent is as its unit declares it. */
+export interface ToolSetting {
+  readonly mode?: ToolMode;
+  readonly who?: ToolUsers;
+  /** The caller id. */
+  readonly setBy: string;
+  readonly setAtMs: number;
+}
 
 /** One callable thing. */
 export interface ToolEntry {
@@ -10,7 +20,11 @@ export interface ToolEntry {
   readonly plugin: string;
   /** Its name belongs to another unit: it answers to `name@version` alone. */
   readonly isSecond?: true;
+  /** As it is set now. */
   readonly manifest: ToolManifest;
+  /** As its unit declares it, and what an operator set; absent where nothing is set. */
+  readonly declared?: ToolManifest;
+  readonly setting?: ToolSetting;
   readonly served: ServedUnit;
 }
 

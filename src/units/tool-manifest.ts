@@ -1,8 +1,13 @@
+import type { ToolUsers } from '../config/builtin-settings.ts';
+
 /** A JSON Schema object. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
 /** Where the input schema of a tool came from. */
 export type SchemaSource = 'parameters' | 'type' | 'usage' | 'none';
+
+/** `on` is always shown to models, `auto` where it fits what is asked, `off` is neither shown nor run. */
+export type ToolMode = 'on' | 'off' | 'auto';
 
 /** One tool as a plugin declares it. */
 export interface ToolManifest {
@@ -19,9 +24,9 @@ export interface ToolManifest {
   readonly checkedByPlugin?: readonly ('input' | 'output')[];
   readonly flags: ToolFlags;
   readonly tags: readonly string[];
-  readonly mode: 'on' | 'off' | 'auto';
+  readonly mode: ToolMode;
   /** Who uses it; `model` when absent. Of `both` a person lets every call begin, `person` is for admins only. */
-  readonly who?: 'model' | 'person' | 'both';
+  readonly who?: ToolUsers;
   readonly timeoutMs?: number;
   readonly retries: number;
   readonly idempotent: boolean;

@@ -37,6 +37,7 @@ const samples: { [Type in EventType]: EventDataByType[Type] } = {
   'approval-answer': { approval: 'apr_1', kind: 'confirm', status: 'approved', by: 'local', tool: 'mail', execution: 'exe_1' },
   'engine-change': { from: 'quickjs', to: 'deno', reason: 'It imports "node:fs".', path: 'plugins/x.ts' },
   'name-change': { from: '/p/pay.ts', to: '/p/cute.ts', by: 'local' },
+  'setting-change': { setting: 'mode off', by: 'local' },
   'secret-change': { action: 'set', binding: 'the header x-key of requests to api.example.com', by: 'local' },
   'hook-change': { state: 'active', previousState: 'new', hash: 'abc', reason: 'approved', by: 'local' },
   'hook-refusal': { tool: 'a', code: 'hook-refused', message: 'no' },

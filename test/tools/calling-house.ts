@@ -98,7 +98,7 @@ export async function openHouse(options: HouseOptions = {}): Promise<CallingHous
   });
   const caller = createToolCaller({
     config: {
-      tools: { enabled: options.enabled ?? true, maxDepth: 8 },
+      tools: { enabled: options.enabled ?? true, custom: true, maxDepth: 8 },
       safeMode: 'off',
       queue: { maxPending: 10_000, maxPendingPerCaller: 10_000, maxRunning: 10_000, ...options.queue },
       limits: {},

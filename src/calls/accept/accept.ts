@@ -8,6 +8,7 @@ import type { Approvals } from '../../permissions/approvals/approval-types.ts';
 import type { Store } from '../../store/store-types.ts';
 import type { PreparedTool } from '../../tools/prepared-tool.ts';
 import type { ToolRegistry } from '../../tools/registry.ts';
+import type { ToolSwitches } from '../../tools/settings/tool-switches.ts';
 import type { ToolEntry } from '../../tools/tool-types.ts';
 import { describeValue, type SchemaIssue, sayIssue } from '../../tools/validation/schema-issue.ts';
 import { seesTool } from '../../tools/visible-tools.ts';
@@ -48,6 +49,8 @@ export interface AcceptParts {
   readonly approvals: Pick<Approvals, 'ask'>;
   /** Asked before a call enters. */
   readonly beforeCall?: BeforeCall | undefined;
+  /** What operators switched off while the daemon runs; without them the config alone decides. */
+  readonly switches?: Pick<ToolSwitches, 'isOn'> | undefined;
 }
 
 /** Everything before the queue. */
@@ -77,13 +80,15 @@ interface Examined extends CallArguments {
 
 /** Creates the acceptance of calls: resolve, admit, validate. */
 export function createAcceptance(parts: AcceptParts): Acceptance {
-  const { config, registry, idempotency, dispatcher, now } = parts;
+  const { config, registry, idempotency, dispatcher, switches, now } = parts;
 
-  function findRefusal(entry: ToolEntry, { caller }: CallRequest): Refusal | undefined {
+  function findRefusal(entry: ToolEntry, { caller, isBuiltinOnly = false }: CallRequest): Refusal | undefined {
     return decideAdmission({
       tool: entry.name,
       plugin: entry.plugin,
-      areToolsEnabled: config.tools.enabled,
+      areToolsEnabled: switches?.isOn('enabled') ?? config.tools.enabled,
+      isCustomEnabled: (switches?.isOn('custom') ?? config.tools.custom) && !isBuiltinOnly,
+      source: entry.source,
       isDraining: parts.isDraining(),
       safeMode: config.safeMode,
       mode: entry.manifest.mode,

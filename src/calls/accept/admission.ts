@@ -4,16 +4,20 @@ import type { Isolation } from '../../engines/engine.ts';
 import type { ErrorCode } from '../../errors/catalog.ts';
 import { describeGrantCommand } from '../../permissions/permission-words.ts';
 import type { FullBound } from '../../queues/place-count.ts';
-import type { ToolFlags, ToolManifest } from '../../units/tool-manifest.ts';
+import type { ToolFlags, ToolManifest, ToolMode } from '../../units/tool-manifest.ts';
+import type { UnitKind } from '../../units/unit.ts';
 
 /** What decides whether a call may enter. */
 export interface AdmissionFacts {
   readonly tool: string;
   readonly plugin: string;
   readonly areToolsEnabled: boolean;
+  /** False where nothing but the built-in tools of the daemon may run. */
+  readonly isCustomEnabled: boolean;
+  readonly source: UnitKind;
   readonly isDraining: boolean;
   readonly safeMode: Config['safeMode'];
-  readonly mode: 'on' | 'off' | 'auto';
+  readonly mode: ToolMode;
   readonly flags: ToolFlags;
   readonly who: ToolManifest['who'] | undefined;
   readonly role: 'admin' | 'caller';
@@ -37,7 +41,8 @@ export interface Refusal {
 export function decideAdmission(facts: AdmissionFacts): Refusal | undefined {
   const { tool, plugin } = facts;
   if (facts.isDraining) return { code: 'shutting-down', message: 'The daemon is stopping and takes no more calls.' };
-  if (!facts.areToolsEnabled) return { code: 'tools-disabled', message: 'All tools are switched off by tools.enabled.' };
+  if (!facts.areToolsEnabled) return { code: 'tools-disabled', message: 'All tools are switched off.' };
+  if (!facts.isCustomEnabled && facts.source !== 'builtin') return refuseCustom(tool);
   if (facts.mode === 'off') return { code: 'tool-off', message: `The tool "${tool}" is switched off: its mode is "off".` };
   if (facts.safeMode !== 'off' && facts.flags.isDangerous) {
     const message = `The tool "${tool}" is marked isDangerous, and safeMode is "${facts.safeMode}".`;
@@ -54,6 +59,11 @@ export function decideAdmission(facts: AdmissionFacts): Refusal | undefined {
     };
   }
   return refuseEngine(facts) ?? refuseFullQueue(facts.findFull());
+}
+
+function refuseCustom(tool: string): Refusal {
+  const message = `The tool "${tool}" is none of the built-in ones, and nothing else runs here.`;
+  return { code: 'tools-disabled', message, fix: 'Set tools.custom to true, or leave builtinsOnly out of the call.' };
 }
 
 function refuseEngine({ tool, plugin, needsEngine, granted }: AdmissionFacts): Refusal | undefined {

@@ -46,6 +46,7 @@ export function createNestedCalls({ find, call, dispatcher }: NestedParts): Nest
         timeoutMs: timeoutMs === undefined ? leftMs : Math.min(timeoutMs, leftMs),
         parent: { executionId, chain: parent.chain },
         signal,
+        ...(parent.request.isBuiltinOnly === true && { isBuiltinOnly: true }),
         ...(idempotencyKey !== undefined && { idempotencyKey: hideKey(parent.unitPath, idempotencyKey) }),
       };
       // While it waits for its children a call needs no place of its own: else parents could fill all places and wait for ever.

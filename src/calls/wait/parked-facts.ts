@@ -11,6 +11,7 @@ export interface ParkedFacts {
   readonly caller: Caller;
   /** Tells its build again where the daemon ended before the generation was kept. */
   readonly build: { readonly unitPath: string; readonly contentHash: string };
+  readonly isBuiltinOnly?: boolean;
   readonly timeoutMs?: number;
   /** What was left of its time. */
   readonly leftMs: number;
@@ -32,6 +33,7 @@ const storedFacts = Compile(
       isAnonymous: Type.Optional(Type.Boolean()),
     }),
     build: Type.Object({ pluginPath: Type.String(), contentHash: Type.String() }),
+    isBuiltinOnly: Type.Optional(Type.Boolean()),
     timeoutMs: Type.Optional(Type.Number({ minimum: 1 })),
     leftMs: Type.Number({ minimum: 0 }),
     argumentsHash: Type.Optional(Type.String()),
@@ -43,7 +45,7 @@ const storedFacts = Compile(
 
 /** Describes a waiting call as it is kept. */
 export function describeParked(call: ActiveCall, waitsFor: ParkedFacts['waitsFor'], argumentsHash?: string): string {
-  const { caller, timeoutMs } = call.request;
+  const { caller, timeoutMs, isBuiltinOnly } = call.request;
   const { id, role, tools, toolOwners, mayAnswer, isAnonymous } = caller;
   const facts: Omit<ParkedFacts, 'build'> = {
     waitsFor,
@@ -55,6 +57,7 @@ export function describeParked(call: ActiveCall, waitsFor: ParkedFacts['waitsFor
       ...(mayAnswer !== undefined && { mayAnswer }),
       ...(isAnonymous && { isAnonymous }),
     },
+    ...(isBuiltinOnly && { isBuiltinOnly }),
     ...(timeoutMs !== undefined && { timeoutMs }),
     leftMs: call.deadline.leftMs(),
     ...(argumentsHash !== undefined && { argumentsHash }),

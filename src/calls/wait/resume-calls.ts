@@ -30,6 +30,8 @@ export interface ResumeParts {
   readonly isActive: (executionId: string) => boolean;
   /** False while plugins are still built: what is not there yet may come. */
   readonly isLast: boolean;
+  /** A tool as operators set it. */
+  readonly asSet: (entry: ToolEntry) => ToolEntry;
   /** Takes a call in where it was. Must not throw. */
   readonly takeIn: (call: ActiveCall) => void;
   readonly now: () => number;
@@ -72,13 +74,14 @@ function rebuildCall(parts: ResumeParts, row: ExecutionRow, facts: ParkedFacts |
   if (facts.argumentsHash !== undefined && hashArguments(row.argumentsJson) !== facts.argumentsHash) {
     throw gone('its arguments held a secret, which is not kept');
   }
-  const entry: ToolEntry = { ...makeToolEntry(manifest, served), version: row.version };
+  const entry = parts.asSet({ ...makeToolEntry(manifest, served), version: row.version });
   const call = new ActiveCall({
     request: {
       ref: `${row.tool}@${row.version}`,
       arguments: JSON.parse(row.argumentsJson),
       caller: facts.caller,
       session: row.session,
+      ...(facts.isBuiltinOnly && { isBuiltinOnly: true }),
       ...(facts.timeoutMs !== undefined && { timeoutMs: facts.timeoutMs }),
     },
     entry,

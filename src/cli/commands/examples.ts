@@ -27,6 +27,12 @@ const examplesByCommand: Readonly<Record<string, readonly string[]>> = {
   'hotcell tool': ['hotcell tool', 'hotcell tool list text', 'hotcell tool info text_stats'],
   'hotcell tool list': ['hotcell tool list', 'hotcell tool list text'],
   'hotcell tool info': ['hotcell tool info text_stats'],
+  'hotcell tool set': [
+    'hotcell tool set weather --mode off',
+    'hotcell tool set weather --who both',
+    'hotcell tool set weather --mode declared',
+  ],
+  'hotcell tool switch': ['hotcell tool switch enabled off', 'hotcell tool switch custom on'],
   'hotcell tool own': ['hotcell tool own greet greet.ts'],
   'hotcell grant': [
     'hotcell grant weather --requested',

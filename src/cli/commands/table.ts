@@ -36,7 +36,7 @@ export const commands: readonly CommandRow[] = [
     load: async () => (await import('./plugins/plugin.ts')).registerPlugin,
   },
   {
-    about: { tool: 'see the tools' },
+    about: { tool: 'see and set the tools' },
     load: async () => (await import('./plugins/tool.ts')).registerTool,
   },
   {

@@ -10,6 +10,8 @@ const jsonSchema = Type.Unsafe<JsonSchema>(Type.Object({}));
 const mode = Type.Union([Type.Literal('on'), Type.Literal('off'), Type.Literal('auto')]);
 const source = Type.Enum(unitKinds);
 
+const who = Type.Enum(['model', 'person', 'both']);
+
 /** A tool as every door shows it. */
 export const toolView = Type.Object({
   ref: Type.String({ description: 'name@version' }),
@@ -21,6 +23,18 @@ export const toolView = Type.Object({
   plugin: Type.String(),
   byVersionOnly: Type.Optional(Type.Literal(true, { description: 'Its bare name belongs to another plugin.' })),
   mode,
+  who,
+  setting: Type.Optional(
+    Type.Object(
+      {
+        mode: Type.Optional(mode),
+        who: Type.Optional(who),
+        by: Type.Optional(Type.String({ description: 'The caller id of who set it; for admins.' })),
+        atMs: Type.Integer(),
+      },
+      { description: 'What was set while the daemon ran, over what the tool declares.' },
+    ),
+  ),
   tags: Type.Array(Type.String()),
   flags: Type.Array(Type.String({ description: 'Such as isDangerous.' })),
   idempotent: Type.Boolean(),
@@ -81,6 +95,32 @@ export const toolContracts = {
     output: Type.Object({ name: Type.String(), plugin: Type.String(), path: Type.String() }),
     http: { method: 'PUT', path: '/api/tools/:name/owner' },
   }),
+  update: defineContract({
+    name: 'tools.update',
+    summary: 'Sets the mode of a tool and who uses it, from now on and over restarts; null takes that back.',
+    role: 'admin',
+    input: Type.Object(
+      {
+        ref: toolRef,
+        mode: Type.Optional(Type.Union([mode, Type.Null()])),
+        who: Type.Optional(Type.Union([who, Type.Null()])),
+      },
+      { additionalProperties: false },
+    ),
+    output: toolView,
+    http: { method: 'PATCH', path: '/api/tools/:ref' },
+  }),
+  switch: defineContract({
+    name: 'tools.switch',
+    summary: 'Turns all tools (enabled) or all but the built-in ones (custom) off and on again; what is left out stays.',
+    role: 'admin',
+    input: Type.Object(
+      { enabled: Type.Optional(Type.Boolean()), custom: Type.Optional(Type.Boolean()) },
+      { additionalProperties: false },
+    ),
+    output: Type.Object({ enabled: Type.Boolean(), custom: Type.Boolean() }),
+    http: { method: 'PATCH', path: '/api/tools' },
+  }),
   call: defineContract({
     name: 'tools.call',
     summary: 'Calls one tool. A call that ran answers with its status; what was refused before it ran is an error.',
@@ -95,6 +135,9 @@ export const toolContracts = {
         session: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
         timeoutMs: Type.Optional(Type.Integer({ minimum: 1, maximum: 900_000 })),
         idempotencyKey: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
+        builtinsOnly: Type.Optional(
+          Type.Boolean({ description: 'Nothing but built-in tools may run, in the call and below it.' }),
+        ),
         turn: Type.Optional(
           Type.String({
             minLength: 1,

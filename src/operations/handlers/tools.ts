@@ -1,7 +1,8 @@
+import type { Caller } from '../../callers/caller.ts';
 import type { CallRequest } from '../../calls/call-types.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { loopBudgetOf } from '../../models/loop-budget.ts';
-import type { ToolEntry } from '../../tools/tool-types.ts';
+import type { ToolEntry, ToolSetting } from '../../tools/tool-types.ts';
 import { seesTool } from '../../tools/visible-tools.ts';
 import { cutPage } from '../contracts/paging.ts';
 import { type ToolView, toolContracts } from '../contracts/tools.ts';
@@ -12,7 +13,7 @@ import { createToolSeeker } from './missing-tool.ts';
 
 /** What can be done with tools. */
 export function createToolOperations(parts: OperationParts): Operation[] {
-  const { tools, names, plugins, events, caller: toolCaller, forgetAnonymous } = parts;
+  const { tools, names, plugins, events, settings, switches, news, caller: toolCaller, forgetAnonymous } = parts;
   const seek = createToolSeeker(parts);
   return [
     implement(toolContracts.list, (input, { caller }) => {
@@ -29,10 +30,15 @@ export function createToolOperations(parts: OperationParts): Operation[] {
         input,
         refOf,
       );
-      return { ...page, items: page.items.map(describeTool) };
+      return { ...page, items: page.items.map((entry) => describeTool(entry, caller)) };
     }),
     implement(toolContracts.get, ({ ref }, { caller }) =>
-      seek(ref, { caller }, () => describeTool(tools.resolve(ref, (entry) => seesTool(caller, entry)))),
+      seek(ref, { caller }, () =>
+        describeTool(
+          tools.resolve(ref, (entry) => seesTool(caller, entry)),
+          caller,
+        ),
+      ),
     ),
     implement(toolContracts.own, async ({ name, plugin }, { caller }) => {
       const { name: owner, path: shown, tools: defined } = plugins.get(plugin);
@@ -45,6 +51,28 @@ export function createToolOperations(parts: OperationParts): Operation[] {
       names.assign(name, plugins.pathOf(shown), caller.id);
       return { name, plugin: owner, path: shown };
     }),
+    implement(toolContracts.update, ({ ref, ...change }, { caller }) =>
+      seek(ref, { caller }, () => {
+        const entry = tools.resolve(ref, (each) => seesTool(caller, each));
+        const said = Object.entries(change).map(([key, value]) => `${key} ${value ?? 'as declared'}`);
+        if (said.length === 0) return describeTool(entry, caller);
+        settings.change(entry, change, caller.id);
+        tools.applySettings(entry);
+        news.note([refOf(entry)], [refOf(entry)]);
+        events.publish('setting-change', { subject: refOf(entry), data: { setting: said.join(', '), by: caller.id } });
+        return describeTool(tools.resolve(refOf(entry)), caller);
+      }),
+    ),
+    implement(toolContracts.switch, (change, { caller }) => {
+      for (const name of ['enabled', 'custom'] as const) {
+        const isOn = change[name];
+        if (isOn === undefined || isOn === switches.isOn(name)) continue;
+        switches.turn(name, isOn, caller.id);
+        const data = { setting: `${name} ${isOn ? 'on' : 'off'}`, by: caller.id };
+        events.publish('setting-change', { subject: 'tools', data });
+      }
+      return { enabled: switches.isOn('enabled'), custom: switches.isOn('custom') };
+    }),
     implement(toolContracts.call, (input, context) => {
       const request: { -readonly [Key in keyof CallRequest]: CallRequest[Key] } = {
         ref: input.ref,
@@ -54,6 +82,7 @@ export function createToolOperations(parts: OperationParts): Operation[] {
       if (input.session !== undefined) request.session = input.session;
       if (input.timeoutMs !== undefined) request.timeoutMs = input.timeoutMs;
       if (input.idempotencyKey !== undefined) request.idempotencyKey = input.idempotencyKey;
+      if (input.builtinsOnly !== undefined) request.isBuiltinOnly = input.builtinsOnly;
       if (input.turn !== undefined) request.turn = input.turn;
       if (context.cancelSignal !== undefined) request.signal = context.cancelSignal;
       const endStream = streamExecution(request, context, events);
@@ -73,7 +102,7 @@ function mentions(entry: ToolEntry, query: string): boolean {
   return [entry.name, description, ...tags].some((text) => text.toLowerCase().includes(query));
 }
 
-function describeTool(entry: ToolEntry): ToolView {
+function describeTool(entry: ToolEntry, caller: Caller): ToolView {
   const { manifest } = entry;
   return {
     ref: refOf(entry),
@@ -85,6 +114,8 @@ function describeTool(entry: ToolEntry): ToolView {
     plugin: entry.plugin,
     ...(entry.isSecond ? { byVersionOnly: true as const } : {}),
     mode: manifest.mode,
+    who: manifest.who ?? 'model',
+    ...(entry.setting === undefined ? {} : { setting: describeSetting(entry.setting, caller) }),
     tags: [...manifest.tags],
     flags: Object.entries(manifest.flags)
       .filter(([, isSet]) => isSet)
@@ -97,4 +128,8 @@ function describeTool(entry: ToolEntry): ToolView {
     ...(manifest.output === undefined ? {} : { output: manifest.output }),
     examples: manifest.examples.map((example) => ({ ...example })),
   };
+}
+
+function describeSetting({ setBy, setAtMs, ...set }: ToolSetting, { role }: Caller): NonNullable<ToolView['setting']> {
+  return { ...set, ...(role === 'admin' ? { by: setBy } : {}), atMs: setAtMs };
 }

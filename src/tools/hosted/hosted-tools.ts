@@ -120,15 +120,24 @@ function describeUnit(hosted: HostedUnit, findTool: (path: string, id: string, n
     contentHash,
     author,
     ...(writtenBy === undefined ? {} : { writtenBy }),
-    manifest: { name, version, description, isolation: 'call', limits: {}, permissions, tools: hosted.tools.map(describeTool) },
+    manifest: {
+      name,
+      version,
+      description,
+      isolation: 'call',
+      limits: {},
+      permissions,
+      tools: hosted.tools.map((tool) => describeTool(tool, kind)),
+    },
     runner: createDaemonRunner((tool) => findTool(path, id, tool)),
   };
 }
 
-function describeTool({ run: _run, flags, ...said }: HostedTool): ToolManifest {
+function describeTool({ run: _run, flags, ...said }: HostedTool, kind: HostedUnit['kind']): ToolManifest {
   return {
     tags: [],
-    mode: 'on',
+    // What comes in numbers is shown to models where it fits.
+    mode: kind === 'builtin' ? 'on' : 'auto',
     retries: 0,
     idempotent: false,
     examples: [],

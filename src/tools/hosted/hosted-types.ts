@@ -23,6 +23,8 @@ export interface HostedTool extends Partial<Omit<ToolManifest, 'handler' | 'inpu
   readonly name: string;
   readonly description: string;
   readonly input: JsonSchema;
+  /** `on` for built-ins, `auto` for what else there is, when absent. */
+  readonly mode?: ToolManifest['mode'];
   readonly timeoutMs: number;
   readonly flags?: Partial<ToolFlags>;
   /** `args` fits `input`. */

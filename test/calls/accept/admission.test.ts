@@ -13,6 +13,8 @@ const facts: AdmissionFacts = {
   tool: 'wipe',
   plugin: 'disk',
   areToolsEnabled: true,
+  isCustomEnabled: true,
+  source: 'plugin',
   isDraining: false,
   safeMode: 'off',
   mode: 'on',

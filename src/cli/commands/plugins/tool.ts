@@ -1,4 +1,5 @@
-import type { Command } from 'commander';
+import { Argument, type Command, Option } from 'commander';
+import { HotcellError } from '../../../errors/hotcell-error.ts';
 import { type ToolView, toolContracts } from '../../../operations/contracts/tools.ts';
 import { tame } from '../../render/style.ts';
 import { renderTable } from '../../render/table.ts';
@@ -49,6 +50,44 @@ export function registerTool(program: Command, session: CliSession): void {
       });
     });
 
+  tool
+    .command('set')
+    .description('set the mode of a tool, or who uses it, over what it declares; kept over restarts')
+    .argument('<ref>', 'name, name@version or name@range')
+    .addOption(new Option('--mode <mode>', 'whether models see it').choices(['on', 'off', 'auto', declared]))
+    .addOption(new Option('--who <who>', 'who calls it').choices(['model', 'person', 'both', declared]))
+    .option('--json', 'as JSON')
+    .action((ref: string, _options: unknown, command: Command) => {
+      const { mode, who, ...flags } = command.optsWithGlobals<ListFlags & SettingFlags>();
+      if (mode === undefined && who === undefined) throw new HotcellError('usage-wrong', 'Say what to set: --mode or --who.');
+      return withDaemonOrAlone(session, { ...flags, keeps: true }, async (client) => {
+        const input = {
+          ref,
+          ...(mode === undefined ? {} : { mode: mode === declared ? null : mode }),
+          ...(who === undefined ? {} : { who: who === declared ? null : who }),
+        };
+        const view = await client.invoke(toolContracts.update, input);
+        if (flags.json) session.printJson(view);
+        else session.print(`${style.bold(view.ref)}  mode ${view.mode}, for ${sayUsers(view.who)}\n`);
+      });
+    });
+
+  tool
+    .command('switch')
+    .description('turn all tools (enabled) or all but the built-in ones (custom) off and on again')
+    .addArgument(new Argument('<what>').choices(['enabled', 'custom']))
+    .addArgument(new Argument('<state>').choices(['on', 'off']))
+    .option('--json', 'as JSON')
+    .action((what: 'enabled' | 'custom', state: 'on' | 'off', _options: unknown, command: Command) => {
+      const flags = command.optsWithGlobals<ListFlags>();
+      return withDaemonOrAlone(session, { ...flags, keeps: true }, async (client) => {
+        const switches = await client.invoke(toolContracts.switch, { [what]: state === 'on' });
+        if (flags.json) return session.printJson(switches);
+        const rest = switches.custom ? 'tools are on' : 'only built-in tools are on';
+        session.print(switches.enabled ? `${rest}\n` : 'all tools are off\n');
+      });
+    });
+
   addOperation(tool, session, {
     verb: 'info',
     contract: toolContracts.get,
@@ -60,9 +99,23 @@ export function registerTool(program: Command, session: CliSession): void {
   });
 }
 
+interface SettingFlags {
+  readonly mode?: ToolView['mode'] | typeof declared;
+  readonly who?: ToolView['who'] | typeof declared;
+}
+
+/** Takes a setting back. */
+const declared = 'declared';
+
+function sayUsers(who: ToolView['who']): string {
+  if (who === 'both') return 'models when a person lets the call begin';
+  return who === 'person' ? 'admins' : 'models';
+}
+
 function renderTool(tool: ToolView, bold: (text: string) => string, dim: (text: string) => string): string {
   const facts = [
-    `mode ${tool.mode}`,
+    `mode ${tool.mode}${tool.setting?.mode === undefined ? '' : ' (set)'}`,
+    `for ${sayUsers(tool.who)}${tool.setting?.who === undefined ? '' : ' (set)'}`,
     `plugin ${tool.plugin}`,
     ...tool.flags,
     `a model may go on for ${tool.loopBudget.followUps} rounds`,

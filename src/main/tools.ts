@@ -1,0 +1,23 @@
+import type { NameBook } from '../names/name-owners.ts';
+import { createToolRegistry, type ToolRegistry } from '../tools/registry.ts';
+import { createToolSettings, type ToolSettings } from '../tools/settings/tool-settings.ts';
+import { createToolSwitches, type ToolSwitches } from '../tools/settings/tool-switches.ts';
+import { createToolsNews, type ToolsNews } from '../tools/tools-news.ts';
+import type { Foundation } from './foundation.ts';
+
+/** All tools, and what operators lay down for them while the daemon runs. */
+export interface Tools {
+  readonly registry: ToolRegistry;
+  readonly settings: ToolSettings;
+  readonly switches: ToolSwitches;
+  readonly news: ToolsNews;
+}
+
+/** Opens the registry and what is kept about its tools. */
+export function openTools({ config, closers, store, events }: Foundation, names: NameBook): Tools {
+  const settings = createToolSettings({ table: store.toolSettings, now: Date.now });
+  const switches = createToolSwitches({ config, table: store.toolSwitches, now: Date.now });
+  const news = createToolsNews(events);
+  closers.push(() => news.flush());
+  return { registry: createToolRegistry({ names, settings }), settings, switches, news };
+}

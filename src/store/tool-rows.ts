@@ -1,0 +1,32 @@
+/** What an operator set for one tool while the daemon ran. */
+export interface ToolSettingRow {
+  /** Of the unit that brings the tool: a setting does not pass to another unit that takes the name. */
+  readonly path: string;
+  readonly tool: string;
+  readonly mode: string | null;
+  readonly who: string | null;
+  /** The caller id. */
+  readonly setBy: string;
+  readonly setAtMs: number;
+}
+
+/** Settings of tools; everything is written at once. */
+export interface ToolSettingTable {
+  list(): ToolSettingRow[];
+  put(row: ToolSettingRow): void;
+  remove(path: string, tool: string): void;
+}
+
+/** A switch for all tools that somebody turned off while the daemon ran. */
+export interface ToolSwitchRow {
+  readonly name: string;
+  readonly setBy: string;
+  readonly setAtMs: number;
+}
+
+/** Switches that are off; everything is written at once. */
+export interface ToolSwitchTable {
+  list(): ToolSwitchRow[];
+  put(row: ToolSwitchRow): void;
+  remove(name: string): void;
+}

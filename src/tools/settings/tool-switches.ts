@@ -1,0 +1,45 @@
+import type { Config } from '../../config/config-types.ts';
+import { HotcellError } from '../../errors/hotcell-error.ts';
+import type { ToolSwitchTable } from '../../store/tool-rows.ts';
+
+/** `enabled` is the master switch; without `custom` nothing but the built-in tools of the daemon runs. */
+export type ToolSwitch = 'enabled' | 'custom';
+
+/** The switches for all tools at once. A switch is on when neither the config nor an operator turned it off. */
+export interface ToolSwitches {
+  isOn(name: ToolSwitch): boolean;
+  /** Kept over restarts. Throws `conflict` when the config has it off: no door turns on what the config turned off. */
+  turn(name: ToolSwitch, isOn: boolean, by: string): void;
+  /** Who turned it off while the daemon ran. */
+  turnedOffBy(name: ToolSwitch): { readonly by: string; readonly atMs: number } | undefined;
+}
+
+/** Opens the switches. */
+export function createToolSwitches(parts: {
+  readonly config: Pick<Config, 'tools'>;
+  readonly table: ToolSwitchTable;
+  readonly now: () => number;
+}): ToolSwitches {
+  const { config, table, now } = parts;
+  const off = new Map(table.list().map(({ name, setBy, setAtMs }) => [name, { by: setBy, atMs: setAtMs }]));
+  return {
+    isOn: (name) => config.tools[name] && !off.has(name),
+    turn(name, isOn, by) {
+      if (isOn) {
+        if (!config.tools[name]) {
+          throw new HotcellError('conflict', `tools.${name} is false in the config, which no door overrules.`, {
+            fix: `Set tools.${name} to true in the config; a running daemon takes it over.`,
+          });
+        }
+        table.remove(name);
+        off.delete(name);
+        return;
+      }
+      if (off.has(name)) return;
+      const atMs = now();
+      table.put({ name, setBy: by, setAtMs: atMs });
+      off.set(name, { by, atMs });
+    },
+    turnedOffBy: (name) => off.get(name),
+  };
+}
