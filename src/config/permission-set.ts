@@ -36,3 +36,12 @@ export interface PermissionSet {
 
 /** A key of the vocabulary. */
 export type PermissionKey = keyof PermissionSet;
+
+/** Those whose value is a list, in the order in which people read them. */
+export const listedPermissions = ['net', 'read', 'write', 'env', 'run', 'tools', 'dangerous', 'engine', 'limits'] as const;
+
+/** One of them. */
+export type ListedPermission = (typeof listedPermissions)[number];
+
+/** All keys of the vocabulary. */
+export const permissionKeys: readonly PermissionKey[] = [...listedPermissions, 'llm', 'kv', 'sharedCell'];

@@ -1,6 +1,6 @@
 import { budgets } from '../config/budgets.ts';
 import { readLimitEntry } from '../config/limits.ts';
-import type { PermissionKey, PermissionSet } from '../config/permission-set.ts';
+import { type ListedPermission, listedPermissions, type PermissionKey, type PermissionSet } from '../config/permission-set.ts';
 import { globMatches, netEntryCovers, pathMatches } from './matching.ts';
 
 /** What an operator allowed beforehand. */
@@ -18,12 +18,11 @@ export interface GrantDecision {
 }
 
 type Kv = NonNullable<PermissionSet['kv']>;
-type ListKey = 'net' | 'read' | 'write' | 'env' | 'run' | 'tools' | 'dangerous' | 'engine' | 'limits';
 
 /** Tokens that `llm: true` stands for. */
 export const defaultLlmTokens = budgets['rate.models'].each.max;
 
-const coversByKey: Readonly<Record<ListKey, (granted: string, requested: string) => boolean>> = {
+const coversByKey: Readonly<Record<ListedPermission, (granted: string, requested: string) => boolean>> = {
   net: netEntryCovers,
   read: pathMatches,
   write: pathMatches,
@@ -36,7 +35,6 @@ const coversByKey: Readonly<Record<ListKey, (granted: string, requested: string)
 };
 const nothing: PermissionSet = Object.freeze({});
 const lastByRequest = new WeakMap<PermissionSet, { readonly sources: GrantSources; readonly decision: GrantDecision }>();
-const listKeys: readonly ListKey[] = ['net', 'read', 'write', 'env', 'run', 'tools', 'dangerous', 'engine', 'limits'];
 
 /**
  * Decides what is granted of a request. A preset holds even for what was not asked for: an operator may allow a host that
@@ -61,7 +59,7 @@ function withoutEngine({ engine: _engine, ...rest }: PermissionSet): PermissionS
 /** What of a request no grant covers. */
 export function subtractPermissions(requested: PermissionSet, granted: PermissionSet): PermissionSet {
   let rest: PermissionSet = {};
-  for (const key of listKeys) {
+  for (const key of listedPermissions) {
     const missing = requested[key]?.filter((entry) => !granted[key]?.some((wide) => coversByKey[key](wide, entry)));
     if (missing?.length) rest = { ...rest, [key]: missing };
   }
@@ -91,7 +89,7 @@ export function isNothing(set: PermissionSet): boolean {
 /** Everything that either of two sets allows. */
 export function joinPermissions(one: PermissionSet, other: PermissionSet): PermissionSet {
   let joined: PermissionSet = { ...other, ...one };
-  for (const key of listKeys) {
+  for (const key of listedPermissions) {
     const entries = new Set([...(one[key] ?? []), ...(other[key] ?? [])]);
     if (entries.size > 0) joined = { ...joined, [key]: [...entries] };
   }
@@ -108,7 +106,7 @@ export function joinPermissions(one: PermissionSet, other: PermissionSet): Permi
  */
 export function describePermissions(set: PermissionSet): string {
   return [
-    ...listKeys.flatMap((key) => (set[key] ?? []).map((entry) => describeEntry(key, entry))),
+    ...listedPermissions.flatMap((key) => (set[key] ?? []).map((entry) => describeEntry(key, entry))),
     ...(set.llm === undefined ? [] : [set.llm === true ? 'llm' : `llm=${set.llm}`]),
     ...(set.kv === undefined ? [] : describeKv(set.kv)),
     ...(set.sharedCell ? ['sharedCell'] : []),

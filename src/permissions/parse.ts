@@ -1,6 +1,6 @@
 import { isObject } from '../config/json-object.ts';
 import { readLimitEntry, writeLimitEntry } from '../config/limits.ts';
-import type { PermissionKey, PermissionSet } from '../config/permission-set.ts';
+import { type ListedPermission, type PermissionKey, type PermissionSet, permissionKeys } from '../config/permission-set.ts';
 import { suggestNearNames } from '../errors/near-names.ts';
 import { parseNetEntry } from './net-grammar.ts';
 import { parsePlace } from './path-grammar.ts';
@@ -14,13 +14,12 @@ type Item = { readonly ok: true; readonly entry: string } | { readonly ok: false
 type Value<Key extends PermissionKey> =
   | { readonly ok: true; readonly value: PermissionSet[Key] }
   | { readonly ok: false; readonly message: string };
-type ListKey = 'net' | 'read' | 'write' | 'env' | 'run' | 'tools' | 'dangerous' | 'engine' | 'limits';
 
 const maxEntries = 100;
 const maxEntryChars = 1100;
 const fullForm = '{ net: ["api.example.com"], env: ["API_KEY"], kv: true }';
 
-const examples: Readonly<Record<ListKey, string>> = {
+const examples: Readonly<Record<ListedPermission, string>> = {
   net: '["api.example.com"]',
   read: '["data"], or ["."] for the whole workspace',
   write: '["data"], or ["."] for the whole workspace',
@@ -46,22 +45,6 @@ const parsers: { readonly [Key in PermissionKey]: (value: unknown) => Value<Key>
   kv: parseKv,
   sharedCell: parseSharedCell,
 };
-
-/** The keys of the vocabulary. */
-export const permissionKeys: readonly PermissionKey[] = [
-  'net',
-  'read',
-  'write',
-  'env',
-  'run',
-  'tools',
-  'dangerous',
-  'engine',
-  'limits',
-  'llm',
-  'kv',
-  'sharedCell',
-];
 
 /**
  * Reads the permissions block of a plugin: the same, but that nobody asks to be trusted with what is dangerous, or for another engine.
@@ -116,7 +99,7 @@ function isPermissionKey(key: string): key is PermissionKey {
   return Object.hasOwn(parsers, key);
 }
 
-function parseList(key: ListKey, value: unknown, parseItem: (text: string) => Item): Value<ListKey> {
+function parseList(key: ListedPermission, value: unknown, parseItem: (text: string) => Item): Value<ListedPermission> {
   if (value === true) return fail(`permissions.${key} takes a list, not true: name what is needed, such as ${examples[key]}.`);
   if (!Array.isArray(value)) return fail(`permissions.${key} must be a list such as ${examples[key]}; got ${name(value)}.`);
   if (value.length > maxEntries) return fail(`permissions.${key} may have at most ${maxEntries} entries; got ${value.length}.`);

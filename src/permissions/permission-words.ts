@@ -1,11 +1,16 @@
-import type { PermissionKey, PermissionSet } from '../config/permission-set.ts';
+import {
+  type ListedPermission,
+  listedPermissions,
+  type PermissionKey,
+  type PermissionSet,
+  permissionKeys,
+} from '../config/permission-set.ts';
 import { suggestNearNames } from '../errors/near-names.ts';
 import { describePermissions } from './decision.ts';
 import { netEntryCovers, pathMatches } from './matching.ts';
-import { type ParsedPermissions, parsePermissions, permissionKeys } from './parse.ts';
+import { type ParsedPermissions, parsePermissions } from './parse.ts';
 
 const maxWords = 200;
-const listKeys = ['net', 'read', 'write', 'env', 'run', 'tools', 'dangerous', 'engine', 'limits'] as const;
 
 /**
  * Reads permissions as people write them in a command: `net=api.example.com read=notes llm=20000 kv kv=shared sharedCell`,
@@ -50,7 +55,7 @@ const forms: Readonly<Record<PermissionKey, string>> = {
 };
 
 function addValue(key: PermissionKey, before: unknown, value: string): unknown {
-  if (listKeys.some((list) => list === key)) return [...(Array.isArray(before) ? before : []), value];
+  if (listedPermissions.some((list) => list === key)) return [...(Array.isArray(before) ? before : []), value];
   if (value === '' || value === 'true') return before ?? true;
   const number = /^\d{1,15}$/.test(value) ? Number(value) : undefined;
   if (key !== 'kv') return number ?? value;
@@ -71,7 +76,7 @@ export function describeGrantCommand(plugin: string, set: PermissionSet): string
  */
 export function takeBack(granted: PermissionSet, revoked: PermissionSet): PermissionSet {
   let rest: PermissionSet = { ...granted };
-  for (const key of listKeys) {
+  for (const key of listedPermissions) {
     const gone = revoked[key];
     if (gone === undefined || granted[key] === undefined) continue;
     const { [key]: _, ...others } = rest;
@@ -86,7 +91,7 @@ export function takeBack(granted: PermissionSet, revoked: PermissionSet): Permis
   return rest;
 }
 
-function overlap(key: (typeof listKeys)[number], one: string, other: string): boolean {
+function overlap(key: ListedPermission, one: string, other: string): boolean {
   if (one === other) return true;
   if (key === 'net') return netEntryCovers(one, other) || netEntryCovers(other, one);
   if (key === 'read' || key === 'write') return pathMatches(one, other) || pathMatches(other, one);

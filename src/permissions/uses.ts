@@ -1,4 +1,4 @@
-import type { PermissionSet } from '../config/permission-set.ts';
+import { type ListedPermission, listedPermissions, type PermissionSet } from '../config/permission-set.ts';
 import type { Store } from '../store/store-types.ts';
 import { describePermissions } from './decision.ts';
 import { globMatches, hostMatches, pathMatches } from './matching.ts';
@@ -56,9 +56,8 @@ export function createPermissionUses(store: Pick<Store, 'permissionUses'>, now: 
   };
 }
 
-type ListKey = 'net' | 'read' | 'write' | 'env' | 'run' | 'tools' | 'engine';
-
-const matchersByKey: Readonly<Record<ListKey, (entry: string, detail: string) => boolean>> = {
+/** Whether an entry stands behind a use. Of the others no use is told. */
+const matchersByKey: Readonly<Partial<Record<ListedPermission, (entry: string, detail: string) => boolean>>> = {
   net(entry, detail) {
     const colon = detail.lastIndexOf(':');
     return hostMatches(entry, detail.slice(0, colon), Number(detail.slice(colon + 1)));
@@ -71,16 +70,16 @@ const matchersByKey: Readonly<Record<ListKey, (entry: string, detail: string) =>
   tools: (glob, name) => globMatches(glob, name.split('@', 1)[0] ?? name),
   engine: (entry, name) => entry === name,
 };
-const listKeys: readonly ListKey[] = ['net', 'read', 'write', 'env', 'run', 'tools', 'engine'];
+const notedKeys = listedPermissions.filter((key) => Object.hasOwn(matchersByKey, key));
 
 /** The granted entry behind a use, so that what a guest makes up cannot fill the table. */
 function findWord(granted: PermissionSet, permission: string, detail: string): string | undefined {
   if (permission === 'kv') return detail === 'shared' ? 'kv=shared' : 'kv';
   if (permission === 'llm') return granted.llm === undefined ? undefined : 'llm';
   if (permission === 'sharedCell') return granted.sharedCell ? 'sharedCell' : undefined;
-  const key = listKeys.find((each) => each === permission);
+  const key = notedKeys.find((each) => each === permission);
   if (key === undefined) return undefined;
-  const entry = granted[key]?.find((each) => matchersByKey[key](each, detail));
+  const entry = granted[key]?.find((each) => matchersByKey[key]?.(each, detail));
   return entry && describePermissions({ [key]: [entry] });
 }
 
@@ -89,7 +88,7 @@ function listWords(granted: PermissionSet): string[] {
   const { kv, llm, sharedCell } = granted;
   const isKvShared = typeof kv === 'object' && kv.shared === true;
   return [
-    ...listKeys.flatMap((key) => (granted[key] ?? []).map((entry) => describePermissions({ [key]: [entry] }))),
+    ...notedKeys.flatMap((key) => (granted[key] ?? []).map((entry) => describePermissions({ [key]: [entry] }))),
     ...(llm === undefined ? [] : ['llm']),
     ...(kv === undefined ? [] : [isKvShared ? 'kv=shared' : 'kv']),
     ...(sharedCell ? ['sharedCell'] : []),

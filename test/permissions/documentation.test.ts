@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { parsePermissions, permissionKeys } from '../../src/permissions/parse.ts';
+import { permissionKeys } from '../../src/config/permission-set.ts';
+import { parsePermissions } from '../../src/permissions/parse.ts';
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/permissions.md'), 'utf8');
 const blocks = [...page.matchAll(/^```yaml\n([\s\S]*?)^```/gm)].map(([, text = '']): unknown => parse(text));

@@ -2,7 +2,6 @@ import type { Socket } from 'node:net';
 import type { Logger } from 'pino';
 import type { RawData, WebSocket } from 'ws';
 import { type Caller, unknownCaller } from '../../callers/caller.ts';
-import { budgets } from '../../config/budgets.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import type { EventLog } from '../../events/event.ts';
 import type { InvocableOperation } from '../../operations/invoke.ts';
@@ -14,6 +13,7 @@ import { toHotcellError } from '../problem-reply.ts';
 import { freeAnswerBytes } from '../unread-answers.ts';
 import { type ConnectionMethod, dispatchRequest } from './dispatch.ts';
 import { formatNotification, formatRpcFailure, parseMessage, type RpcItem, type RpcMessage, type RpcRequest } from './message.ts';
+import { createRunningRequests } from './running-requests.ts';
 import { createSubscriptions } from './subscriptions.ts';
 
 /** What a connection is served with. */
@@ -37,7 +37,6 @@ export interface ConnectionParts {
 
 const authenticateWithinMs = 10_000;
 const maxAnonymousBytes = 4096;
-const maxInFlight = budgets['door.requests'].each.max;
 /** What a message holds is counted in such steps while it comes in. */
 const arrivalStepBytes = 1024 * 1024;
 const maxUnsentBytes = 16 * 1024 * 1024;
@@ -57,9 +56,8 @@ export const closeCodes = { unauthenticated: 4401, slowReader: 4408, crowded: 44
 export function serveConnection(parts: ConnectionParts): { readonly endOutdated: () => void } {
   const { socket, log } = parts;
   let { caller } = parts;
-  const controllersById = new Map<string | number, AbortController>();
+  const running = createRunningRequests();
   const gone = new AbortController();
-  let inFlight = 0;
   /** Bytes that came in since the last message was whole, and what they hold of the caller's share. */
   let arrivedBytes = 0;
   let arrivals: Array<() => void> = [];
@@ -80,7 +78,7 @@ export function serveConnection(parts: ConnectionParts): { readonly endOutdated:
     ['events.subscribe', (params) => subscriptions.subscribe(params, requireCaller())],
     ['events.unsubscribe', (params) => subscriptions.unsubscribe(params)],
     ['rpc.discover', parts.discover],
-    ['rpc.cancel', ({ id }) => ({ cancelled: cancel(id) })],
+    ['rpc.cancel', ({ id }) => ({ cancelled: running.cancel(id) })],
   ]);
 
   const anonymousTimer = setTimeout(() => {
@@ -155,24 +153,19 @@ export function serveConnection(parts: ConnectionParts): { readonly endOutdated:
     if ('refusal' in item) return item.refusal;
     const refusal = refuseEarly(item);
     if (refusal !== undefined) return item.id === undefined ? undefined : formatRpcFailure(item.id, refusal);
-    let leave: () => void = () => {};
+    const id = item.id ?? undefined;
+    const ends: Array<() => void> = [];
     try {
-      if (caller !== undefined) leave = parts.shares.requests.take(caller);
+      const { signal: cancelSignal, leave } = running.enter(id);
+      ends.push(leave);
+      if (caller !== undefined) ends.push(parts.shares.requests.take(caller));
+      const stream = item.events && id !== undefined ? streamTo(id) : undefined;
+      const context = { caller: caller ?? unknownCaller, signal: gone.signal, cancelSignal, stream };
+      return await dispatchRequest(item, context, { operations: parts.operations, methods, log });
     } catch (error) {
       return item.id === undefined ? undefined : formatRpcFailure(item.id, toHotcellError(error, log));
-    }
-    inFlight++;
-    const controller = new AbortController();
-    const id = item.id ?? undefined;
-    if (id !== undefined) controllersById.set(id, controller);
-    try {
-      const stream = item.events && id !== undefined ? streamTo(id) : undefined;
-      const context = { caller: caller ?? unknownCaller, signal: gone.signal, cancelSignal: controller.signal, stream };
-      return await dispatchRequest(item, context, { operations: parts.operations, methods, log });
     } finally {
-      inFlight--;
-      leave();
-      if (id !== undefined && controllersById.get(id) === controller) controllersById.delete(id);
+      for (const end of ends) end();
     }
   }
 
@@ -190,8 +183,7 @@ export function serveConnection(parts: ConnectionParts): { readonly endOutdated:
     if (caller === undefined && method !== 'auth') {
       return new HotcellError('unauthenticated', 'Expected the method auth {token} or {ticket} first.', { fix: authFix });
     }
-    if (inFlight < maxInFlight) return undefined;
-    return new HotcellError('rate-limited', `A connection may have ${maxInFlight} requests under way at once.`);
+    return undefined;
   }
 
   function authenticate(params: Readonly<Record<string, unknown>>): { caller: Omit<Caller, 'toolOwners'> } {
@@ -212,12 +204,6 @@ export function serveConnection(parts: ConnectionParts): { readonly endOutdated:
   function requireCaller(): Caller {
     if (caller === undefined) throw new HotcellError('unauthenticated', 'Expected the method auth first.', { fix: authFix });
     return caller;
-  }
-
-  function cancel(id: unknown): boolean {
-    const controller = typeof id === 'string' || typeof id === 'number' ? controllersById.get(id) : undefined;
-    controller?.abort();
-    return controller !== undefined;
   }
 
   /** A key that was changed or revoked ends its connections: whoever comes back gets what it allows now. */

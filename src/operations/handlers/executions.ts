@@ -1,9 +1,6 @@
-import type { CallRequest } from '../../calls/call-types.ts';
-import type { EventLog } from '../../events/event.ts';
 import { executionContracts } from '../contracts/executions.ts';
-import { implement, type Operation, type OperationContext } from '../operation.ts';
+import { implement, type Operation } from '../operation.ts';
 import type { OperationParts } from '../operation-parts.ts';
-import { filterFor } from './events.ts';
 
 /** What can be done with the records of calls. */
 export function createExecutionOperations({ executions, caller: toolCaller }: OperationParts): Operation[] {
@@ -20,19 +17,4 @@ export function createExecutionOperations({ executions, caller: toolCaller }: Op
     }),
     implement(executionContracts.cancel, ({ id }, { caller }) => ({ id, cancelled: toolCaller.cancel(id, caller) })),
   ];
-}
-
-/** Streams what happens in a call from its first moment on, to those who asked for it; returns the end of it. */
-export function streamExecution(
-  request: { onAccepted?: CallRequest['onAccepted'] },
-  { stream, caller }: OperationContext,
-  events: Pick<EventLog, 'subscribe'>,
-): (() => void) | undefined {
-  if (stream === undefined) return undefined;
-  let end: (() => void) | undefined;
-  request.onAccepted = (execution) => {
-    stream.accepted(execution);
-    end = events.subscribe({ ...filterFor(caller, undefined), execution }, (event) => stream.event(event));
-  };
-  return () => end?.();
 }

@@ -1,4 +1,3 @@
-import type { CallRequest } from '../../calls/call-types.ts';
 import type { PermissionSet } from '../../config/permission-set.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { describePermissions, isNothing } from '../../permissions/decision.ts';
@@ -10,13 +9,16 @@ import { seesToolName } from '../../tools/visible-tools.ts';
 import { skillContracts } from '../contracts/skills.ts';
 import { implement, type Operation } from '../operation.ts';
 import type { OperationParts } from '../operation-parts.ts';
-import { streamExecution } from './executions.ts';
 import { describeSkillPackages } from './skill-packages.ts';
+import { createCallForOperation } from './tool-call.ts';
 
-type Parts = Pick<OperationParts, 'skills' | 'units' | 'grants' | 'events' | 'caller' | 'images' | 'config'>;
+type Parts = Pick<OperationParts, 'skills' | 'units' | 'grants' | 'events' | 'caller' | 'forgetAnonymous' | 'images' | 'config'>;
 
 /** What can be done with skills. */
-export function createSkillOperations({ skills, units, grants, events, caller: toolCaller, images, config }: Parts): Operation[] {
+export function createSkillOperations(parts: Parts): Operation[] {
+  const { skills, units, grants, images, config } = parts;
+  const callTool = createCallForOperation(parts);
+
   /** In safe mode no skill is a unit. */
   function findAsking(path: string): Asking | undefined {
     return units.list().find(({ asking }) => asking?.path === path)?.asking;
@@ -91,7 +93,7 @@ export function createSkillOperations({ skills, units, grants, events, caller: t
       return showScripts(skill);
     }),
     implement(skillContracts.run, async ({ name, script, session, ...args }, context) => {
-      const { caller, cancelSignal } = context;
+      const { caller } = context;
       const tool = `${name}.${script}`;
       if (!seesToolName(caller, tool)) throw unknownScript(name, script);
       const skill = caller.role === 'admin' ? await skills.get(name) : skills.recall(name);
@@ -99,15 +101,7 @@ export function createSkillOperations({ skills, units, grants, events, caller: t
       if (found === undefined) throw unknownScript(name, script);
       if (found.problem !== undefined) throw new HotcellError('command-missing', `${script} cannot run: ${found.problem}`);
       if (!matchersOf(decide(skill).granted).allowsRun(script)) throw notApproved(name, script);
-      const request: { -readonly [Key in keyof CallRequest]: CallRequest[Key] } = {
-        ref: tool,
-        arguments: args,
-        caller,
-        ...(session === undefined ? {} : { session }),
-        ...(cancelSignal === undefined ? {} : { signal: cancelSignal }),
-      };
-      const endStream = streamExecution(request, context, events);
-      return toolCaller.call(request).finally(endStream);
+      return callTool({ ref: tool, arguments: args, session }, context);
     }),
     implement(skillContracts.packages, async ({ name, with: others = [], base }) => {
       const wanted = await Promise.all([...new Set([name, ...others])].map((each) => skills.get(each)));

@@ -1,5 +1,4 @@
 import type { Caller } from '../../callers/caller.ts';
-import type { CallRequest } from '../../calls/call-types.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { loopBudgetOf } from '../../models/loop-budget.ts';
 import type { ToolEntry, ToolSetting } from '../../tools/tool-types.ts';
@@ -8,13 +7,14 @@ import { cutPage } from '../contracts/paging.ts';
 import { type ToolView, toolContracts } from '../contracts/tools.ts';
 import { implement, type Operation } from '../operation.ts';
 import type { OperationParts } from '../operation-parts.ts';
-import { streamExecution } from './executions.ts';
 import { createToolSeeker } from './missing-tool.ts';
+import { createCallForOperation } from './tool-call.ts';
 
 /** What can be done with tools. */
 export function createToolOperations(parts: OperationParts): Operation[] {
-  const { tools, names, plugins, events, settings, switches, news, caller: toolCaller, forgetAnonymous } = parts;
+  const { tools, names, plugins, events, settings, switches, news } = parts;
   const seek = createToolSeeker(parts);
+  const callTool = createCallForOperation(parts);
   return [
     implement(toolContracts.list, (input, { caller }) => {
       const query = input.q?.toLowerCase();
@@ -73,23 +73,11 @@ export function createToolOperations(parts: OperationParts): Operation[] {
       }
       return { enabled: switches.isOn('enabled'), custom: switches.isOn('custom') };
     }),
-    implement(toolContracts.call, (input, context) => {
-      const request: { -readonly [Key in keyof CallRequest]: CallRequest[Key] } = {
-        ref: input.ref,
-        arguments: input.arguments ?? {},
-        caller: context.caller,
-      };
-      if (input.session !== undefined) request.session = input.session;
-      if (input.timeoutMs !== undefined) request.timeoutMs = input.timeoutMs;
-      if (input.idempotencyKey !== undefined) request.idempotencyKey = input.idempotencyKey;
-      if (input.builtinsOnly !== undefined) request.isBuiltinOnly = input.builtinsOnly;
-      if (input.turn !== undefined) request.turn = input.turn;
-      if (context.cancelSignal !== undefined) request.signal = context.cancelSignal;
-      const endStream = streamExecution(request, context, events);
-      const answer = seek(input.ref, { caller: context.caller, signal: request.signal }, () => toolCaller.call(request));
-      const told = endStream === undefined ? answer : answer.finally(endStream);
-      return context.caller.isAnonymous ? told.finally(() => forgetAnonymous(context.caller.id)) : told;
-    }),
+    implement(toolContracts.call, (input, context) =>
+      callTool({ ...input, arguments: input.arguments ?? {}, isBuiltinOnly: input.builtinsOnly }, context, (request, call) =>
+        seek(input.ref, request, call),
+      ),
+    ),
   ];
 }
 

@@ -249,14 +249,14 @@ export const doorMutants: MutantsByPromise = {
     {
       what: 'an answer that ends a stream is not counted',
       file: 'src/http/answer-stream.ts',
-      find: 'if (text.length > freeAnswerBytes) this.#hold(',
-      replace: 'if (text.length < 0) this.#hold(',
+      find: 'if (json.length > freeAnswerBytes) this.#hold(',
+      replace: 'if (json.length < 0) this.#hold(',
       tests: ['test/http/unread-answers.test.ts'],
     },
     {
       what: 'events of a call go to a reader that does not read',
       file: 'src/http/answer-stream.ts',
-      find: 'raw.writableLength <= maxPendingBytes && ',
+      find: 'stream.pendingBytes() <= maxPendingBytes && ',
       replace: '',
       tests: ['test/http/unread-answers.test.ts'],
     },
@@ -277,8 +277,8 @@ export const doorMutants: MutantsByPromise = {
     {
       what: 'who follows a call hears of it after the key was revoked',
       file: 'src/http/answer-stream.ts',
-      find: 'raw.writableLength <= maxPendingBytes && this.#parts.mayHear()',
-      replace: 'raw.writableLength <= maxPendingBytes',
+      find: 'stream.pendingBytes() <= maxPendingBytes && this.#parts.mayHear()',
+      replace: 'stream.pendingBytes() <= maxPendingBytes',
       tests: ['test/http/answer-stream.test.ts'],
     },
     {
@@ -290,9 +290,9 @@ export const doorMutants: MutantsByPromise = {
     },
     {
       what: 'a WebSocket has any number of requests under way',
-      file: 'src/http/json-rpc/connection.ts',
-      find: 'if (inFlight < maxInFlight) return undefined;',
-      replace: 'return undefined;',
+      file: 'src/http/json-rpc/running-requests.ts',
+      find: 'if (count >= maxRunning) {',
+      replace: 'if (false) {',
       tests: ['test/http/quotas.test.ts'],
     },
     {
