@@ -115,7 +115,7 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
     startedAtMs,
   };
   const operations = createOperations(parts);
-  const { adminToken, ...doors } = createAuthenticator({
+  const doors = createAuthenticator({
     dataDir: config.dataDir,
     env: process.env,
     keys,
@@ -129,6 +129,7 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
         operations,
         events,
         ...doors,
+        version,
         log,
         isReady: () => isReady,
         storageProblem: store.problem,
@@ -177,7 +178,7 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
 
   return {
     ...(server ? { url: server.url } : {}),
-    token: adminToken,
+    token: doors.adminToken,
     parts,
     operations,
     async close(reason) {

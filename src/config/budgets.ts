@@ -36,6 +36,7 @@ export type BudgetUnit =
   | 'calls'
   | 'cells'
   | 'connections'
+  | 'sessions'
   | 'events'
   | 'keys'
   | 'ms'
@@ -126,6 +127,16 @@ export const budgets = {
     reserve: 64,
     atBound: 'the handshake or `auth` is refused with `rate-limited`',
     tests: ['http/quotas.test.ts'],
+  },
+  'door.mcpSessions': {
+    holds: 'sessions of MCP clients of the era that has them',
+    unit: 'sessions',
+    perCaller: 32,
+    inAll: 512,
+    reserve: 32,
+    atBound:
+      'of a caller the session ends that was idle longest; where all together have too many the new one is refused with 429',
+    tests: ['mcp-door/sessions.test.ts'],
   },
   'door.streams': {
     holds: 'streams of events',

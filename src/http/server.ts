@@ -19,6 +19,7 @@ import { answerClientError } from './client-error.ts';
 import { registerEventStream } from './event-stream.ts';
 import { registerFixedRoutes } from './fixed-routes.ts';
 import { registerWebSocket } from './json-rpc/web-socket.ts';
+import { registerMcp } from './mcp-route.ts';
 import { createMetrics } from './metrics.ts';
 import { type KnownRoute, refuseUnknownRoute } from './not-found.ts';
 import { formatProblem, problemType, toHotcellError } from './problem-reply.ts';
@@ -34,6 +35,9 @@ export interface HttpServerParts {
   readonly isCurrent: IsCurrent;
   readonly isValid: Authenticator['isValid'];
   readonly watchKeys: Authenticator['watchKeys'];
+  /** The admin token of this daemon. */
+  readonly adminToken: string;
+  readonly version: string;
   readonly log: Logger;
   /** False as long as plugins load; always ready when absent. */
   readonly isReady?: () => boolean;
@@ -61,7 +65,7 @@ const closeWithinMs = 10_000;
 
 /** Serves every operation over HTTP and WebSocket. Throws `port-in-use` when it cannot listen. */
 export async function startHttpServer(parts: HttpServerParts): Promise<HttpServer> {
-  const { config, authenticate, isCurrent, isValid, watchKeys, events, log } = parts;
+  const { config, authenticate, isCurrent, isValid, watchKeys, adminToken, version, events, log } = parts;
   const app = createApp(log);
   const { maxAnonymous, ...fitting } = fitConnections();
   const shares = createDoorShares(fitting);
@@ -111,12 +115,15 @@ export async function startHttpServer(parts: HttpServerParts): Promise<HttpServe
   });
   await registerOperations(app, [...operations.values()], { authenticate, isCurrent, isValid, shares, log });
 
+  const endMcp = registerMcp(app, { operations, events, authenticate, isCurrent, watchKeys, adminToken, version, shares, log });
+
   const url = await listen(app, config);
   return {
     url,
     async close() {
       endStreams();
       endSockets();
+      endMcp();
       metrics.close();
       connections.endUnused();
       const lastCall = setTimeout(() => app.server.closeAllConnections(), closeWithinMs);

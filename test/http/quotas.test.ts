@@ -215,6 +215,7 @@ describe('a WebSocket whose client is gone', () => {
       events: door.events,
       ...createAuthenticator({ dataDir: door.cwd, env: {}, keys: door.keys }),
       log: pino({ level: 'silent' }),
+      version: '0.0.0',
       pingEveryMs: 500,
     });
     ends.push(() => server.close());

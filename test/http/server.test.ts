@@ -268,7 +268,14 @@ describe('startHttpServer', () => {
     const { operations, events, keys, cwd } = door;
     const config = { host: '127.0.0.1', port: 0, http: { allowedHosts: [] } };
     const doors = createAuthenticator({ dataDir: cwd, env: { HOTCELL_TOKEN: door.token }, keys });
-    const server = await startHttpServer({ config, operations, events, ...doors, log: pino({ level: 'debug' }, stream) });
+    const server = await startHttpServer({
+      config,
+      operations,
+      events,
+      ...doors,
+      version: '0.0.0',
+      log: pino({ level: 'debug' }, stream),
+    });
     const ready = await fetch(`${server.url}/readyz`);
     expect(ready.status).toBe(200);
     const socket = connect(Number(new URL(server.url).port), '127.0.0.1');
@@ -286,7 +293,14 @@ describe('startHttpServer', () => {
     const { operations, events, keys, cwd } = door;
     const config = { host: '127.0.0.1', port: 0, http: { allowedHosts: [] } };
     const doors = createAuthenticator({ dataDir: cwd, env: { HOTCELL_TOKEN: door.token }, keys });
-    const server = await startHttpServer({ config, operations, events, ...doors, log: pino({ level: 'silent' }) });
+    const server = await startHttpServer({
+      config,
+      operations,
+      events,
+      ...doors,
+      version: '0.0.0',
+      log: pino({ level: 'silent' }),
+    });
     const port = Number(new URL(server.url).port);
     const unused = connect(port, '127.0.0.1');
     const asking = connect(port, '127.0.0.1');

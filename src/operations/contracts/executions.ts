@@ -121,6 +121,27 @@ export const executionContracts = {
     output: execution,
     http: { method: 'GET', path: '/api/executions/:id' },
   }),
+  follow: defineContract({
+    name: 'executions.follow',
+    summary: 'Waits for the end of one execution and answers with it; as a stream it tells what happens until then.',
+    role: 'caller',
+    input: Type.Object(
+      {
+        id: Type.String({ minLength: 1, maxLength: 128 }),
+        waitMs: Type.Optional(
+          Type.Integer({
+            minimum: 0,
+            maximum: 3_600_000,
+            description: 'Answers at the latest after so long; an hour when nothing is said.',
+          }),
+        ),
+      },
+      { additionalProperties: false },
+    ),
+    output: execution,
+    streams: true,
+    http: { method: 'GET', path: '/api/executions/:id/follow' },
+  }),
   cancel: defineContract({
     name: 'executions.cancel',
     summary: 'Cancels a pending or running execution; cancelled is false when it had ended.',

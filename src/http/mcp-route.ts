@@ -1,0 +1,120 @@
+import { finished } from 'node:stream';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { McpDoor, McpDoorParts } from '../mcp-door/mcp-door.ts';
+import { type Authenticate, refuseAnonymous } from './admission/auth.ts';
+import type { DoorShares } from './admission/shares.ts';
+import { toHotcellError } from './problem-reply.ts';
+import { freeAnswerBytes } from './unread-answers.ts';
+
+/** What the route is served with. */
+export interface McpRouteParts extends McpDoorParts {
+  readonly authenticate: Authenticate;
+  readonly shares: Pick<DoorShares, 'streams' | 'unread'>;
+}
+
+/** A client that lets more than this wait to be read listens no more. */
+const maxPendingBytes = 1024 * 1024;
+
+/** Serves MCP at `/mcp`: streamable HTTP, both eras. What speaks it is loaded with the first request: others need not wait
+ * for it. Returns its end. */
+export function registerMcp(app: FastifyInstance, parts: McpRouteParts): () => void {
+  let opening: Promise<McpDoor> | undefined;
+  const open = (): Promise<McpDoor> => {
+    opening ??= import('../mcp-door/mcp-door.ts').then(({ createMcpDoor }) => createMcpDoor(parts));
+    return opening;
+  };
+  app.route({
+    method: ['GET', 'POST', 'DELETE'],
+    url: '/mcp',
+    onRequest: (request, _reply, done) => {
+      const { authorization } = request.headers;
+      const caller = parts.authenticate(authorization, request.ip);
+      if (caller === undefined) return done(refuseAnonymous(authorization));
+      request.caller = caller;
+      done();
+    },
+    handler: async (request, reply) => {
+      const response = await (await open()).handle(toWebRequest(request, reply), request.body, request.caller);
+      return sendResponse(response, request, reply, parts);
+    },
+    errorHandler: (thrown, _request, reply) => {
+      const error = toHotcellError(thrown, parts.log);
+      if (error.status === 401) reply.header('www-authenticate', 'Bearer realm="hotcell"');
+      const code = error.status >= 500 ? internalError : error.code === 'body-invalid' ? parseError : invalidRequest;
+      const data = { code: error.code, fix: error.fix };
+      return reply
+        .code(error.status)
+        .type('application/json; charset=utf-8')
+        .send(JSON.stringify({ jsonrpc: '2.0', id: null, error: { code, message: error.message, data } }));
+    },
+  });
+  return () => void opening?.then((door) => door.close());
+}
+
+const parseError = -32700;
+const invalidRequest = -32600;
+const internalError = -32603;
+
+/** Without its body, which was read and counted already. */
+function toWebRequest(request: FastifyRequest, reply: FastifyReply): Request {
+  const controller = new AbortController();
+  reply.raw.once('close', () => {
+    if (!reply.raw.writableFinished) controller.abort();
+  });
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(request.headers)) if (typeof value === 'string') headers.set(name, value);
+  return new Request(`http://${request.headers.host ?? 'localhost'}${request.url}`, {
+    method: request.method,
+    headers,
+    signal: controller.signal,
+  });
+}
+
+async function sendResponse(
+  response: Response,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { shares }: McpRouteParts,
+): Promise<FastifyReply> {
+  const headers = Object.fromEntries(response.headers);
+  const isStream = headers['content-type']?.startsWith('text/event-stream') === true;
+  if (!isStream || response.body === null) {
+    return reply
+      .code(response.status)
+      .headers(headers)
+      .send(response.body === null ? undefined : await response.text());
+  }
+  const { caller } = request;
+  const { raw } = reply;
+  let release: () => void;
+  try {
+    release = shares.streams.take(caller);
+  } catch (error) {
+    await response.body.cancel();
+    throw error;
+  }
+  reply.hijack();
+  finished(raw, release);
+  raw.writeHead(response.status, headers);
+  raw.flushHeaders();
+  const reader = response.body.getReader();
+  const end = (): void => void reader.cancel().catch(() => {});
+  raw.once('close', end);
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done || raw.destroyed) break;
+      // It is read on in any case: what a client does not take would else wait where nobody counts it.
+      if (raw.writableLength > maxPendingBytes) {
+        raw.destroy();
+        break;
+      }
+      const forget = value.length > freeAnswerBytes ? shares.unread.hold(caller, value.length, () => raw.destroy()) : undefined;
+      raw.write(value, forget);
+    }
+    raw.end();
+  } catch {
+    raw.destroy();
+  }
+  return reply;
+}

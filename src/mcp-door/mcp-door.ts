@@ -1,0 +1,115 @@
+import {
+  type AuthInfo,
+  createMcpHandler,
+  isLegacyRequest,
+  type McpHttpHandler,
+  type ServerEvent,
+  type ServerEventBus,
+} from '@modelcontextprotocol/server';
+import type { Logger } from 'pino';
+import type { Caller } from '../callers/caller.ts';
+import type { EventLog } from '../events/event.ts';
+import { createAsk } from '../operations/ask.ts';
+import type { InvocableOperation } from '../operations/invoke.ts';
+import { listen } from './list-news.ts';
+import { createProtocolServer } from './protocol-server.ts';
+import { createStateCodec } from './request-state.ts';
+import { createSessions, refuse } from './sessions.ts';
+import { createToolBooks } from './tool-book.ts';
+import { createWaitingCalls } from './waiting-calls.ts';
+
+/** What the MCP door is made of. */
+export interface McpDoorParts {
+  readonly version: string;
+  readonly operations: ReadonlyMap<string, InvocableOperation>;
+  readonly events: Pick<EventLog, 'subscribe'>;
+  /** Seals what clients hand back. */
+  readonly adminToken: string;
+  /** False when the key of a caller was changed, revoked or has ended. */
+  readonly isCurrent: (caller: Caller) => boolean;
+  /** Calls back whenever somebody may not be current any more, until the returned function is called. */
+  readonly watchKeys: (changed: () => void) => () => void;
+  readonly log: Logger;
+}
+
+/** Speaks MCP in both of its eras: with sessions (2025-11-25) and without (2026-07-28). */
+export interface McpDoor {
+  /** Answers one HTTP request of a caller; `body` is what it brought, parsed. */
+  handle(request: Request, body: unknown, caller: Caller): Promise<Response>;
+  close(): void;
+}
+
+/** Opens the door on the operations of a daemon. */
+export function createMcpDoor({ operations, events, adminToken, isCurrent, watchKeys, ...rest }: McpDoorParts): McpDoor {
+  const ask = createAsk(operations);
+  const books = createToolBooks(ask);
+  const parts = { ...rest, ask, books, codec: createStateCodec(adminToken), waiting: createWaitingCalls(), events };
+  const sessions = createSessions(parts);
+  const handlers = new Map<Caller, McpHttpHandler>();
+  const endWatch = events.subscribe({ types: ['tools-change'] }, books.outdate);
+
+  /** Each caller has one of its own: what it is told of, and how much it listens, is counted by itself. */
+  function handlerOf(caller: Caller): McpHttpHandler {
+    const known = handlers.get(caller);
+    if (known !== undefined) return known;
+    const handler = createMcpHandler(() => createProtocolServer(parts, { caller }), {
+      legacy: 'reject',
+      bus: createBus(caller),
+      onerror: (error) => rest.log.debug({ err: error, caller: caller.id }, 'an MCP request was refused'),
+    });
+    // Of callers without a token every request is another one.
+    if (caller.isAnonymous !== true) handlers.set(caller, handler);
+    return handler;
+  }
+
+  /** Listens to the daemon as long as a client of the caller does. */
+  function createBus(caller: Caller): ServerEventBus {
+    const listeners = new Set<(event: ServerEvent) => void>();
+    let end: (() => void) | undefined;
+    const publish = (event: ServerEvent): void => {
+      for (const listener of listeners) listener(event);
+    };
+    return {
+      publish,
+      subscribe(listener) {
+        listeners.add(listener);
+        end ??= listen(parts, caller, { toolsChanged: () => publish({ kind: 'tools_list_changed' }) });
+        return () => {
+          listeners.delete(listener);
+          if (listeners.size > 0) return;
+          end?.();
+          end = undefined;
+        };
+      },
+    };
+  }
+
+  function endHandlers(isOver: (caller: Caller) => boolean): void {
+    for (const [caller, handler] of handlers) {
+      if (!isOver(caller)) continue;
+      handlers.delete(caller);
+      void handler.close();
+    }
+  }
+
+  // Whoever comes back gets what the key allows now.
+  const unwatchKeys = watchKeys(() => {
+    sessions.endWhere(({ caller }) => !isCurrent(caller));
+    endHandlers((caller) => !isCurrent(caller));
+  });
+  return {
+    async handle(request, body, caller) {
+      // The protocol had batches once; whoever sends one gets no answer that it could not read.
+      if (Array.isArray(body)) return refuse(400, -32600, 'Invalid Request: send one message at a time.');
+      const authInfo: AuthInfo = { token: '', clientId: caller.id, scopes: [] };
+      if (await isLegacyRequest(request, body)) return sessions.handle(request, body, caller, authInfo);
+      return handlerOf(caller).fetch(request, { authInfo, parsedBody: body });
+    },
+    close() {
+      endWatch();
+      unwatchKeys();
+      sessions.endWhere(() => true);
+      endHandlers(() => true);
+    },
+  };
+}

@@ -1,0 +1,114 @@
+import {
+  type CallToolResult,
+  type InputRequiredResult,
+  ProtocolError,
+  ProtocolErrorCode,
+  type RequestStateCodec,
+  Server,
+} from '@modelcontextprotocol/server';
+import type { Logger } from 'pino';
+import type { Caller } from '../callers/caller.ts';
+import { HotcellError } from '../errors/hotcell-error.ts';
+import type { Ask } from '../operations/ask.ts';
+import { toolContracts } from '../operations/contracts/tools.ts';
+import { type ClientAbilities, readAbilities, tasksExtension } from './client-abilities.ts';
+import { sayFailure, toToolResult } from './content.ts';
+import { sayElsewhere } from './elsewhere.ts';
+import type { RequestState } from './request-state.ts';
+import { runCall } from './run-call.ts';
+import { createTask, registerTasks } from './tasks.ts';
+import type { ToolBooks } from './tool-book.ts';
+import { describeTool } from './tool-list.ts';
+import type { WaitingCalls } from './waiting-calls.ts';
+
+/** What every server of the door is made with. */
+export interface ServerParts {
+  readonly version: string;
+  readonly ask: Ask;
+  readonly books: ToolBooks;
+  readonly codec: RequestStateCodec<RequestState>;
+  readonly waiting: WaitingCalls;
+  readonly log: Logger;
+}
+
+/** Whom one server serves. */
+export interface ServedClient {
+  readonly caller: Caller;
+  /** The session of a client of the older era; calls of one session share their session cells. */
+  readonly session?: string;
+}
+
+const instructions =
+  'Tools of this server come and go while you are connected: what you were told of may be gone, and there may be more. ' +
+  'search_tools finds tools by what they do, call_tool calls one that is not in your list.';
+/** People answer questions: so long a client of the older era is waited for. */
+const roundTimeoutMs = 15 * 60_000;
+
+/** A server for one client: it can see and do what the key of that client can. */
+export function createProtocolServer(parts: ServerParts, client: ServedClient): Server {
+  const { ask, books, codec, waiting } = parts;
+  const { caller, session } = client;
+  const listed = { listChanged: true };
+  const server = new Server(
+    { name: 'hotcell', version: parts.version },
+    {
+      instructions,
+      capabilities: {
+        tools: listed,
+        logging: {},
+        extensions: { [tasksExtension]: {} },
+      },
+      requestState: { verify: (state, ctx) => codec.verify(state, ctx) },
+      inputRequired: { roundTimeoutMs, maxRounds: 100 },
+    },
+  );
+  server.onerror = (error) => parts.log.debug({ err: error, caller: caller.id }, 'an MCP request failed');
+
+  const callParts = (can: ClientAbilities) => ({ ask, caller, can, waiting, seal: codec.mint });
+
+  server.setRequestHandler('tools/list', async () => {
+    const { tools } = await books.read(caller);
+    return { tools: tools.map(({ name, view }) => describeTool(view, name)) };
+  });
+  server.setRequestHandler('tools/call', async ({ params }, ctx): Promise<CallToolResult | InputRequiredResult> => {
+    const view = (await books.read(caller)).find(params.name);
+    const ref = view?.name ?? params.name;
+    const can = readAbilities(server, ctx);
+    const outcome = await runCall(
+      callParts(can),
+      {
+        method: 'tools/call',
+        name: params.name,
+        args: params.arguments,
+        start: (context) =>
+          ask(
+            toolContracts.call,
+            { ref, arguments: params.arguments ?? {}, ...(session === undefined ? {} : { session }) },
+            context,
+          ),
+      },
+      ctx,
+    ).catch(refuseCall);
+    if ('content' in outcome) return outcome;
+    if (outcome.kind === 'input') return outcome.result;
+    if (outcome.kind === 'elsewhere') return sayElsewhere(outcome.questions);
+    if (outcome.kind === 'ended') return server.projectCallToolResult(toToolResult(outcome.ended, view?.output), view?.output);
+    const task = await createTask(outcome.executionId, { ask, can, context: { caller, signal: ctx.mcpReq.signal } });
+    return { content: [], ...task };
+  });
+  registerTasks(server, { ask, caller });
+  return server;
+}
+
+/** What a model can mend is a result that it reads; a tool that is not there is an error of the protocol. */
+function refuseCall(error: unknown): CallToolResult {
+  if (!(error instanceof HotcellError)) throw error;
+  if (error.code === 'tool-unknown') throw toProtocolError(error);
+  return { isError: true, content: [{ type: 'text', text: sayFailure({ status: 'error', error }) }] };
+}
+
+/** An error of ours in the words of the protocol. */
+export function toProtocolError(error: HotcellError): ProtocolError {
+  const code = error.status >= 500 ? ProtocolErrorCode.InternalError : ProtocolErrorCode.InvalidParams;
+  return new ProtocolError(code, `${error.message} ${error.fix}`, { code: error.code, ...error.facts });
+}

@@ -1,0 +1,144 @@
+import {
+  type InputRequiredResult,
+  inputRequired,
+  ProtocolError,
+  ProtocolErrorCode,
+  type ServerContext,
+} from '@modelcontextprotocol/server';
+import type { Caller } from '../callers/caller.ts';
+import type { Ask } from '../operations/ask.ts';
+import { type ApprovalView, approvalContracts } from '../operations/contracts/approvals.ts';
+import { executionContracts } from '../operations/contracts/executions.ts';
+import type { OperationContext } from '../operations/operation.ts';
+import { CallWatch } from './call-watch.ts';
+import type { ClientAbilities } from './client-abilities.ts';
+import { tellClient } from './client-news.ts';
+import type { Ended } from './content.ts';
+import { answerQuestions, isForm, sortQuestions, toInputRequests } from './questions.ts';
+import { hashRequest, type RequestState, readState } from './request-state.ts';
+import type { WaitingCalls } from './waiting-calls.ts';
+
+/** What the client asked to be carried out. */
+export interface RequestedCall {
+  readonly method: 'tools/call' | 'prompts/get' | 'resources/read';
+  readonly name: string;
+  readonly args: unknown;
+  /** Begins it; resolves when it has ended. */
+  readonly start: (context: OperationContext) => Promise<Ended>;
+}
+
+/** What is answered to the request. */
+export type CallOutcome =
+  | { readonly kind: 'ended'; readonly ended: Ended }
+  /** The client asks its person and comes again. */
+  | { readonly kind: 'input'; readonly result: InputRequiredResult }
+  /** It goes on under this id, and the client looks after it. */
+  | { readonly kind: 'task'; readonly executionId: string }
+  /** It waits for somebody whom this client cannot ask. */
+  | { readonly kind: 'elsewhere'; readonly questions: readonly ApprovalView[] };
+
+/** What calls are carried out with, for one caller. */
+export interface CallParts {
+  readonly ask: Ask;
+  readonly caller: Caller;
+  readonly can: ClientAbilities;
+  readonly seal: (state: RequestState, ctx: ServerContext) => Promise<string>;
+  readonly waiting: WaitingCalls;
+}
+
+/** A call that goes on for longer becomes a task, where the client has tasks. */
+const taskAfterMs = 250;
+/** So long a request is held for an answer from elsewhere: clients give up after a minute. */
+const holdMs = 45_000;
+
+/**
+ * Carries a call out until it has ended, or until its client has something to do: then the call goes on by itself, and the next
+ * request about it (with a state, as a task, or simply the same again) finds it.
+ */
+export async function runCall(parts: CallParts, requested: RequestedCall, ctx: ServerContext): Promise<CallOutcome> {
+  const { ask, caller, can, waiting } = parts;
+  const { mcpReq } = ctx;
+  const watch = new CallWatch(tellClient(ctx));
+  const left = new AbortController();
+  const cancelled = new AbortController();
+  // Whoever hangs up while a person is asked did not take the question back.
+  const onAbort = (): void => (watch.isAsked ? left.abort() : cancelled.abort());
+  mcpReq.signal.addEventListener('abort', onAbort, { once: true });
+  const context = {
+    caller,
+    signal: left.signal,
+    cancelSignal: cancelled.signal,
+    stream: watch,
+  };
+  const used = new Set<string>();
+  const request = hashRequest(requested.method, requested.name, requested.args);
+  try {
+    const { answer } = await begin();
+    for (let lateMs: number | undefined = can.tasks ? taskAfterMs : undefined; ; ) {
+      const step = await watch.next(answer, lateMs);
+      if (step.kind === 'answer') {
+        waiting.forget(caller, request);
+        return { kind: 'ended', ended: step.answer };
+      }
+      const executionId = watch.executionId ?? '';
+      if (step.kind === 'late') {
+        if (can.tasks) return { kind: 'task', executionId };
+        waiting.keep(caller, request, executionId);
+        return { kind: 'elsewhere', questions: (await sort(watch.known)).elsewhere };
+      }
+      const { askable, elsewhere } = await sort(step.questions);
+      if (await answerGiven(askable)) continue;
+      if (askable.length > 0) {
+        if (can.tasks && askable.some(({ approval }) => !isForm(approval))) return { kind: 'task', executionId };
+        const questions = Object.fromEntries(askable.map(({ key, approval }) => [key, approval.id]));
+        const requestState = await parts.seal({ executionId, request, questions }, ctx);
+        return { kind: 'input', result: inputRequired({ inputRequests: toInputRequests(askable), requestState }) };
+      }
+      if (can.tasks && elsewhere.length > 0) return { kind: 'task', executionId };
+      watch.know(step.questions);
+      lateMs = holdMs;
+    }
+  } finally {
+    mcpReq.signal.removeEventListener('abort', onAbort);
+    left.abort();
+  }
+
+  /** In an object: an answer that is awaited here would be the end of the call. */
+  async function begin(): Promise<{ readonly answer: Promise<Ended> }> {
+    const state = readState(mcpReq.requestState());
+    if (state !== undefined && state.request !== request) {
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'The requestState belongs to another request.', {
+        reason: 'invalid_request_state',
+      });
+    }
+    const executionId = state?.executionId ?? waiting.find(caller, request);
+    if (executionId === undefined) return { answer: requested.start({ ...context, signal: new AbortController().signal }) };
+    if (state !== undefined) await answerAsked(state);
+    const answer = ask(executionContracts.follow, { id: executionId }, context);
+    const { items } = await ask(approvalContracts.list, { limit: 1000 }, context);
+    for (const { id, executionId: of } of items) if (of === executionId) watch.asked(id);
+    return { answer };
+  }
+
+  async function answerAsked({ questions }: RequestState): Promise<void> {
+    const asked = await Promise.all(
+      Object.entries(questions).map(async ([key, id]) => ({ key, approval: await ask(approvalContracts.get, { id }, context) })),
+    );
+    const open = asked.filter(({ approval }) => approval.status === 'open');
+    await answerQuestions(open, mcpReq.inputResponses ?? {}, { ask, context });
+  }
+
+  /** A client may bring answers along before it is asked; each of them counts once. */
+  async function answerGiven(askable: Awaited<ReturnType<typeof sort>>['askable']): Promise<boolean> {
+    const given = mcpReq.inputResponses ?? {};
+    if (mcpReq.requestState() !== undefined) return false;
+    const answered = askable.filter(({ approval, key }) => isForm(approval) && Object.hasOwn(given, key) && !used.has(key));
+    for (const { key } of answered) used.add(key);
+    await answerQuestions(answered, given, { ask, context });
+    return answered.length > 0;
+  }
+
+  function sort(ids: readonly string[]) {
+    return sortQuestions(ids, { ask, context, can });
+  }
+}

@@ -1,0 +1,118 @@
+import { randomUUID } from 'node:crypto';
+import { type AuthInfo, type Server, WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server';
+import type { Caller } from '../callers/caller.ts';
+import { budgets } from '../config/budgets.ts';
+import { listen, type NewsParts } from './list-news.ts';
+import { createProtocolServer, type ServerParts } from './protocol-server.ts';
+
+/** One session of a client of the older era. */
+export interface McpSession {
+  readonly id: string;
+  readonly caller: Caller;
+  readonly server: Server;
+  readonly transport: WebStandardStreamableHTTPServerTransport;
+  readonly startedAtMs: number;
+  usedAtMs: number;
+  /** Requests that are not answered yet, its stream of news among them. */
+  open: number;
+  readonly end: () => void;
+}
+
+/** The sessions of the era that has them. */
+export interface McpSessions {
+  /** Answers a request of a session, or one that begins a session. */
+  handle(request: Request, body: unknown, caller: Caller, authInfo: AuthInfo): Promise<Response>;
+  list(): readonly McpSession[];
+  endWhere(isOver: (session: McpSession) => boolean): void;
+}
+
+const { perCaller, inAll, reserve } = budgets['door.mcpSessions'];
+/** A session of which nothing was heard for so long, and that listens to nothing, is over. */
+const idleMs = 30 * 60_000;
+
+/** Opens sessions and finds them again, each for its own caller alone. */
+export function createSessions(parts: ServerParts & NewsParts): McpSessions {
+  const sessions = new Map<string, McpSession>();
+
+  function find(id: string, caller: Caller): McpSession | undefined {
+    const session = sessions.get(id);
+    return session?.caller.id === caller.id && caller.isAnonymous !== true ? session : undefined;
+  }
+
+  /** Room for one more: of a caller with too many the one goes that was idle longest. */
+  function makeRoom(caller: Caller): boolean {
+    const now = Date.now();
+    for (const session of sessions.values()) if (session.open === 0 && now - session.usedAtMs > idleMs) session.end();
+    const own = [...sessions.values()].filter((session) => session.caller.id === caller.id);
+    if (own.length >= perCaller) {
+      const idle = own.sort((a, b) => Math.sign(a.open) - Math.sign(b.open) || a.usedAtMs - b.usedAtMs);
+      idle[0]?.end();
+    }
+    return sessions.size < (caller.role === 'admin' ? inAll : inAll - reserve);
+  }
+
+  async function begin(caller: Caller): Promise<McpSession> {
+    const id = randomUUID();
+    const server = createProtocolServer(parts, { caller, session: `mcp-${id}` });
+    const transport = new WebStandardStreamableHTTPServerTransport({
+      sessionIdGenerator: () => id,
+      onsessionclosed: () => session.end(),
+    });
+    const endNews = listen(parts, caller, {
+      toolsChanged: () => server.sendToolListChanged(),
+    });
+    const now = Date.now();
+    const session: McpSession = {
+      id,
+      caller,
+      server,
+      transport,
+      startedAtMs: now,
+      usedAtMs: now,
+      open: 0,
+      end() {
+        if (!sessions.delete(id)) return;
+        endNews();
+        void server.close();
+      },
+    };
+    await server.connect(transport);
+    sessions.set(id, session);
+    return session;
+  }
+
+  return {
+    async handle(request, body, caller, authInfo) {
+      const id = request.headers.get('mcp-session-id');
+      const known = id === null ? undefined : find(id, caller);
+      // Whoever comes with a session that is over must begin a new one: that is what 404 says.
+      if (id !== null && known === undefined) return refuse(404, -32001, 'Session not found');
+      if (known === undefined && !isInitialize(body))
+        return refuse(400, -32000, 'Bad Request: Mcp-Session-Id header is required');
+      if (known === undefined && !makeRoom(caller)) return refuse(429, -32000, 'Too many sessions are open; try again later.');
+      const session = known ?? (await begin(caller));
+      session.usedAtMs = Date.now();
+      session.open++;
+      try {
+        const response = await session.transport.handleRequest(request, { parsedBody: body, authInfo });
+        if (known === undefined && !response.ok) session.end();
+        return response;
+      } finally {
+        session.open--;
+      }
+    },
+    list: () => [...sessions.values()],
+    endWhere(isOver) {
+      for (const session of sessions.values()) if (isOver(session)) session.end();
+    },
+  };
+}
+
+function isInitialize(body: unknown): boolean {
+  return typeof body === 'object' && body !== null && 'method' in body && body.method === 'initialize';
+}
+
+/** A refusal as JSON-RPC has it. */
+export function refuse(status: number, code: number, message: string): Response {
+  return Response.json({ jsonrpc: '2.0', error: { code, message }, id: null }, { status });
+}

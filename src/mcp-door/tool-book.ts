@@ -1,0 +1,73 @@
+import semver from 'semver';
+import type { Caller } from '../callers/caller.ts';
+import { encodeToolName } from '../models/wire/tool-names.ts';
+import type { Ask } from '../operations/ask.ts';
+import { type ToolView, toolContracts } from '../operations/contracts/tools.ts';
+
+/** The tools that one caller sees, by the names under which MCP clients know them; in a fixed order. */
+export interface ToolBook {
+  readonly tools: readonly ListedTool[];
+  find(name: string): ToolView | undefined;
+}
+
+/** A tool and its name in MCP. */
+export interface ListedTool {
+  readonly name: string;
+  readonly view: ToolView;
+}
+
+/** Looks tools up; what was read serves until the tools change. */
+export interface ToolBooks {
+  read(caller: Caller): Promise<ToolBook>;
+  /** Tools came, went or changed. */
+  outdate(): void;
+}
+
+const pageSize = 1000;
+
+/** Reads with the rights of each caller. */
+export function createToolBooks(ask: Ask): ToolBooks {
+  let books = new WeakMap<Caller, Promise<ToolBook>>();
+
+  async function read(caller: Caller): Promise<ToolBook> {
+    const views = new Map<string, ToolView>();
+    const context = { caller, signal: new AbortController().signal };
+    let cursor: string | undefined;
+    do {
+      const page = await ask(toolContracts.list, { limit: pageSize, ...(cursor === undefined ? {} : { cursor }) }, context);
+      for (const view of page.items) if (isServed(view, views.get(view.name))) views.set(view.name, view);
+      cursor = page.next;
+    } while (cursor !== undefined);
+    const tools = [...views.values()].map((view) => ({ name: encodeToolName(view.name), view }));
+    tools.sort((a, b) => (a.name < b.name ? -1 : 1));
+    const byName = new Map(tools.map(({ name, view }) => [name, view]));
+    return { tools, find: (name) => byName.get(name) ?? views.get(name) };
+  }
+
+  return {
+    read(caller) {
+      const known = books.get(caller);
+      if (known !== undefined) return known;
+      const book = read(caller);
+      books.set(caller, book);
+      book.catch(() => books.delete(caller));
+      return book;
+    },
+    outdate() {
+      books = new WeakMap();
+    },
+  };
+}
+
+/** Of several versions the one that the bare name means is offered. */
+function isServed({ mode, byVersionOnly, version }: ToolView, other: ToolView | undefined): boolean {
+  if (mode === 'off' || byVersionOnly !== undefined) return false;
+  return other === undefined || isBefore(other.version, version);
+}
+
+/** A release goes before a prerelease, a higher version before a lower one: as the registry decides what a bare name means. */
+function isBefore(version: string, candidate: string): boolean {
+  const isRelease = semver.prerelease(candidate) === null;
+  const wasRelease = semver.prerelease(version) === null;
+  return isRelease === wasRelease ? semver.gt(candidate, version) : isRelease;
+}

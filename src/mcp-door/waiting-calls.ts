@@ -1,0 +1,36 @@
+import type { Caller } from '../callers/caller.ts';
+
+/**
+ * Calls that wait for somebody whom their client cannot ask: the client is told whom to ask, and finds the call again by asking
+ * for the same once more.
+ */
+export interface WaitingCalls {
+  keep(caller: Caller, request: string, executionId: string): void;
+  find(caller: Caller, request: string): string | undefined;
+  forget(caller: Caller, request: string): void;
+}
+
+/** A caller that leaves more behind finds its newest ones alone. */
+const maxPerCaller = 100;
+
+/** Keeps them in memory: after a restart the same call is a new one, and its question is asked again. */
+export function createWaitingCalls(): WaitingCalls {
+  const byCaller = new Map<string, Map<string, string>>();
+  return {
+    keep({ id, isAnonymous }, request, executionId) {
+      // Nobody knows whether the next one without a token is the same.
+      if (isAnonymous) return;
+      const calls = byCaller.get(id) ?? new Map<string, string>();
+      byCaller.set(id, calls);
+      calls.delete(request);
+      calls.set(request, executionId);
+      const [oldest] = calls.keys();
+      if (calls.size > maxPerCaller && oldest !== undefined) calls.delete(oldest);
+    },
+    find: ({ id }, request) => byCaller.get(id)?.get(request),
+    forget({ id }, request) {
+      const calls = byCaller.get(id);
+      if (calls?.delete(request) && calls.size === 0) byCaller.delete(id);
+    },
+  };
+}
