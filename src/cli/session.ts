@@ -26,6 +26,8 @@ export interface CliSession {
   /** What the command answers to its shell, when it did not end with an error. */
   exitCode: number;
   readConfig(flags: CliFlags): Promise<Config>;
+  /** Where the running daemon is, when there is one, and the data directory in which it was looked for. */
+  locate(flags: CliFlags): Promise<{ readonly address: DaemonAddress | undefined; readonly dataDir: string }>;
   /** The running daemon; throws `daemon-unreachable` without one. */
   connect(flags: CliFlags): Promise<Client>;
   /** The running daemon, or the same parts in this process when there is none; `keeps` says that what is done lasts. */
@@ -60,6 +62,7 @@ export function createSession(io: CliIo): CliSession {
     printJson: (value) => void io.stdout.write(`${JSON.stringify(value, null, 2)}\n`),
     note: (text) => void io.stderr.write(text),
     readConfig,
+    locate: findRunning,
     async connect(flags) {
       const { address, dataDir } = await findRunning(flags);
       if (address === undefined) throw describeNoDaemon(dataDir);

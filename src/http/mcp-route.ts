@@ -17,7 +17,7 @@ const maxPendingBytes = 1024 * 1024;
 
 /** Serves MCP at `/mcp`: streamable HTTP, both eras. What speaks it is loaded with the first request: others need not wait
  * for it. Returns its end. */
-export function registerMcp(app: FastifyInstance, parts: McpRouteParts): () => void {
+export function registerMcpRoute(app: FastifyInstance, parts: McpRouteParts): () => void {
   let opening: Promise<McpDoor> | undefined;
   const open = (): Promise<McpDoor> => {
     opening ??= import('../mcp-door/mcp-door.ts').then(({ createMcpDoor }) => createMcpDoor(parts));

@@ -19,7 +19,7 @@ import { answerClientError } from './client-error.ts';
 import { registerEventStream } from './event-stream.ts';
 import { registerFixedRoutes } from './fixed-routes.ts';
 import { registerWebSocket } from './json-rpc/web-socket.ts';
-import { registerMcp } from './mcp-route.ts';
+import { registerMcpRoute } from './mcp-route.ts';
 import { createMetrics } from './metrics.ts';
 import { type KnownRoute, refuseUnknownRoute } from './not-found.ts';
 import { formatProblem, problemType, toHotcellError } from './problem-reply.ts';
@@ -115,7 +115,17 @@ export async function startHttpServer(parts: HttpServerParts): Promise<HttpServe
   });
   await registerOperations(app, [...operations.values()], { authenticate, isCurrent, isValid, shares, log });
 
-  const endMcp = registerMcp(app, { operations, events, authenticate, isCurrent, watchKeys, adminToken, version, shares, log });
+  const endMcp = registerMcpRoute(app, {
+    operations,
+    events,
+    authenticate,
+    isCurrent,
+    watchKeys,
+    adminToken,
+    version,
+    shares,
+    log,
+  });
 
   const url = await listen(app, config);
   return {

@@ -68,12 +68,12 @@ describe('sessions of MCP clients', () => {
 });
 
 describe('a request to /mcp that is none', () => {
-  it.each([
-    ['a batch', [{ jsonrpc: '2.0', id: 1, method: 'ping' }], 400, -32600],
-    ['text that is no JSON', '{"jsonrpc":', 400, -32700],
-    ['a request without a session', { jsonrpc: '2.0', id: 1, method: 'tools/list' }, 400, -32000],
+  it.each<[string, unknown, number, number, Record<string, string>]>([
+    ['a batch', [{ jsonrpc: '2.0', id: 1, method: 'ping' }], 400, -32600, {}],
+    ['text that is no JSON', '{"jsonrpc":', 400, -32700, {}],
+    ['a request without a session', { jsonrpc: '2.0', id: 1, method: 'tools/list' }, 400, -32000, {}],
     ['a session that nobody began', { jsonrpc: '2.0', id: 1, method: 'tools/list' }, 404, -32001, { 'mcp-session-id': 'x' }],
-  ])('is refused in the words of the protocol: %s', async (_what, message, status, code, headers = {}) => {
+  ])('is refused in the words of the protocol: %s', async (_what, message, status, code, headers) => {
     const answer = await post(small.daemon.token, message, headers);
     expect(answer.status).toBe(status);
     expect(await answer.json()).toMatchObject({ jsonrpc: '2.0', error: { code } });

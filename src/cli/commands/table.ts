@@ -52,6 +52,10 @@ export const commands: readonly CommandRow[] = [
     load: async () => (await import('./access/approve.ts')).registerApprove,
   },
   {
+    about: { mcp: 'serve MCP clients on standard streams' },
+    load: async () => (await import('./mcp/mcp.ts')).registerMcp,
+  },
+  {
     about: { executions: 'see and cancel calls' },
     load: async () => (await import('./executions.ts')).registerExecutions,
   },

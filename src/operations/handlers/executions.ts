@@ -1,6 +1,7 @@
 import { executionContracts } from '../contracts/executions.ts';
 import { implement, type Operation } from '../operation.ts';
 import type { OperationParts } from '../operation-parts.ts';
+import { filterFor } from './events.ts';
 
 const maxFollowMs = 3_600_000;
 
@@ -18,16 +19,17 @@ export function createExecutionOperations({ executions, events, caller: toolCall
       return logs.length === 0 ? execution : { ...execution, logs };
     }),
     implement(executionContracts.follow, async ({ id, waitMs = maxFollowMs }, context) => {
-      executions.get(id, context.caller);
-      const following: { onAccepted?: CallRequest['onAccepted'] } = {};
-      const endStream = streamExecution(following, context, events);
+      const { caller, signal, stream } = context;
+      executions.get(id, caller);
+      const endStream =
+        stream && events.subscribe({ ...filterFor(caller, undefined), execution: id }, (event) => stream.event(event));
       try {
-        following.onAccepted?.(id);
-        await toolCaller.ended(id, waitMs, context.signal);
+        stream?.accepted(id);
+        await toolCaller.ended(id, waitMs, signal);
       } finally {
         endStream?.();
       }
-      return executions.get(id, context.caller);
+      return executions.get(id, caller);
     }),
     implement(executionContracts.cancel, ({ id }, { caller }) => ({ id, cancelled: toolCaller.cancel(id, caller) })),
   ];

@@ -1,0 +1,24 @@
+import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
+import type { CliFlags } from '../../../config/sources.ts';
+import type { CliSession } from '../../session.ts';
+import { startInBackground } from './start-in-background.ts';
+import { type McpEndpoint, StdioBridge } from './stdio-bridge.ts';
+
+/** Serves MCP on standard input and output until the client closes them. Joins the running daemon, else starts one. */
+export async function serveStdio(session: CliSession, flags: CliFlags): Promise<void> {
+  const client = new StdioServerTransport();
+  const ended = Promise.withResolvers<void>();
+  const bridge = new StdioBridge({ client, find: () => findEndpoint(session, flags), note: session.note });
+  client.onclose = ended.resolve;
+  process.stdin.once('end', ended.resolve);
+  process.stdin.once('close', ended.resolve);
+  await client.start();
+  await ended.promise;
+  await bridge.close();
+}
+
+async function findEndpoint(session: CliSession, flags: CliFlags): Promise<McpEndpoint> {
+  const found = await session.locate(flags);
+  const address = found.address ?? (await startInBackground(session, flags, found.dataDir));
+  return { url: new URL('/mcp', address.url), token: address.token };
+}

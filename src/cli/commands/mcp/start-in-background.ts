@@ -1,0 +1,50 @@
+import { spawn } from 'node:child_process';
+import { closeSync, openSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { DaemonAddress } from '../../../client/find-daemon.ts';
+import type { CliFlags } from '../../../config/sources.ts';
+import { HotcellError } from '../../../errors/hotcell-error.ts';
+import { makeFolders } from '../../../store/data-dir.ts';
+import type { CliSession } from '../../session.ts';
+
+const lookEveryMs = 100;
+const maxLogChars = 2000;
+
+/**
+ * Starts a daemon that outlives this command, as others may join it, and waits until it answers; `hotcell stop` ends it. What
+ * it logs is in `daemon.log` of the data directory. Throws `daemon-unreachable` with the end of that log when it ends at once.
+ */
+export async function startInBackground(session: CliSession, flags: CliFlags, dataDir: string): Promise<DaemonAddress> {
+  const { io } = session;
+  makeFolders(dataDir, 0o700);
+  const logFile = join(dataDir, 'daemon.log');
+  const log = openSync(logFile, 'w', 0o600);
+  const words = [
+    ...(flags.data === undefined ? [] : ['--data', flags.data]),
+    ...(flags.config === undefined ? [] : ['--config', flags.config]),
+  ];
+  const program = process.argv[1] ?? '';
+  const child = spawn(process.execPath, [program, ...words, 'start', '--json'], {
+    cwd: io.cwd,
+    env: { ...process.env, ...io.env },
+    detached: true,
+    stdio: ['ignore', log, log],
+  });
+  closeSync(log);
+  child.unref();
+  let isOver = false;
+  child.once('exit', () => {
+    isOver = true;
+  });
+  for (;;) {
+    const { address } = await session.locate(flags);
+    if (address !== undefined) return address;
+    if (isOver) {
+      const said = readFileSync(logFile, 'utf8').slice(-maxLogChars);
+      throw new HotcellError('daemon-unreachable', `A daemon was started for this client and ended at once:\n${said}`, {
+        fix: `Start it yourself to see why: hotcell start. Its log is ${logFile}.`,
+      });
+    }
+    await new Promise((resolve) => setTimeout(resolve, lookEveryMs));
+  }
+}
