@@ -54,6 +54,65 @@ export interface ToolDefinition<Parameters = unknown> {
   readonly handler: (args: ArgumentsOf<Parameters>, context: PluginContext) => HandlerResult;
 }
 
+/** Flags and words of a tool that hold for prompts and resources too. */
+type OfferingWords = Omit<ToolDefinition, 'description' | 'usage' | 'parameters' | 'output' | 'examples' | 'handler'>;
+
+/** Values that can stand for an argument; a function gets what was typed so far, and the other arguments. */
+export type Completion =
+  | readonly string[]
+  | ((value: string, context: Readonly<Record<string, string>>) => readonly string[] | Promise<readonly string[]>);
+
+/** One argument of a prompt: a text. */
+export interface PromptArgumentDefinition {
+  readonly title?: string;
+  readonly description?: string;
+  readonly required?: boolean;
+  readonly complete?: Completion;
+}
+
+/** A part of a message, such as `{ type: 'text', text }` or `{ type: 'image', mediaType, data }`. */
+export interface MessagePart {
+  readonly type: string;
+  readonly [key: string]: unknown;
+}
+
+/** A message of a prompt; a text alone is said by the user. */
+export type PromptMessageDefinition =
+  | string
+  | { readonly role?: 'user' | 'assistant'; readonly content: string | MessagePart | readonly (string | MessagePart)[] };
+
+/** What the handler of a prompt returns. */
+export type PromptResult =
+  | string
+  | readonly PromptMessageDefinition[]
+  | { readonly description?: string; readonly messages: readonly PromptMessageDefinition[] };
+
+/** Messages that a person picks to begin with. */
+export interface PromptDefinition extends OfferingWords {
+  readonly title?: string;
+  readonly description?: string;
+  readonly arguments?:
+    | Readonly<Record<string, PromptArgumentDefinition>>
+    | readonly (PromptArgumentDefinition & { readonly name: string })[];
+  readonly handler: (args: Readonly<Record<string, string>>, context: PluginContext) => PromptResult | Promise<PromptResult>;
+}
+
+/** Data with an address: a text, bytes, or pieces that say more of themselves. */
+export interface ResourceDefinition extends OfferingWords {
+  readonly title?: string;
+  readonly description?: string;
+  /** Its address; one of `uri` and `uriTemplate` is there. */
+  readonly uri?: string;
+  /** The addresses of many, such as `notes://{id}`. */
+  readonly uriTemplate?: string;
+  readonly mimeType?: string;
+  /** Bytes. */
+  readonly size?: number;
+  readonly complete?: Readonly<Record<string, Completion>>;
+  /** A text, bytes, `{ text, mimeType }`, `{ blob, mimeType }`, or a list of these. */
+  readonly read: (params: Readonly<Record<string, string>>, context: PluginContext) => unknown;
+}
+
 /** What holds for the whole plugin. */
 export interface PluginSettings {
   readonly name?: string;
@@ -71,6 +130,8 @@ export interface PluginSettings {
   // biome-ignore lint/suspicious/noExplicitAny: the state is whatever JSON the plugin itself returned
   readonly onReload?: (state?: any) => unknown;
   readonly healthcheck?: (context: PluginContext) => unknown;
+  readonly prompts?: Readonly<Record<string, PromptDefinition>>;
+  readonly resources?: Readonly<Record<string, ResourceDefinition>>;
 }
 
 /** What a plugin asks for; an operator grants it. */
@@ -96,9 +157,17 @@ export interface ToolsPlugin extends PluginSettings {
   readonly tools: Readonly<Record<string, ToolDefinition<any>>>;
 }
 
+/** A plugin without a tool. */
+export type OfferingsPlugin = PluginSettings &
+  (
+    | { readonly prompts: Readonly<Record<string, PromptDefinition>> }
+    | { readonly resources: Readonly<Record<string, ResourceDefinition>> }
+  );
+
 /** Types `args` from `parameters` and checks the keys; returns its argument. */
 export function definePlugin<const Parameters>(plugin: SinglePlugin<Parameters>): SinglePlugin<Parameters>;
 export function definePlugin<Plugin extends ToolsPlugin>(plugin: Plugin): Plugin;
+export function definePlugin<Plugin extends OfferingsPlugin>(plugin: Plugin): Plugin;
 export function definePlugin(plugin: unknown): unknown {
   return plugin;
 }

@@ -47,6 +47,20 @@ describe('definePlugin', () => {
   });
 });
 
+describe('definePlugin of prompts and resources', () => {
+  it('types what their functions get and return', () => {
+    const plugin = definePlugin({
+      prompts: {
+        greet: { arguments: { name: { required: true, complete: (value) => [value] } }, handler: ({ name }) => `Hello ${name}` },
+      },
+      resources: { all: { uri: 'notes://all', read: (_params, context) => context.caller.id } },
+    });
+    expect(Object.keys(plugin.prompts)).toEqual(['greet']);
+    // @ts-expect-error a prompt returns messages
+    definePlugin({ prompts: { odd: { handler: () => 42 } } });
+  });
+});
+
 describe('defineTool', () => {
   it('types the tools of a plugin one by one', () => {
     const double = defineTool({

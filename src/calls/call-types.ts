@@ -2,6 +2,7 @@ import type { LogLine } from '../border/border.ts';
 import type { Caller } from '../callers/caller.ts';
 import type { GuestError, StackFrame } from '../engines/engine.ts';
 import type { ErrorCode } from '../errors/catalog.ts';
+import type { ToolEntry } from '../tools/tool-types.ts';
 import type { Unit } from '../units/unit.ts';
 
 /** The states of an execution. */
@@ -50,12 +51,19 @@ export interface Execution {
   readonly logs?: readonly LogLine[];
 }
 
+/** What the client behind a door can be asked for while its call runs: to fill in a form, for a model, for its folders. */
+export type ClientAbility = 'form' | 'sampling' | 'roots';
+
 /** What a door asks for. */
 export interface CallRequest {
   /** `name`, `name@version` or `name@range`. */
   readonly ref: string;
   readonly arguments: unknown;
   readonly caller: Caller;
+  /** A prompt or a resource, which no `ref` finds: whoever asks has seen to it that the caller may know of it. */
+  readonly entry?: ToolEntry;
+  /** Nothing where the door did not say. */
+  readonly clientCan?: readonly ClientAbility[];
   readonly session?: string;
   readonly timeoutMs?: number;
   readonly idempotencyKey?: string;

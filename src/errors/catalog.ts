@@ -36,6 +36,8 @@ export const errorCatalog = {
   },
   'not-found': { title: 'Not found', fix: 'See /openapi.json for what there is.', status: 404 },
   'tool-unknown': { title: 'No such tool', fix: 'List the tools: hotcell tool list.', status: 404 },
+  'prompt-unknown': { title: 'No such prompt', fix: 'List the prompts: hotcell prompt list.', status: 404 },
+  'resource-unknown': { title: 'No such resource', fix: 'List the resources: hotcell resource list.', status: 404 },
   'plugin-unknown': { title: 'No such plugin', fix: 'List the plugins: hotcell plugin list.', status: 404 },
   'skill-unknown': { title: 'No such skill', fix: 'List the skills: hotcell skill list.', status: 404 },
   'execution-unknown': { title: 'No such execution', fix: 'List executions: hotcell executions.', status: 404 },

@@ -16,7 +16,10 @@ export function filterEvent(event: EventEnvelope, filter: EventFilter): EventEnv
   if (filter.caller !== undefined && event.caller !== filter.caller) {
     if (event.caller !== null || !publicEventTypes.includes(event.type)) return undefined;
   }
-  return filter.seesTool === undefined || event.type !== 'tools-change' ? event : keepTools(event, filter.seesTool);
+  const { seesTool } = filter;
+  if (seesTool === undefined) return event;
+  if (event.type === 'resource-update') return seesTool(event.data.name) ? event : undefined;
+  return isNews(event) ? keepTools(event, seesTool) : event;
 }
 
 /** The execution that an event is about, as its subject or in its data. */
@@ -24,10 +27,13 @@ export function executionsOf({ subject, data }: EventEnvelope): readonly string[
   return 'execution' in data && data.execution !== undefined ? [subject, data.execution] : [subject];
 }
 
-function keepTools(
-  event: Extract<EventEnvelope, { type: 'tools-change' }>,
-  seesTool: (name: string) => boolean,
-): EventEnvelope | undefined {
+type News = Extract<EventEnvelope, { type: 'tools-change' | 'prompts-change' | 'resources-change' }>;
+
+function isNews(event: EventEnvelope): event is News {
+  return event.type === 'tools-change' || event.type === 'prompts-change' || event.type === 'resources-change';
+}
+
+function keepTools(event: News, seesTool: (name: string) => boolean): EventEnvelope | undefined {
   const keep = (refs: readonly string[]) => refs.filter((ref) => seesTool(ref.slice(0, ref.lastIndexOf('@'))));
   const { added, removed, changed } = event.data;
   const data = { added: keep(added), removed: keep(removed), changed: keep(changed) };

@@ -46,6 +46,10 @@ export const eventTable = {
   },
   'plugin-removed': { seenBy: 'admins', data: Type.Object({ path: text, reason: text }) },
   'tools-change': { seenBy: 'everybody', data: Type.Object({ added: texts, removed: texts, changed: texts }) },
+  'prompts-change': { seenBy: 'everybody', data: Type.Object({ added: texts, removed: texts, changed: texts }) },
+  'resources-change': { seenBy: 'everybody', data: Type.Object({ added: texts, removed: texts, changed: texts }) },
+  /** What a resource reads as may be different from now on; `name` is that of the resource, or of its template. */
+  'resource-update': { seenBy: 'everybody', isFleeting: true, data: Type.Object({ uri: text, name: text }) },
   'execution-start': { seenBy: 'its-caller', data: Type.Object({ tool: text, version: text, session: text }) },
   /** A call that was refused for its arguments, before there was an execution. */
   'execution-refusal': {

@@ -1,5 +1,6 @@
 import type { Static, TSchema } from 'typebox';
 import type { Caller } from '../callers/caller.ts';
+import type { ClientAbility } from '../calls/call-types.ts';
 import type { EventEnvelope } from '../events/event.ts';
 
 /** Who may use an operation. */
@@ -20,6 +21,8 @@ export interface OperationContext {
   readonly signal: AbortSignal;
   /** Aborts when the client asked that its call be cancelled. A client that merely goes away does not cancel. */
   readonly cancelSignal?: AbortSignal | undefined;
+  /** What the client can be asked for in the middle of a call; nothing where its door does not say. */
+  readonly clientCan?: readonly ClientAbility[] | undefined;
   /** There when the client wants to hear what happens meanwhile, of operations that tell it. */
   readonly stream?: OperationStream | undefined;
 }

@@ -12,6 +12,7 @@ import { createHookOperations } from './handlers/hooks.ts';
 import { createImageOperations } from './handlers/images.ts';
 import { createKvOperations } from './handlers/kv.ts';
 import { createModelOperations } from './handlers/models.ts';
+import { createOfferingOperations } from './handlers/offerings.ts';
 import { createPluginOperations } from './handlers/plugins.ts';
 import { createSkillOperations } from './handlers/skills.ts';
 import { createToolOperations } from './handlers/tools.ts';
@@ -24,6 +25,7 @@ export function createOperations(parts: OperationParts): readonly Operation[] {
   const operations = [
     ...createPluginOperations(parts),
     ...createToolOperations(parts),
+    ...createOfferingOperations(parts),
     ...createExecutionOperations(parts),
     ...createGrantOperations(parts),
     ...createApprovalOperations(parts),

@@ -47,6 +47,10 @@ export interface PluginView {
   readonly author?: Author;
   readonly contentHash?: string;
   readonly tools: readonly string[];
+  /** Names of its prompts; absent without any. */
+  readonly prompts?: readonly string[];
+  /** Addresses of its resources, and the templates of them; absent without any. */
+  readonly resources?: readonly string[];
   readonly diagnostic?: Diagnostic;
   readonly warnings: readonly string[];
   readonly permissions: {

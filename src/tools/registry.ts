@@ -3,6 +3,7 @@ import { HotcellError } from '../errors/hotcell-error.ts';
 import { findNearNames } from '../errors/near-names.ts';
 import type { NameBook } from '../names/name-owners.ts';
 import type { ServedUnit } from '../units/unit.ts';
+import { createOfferingIndex, type OfferingIndex } from './offering-index.ts';
 import type { ToolSettings } from './settings/tool-settings.ts';
 import { maxRefLength, parseToolRef } from './tool-ref.ts';
 import { makeToolEntry, type ToolEntry } from './tool-types.ts';
@@ -27,6 +28,7 @@ export function createToolRegistry(
   } = {},
 ): ToolRegistry {
   const { names, settings } = options;
+  const offerings = createOfferingIndex(names);
   const entriesByKey = new Map<string, ToolEntry>();
   const keysByUnit = new Map<string, readonly string[]>();
   /** Versions of a name, highest first. */
@@ -101,6 +103,7 @@ export function createToolRegistry(
   }
 
   return {
+    offerings,
     publish(served) {
       const { path, manifest } = served.unit;
       const entries = manifest.tools.map((tool) => makeToolEntry(tool, served));
@@ -113,8 +116,10 @@ export function createToolRegistry(
         own.add(key);
       }
       replace(path, entries);
+      offerings.replace(path, served);
     },
     withdraw(path) {
+      offerings.replace(path, undefined);
       if (keysByUnit.has(path)) replace(path, []);
     },
     resolve(ref, sees) {
@@ -222,4 +227,6 @@ export interface ToolRegistry {
   list(): readonly ToolEntry[];
   /** What is set for this tool was changed: it is so from now on. */
   applySettings(entry: ToolEntry): void;
+  /** Prompts and resources: they come and go with the tools of their units, and are none of these. */
+  readonly offerings: Pick<OfferingIndex, 'list' | 'findPrompt' | 'findResource'>;
 }

@@ -1,4 +1,5 @@
 import type { ToolUsers } from '../config/builtin-settings.ts';
+import type { OfferingManifest } from '../units/offering.ts';
 import type { ToolManifest, ToolMode } from '../units/tool-manifest.ts';
 import type { ServedUnit, UnitKind } from '../units/unit.ts';
 
@@ -26,6 +27,16 @@ export interface ToolEntry {
   readonly declared?: ToolManifest;
   readonly setting?: ToolSetting;
   readonly served: ServedUnit;
+}
+
+/** A prompt or a resource: called like a tool, found by its name or its address. */
+export interface OfferingEntry extends ToolEntry {
+  readonly offering: OfferingManifest;
+}
+
+/** The entry of a prompt or a resource that a unit brings. */
+export function makeOfferingEntry(offering: OfferingManifest, served: ServedUnit): OfferingEntry {
+  return { ...makeToolEntry(offering.call, served), offering };
 }
 
 /** The entry of a tool that a unit brings. */

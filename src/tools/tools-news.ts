@@ -1,32 +1,47 @@
 import type { EventLog } from '../events/event.ts';
 
-/** Gathers what changed among the tools and tells it once for all changes of one turn. */
+/** What news are about. */
+export type NewsKind = 'tools' | 'prompts' | 'resources';
+
+/** Gathers what changed among tools, prompts and resources, and tells it once for all changes of one turn. */
 export interface ToolsNews {
-  note(before: readonly string[], after: readonly string[]): void;
+  /** Of tools unless something else is said. */
+  note(before: readonly string[], after: readonly string[], kind?: NewsKind): void;
   flush(): void;
+}
+
+interface Gathered {
+  readonly wasThere: Map<string, boolean>;
+  readonly isThere: Map<string, boolean>;
 }
 
 /** Creates the gatherer. Something that comes and goes within a turn is no news. */
 export function createToolsNews(events: Pick<EventLog, 'publish'>): ToolsNews {
-  const wasThere = new Map<string, boolean>();
-  const isThere = new Map<string, boolean>();
+  const gathered = new Map<NewsKind, Gathered>();
   let scheduled: NodeJS.Immediate | undefined;
 
   function flush(): void {
     clearImmediate(scheduled);
     scheduled = undefined;
+    const all = [...gathered];
+    gathered.clear();
+    for (const [kind, each] of all) tell(kind, each);
+  }
+
+  function tell(kind: NewsKind, { wasThere, isThere }: Gathered): void {
     const keys = [...isThere.keys()];
     const added = keys.filter((key) => isThere.get(key) && !wasThere.get(key));
     const removed = keys.filter((key) => !isThere.get(key) && wasThere.get(key));
     const changed = keys.filter((key) => isThere.get(key) && wasThere.get(key));
-    wasThere.clear();
-    isThere.clear();
     if (added.length + removed.length + changed.length === 0) return;
-    events.publish('tools-change', { subject: 'tools', data: { added, removed, changed } });
+    events.publish(`${kind}-change`, { subject: kind, data: { added, removed, changed } });
   }
 
   return {
-    note(before, after) {
+    note(before, after, kind = 'tools') {
+      if (before.length + after.length === 0) return;
+      const { wasThere, isThere } = gathered.get(kind) ?? { wasThere: new Map(), isThere: new Map() };
+      gathered.set(kind, { wasThere, isThere });
       for (const key of [...before, ...after]) if (!wasThere.has(key)) wasThere.set(key, before.includes(key));
       for (const key of before) isThere.set(key, false);
       for (const key of after) isThere.set(key, true);

@@ -2,7 +2,7 @@ import type { Caller } from '../callers/caller.ts';
 import { isAnothers } from '../names/tool-owners.ts';
 import { globMatches } from '../permissions/matching.ts';
 import type { ToolManifest } from '../units/tool-manifest.ts';
-import type { ToolEntry } from './tool-types.ts';
+import type { OfferingEntry, ToolEntry } from './tool-types.ts';
 
 /**
  * Whether a caller may know of tools with this name. Who has no list knows of all; a name in a list means the tool of the unit that
@@ -22,6 +22,11 @@ export function seesTool(caller: Caller, entry: ToolEntry): boolean {
   if (caller.tools !== undefined && entry.isSecond) return false;
   if (!seesToolName(caller, entry.name, entry.served.unit.path)) return false;
   return caller.isAnonymous !== true || isForAnonymous(entry);
+}
+
+/** The same of a prompt or a resource: lists of keys mean it by the name that people know. */
+export function seesOffering(caller: Caller, entry: OfferingEntry): boolean {
+  return seesTool(caller, { ...entry, name: entry.offering.name });
 }
 
 function isForAnonymous({ manifest, served }: ToolEntry): boolean {

@@ -3,6 +3,7 @@ import type { Limits } from '../config/limits.ts';
 import type { PermissionSet } from '../config/permission-set.ts';
 import type { EngineName, Isolation, Program, RunOutcome, RunRequest } from '../engines/engine.ts';
 import type { GrantUse } from '../permissions/select-grants.ts';
+import type { Offerings } from './offering.ts';
 import type { ToolManifest } from './tool-manifest.ts';
 
 /** What brings tools, one word for each kind. */
@@ -15,7 +16,7 @@ export type UnitKind = (typeof unitKinds)[number];
 export type Author = 'operator' | 'caller' | 'model' | 'repair';
 
 /** What a unit says of itself: nothing of it decides what the unit may do. */
-export interface UnitManifest {
+export interface UnitManifest extends Offerings {
   readonly name: string;
   readonly version: string;
   readonly description: string;

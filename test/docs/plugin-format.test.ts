@@ -41,9 +41,9 @@ afterAll(async () => {
 
 describe('docs/plugin-format.md', () => {
   it('shows plugins that load without a warning', () => {
-    expect(codeBlocks).toHaveLength(6);
+    expect(codeBlocks).toHaveLength(7);
     const shown = daemon.plugins.list().map(({ name, state, warnings, diagnostic }) => ({ name, state, warnings, diagnostic }));
-    const ready = ['bookmarks', 'count_vowels', 'greet', 'pixel', 'shout', 'temperature', 'trip'];
+    const ready = ['bookmarks', 'count_vowels', 'greet', 'pixel', 'recipes', 'shout', 'temperature', 'trip'];
     expect(shown).toEqual(ready.map((name) => ({ name, state: 'ready', warnings: [], diagnostic: undefined })));
   });
 

@@ -15,6 +15,9 @@ const samples: { [Type in EventType]: EventDataByType[Type] } = {
   'plugin-diagnostic': { path: 'a.ts', code: 'x', message: 'm', file: 'a.ts', line: 1, column: 2, codeFrame: '>', fix: 'f' },
   'plugin-removed': { path: 'a.ts', reason: 'deleted' },
   'tools-change': { added: ['a@1.0.0'], removed: [], changed: [] },
+  'prompts-change': { added: ['a@1.0.0'], removed: [], changed: [] },
+  'resources-change': { added: ['a@1.0.0'], removed: [], changed: [] },
+  'resource-update': { uri: 'notes://all', name: 'all' },
   'execution-start': { tool: 'a', version: '1.0.0', session: 's' },
   'execution-refusal': { tool: 'a', code: 'arguments-invalid', message: 'no' },
   'execution-progress': { done: 1, total: 2, message: 'half' },
@@ -45,9 +48,8 @@ const samples: { [Type in EventType]: EventDataByType[Type] } = {
   'watch-problem': { path: '/p', message: 'gone' },
 };
 const types = Object.keys(samples).filter((type): type is EventType => type in samples);
-const keptTypes = types.filter(
-  (type) => type !== 'execution-progress' && type !== 'execution-log' && type !== 'execution-refusal',
-);
+const fleeting: readonly string[] = ['execution-progress', 'execution-log', 'execution-refusal', 'resource-update'];
+const keptTypes = types.filter((type) => !fleeting.includes(type));
 
 function openLog(options: Partial<EventLogOptions> = {}) {
   return createEventLog({ store: temporaryStore(), now: () => 1000, ...options });

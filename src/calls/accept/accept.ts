@@ -109,10 +109,9 @@ export function createAcceptance(parts: AcceptParts): Acceptance {
 
   /** Everything that can be said against a call before anything is done for it. */
   function examine(request: CallRequest, isAdmitted: boolean): Examined {
-    const entry = registry.resolve(
-      request.ref,
-      (each) => seesTool(request.caller, each) && (request.parent === undefined || !each.isSecond),
-    );
+    const entry =
+      request.entry ??
+      registry.resolve(request.ref, (each) => seesTool(request.caller, each) && (request.parent === undefined || !each.isSecond));
     const problem = parts.store.problem();
     if (problem !== undefined) throw problem;
     const refusal = findRefusal(entry, request);
@@ -284,7 +283,10 @@ function refuseArguments(
   const message = `The arguments do not fit ${sayTool(entry)}: ${issues.map(sayIssue).join('; ')}.`;
   return new HotcellError('arguments-invalid', message, {
     facts: { tool: entry.name, version: entry.version, issues, ...more },
-    fix: `Compare the arguments with the schema: hotcell tool info ${entry.name}.`,
+    fix:
+      'offering' in entry
+        ? 'Compare them with what it lists: hotcell prompt list, hotcell resource list.'
+        : `Compare the arguments with the schema: hotcell tool info ${entry.name}.`,
   });
 }
 

@@ -6,6 +6,7 @@ import type { ExecutionRow } from '../../store/execution-types.ts';
 import type { Store } from '../../store/store-types.ts';
 import type { PreparedTool } from '../../tools/prepared-tool.ts';
 import { makeToolEntry, type ToolEntry } from '../../tools/tool-types.ts';
+import { listOfferings } from '../../units/offering.ts';
 import type { ServedUnit } from '../../units/unit.ts';
 import { ActiveCall } from '../active-call.ts';
 import { askForApproval, hashArguments } from '../approval.ts';
@@ -68,7 +69,8 @@ function rebuildCall(parts: ResumeParts, row: ExecutionRow, facts: ParkedFacts |
   if (facts === undefined) throw gone('what was kept of it cannot be read');
   const served = parts.findServable(row.generation, facts.build);
   if (served === undefined) throw gone(`the generation of "${row.plugin}" that it began with is not there any more`);
-  const manifest = served.unit.manifest.tools.find(({ name }) => name === row.tool);
+  const calls = [...served.unit.manifest.tools, ...listOfferings(served.unit.manifest).map(({ call: each }) => each)];
+  const manifest = calls.find(({ name }) => name === row.tool);
   if (manifest === undefined) throw gone(`the tool "${row.tool}" is not there any more`);
   // Secrets are taken out of records: such a call cannot be built again.
   if (facts.argumentsHash !== undefined && hashArguments(row.argumentsJson) !== facts.argumentsHash) {

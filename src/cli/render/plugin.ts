@@ -44,6 +44,8 @@ export function renderPlugin(plugin: PluginView, style: Style): string {
     ['shape', plugin.shape && `${tame(plugin.shape)}, made a plugin of as it is`],
     ['path', tame(plugin.path)],
     ['tools', plugin.tools.join(', ') || 'none'],
+    ['prompts', plugin.prompts?.join(', ')],
+    ['resources', plugin.resources?.map(tame).join(', ')],
     ['loaded', plugin.loadedAtMs === undefined ? undefined : formatTime(plugin.loadedAtMs)],
     ['last reload', plugin.lastReloadMs === undefined ? undefined : formatDuration(plugin.lastReloadMs)],
     [`requested (${permissions.source})`, formatPermissions(permissions.requested)],

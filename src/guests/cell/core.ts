@@ -6,6 +6,7 @@ import { forgetWaiting, settle, tell } from './border.ts';
 import { seedRandom } from './clock.ts';
 import { type CallFacts, createContext, setFacts } from './context.ts';
 import { describeExports, findPlugin } from './describe.ts';
+import { findOffering } from './offerings.ts';
 import { forgetRejections, tellRejections } from './rejections.ts';
 import { writeResult } from './result.ts';
 import { GuestRefusal, parseWith } from './standard-schema.ts';
@@ -97,7 +98,8 @@ export { settle };
 
 function findTool(key: string): Tool & { readonly handler: (...args: unknown[]) => unknown } {
   const tools = plugin?.tools as Record<string, Tool> | undefined;
-  const tool = key === 'default' ? (plugin as Tool | undefined) : tools?.[key];
+  const offering = key.includes(':') ? findOffering(plugin, key) : undefined;
+  const tool = offering ?? (key === 'default' ? (plugin as Tool | undefined) : tools?.[key]);
   if (!isCallable(tool)) throw new TypeError(`the plugin has no handler for "${key}"`);
   return tool;
 }

@@ -39,15 +39,17 @@ export function findPlugin(namespace: unknown, fileBase: string): Record<string,
     const value = namespace[key];
     if (isObject(value) && typeof value.handler === 'function') return value;
   }
-  return typeof namespace.handler === 'function' || isObject(namespace.tools) ? namespace : undefined;
+  return typeof namespace.handler === 'function' || tables.some((key) => isObject(namespace[key])) ? namespace : undefined;
 }
 
 /** CommonJS output may carry the object in `default`, in `default.default` or be it. */
 function findDefault(namespace: Record<string, unknown>): unknown {
   const main = namespace.default;
-  if (isObject(main) && main.default !== undefined && !('handler' in main) && !('tools' in main)) return main.default;
-  return main;
+  const isInside = isObject(main) && main.default !== undefined && !('handler' in main) && !tables.some((key) => key in main);
+  return isInside ? main.default : main;
 }
+
+const tables = ['tools', 'prompts', 'resources'];
 
 function toData(value: unknown, depth: number, parents: readonly unknown[], budget: Budget): unknown {
   if (typeof value === 'function')

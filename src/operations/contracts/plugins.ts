@@ -53,6 +53,8 @@ const pluginView = schemaOf<PluginView>()(
     author: Type.Optional(Type.String({ description: 'who made that generation: operator, caller, model or repair' })),
     contentHash: Type.Optional(Type.String()),
     tools: Type.Array(Type.String()),
+    prompts: Type.Optional(Type.Array(Type.String())),
+    resources: Type.Optional(Type.Array(Type.String(), { description: 'Their addresses, and templates of addresses.' })),
     diagnostic: Type.Optional(diagnostic),
     warnings: Type.Array(Type.String()),
     permissions,

@@ -5,7 +5,9 @@ import { filterFor } from './events.ts';
 
 /** What an operation says of the call that it makes; the rest comes with whoever asks for it. */
 export type WantedCall = Pick<CallRequest, 'ref' | 'arguments'> & {
-  readonly [Key in 'session' | 'timeoutMs' | 'idempotencyKey' | 'isBuiltinOnly' | 'turn']?: CallRequest[Key] | undefined;
+  readonly [Key in 'entry' | 'session' | 'timeoutMs' | 'idempotencyKey' | 'isBuiltinOnly' | 'turn']?:
+    | CallRequest[Key]
+    | undefined;
 };
 
 /** Calls a tool for an operation. `around` stands between a request and its call. */
@@ -17,9 +19,11 @@ export type CallForOperation = (
 
 /** Creates what operations call tools with: it ends with its client, and tells events to those who asked for them. */
 export function createCallForOperation(parts: Pick<OperationParts, 'caller' | 'events' | 'forgetAnonymous'>): CallForOperation {
-  return (wanted, { caller, cancelSignal, stream }, around = (_request, call) => call()) => {
-    const { ref, session, timeoutMs, idempotencyKey, isBuiltinOnly, turn } = wanted;
+  return (wanted, { caller, cancelSignal, clientCan, stream }, around = (_request, call) => call()) => {
+    const { ref, entry, session, timeoutMs, idempotencyKey, isBuiltinOnly, turn } = wanted;
     const request: { -readonly [Key in keyof CallRequest]: CallRequest[Key] } = { ref, arguments: wanted.arguments, caller };
+    if (entry !== undefined) request.entry = entry;
+    if (clientCan !== undefined) request.clientCan = clientCan;
     if (session !== undefined) request.session = session;
     if (timeoutMs !== undefined) request.timeoutMs = timeoutMs;
     if (idempotencyKey !== undefined) request.idempotencyKey = idempotencyKey;

@@ -5,6 +5,7 @@ import type { PermissionSet } from '../../config/permission-set.ts';
 import type { EngineName } from '../../engines/engine.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { parseRequestedPermissions } from '../../permissions/parse.ts';
+import { listOfferings } from '../../units/offering.ts';
 import type { ToolManifest } from '../../units/tool-manifest.ts';
 import { renderCodeFrame } from '../diagnostics/code-frame.ts';
 import { explainName, nameFromFile } from '../discovery/entry-names.ts';
@@ -21,6 +22,7 @@ import {
   readTextField,
 } from './manifest-fields.ts';
 import type { LimitTable, ManifestInput, ManifestResult } from './manifest-input.ts';
+import { readOfferings } from './read-offerings.ts';
 import { maxDescription, readTool, toolKeys } from './read-tool.ts';
 import { selectExport } from './select-export.ts';
 
@@ -30,6 +32,8 @@ export const pluginKeys = [
   'version',
   ...toolKeys,
   'tools',
+  'prompts',
+  'resources',
   'permissions',
   'isolation',
   'engine',
@@ -71,16 +75,20 @@ function readPlugin(input: ManifestInput): PluginManifest {
   if (unlike !== undefined) warn(unlike);
   const isolation = readChoice(node, 'isolation', ['call', 'session', 'plugin']) ?? 'call';
   const { permissions, permissionsSource } = readPermissions(node, input);
-  const tools = readTools(node, name, input, warn);
+  const offerings = readOfferings(node, { limitTable: input.limitTable ?? limitTable, warn });
+  const engine = readEngine(node);
+  if (engine === 'extism' && listOfferings(offerings).length > 0) throw refuseOfferings();
+  const tools = readTools(node, { name, hasOfferings: listOfferings(offerings).length > 0, input, warn });
   const limits = readLimits(node, input.limitTable ?? limitTable);
-  const times = tools.flatMap(({ timeoutMs: wallMs }) => (wallMs === undefined ? [] : [{ wallMs }]));
+  const calls = [...tools, ...listOfferings(offerings).map(({ call }) => call)];
+  const times = calls.flatMap(({ timeoutMs: wallMs }) => (wallMs === undefined ? [] : [{ wallMs }]));
   const raised = listRaisedLimits(limits, ...times);
   const sourceUrl = input.inferred?.sourceUrl ?? readTextField(node, 'sourceUrl', 2048);
   return {
     name,
     version: readVersion(node),
     description: readTextField(node, 'description', maxDescription) ?? tools[0]?.description ?? '',
-    engine: readEngine(node),
+    engine,
     isolation,
     limits,
     permissions: {
@@ -91,6 +99,7 @@ function readPlugin(input: ManifestInput): PluginManifest {
     },
     permissionsSource,
     tools,
+    ...offerings,
     hooks: readHooks(node),
     ...(sourceUrl === undefined ? {} : { sourceUrl }),
     warnings,
@@ -150,7 +159,22 @@ function readPermissions(
   throw new HotcellError('permissions-invalid', parsed.message, { facts: { key } });
 }
 
-function readTools(node: ManifestNode, name: string, input: ManifestInput, warn: (warning: string) => void): ToolManifest[] {
+function refuseOfferings(): HotcellError {
+  return new HotcellError('manifest-invalid', 'A plugin of the engine "extism" brings tools, and no prompts or resources.', {
+    facts: { key: 'engine' },
+    fix: 'Leave out prompts and resources, or write the plugin for "quickjs", "deno" or "docker".',
+  });
+}
+
+interface ToolsInput {
+  readonly name: string;
+  /** It need not have a tool, then. */
+  readonly hasOfferings: boolean;
+  readonly input: ManifestInput;
+  readonly warn: (warning: string) => void;
+}
+
+function readTools(node: ManifestNode, { name, hasOfferings, input, warn }: ToolsInput): ToolManifest[] {
   const tools: ToolManifest[] = [];
   const context = (handler: string) => ({
     handler,
@@ -159,7 +183,7 @@ function readTools(node: ManifestNode, name: string, input: ManifestInput, warn:
     warn,
   });
   const table = readObject(node, 'tools');
-  if (node.data.handler !== undefined || !table) tools.push(readTool(node, { ...context('default'), name }));
+  if (node.data.handler !== undefined || (!table && !hasOfferings)) tools.push(readTool(node, { ...context('default'), name }));
   const entries = Object.keys(table?.data ?? {});
   if (table && (entries.length === 0 || entries.length > maxTools)) {
     throw invalidField(table.path, `an object with 1 to ${maxTools} tools`, entries.length);

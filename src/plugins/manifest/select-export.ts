@@ -33,7 +33,8 @@ export function selectExport(exported: unknown, fileBase: string, knownKeys: rea
   const byName = named[fileBase];
   const holder = isObject(byName) && !isFunctionMark(byName) ? byName : Object.values(named).find(hasHandler);
   if (isObject(holder)) return { node: { path: '', data: holder }, warnings: [] };
-  if ('handler' in named || isObject(named.tools)) return selectNamespace(named, knownKeys);
+  if ('handler' in named || ['tools', 'prompts', 'resources'].some((key) => isObject(named[key])))
+    return selectNamespace(named, knownKeys);
   const names = Object.keys(named).slice(0, 10);
   const what =
     names.length === 0 ? 'The module exports nothing' : `The module exports ${names.join(', ')}, and no default export`;

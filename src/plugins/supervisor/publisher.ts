@@ -2,7 +2,8 @@ import type { PermissionSet } from '../../config/permission-set.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import type { NameBook, TakenName, WantedNames } from '../../names/name-owners.ts';
 import { describePermissions } from '../../permissions/decision.ts';
-import type { ToolsNews } from '../../tools/tools-news.ts';
+import type { NewsKind, ToolsNews } from '../../tools/tools-news.ts';
+import { listOfferings, ownedNameOf } from '../../units/offering.ts';
 import { displayPath } from '../discovery/plugin-roots.ts';
 import type { GenerationArchive } from '../generations/archive.ts';
 import type { Generation, PluginManifest } from '../generations/generation.ts';
@@ -112,7 +113,7 @@ export function createPublisher(parts: PublisherParts): Publisher {
 
   function withdraw(record: PluginRecord, { generation, leasable }: Live): void {
     parts.registry.withdraw(record.path);
-    news.note(listToolKeys(generation.manifest), []);
+    noteNews(generation.manifest, undefined);
     leasable.retire(parts.config.generations.drainMs);
   }
 
@@ -158,11 +159,26 @@ export function createPublisher(parts: PublisherParts): Publisher {
 
   /** The calls of what served before end on it; names that it alone had are free. */
   function replace(before: Live | undefined, generation: Generation): void {
-    const oldKeys = before ? listToolKeys(before.generation.manifest) : [];
-    const newKeys = listToolKeys(generation.manifest);
-    news.note(oldKeys, newKeys);
+    const { manifest } = generation;
+    const oldKeys = before ? listKeys(before.generation.manifest) : [];
+    const newKeys = listKeys(manifest);
+    noteNews(before?.generation.manifest, manifest);
+    if (before !== undefined && before.generation.contentHash !== generation.contentHash) tellUpdates(manifest);
     before?.leasable.retire(parts.config.generations.drainMs);
     if (oldKeys.some((oldKey) => !newKeys.includes(oldKey))) parts.onNamesFree();
+  }
+
+  function noteNews(before: PluginManifest | undefined, after: PluginManifest | undefined): void {
+    for (const kind of ['tools', 'prompts', 'resources'] as const) {
+      news.note(before ? listNewsKeys(before, kind) : [], after ? listNewsKeys(after, kind) : [], kind);
+    }
+  }
+
+  /** Another content of the plugin may read as something else. */
+  function tellUpdates({ resources = [] }: PluginManifest): void {
+    for (const { uri, name, isTemplate } of resources) {
+      if (!isTemplate) parts.events.publish('resource-update', { subject: name, data: { uri, name } });
+    }
   }
 
   function letGo(record: PluginRecord, outgoing: Generation): void {
@@ -188,7 +204,7 @@ export function createPublisher(parts: PublisherParts): Publisher {
     if (!loser?.live) return;
     if (!names.isThere(path)) return void apply(loser, { type: 'vanished' }, { reason: 'the file was removed' });
     const { manifest } = loser.live.generation;
-    const [tool] = listToolKeys(generation.manifest).filter((key) => listToolKeys(manifest).includes(key));
+    const [tool] = listKeys(generation.manifest).filter((key) => listKeys(manifest).includes(key));
     names.yield(path);
     const diagnostic = describeTaken(tool ?? manifest.name, shownPath(winner), loser);
     apply(loser, { type: 'displaced', diagnostic }, { reason: diagnostic.message });
@@ -259,12 +275,14 @@ function isAskingForMore({ limits: _limits, ...pending }: PermissionSet): boolea
 
 function describeTaken(name: string, owner: string, record: PluginRecord): Diagnostic {
   const second = shownPath(record);
-  const what = name.includes('@') ? 'tool' : 'name';
+  const [prefix, what = name.includes('@') ? 'tool' : 'name'] = /^(prompt|resource):/.exec(name) ?? [''];
+  const shown = name.slice(prefix.length);
   const message =
     owner === second
       ? `The tool "${name}" is defined twice in ${second}.`
-      : `The ${what} "${name}" of ${second} belongs to ${owner}, which had it first.`;
-  const fix = what === 'tool' ? 'Give one of the two another name or version.' : `Give ${second} another name.`;
+      : `The ${what} "${shown}" of ${second} belongs to ${owner}, which had it first.`;
+  const change = what === 'resource' ? 'address' : 'name';
+  const fix = what === 'name' ? `Give ${second} another name.` : `Give one of the two another ${change} or version.`;
   return { code: 'tool-duplicate', message, file: record.source.name, fix };
 }
 
@@ -273,12 +291,21 @@ export function shownPath(record: PluginRecord): string {
   return displayPath(record.source.root, record.path);
 }
 
-/** The names that a plugin wants for itself and its tools. */
-function wantedNames({ name, version, tools }: PluginManifest): WantedNames {
-  return { name, version, tools: tools.map((tool) => tool.name) };
+/** The names that a plugin wants for itself and for what it brings. */
+function wantedNames(manifest: PluginManifest): WantedNames {
+  return { name: manifest.name, version: manifest.version, tools: listNames(manifest) };
 }
 
-/** The tools of a manifest as `name@version`. */
-function listToolKeys({ version, tools }: PluginManifest): string[] {
-  return tools.map((tool) => `${tool.name}@${version}`);
+function listNames(manifest: PluginManifest): string[] {
+  return [...manifest.tools.map((tool) => tool.name), ...listOfferings(manifest).map(ownedNameOf)];
+}
+
+/** What a plugin brings, as `name@version`. */
+function listKeys(manifest: PluginManifest): string[] {
+  return listNames(manifest).map((name) => `${name}@${manifest.version}`);
+}
+
+/** The same of one kind, by the names that people know. */
+function listNewsKeys(manifest: PluginManifest, kind: NewsKind): string[] {
+  return (manifest[kind] ?? []).map(({ name }) => `${name}@${manifest.version}`);
 }

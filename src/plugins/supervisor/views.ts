@@ -1,9 +1,10 @@
 import { basename } from 'node:path';
 import type { GrantDecision } from '../../permissions/decision.ts';
 import type { Asking } from '../../permissions/grants.ts';
+import { listOfferings, ownedNameOf } from '../../units/offering.ts';
 import type { UnitStanding } from '../../units/unit-book.ts';
 import { displayPath } from '../discovery/plugin-roots.ts';
-import type { Generation } from '../generations/generation.ts';
+import type { Generation, PluginManifest } from '../generations/generation.ts';
 import type { PluginView } from '../plugin-types.ts';
 import type { GenerationView } from '../supervisor-types.ts';
 import { nameOfPlugin, type PluginRecord } from './plugin-record.ts';
@@ -26,7 +27,7 @@ export function viewPlugin(record: PluginRecord, decideGrants: (asking: Asking) 
     engine: manifest?.engine ?? (record.source.kind === 'wasm' ? 'extism' : 'quickjs'),
     isolation: manifest?.isolation ?? 'call',
     ...(live ? viewLive(live.generation) : {}),
-    tools: live?.generation.manifest.tools.map((tool) => tool.name) ?? [],
+    ...viewBrought(live?.generation.manifest),
     ...(diagnostic ? { diagnostic } : {}),
     warnings: [...(manifest?.warnings ?? []), ...(live ? listSeconds(record, live.generation) : [])],
     permissions: {
@@ -72,15 +73,32 @@ export function viewGeneration(generation: Generation, current: Generation | und
   return { number, id, author, version: manifest.version, contentHash, createdAtMs, current: id === current?.id };
 }
 
-/** Tools whose names belong to another unit. */
-function listSeconds({ path, ownerOf, source }: PluginRecord, { manifest: { tools, version } }: Generation): string[] {
-  return tools.flatMap(({ name }) => {
+function viewBrought(manifest: PluginManifest | undefined): Pick<PluginView, 'tools' | 'prompts' | 'resources'> {
+  const { tools = [], prompts, resources } = manifest ?? {};
+  return {
+    tools: tools.map(({ name }) => name),
+    ...(prompts && { prompts: prompts.map(({ name }) => name) }),
+    ...(resources && { resources: resources.map(({ uri }) => uri) }),
+  };
+}
+
+/** What of a plugin has a name that belongs to another unit. */
+function listSeconds({ path, ownerOf, source }: PluginRecord, { manifest }: Generation): string[] {
+  const { tools, version } = manifest;
+  const offerings = listOfferings(manifest).flatMap((offering) => {
+    const owner = ownerOf(ownedNameOf(offering));
+    if (owner === undefined || owner === path) return [];
+    const shown = offering.kind === 'prompt' ? `The name of the prompt "${offering.name}"` : `The address ${offering.uri}`;
+    return [`${shown} belongs to ${basename(owner)}, which had it first. That of this plugin is not there for callers.`];
+  });
+  const seconds = tools.flatMap(({ name }) => {
     const owner = ownerOf(name);
     if (owner === undefined || owner === path) return [];
     const shown = displayPath(source.root, path);
     const how = `It is called as ${name}@${version}; to give it the name: hotcell tool own ${name} ${shown}.`;
     return [`The name of the tool "${name}" belongs to ${basename(owner)}, which had it first. ${how}`];
   });
+  return [...seconds, ...offerings];
 }
 
 function viewLive(generation: Generation): Pick<PluginView, 'generation' | 'author' | 'contentHash'> {
