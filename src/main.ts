@@ -11,6 +11,7 @@ import { readEscalationRules } from './main/escalation-rules.ts';
 import { layFoundation } from './main/foundation.ts';
 import { openHooks } from './main/hooks.ts';
 import { openHosted } from './main/hosted.ts';
+import { openMcp } from './main/mcp.ts';
 import { openNames } from './main/names.ts';
 import { openPlugins } from './main/plugins.ts';
 import { openTools } from './main/tools.ts';
@@ -77,6 +78,8 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
   const hooks = openHooks(foundation, { engines, commands, approvals, journey });
   const { skills } = openHosted(foundation, { hosted, native: capabilities.native, grants, grantQuestions });
 
+  const mcp = openMcp(foundation, { hosted, approvals, capabilities });
+
   const anonymous = createAnonymousCleaner({ store, dataDir: config.dataDir, onFault: logFault });
   await anonymous.forgetAll();
   const keys = createKeyRing({ store, now: Date.now, defaults: config.callers, names });
@@ -111,6 +114,7 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
     images: commands.images,
     containers: commands,
     hooks: hooks.book,
+    mcp,
     version,
     startedAtMs,
   };
@@ -148,6 +152,7 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
   await skills.refresh();
   await plugins.start();
   caller.resume(true);
+  await mcp.follow();
   const enginesInUse = new Set(registry.list().map(({ served }) => nameRunner(served.unit.runner)));
   for (const engine of Object.values(engines)) if (enginesInUse.has(engine.name)) engine.warm?.();
   grantQuestions.refresh();
@@ -157,6 +162,7 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
       events,
       async onApplied(keys) {
         if (keys.includes('hooks.enabled')) await hooks.start();
+        if (keys.includes('mcp.servers')) await mcp.follow();
         await units.refreshGrants();
         grantQuestions.refresh();
       },

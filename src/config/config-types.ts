@@ -1,5 +1,6 @@
 import type { BuiltinSettings } from './builtin-settings.ts';
 import type { Limits } from './limits.ts';
+import type { McpSettings } from './mcp-settings.ts';
 import type { ModelSettings } from './model-settings.ts';
 import type { PermissionSet } from './permission-set.ts';
 
@@ -41,6 +42,8 @@ export interface Config {
   readonly pluginLimits: Readonly<Record<string, Partial<Limits>>>;
   readonly tools: { readonly enabled: boolean; readonly custom: boolean; readonly maxDepth: number };
   readonly models: ModelSettings;
+  /** Servers of the Model Context Protocol whose tools join the registry. */
+  readonly mcp: McpSettings;
   readonly queue: { readonly maxPending: number; readonly maxPendingPerCaller: number; readonly maxRunning: number };
   readonly workers: { readonly min: number; readonly max: number };
   readonly waiting: { readonly maxMemoryBytes: number; readonly maxStoredBytes: number };

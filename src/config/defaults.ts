@@ -16,6 +16,7 @@ export const defaultSettings = {
   safeMode: 'off',
   tools: { enabled: true, custom: true, maxDepth: 8 },
   models: { default: '', providers: {}, maxTokens: 1024, timeoutMs: 120_000 },
+  mcp: { servers: {} },
   queue: { maxPending: 10_000, maxPendingPerCaller: 6000, maxRunning: 6000 },
   workers: { min: 2, max: 4 },
   waiting: { maxMemoryBytes: 384 * MIB, maxStoredBytes: 4096 * MIB },

@@ -21,6 +21,7 @@ const liveKeys: ReadonlySet<string> = new Set([
   'models.providers',
   'models.maxTokens',
   'models.timeoutMs',
+  'mcp.servers',
   'idempotency.sideEffectMs',
   'anonymous.enabled',
   'anonymous.tools',

@@ -78,6 +78,10 @@ export function mergeLayers(layers: readonly Settings[], { cwd, configFile, gran
       defaults.models,
       layers.map((layer) => layer.models),
     ),
+    mcp: mergeSection<Config['mcp']>(
+      defaults.mcp,
+      layers.map((layer) => layer.mcp),
+    ),
     queue: mergeSection<Config['queue']>(
       defaults.queue,
       layers.map((layer) => layer.queue),

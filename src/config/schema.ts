@@ -2,6 +2,7 @@ import Type, { type Static, type TSchema } from 'typebox';
 import { builtinProperties } from './builtin-settings.ts';
 import { defaultSettings as defaults } from './defaults.ts';
 import { type LimitName, limitTable } from './limits.ts';
+import { mcpServerSchema } from './mcp-settings.ts';
 import { modelProviderSchema } from './model-settings.ts';
 
 const KIB = 1024;
@@ -137,6 +138,12 @@ export const settingsSchema = Type.Object(
       ),
       maxTokens: whole(defaults.models.maxTokens, 1, 1_000_000, 'Tokens of an answer when nobody says otherwise.'),
       timeoutMs: whole(defaults.models.timeoutMs, 1, hourMs, 'Time for one answer of a model.'),
+    }),
+    mcp: section({
+      servers: named(
+        mcpServerSchema,
+        'MCP servers whose tools join, by name: `files: { command: npx, args: [-y, SERVER] }` or `notes: { url: https://… }`.',
+      ),
     }),
     queue: section({
       maxPending: whole(defaults.queue.maxPending, 1, 1_000_000, 'Calls that may wait for a cell.'),

@@ -213,6 +213,13 @@ export const errorCatalog = {
     status: 422,
   },
   'hook-invalid': { title: 'Hook is not valid', fix: 'Correct what the message names; see hotcell docs hooks.', status: 422 },
+  'mcp-unknown': { title: 'MCP server unknown', fix: 'List what there is: hotcell mcp servers.', status: 404 },
+  'mcp-unreachable': { title: 'MCP server not reachable', fix: 'See why: hotcell mcp servers.', status: 502 },
+  'mcp-tool-failed': {
+    title: 'Tool of an MCP server failed',
+    fix: 'Read what the server says; the arguments may be wrong.',
+    status: 502,
+  },
   'tool-duplicate': { title: 'Name belongs to another', fix: 'Give one of the two another name or version.', status: 409 },
   'name-ambiguous': { title: 'Name means several plugins', fix: 'Name the one that is meant by its path.', status: 409 },
   'secret-invalid': {

@@ -4,12 +4,14 @@ import { createNameBook, type NameBook } from '../names/name-owners.ts';
 import { listRoots, locate } from '../plugins/discovery/plugin-roots.ts';
 import type { Foundation } from './foundation.ts';
 
-/** Whether a unit of another maker than the plugin folders is still there, by how its path begins; the rest of it is handed in. */
-const placesByMaker: Readonly<Record<string, (rest: string) => boolean>> = { 'skill:': existsSync };
-
 /** Opens the book of who owns which name. */
 export function openNames({ config, store, events, logFault }: Foundation): NameBook {
   const roots = listRoots(config);
+  // Whether a unit of another maker than the plugin folders is still there, by how its path begins; the rest of it is handed in.
+  const placesByMaker: Readonly<Record<string, (rest: string) => boolean>> = {
+    'skill:': existsSync,
+    'mcp:': (server) => Object.hasOwn(config.mcp.servers, server),
+  };
 
   /** A folder that is away as a whole takes no name with it; one that the config does not name any more does. */
   function isThere(path: string): boolean {

@@ -6,6 +6,7 @@ import type { CommandRunner } from '../engines/process/docker/command/command-ru
 import type { ImageBook } from '../engines/process/docker/images/image-book.ts';
 import type { EventLog } from '../events/event.ts';
 import type { HookBook } from '../hooks/hook-book.ts';
+import type { McpBook } from '../mcp/mcp-book.ts';
 import type { Models } from '../models/models.ts';
 import type { NameBook } from '../names/name-owners.ts';
 import type { Approvals } from '../permissions/approvals/approval-types.ts';
@@ -55,6 +56,7 @@ export interface OperationParts {
   /** What runs in containers. */
   readonly containers: Pick<CommandRunner, 'listRuns' | 'kill' | 'killAll'>;
   readonly hooks: HookBook;
+  readonly mcp: McpBook;
   readonly version: string;
   readonly startedAtMs: number;
 }

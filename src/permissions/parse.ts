@@ -132,8 +132,8 @@ function parseCommand(text: string): Item {
 }
 
 function parseToolGlob(text: string): Item {
-  if (/^[A-Za-z0-9_.*-]{1,128}$/.test(text)) return { ok: true, entry: text };
-  return { ok: false, reason: 'is no tool name; write it as weather or text_*, without a version' };
+  if (/^[A-Za-z0-9_.*/-]{1,256}$/.test(text)) return { ok: true, entry: text };
+  return { ok: false, reason: 'is no tool name; write it as weather, text_* or server/tool, without a version' };
 }
 
 function parseEngine(text: string): Item {

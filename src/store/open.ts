@@ -18,6 +18,7 @@ import { createHookApprovalTable } from './tables/hook-approvals.ts';
 import { createIdempotencyTable } from './tables/idempotency.ts';
 import { createKeyTable } from './tables/keys.ts';
 import { createKvTable } from './tables/kv.ts';
+import { createMcpLoginTable, createMcpPinTable } from './tables/mcp.ts';
 import { createModelUsageTable } from './tables/model-usage.ts';
 import { createParkedCallTable } from './tables/parked-calls.ts';
 import { createPermissionUseTable } from './tables/permission-uses.ts';
@@ -123,6 +124,8 @@ function createStore(database: DatabaseSync, options: StoreOptions): Store {
     parkedCalls: createParkedCallTable(database, queue),
     secrets: createSecretTable(database),
     hookApprovals: createHookApprovalTable(database),
+    mcpPins: createMcpPinTable(database),
+    mcpLogins: createMcpLoginTable(database),
     writtenFiles: createWrittenFileTable(database),
     toolSettings: createToolSettingTable(database),
     toolSwitches: createToolSwitchTable(database),

@@ -73,7 +73,7 @@ export interface PermissionUseTable {
 /** A question to a person; see src/permissions/approvals/approval-types.ts. */
 export interface ApprovalRow {
   readonly id: string;
-  readonly kind: 'grant' | 'call' | 'confirm' | 'hook';
+  readonly kind: 'grant' | 'call' | 'confirm' | 'hook' | 'mcp';
   readonly askKey: string;
   readonly unitPath: string;
   readonly plugin: string;
@@ -81,7 +81,7 @@ export interface ApprovalRow {
   readonly executionId: string | null;
   readonly caller: string | null;
   readonly session: string | null;
-  readonly reason: 'permissions' | 'dangerous' | 'hybrid' | 'confirm' | 'hook';
+  readonly reason: 'permissions' | 'dangerous' | 'hybrid' | 'confirm' | 'hook' | 'mcp';
   readonly question: string;
   readonly argumentsHash: string;
   readonly detailsJson: string;

@@ -1,5 +1,6 @@
 import type { HotcellError } from '../errors/hotcell-error.ts';
 import type { ExecutionTable, IdempotencyTable, ParkedCallTable, RecordingTable } from './execution-types.ts';
+import type { McpLoginTable, McpPinTable } from './mcp-types.ts';
 import type {
   ApprovalTable,
   AuditTable,
@@ -35,6 +36,8 @@ export interface Store {
   readonly parkedCalls: ParkedCallTable;
   readonly secrets: SecretTable;
   readonly hookApprovals: HookApprovalTable;
+  readonly mcpPins: McpPinTable;
+  readonly mcpLogins: McpLoginTable;
   readonly writtenFiles: WrittenFileTable;
   readonly toolSettings: ToolSettingTable;
   readonly toolSwitches: ToolSwitchTable;

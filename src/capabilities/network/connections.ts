@@ -24,8 +24,18 @@ const poolOptions = {
   maxHeaderSize: 64 * 1024,
 } as const;
 
-/** Makes the connections. `timeoutMs` bounds the wait for one address to answer. */
-export function createConnections({ timeoutMs }: { readonly timeoutMs: number }): Connections {
+/**
+ * Makes the connections. `timeoutMs` bounds the wait for one address to answer; with `isPatient` the answer itself may take as
+ * long as the signal of the request lets it.
+ */
+export function createConnections({
+  timeoutMs,
+  isPatient = false,
+}: {
+  readonly timeoutMs: number;
+  readonly isPatient?: boolean;
+}): Connections {
+  const answerMs = isPatient ? 0 : timeoutMs;
   const pools = new Map<string, Pool>();
   return {
     send: (destination, owner, request, signal) =>
@@ -34,8 +44,8 @@ export function createConnections({ timeoutMs }: { readonly timeoutMs: number })
         method: request.method,
         headers: request.headers.flat(),
         body: request.body ?? null,
-        headersTimeout: timeoutMs,
-        bodyTimeout: timeoutMs,
+        headersTimeout: answerMs,
+        bodyTimeout: answerMs,
         signal,
       }),
     close: async () => {

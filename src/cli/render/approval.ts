@@ -10,6 +10,7 @@ const reasons: Readonly<Record<ApprovalView['reason'], string>> = {
   hybrid: 'the tool asks a person before every call',
   confirm: 'the plugin asks while it runs',
   hook: 'no hook runs before somebody approved its files',
+  mcp: 'nothing of an MCP server runs before somebody approved it; its texts are its own words',
 };
 
 /** Open questions as a table, and how they are answered. */

@@ -13,7 +13,13 @@ const id = Type.String({ minLength: 1, maxLength: 128 });
 
 const approvalView = Type.Object({
   id: Type.String(),
-  kind: Type.Union([Type.Literal('grant'), Type.Literal('call'), Type.Literal('confirm'), Type.Literal('hook')]),
+  kind: Type.Union([
+    Type.Literal('grant'),
+    Type.Literal('call'),
+    Type.Literal('confirm'),
+    Type.Literal('hook'),
+    Type.Literal('mcp'),
+  ]),
   status,
   plugin: Type.String(),
   tool: Type.Optional(Type.String()),
@@ -26,6 +32,7 @@ const approvalView = Type.Object({
     Type.Literal('hybrid'),
     Type.Literal('confirm'),
     Type.Literal('hook'),
+    Type.Literal('mcp'),
   ]),
   question: Type.String(),
   saidBy: Type.Union([Type.Literal('plugin'), Type.Literal('hotcell')], {

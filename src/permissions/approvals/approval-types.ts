@@ -1,11 +1,11 @@
-/** What a person is asked: to grant permissions, to let a call run, to answer a question of a running call, to let a hook run. */
-export type ApprovalKind = 'grant' | 'call' | 'confirm' | 'hook';
+/** What a person is asked: to grant permissions, to let a call run, to answer a question of a running call, to let a hook run, to use an MCP server. */
+export type ApprovalKind = 'grant' | 'call' | 'confirm' | 'hook' | 'mcp';
 
 /** Where a question stands. `withdrawn`: what asked is over, so nobody needs the answer. */
 export type ApprovalStatus = 'open' | 'approved' | 'denied' | 'expired' | 'withdrawn';
 
 /** Why somebody must be asked. */
-export type ApprovalReason = 'permissions' | 'dangerous' | 'hybrid' | 'confirm' | 'hook';
+export type ApprovalReason = 'permissions' | 'dangerous' | 'hybrid' | 'confirm' | 'hook' | 'mcp';
 
 /** A question to a person. */
 export interface ApprovalRequest {

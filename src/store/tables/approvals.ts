@@ -3,8 +3,8 @@ import { readNumber, readNumberOrNull, readText, readTextOrNull, readWord, type 
 import type { ApprovalRow, ApprovalTable } from '../permission-types.ts';
 import { writeNow } from '../sqlite-error.ts';
 
-const kinds = ['grant', 'call', 'confirm', 'hook'] as const;
-const reasons = ['permissions', 'dangerous', 'hybrid', 'confirm', 'hook'] as const;
+const kinds = ['grant', 'call', 'confirm', 'hook', 'mcp'] as const;
+const reasons = ['permissions', 'dangerous', 'hybrid', 'confirm', 'hook', 'mcp'] as const;
 const statuses = ['open', 'approved', 'denied', 'expired', 'withdrawn'] as const;
 
 /** Creates the table of questions to people. */

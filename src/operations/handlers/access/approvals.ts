@@ -12,7 +12,13 @@ import { readGrantScope, requireLastingScope } from './grant-scope.ts';
 const defaultPageSize = 100;
 
 /** What can be done with questions to people. */
-export function createApprovalOperations({ approvals, grantQuestions, units, hooks, keys }: OperationParts): Operation[] {
+export function createApprovalOperations({ approvals, grantQuestions, units, hooks, mcp, keys }: OperationParts): Operation[] {
+  /** Who is told of an approval besides the one who waits for it. */
+  const askers: Partial<Record<Approval['kind'], Pick<typeof hooks | typeof mcp, 'requireAsked' | 'approveAsked'>>> = {
+    hook: hooks,
+    mcp,
+  };
+
   /** Somebody else's question does not exist for a caller. */
   function find(id: string, caller: Caller): Approval {
     const approval = approvals.get(id);
@@ -64,10 +70,10 @@ export function createApprovalOperations({ approvals, grantQuestions, units, hoo
       const isApproved = input.answer === 'approve';
       if (approval.kind !== 'grant' || !isApproved) {
         refuseScope(input, approval);
-        const isHook = approval.kind === 'hook' && isApproved;
-        if (isHook && approval.status === 'open') hooks.requireAsked(approval);
+        const asker = isApproved ? askers[approval.kind] : undefined;
+        if (approval.status === 'open') asker?.requireAsked(approval);
         const answered = approvals.answer(input.id, isApproved ? 'approved' : 'denied', by, input.shownHash);
-        if (isHook) await hooks.approveAsked(answered, caller.id);
+        await asker?.approveAsked(answered, caller.id);
         return viewShort(answered, caller);
       }
       const scope = readGrantScope(input, caller.id);

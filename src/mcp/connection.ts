@@ -1,0 +1,167 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import {
+  type CallToolResult,
+  Client,
+  type ElicitResult,
+  type LoggingMessageNotification,
+  type Progress,
+  type Tool,
+  type Transport,
+} from '@modelcontextprotocol/client';
+import { HotcellError } from '../errors/hotcell-error.ts';
+import { cleanUntrustedText } from '../permissions/untrusted-text.ts';
+import type { HostedCall } from '../tools/hosted/hosted-types.ts';
+import { describeCallFailure, describeConnectFailure, isLost, sayProblem } from './failures.ts';
+import type { AskForm } from './questions/answer-form.ts';
+import type { ReceivedBytes } from './transport/received-bytes.ts';
+
+/** A connection to a server, in either era. */
+export interface Connection {
+  readonly era: 'modern' | 'legacy';
+  /** What the server says of itself. */
+  readonly serverName: string;
+  readonly serverVersion: string;
+  readonly protocolVersion: string;
+  listTools(signal: AbortSignal): Promise<readonly Tool[]>;
+  /** Rejects with a HotcellError, or with the reason of the signal. */
+  callTool(
+    tool: Pick<Tool, 'name' | 'inputSchema'>,
+    args: Readonly<Record<string, unknown>>,
+    call: HostedCall,
+  ): Promise<CallToolResult>;
+  /** Resolves when it is over, with the reason as a sentence. */
+  readonly closed: Promise<string>;
+  close(): Promise<void>;
+}
+
+/** What a connection is opened with. */
+export interface McpConnectionParts {
+  readonly name: string;
+  readonly version: string;
+  readonly transport: Transport;
+  readonly received: ReceivedBytes;
+  /** Whether the newer era is tried first. */
+  readonly isNewerTried: boolean;
+  readonly connectMs: number;
+  /** Must not throw. */
+  readonly onToolsChanged: () => void;
+  readonly askForm: AskForm;
+  readonly signal: AbortSignal;
+}
+
+const maxPages = 50;
+const maxListBytes = 16 * 1024 * 1024;
+/** The journey of a call has its own clock, which stops while a person is asked. */
+const noTimeoutMs = 2 ** 31 - 1;
+const probeMs = 5000;
+
+/** Opens a connection: the newer era when the server speaks it. Rejects with whatever the library or the transport says. */
+export async function openConnection(parts: McpConnectionParts): Promise<Connection> {
+  const { transport, received, signal, connectMs } = parts;
+  const running = new Set<HostedCall>();
+  const current = new AsyncLocalStorage<HostedCall>();
+  const over = Promise.withResolvers<string>();
+  let lastProblem: string | undefined;
+  // The only call under way is meant where the transport does not say which one.
+  const findCall = (): HostedCall | undefined => current.getStore() ?? (running.size === 1 ? [...running][0] : undefined);
+
+  const client = new Client(
+    { name: 'hotcell', version: parts.version },
+    {
+      capabilities: { elicitation: { form: { applyDefaults: true } } },
+      versionNegotiation: { mode: parts.isNewerTried ? 'auto' : 'legacy', probe: { timeoutMs: probeMs } },
+      listMaxPages: maxPages,
+      listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: parts.onToolsChanged } },
+    },
+  );
+  client.onerror = (error) => {
+    lastProblem = sayProblem(error);
+  };
+  client.onclose = () => over.resolve(lastProblem ?? 'The server closed the connection.');
+  client.setRequestHandler('elicitation/create', async ({ params }): Promise<ElicitResult> => {
+    const call = findCall();
+    if (call === undefined || 'url' in params) return { action: 'decline' };
+    return parts.askForm({ message: params.message, schema: params.requestedSchema }, call);
+  });
+  client.setNotificationHandler('notifications/message', ({ params }) => {
+    const call = findCall();
+    if (call !== undefined) logMessage(call, params);
+  });
+  await client.connect(transport, { signal, timeout: connectMs });
+  const info = client.getServerVersion();
+  const capabilities = client.getServerCapabilities() ?? {};
+  const era = client.getProtocolEra() ?? 'legacy';
+  if (era === 'legacy' && capabilities.logging !== undefined) {
+    await client.setLoggingLevel('info', { signal, timeout: connectMs }).catch(() => undefined);
+  }
+  // News of the newer era come on a stream of their own: without it the connection is made anew.
+  void client.autoOpenedSubscription?.closed.then((why) => {
+    if (why !== 'local') void client.close();
+  });
+
+  return {
+    era,
+    serverName: cleanUntrustedText(info?.title ?? info?.name ?? '', 100),
+    serverVersion: info?.version ?? '',
+    protocolVersion: client.getNegotiatedProtocolVersion() ?? '',
+    async listTools(listSignal) {
+      if (capabilities.tools === undefined) return [];
+      const flooded = new AbortController();
+      const endWatch = received.watch(maxListBytes, () => flooded.abort());
+      try {
+        const options = {
+          signal: AbortSignal.any([listSignal, flooded.signal]),
+          timeout: connectMs,
+          cacheMode: 'refresh',
+        } as const;
+        return (await client.listTools(undefined, options)).tools;
+      } catch (error) {
+        listSignal.throwIfAborted();
+        if (flooded.signal.aborted) throw new HotcellError('mcp-unreachable', `Its tools take more than ${maxListBytes} bytes.`);
+        throw describeConnectFailure(error, parts.name);
+      } finally {
+        endWatch();
+      }
+    },
+    async callTool(tool, args, call) {
+      running.add(call);
+      try {
+        return await current.run(call, () =>
+          client.callTool(
+            { name: tool.name, arguments: args },
+            {
+              signal: call.signal,
+              timeout: noTimeoutMs,
+              maxTotalTimeout: noTimeoutMs,
+              toolDefinition: tool,
+              onprogress: (progress) => call.onProgress(readProgress(progress)),
+            },
+          ),
+        );
+      } catch (error) {
+        call.signal.throwIfAborted();
+        if (isLost(error)) void client.close();
+        throw describeCallFailure(error, parts.name);
+      } finally {
+        running.delete(call);
+      }
+    },
+    closed: over.promise,
+    close: () => client.close(),
+  };
+}
+
+function readProgress({ progress, total, message }: Progress) {
+  return {
+    done: progress,
+    ...(total === undefined ? {} : { total }),
+    ...(message === undefined ? {} : { message: cleanUntrustedText(message, 500) }),
+  };
+}
+
+const warnLevels: ReadonlySet<string> = new Set(['warning', 'error', 'critical', 'alert', 'emergency']);
+
+function logMessage(call: HostedCall, { level, data }: LoggingMessageNotification['params']): void {
+  const text = typeof data === 'string' ? data : (JSON.stringify(data) ?? '');
+  call.onOutput(warnLevels.has(level) ? 'stderr' : 'stdout', Buffer.from(`${cleanUntrustedText(text, 4000)}\n`));
+}

@@ -1,0 +1,60 @@
+import { ProtocolError, SdkError, SdkHttpError, UnauthorizedError } from '@modelcontextprotocol/client';
+import { HotcellError } from '../errors/hotcell-error.ts';
+import { cleanUntrustedText } from '../permissions/untrusted-text.ts';
+
+/** Why a connection or a call failed, as a sentence for people. */
+export function sayProblem(error: unknown): string {
+  const own = findOwn(error);
+  if (own !== undefined) return own.message;
+  if (error instanceof UnauthorizedError) return 'The server wants a login.';
+  const code = findCode(error);
+  if (code === 'ENOENT') return 'There is no such program.';
+  if (code === 'EACCES') return 'The program may not be started.';
+  return cleanUntrustedText(error instanceof Error ? error.message : String(error), 500);
+}
+
+/** Why a server could not be connected to; `wantsLogin` is a fact of it. */
+export function describeConnectFailure(error: unknown, server: string): HotcellError {
+  const wantsLogin = error instanceof UnauthorizedError || (error instanceof SdkHttpError && error.status === 401);
+  const own = findOwn(error);
+  return new HotcellError('mcp-unreachable', wantsLogin ? 'The server wants a login.' : sayProblem(error), {
+    cause: error,
+    facts: { wantsLogin },
+    ...(wantsLogin ? { fix: `Log in: hotcell mcp login ${server}` } : own === undefined ? {} : { fix: own.fix }),
+  });
+}
+
+/** The connection cannot be used any more, or the server does not know it. */
+export function isLost(error: unknown): boolean {
+  if (error instanceof SdkHttpError) return error.status === 404 || (error.status ?? 0) >= 500;
+  return !(error instanceof ProtocolError) && (findOwn(error)?.code === 'network-failed' || error instanceof SdkError);
+}
+
+/** Why a call failed; `neverBegun` is a fact of it when nothing of it can have been done. */
+export function describeCallFailure(error: unknown, server: string): HotcellError {
+  const own = findOwn(error);
+  if (own !== undefined && own.code !== 'network-failed') return own;
+  if (error instanceof ProtocolError) {
+    const said = cleanUntrustedText(error.message, 2000);
+    return new HotcellError('mcp-tool-failed', `The server "${server}" answers: ${said}`, { cause: error });
+  }
+  const isUnknownSession = error instanceof SdkHttpError && error.status === 404;
+  return new HotcellError('mcp-unreachable', `The server "${server}" did not answer: ${sayProblem(error)}`, {
+    cause: error,
+    facts: { neverBegun: isUnknownSession || findCode(error) === 'ECONNREFUSED' },
+    ...(error instanceof UnauthorizedError ? { fix: `Log in: hotcell mcp login ${server}` } : {}),
+  });
+}
+
+function findOwn(error: unknown): HotcellError | undefined {
+  for (let each = error; each instanceof Error; each = each.cause) if (each instanceof HotcellError) return each;
+  return undefined;
+}
+
+/** The code of the operating system, wherever in the chain it stands. */
+function findCode(error: unknown): string | undefined {
+  for (let each = error; each instanceof Error; each = each.cause) {
+    if ('code' in each && typeof each.code === 'string' && /^E[A-Z]+$/.test(each.code)) return each.code;
+  }
+  return undefined;
+}

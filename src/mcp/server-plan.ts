@@ -1,0 +1,99 @@
+import { hash } from 'node:crypto';
+import type { McpServerSetting } from '../config/mcp-settings.ts';
+import { parseNetEntry } from '../permissions/net-grammar.ts';
+import { canonicalJson } from '../tools/canonical-json.ts';
+
+/** How a server is reached, read from its entry in the config. */
+export type ServerPlan = StdioPlan | HttpPlan;
+
+/** It is a program that the daemon starts. */
+export interface StdioPlan {
+  readonly by: 'stdio';
+  readonly command: string;
+  readonly args: readonly string[];
+  /** Values may hold `${secret:NAME}`. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+  /** The image of the container that it runs in. */
+  readonly container?: string;
+  readonly containerNetwork: boolean;
+  /** SHA-256 (hex) of everything that consent is given to: no value of the environment. */
+  readonly commandHash: string;
+}
+
+/** It answers at a URL. */
+export interface HttpPlan {
+  readonly by: 'http';
+  readonly url: URL;
+  /** Undefined: the streamable one, and the older one for a server that does not know it. */
+  readonly transport: 'http' | 'sse' | undefined;
+  /** Values may hold `${secret:NAME}`. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Places that the operator named, in the grammar of `net`; the URL's own place is among them. */
+  readonly net: readonly string[];
+  readonly auth: McpServerSetting['auth'];
+}
+
+/** What a server is called: a tool of it is `NAME/TOOL`. */
+const serverNamePattern = /^[A-Za-z0-9_-]{1,64}$/;
+
+/** Reads an entry; the reason when it cannot be used, as a sentence. */
+export function planServer(
+  name: string,
+  setting: McpServerSetting,
+): ServerPlan | { readonly by: 'nothing'; readonly reason: string } {
+  const refuse = (reason: string) => ({ by: 'nothing', reason }) as const;
+  if (!serverNamePattern.test(name)) return refuse('The name of a server has letters, digits, _ and -, at most 64 of them.');
+  const { url, command } = setting;
+  if ((url === undefined) === (command === undefined)) return refuse('A server has either a url or a command.');
+  return command === undefined ? planHttp(url ?? '', setting) : planProgram(command, setting);
+}
+
+function planProgram(command: string, setting: McpServerSetting): StdioPlan {
+  const { args = [], env = {}, cwd, container, containerNetwork = false } = setting;
+  const names = Object.keys(env).sort();
+  const consent = { command, args, names, cwd, container, containerNetwork, secrets: listSecrets(Object.values(env)) };
+  return {
+    by: 'stdio',
+    command,
+    args,
+    env,
+    containerNetwork,
+    ...(cwd === undefined ? {} : { cwd }),
+    ...(container === undefined ? {} : { container }),
+    commandHash: hash('sha256', canonicalJson(consent)),
+  };
+}
+
+function planHttp(text: string, setting: McpServerSetting): ReturnType<typeof planServer> {
+  const refuse = (reason: string) => ({ by: 'nothing', reason }) as const;
+  const url = URL.parse(text);
+  if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:'))
+    return refuse('Its url is no http: or https: URL.');
+  if (url.username !== '' || url.password !== '') return refuse('Its url holds user-info: put it into a header, as a secret.');
+  const { headers = {}, net = [], transport, auth } = setting;
+  const entries = [`${url.hostname}:${url.port || (url.protocol === 'https:' ? '443' : '80')}`, ...net].map(parseNetEntry);
+  const wrong = entries.find((entry) => !entry.ok);
+  if (wrong?.ok === false) return refuse(`An entry of its net ${wrong.reason}.`);
+  return {
+    by: 'http',
+    url,
+    transport,
+    headers,
+    net: entries.flatMap((entry) => (entry.ok ? [entry.entry] : [])),
+    auth,
+  };
+}
+
+const secretPattern = /\$\{secret:([A-Za-z_][A-Za-z0-9_.-]{0,127})\}/g;
+
+/** The names of the secrets in texts, in order. */
+export function listSecrets(texts: readonly string[]): string[] {
+  const found = texts.flatMap((text) => [...text.matchAll(secretPattern)].map(([, name = '']) => name));
+  return [...new Set(found)].sort();
+}
+
+/** The text with `${secret:NAME}` replaced by what `read` answers. */
+export function fillText(text: string, read: (name: string) => string): string {
+  return text.replace(secretPattern, (_, name: string) => read(name));
+}

@@ -1,0 +1,133 @@
+import { hash } from 'node:crypto';
+import type { Tool } from '@modelcontextprotocol/client';
+import { nestsDeeper } from '../../config/json-nesting.ts';
+import { isObject } from '../../config/json-object.ts';
+import { cleanUntrustedText } from '../../permissions/untrusted-text.ts';
+import { canonicalJson } from '../../tools/canonical-json.ts';
+import { isBoundedSchema } from '../../tools/validation/prepare-schema.ts';
+import type { JsonSchema, ToolFlags } from '../../units/tool-manifest.ts';
+
+/** A tool of a server as it can be served. */
+export interface ServerTool {
+  /** As the server calls it. */
+  readonly name: string;
+  /** SHA-256 (hex) of the definition. */
+  readonly hash: string;
+  /** Everything that is shown to models or decides about calls, as canonical JSON: what is approved. */
+  readonly definitionJson: string;
+  readonly description: string;
+  readonly input: JsonSchema;
+  readonly output?: JsonSchema;
+  readonly flags: ToolFlags;
+  readonly idempotent: boolean;
+  /** What the library reads its headers from. Outputs it does not check: the journey of the call does, with bounds. */
+  readonly called: Pick<Tool, 'name' | 'inputSchema'>;
+}
+
+/** The tools of a server, and why some of what it lists cannot be served. */
+export interface ServerTools {
+  readonly tools: readonly ServerTool[];
+  readonly problems: readonly string[];
+}
+
+const maxTools = 1000;
+const maxDescriptionChars = 8192;
+const maxDefinitionChars = 128 * 1024;
+const maxDefinitionDepth = 200;
+const maxListChars = 4 * 1024 * 1024;
+const maxProblems = 20;
+const namePattern = /^[A-Za-z0-9_.-]{1,128}$/;
+
+/** Reads what a server lists. All of it is untrusted: texts are tamed, what is too large or clashes is left out and named. */
+export function readTools(listed: readonly Tool[]): ServerTools {
+  const problems: string[] = [];
+  const tools = new Map<string, ServerTool>();
+  let chars = 0;
+  const refuse = (name: string, reason: string): void => {
+    if (problems.length < maxProblems) problems.push(`The tool "${cleanUntrustedText(name, 60)}" ${reason}.`);
+  };
+  for (const raw of listed.slice(0, maxTools)) {
+    const { name } = raw;
+    if (!namePattern.test(name)) refuse(name, 'has a name that no tool can have: letters, digits, _ . - and at most 128 of them');
+    else if (tools.has(name)) refuse(name, 'is listed twice; the first one counts');
+    else {
+      const tool = readTool(raw);
+      if (typeof tool === 'string') refuse(name, tool);
+      else if (chars + tool.definitionJson.length > maxListChars)
+        refuse(name, 'is one too many: all definitions of a server together are too large');
+      else {
+        chars += tool.definitionJson.length;
+        tools.set(name, tool);
+      }
+    }
+  }
+  if (listed.length > maxTools) problems.push(`The server lists more than ${maxTools} tools; the others are left out.`);
+  return { tools: [...tools.values()], problems };
+}
+
+function readTool(raw: Tool): ServerTool | string {
+  const { name, title, description, inputSchema, outputSchema, annotations } = raw;
+  if (!isBoundedSchema(inputSchema)) return 'has an input schema that is too large or nested too deep';
+  if (outputSchema !== undefined && !isBoundedSchema(outputSchema))
+    return 'has an output schema that is too large or nested too deep';
+  const definitionJson = writeDefinition({ name, title, description, inputSchema, outputSchema, annotations });
+  if (definitionJson === undefined)
+    return `has a definition of more than ${maxDefinitionChars} characters, or one nested too deep`;
+  const { destructiveHint, readOnlyHint, idempotentHint } = annotations ?? {};
+  return {
+    name,
+    hash: hash('sha256', definitionJson),
+    definitionJson,
+    description: tameText([title ?? annotations?.title, description].filter((text) => text !== undefined).join('\n')),
+    input: tameSchema(inputSchema),
+    ...(outputSchema === undefined ? {} : { output: tameSchema(outputSchema) }),
+    flags: {
+      isResearch: false,
+      isSideEffect: false,
+      isDeep: false,
+      isDangerous: destructiveHint === true && readOnlyHint !== true,
+      isElevated: false,
+      isParallelSafe: readOnlyHint === true,
+    },
+    idempotent: readOnlyHint === true || idempotentHint === true,
+    called: { name, inputSchema },
+  };
+}
+
+function writeDefinition(definition: object): string | undefined {
+  try {
+    const json = canonicalJson(definition);
+    return json.length <= maxDefinitionChars && !nestsDeeper(json, maxDefinitionDepth) ? json : undefined;
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
+/** Line by line, so that lists stay lists. */
+function tameText(text: string): string {
+  const bounded = text.slice(0, maxDescriptionChars);
+  const lines = bounded.split('\n').map((line) => cleanUntrustedText(line, maxDescriptionChars));
+  const tamed = lines
+    .join('\n')
+    .replace(/\n{3,}/g, '\n\n')
+    .trim();
+  return bounded.length === text.length ? tamed : `${tamed}…`;
+}
+
+/** Only what is read as prose: names and constants are compared, so they stay as they are. */
+function tameSchema(schema: Readonly<Record<string, unknown>>): JsonSchema {
+  const tamed = tame(schema);
+  return isObject(tamed) ? tamed : {};
+}
+
+function tame(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(tame);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, member]) => {
+      const isProse = (key === 'description' || key === 'title' || key === '$comment') && typeof member === 'string';
+      return [key, isProse ? tameText(member) : tame(member)];
+    }),
+  );
+}
