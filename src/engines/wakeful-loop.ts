@@ -9,17 +9,31 @@ export interface LoopWaker {
   note(isSingle: boolean): void;
 }
 
+/** What a loop that stays awake does about answers that nothing announces. */
+export interface AwakeLoop {
+  /** True while an answer is still to come. */
+  readonly isAwaited: () => boolean;
+  /** It stays awake from now on. */
+  readonly begin?: () => void;
+  /** Takes the answers that are there. */
+  readonly look?: () => void;
+  /** It goes to sleep: answers must be announced again. */
+  readonly end?: () => void;
+}
+
 /**
  * Where single short calls follow each other the event loop stays awake for their answers, since being woken takes longer
- * than most calls. Everything else that is ready has its turn in between. `isAwaited` says whether an answer is still to come.
+ * than most calls. Everything else that is ready has its turn in between.
  */
-export function createLoopWaker(isAwaited: () => boolean): LoopWaker {
+export function createLoopWaker({ isAwaited, begin, look, end }: AwakeLoop): LoopWaker {
   let singles = 0;
   let until = 0;
   let isTurning = false;
   const turn = (): void => {
+    look?.();
     isTurning = singles > 0 && isAwaited() && performance.now() < until;
     if (isTurning) setImmediate(turn);
+    else end?.();
   };
   return {
     note(isSingle) {
@@ -28,6 +42,7 @@ export function createLoopWaker(isAwaited: () => boolean): LoopWaker {
       until = performance.now() + AWAKE_MS;
       if (isTurning) return;
       isTurning = true;
+      begin?.();
       setImmediate(turn);
     },
   };

@@ -54,7 +54,7 @@ export function createExtismEngine(options: ExtismEngineOptions = {}): Engine {
   const closing = new AbortController();
   let running = 0;
   let lastTookMs = 0;
-  const loopWaker = createLoopWaker(() => running === 1);
+  const loopWaker = createLoopWaker({ isAwaited: () => running === 1 });
 
   const describeTools = async ({ limits }: LoadRequest, compiled: CompiledModule): Promise<unknown> => {
     const { sidecar, module, key } = compiled;

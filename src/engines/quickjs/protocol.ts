@@ -10,6 +10,8 @@ export interface WorkerSetup {
   readonly lazyModules: Readonly<Record<string, string>>;
   /** Int32s that both sides write: see control.ts. */
   readonly control: SharedArrayBuffer;
+  /** Where the usual calls and their ends lie: see mailbox.ts. */
+  readonly mailbox: SharedArrayBuffer;
 }
 
 /** Limits of one slice: what is left of the limits of the call. */

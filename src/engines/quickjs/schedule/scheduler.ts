@@ -2,13 +2,13 @@ import { type Candidacy, createFairQueue } from '../../../queues/fair-queue.ts';
 import { createLoopWaker } from '../../wakeful-loop.ts';
 import type { CellCall, CellMemory } from '../cell-call.ts';
 import type { LoadEnd } from '../load-result.ts';
-import type { CallSliceResult, FromWorker, ParkedMessage, WorkerSetup } from '../protocol.ts';
+import type { CallSliceResult, FromWorker, ParkedMessage } from '../protocol.ts';
 import type { CellPlaces } from './cell-places.ts';
 import { Pace } from './pace.ts';
 import { defaultBudget } from './slice-budget.ts';
 import { orderSlice } from './slice-order.ts';
 import { type LoadJob, ThreadWork, type WorkItem } from './thread-work.ts';
-import { findIdleThread, type LoadOrder, WorkerThread } from './worker-thread.ts';
+import { findIdleThread, type LoadOrder, type ThreadSetup, WorkerThread } from './worker-thread.ts';
 
 /** A slice may take this much longer than its time on the processor before its thread is ended. */
 const GRACE_MS = 500;
@@ -44,13 +44,24 @@ export interface SchedulerHandlers {
 export class Scheduler {
   /** Where the cells of calls lie. */
   readonly places: CellPlaces;
-  readonly #setup: Omit<WorkerSetup, 'control'>;
+  readonly #setup: ThreadSetup;
   readonly #size: { readonly min: number; readonly max: number };
   readonly #handlers: SchedulerHandlers;
   readonly #threads = new Set<WorkerThread>();
   /** Told to end, not gone yet, and replaced already. */
   readonly #lingering = new Set<WorkerThread>();
-  readonly #loopWaker = createLoopWaker(() => this.#work.size === 1);
+  readonly #loopWaker = createLoopWaker({
+    isAwaited: () => this.#work.size === 1,
+    begin: () => {
+      for (const thread of this.#threads) thread.stayAwake();
+    },
+    look: () => {
+      for (const thread of this.#threads) thread.takeEnds();
+    },
+    end: () => {
+      for (const thread of this.#threads) thread.sleep();
+    },
+  });
   readonly #work = new Map<WorkerThread, ThreadWork>();
   readonly #pace = new Pace();
   readonly #calls = createFairQueue<CellCall>();
@@ -59,7 +70,7 @@ export class Scheduler {
   #closed = false;
 
   constructor(
-    setup: Omit<WorkerSetup, 'control'>,
+    setup: ThreadSetup,
     parts: { size: { min: number; max: number }; places: CellPlaces; handlers: SchedulerHandlers },
   ) {
     const { size } = parts;
@@ -115,6 +126,8 @@ export class Scheduler {
   watch(now: number): void {
     let areAllBusy = true;
     for (const thread of this.#threads) {
+      // A slice that does not look at the clock does not ring for those before it either.
+      thread.takeEnds();
       const work = this.#work.get(thread);
       const elapsed = work ? now - work.startedAt : 0;
       if (elapsed < SATURATION_MS) areAllBusy = false;

@@ -1,7 +1,8 @@
 import { Worker } from 'node:worker_threads';
 import { codeCacheEnvironment } from '../../../config/code-cache.ts';
+import { bell, MAILBOX_BYTES, MainMailbox } from '../mailbox.ts';
 import { packSlices, unpackResult } from '../packed-messages.ts';
-import type { CallSlice, FromWorker, LoadSlice, PackedFromWorker, ToWorker, WorkerSetup } from '../protocol.ts';
+import type { CallSlice, FromWorker, LoadSlice, PackedFromWorker, PackedResult, ToWorker, WorkerSetup } from '../protocol.ts';
 import { CONTROL_BYTES, readLooks, resetClaims, takeSliceBack } from './control.ts';
 
 /** Images that a worker keeps ready; each takes about a megabyte. */
@@ -11,6 +12,9 @@ const workerFile = new URL(import.meta.url.endsWith('.ts') ? '../worker/worker.t
 /** A slice as the scheduler hands it over: serial numbers belong to the thread. */
 export type SliceOrder = Omit<CallSlice, 'serial'>;
 
+/** What a thread is started with, but for the memory that it shares. */
+export type ThreadSetup = Omit<WorkerSetup, 'control' | 'mailbox'>;
+
 /** One worker thread and what the main thread knows of it. */
 export class WorkerThread {
   #state: 'starting' | 'idle' | 'busy' | 'ending' = 'starting';
@@ -19,12 +23,14 @@ export class WorkerThread {
   readonly ready: Promise<void>;
   readonly #worker: Worker;
   readonly #control: Int32Array;
+  readonly #mailbox: MainMailbox;
+  readonly #onEnd: (end: PackedResult) => void;
   readonly #images = new Map<string, true>();
   #serial = 0;
   #endingSince = Number.POSITIVE_INFINITY;
 
   constructor(
-    setup: Omit<WorkerSetup, 'control'>,
+    setup: ThreadSetup,
     handlers: {
       onMessage: (thread: WorkerThread, message: FromWorker) => void;
       onExit: (thread: WorkerThread, reason: string) => void;
@@ -32,8 +38,11 @@ export class WorkerThread {
   ) {
     const control = new SharedArrayBuffer(CONTROL_BYTES);
     this.#control = new Int32Array(control);
+    const mailbox = new SharedArrayBuffer(MAILBOX_BYTES);
+    this.#mailbox = new MainMailbox(mailbox, () => this.#worker.postMessage(bell));
+    this.#onEnd = (end) => handlers.onMessage(this, unpackResult(end));
     this.#worker = new Worker(workerFile, {
-      workerData: { ...setup, control } satisfies WorkerSetup,
+      workerData: { ...setup, control, mailbox } satisfies WorkerSetup,
       // A deep guest stack must never meet the end of the host's: an exception of the host inside WebAssembly leaks C stack.
       resourceLimits: { stackSizeMb: 64 },
       env: codeCacheEnvironment(),
@@ -42,13 +51,18 @@ export class WorkerThread {
     });
     let failure = 'the thread ended';
     this.ready = new Promise((resolve) => {
-      this.#worker.on('message', (packed: PackedFromWorker) => {
+      this.#worker.on('message', (packed: PackedFromWorker | typeof bell) => {
+        if (packed === bell) {
+          this.sleep();
+          return;
+        }
         const message = 'type' in packed ? packed : unpackResult(packed);
         if (message.type === 'ready') resolve();
         handlers.onMessage(this, message);
       });
       this.#worker.on('exit', () => {
         resolve();
+        this.takeEnds();
         handlers.onExit(this, failure);
       });
     });
@@ -83,7 +97,8 @@ export class WorkerThread {
     resetClaims(this.#control);
     const slices = orders.map((order) => ({ ...order, serial: ++this.#serial }));
     const moved = slices.flatMap(({ delta }) => (delta?.buffer instanceof ArrayBuffer ? [delta.buffer] : []));
-    this.#worker.postMessage((packSlices(slices) ?? { type: 'calls', slices }) satisfies ToWorker, moved);
+    const packed = packSlices(slices);
+    if (packed === undefined || !this.#mailbox.send(packed)) this.#post(packed ?? { type: 'calls', slices }, moved);
     return slices.map((slice) => slice.serial);
   }
 
@@ -91,7 +106,7 @@ export class WorkerThread {
   runLoad(order: LoadOrder): number {
     this.#state = 'busy';
     this.#serial++;
-    this.#worker.postMessage({ type: 'load', ...order, serial: this.#serial } satisfies ToWorker);
+    this.#post({ type: 'load', ...order, serial: this.#serial });
     return this.#serial;
   }
 
@@ -117,12 +132,27 @@ export class WorkerThread {
 
   forget(programKeys: readonly string[], cellIds: readonly number[]): void {
     for (const key of programKeys) this.#images.delete(key);
-    this.#worker.postMessage({ type: 'forget', programKeys, cellIds } satisfies ToWorker);
+    this.#post({ type: 'forget', programKeys, cellIds });
   }
 
   /** Asks for the memory of the cell that lies in the idle thread, or to put it into a file. */
   park(cellId: number, file: string | undefined): void {
-    this.#worker.postMessage({ type: 'park', cellId, ...(file !== undefined && { file }) } satisfies ToWorker);
+    this.#post({ type: 'park', cellId, ...(file !== undefined && { file }) });
+  }
+
+  /** The thread need not ring for the ends of calls: they are taken as they come. */
+  stayAwake(): void {
+    this.#mailbox.stayAwake();
+  }
+
+  /** Takes the ends of calls that are there. */
+  takeEnds(): void {
+    this.#mailbox.take(this.#onEnd);
+  }
+
+  /** The same, and the thread rings for those that come. */
+  sleep(): void {
+    this.#mailbox.takeAndSleep(this.#onEnd);
   }
 
   /** Asks a slice to stop at the next look at the clock. */
@@ -133,6 +163,11 @@ export class WorkerThread {
   /** Changes whenever the slice that runs has looked at the clock. */
   looks(): number {
     return readLooks(this.#control);
+  }
+
+  #post(message: ToWorker, transfer: ArrayBuffer[] = []): void {
+    this.#mailbox.notePosted();
+    this.#worker.postMessage(message, transfer);
   }
 
   async terminate(): Promise<void> {

@@ -36,6 +36,7 @@ export class SliceRunner {
   readonly #control: Int32Array;
   readonly #makeInstance: () => Promise<Instance>;
   readonly #post: (message: ParkedMessage, transfer: ArrayBuffer[]) => void;
+  readonly #onLook: (nowMs: number) => void;
   readonly #images = new Map<string, Reference>();
   #cell: Cell | undefined;
   #host: SliceHost | undefined;
@@ -54,6 +55,8 @@ export class SliceRunner {
       makeInstance: () => Promise<Instance>;
       answerNow: AnswerNow;
       post: (message: ParkedMessage, transfer: ArrayBuffer[]) => void;
+      /** Hears that the slice looked at the clock, as performance.now() tells. */
+      onLook: (nowMs: number) => void;
     },
   ) {
     const { bytes, top } = setup.base.reference;
@@ -66,6 +69,7 @@ export class SliceRunner {
     this.#makeInstance = parts.makeInstance;
     this.#answerNow = parts.answerNow;
     this.#post = parts.post;
+    this.#onLook = parts.onLook;
   }
 
   /** True when the next slice must not start in the present cell. One that only grew waits until its resident is out. */
@@ -265,6 +269,7 @@ export class SliceRunner {
     }
     if (this.#checkMemory()) return true;
     const now = performance.now();
+    this.#onLook(now);
     if (now < this.#deadline) return false;
     const left = this.#cpuBudgetMs - this.#usedCpuMs();
     if (left <= 0) {

@@ -3,8 +3,9 @@ import { runInNewContext } from 'node:vm';
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { createInstanceMaker } from '../cell/instance.ts';
 import { createHostAnswers } from '../host-answers/host-answers.ts';
+import { bell, ThreadMailbox } from '../mailbox.ts';
 import { countSlices, packResult, unpackSlices } from '../packed-messages.ts';
-import type { CallSlice, LoadSlice, PackedFromWorker, ToWorker, WorkerSetup } from '../protocol.ts';
+import type { CallSlice, CallSliceResult, LoadSlice, PackedFromWorker, ToWorker, WorkerSetup } from '../protocol.ts';
 import { claimSlice } from '../schedule/control.ts';
 import { SliceRunner } from './slice-runner.ts';
 
@@ -17,6 +18,8 @@ const STREAM_MS = 1;
 /** How long the thread waits awake for the next message of a stream, and at most without a look at its timers. */
 const LINGER_MS = 0.1;
 const maxLingerMs = 20;
+/** The end of a call waits this long for those of the calls that travel with it, so that one bell rings for all. */
+const RING_MS = 0.3;
 /** So many single calls in a row look as if they went on. */
 const MANY_SINGLES = 8;
 
@@ -25,11 +28,34 @@ await serve(parentPort, workerData as WorkerSetup);
 
 /** Runs slices one after the other; a worn-out cell is replaced after its slice was answered. */
 async function serve(port: MessagePort, setup: WorkerSetup): Promise<void> {
-  const post = (message: PackedFromWorker, transfer: ArrayBuffer[] = []) => port.postMessage(message, transfer);
+  const mailbox = new ThreadMailbox(setup.mailbox, () => port.postMessage(bell));
+  /** When the first end was laid down for which nobody rang yet. */
+  let unrungSince = Number.POSITIVE_INFINITY;
+
+  function post(message: PackedFromWorker, transfer: ArrayBuffer[] = []): void {
+    mailbox.close();
+    port.postMessage(message, transfer);
+  }
+
+  function answer(result: CallSliceResult): void {
+    const packed = packResult(result);
+    if ('type' in packed || !mailbox.send(packed)) post(packed);
+    else if (unrungSince === Number.POSITIVE_INFINITY) unrungSince = performance.now();
+  }
+
+  function ring(): void {
+    if (unrungSince === Number.POSITIVE_INFINITY) return;
+    unrungSince = Number.POSITIVE_INFINITY;
+    mailbox.ringIfAsleep();
+  }
+
   const runner = new SliceRunner(setup, {
     makeInstance: await createInstanceMaker(setup.module),
     answerNow: createHostAnswers({ lazyModules: setup.lazyModules }),
     post,
+    onLook: (now) => {
+      if (now - unrungSince > RING_MS) ring();
+    },
   });
   await runner.prepare();
   const control = new Int32Array(setup.control);
@@ -45,6 +71,11 @@ async function serve(port: MessagePort, setup: WorkerSetup): Promise<void> {
     });
   }
 
+  async function untilRenewed(): Promise<void> {
+    ring();
+    await renewal;
+  }
+
   async function runLoad(slice: LoadSlice): Promise<void> {
     if (renewal) await renewal;
     const result = runner.load(slice);
@@ -55,14 +86,15 @@ async function serve(port: MessagePort, setup: WorkerSetup): Promise<void> {
   async function runCalls(slices: readonly CallSlice[]): Promise<void> {
     for (const [index, slice] of slices.entries()) {
       if (!claimSlice(control, index)) continue;
-      if (renewal) await renewal;
+      if (renewal) await untilRenewed();
       if (runner.mustChangeCell(slice.cellId)) {
         renew();
-        await renewal;
+        await untilRenewed();
       }
-      post(packResult(runner.call(slice)));
+      answer(runner.call(slice));
       renew();
     }
+    ring();
   }
 
   function handle(message: ToWorker): void {
@@ -87,11 +119,8 @@ async function serve(port: MessagePort, setup: WorkerSetup): Promise<void> {
     }
   }
 
-  const linger = createLinger(port, handle, () => renewal === undefined);
-  port.on('message', (message: ToWorker) => {
-    handle(message);
-    linger(message);
-  });
+  const readOn = createReader({ port, mailbox, handle, mayGoOn: () => renewal === undefined });
+  port.on('message', readOn);
   post({ type: 'ready' });
 }
 
@@ -99,28 +128,50 @@ async function serve(port: MessagePort, setup: WorkerSetup): Promise<void> {
  * Where single calls follow each other the thread stays awake for the next one: being woken takes longer than most calls.
  * Where several arrive at once there is no time to be gained, and somebody else may want the processor.
  */
-function createLinger(port: MessagePort, handle: (message: ToWorker) => void, mayGoOn: () => boolean): (last: ToWorker) => void {
+function createReader(parts: {
+  readonly port: MessagePort;
+  readonly mailbox: ThreadMailbox;
+  readonly handle: (message: ToWorker) => void;
+  readonly mayGoOn: () => boolean;
+}): (message: ToWorker | typeof bell) => void {
+  const { port, mailbox, handle, mayGoOn } = parts;
   let singles = 0;
   let lastAt = 0;
 
-  function note(message: ToWorker): boolean {
+  function take(message: ToWorker): void {
+    handle(message);
     const now = performance.now();
     singles = countSlices(message) === 1 && now - lastAt < STREAM_MS ? singles + 1 : 0;
     lastAt = now;
-    return singles >= MANY_SINGLES;
   }
 
-  return (last) => {
-    let isStream = note(last);
+  function takePosted(message: ToWorker | typeof bell): void {
+    if (message === bell) return;
+    mailbox.noteHandled();
+    mailbox.close();
+    take(message);
+  }
+
+  /** Takes what comes until nothing is there any more, or nothing came for a while where calls follow each other. */
+  function readOn(): void {
+    mailbox.stayAwake();
     const startedAt = performance.now();
-    for (let until = startedAt + LINGER_MS; isStream && mayGoOn() && performance.now() < until; ) {
-      const next = receiveMessageOnPort(port);
-      if (!next) continue;
-      const message = next.message as ToWorker;
-      handle(message);
-      isStream = note(message);
-      until = Math.min(performance.now() + LINGER_MS, startedAt + maxLingerMs);
+    for (let now = startedAt; now < startedAt + maxLingerMs; now = performance.now()) {
+      const trip = mailbox.receive();
+      if (trip) {
+        take(trip);
+        continue;
+      }
+      if (singles < MANY_SINGLES || now >= Math.max(lastAt, startedAt) + LINGER_MS || !mayGoOn()) break;
+      const next = mailbox.hasPosted() ? receiveMessageOnPort(port) : undefined;
+      if (next) takePosted(next.message as ToWorker | typeof bell);
     }
+    if (!mailbox.sleep()) setImmediate(readOn);
+  }
+
+  return (message) => {
+    takePosted(message);
+    readOn();
   };
 }
 
