@@ -2,3 +2,11 @@
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
+
+/** Freezes a value and everything in it. */
+export function freezeDeep<Data>(value: Data): Data {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
+  Object.freeze(value);
+  for (const inner of Object.values(value)) freezeDeep(inner);
+  return value;
+}

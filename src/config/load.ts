@@ -3,7 +3,7 @@ import Value from 'typebox/value';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import { checkSettings, isPlainObject, type SettingProblem } from './check-settings.ts';
 import type { Config } from './config-types.ts';
-import { freezeDeep } from './freeze.ts';
+import { freezeDeep } from './json-object.ts';
 import { mergeLayers, resolvePaths } from './merge.ts';
 import { findModelProblems } from './model-settings.ts';
 import type { PermissionSet } from './permission-set.ts';

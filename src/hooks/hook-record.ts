@@ -3,7 +3,6 @@ import { HotcellError } from '../errors/hotcell-error.ts';
 import type { HookApprovalRow } from '../store/permission-types.ts';
 import type { ToolEntry } from '../tools/tool-types.ts';
 import { readHookFiles, readHookSignature } from './hook-files.ts';
-import { decideHookState } from './hook-state.ts';
 import type { HookFiles, HookManifest, HookPlace, HookState, HookView } from './hook-types.ts';
 import { readHookManifest } from './manifest.ts';
 
@@ -100,4 +99,23 @@ export class HookRecord {
         : { approval: { contentHash: approval.contentHash, by: approval.approvedBy, atMs: approval.approvedAtMs } }),
     };
   }
+}
+
+/** What decides where a hook stands. */
+interface HookFacts {
+  /** Why it cannot be approved as it is. */
+  readonly problem?: string | undefined;
+  readonly contentHash: string;
+  /** The hash that was approved, if one was. */
+  readonly approvedHash?: string | undefined;
+  /** Why what was approved cannot run. */
+  readonly failure?: string | undefined;
+}
+
+/** Decides where a hook stands; only what is exactly what was approved ever runs. */
+function decideHookState({ problem, contentHash, approvedHash, failure }: HookFacts): HookState {
+  if (problem !== undefined) return 'invalid';
+  if (approvedHash === undefined) return 'new';
+  if (approvedHash !== contentHash) return 'changed';
+  return failure === undefined ? 'active' : 'failed';
 }

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
-import { adviseFor } from '../../src/errors/advice.ts';
 import { errorCatalog } from '../../src/errors/catalog.ts';
+import { adviseFor } from '../../src/errors/problem.ts';
 import { startSmallDaemon } from '../small-daemon.ts';
 import { readJson } from './door-parts.ts';
 

@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { findParentDeath } from '../../src/engines/process/deno/parent-death.ts';
+import { findParentDeath } from '../../src/engines/process/deno/deno-process.ts';
 import { pluginContracts } from '../../src/operations/contracts/plugins.ts';
 import { type DaemonProcess, makeDaemonFolder, removeDaemonFolder, startDaemonProcess } from './daemon-process.ts';
 

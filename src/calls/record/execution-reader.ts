@@ -1,6 +1,6 @@
 import type { Caller } from '../../callers/caller.ts';
-import { adviseFor } from '../../errors/advice.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
+import { adviseFor } from '../../errors/problem.ts';
 import type { Store } from '../../store/store-types.ts';
 import type { CallAnswer, Execution, ExecutionError, ExecutionReader } from '../call-types.ts';
 import { readExecution } from './stored-execution.ts';

@@ -6,7 +6,6 @@ import { answerAside, createPlaces, type Place, type Places } from '../../queues
 import type { Engine, EngineName, LoadRequest, LoadResult, Program, RunOutcome, RunRequest } from '../engine.ts';
 import { createRunEnd, type RunEnd } from '../run-end.ts';
 import { createCrashCount } from './back-off.ts';
-import { noteAbandoned, waitOut, withState } from './call.ts';
 import { type CellParts, type GuestCell, GuestCells } from './cells.ts';
 import type { GuestCall } from './guest-channel.ts';
 import type { GuestProcess } from './guest-process.ts';
@@ -205,4 +204,22 @@ function withAnswer(host: BorderHost, place: Place, call: AbortSignal): BorderHo
 function explainError(outcome: RunOutcome, explain: (text: string) => string): RunOutcome {
   if (outcome.status === 'success') return outcome;
   return { ...outcome, error: { ...outcome.error, message: explain(outcome.error.message) } };
+}
+
+/** A call of the hook that hands state over, with JSON text as its argument; empty asks for the state. */
+function withState<Call extends GuestCall>(call: Call, argumentJson: string): Call {
+  return { ...call, hook: { name: 'onReload', argumentJson } };
+}
+
+/** Tells the call which operations it did not wait for. */
+function noteAbandoned(host: BorderHost, operations: readonly string[]): void {
+  if (operations.length === 0) return;
+  const named = operations.slice(0, 5).map((op) => `context.${op}`);
+  const text = `The handler returned before these host calls were done, so they may not have happened: ${named.join(', ')}. Await them.`;
+  host.log({ level: 'warn', text, atMs: Date.now() });
+}
+
+/** Waits for the back-off of a program that crashed; not at all for 0. */
+function waitOut(ms: number): Promise<void> {
+  return ms === 0 ? Promise.resolve() : new Promise((resolve) => setTimeout(resolve, ms));
 }

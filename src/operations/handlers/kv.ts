@@ -5,7 +5,6 @@ import { seesTool } from '../../tools/visible-tools.ts';
 import { type KvEntryView, kvContracts } from '../contracts/kv.ts';
 import { implement, type Operation } from '../operation.ts';
 import type { OperationParts } from '../operation-parts.ts';
-import { readKvCursor, writeKvCursor } from './kv-cursor.ts';
 
 /** A page ends at this many characters of keys and values, or after its first entry. */
 const maxPageChars = 1024 * 1024;
@@ -153,4 +152,23 @@ function readValue(text: string): unknown {
   } catch (cause) {
     throw new HotcellError('storage-damaged', 'A value of context.kv is not JSON.', { cause });
   }
+}
+
+/** The place after which the next page begins, as an opaque text. */
+function writeKvCursor({ owner, key }: { readonly owner: string; readonly key: string }): string {
+  return Buffer.from(JSON.stringify([owner, key])).toString('base64url');
+}
+
+/** Throws `body-invalid` for a text that is no cursor. */
+export function readKvCursor(cursor: string): { owner: string; key: string } {
+  try {
+    const place: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());
+    if (Array.isArray(place) && place.length === 2 && place.every((part) => typeof part === 'string')) {
+      const [owner = '', key = ''] = place;
+      return { owner, key };
+    }
+  } catch {
+    // Told below, like every other text that no page gave out.
+  }
+  throw new HotcellError('body-invalid', 'The cursor is none that a page before gave out.');
 }

@@ -9,7 +9,7 @@ import { readManifest } from '../../plugins/manifest/read-manifest.ts';
 import { createSchemaReader } from '../../plugins/schema/schema-process.ts';
 import type { SchemaReader } from '../../plugins/schema/schema-types.ts';
 import { createBuilder } from '../../plugins/supervisor/build/build.ts';
-import { listSchemaWarnings } from '../../tools/validation/schema-warnings.ts';
+import { listSchemaWarnings } from '../../tools/validation/validator.ts';
 
 type BuilderParts = Parameters<typeof createBuilder>[0];
 

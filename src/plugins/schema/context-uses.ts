@@ -2,8 +2,7 @@ import type { Expression, Node } from 'oxc-parser';
 import type { PermissionSet } from '../../config/permission-set.ts';
 import { parseRequestedPermissions } from '../../permissions/parse.ts';
 import type { ModuleIndex } from './module-index.ts';
-import { keyName } from './types/property-key.ts';
-import { walkNodes } from './walk-nodes.ts';
+import { keyName, walkNodes } from './walk-nodes.ts';
 
 /** What of the context a module uses, as the permissions that go with it. */
 export interface ContextUses {

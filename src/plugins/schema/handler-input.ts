@@ -7,9 +7,9 @@ import type { InferredHandler } from './schema-types.ts';
 import { type DocComment, findDocComment } from './types/doc-comments.ts';
 import { jsdocParameterType } from './types/jsdoc-parameters.ts';
 import { literalValue } from './types/literal-types.ts';
-import { keyName } from './types/property-key.ts';
 import type { TypeScope } from './types/type-scope.ts';
 import { createTypeReader } from './types/type-to-schema.ts';
+import { keyName } from './walk-nodes.ts';
 
 /** The input schema that the first parameter of a handler says, with its types in TypeScript or in a doc comment. */
 export function inferHandler(graph: ModuleGraph, handler: HandlerNode): InferredHandler {

@@ -3,8 +3,7 @@ import type { PermissionSet } from '../../config/permission-set.ts';
 import { joinPermissions } from '../../permissions/decision.ts';
 import { createContextUses } from './context-uses.ts';
 import type { ModuleIndex } from './module-index.ts';
-import { keyName } from './types/property-key.ts';
-import { walkNodes } from './walk-nodes.ts';
+import { keyName, walkNodes } from './walk-nodes.ts';
 
 const maxEntries = 64;
 /** Property names whose URLs are text for people or names of vocabularies, not addresses to call. */

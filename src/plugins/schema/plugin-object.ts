@@ -2,7 +2,7 @@ import { posix } from 'node:path';
 import type { ArrowFunctionExpression, Expression, Function as FunctionNode, ObjectExpression, ObjectProperty } from 'oxc-parser';
 import type { Found, ModuleGraph } from './module-graph.ts';
 import type { ModuleIndex, ValueNode } from './module-index.ts';
-import { keyName } from './types/property-key.ts';
+import { keyName } from './walk-nodes.ts';
 
 const maxHops = 12;
 

@@ -5,7 +5,7 @@ import { createModuleGraph, type Found, type ModuleGraph } from './module-graph.
 import type { ModuleIndex } from './module-index.ts';
 import { findHandlers, findLiteral, findPluginNode, resolveObject } from './plugin-object.ts';
 import { emptyReadResult, type SchemaFile, type SchemaReadResult, type SourcePosition } from './schema-types.ts';
-import { keyName } from './types/property-key.ts';
+import { keyName } from './walk-nodes.ts';
 
 const maxPositions = 300;
 const maxPositionDepth = 3;

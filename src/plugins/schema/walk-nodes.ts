@@ -31,3 +31,11 @@ function childrenOf(node: Node): Node[] {
 function isNode(value: unknown): value is Node {
   return typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string';
 }
+
+/** The text of a property key that is written out; undefined for a computed or private one. */
+export function keyName(key: { readonly type: string; readonly name?: unknown; readonly value?: unknown }): string | undefined {
+  if (key.type === 'Identifier' && typeof key.name === 'string') return key.name;
+  return key.type === 'Literal' && (typeof key.value === 'string' || typeof key.value === 'number')
+    ? String(key.value)
+    : undefined;
+}

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ValidateFunction } from 'ajv/dist/2020.js';
-import type { JsonSchema } from '../../units/tool-manifest.ts';
+import type { JsonSchema, ToolManifest } from '../../units/tool-manifest.ts';
 import { createSchemaCompiler, type SchemaCompiler } from './compile-schema.ts';
 import { explainErrors } from './explain-errors.ts';
 import { createFuel, type Fuel, FuelExhausted } from './fuel.ts';
@@ -101,4 +101,12 @@ function compileOnce(compile: () => ValidateFunction): () => ValidateFunction {
     compiled ??= compile();
     return compiled;
   };
+}
+
+/** What of the schemas of tools is not checked at a call, and why. */
+export function listSchemaWarnings(tools: readonly ToolManifest[]): string[] {
+  return tools.flatMap(({ name, input, output }) => [
+    ...checkSchema(input).warnings.map((warning) => `${name}, parameters: ${warning}`),
+    ...(output ? checkSchema(output).warnings.map((warning) => `${name}, output: ${warning}`) : []),
+  ]);
 }

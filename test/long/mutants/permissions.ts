@@ -314,7 +314,7 @@ export const permissionMutants: MutantsByPromise = {
     },
     {
       what: 'a hook whose files changed runs on',
-      file: 'src/hooks/hook-state.ts',
+      file: 'src/hooks/hook-record.ts',
       find: 'if (approvedHash !== contentHash) return',
       replace: 'if (false) return',
       tests: ['test/hooks/approval.test.ts'],

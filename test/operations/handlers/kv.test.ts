@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createHttpClient } from '../../../src/client/client.ts';
 import { type KvEntryView, kvContracts } from '../../../src/operations/contracts/kv.ts';
-import { readKvCursor } from '../../../src/operations/handlers/kv-cursor.ts';
+import { readKvCursor } from '../../../src/operations/handlers/kv.ts';
 import { startSmallDaemon } from '../../small-daemon.ts';
 
 const keeper = `

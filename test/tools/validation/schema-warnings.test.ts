@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { limitTable } from '../../../src/config/limits.ts';
 import { readManifest } from '../../../src/plugins/manifest/read-manifest.ts';
-import { listSchemaWarnings } from '../../../src/tools/validation/schema-warnings.ts';
+import { listSchemaWarnings } from '../../../src/tools/validation/validator.ts';
 
 function manifestWith(parameters: unknown) {
   const exported = { default: { name: 'find', handler: { $function: true }, parameters }, named: {} };

@@ -8,10 +8,9 @@ import type { Engine } from '../../engine.ts';
 import { GuestEngine } from '../guest-engine.ts';
 import type { GuestProcess } from '../guest-process.ts';
 import { type FileFlags, keyOfFlags, noFiles } from './deno-flags.ts';
-import { startDenoProcess } from './deno-process.ts';
+import { findParentDeath, startDenoProcess } from './deno-process.ts';
 import { requireDeno } from './find-deno.ts';
 import { readFileFlags, watchFiles } from './grant-watch.ts';
-import { findParentDeath } from './parent-death.ts';
 import { openProcessBook } from './process-book.ts';
 
 /** What the engine works with. */

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { Duplex, type Readable } from 'node:stream';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
 import { GuestChannel, type GuestLoss } from '../guest-channel.ts';
@@ -110,4 +110,15 @@ function spawnBounded(parts: SpawnParts): ChildProcess {
 
 function readOutput(stream: Readable | null, onLine: (text: string) => void, onFlood: () => void): void {
   stream?.on('data', splitLines(onLine, onFlood)).on('error', () => undefined);
+}
+
+/**
+ * Words to put before a command, so that the system ends it when this process ends, however that comes: without them a guest
+ * that spins outlives a daemon that was killed until the next one finds it. Empty where the system has no such command.
+ */
+export function findParentDeath(): readonly string[] {
+  const words = ['setpriv', '--pdeathsig', 'KILL', '--no-new-privs', '--'];
+  const [command = '', ...others] = words;
+  const tried = spawnSync(command, [...others, '/bin/sh', '-c', 'exit 0'], { stdio: 'ignore' });
+  return tried.status === 0 ? words : [];
 }

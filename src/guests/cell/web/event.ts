@@ -1,5 +1,5 @@
 /** Events without a tree: what AbortSignal and libraries written for the web need. */
-import { reportError } from './report-error.ts';
+import { reportError } from '../warnings.ts';
 
 /** Where an event is on its way; kept beside the event so that plugins cannot forge it. */
 interface Dispatch {

@@ -1,6 +1,7 @@
 /** Puts the web API on the global object. */
 import { askNow } from '../border.ts';
 import { watchInResults } from '../result.ts';
+import { reportError } from '../warnings.ts';
 import { AbortController, AbortSignal } from './abort.ts';
 import { atob, btoa } from './base64.ts';
 import { decodeText, encodeText, joinBytes, toBytes } from './bytes.ts';
@@ -15,7 +16,6 @@ import { Headers } from './fetch/headers.ts';
 import { Request } from './fetch/request.ts';
 import { Response } from './fetch/response.ts';
 import { installLocaleMethods } from './locale.ts';
-import { reportError } from './report-error.ts';
 import { installStackTrace } from './stack-trace.ts';
 import { structuredClone } from './structured-clone.ts';
 import { TextDecoder, TextEncoder } from './text-coding.ts';

@@ -1,6 +1,6 @@
 /** Timers: the host waits, the guest keeps the callbacks. */
 import { ask, tell } from '../border.ts';
-import { reportError } from './report-error.ts';
+import { reportError } from '../warnings.ts';
 
 type Callback = (...args: unknown[]) => unknown;
 

@@ -1,7 +1,7 @@
 import type { TSImportType, TSIntersectionType, TSMappedType, TSSignature, TSType, TSTypeReference } from 'oxc-parser';
 import type { ModuleIndex } from '../module-index.ts';
+import { keyName } from '../walk-nodes.ts';
 import { findDocComment, tagsToKeywords } from './doc-comments.ts';
-import { keyName } from './property-key.ts';
 import { type ReferenceTarget, resolveReference, toTarget } from './type-references.ts';
 import type { ObjectShape, PropertyShape, TypeReader, TypeScope } from './type-scope.ts';
 import { allowsUndefined } from './type-unions.ts';
