@@ -74,9 +74,9 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
   // Who brings tools. The plugin folders come last: they know the near names of what nobody has.
   const units = createUnitBook([hosted, plugins.units]);
   const calls = { engines, commands, ...tools, units, names, escalationRules, plugins, tracer, approvals, uses, audit };
-  const { caller, models, capabilities, journey } = openCalls(foundation, { ...calls, beforeCall: () => hooks.beforeCall });
+  const { caller, models, capabilities, journey, desk } = openCalls(foundation, { ...calls, beforeCall: () => hooks.beforeCall });
   const hooks = openHooks(foundation, { engines, commands, approvals, journey });
-  const { skills } = openHosted(foundation, { hosted, native: capabilities.native, grants, grantQuestions });
+  const { skills } = openHosted(foundation, { hosted, native: capabilities.native, desk, grants, grantQuestions });
 
   const mcp = openMcp(foundation, { hosted, approvals, capabilities });
 

@@ -119,7 +119,9 @@ export function createCallJourney(stages: CallStages): CallJourney {
       if (outcome.status === 'success') return { end: endSuccess(call, outcome), recording: outcome.recording };
       const next = await nextAttempt.prepare(call, outcome);
       if (next.goesOn) continue;
-      if (outcome.error.code === 'arguments-invalid') call.refused = refuseParsed(call, outcome.error.issues ?? []);
+      // Without issues they are the arguments of a call below this one.
+      const { code, issues } = outcome.error;
+      if (code === 'arguments-invalid' && issues !== undefined) call.refused = refuseParsed(call, issues);
       const end = await endFailure(call, outcome, stages.explainError, onFault);
       return { end: next.advice === undefined ? end : addAdvice(end, next.advice, next.isFix), recording: outcome.recording };
     }

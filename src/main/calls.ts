@@ -1,4 +1,5 @@
 import { basename } from 'node:path';
+import type { ToolDeskParts } from '../builtins/call-tool.ts';
 import type { BeforeCall } from '../calls/accept/before-call.ts';
 import { createToolPort } from '../calls/attempt/tool-port.ts';
 import { createToolCaller, type ToolCallerParts } from '../calls/tool-caller.ts';
@@ -45,14 +46,29 @@ export function openCalls(
   readonly models: Models;
   readonly capabilities: ReturnType<typeof createCapabilityTable>;
   readonly journey: Journey;
+  readonly desk: ToolDeskParts;
 } {
   const { config, closers, store, events, secrets, resolver, logFault } = foundation;
-  const { engines, commands, registry, units, names, escalationRules, plugins, tracer, approvals, uses, audit, beforeCall } =
-    needs;
+  const {
+    engines,
+    commands,
+    registry,
+    offered,
+    units,
+    names,
+    escalationRules,
+    plugins,
+    tracer,
+    approvals,
+    uses,
+    audit,
+    beforeCall,
+  } = needs;
   const models = createModels({
     settings: config.models,
     readKey: (name, baseUrl) => readModelKey(name, baseUrl, { configured: config.env, secrets, processEnv: process.env }),
   });
+  const toolPort = createToolPort({ registry, nested: () => caller.nested });
   const capabilities = createCapabilityTable({
     config,
     store,
@@ -60,7 +76,7 @@ export function openCalls(
     runCommand: commands.run,
     models,
     approvals,
-    tools: createToolPort({ registry, nested: () => caller.nested }),
+    tools: toolPort,
     ...(resolver === undefined ? {} : { resolver }),
     logFault: (id, error) => logFault(error, id),
   });
@@ -113,5 +129,6 @@ export function openCalls(
     explainError: tracer.explain,
   });
   closers.push(() => caller.close());
-  return { caller, models, capabilities, journey };
+  const desk = { offered, call: toolPort.call, callerOf: (id: string) => caller.nested.callerOf(id) };
+  return { caller, models, capabilities, journey, desk };
 }

@@ -1,4 +1,5 @@
 import type { NameBook } from '../names/name-owners.ts';
+import { createOfferedTools, type OfferedTools } from '../tools/offered-tools.ts';
 import { createToolRegistry, type ToolRegistry } from '../tools/registry.ts';
 import { createToolSettings, type ToolSettings } from '../tools/settings/tool-settings.ts';
 import { createToolSwitches, type ToolSwitches } from '../tools/settings/tool-switches.ts';
@@ -11,6 +12,8 @@ export interface Tools {
   readonly settings: ToolSettings;
   readonly switches: ToolSwitches;
   readonly news: ToolsNews;
+  /** What of it models are told. */
+  readonly offered: OfferedTools;
 }
 
 /** Opens the registry and what is kept about its tools. */
@@ -19,5 +22,6 @@ export function openTools({ config, closers, store, events }: Foundation, names:
   const switches = createToolSwitches({ config, table: store.toolSwitches, now: Date.now });
   const news = createToolsNews(events);
   closers.push(() => news.flush());
-  return { registry: createToolRegistry({ names, settings }), settings, switches, news };
+  const registry = createToolRegistry({ names, settings });
+  return { registry, settings, switches, news, offered: createOfferedTools({ registry, switches }) };
 }

@@ -29,6 +29,12 @@ export function seesOffering(caller: Caller, entry: OfferingEntry): boolean {
   return seesTool(caller, { ...entry, name: entry.offering.name });
 }
 
+/** Whether a call of this tool from within other tools, by this caller, would be let in. */
+export function isOpenTo(caller: Caller, entry: ToolEntry): boolean {
+  const { mode, flags } = entry.manifest;
+  return mode !== 'off' && !entry.isSecond && (caller.role === 'admin' || !flags.isElevated) && seesTool(caller, entry);
+}
+
 function isForAnonymous({ manifest, served }: ToolEntry): boolean {
   const { isDangerous, isElevated } = manifest.flags;
   return !isDangerous && !isElevated && !asksPerson(manifest) && served.unit.manifest.isolation !== 'plugin';

@@ -218,15 +218,15 @@ describeDocker('execute_command', () => {
 });
 
 describeDocker('createBuiltins', () => {
-  it('turns nothing on that has no image', async () => {
+  it('turns on nothing that needs an image and has none', async () => {
     const house = await startSmallDaemon({});
-    expect(house.parts.tools.list().map(({ name }) => name)).toEqual([]);
+    expect(house.parts.tools.list().map(({ name }) => name)).toEqual(['call_tool', 'search_tools']);
     await house.close();
   });
 
-  it('turns nothing on in safe mode', async () => {
+  it('turns on nothing that runs code in safe mode', async () => {
     const house = await startSmallDaemon({}, { ...settings, safeMode: 'dangerous' });
-    expect(house.parts.tools.list().map(({ name }) => name)).toEqual([]);
+    expect(house.parts.tools.list().map(({ name }) => name)).toEqual(['call_tool', 'search_tools']);
     await house.close();
   });
 

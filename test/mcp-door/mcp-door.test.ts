@@ -41,13 +41,13 @@ const makeKey = (rules: object) => small.parts.keys.create({ name: 'test', role:
 describe.each(eras)('a client of MCP %s', (era) => {
   it('sees the tools with their schemas and flags, in a fixed order', async () => {
     const { tools } = await (await connect(era)).listTools();
-    expect(tools.map(({ name }) => name)).toEqual(['add', 'danger', 'secret']);
+    expect(tools.map(({ name }) => name)).toEqual(['add', 'call_tool', 'danger', 'search_tools', 'secret']);
     expect(tools[0]).toMatchObject({
       inputSchema: { type: 'object', required: ['a', 'b'] },
       outputSchema: { required: ['sum'] },
       annotations: { idempotentHint: true },
     });
-    expect(tools[1]?.annotations).toMatchObject({ destructiveHint: true });
+    expect(tools[2]?.annotations).toMatchObject({ destructiveHint: true });
   });
 
   it('calls a tool and gets what it returns as text and as data', async () => {

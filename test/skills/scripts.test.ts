@@ -77,7 +77,7 @@ async function approve(more: object = {}): Promise<unknown> {
   return invoke('skills.approve', { name: 'sums', contentHash, ...more });
 }
 
-const toolNames = () => house.parts.tools.list().map(({ name }) => name);
+const toolNames = () => house.parts.tools.list().flatMap(({ name, source }) => (source === 'skill' ? [name] : []));
 
 describeDocker('skills.run', () => {
   beforeAll(() => start());
@@ -202,7 +202,7 @@ describeDocker('skills.approve', () => {
     const context = { caller: operator, signal: new AbortController().signal };
     const run = async () => approving?.handle({ name: 'sums', contentHash }, context);
     expect((await refusal(run())).code).toBe('tool-off');
-    expect(safe.parts.tools.list()).toEqual([]);
+    expect(safe.parts.tools.list().filter(({ source }) => source === 'skill')).toEqual([]);
     await safe.close();
   });
 

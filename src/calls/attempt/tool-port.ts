@@ -1,9 +1,8 @@
-import type { Caller } from '../../callers/caller.ts';
 import type { ToolPort } from '../../capabilities/tools.ts';
+import { deskTools } from '../../tools/offered-tools.ts';
 import type { ToolRegistry } from '../../tools/registry.ts';
 import { parseToolRef } from '../../tools/tool-ref.ts';
-import type { ToolEntry } from '../../tools/tool-types.ts';
-import { seesTool } from '../../tools/visible-tools.ts';
+import { isOpenTo } from '../../tools/visible-tools.ts';
 import type { NestedCalls } from './nested-calls.ts';
 
 /** Makes of the call journey what `context.tools` needs. `nested` is asked late: the journey is made after the capabilities. */
@@ -18,7 +17,7 @@ export function createToolPort(parts: {
       if (caller === undefined) return [];
       return parts.registry
         .list()
-        .filter((entry) => isOpenTo(entry, caller))
+        .filter((entry) => isOpenTo(caller, entry) && !deskTools.has(entry.name))
         .map(({ name, version, manifest }) => ({
           name,
           version,
@@ -28,9 +27,4 @@ export function createToolPort(parts: {
     },
     call: (executionId, request, signal) => parts.nested().call(executionId, request, signal),
   };
-}
-
-function isOpenTo(entry: ToolEntry, caller: Caller): boolean {
-  const { mode, flags } = entry.manifest;
-  return mode !== 'off' && !entry.isSecond && (caller.role === 'admin' || !flags.isElevated) && seesTool(caller, entry);
 }

@@ -1,0 +1,77 @@
+import { Type } from 'typebox';
+import Value from 'typebox/value';
+import type { CapabilityUser } from '../border/capability-user.ts';
+import type { Caller } from '../callers/caller.ts';
+import type { ToolPort } from '../capabilities/tools.ts';
+import { limitTable } from '../config/limits.ts';
+import { HotcellError } from '../errors/hotcell-error.ts';
+import { suggestNearNames } from '../errors/near-names.ts';
+import type { HostedCall, HostedTool } from '../tools/hosted/hosted-types.ts';
+import type { OfferedTools } from '../tools/offered-tools.ts';
+import { parseToolRef } from '../tools/tool-ref.ts';
+
+/** What tools need that find and call others. */
+export interface ToolDeskParts {
+  readonly offered: OfferedTools;
+  /** Calls within a call, with the rights of whoever made it. */
+  readonly call: ToolPort['call'];
+  /** Who made a call; undefined when it is over. */
+  readonly callerOf: (executionId: string) => Caller | undefined;
+}
+
+const input = Type.Object(
+  {
+    name: Type.String({ minLength: 1, maxLength: 256, description: 'The name of the tool, as search_tools answers it.' }),
+    arguments: Type.Optional(
+      Type.Unsafe<Record<string, unknown>>(Type.Object({}, { description: 'Its arguments; {} when left out.' })),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+/** `call_tool`: calls another tool with the rights of whoever calls it, as a call of its own. */
+export function createCallTool(parts: ToolDeskParts): HostedTool {
+  return {
+    name: 'call_tool',
+    description: 'Calls a tool by its name, such as one that search_tools found, and answers what it answers.',
+    input: { ...input },
+    tags: ['tools'],
+    // The tool that is called has a time of its own.
+    timeoutMs: limitTable.wallMs.max,
+    run(args, call) {
+      const { name, arguments: given = {} } = Value.Parse(input, args);
+      return callOffered(parts, { name, arguments: given }, call);
+    },
+  };
+}
+
+/** Calls a tool that models may be told of. Throws its error, and `tool-unknown` with near names that the caller may know. */
+async function callOffered(
+  parts: ToolDeskParts,
+  { name: ref, arguments: args }: { readonly name: string; readonly arguments: unknown },
+  { user, signal }: HostedCall,
+): Promise<unknown> {
+  const { name } = parseToolRef(ref);
+  const tools = parts.offered.list(deskCallerOf(parts, user));
+  if (!tools.some((entry) => entry.name === name)) {
+    const near = suggestNearNames(name, new Set(tools.map((entry) => entry.name)));
+    throw new HotcellError('tool-unknown', `There is no tool "${name}".${near}`, { fix: 'Look for it with search_tools.' });
+  }
+  const answer = await parts.call(user.executionId, { ref, arguments: args }, signal);
+  if (answer.status === 'success') return answer.output ?? null;
+  const { code = 'internal', message = `The tool "${name}" ended as ${answer.status}.`, fix } = answer.error ?? {};
+  throw new HotcellError(code, message, fix === undefined ? {} : { fix });
+}
+
+/** For whom a tool looks or calls. Throws `not-supported` within another tool: its grant names the tools that it may call. */
+export function deskCallerOf(
+  { callerOf }: Pick<ToolDeskParts, 'callerOf'>,
+  { executionId, tool, chain }: CapabilityUser,
+): Caller {
+  const caller = callerOf(executionId);
+  if (caller === undefined) throw new HotcellError('cancelled', 'The call is over.');
+  if (chain.length === 1) return caller;
+  throw new HotcellError('not-supported', `"${tool}" is for models, not for other tools.`, {
+    fix: 'In a plugin use context.tools.list and context.tools.call.',
+  });
+}
