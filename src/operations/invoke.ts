@@ -60,11 +60,22 @@ function refuseInput(operation: Operation, input: unknown, errors: readonly Sche
   const misplaced = telling.flatMap(({ keyword, params }) =>
     keyword === 'additionalProperties' ? textsIn(params, 'additionalProperties') : [],
   );
-  const fix = adviseArguments(misplaced, operation, input);
+  const fix = adviseReference(misplaced, operation, input) ?? adviseArguments(misplaced, operation, input);
   return new HotcellError('body-invalid', message, {
     ...(fix === undefined ? {} : { fix }),
     facts: { operation: operation.name, problems: sentences.slice(0, shownErrors) },
   });
+}
+
+/** What other tool callers call the tool that is meant. */
+const referenceWords: readonly string[] = ['name', 'tool', 'toolName', 'tool_name'];
+
+function adviseReference(misplaced: readonly string[], operation: Operation, input: unknown): string | undefined {
+  const word = misplaced.find((each) => referenceWords.includes(each));
+  if (word === undefined || !inputProperties(operation).includes('ref')) return undefined;
+  return typeof input === 'object' && input !== null && 'ref' in input
+    ? undefined
+    : 'Here the tool is called "ref": {"ref": "weather"}, or {"ref": "weather@1.2.0"}';
 }
 
 /** What other tool callers call the arguments. */

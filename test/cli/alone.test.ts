@@ -122,6 +122,7 @@ describe('runCli with wrong usage', () => {
     for (const [argv, said] of [
       [['plugn'], 'Did you mean plugin?'],
       [['plugin', 'lst'], 'Did you mean "list"?'],
+      [['config', 'shw'], 'There is no command "config shw". Did you mean "show"?'],
       [['call'], 'name'],
       [['start', '--prt', '1'], '--port'],
     ] as const) {

@@ -159,6 +159,15 @@ describe('WS /ws', () => {
     connection.socket.close();
   });
 
+  it.each(['name', 'tool'])('tells who calls a tool by "%s" the right member', async (word) => {
+    const connection = await open();
+    const { error } = await connection.ask('tools.call', { [word]: 'waits', arguments: {} });
+    expect(error).toMatchObject({
+      data: { code: 'body-invalid', fix: expect.stringContaining('Here the tool is called "ref"') },
+    });
+    connection.socket.close();
+  });
+
   it('cancels a call by rpc.cancel', async () => {
     const connection = await open();
     const started = door.nextEvent('execution-start', () => true);

@@ -36,13 +36,18 @@ async function useAndClose<Result>(client: Client, use: (client: Client) => Prom
   }
 }
 
-/**
- * Makes a listing what its family does when no verb is given. A verb that does not exist would be its excess argument,
- * so that is what it refuses, with the near ones.
- */
+/** Makes a listing what its family does when no verb is given. */
 export function addDefaultList(family: Command, about: string): Command {
+  return addDefaultVerb(family, 'list', about);
+}
+
+/**
+ * Adds what a family does when no verb is given. A verb that does not exist would be its excess argument, so that is what it
+ * refuses, with the near ones.
+ */
+export function addDefaultVerb(family: Command, name: string, about: string): Command {
   return family
-    .command('list', { isDefault: true })
+    .command(name, { isDefault: true })
     .description(about)
     .option('--json', 'as JSON')
     .allowExcessArguments()

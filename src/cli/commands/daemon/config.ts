@@ -1,19 +1,18 @@
 import type { Command } from 'commander';
 import type { CliFlags } from '../../../config/sources.ts';
 import type { CliSession } from '../../session.ts';
+import { addDefaultVerb } from '../command.ts';
 
 /** Adds `hotcell config …`; none of it needs a daemon. */
 export function registerConfig(program: Command, session: CliSession): void {
   const config = program.command('config');
 
-  config
-    .command('show', { isDefault: true })
-    .description('show what a start here would use, as JSON, without secrets')
-    .option('--json', 'as JSON, as always')
-    .action(async (_options: unknown, command: Command) => {
+  addDefaultVerb(config, 'show', 'show what a start here would use, as JSON, without secrets').action(
+    async (_options: unknown, command: Command) => {
       const { hideConfigValues } = await import('../../../operations/handlers/config.ts');
       session.printJson(hideConfigValues(await session.readConfig(command.optsWithGlobals<CliFlags>())));
-    });
+    },
+  );
 
   config
     .command('schema')
