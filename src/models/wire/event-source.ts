@@ -1,0 +1,100 @@
+import { createParser } from 'eventsource-parser';
+
+/** One message of a stream. `value` is undefined when the text is no JSON. */
+export interface WireMessage {
+  readonly event: string | undefined;
+  readonly text: string;
+  readonly value: unknown;
+}
+
+/** What servers answer to a request for a stream: server-sent events, a JSON list that grows, or one JSON text after all. */
+export interface MessageSplitter {
+  push(text: string): WireMessage[];
+  end(): WireMessage[];
+}
+
+/** Splits what comes in pieces, cut anywhere, into messages. Nothing of it is dropped: what is no message comes as text. */
+export function createMessageSplitter(): MessageSplitter {
+  let messages: WireMessage[] = [];
+  let isJson: boolean | undefined;
+  let lead = '';
+  const objects = createObjectSplitter((text) => messages.push(messageOf(undefined, text)));
+  const parser = createParser({
+    onEvent: ({ event, data }) => {
+      if (data.trim() !== '') messages.push(messageOf(event, data));
+    },
+  });
+
+  function take(): WireMessage[] {
+    const taken = messages;
+    messages = [];
+    return taken;
+  }
+
+  return {
+    push(text) {
+      lead += isJson === undefined ? text : '';
+      const [first] = lead
+        .trimStart()
+        .replace(/^\uFEFF/, '')
+        .trimStart();
+      if (first === undefined) return [];
+      const piece = isJson === undefined ? lead : text;
+      isJson ??= first === '[' || first === '{';
+      if (isJson) objects.push(piece);
+      else parser.feed(piece);
+      return take();
+    },
+    end() {
+      if (isJson === true) objects.end();
+      // A last event without its empty line was cut off by the server, but may be whole.
+      else if (isJson === false) parser.feed('\n\n');
+      return take();
+    },
+  };
+}
+
+/** Tells of every object of a JSON list, or of the one object that there is. */
+function createObjectSplitter(onObject: (text: string) => void) {
+  let object = '';
+  let depth = 0;
+  let isInString = false;
+  let isEscaped = false;
+  return {
+    push(text: string): void {
+      for (const char of text) {
+        if (depth === 0 && char !== '{') continue;
+        object += char;
+        if (isInString) {
+          if (isEscaped) isEscaped = false;
+          else if (char === '\\') isEscaped = true;
+          else if (char === '"') isInString = false;
+          continue;
+        }
+        if (char === '"') isInString = true;
+        else if (char === '{') depth += 1;
+        else if (char === '}') depth -= 1;
+        if (depth > 0) continue;
+        onObject(object);
+        object = '';
+      }
+    },
+    end(): void {
+      if (object !== '') onObject(object);
+      object = '';
+    },
+  };
+}
+
+function messageOf(event: string | undefined, text: string): WireMessage {
+  try {
+    return { event, text, value: JSON.parse(text) };
+  } catch {
+    return { event, text, value: undefined };
+  }
+}
+
+/** One server-sent event. */
+export function serverSentEvent(value: unknown, event?: string): string {
+  return `${event === undefined ? '' : `event: ${event}\n`}data: ${JSON.stringify(value)}\n\n`;
+}

@@ -1,0 +1,103 @@
+import type { JsonObject, MediaSource, Part } from '../../../conversation/conversation.ts';
+import { keep, keptOf } from '../../../conversation/conversation.ts';
+import { compact, describeWrong, known, objectIn, onlyText, requireObject, textIn } from '../json-fields.ts';
+import type { Losses } from '../losses.ts';
+import { idOfSource, sourceOfUrl, urlOfSource } from '../media.ts';
+
+const format = 'openai-chat';
+
+/** Reads the content of a message: a text, or parts. */
+export function readChatContent(content: unknown, where: string): Part[] {
+  if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }];
+  if (content === null || content === undefined) return [];
+  if (!Array.isArray(content)) throw describeWrong(where, 'a text or a list of parts', content);
+  return content.map((entry, position) => readPart(requireObject(entry, `${where}[${position}]`)));
+}
+
+function readPart(value: JsonObject): Part {
+  const { type, ...fields } = value;
+  if (type === 'text' && typeof fields.text === 'string') {
+    const { text, ...rest } = fields;
+    return { type, text: textIn(text) ?? '', ...keep(format, rest) };
+  }
+  if (type === 'refusal') {
+    const { refusal, ...rest } = fields;
+    return { type, text: textIn(refusal) ?? '', ...keep(format, rest) };
+  }
+  if (type === 'image_url') {
+    const { image_url, ...rest } = fields;
+    const { url, detail } = typeof image_url === 'string' ? { url: image_url } : objectIn(image_url);
+    if (typeof url !== 'string') return { type: 'native', format, value };
+    return { type: 'image', source: sourceOfUrl(url), ...known({ detail: textIn(detail) }), ...keep(format, rest) };
+  }
+  if (type === 'input_audio') {
+    const { input_audio, ...rest } = fields;
+    const { data, format: encoding } = objectIn(input_audio);
+    if (typeof data !== 'string') return { type: 'native', format, value };
+    const mediaType = encoding === 'mp3' ? 'audio/mpeg' : `audio/${textIn(encoding) ?? 'wav'}`;
+    return { type: 'audio', source: { kind: 'data', mediaType, data }, ...keep(format, rest) };
+  }
+  if (type === 'file') {
+    const { file, ...rest } = fields;
+    const { file_data, file_id, filename } = objectIn(file);
+    const source = readFile(textIn(file_data), textIn(file_id));
+    if (source === undefined) return { type: 'native', format, value };
+    return { type: 'file', source, ...known({ name: textIn(filename) }), ...keep(format, rest) };
+  }
+  return { type: 'native', format, value };
+}
+
+function readFile(data: string | undefined, id: string | undefined): MediaSource | undefined {
+  if (data !== undefined) {
+    return data.startsWith('data:') ? sourceOfUrl(data) : { kind: 'data', mediaType: 'application/pdf', data };
+  }
+  return id === undefined ? undefined : { kind: 'id', id, format };
+}
+
+/** Writes parts as content: a text where that says all, else a list. */
+export function writeChatContent(parts: readonly Part[], losses: Losses): string | JsonObject[] {
+  const written = parts.flatMap((part) => writePart(part, losses));
+  return written.length === 0 ? '' : (onlyText(written) ?? written);
+}
+
+function writePart(part: Part, losses: Losses): JsonObject[] {
+  if (part.type === 'native') {
+    if (part.format === format) return [part.value];
+    losses.note(`A part of the type "${textIn(part.value.type) ?? 'unknown'}" of ${part.format}`);
+    return [];
+  }
+  losses.noteKept(part, `part ${part.type}`);
+  const rest = keptOf(part, format);
+  switch (part.type) {
+    case 'text':
+      return [{ type: 'text', text: part.text, ...rest }];
+    case 'refusal':
+      return [{ type: 'refusal', refusal: part.text, ...rest }];
+    case 'image': {
+      const url = urlOfSource(part.source);
+      if (url !== undefined) return [{ type: 'image_url', image_url: compact({ url, detail: part.detail }), ...rest }];
+      losses.note('An image by its id');
+      return [];
+    }
+    case 'audio': {
+      if (part.source.kind !== 'data') {
+        losses.note('Audio by its URL or id');
+        return [];
+      }
+      const encoding = part.source.mediaType === 'audio/mpeg' ? 'mp3' : part.source.mediaType.replace(/^audio\/(x-)?/, '');
+      return [{ type: 'input_audio', input_audio: { data: part.source.data, format: encoding }, ...rest }];
+    }
+    case 'file': {
+      const file_id = idOfSource(part.source, format);
+      const file_data = part.source.kind === 'data' ? urlOfSource(part.source) : undefined;
+      if (file_id !== undefined || file_data !== undefined) {
+        return [{ type: 'file', file: compact({ file_data, file_id, filename: part.name }), ...rest }];
+      }
+      losses.note('A file by its URL');
+      return [];
+    }
+    default:
+      losses.note(`A part ${part.type} in this message`);
+      return [];
+  }
+}

@@ -1,0 +1,168 @@
+import type { JsonObject } from '../../../conversation/conversation.ts';
+import { keep, keptOf } from '../../../conversation/conversation.ts';
+import type { ConversationRequest, ResponseShape, ToolChoice, ToolDeclaration } from '../../../conversation/request.ts';
+import {
+  compact,
+  describeWrong,
+  flagIn,
+  known,
+  listIn,
+  numberIn,
+  objectIn,
+  objectsIn,
+  requireObject,
+  requireObjects,
+  textIn,
+} from '../json-fields.ts';
+import { createLosses, type Losses } from '../losses.ts';
+import { freeTextSchema, writeNativeTools } from '../tool-declarations.ts';
+import { encodeToolName } from '../tool-names.ts';
+import type { WireRequest, Written } from '../wire-format.ts';
+import { readChatMessages, writeChatMessages } from './messages.ts';
+
+const format = 'openai-chat';
+
+/** Reads the body of `POST /chat/completions`. */
+export function readChatRequest(given: unknown): ConversationRequest {
+  const body = requireObject(given, 'body');
+  const { model, messages, tools, functions, tool_choice, function_call, parallel_tool_calls, ...others } = body;
+  const { temperature, top_p, seed, frequency_penalty, presence_penalty, stop, max_tokens, response_format, ...more } = others;
+  const { reasoning_effort, metadata, user, stream, n, ...rest } = more;
+  if (n !== undefined && n !== null && n !== 1) throw describeWrong('n', '1 (one answer at a time)', n);
+  if (typeof model !== 'string') throw describeWrong('model', 'a text', model);
+  const declared = [...objectsIn(tools), ...objectsIn(functions).map((value) => ({ type: 'function', function: value }))];
+  const isDeclaration = ({ type }: JsonObject) => type === 'function' || type === 'custom';
+  const choice = readChoice(tool_choice) ?? readChoice(function_call);
+  return {
+    model,
+    system: [],
+    messages: readChatMessages(requireObjects(messages, 'messages')),
+    tools: declared.filter(isDeclaration).map(readTool),
+    nativeTools: declared.filter((tool) => !isDeclaration(tool)).map((value) => ({ format, value })),
+    sampling: known({
+      temperature: numberIn(temperature),
+      topP: numberIn(top_p),
+      seed: numberIn(seed),
+      frequencyPenalty: numberIn(frequency_penalty),
+      presencePenalty: numberIn(presence_penalty),
+      stopSequences: readStop(stop),
+    }),
+    isStreamed: stream === true,
+    ...known({
+      toolChoice: choice,
+      mayCallInParallel: flagIn(parallel_tool_calls),
+      responseShape: readShape(response_format),
+      reasoning: typeof reasoning_effort === 'string' ? { effort: reasoning_effort } : undefined,
+      maxTokens: numberIn(more.max_completion_tokens) ?? numberIn(max_tokens),
+      metadata: metadata === undefined || metadata === null ? undefined : objectIn(metadata),
+      endUser: textIn(user),
+    }),
+    ...keep(format, rest),
+  };
+}
+
+function readStop(stop: unknown): readonly string[] | undefined {
+  if (typeof stop === 'string') return [stop];
+  const texts = listIn(stop).filter((entry) => typeof entry === 'string');
+  return texts.length === 0 ? undefined : texts;
+}
+
+function readTool(tool: JsonObject): ToolDeclaration {
+  const isFreeText = tool.type === 'custom';
+  const { name, description, parameters, strict, ...rest } = objectIn(isFreeText ? tool.custom : tool.function);
+  return {
+    name: textIn(name) ?? '',
+    parameters: isFreeText ? freeTextSchema : objectIn(parameters),
+    ...(isFreeText && { isFreeText }),
+    ...known({ description: textIn(description), isStrict: flagIn(strict) }),
+    ...keep(format, rest),
+  };
+}
+
+function readChoice(choice: unknown): ToolChoice | undefined {
+  if (choice === 'auto' || choice === 'none' || choice === 'required') return { kind: choice };
+  const value = objectIn(choice);
+  if (value.type === 'allowed_tools') {
+    const { mode, tools } = objectIn(value.allowed_tools);
+    const names = objectsIn(tools).flatMap((tool) => textIn(objectIn(tool.function ?? tool.custom).name) ?? []);
+    return { kind: 'some', names, mode: mode === 'required' ? 'required' : 'auto' };
+  }
+  const name = textIn(objectIn(value.function ?? value.custom).name) ?? textIn(value.name);
+  return name === undefined ? undefined : { kind: 'tool', name };
+}
+
+function readShape(given: unknown): ResponseShape | undefined {
+  const { type, json_schema } = objectIn(given);
+  if (type === 'text') return { kind: 'text' };
+  if (type === 'json_object') return { kind: 'json' };
+  if (type !== 'json_schema') return undefined;
+  const { name, schema, strict, description } = objectIn(json_schema);
+  const facts = { name: textIn(name), description: textIn(description), isStrict: flagIn(strict) };
+  return { kind: 'json-schema', schema: objectIn(schema), ...known(facts) };
+}
+
+/** Writes a request for `POST /chat/completions`. */
+export function writeChatRequest(request: ConversationRequest): Written<WireRequest> {
+  const losses = createLosses(format);
+  losses.noteKept(request, 'request');
+  const { sampling, responseShape, reasoning } = request;
+  const { stream_options, max_completion_tokens, ...rest } = keptOf(request, format);
+  if (sampling.topK !== undefined) losses.note('top_k');
+  if (reasoning?.maxTokens !== undefined) losses.note('A number of tokens for reasoning');
+  if (request.previousAnswerId !== undefined) losses.note('previous_response_id');
+  const tools = [...request.tools.map((tool) => writeTool(tool, losses)), ...writeNativeTools(request, format, losses)];
+  const isNewer = max_completion_tokens !== undefined;
+  const body = compact({
+    model: request.model,
+    messages: writeChatMessages(request, losses),
+    tools: tools.length === 0 ? undefined : tools,
+    tool_choice: writeChoice(request, losses),
+    parallel_tool_calls: request.mayCallInParallel,
+    temperature: sampling.temperature,
+    top_p: sampling.topP,
+    seed: sampling.seed,
+    frequency_penalty: sampling.frequencyPenalty,
+    presence_penalty: sampling.presencePenalty,
+    stop: sampling.stopSequences,
+    [isNewer ? 'max_completion_tokens' : 'max_tokens']: request.maxTokens,
+    response_format: responseShape && writeShape(responseShape),
+    reasoning_effort: reasoning?.effort,
+    metadata: request.metadata,
+    user: request.endUser,
+    stream: request.isStreamed || undefined,
+    stream_options: request.isStreamed ? { ...objectIn(stream_options), ...usageAlways } : undefined,
+    ...rest,
+  });
+  return { value: { path: '/chat/completions', body }, warnings: losses.list };
+}
+
+/** Usage is asked for in any case; whether a client sees it is decided when its stream is written. */
+const usageAlways = { include_usage: true };
+
+function writeTool(tool: ToolDeclaration, losses: Losses): JsonObject {
+  losses.noteKept(tool, 'tool');
+  const { description, parameters, isStrict: strict } = tool;
+  const name = encodeToolName(tool.name);
+  const rest = keptOf(tool, format);
+  if (tool.isFreeText === true) return { type: 'custom', custom: compact({ name, description, ...rest }) };
+  return { type: 'function', function: compact({ name, description, parameters, strict, ...rest }) };
+}
+
+function writeChoice({ toolChoice: choice, tools }: ConversationRequest, losses: Losses): unknown {
+  if (choice === undefined) return undefined;
+  const refer = (name: string): JsonObject => {
+    const kind = tools.some((tool) => tool.name === name && tool.isFreeText === true) ? 'custom' : 'function';
+    return { type: kind, [kind]: { name: encodeToolName(name) } };
+  };
+  if (choice.kind === 'tool') return refer(choice.name);
+  if (choice.kind !== 'some') return choice.kind;
+  if (choice.names.length === 0) losses.note('A choice among no tools');
+  return { type: 'allowed_tools', allowed_tools: { mode: choice.mode, tools: choice.names.map(refer) } };
+}
+
+function writeShape(shape: ResponseShape): JsonObject {
+  if (shape.kind === 'text') return { type: 'text' };
+  if (shape.kind === 'json') return { type: 'json_object' };
+  const { name = 'answer', schema, isStrict: strict, description } = shape;
+  return { type: 'json_schema', json_schema: compact({ name, description, schema, strict }) };
+}

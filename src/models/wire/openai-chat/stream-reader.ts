@@ -1,0 +1,139 @@
+import { isObject } from '../../../config/json-object.ts';
+import type { AnswerStop, TokenUsage } from '../../../conversation/answer.ts';
+import type { JsonObject } from '../../../conversation/conversation.ts';
+import { keep } from '../../../conversation/conversation.ts';
+import { compact, listIn, objectIn, objectsIn, textIn } from '../json-fields.ts';
+import { readOpenaiFailure } from '../openai-failure.ts';
+import { builderFor, createReading, nameReaderOf } from '../stream-reading.ts';
+import type { ReadOptions, StreamReader } from '../wire-format.ts';
+import { readAnswerMessage, readChatStop, readChatUsage } from './answer.ts';
+import { argumentsText, markField, readCallSeal } from './messages.ts';
+
+const format = 'openai-chat';
+
+/** Reads `chat.completion.chunk` events; also a whole message in the last of them, and a whole answer instead of a stream. */
+export function createChatStreamReader(options: ReadOptions = {}): StreamReader {
+  const builder = builderFor<string>(options);
+  const readName = nameReaderOf(options);
+  /** Key of the part that text goes to; another kind of part ends it. */
+  let current: { kind: string; key: string } | undefined;
+  let count = 0;
+  let hasSaid = false;
+  /** Which call an index of `tool_calls` stands for at the moment. */
+  const keysByIndex = new Map<unknown, string>();
+  const idsByKey = new Map<string, string>();
+  let stop: AnswerStop | undefined;
+  let usage: TokenUsage | undefined;
+
+  function say(kind: 'text' | 'reasoning' | 'refusal' | 'audio', facts: Parameters<typeof builder.open>[2] = {}): string {
+    if (current?.kind !== kind) {
+      closeCurrent();
+      hasSaid = true;
+      current = { kind, key: `${kind} ${count++}` };
+      builder.open(current.key, kind, facts);
+    }
+    return current.key;
+  }
+
+  function closeCurrent(): void {
+    if (current !== undefined) builder.close(current.key);
+    current = undefined;
+  }
+
+  function readCall(call: JsonObject, position: number): void {
+    const { index, id, type, function: called, custom, extra_content, ...rest } = call;
+    const at = typeof index === 'number' ? index : (keyOfId(textIn(id)) ?? position);
+    const isFreeText = type === 'custom' || (called === undefined && custom !== undefined);
+    const { name, arguments: given, input } = objectIn(isFreeText ? custom : called);
+    let key = typeof at === 'string' ? at : keysByIndex.get(at);
+    // Some servers give every call the same index.
+    if (key === undefined || isOtherId(key, id)) {
+      closeCurrent();
+      key = `call ${count++}`;
+      keysByIndex.set(at, key);
+      builder.open(key, isFreeText ? 'free-text-call' : 'tool-call', keep(format, rest));
+    }
+    if (typeof id === 'string' && id !== '') idsByKey.set(key, id);
+    const sealed = readCallSeal(extra_content);
+    builder.settle(key, { id: textIn(id), name: readName(textIn(name) ?? ''), sealed });
+    builder.add(key, isFreeText ? (textIn(input) ?? '') : argumentsText(given));
+  }
+
+  function keyOfId(id: string | undefined): string | undefined {
+    return id === undefined ? undefined : [...idsByKey].find(([, other]) => other === id)?.[0];
+  }
+
+  function isOtherId(key: string, id: unknown): boolean {
+    const known = idsByKey.get(key);
+    return typeof id === 'string' && id !== '' && known !== undefined && known !== id;
+  }
+
+  function readDelta(delta: JsonObject, ofChoice: JsonObject): void {
+    const { role, content, refusal, tool_calls, function_call, reasoning_content, reasoning, audio, ...rest } = delta;
+    const thought = textIn(reasoning_content) ?? textIn(reasoning) ?? '';
+    if (thought !== '') builder.add(say('reasoning', markField(reasoning_content === undefined)), thought);
+    const texts = typeof content === 'string' ? [content] : objectsIn(content).map(({ text }) => textIn(text) ?? '');
+    for (const text of texts) if (text !== '') builder.add(say('text'), text);
+    if (typeof refusal === 'string' && refusal !== '') builder.add(say('refusal'), refusal);
+    if (isObject(audio)) readAudio(audio);
+    objectsIn(tool_calls).forEach(readCall);
+    if (isObject(function_call)) readCall({ index: -1, function: function_call }, -1);
+    const beyond = compact({ delta: nonEmpty(rest), ...ofChoice });
+    if (Object.values(beyond).some((value) => value !== null)) builder.native(format, beyond, current?.key);
+  }
+
+  function readAudio({ data, transcript, ...rest }: JsonObject): void {
+    const key = say('audio', keep(format, rest));
+    builder.add(key, textIn(data) ?? '', 'data');
+    builder.add(key, textIn(transcript) ?? '');
+  }
+
+  /** The message as it is in the end: of calls it counts more than the pieces. */
+  function readMessage(message: JsonObject, isCut: boolean): void {
+    const { parts } = readAnswerMessage(message, options, isCut);
+    const keys = [...idsByKey.keys()];
+    let position = 0;
+    for (const part of parts) {
+      if (part.type !== 'tool-call') {
+        if (!hasSaid) builder.whole(`whole ${count++}`, part);
+        continue;
+      }
+      const key = keyOfId(part.id) ?? keys[position];
+      position += 1;
+      if (key === undefined) builder.whole(`whole ${count++}`, part);
+      else builder.settle(key, { text: part.arguments.text });
+    }
+  }
+
+  function read(chunk: JsonObject) {
+    if (isObject(chunk.error) || typeof chunk.error === 'string') {
+      return builder.fail(readOpenaiFailure(0, new Headers(), JSON.stringify(chunk)), usage);
+    }
+    const { id, model, choices, usage: counted, object, ...rest } = chunk;
+    builder.start({ id: textIn(id) ?? '', model: textIn(model) ?? '', kept: keep(format, rest).kept });
+    if (isObject(counted)) usage = readChatUsage(counted);
+    for (const choice of objectsIn(choices)) {
+      const { index, delta, message, finish_reason, ...ofChoice } = choice;
+      if (typeof index === 'number' && index > 0) {
+        builder.native(format, { choice });
+        continue;
+      }
+      readDelta(objectIn(delta), ofChoice);
+      if (isObject(message)) readMessage(message, finish_reason === 'length');
+      if (typeof finish_reason === 'string' && finish_reason !== '') stop = readChatStop(finish_reason);
+    }
+    if (listIn(choices).length === 0 && !isObject(counted)) builder.native(format, chunk);
+  }
+
+  function end(): void {
+    closeCurrent();
+    if (stop !== undefined && stop.kind !== 'max-tokens') for (const key of keysByIndex.values()) builder.close(key);
+    builder.finish(stop ?? { kind: 'interrupted' }, { usage });
+  }
+
+  return createReading({ format, builder, read, end });
+}
+
+function nonEmpty(fields: JsonObject): JsonObject | undefined {
+  return Object.keys(fields).length === 0 ? undefined : fields;
+}

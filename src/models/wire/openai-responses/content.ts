@@ -1,0 +1,110 @@
+import type { JsonObject, Part } from '../../../conversation/conversation.ts';
+import { keep, keptOf } from '../../../conversation/conversation.ts';
+import { compact, describeWrong, known, objectIn, requireObject, textIn } from '../json-fields.ts';
+import type { Losses } from '../losses.ts';
+import { idOfSource, sourceOfUrl, urlOfSource } from '../media.ts';
+
+const format = 'openai-responses';
+
+/** Reads the content of an item: a text, or parts. */
+export function readResponsesContent(content: unknown, where: string): Part[] {
+  if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }];
+  if (content === null || content === undefined) return [];
+  if (!Array.isArray(content)) throw describeWrong(where, 'a text or a list of parts', content);
+  return content.map((entry, position) => readContentPart(requireObject(entry, `${where}[${position}]`)));
+}
+
+/** Reads one part of content. */
+export function readContentPart(value: JsonObject): Part {
+  const { type, ...fields } = value;
+  switch (type) {
+    case 'input_text':
+    case 'output_text':
+    case 'text': {
+      const { text, ...rest } = fields;
+      return { type: 'text', text: textIn(text) ?? '', ...keep(format, rest) };
+    }
+    case 'refusal': {
+      const { refusal, ...rest } = fields;
+      return { type: 'refusal', text: textIn(refusal) ?? '', ...keep(format, rest) };
+    }
+    case 'input_image': {
+      const { image_url, file_id, detail, ...rest } = fields;
+      const extras = { ...known({ detail: textIn(detail) }), ...keep(format, rest) };
+      if (typeof image_url === 'string') return { type: 'image', source: sourceOfUrl(image_url), ...extras };
+      if (typeof file_id === 'string') return { type: 'image', source: { kind: 'id', id: file_id, format }, ...extras };
+      return { type: 'native', format, value };
+    }
+    case 'input_file': {
+      const { file_data, file_url, file_id, filename, ...rest } = fields;
+      const extras = { ...known({ name: textIn(filename) }), ...keep(format, rest) };
+      const url = textIn(file_data) ?? textIn(file_url);
+      if (url !== undefined) {
+        const isBare = file_data !== undefined && !url.startsWith('data:');
+        return {
+          type: 'file',
+          source: isBare ? { kind: 'data', mediaType: 'application/pdf', data: url } : sourceOfUrl(url),
+          ...extras,
+        };
+      }
+      if (typeof file_id === 'string') return { type: 'file', source: { kind: 'id', id: file_id, format }, ...extras };
+      return { type: 'native', format, value };
+    }
+    case 'input_audio': {
+      const { data, format: encoding } = objectIn(fields.input_audio);
+      if (typeof data !== 'string') return { type: 'native', format, value };
+      const mediaType = encoding === 'mp3' ? 'audio/mpeg' : `audio/${textIn(encoding) ?? 'wav'}`;
+      return { type: 'audio', source: { kind: 'data', mediaType, data } };
+    }
+    default:
+      return { type: 'native', format, value };
+  }
+}
+
+/** Writes a part of what was said; undefined when it has no place. */
+export function writeContentPart(part: Part, isOutput: boolean, losses: Losses): JsonObject | undefined {
+  if (part.type === 'native') {
+    if (part.format === format) return part.value;
+    losses.note(`A part of the type "${textIn(part.value.type) ?? 'unknown'}" of ${part.format}`);
+    return undefined;
+  }
+  losses.noteKept(part, `part ${part.type}`);
+  const { item, ...rest } = keptOf(part, format);
+  switch (part.type) {
+    case 'text':
+      if (part.sealed !== undefined) losses.note('The signature of a text');
+      if (!isOutput) return { type: 'input_text', text: part.text, ...rest };
+      return { type: 'output_text', text: part.text, annotations: [], logprobs: [], ...rest };
+    case 'refusal':
+      return { type: 'refusal', refusal: part.text, ...rest };
+    case 'image': {
+      const file_id = idOfSource(part.source, format);
+      const image_url = urlOfSource(part.source);
+      if (file_id !== undefined || image_url !== undefined) {
+        return compact({ type: 'input_image', image_url, file_id, detail: part.detail ?? 'auto', ...rest });
+      }
+      losses.note('An image by an id of another provider');
+      return undefined;
+    }
+    case 'file': {
+      const file_id = idOfSource(part.source, format);
+      const url = urlOfSource(part.source);
+      const place = part.source.kind === 'data' ? { file_data: url } : { file_url: url, file_id };
+      if (file_id !== undefined || url !== undefined)
+        return compact({ type: 'input_file', ...place, filename: part.name, ...rest });
+      losses.note('A file by an id of another provider');
+      return undefined;
+    }
+    case 'audio': {
+      if (part.source.kind === 'data' && !isOutput) {
+        const encoding = part.source.mediaType === 'audio/mpeg' ? 'mp3' : part.source.mediaType.replace(/^audio\/(x-)?/, '');
+        return { type: 'input_audio', input_audio: { data: part.source.data, format: encoding } };
+      }
+      losses.note('Audio');
+      return part.transcript === undefined ? undefined : { type: isOutput ? 'output_text' : 'input_text', text: part.transcript };
+    }
+    default:
+      losses.note(`A part ${part.type} in this message`);
+      return undefined;
+  }
+}

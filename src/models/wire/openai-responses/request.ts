@@ -1,0 +1,228 @@
+import type { JsonObject, Message, Part } from '../../../conversation/conversation.ts';
+import { keep, keptOf } from '../../../conversation/conversation.ts';
+import type { ConversationRequest, ResponseShape, ToolChoice, ToolDeclaration } from '../../../conversation/request.ts';
+import {
+  compact,
+  describeWrong,
+  flagIn,
+  known,
+  numberIn,
+  objectIn,
+  objectsIn,
+  onlyText,
+  requireObject,
+  requireObjects,
+  textIn,
+} from '../json-fields.ts';
+import { createLosses, type Losses } from '../losses.ts';
+import { freeTextSchema, writeNativeTools } from '../tool-declarations.ts';
+import { encodeToolName } from '../tool-names.ts';
+import type { WireRequest, Written } from '../wire-format.ts';
+import { readResponsesContent, writeContentPart } from './content.ts';
+import { readOutputItem, writeOutputItems, writeResultItem } from './items.ts';
+
+const format = 'openai-responses';
+
+/** Reads the body of `POST /responses`. */
+export function readResponsesRequest(given: unknown): ConversationRequest {
+  const body = requireObject(given, 'body');
+  const { model, input, instructions, tools, tool_choice, parallel_tool_calls, temperature, top_p, ...others } = body;
+  const { text, max_output_tokens, metadata, user, stream, previous_response_id, ...rest } = others;
+  if (typeof model !== 'string') throw describeWrong('model', 'a text', model);
+  const { format: shape, ...aboutText } = objectIn(text);
+  const { effort, summary } = objectIn(rest.reasoning);
+  const wish = known({ effort: textIn(effort), isShown: typeof summary === 'string' ? true : undefined });
+  const choice = readChoice(tool_choice);
+  const declared = objectsIn(tools);
+  const isDeclaration = ({ type }: JsonObject) => type === 'function' || type === 'custom';
+  const unread = compact({
+    ...rest,
+    text: Object.keys(aboutText).length === 0 ? undefined : aboutText,
+    tool_choice: choice === undefined ? (tool_choice ?? undefined) : undefined,
+  });
+  return {
+    model,
+    system: typeof instructions === 'string' && instructions !== '' ? [{ type: 'text', text: instructions }] : [],
+    messages: readInput(input),
+    tools: declared.filter(isDeclaration).map(readTool),
+    nativeTools: declared.filter((tool) => !isDeclaration(tool)).map((value) => ({ format, value })),
+    sampling: known({ temperature: numberIn(temperature), topP: numberIn(top_p) }),
+    isStreamed: stream === true,
+    ...known({
+      toolChoice: choice,
+      mayCallInParallel: flagIn(parallel_tool_calls),
+      responseShape: readShape(objectIn(shape)),
+      reasoning: Object.keys(wish).length === 0 ? undefined : wish,
+      maxTokens: numberIn(max_output_tokens),
+      metadata: metadata === undefined || metadata === null ? undefined : objectIn(metadata),
+      endUser: textIn(user),
+      previousAnswerId: textIn(previous_response_id),
+    }),
+    ...keep(format, unread),
+  };
+}
+
+function readInput(input: unknown): Message[] {
+  if (typeof input === 'string') return [{ role: 'user', parts: [{ type: 'text', text: input }] }];
+  const messages: (Omit<Message, 'parts'> & { parts: Part[] })[] = [];
+  let lastAssistant: Part[] | undefined;
+  if (input === undefined || input === null) return messages;
+  for (const [position, item] of requireObjects(input, 'input').entries()) {
+    const message = readInputItem(item, `input[${position}]`);
+    if (message.role === 'assistant' && lastAssistant !== undefined) {
+      lastAssistant.push(...message.parts);
+      continue;
+    }
+    const parts = [...message.parts];
+    messages.push({ ...message, parts });
+    lastAssistant = message.role === 'assistant' ? parts : undefined;
+  }
+  return messages;
+}
+
+/** What the assistant made is one message as long as nobody else speaks. */
+function readInputItem(item: JsonObject, where: string): Message {
+  const { type, role, content, ...fields } = item;
+  if (type === 'function_call_output' || type === 'custom_tool_call_output') {
+    const { call_id, output, ...rest } = fields;
+    const about = { callId: textIn(call_id) ?? '', content: readResponsesContent(output, `${where}.output`), isError: false };
+    const isFreeText = type === 'custom_tool_call_output';
+    return { role: 'tool', parts: [{ type: 'tool-result', ...about, ...(isFreeText && { isFreeText }), ...keep(format, rest) }] };
+  }
+  if (type !== undefined && type !== 'message') return { role: 'assistant', parts: readOutputItem(item, (name) => name) };
+  if (role === 'assistant') return { role, parts: readOutputItem({ ...item, type: 'message' }, (name) => name) };
+  if (role !== 'user' && role !== 'system' && role !== 'developer') {
+    throw describeWrong(`${where}.role`, 'user, assistant, system or developer', role);
+  }
+  const parts = readResponsesContent(content, `${where}.content`);
+  if (role === 'developer') return { role: 'system', parts, ...keep(format, { role, ...fields }) };
+  return { role, parts, ...keep(format, fields) };
+}
+
+function readTool({ type, name, description, parameters, strict, ...rest }: JsonObject): ToolDeclaration {
+  const isFreeText = type === 'custom';
+  return {
+    name: textIn(name) ?? '',
+    parameters: isFreeText ? freeTextSchema : objectIn(parameters),
+    ...(isFreeText && { isFreeText }),
+    ...known({ description: textIn(description), isStrict: flagIn(strict) }),
+    ...keep(format, rest),
+  };
+}
+
+function readChoice(choice: unknown): ToolChoice | undefined {
+  if (choice === 'auto' || choice === 'none' || choice === 'required') return { kind: choice };
+  const { type, name, mode, tools } = objectIn(choice);
+  if (type === 'allowed_tools') {
+    const names = objectsIn(tools).map((tool) => textIn(tool.name));
+    // One of the provider's own tools has no name; then the choice is kept as it is.
+    if (names.includes(undefined)) return undefined;
+    return { kind: 'some', names: names.flatMap((one) => one ?? []), mode: mode === 'required' ? 'required' : 'auto' };
+  }
+  return (type === 'function' || type === 'custom') && typeof name === 'string' ? { kind: 'tool', name } : undefined;
+}
+
+function readShape({ type, name, schema, strict, description }: JsonObject): ResponseShape | undefined {
+  if (type === 'text') return { kind: 'text' };
+  if (type === 'json_object') return { kind: 'json' };
+  if (type !== 'json_schema') return undefined;
+  const facts = { name: textIn(name), description: textIn(description), isStrict: flagIn(strict) };
+  return { kind: 'json-schema', schema: objectIn(schema), ...known(facts) };
+}
+
+/** Writes a request for `POST /responses`. */
+export function writeResponsesRequest(request: ConversationRequest): Written<WireRequest> {
+  const losses = createLosses(format);
+  losses.noteKept(request, 'request');
+  const { sampling, system } = request;
+  for (const name of ['topK', 'seed', 'frequencyPenalty', 'presencePenalty', 'stopSequences'] as const) {
+    if (sampling[name] !== undefined) losses.note(name);
+  }
+  if (request.reasoning?.maxTokens !== undefined) losses.note('A number of tokens for reasoning');
+  const tools = [...request.tools.map((tool) => writeTool(tool, losses)), ...writeNativeTools(request, format, losses)];
+  for (const part of system) losses.noteKept(part, 'system');
+  const { text, reasoning, ...rest } = keptOf(request, format);
+  const body = compact({
+    model: request.model,
+    instructions: system.length === 0 ? undefined : system.map((part) => part.text).join('\n\n'),
+    input: writeInput(request.messages, losses),
+    tools: tools.length === 0 ? undefined : tools,
+    tool_choice: writeResponsesChoice(request),
+    parallel_tool_calls: request.mayCallInParallel,
+    temperature: sampling.temperature,
+    top_p: sampling.topP,
+    max_output_tokens: request.maxTokens,
+    text: writeText(request.responseShape, objectIn(text)),
+    reasoning: writeReasoning(request, objectIn(reasoning)),
+    metadata: request.metadata,
+    user: request.endUser,
+    previous_response_id: request.previousAnswerId,
+    stream: request.isStreamed || undefined,
+    ...rest,
+  });
+  return { value: { path: '/responses', body }, warnings: losses.list };
+}
+
+/** Writes messages as items. */
+function writeInput(messages: readonly Message[], losses: Losses): JsonObject[] {
+  let count = 0;
+  const idOf = (prefix: string) => `${prefix}_${count++}`;
+  return messages.flatMap((message) => {
+    losses.noteKept(message, 'message');
+    const { role, parts } = message;
+    if (role === 'tool') return parts.map((part) => writeResultItem(part, losses)).filter((item) => item !== undefined);
+    if (role === 'assistant')
+      return writeOutputItems(
+        parts.filter((part) => isOurs(part, losses)),
+        idOf,
+        losses,
+      );
+    const content = parts.map((part) => writeContentPart(part, false, losses)).filter((one) => one !== undefined);
+    return [{ type: 'message', role, content: onlyText(content) ?? content, ...keptOf(message, format) }];
+  });
+}
+
+/** The provider takes back only reasoning that it made itself. */
+function isOurs(part: Part, losses: Losses): boolean {
+  if (part.type !== 'reasoning' || part.sealed?.format === format || keptOf(part, format).id !== undefined) return true;
+  losses.note('Reasoning that another provider made');
+  return false;
+}
+
+function writeTool(tool: ToolDeclaration, losses: Losses): JsonObject {
+  losses.noteKept(tool, 'tool');
+  const { description, parameters, isStrict: strict } = tool;
+  const name = encodeToolName(tool.name);
+  if (tool.isFreeText === true) return compact({ type: 'custom', name, description, ...keptOf(tool, format) });
+  return compact({ type: 'function', name, description, parameters, strict: strict ?? false, ...keptOf(tool, format) });
+}
+
+/** Writes the choice of tools, in requests and in answers. */
+export function writeResponsesChoice({ toolChoice: choice, tools }: ConversationRequest): unknown {
+  if (choice === undefined) return undefined;
+  const refer = (name: string): JsonObject => {
+    const isFreeText = tools.some((tool) => tool.name === name && tool.isFreeText === true);
+    return { type: isFreeText ? 'custom' : 'function', name: encodeToolName(name) };
+  };
+  if (choice.kind === 'tool') return refer(choice.name);
+  return choice.kind === 'some' ? { type: 'allowed_tools', mode: choice.mode, tools: choice.names.map(refer) } : choice.kind;
+}
+
+function writeText(shape: ResponseShape | undefined, own: JsonObject): JsonObject | undefined {
+  if (shape === undefined) return Object.keys(own).length === 0 ? undefined : own;
+  return { ...own, format: writeResponsesShape(shape) };
+}
+
+/** Writes the shape that an answer is to have. */
+export function writeResponsesShape(shape: ResponseShape): JsonObject {
+  if (shape.kind === 'text') return { type: 'text' };
+  if (shape.kind === 'json') return { type: 'json_object' };
+  const { name = 'answer', schema, isStrict: strict, description } = shape;
+  return compact({ type: 'json_schema', name, description, schema, strict });
+}
+
+function writeReasoning({ reasoning: wish, kept }: ConversationRequest, own: JsonObject): JsonObject | undefined {
+  const summary = wish?.isShown === true && kept?.[format] === undefined ? 'auto' : undefined;
+  const written = compact({ summary, ...own, effort: wish?.effort });
+  return Object.keys(written).length === 0 ? undefined : written;
+}
