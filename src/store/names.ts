@@ -10,6 +10,8 @@ export function createNameTable(database: DatabaseSync): NameTable {
      on conflict (name, path) do update set is_owner = excluded.is_owner, since = excluded.since`,
   );
   const remove = database.prepare('delete from names where name = ? and path = ?');
+  const begin = database.prepare('savepoint write_names');
+  const end = database.prepare('release write_names');
   const list = database.prepare('select * from names order by since, path, name');
 
   return {
@@ -22,11 +24,11 @@ export function createNameTable(database: DatabaseSync): NameTable {
       })),
     write: (rows, removed) =>
       writeNow(() => {
-        database.exec('savepoint write_names');
+        begin.run();
         try {
           for (const { name, path } of removed) remove.run(name, path);
           for (const { name, path, isOwner, since } of rows) upsert.run(name, path, isOwner ? 1 : 0, since);
-          database.exec('release write_names');
+          end.run();
         } catch (error) {
           database.exec('rollback to write_names; release write_names');
           throw error;

@@ -141,7 +141,8 @@ describe('createSupervisor', () => {
     expect(rig.supervisor.list()).toEqual([]);
     await rig.supervisor.close();
     expect(rig.store.plugins.list()).toEqual([]);
-    expect(readdirSync(join(rig.home, 'data', 'generations'))).toEqual([]);
+    const left = readdirSync(join(rig.home, 'data', 'generations'), { recursive: true, withFileTypes: true });
+    expect(left.filter((entry) => entry.isFile())).toEqual([]);
   });
 
   it('reloads exactly the users of a shared helper', async () => {

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -103,13 +103,18 @@ const answer = (id: string, decision: 'approve' | 'deny' = 'approve') =>
   daemon.client.invoke(approvalContracts.answer, { id, answer: decision, person: true });
 const waitForEnd = (id: string) => daemon.client.invoke(executionContracts.get, { id, waitMs: 20_000 });
 
-/** Deletes the base image and the images of all generations; returns how many there were. */
+/** Deletes the base image, and cuts the images off the files of all generations; returns how many there were. */
 function removeImages(dataDir: string): number {
-  const files = readdirSync(dataDir, { recursive: true, encoding: 'utf8' }).filter(
-    (file) => /^cache[/\\]base-/.test(file) || /image/.test(file),
-  );
-  for (const file of files) rmSync(join(dataDir, file), { recursive: true });
-  return files.length;
+  const files = readdirSync(dataDir, { recursive: true, encoding: 'utf8' });
+  const bases = files.filter((file) => /^cache[/\\]base-/.test(file));
+  const generations = files.filter((file) => /[/\\]gen_\w+$/.test(file));
+  for (const file of bases) rmSync(join(dataDir, file));
+  for (const file of generations) {
+    const bytes = readFileSync(join(dataDir, file));
+    const { image } = JSON.parse(bytes.toString('utf8', 0, bytes.indexOf('\n')));
+    writeFileSync(join(dataDir, file), bytes.subarray(0, bytes.length - image));
+  }
+  return bases.length + generations.length;
 }
 
 describe('a call that waits for a person while the daemon is killed', () => {

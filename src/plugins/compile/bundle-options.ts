@@ -9,15 +9,16 @@ export interface BundleTarget {
   /** Real path of the entry. */
   readonly entry: string;
   readonly rootDir: string;
-  readonly plugins: Plugin[];
+  /** Makes the plugins through which every file comes. */
+  readonly makePlugins: () => Plugin[];
   readonly target: CompileTarget;
   /** It awaits at its top level: what is left on the global is a promise of the namespace. */
   readonly awaits?: boolean;
   /**
    * The text of the entry, and its name, where it goes in without a path: CommonJS, so that no package.json makes it an ES module,
-   * and what stands alone.
+   * and what takes nothing from files.
    */
-  readonly text?: { readonly text: string; readonly name: string } | undefined;
+  readonly text?: { readonly text: string; readonly name: string; readonly sources: Sources } | undefined;
   /** The text that makes a plugin of the entry, which is a tool file in another shape. */
   readonly adapter?: string | undefined;
 }
@@ -25,13 +26,15 @@ export interface BundleTarget {
 /** The options of every build: for QuickJS one script that leaves the module namespace on a global, else one ES module. */
 export function bundleOptions(target: BundleTarget): BuildOptions & { write: false } {
   const isScript = target.target === 'quickjs';
+  const { text, adapter, awaits } = target;
+  const isAlone = text?.sources === 'none' && adapter === undefined && !awaits;
   return {
     ...entryOf(target),
     bundle: true,
     write: false,
     outfile: join(target.rootDir, '__hotcell.js'),
     absWorkingDir: target.rootDir,
-    plugins: target.plugins,
+    plugins: isAlone ? [] : target.makePlugins(),
     platform: 'neutral',
     mainFields: ['module', 'main'],
     // Empty turns off "module"; "import" or "require" and "default" always hold, by the kind of the import.
@@ -43,12 +46,7 @@ export function bundleOptions(target: BundleTarget): BuildOptions & { write: fal
     sourcesContent: false,
     // The host's tsconfig.json neither changes nor breaks a plugin.
     tsconfigRaw: '{}',
-    define: {
-      'process.env.NODE_ENV': '"production"',
-      ...fileNames,
-      ...(isScript ? moduleNames : {}),
-      ...(target.adapter === undefined ? {} : adaptedNames),
-    },
+    ...(isAlone && !hostNames.test(text.text) ? {} : { define: definesOf(target, isScript) }),
     logLevel: 'silent',
     logLimit: 50,
     legalComments: 'none',
@@ -56,6 +54,16 @@ export function bundleOptions(target: BundleTarget): BuildOptions & { write: fal
   };
 }
 
+function definesOf({ adapter }: BundleTarget, isScript: boolean): Record<string, string> {
+  return {
+    'process.env.NODE_ENV': '"production"',
+    ...fileNames,
+    ...(isScript ? moduleNames : {}),
+    ...(adapter === undefined ? {} : adaptedNames),
+  };
+}
+
+const hostNames = /\bprocess\b|__(?:file|dir)name\b/;
 // Packages look beside themselves for files; in a bundle nothing is there, but they load.
 const fileNames = { __filename: '"/plugin/index.js"', __dirname: '"/plugin"' };
 const moduleNames = {
@@ -89,18 +97,26 @@ function entryOf({ entry, text, adapter, awaits }: BundleTarget): Pick<BuildOpti
   }
   if (!text) return { entryPoints: [entry] };
   const loader = extname(entry).startsWith('.ts') ? 'ts' : 'js';
-  return { stdin: { contents: hideSourceMap(text.text), sourcefile: text.name, resolveDir, loader } };
+  const stdin = { contents: hideSourceMap(text.text), sourcefile: text.name, loader } as const;
+  // Without a folder to look in, the bundler opens no file whatsoever.
+  return { stdin: text.sources === 'none' ? stdin : { ...stdin, resolveDir } };
 }
+
+/** Where a module takes what it imports: from other files, from the host alone, or nowhere. */
+export type Sources = 'files' | 'host' | 'none';
 
 /**
- * Whether a module takes nothing from other files, as far as its words tell. Given by its path, the bundler lists the whole folder
- * in which it lies, and among thousands of plugins that takes longer than all else.
+ * Reads off the words of an entry where its imports come from. Given by its path, the bundler lists the whole folder in which the
+ * entry lies, and among thousands of plugins that takes longer than all else; each plugin of the bundler costs a round trip.
  */
-export function standsAlone(path: string, text: string): boolean {
-  if (!/^\.[jt]s$/.test(extname(path)) || !/^[ \t]*export\b/m.test(text)) return false;
-  return !/\b(?:import|require)\b|\bexport\b[^;'"]{0,500}?\bfrom\s*['"]/.test(text.replace(importsOfHost, ''));
+export function findSources(path: string, text: string): Sources {
+  if (!/^\.[jt]s$/.test(extname(path)) || !/^[ \t]*export\b/m.test(text)) return 'files';
+  if (!importing.test(text)) return 'none';
+  return importing.test(text.replace(importsOfHost, '')) ? 'files' : 'host';
 }
 
+// No import is written without one of these; an escape may hide a letter of `require`.
+const importing = /\b(?:import|require)\b|\\u|\bfrom\s*(?:['"]|\/[*/])/;
 /** Imports that no file answers. */
 const importsOfHost = /^[ \t]*import\b[^;'"]{0,500}?\bfrom\s*(['"])(?:hotcell|node:[\w/]+)\1/gm;
 

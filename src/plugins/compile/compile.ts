@@ -5,7 +5,7 @@ import type { EngineNeed } from '../../engines/escalation.ts';
 import { isPassingMessage } from '../../errors/passing-error.ts';
 import type { BuildInput } from '../generations/generation.ts';
 import type { Diagnostic } from '../plugin-types.ts';
-import { bundleOptions, standsAlone } from './bundle-options.ts';
+import { bundleOptions, findSources } from './bundle-options.ts';
 import { runBundle, stopBundler } from './bundle-service.ts';
 import { createCommonJsPlugin, looksLikeCommonJs } from './commonjs.ts';
 import type { CompileRequest, CompileResult, Compiler, CompilerOptions } from './compile-types.ts';
@@ -89,7 +89,7 @@ async function compilePlugin(request: CompileRequest, options: CompilerOptions):
   const { readShapes } = options;
   const entryDir = dirname(entry.realPath);
   const shapes = (isAdapted || isTrial) && readShapes ? { entryDir, readShapes, isTrial, builtins: options.builtins } : undefined;
-  const plugins = [
+  const makePlugins = () => [
     ...(options.readOwnZod ? [createZodPlugin(options.readOwnZod)] : []),
     ...(shapes ? [createShapesPlugin(shapes)] : []),
     createGuardPlugin(guardOptions),
@@ -97,9 +97,10 @@ async function compilePlugin(request: CompileRequest, options: CompilerOptions):
     ...(isCommonJs ? [createCommonJsPlugin({ policy, showPath, load })] : []),
   ];
   const adapter = isAdapted && shapes ? adaptedEntry(entry.realPath, isCommonJs) : undefined;
-  const isText = isCommonJs || standsAlone(entry.realPath, read.text);
-  const text = isText ? { text: read.text, name: showPath(entry.realPath) } : undefined;
-  const bundle = { entry: entry.realPath, rootDir, plugins, text, adapter, target };
+  const sources = findSources(entry.realPath, read.text);
+  const isText = isCommonJs || sources !== 'files';
+  const text = isText ? { text: read.text, name: showPath(entry.realPath), sources } : undefined;
+  const bundle = { entry: entry.realPath, rootDir, makePlugins, text, adapter, target };
   const bounds = {
     wallMs,
     findObstacle() {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { BuildInput } from '../generations/generation.ts';
 import type { FileOwner } from './path-policy.ts';
 import { type ProposedTexts, type ReadFailure, type ReadInput, readInput } from './read-input.ts';
@@ -62,8 +62,6 @@ export function createInputLedger(proposed?: ProposedTexts): InputLedger {
 
 /** One hash over all inputs. Paths are relative to the root folder, so that moving the folder changes nothing. */
 export function hashInputs(inputs: readonly BuildInput[], showPath: (path: string) => string): string {
-  const hash = createHash('sha256');
   const lines = inputs.map((input) => `${showPath(input.path)}\0${input.sha256}\n`).sort();
-  for (const line of lines) hash.update(line);
-  return hash.digest('hex');
+  return hash('sha256', lines.join(''), 'hex');
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { type BigIntStats, closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { isPassingError } from '../../errors/passing-error.ts';
 import type { BuildInput } from '../generations/generation.ts';
@@ -38,7 +38,7 @@ export function readInput(realPath: string, proposed?: ProposedTexts): ReadInput
     if (stats.size > BigInt(maxFileBytes)) return 'too-large';
     const content = readAll(descriptor, Number(stats.size));
     if (content.length > maxFileBytes) return 'too-large';
-    const sha256 = createHash('sha256').update(content).digest('hex');
+    const sha256 = hash('sha256', content, 'hex');
     return { input: { path: realPath, sha256, signature: signatureOf(stats) }, text: decode(content), bytes: content.length };
   } catch (error) {
     return failureOf(error);
@@ -50,7 +50,7 @@ export function readInput(realPath: string, proposed?: ProposedTexts): ReadInput
 function describeProposed(path: string, text: string): ReadInput | ReadFailure {
   const bytes = Buffer.byteLength(text);
   if (bytes > maxFileBytes) return 'too-large';
-  return { input: { path, sha256: createHash('sha256').update(text).digest('hex'), signature: '' }, text, bytes };
+  return { input: { path, sha256: hash('sha256', text, 'hex'), signature: '' }, text, bytes };
 }
 
 /** The cheap signature of a file, `size:mtimeNs:ctimeNs:ino`. */

@@ -1,4 +1,5 @@
-import { randomBytes } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import type { GenerationTable } from '../../store/store-types.ts';
 import type { Author } from '../../units/unit.ts';
@@ -96,8 +97,12 @@ export function createArchive(parts: ArchiveParts): GenerationArchive {
     return facts && bind(facts);
   }
 
+  /** Each in a turn of its own, behind the calls that wait for what was published. */
   function enqueue(task: () => Promise<void>): void {
-    saving = saving.then(task).catch((error: unknown) => onProblem(describeProblem(error)));
+    saving = saving
+      .then(nextTurn)
+      .then(task)
+      .catch((error: unknown) => onProblem(describeProblem(error)));
   }
 
   async function saveImage(facts: GenerationFacts, image: Uint8Array): Promise<void> {
@@ -135,7 +140,7 @@ export function createArchive(parts: ArchiveParts): GenerationArchive {
       const last = lastNumberByPath.get(pluginPath) ?? table.listOf(pluginPath)[0]?.number ?? 0;
       lastNumberByPath.set(pluginPath, last + 1);
       const facts: GenerationFacts = {
-        id: `gen_${now().toString(36)}${randomBytes(6).toString('hex')}`,
+        id: `gen_${now().toString(36)}${randomUUID().slice(-12)}`,
         path: pluginPath,
         number: last + 1,
         author,
@@ -186,6 +191,7 @@ export function createArchive(parts: ArchiveParts): GenerationArchive {
       if (row) table.upsert({ ...row, inputsJson: JSON.stringify(inputs) });
     },
     prune(pluginPath, keep, isNeeded) {
+      if ((lastNumberByPath.get(pluginPath) ?? keep + 1) <= keep) return;
       enqueue(async () => {
         const spare = archive.listKept(pluginPath).filter((generation) => !isNeeded(generation));
         for (const generation of spare.slice(keep)) drop(generation);
@@ -193,7 +199,7 @@ export function createArchive(parts: ArchiveParts): GenerationArchive {
     },
     forget(pluginPath) {
       for (const generation of archive.listKept(pluginPath)) drop(generation);
-      for (const row of table.listOf(pluginPath)) table.delete(row.id);
+      for (const { id } of table.listOf(pluginPath)) drop({ id, path: pluginPath });
       lastNumberByPath.delete(pluginPath);
       enqueue(() => files.removePlugin(pluginPath));
     },

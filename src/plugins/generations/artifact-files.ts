@@ -1,5 +1,6 @@
-import { createHash } from 'node:crypto';
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { hash } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Type } from 'typebox';
 import { Value } from 'typebox/value';
@@ -21,7 +22,7 @@ export interface Artifacts {
   readonly image?: Uint8Array;
 }
 
-/** Files of generations below one folder: `<hash of plugin path>/<id>/`. */
+/** The generations below one folder, each a file: `<start of the hash of the plugin path>/<id>`. */
 export interface ArtifactFiles {
   write(key: ArtifactKey, artifacts: Artifacts): Promise<void>;
   writeImage(key: ArtifactKey, image: Uint8Array): Promise<void>;
@@ -30,10 +31,11 @@ export interface ArtifactFiles {
   readImage(key: ArtifactKey, imageHash: string): Promise<Uint8Array | undefined>;
   readTrace(key: ArtifactKey): Promise<TraceFiles>;
   remove(key: ArtifactKey): Promise<void>;
+  /** Removes what older versions left of a plugin. */
   removePlugin(path: string): Promise<void>;
 }
 
-/** Names the folder of one generation. */
+/** Names the file of one generation. */
 export interface ArtifactKey {
   /** Of the plugin. */
   readonly path: string;
@@ -42,57 +44,96 @@ export interface ArtifactKey {
 
 const sourcesSchema = Type.Array(Type.Object({ path: Type.String(), text: Type.String() }));
 
+/** The parts of a generation in the order in which they lie in its file, with the names of the files that they once were. */
+const partNames = { sources: 'sources.json', sourceMap: 'code.js.map', code: 'code.js', image: 'image.bin' } as const;
+type Part = keyof typeof partNames;
+const length = Type.Integer({ minimum: 0 });
+const headSchema = Type.Object({
+  sources: length,
+  sourceMap: Type.Optional(length),
+  code: length,
+  image: Type.Optional(length),
+});
+
 /** Keeps artifacts in a folder that only the daemon's user can read. */
 export function createArtifactFiles(folder: string): ArtifactFiles {
-  const folderOf = (key: ArtifactKey) => join(folder, hashText(key.path).slice(0, 24), key.id);
+  // One file a generation, and few folders: to make a file or a folder takes longer than to write what is in it.
+  const fileOf = ({ path, id }: ArtifactKey) => join(folder, hashBytes(path).slice(0, 2), id);
+  /** An image that was made anew lies beside the rest. */
+  const imageOf = (key: ArtifactKey) => `${fileOf(key)}.image`;
+  /** Where the parts once were: a folder for each plugin, and one in it for each generation. */
+  const olderOf = ({ path, id }: ArtifactKey) => join(folder, hashBytes(path).slice(0, 24), id);
+
+  async function read(key: ArtifactKey, part: Part): Promise<Buffer | undefined> {
+    const whole = await readFile(fileOf(key)).catch(() => undefined);
+    if (whole !== undefined) return takePart(whole, part);
+    return readFile(join(olderOf(key), partNames[part])).catch(() => undefined);
+  }
+
+  async function place(file: string, content: Uint8Array): Promise<void> {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    // What is written by halves is known by its hash, or has no row.
+    await writeFile(file, content, { mode: 0o600 });
+  }
+
   return {
-    async write(key, artifacts) {
-      const target = folderOf(key);
-      await mkdir(target, { recursive: true, mode: 0o700 });
-      // The code last: where it is, the rest is too.
-      if (artifacts.sourceMap !== undefined) await place(join(target, 'code.js.map'), artifacts.sourceMap);
-      await place(join(target, 'sources.json'), JSON.stringify(artifacts.sources));
-      if (artifacts.image) await place(join(target, 'image.bin'), artifacts.image);
-      await place(join(target, 'code.js'), artifacts.code);
+    write: (key, artifacts) => place(fileOf(key), joinParts(artifacts)),
+    writeImage: (key, image) => place(imageOf(key), image),
+    readCode: async (key, codeHash) => verify(await read(key, 'code'), codeHash),
+    async readImage(key, imageHash) {
+      const anew = verify(await readFile(imageOf(key)).catch(() => undefined), imageHash);
+      return anew ?? verify(await read(key, 'image'), imageHash);
     },
-    writeImage: (key, image) => place(join(folderOf(key), 'image.bin'), image),
-    readCode: (key, codeHash) => readVerified(join(folderOf(key), 'code.js'), codeHash),
-    readImage: (key, imageHash) => readVerified(join(folderOf(key), 'image.bin'), imageHash),
     async readTrace(key) {
-      const sourceMap = await readFile(join(folderOf(key), 'code.js.map'), 'utf8').catch(() => undefined);
+      const sourceMap = await read(key, 'sourceMap');
       return {
-        ...(sourceMap === undefined ? {} : { sourceMap }),
-        sources: await readSources(join(folderOf(key), 'sources.json')),
+        ...(sourceMap === undefined ? {} : { sourceMap: sourceMap.toString('utf8') }),
+        sources: readSources(await read(key, 'sources')),
       };
     },
-    remove: (key) => rm(folderOf(key), { recursive: true, force: true }),
-    removePlugin: (path) => rm(dirname(folderOf({ path, id: '-' })), { recursive: true, force: true }),
+    async remove(key) {
+      for (const place of [fileOf(key), imageOf(key), olderOf(key)]) await rm(place, { recursive: true, force: true });
+    },
+    removePlugin: (path) => rm(dirname(olderOf({ path, id: '-' })), { recursive: true, force: true }),
   };
+}
+
+/** A line with the length of each part, then the parts. */
+function joinParts({ sources, sourceMap, code, image }: Artifacts): Buffer {
+  const parts = { sources: JSON.stringify(sources), sourceMap, code, image };
+  const given = Object.entries(parts).flatMap(([part, bytes]) =>
+    bytes === undefined ? [] : [[part, typeof bytes === 'string' ? Buffer.from(bytes) : bytes] as const],
+  );
+  const head = JSON.stringify(Object.fromEntries(given.map(([part, bytes]) => [part, bytes.length])));
+  return Buffer.concat([Buffer.from(`${head}\n`), ...given.map(([, bytes]) => bytes)]);
+}
+
+function takePart(whole: Buffer, wanted: Part): Buffer | undefined {
+  try {
+    let at = whole.indexOf('\n') + 1;
+    const lengths = Value.Parse(headSchema, JSON.parse(whole.toString('utf8', 0, at)));
+    for (const [part, length] of Object.entries(lengths)) {
+      if (part === wanted) return whole.subarray(at, at + length);
+      at += length;
+    }
+  } catch {
+    // Damaged: as if it were not there.
+  }
+  return undefined;
 }
 
 /** SHA-256, hex. */
 export function hashBytes(bytes: string | Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex');
+  return hash('sha256', bytes, 'hex');
 }
 
-function hashText(text: string): string {
-  return hashBytes(text);
+function verify(bytes: Uint8Array | undefined, expected: string): Uint8Array | undefined {
+  return bytes && hashBytes(bytes) === expected ? bytes : undefined;
 }
 
-async function place(file: string, content: string | Uint8Array): Promise<void> {
-  const part = `${file}.part`;
-  await writeFile(part, content, { mode: 0o600 });
-  await rename(part, file);
-}
-
-async function readVerified(file: string, hash: string): Promise<Uint8Array | undefined> {
-  const bytes = await readFile(file).catch(() => undefined);
-  return bytes && hashBytes(bytes) === hash ? bytes : undefined;
-}
-
-async function readSources(file: string): Promise<readonly ArtifactSource[]> {
+function readSources(bytes: Buffer | undefined): readonly ArtifactSource[] {
   try {
-    return Value.Parse(sourcesSchema, JSON.parse(await readFile(file, 'utf8')));
+    return bytes ? Value.Parse(sourcesSchema, JSON.parse(bytes.toString('utf8'))) : [];
   } catch {
     // Without sources an error has no code frame; that must not hide the error itself.
     return [];

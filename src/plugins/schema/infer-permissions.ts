@@ -57,7 +57,7 @@ const providedNames: ReadonlySet<string> = new Set(['NODE_ENV']);
 /** Variables that a plugin reads from `process.env` outside of any function: while a file loads there are none. */
 export function findEarlyReads(modules: readonly ModuleIndex[]): string[] {
   const names = new Set<string>();
-  for (const module of modules) {
+  for (const module of modules.filter(({ text }) => text.includes('process'))) {
     walkNodes(module.program, (node, parents) => {
       if (node.type === 'CallExpression' || parents.some(isFunction)) return;
       for (const name of envNames(node)) if (names.size < maxEntries && !providedNames.has(name)) names.add(name);

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { Check } from 'typebox/value';
+import { Compile } from 'typebox/compile';
 
 /** What the daemon asks its reading process. */
 export interface ReadRequest {
@@ -25,10 +25,12 @@ const answerSchema = Type.Object({
   }),
 });
 
+const answer = Compile(answerSchema);
+
 /** What comes back. */
 export type ReadAnswer = Static<typeof answerSchema>;
 
 /** Whether a message of the reading process is an answer. */
 export function isReadAnswer(message: unknown): message is ReadAnswer {
-  return Check(answerSchema, message);
+  return answer.Check(message);
 }

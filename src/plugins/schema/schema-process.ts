@@ -9,6 +9,8 @@ const startMs = 15_000;
 // Longer than most pauses between two saves, since a new start costs a tenth of a second.
 const idleMs = 600_000;
 const maxTotalChars = 2 * 1024 * 1024;
+/** So many plugins are with the process at once: it need not be woken for each. */
+const maxSent = 8;
 
 /** Bounds of a reader, for tests and for slow machines. */
 export interface SchemaReaderOptions {
@@ -29,7 +31,8 @@ interface Task {
  */
 export function createSchemaReader(options: SchemaReaderOptions = {}): SchemaReader {
   const queue: Task[] = [];
-  let current: Task | undefined;
+  /** What the process has, in the order in which it answers; the deadline is that of the first. */
+  const sent: Task[] = [];
   let child: ChildProcess | undefined;
   let isReady = false;
   let isClosed = false;
@@ -43,31 +46,29 @@ export function createSchemaReader(options: SchemaReaderOptions = {}): SchemaRea
   }
 
   function pump(): void {
-    if (current || isClosed) return;
-    const task = queue[0];
-    if (!task) {
+    if (isClosed) return;
+    if (queue.length + sent.length === 0) {
       if (child) setDeadline(options.idleMs ?? idleMs, () => stop());
-      return;
-    }
-    if (!child) {
-      start();
-      return;
-    }
-    if (!isReady) return;
-    queue.shift();
-    current = task;
-    const ms = options.readMs ?? readMs;
-    setDeadline(ms, () => giveUp(`reading them took longer than ${ms / 1000} s`));
-    child.ref();
-    child.channel?.ref();
-    child.send(task.request, (error) => {
-      if (!error || current !== task) return;
+    } else if (!child) start();
+    else if (isReady) for (const task of queue.splice(0, maxSent - sent.length)) send(child, task);
+  }
+
+  function send(to: ChildProcess, task: Task): void {
+    sent.push(task);
+    if (sent.length === 1) startReading();
+    to.ref();
+    to.channel?.ref();
+    to.send(task.request, (error) => {
+      if (!error || !sent.includes(task)) return;
       // It ended while it was idle: not the fault of this plugin.
       stop();
-      current = undefined;
-      queue.unshift(task);
       pump();
     });
+  }
+
+  function startReading(): void {
+    const ms = options.readMs ?? readMs;
+    setDeadline(ms, () => giveUp(`reading them took longer than ${ms / 1000} s`));
   }
 
   function start(): void {
@@ -87,7 +88,8 @@ export function createSchemaReader(options: SchemaReaderOptions = {}): SchemaRea
     started.on('error', () => {
       if (child === started) giveUp('the reading process could not be started');
     });
-    started.on('exit', () => {
+    // Not at its exit: what it had answered before may not have arrived by then.
+    started.on('disconnect', () => {
       if (child === started) giveUp('the parser gave up on them, usually because the code is nested too deeply');
     });
   }
@@ -95,39 +97,45 @@ export function createSchemaReader(options: SchemaReaderOptions = {}): SchemaRea
   function receive(message: unknown): void {
     if (message === 'ready') {
       isReady = true;
-      finish(undefined);
-    } else if (isReadAnswer(message) && message.id === current?.request.id) {
-      finish(message.result);
+      goOn();
+    } else if (isReadAnswer(message) && message.id === sent[0]?.request.id) {
+      const task = sent.shift();
+      if (task) task.resolve(withEntry(message.result, task.request));
+      goOn();
     }
   }
 
-  function finish(result: SchemaReadResult | undefined): void {
-    const task = current;
-    current = undefined;
+  /** Goes on with what waits; an idle process must not keep the daemon, or a command, from ending. */
+  function goOn(): void {
     clearTimeout(timer);
-    // An idle process must not keep the daemon, or a command, from ending.
-    child?.unref();
-    child?.channel?.unref();
-    if (result && task) task.resolve(withEntry(result, task.request));
+    if (sent.length > 0) startReading();
+    else {
+      child?.unref();
+      child?.channel?.unref();
+    }
     pump();
   }
 
   /** Ends the process and answers for the plugin that was being read, or that waited for the start. */
   function giveUp(reason: string): void {
     stop();
-    current ??= queue.shift();
-    const entry = current?.request.entry ?? '';
-    finish(
-      emptyReadResult(`The types of "${entry}" were not read: ${reason}. Any object is accepted where nothing else is declared.`),
+    const task = queue.shift();
+    const entry = task?.request.entry ?? '';
+    const result = emptyReadResult(
+      `The types of "${entry}" were not read: ${reason}. Any object is accepted where nothing else is declared.`,
     );
+    if (task) task.resolve(withEntry(result, task.request));
+    pump();
   }
 
+  /** What it had not answered waits again, before all else. */
   function stop(): void {
     const stopped = child;
     child = undefined;
     isReady = false;
     clearTimeout(timer);
     stopped?.kill('SIGKILL');
+    queue.unshift(...sent.splice(0));
   }
 
   return {
@@ -147,9 +155,7 @@ export function createSchemaReader(options: SchemaReaderOptions = {}): SchemaRea
       isClosed = true;
       const ended = child && child.exitCode === null ? new Promise((resolve) => child?.once('exit', resolve)) : undefined;
       stop();
-      for (const task of [...(current ? [current] : []), ...queue.splice(0)])
-        task.resolve(emptyReadResult('The reader is closed.'));
-      current = undefined;
+      for (const task of queue.splice(0)) task.resolve(emptyReadResult('The reader is closed.'));
       await ended;
     },
   };

@@ -19,11 +19,11 @@ export function walkNodes(root: Node, visit: (node: Node, parents: readonly Node
 
 function childrenOf(node: Node): Node[] {
   const children: Node[] = [];
-  const fields = Object.entries(node);
-  const keys = visitorKeys[node.type] ?? [];
-  for (const [key, value] of fields) {
-    if (!keys.includes(key)) continue;
-    for (const child of Array.isArray(value) ? value : [value]) if (isNode(child)) children.push(child);
+  for (const key of visitorKeys[node.type] ?? []) {
+    const value: unknown = Reflect.get(node, key);
+    if (!Array.isArray(value)) {
+      if (isNode(value)) children.push(value);
+    } else for (const child of value) if (isNode(child)) children.push(child);
   }
   return children;
 }

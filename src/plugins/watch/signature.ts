@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync } from 'node:fs';
 import { signatureOf } from '../compile/read-input.ts';
 import type { BuildInput } from '../generations/generation.ts';
@@ -23,7 +23,7 @@ export function readBuildInput(path: string): BuildInput | undefined {
     descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
     const stats = fstatSync(descriptor, { bigint: true });
     if (!stats.isFile() || stats.size > maxInputBytes) return undefined;
-    const sha256 = createHash('sha256').update(readFileSync(descriptor)).digest('hex');
+    const sha256 = hash('sha256', readFileSync(descriptor), 'hex');
     return { path, sha256, signature: signatureOf(stats) };
   } catch {
     return undefined;

@@ -296,6 +296,8 @@ describe('what a build may read', () => {
     ['an absolute path', () => `import x from '${join(home, 'host/credentials.json')}'; export default x;`],
     ['a way out of the folder', () => `import x from '../host/credentials.json'; export default x;`],
     ['a way out through require', () => `export default require('./x/../../host/credentials.json');`],
+    ['a way out through a hidden require', () => `export default requ\\u0069re('../host/credentials.json');`],
+    ['a way out behind a comment', () => `export * from /* the host */ '../host/credentials.json'; export default 1;`],
     ['a way out through import()', () => `export default () => import('../host/credentials.json');`],
     ['a file: address', () => `import x from 'file://${join(home, 'host/credentials.json')}'; export default x;`],
     ['a data: address', () => `import x from 'data:text/javascript,export default 1'; export default x;`],
