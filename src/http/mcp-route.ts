@@ -1,6 +1,7 @@
 import { finished } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { McpDoor, McpDoorParts } from '../mcp-door/mcp-door.ts';
+import type { McpClientView } from '../operations/contracts/mcp-clients.ts';
 import { type Authenticate, refuseAnonymous } from './admission/auth.ts';
 import type { DoorShares } from './admission/shares.ts';
 import { toHotcellError } from './problem-reply.ts';
@@ -12,12 +13,19 @@ export interface McpRouteParts extends McpDoorParts {
   readonly shares: Pick<DoorShares, 'streams' | 'unread'>;
 }
 
+/** The route, once it is registered. */
+export interface McpRoute {
+  /** Who spoke MCP with it lately. */
+  readonly list: () => Promise<McpClientView[]>;
+  readonly close: () => void;
+}
+
 /** A client that lets more than this wait to be read listens no more. */
 const maxPendingBytes = 1024 * 1024;
 
 /** Serves MCP at `/mcp`: streamable HTTP, both eras. What speaks it is loaded with the first request: others need not wait
- * for it. Returns its end. */
-export function registerMcpRoute(app: FastifyInstance, parts: McpRouteParts): () => void {
+ * for it. */
+export function registerMcpRoute(app: FastifyInstance, parts: McpRouteParts): McpRoute {
   let opening: Promise<McpDoor> | undefined;
   const open = (): Promise<McpDoor> => {
     opening ??= import('../mcp-door/mcp-door.ts').then(({ createMcpDoor }) => createMcpDoor(parts));
@@ -48,7 +56,10 @@ export function registerMcpRoute(app: FastifyInstance, parts: McpRouteParts): ()
         .send(JSON.stringify({ jsonrpc: '2.0', id: null, error: { code, message: error.message, data } }));
     },
   });
-  return () => void opening?.then((door) => door.close());
+  return {
+    list: async () => (await opening)?.list() ?? [],
+    close: () => void opening?.then((door) => door.close()),
+  };
 }
 
 const parseError = -32700;
@@ -58,9 +69,7 @@ const internalError = -32603;
 /** Without its body, which was read and counted already. */
 function toWebRequest(request: FastifyRequest, reply: FastifyReply): Request {
   const controller = new AbortController();
-  reply.raw.once('close', () => {
-    if (!reply.raw.writableFinished) controller.abort();
-  });
+  reply.raw.once('close', () => controller.abort());
   const headers = new Headers();
   for (const [name, value] of Object.entries(request.headers)) if (typeof value === 'string') headers.set(name, value);
   return new Request(`http://${request.headers.host ?? 'localhost'}${request.url}`, {

@@ -7,8 +7,9 @@ import { limitTable } from '../config/limits.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import { describeJsonFault } from '../errors/json-fault.ts';
 import type { EventLog } from '../events/event.ts';
+import { mcpClientContracts } from '../operations/contracts/mcp-clients.ts';
 import { prepareOperations } from '../operations/invoke.ts';
-import type { Operation } from '../operations/operation.ts';
+import { implement, type Operation } from '../operations/operation.ts';
 import type { Authenticate, Authenticator, IsCurrent } from './admission/auth.ts';
 import { createConnectionBook, fitConnections } from './admission/connection-count.ts';
 import { registerDoorAdmission } from './admission/door-admission.ts';
@@ -71,7 +72,12 @@ export async function startHttpServer(parts: HttpServerParts): Promise<HttpServe
   const shares = createDoorShares(fitting);
   const connections = createConnectionBook(app.server, shares.connections, maxAnonymous);
   const tickets = createTicketOffice(shares.tickets);
-  const operations = prepareOperations([...parts.operations, tickets.operation]);
+  // What only a door knows it answers itself, at every door.
+  const listMcpClients = implement(mcpClientContracts.list, async () => {
+    const items = await mcp.list();
+    return { items, total: items.length };
+  });
+  const operations = prepareOperations([...parts.operations, tickets.operation, listMcpClients]);
   const metrics = createMetrics(events);
 
   const routes: KnownRoute[] = [];
@@ -115,7 +121,7 @@ export async function startHttpServer(parts: HttpServerParts): Promise<HttpServe
   });
   await registerOperations(app, [...operations.values()], { authenticate, isCurrent, isValid, shares, log });
 
-  const endMcp = registerMcpRoute(app, {
+  const mcp = registerMcpRoute(app, {
     operations,
     events,
     authenticate,
@@ -133,7 +139,7 @@ export async function startHttpServer(parts: HttpServerParts): Promise<HttpServe
     async close() {
       endStreams();
       endSockets();
-      endMcp();
+      mcp.close();
       metrics.close();
       connections.endUnused();
       const lastCall = setTimeout(() => app.server.closeAllConnections(), closeWithinMs);

@@ -1,9 +1,4 @@
-import {
-  CLIENT_CAPABILITIES_META_KEY,
-  CLIENT_INFO_META_KEY,
-  type Server,
-  type ServerContext,
-} from '@modelcontextprotocol/server';
+import { CLIENT_CAPABILITIES_META_KEY, type Server, type ServerContext } from '@modelcontextprotocol/server';
 import { isObject } from '../config/json-object.ts';
 
 /** The name of the extension by which a call becomes a task. */
@@ -27,14 +22,6 @@ export function readAbilities(server: Server, { mcpReq }: ServerContext): Client
   const form = isObject(elicitation) && (elicitation.form !== undefined || elicitation.url === undefined);
   const tasks = mcpReq.envelope !== undefined && isObject(extensions) && isObject(extensions[tasksExtension]);
   return { form, sampling: isObject(sampling), roots: isObject(roots), tasks };
-}
-
-/** What a client calls itself, for people who look who is connected. */
-export function readClientName(server: Server, { mcpReq }: Pick<ServerContext, 'mcpReq'>): string {
-  const said: unknown = read(mcpReq.envelope, CLIENT_INFO_META_KEY) ?? server.getClientVersion();
-  if (!isObject(said) || typeof said.name !== 'string') return 'unknown';
-  const version = typeof said.version === 'string' ? ` ${said.version}` : '';
-  return `${said.name}${version}`.replaceAll(/\p{C}/gu, '').slice(0, 120);
 }
 
 function read(envelope: object | undefined, key: string): unknown {

@@ -10,6 +10,8 @@ export interface NewsParts {
 /** What clients are told that their lists are old. Nothing here may throw. */
 export interface ListNews {
   toolsChanged(): void | Promise<void>;
+  /** Something of it was told. */
+  told(): void;
 }
 
 /** The first change is told at once; what comes within so long after it is told together. */
@@ -17,7 +19,10 @@ const quietMs = 50;
 
 /** Tells of changes in what a caller sees, until the returned function is called. */
 export function listen({ events }: NewsParts, caller: Caller, news: ListNews): () => void {
-  const tell = atMostEvery(quietMs, () => void Promise.resolve(news.toolsChanged()).catch(ignoreGone));
+  const tell = atMostEvery(quietMs, () => {
+    void Promise.resolve(news.toolsChanged()).catch(ignoreGone);
+    news.told();
+  });
   const end = events.subscribe(filterFor(caller, ['tools-change']), tell.ring);
   return () => {
     end();

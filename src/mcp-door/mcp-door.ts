@@ -10,7 +10,9 @@ import type { Logger } from 'pino';
 import type { Caller } from '../callers/caller.ts';
 import type { EventLog } from '../events/event.ts';
 import { createAsk } from '../operations/ask.ts';
+import type { McpClientView } from '../operations/contracts/mcp-clients.ts';
 import type { InvocableOperation } from '../operations/invoke.ts';
+import { createClientBook } from './client-book.ts';
 import { listen } from './list-news.ts';
 import { createProtocolServer } from './protocol-server.ts';
 import { createStateCodec } from './request-state.ts';
@@ -34,8 +36,10 @@ export interface McpDoorParts {
 
 /** Speaks MCP in both of its eras: with sessions (2025-11-25) and without (2026-07-28). */
 export interface McpDoor {
-  /** Answers one HTTP request of a caller; `body` is what it brought, parsed. */
+  /** Answers one HTTP request of a caller; `body` is what it brought, parsed. Its signal aborts when its answer is over. */
   handle(request: Request, body: unknown, caller: Caller): Promise<Response>;
+  /** Who spoke with it lately. */
+  list(): McpClientView[];
   close(): void;
 }
 
@@ -44,7 +48,8 @@ export function createMcpDoor({ operations, events, adminToken, isCurrent, watch
   const ask = createAsk(operations);
   const books = createToolBooks(ask);
   const parts = { ...rest, ask, books, codec: createStateCodec(adminToken), waiting: createWaitingCalls(), events };
-  const sessions = createSessions(parts);
+  const clients = createClientBook();
+  const sessions = createSessions({ ...parts, clients });
   const handlers = new Map<Caller, McpHttpHandler>();
   const endWatch = events.subscribe({ types: ['tools-change'] }, books.outdate);
 
@@ -73,9 +78,14 @@ export function createMcpDoor({ operations, events, adminToken, isCurrent, watch
       publish,
       subscribe(listener) {
         listeners.add(listener);
-        end ??= listen(parts, caller, { toolsChanged: () => publish({ kind: 'tools_list_changed' }) });
+        end ??= listen(parts, caller, {
+          toolsChanged: () => publish({ kind: 'tools_list_changed' }),
+          told: () => clients.told(caller),
+        });
+        const endListening = clients.listens(caller, '2026-07-28');
         return () => {
           listeners.delete(listener);
+          endListening();
           if (listeners.size > 0) return;
           end?.();
           end = undefined;
@@ -102,9 +112,12 @@ export function createMcpDoor({ operations, events, adminToken, isCurrent, watch
       // The protocol had batches once; whoever sends one gets no answer that it could not read.
       if (Array.isArray(body)) return refuse(400, -32600, 'Invalid Request: send one message at a time.');
       const authInfo: AuthInfo = { token: '', clientId: caller.id, scopes: [] };
-      if (await isLegacyRequest(request, body)) return sessions.handle(request, body, caller, authInfo);
+      const isOlder = await isLegacyRequest(request, body);
+      clients.note(caller, isOlder ? '2025-11-25' : '2026-07-28', body);
+      if (isOlder) return sessions.handle(request, body, caller, authInfo);
       return handlerOf(caller).fetch(request, { authInfo, parsedBody: body });
     },
+    list: clients.list,
     close() {
       endWatch();
       unwatchKeys();

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type AuthInfo, type Server, WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server';
 import type { Caller } from '../callers/caller.ts';
 import { budgets } from '../config/budgets.ts';
+import type { ClientBook } from './client-book.ts';
 import { listen, type NewsParts } from './list-news.ts';
 import { createProtocolServer, type ServerParts } from './protocol-server.ts';
 
@@ -20,7 +21,7 @@ export interface McpSession {
 
 /** The sessions of the era that has them. */
 export interface McpSessions {
-  /** Answers a request of a session, or one that begins a session. */
+  /** Answers a request of a session, or one that begins a session; its signal aborts when the answer was read or its client is gone. */
   handle(request: Request, body: unknown, caller: Caller, authInfo: AuthInfo): Promise<Response>;
   list(): readonly McpSession[];
   endWhere(isOver: (session: McpSession) => boolean): void;
@@ -31,7 +32,7 @@ const { perCaller, inAll, reserve } = budgets['door.mcpSessions'];
 const idleMs = 30 * 60_000;
 
 /** Opens sessions and finds them again, each for its own caller alone. */
-export function createSessions(parts: ServerParts & NewsParts): McpSessions {
+export function createSessions(parts: ServerParts & NewsParts & { readonly clients: ClientBook }): McpSessions {
   const sessions = new Map<string, McpSession>();
 
   function find(id: string, caller: Caller): McpSession | undefined {
@@ -60,6 +61,7 @@ export function createSessions(parts: ServerParts & NewsParts): McpSessions {
     });
     const endNews = listen(parts, caller, {
       toolsChanged: () => server.sendToolListChanged(),
+      told: () => parts.clients.told(caller),
     });
     const now = Date.now();
     const session: McpSession = {
@@ -93,12 +95,19 @@ export function createSessions(parts: ServerParts & NewsParts): McpSessions {
       const session = known ?? (await begin(caller));
       session.usedAtMs = Date.now();
       session.open++;
+      const endListening = request.method === 'GET' ? parts.clients.listens(caller, '2025-11-25') : undefined;
+      const leave = (): void => {
+        session.open--;
+        endListening?.();
+      };
       try {
         const response = await session.transport.handleRequest(request, { parsedBody: body, authInfo });
         if (known === undefined && !response.ok) session.end();
+        request.signal.addEventListener('abort', leave, { once: true });
         return response;
-      } finally {
-        session.open--;
+      } catch (error) {
+        leave();
+        throw error;
       }
     },
     list: () => [...sessions.values()],

@@ -53,8 +53,10 @@ export function addOperation<Input extends TSchema, Output extends TSchema>(
 
 type ItemOf<Output extends TSchema> = Static<Output> extends { readonly items: readonly (infer Item)[] } ? Item : never;
 
-/** What a family does without a verb: it lists, as a table. */
+/** A table of what there is. */
 export interface ListingCommand<Input extends TSchema, Output extends TSchema> extends OfContract<Input, Output> {
+  /** What the family does without a verb, when absent. */
+  readonly verb?: string;
   readonly input: Static<Input>;
   /** What is said when there is nothing. */
   readonly empty?: string;
@@ -70,8 +72,10 @@ export function addListing<Input extends TSchema, Output extends TSchema>(
   session: CliSession,
   listing: ListingCommand<Input, Output>,
 ): void {
-  const { contract, about, reach, input, empty, columns, before, after } = listing;
-  addDefaultList(family, about).action((_options: unknown, command: Command) => {
+  const { verb, contract, about, reach, input, empty, columns, before, after } = listing;
+  const added =
+    verb === undefined ? addDefaultList(family, about) : family.command(verb).description(about).option('--json', 'as JSON');
+  added.action((_options: unknown, command: Command) => {
     const flags = command.optsWithGlobals<ListFlags>();
     return useReach(
       session,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { DaemonAddress } from '../../../client/find-daemon.ts';
 import type { CliFlags } from '../../../config/sources.ts';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
-import { makeFolders } from '../../../store/data-dir.ts';
+import { makeFolders, readPid } from '../../../store/data-dir.ts';
 import type { CliSession } from '../../session.ts';
 
 const lookEveryMs = 100;
@@ -39,12 +39,22 @@ export async function startInBackground(session: CliSession, flags: CliFlags, da
   for (;;) {
     const { address } = await session.locate(flags);
     if (address !== undefined) return address;
-    if (isOver) {
+    // Another client may have started one at the same moment: that one is waited for.
+    if (isOver && !isAlive(readPid(dataDir))) {
       const said = readFileSync(logFile, 'utf8').slice(-maxLogChars);
       throw new HotcellError('daemon-unreachable', `A daemon was started for this client and ended at once:\n${said}`, {
         fix: `Start it yourself to see why: hotcell start. Its log is ${logFile}.`,
       });
     }
     await new Promise((resolve) => setTimeout(resolve, lookEveryMs));
+  }
+}
+
+function isAlive(pid: number | undefined): boolean {
+  if (pid === undefined) return false;
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
   }
 }

@@ -1,0 +1,96 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { Client } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { eras } from './clients.ts';
+
+const program = resolve('bin/hotcell.js');
+let folder: string;
+let clients: Client[];
+beforeEach(() => {
+  clients = [];
+  folder = mkdtempSync(join(tmpdir(), 'hotcell-stdio-'));
+  mkdirSync(join(folder, 'plugins'));
+  writeFileSync(
+    join(folder, 'plugins', 'hello.ts'),
+    `export default { description: 'Greets.', handler: ({ name }: { name: string }) => 'hello ' + name };`,
+  );
+  writeFileSync(join(folder, 'hotcell.config.yaml'), 'port: 0\n');
+});
+afterEach(async () => {
+  for (const client of clients) await client.close();
+  if (existsSync(join(folder, '.hotcell', 'daemon.json'))) run('stop');
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const run = (...words: string[]) =>
+  execFileSync(process.execPath, [program, ...words], { cwd: folder, encoding: 'utf8', stdio: 'pipe' });
+
+const daemonPid = (): number => JSON.parse(readFileSync(join(folder, '.hotcell', 'daemon.json'), 'utf8')).pid;
+
+async function connect(
+  era: (typeof eras)[number],
+  words: readonly string[] = ['mcp'],
+  env: Record<string, string> = {},
+): Promise<Client> {
+  const mode = era === '2025-11-25' ? ('legacy' as const) : { pin: era };
+  const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } });
+  clients.push(client);
+  const inherited = Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  const all = { ...Object.fromEntries(inherited), ...env };
+  await client.connect(
+    new StdioClientTransport({ command: process.execPath, args: [program, ...words], cwd: folder, env: all, stderr: 'pipe' }),
+  );
+  return client;
+}
+
+const hello = async (client: Client) => (await client.callTool({ name: 'hello', arguments: { name: 'you' } })).content;
+const greeting = [{ type: 'text', text: 'hello you' }];
+
+describe('hotcell mcp on standard streams', () => {
+  it('starts a daemon that clients of both eras share, and finds another when that one was killed', async () => {
+    const first = await connect('2025-11-25');
+    expect(await hello(first)).toEqual(greeting);
+    const pid = daemonPid();
+    const second = await connect('2026-07-28');
+    expect(await hello(second)).toEqual(greeting);
+    expect(daemonPid()).toBe(pid);
+
+    process.kill(pid, 'SIGKILL');
+    expect(await Promise.all([hello(first), hello(second)])).toEqual([greeting, greeting]);
+    expect(daemonPid()).not.toBe(pid);
+  });
+});
+
+describe('hotcell mcp install', () => {
+  it('writes what a client needs, with a key of its own, and keeps what stood there', async () => {
+    await hello(await connect('2025-11-25'));
+    const file = join(folder, '.mcp.json');
+    writeFileSync(file, JSON.stringify({ mcpServers: { other: { command: 'x' } }, more: 1 }));
+    run('mcp', 'install', '--client', 'claude-code', '--tools', 'hello', '--yes');
+    const { mcpServers, more } = JSON.parse(readFileSync(file, 'utf8'));
+    expect(more).toBe(1);
+    expect(mcpServers.other).toEqual({ command: 'x' });
+    expect(statSync(file).mode & 0o077).toBe(0);
+    const { args, env } = mcpServers.hotcell;
+    const client = await connect('2025-11-25', args.slice(1), env);
+    expect(await hello(client)).toEqual(greeting);
+    const [status] = JSON.parse(run('mcp', 'status', '--json')).items;
+    expect(status).toMatchObject({ client: 'test 1', era: '2025-11-25', listening: true });
+    expect(run('key', 'list')).toContain('mcp claude-code');
+  });
+
+  it('shows what it would write, writes nothing without a yes, and touches no file that it cannot read', async () => {
+    const file = join(folder, '.vscode', 'mcp.json');
+    run('mcp', 'install', '--client', 'vscode', '--print');
+    expect(existsSync(file)).toBe(false);
+    mkdirSync(join(folder, '.vscode'));
+    writeFileSync(file, '{ // mine\n}');
+    expect(() => run('mcp', 'install', '--client', 'vscode', '--yes')).toThrow(/without comments/);
+    expect(readFileSync(file, 'utf8')).toContain('// mine');
+    expect(() => run('mcp', 'install', '--client', 'cursr')).toThrow(/Did you mean cursor/);
+  });
+});
