@@ -9,7 +9,7 @@ export interface ViewSources {
   readonly pluginName: string;
   /** What the config says to the plugin of this file, and the key under which it does. */
   readonly own: Readonly<Record<string, unknown>>;
-  readonly ownKey: string;
+  readonly ownKey: () => string;
   /** False for a build of another hand: of these values it has what it was granted as env for its very content. */
   readonly isOperators: boolean;
   readonly requested: PermissionSet;
@@ -90,7 +90,7 @@ function gather(sources: ViewSources): KeptView {
     .filter((name) => !allowsEnv(name) && !Object.hasOwn(own, name))
     .map((name): [string, string] => [
       name,
-      secrets?.has(name) ? describeDeniedSecret(pluginName, name) : describeDenied(pluginName, ownKey, name),
+      secrets?.has(name) ? describeDeniedSecret(pluginName, name) : describeDenied(pluginName, ownKey(), name),
     ]);
   const unusable = secretNames.flatMap((name): [string, string][] => {
     const problem = secrets?.problemOf(name);

@@ -88,7 +88,7 @@ export function openLiveConfig(initial: Config): LiveConfig {
   for (const path of live) {
     const [name = '', inner] = path.split('.');
     if (inner === undefined) defineLive(config, name, () => Reflect.get(current, name));
-    else defineLive(sectionOf(config, name, initial), inner, () => readKey(current, path));
+    else defineLive(sectionOf(config, name, initial), inner, () => Reflect.get(Object(Reflect.get(current, name)), inner));
   }
   for (const section of Object.values(config)) if (typeof section === 'object') Object.freeze(section);
   return {

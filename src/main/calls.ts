@@ -90,7 +90,7 @@ export function openCalls(
       buildBorderView({
         pluginName: manifest.name,
         own: names.findSetting(unitPath, config.plugins) ?? noValues,
-        ownKey: names.settingKeyOf(unitPath) ?? basename(unitPath),
+        ownKey: () => names.settingKeyOf(unitPath) ?? basename(unitPath),
         isOperators: author === 'operator',
         requested: manifest.permissions,
         granted: granted(use),

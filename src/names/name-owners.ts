@@ -292,7 +292,8 @@ export function createNameBook(parts: NameBookParts): NameBook {
     isThere: parts.isThere,
     isReserved: (name) => Object.hasOwn(reserved, name),
     findSetting(path, block) {
-      const file = heldFileNames(path).find((each) => Object.hasOwn(block, each));
+      // Asked for every slice of a call: what the config does not name is not looked up.
+      const file = fileNamesByPath.get(path)?.find((each) => Object.hasOwn(block, each) && isMeant(path, each));
       return file === undefined ? undefined : block[file];
     },
     settingKeyOf: (path) => heldFileNames(path).at(-1),

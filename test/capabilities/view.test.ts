@@ -7,7 +7,7 @@ function view(sources: Partial<ViewSources>) {
   return buildBorderView({
     pluginName: 'weather',
     own: { units: 'metric', city: { name: 'Bern' } },
-    ownKey: 'weather',
+    ownKey: () => 'weather',
     isOperators: true,
     requested: {},
     granted: {},
