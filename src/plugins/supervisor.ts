@@ -226,10 +226,10 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
       const isToBuild = await queue.run(() => {
         if (enabled) kills.clear(record.path);
         else users.delete(record.path);
-        const effects = publisher.apply(record, { type: 'switched', enabled }, { reason: enabled ? 'enabled' : 'disabled' });
-        const refusal = refuseLoading(record.source.name, config);
-        if (refusal !== undefined) publisher.apply(record, { type: 'withheld' }, { reason: refusal });
-        if (refusal !== undefined || !effects.includes('build')) return false;
+        const refusal = enabled ? refuseLoading(record.source.name, config) : undefined;
+        const reason = refusal ?? (enabled ? 'enabled' : 'disabled');
+        const effects = publisher.apply(record, { type: 'switched', enabled, isWithheld: refusal !== undefined }, { reason });
+        if (!effects.includes('build')) return false;
         // What served last serves at once; whether the folder holds something newer is looked at next.
         publisher.note(record, { type: 'seen', seen: undefined });
         if (record.chosen) publisher.offer(record, record.chosen, { reason: 'enabled' });

@@ -357,6 +357,10 @@ describe('createSupervisor', () => {
     const safe = await startWith({}, { home: first.home, safe: true });
     expect(safe.supervisor.get('a')).toMatchObject({ state: 'disabled', tools: [] });
     expect(safe.supervisor.why('a').at(-1)?.reason).toContain('safe mode');
+    const told = safe.supervisor.why('a').length;
+    expect(await safe.supervisor.setEnabled('a', true)).toMatchObject({ state: 'disabled' });
+    const why = safe.supervisor.why('a').slice(told);
+    expect(why).toMatchObject([{ from: 'disabled', to: 'disabled', reason: expect.stringContaining('safe mode') }]);
     await safe.stop();
     const third = await startWith({}, { home: first.home });
     expect(await third.call('a')).toBe('one');

@@ -79,8 +79,8 @@ export type PluginEvent =
   | { readonly type: 'reverted' }
   | { readonly type: 'regranted'; readonly pending: boolean; readonly isHolding: boolean }
   | { readonly type: 'vanished' }
-  /** A person switched it off or on. */
-  | { readonly type: 'switched'; readonly enabled: boolean }
+  /** A person switched it off or on; `isWithheld` says that the config keeps it from being loaded even so. */
+  | { readonly type: 'switched'; readonly enabled: boolean; readonly isWithheld?: boolean }
   /** The config of the daemon keeps it from being loaded. */
   | { readonly type: 'withheld' }
   | { readonly type: 'quarantined' }
@@ -149,7 +149,7 @@ function lifecycleEventOf(event: PluginEvent): LifecycleEvent | undefined {
     case 'rolled-back':
       return { type: 'found' };
     case 'switched':
-      return { type: event.enabled ? 'enabled' : 'disabled' };
+      return { type: event.enabled && !event.isWithheld ? 'enabled' : 'disabled' };
     case 'withheld':
       return { type: 'disabled' };
     default:

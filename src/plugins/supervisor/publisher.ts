@@ -67,8 +67,9 @@ export function createPublisher(parts: PublisherParts): Publisher {
     const { change, effects } = reduce(record, event);
     write(record, change);
     if (effects.includes('withdraw') && outgoing) withdraw(record, outgoing);
-    // Another generation is news also where the state is as before.
-    if (record.lifecycle.state !== from || event.type === 'built') tell(record, from, telling);
+    // Another generation is news also where the state is as before, and why it does not come on for who switched it on.
+    const isNews = event.type === 'built' || (event.type === 'switched' && event.isWithheld);
+    if (record.lifecycle.state !== from || isNews) tell(record, from, telling);
     const diagnostic = change.diagnostic;
     if (diagnostic !== undefined || event.type === 'switched') rows.schedule(record);
     if (diagnostic !== undefined) tellDiagnostic(record, diagnostic);

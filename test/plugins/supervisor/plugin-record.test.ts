@@ -57,6 +57,7 @@ const events: fc.Arbitrary<PluginEvent> = fc.oneof(
     { type: 'regranted', pending: false, isHolding: false },
     { type: 'vanished' },
     { type: 'switched', enabled: true },
+    { type: 'switched', enabled: true, isWithheld: true },
     { type: 'switched', enabled: false },
     { type: 'withheld' },
     { type: 'quarantined' },
