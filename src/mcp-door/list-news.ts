@@ -7,9 +7,13 @@ export interface NewsParts {
   readonly events: Pick<EventLog, 'subscribe'>;
 }
 
+/** What can be listed. */
+export type ChangedList = 'tools' | 'prompts' | 'resources';
+
 /** What clients are told that their lists are old. Nothing here may throw. */
 export interface ListNews {
-  toolsChanged(): void | Promise<void>;
+  listChanged(list: ChangedList): void | Promise<void>;
+  resourceChanged(uri: string): void | Promise<void>;
   /** Something of it was told. */
   told(): void;
 }
@@ -19,25 +23,47 @@ const quietMs = 50;
 
 /** Tells of changes in what a caller sees, until the returned function is called. */
 export function listen({ events }: NewsParts, caller: Caller, news: ListNews): () => void {
-  const tell = atMostEvery(quietMs, () => {
-    void Promise.resolve(news.toolsChanged()).catch(ignoreGone);
+  const tell = (act: () => void | Promise<void>): void => {
+    void Promise.resolve(act()).catch(ignoreGone);
     news.told();
+  };
+  const bells = new Map<string, ReturnType<typeof atMostEvery>>();
+  const ring = (key: string, act: () => void | Promise<void>): void => {
+    const bell =
+      bells.get(key) ??
+      atMostEvery(
+        quietMs,
+        () => tell(act),
+        () => bells.delete(key),
+      );
+    bells.set(key, bell);
+    bell.ring();
+  };
+  const types = ['tools-change', 'prompts-change', 'resources-change', 'resource-update'] as const;
+  const end = events.subscribe(filterFor(caller, types), ({ type, data }) => {
+    if (type === 'tools-change') ring('tools', () => news.listChanged('tools'));
+    else if (type === 'prompts-change') ring('prompts', () => news.listChanged('prompts'));
+    else if (type === 'resources-change') ring('resources', () => news.listChanged('resources'));
+    else if (type === 'resource-update') ring(`resource ${data.uri}`, () => news.resourceChanged(data.uri));
   });
-  const end = events.subscribe(filterFor(caller, ['tools-change']), tell.ring);
   return () => {
     end();
-    tell.stop();
+    for (const bell of bells.values()) bell.stop();
   };
 }
 
-function atMostEvery(ms: number, act: () => void): { readonly ring: () => void; readonly stop: () => void } {
+/** Acts at once, and once more at the end of the time if it was rung in it; `quiet` when it was not. */
+function atMostEvery(ms: number, act: () => void, quiet: () => void): { readonly ring: () => void; readonly stop: () => void } {
   let timer: NodeJS.Timeout | undefined;
   let isDue = false;
   const pass = (): void => {
     timer = undefined;
-    if (!isDue) return;
-    isDue = false;
-    ring();
+    if (isDue) {
+      isDue = false;
+      ring();
+    } else {
+      quiet();
+    }
   };
   function ring(): void {
     if (timer !== undefined) {

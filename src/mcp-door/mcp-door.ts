@@ -79,7 +79,8 @@ export function createMcpDoor({ operations, events, adminToken, isCurrent, watch
       subscribe(listener) {
         listeners.add(listener);
         end ??= listen(parts, caller, {
-          toolsChanged: () => publish({ kind: 'tools_list_changed' }),
+          listChanged: (list) => publish({ kind: `${list}_list_changed` }),
+          resourceChanged: (uri) => publish({ kind: 'resource_updated', uri }),
           told: () => clients.told(caller),
         });
         const endListening = clients.listens(caller, '2026-07-28');

@@ -1,19 +1,14 @@
-import {
-  type CallToolResult,
-  type InputRequiredResult,
-  ProtocolError,
-  ProtocolErrorCode,
-  type RequestStateCodec,
-  Server,
-} from '@modelcontextprotocol/server';
+import { type CallToolResult, type InputRequiredResult, type RequestStateCodec, Server } from '@modelcontextprotocol/server';
 import type { Logger } from 'pino';
 import type { Caller } from '../callers/caller.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import type { Ask } from '../operations/ask.ts';
 import { toolContracts } from '../operations/contracts/tools.ts';
-import { type ClientAbilities, readAbilities, tasksExtension } from './client-abilities.ts';
+import { readAbilities, tasksExtension } from './client-abilities.ts';
 import { sayFailure, toToolResult } from './content.ts';
 import { sayElsewhere } from './elsewhere.ts';
+import { registerOffers } from './offer-handlers.ts';
+import { toProtocolError } from './protocol-error.ts';
 import type { RequestState } from './request-state.ts';
 import { runCall } from './run-call.ts';
 import { createTask, registerTasks } from './tasks.ts';
@@ -55,6 +50,9 @@ export function createProtocolServer(parts: ServerParts, client: ServedClient): 
       instructions,
       capabilities: {
         tools: listed,
+        prompts: listed,
+        resources: { ...listed, subscribe: true },
+        completions: {},
         logging: {},
         extensions: { [tasksExtension]: {} },
       },
@@ -64,7 +62,7 @@ export function createProtocolServer(parts: ServerParts, client: ServedClient): 
   );
   server.onerror = (error) => parts.log.debug({ err: error, caller: caller.id }, 'an MCP request failed');
 
-  const callParts = (can: ClientAbilities) => ({ ask, caller, can, waiting, seal: codec.mint });
+  const callParts = { ask, caller, waiting, seal: codec.mint };
 
   server.setRequestHandler('tools/list', async () => {
     const { tools } = await books.read(caller);
@@ -75,7 +73,7 @@ export function createProtocolServer(parts: ServerParts, client: ServedClient): 
     const ref = view?.name ?? params.name;
     const can = readAbilities(server, ctx);
     const outcome = await runCall(
-      callParts(can),
+      { ...callParts, can },
       {
         method: 'tools/call',
         name: params.name,
@@ -96,6 +94,7 @@ export function createProtocolServer(parts: ServerParts, client: ServedClient): 
     const task = await createTask(outcome.executionId, { ask, can, context: { caller, signal: ctx.mcpReq.signal } });
     return { content: [], ...task };
   });
+  registerOffers(server, { ask, caller, session, callParts });
   registerTasks(server, { ask, caller });
   return server;
 }
@@ -105,10 +104,4 @@ function refuseCall(error: unknown): CallToolResult {
   if (!(error instanceof HotcellError)) throw error;
   if (error.code === 'tool-unknown') throw toProtocolError(error);
   return { isError: true, content: [{ type: 'text', text: sayFailure({ status: 'error', error }) }] };
-}
-
-/** An error of ours in the words of the protocol. */
-export function toProtocolError(error: HotcellError): ProtocolError {
-  const code = error.status >= 500 ? ProtocolErrorCode.InternalError : ProtocolErrorCode.InvalidParams;
-  return new ProtocolError(code, `${error.message} ${error.fix}`, { code: error.code, ...error.facts });
 }

@@ -1,7 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { type AuthInfo, type Server, WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server';
+import {
+  type AuthInfo,
+  ProtocolError,
+  ProtocolErrorCode,
+  type Server,
+  WebStandardStreamableHTTPServerTransport,
+} from '@modelcontextprotocol/server';
 import type { Caller } from '../callers/caller.ts';
 import { budgets } from '../config/budgets.ts';
+import { maxUriChars } from '../units/uri-template.ts';
 import type { ClientBook } from './client-book.ts';
 import { listen, type NewsParts } from './list-news.ts';
 import { createProtocolServer, type ServerParts } from './protocol-server.ts';
@@ -30,6 +37,7 @@ export interface McpSessions {
 const { perCaller, inAll, reserve } = budgets['door.mcpSessions'];
 /** A session of which nothing was heard for so long, and that listens to nothing, is over. */
 const idleMs = 30 * 60_000;
+const maxWatched = 1000;
 
 /** Opens sessions and finds them again, each for its own caller alone. */
 export function createSessions(parts: ServerParts & NewsParts & { readonly clients: ClientBook }): McpSessions {
@@ -55,12 +63,19 @@ export function createSessions(parts: ServerParts & NewsParts & { readonly clien
   async function begin(caller: Caller): Promise<McpSession> {
     const id = randomUUID();
     const server = createProtocolServer(parts, { caller, session: `mcp-${id}` });
+    const watched = serveSubscriptions(server);
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: () => id,
       onsessionclosed: () => session.end(),
     });
+    const tellers = {
+      tools: () => server.sendToolListChanged(),
+      prompts: () => server.sendPromptListChanged(),
+      resources: () => server.sendResourceListChanged(),
+    };
     const endNews = listen(parts, caller, {
-      toolsChanged: () => server.sendToolListChanged(),
+      listChanged: (list) => tellers[list](),
+      resourceChanged: (uri) => (watched.has(uri) ? server.sendResourceUpdated({ uri }) : undefined),
       told: () => parts.clients.told(caller),
     });
     const now = Date.now();
@@ -115,6 +130,22 @@ export function createSessions(parts: ServerParts & NewsParts & { readonly clien
       for (const session of sessions.values()) if (isOver(session)) session.end();
     },
   };
+}
+
+/** What a session wants to hear of; clients without sessions say it with each of their streams. */
+function serveSubscriptions(server: Server): ReadonlySet<string> {
+  const watched = new Set<string>();
+  server.setRequestHandler('resources/subscribe', ({ params: { uri } }) => {
+    if (watched.size >= maxWatched)
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `A session may watch ${maxWatched} resources.`);
+    watched.add(uri.slice(0, maxUriChars));
+    return {};
+  });
+  server.setRequestHandler('resources/unsubscribe', ({ params: { uri } }) => {
+    watched.delete(uri);
+    return {};
+  });
+  return watched;
 }
 
 function isInitialize(body: unknown): boolean {

@@ -121,4 +121,57 @@ export default {
       },
     },
   },
+  prompts: {
+    test_simple_prompt: { description: 'Without arguments.', handler: () => 'This is a simple prompt for testing.' },
+    test_prompt_with_arguments: {
+      description: 'With arguments.',
+      arguments: {
+        arg1: { description: 'First test argument', required: true, complete: ['paris', 'park', 'party'] },
+        arg2: { description: 'Second test argument', required: true },
+      },
+      handler: ({ arg1, arg2 }: { arg1: string; arg2: string }) => `Prompt with arguments: arg1='${arg1}', arg2='${arg2}'`,
+    },
+    test_prompt_with_embedded_resource: {
+      description: 'With a resource in it.',
+      arguments: { resourceUri: { description: 'URI of the resource to embed', required: true } },
+      handler: ({ resourceUri }: { resourceUri: string }) => [
+        {
+          role: 'user',
+          content: {
+            type: 'resource',
+            resource: { uri: resourceUri, mimeType: 'text/plain', text: 'Embedded resource content for testing.' },
+          },
+        },
+        { role: 'user', content: { type: 'text', text: 'Please process the embedded resource above.' } },
+      ],
+    },
+    test_prompt_with_image: {
+      description: 'With a picture in it.',
+      handler: () => [
+        { role: 'user', content: { type: 'image', data: png, mimeType: 'image/png' } },
+        { role: 'user', content: { type: 'text', text: 'Please analyze the image above.' } },
+      ],
+    },
+  },
+  resources: {
+    static_text: {
+      uri: 'test://static-text',
+      description: 'A text.',
+      mimeType: 'text/plain',
+      read: () => 'This is the content of the static text resource.',
+    },
+    static_binary: {
+      uri: 'test://static-binary',
+      description: 'Bytes.',
+      mimeType: 'image/png',
+      read: () => ({ blob: png, mimeType: 'image/png' }),
+    },
+    watched: { uri: 'test://watched-resource', description: 'To be watched.', mimeType: 'text/plain', read: () => 'watched' },
+    template: {
+      uriTemplate: 'test://template/{id}/data',
+      description: 'Data by its id.',
+      mimeType: 'application/json',
+      read: ({ id }: { id: string }) => JSON.stringify({ id, templateTest: true, data: `Data for ID: ${id}` }),
+    },
+  },
 };
