@@ -16,6 +16,7 @@ const steps: readonly Step[] = [
   { name: 'reloads', args: [...vitest, 'test/promises/no-dropped-calls.test.ts'], env: { HOTCELL_RELOADS: '1000' } },
   { name: 'kills', args: [...vitest, 'test/promises/crash-recovery.test.ts'], env: { HOTCELL_KILLS: '50' } },
   { name: 'fuzz', args: [...vitest, 'test/promises/fuzz-'], env: { HOTCELL_FUZZ_RUNS: '100000' } },
+  { name: 'messages', args: [...vitest, 'test/models/wire/generated.test.ts'], env: { HOTCELL_FUZZ_RUNS: '5000' } },
   { name: 'counts', args: [...vitest, 'test/engines/quickjs'], env: { HOTCELL_LONG: '1' } },
   { name: 'chaos', args: [...vitest, 'test/plugins/lifecycle-chaos.test.ts'], env: { HOTCELL_CHAOS_RUNS: '300' } },
   { name: 'template', args: [...vitest, 'test/scripts/build-template.test.ts'], env: { HOTCELL_LONG: '1' } },

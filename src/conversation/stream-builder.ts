@@ -72,6 +72,8 @@ export function createStreamBuilder<Key>(
   { refit = (part) => part, isRefitted = () => false }: Refitting = {},
 ): StreamBuilder<Key> {
   let events: StreamEvent[] = [];
+  /** Events that came before the answer said who it is. */
+  let early: StreamEvent[] = [];
   let isStarted = false;
   let isOver = false;
   let nextIndex = 0;
@@ -145,6 +147,8 @@ export function createStreamBuilder<Key>(
   function end(key: Key, part: OpenPart, stop: AnswerStop['kind']): void {
     openParts.delete(key);
     if (isCall(part) && !part.facts.id) part.facts = { ...part.facts, id: newId('call') };
+    // Nothing was passed on of a part that was not announced.
+    if (part.index === undefined) part.sent = '';
     const index = announce(key, part);
     const whole = describe(part, part.facts.text ?? part.text, isCutCall(part, stop));
     const text = textOf(whole);
@@ -164,6 +168,8 @@ export function createStreamBuilder<Key>(
       if (isStarted) return;
       isStarted = true;
       events.push({ type: 'answer-start', id: id || newId('answer'), model, ...(usage && { usage }), ...(kept && { kept }) });
+      events.push(...early);
+      early = [];
     },
     open(key, kind, facts = {}) {
       if (isOver || openParts.has(key) || indexes.has(key)) return;
@@ -236,7 +242,7 @@ export function createStreamBuilder<Key>(
     native(format, value, key) {
       if (isOver) return;
       const index = key === undefined ? undefined : indexes.get(key);
-      events.push({ type: 'native-event', format, value, ...(index !== undefined && { index }) });
+      (isStarted ? events : early).push({ type: 'native-event', format, value, ...(index !== undefined && { index }) });
     },
     finish(stop, { usage, kept } = {}) {
       if (isOver) return;

@@ -2,7 +2,6 @@ import { isObject } from '../../config/json-object.ts';
 import type { JsonObject, Part, ToolCallPart } from '../../conversation/conversation.ts';
 import type { ConversationRequest } from '../../conversation/request.ts';
 import { freeTextArguments } from '../../conversation/tool-arguments.ts';
-import { textIn } from './json-fields.ts';
 import type { Losses } from './losses.ts';
 
 /** What a tool that takes a text takes in formats that know only JSON. */
@@ -34,7 +33,7 @@ function readInner(key: string, value: unknown, depth: number): unknown {
 export function writeNativeTools({ nativeTools }: ConversationRequest, format: string, losses: Losses): JsonObject[] {
   return nativeTools.flatMap((tool) => {
     if (tool.format === format) return [tool.value];
-    losses.note(`The tool "${textIn(tool.value.type) ?? Object.keys(tool.value)[0] ?? ''}" of ${tool.format}`);
+    losses.noteNative('A tool', tool);
     return [];
   });
 }

@@ -37,12 +37,11 @@ function interleave(calls: readonly UpstreamCall[]): { call: UpstreamCall; index
   return Array.from({ length: longest }, (_, turn) => queues.flatMap((queue) => queue[turn] ?? [])).flat();
 }
 
-type Streams = Record<WireFormatName, (shape: Shape) => string>;
+type Streams = Record<WireFormatName, (shape: Shape, calls?: readonly UpstreamCall[]) => string>;
 
 /** What upstreams of each format stream. */
 export const streams: Streams = {
-  'openai-chat': (shape) => {
-    const calls = callsOf(shape);
+  'openai-chat': (shape, calls = callsOf(shape)) => {
     const chunk = (delta: object, finish_reason: string | null = null, more: object = {}) =>
       sse({
         id: 'c1',
@@ -66,8 +65,7 @@ export const streams: Streams = {
     const body = pieces.map(({ index, piece }) => chunk({ tool_calls: [{ index, function: { arguments: piece } }] })).join('');
     return shape === 'truncated' ? head + started + body : `${head}${started}${body}${chunk({}, 'tool_calls')}data: [DONE]\n\n`;
   },
-  'openai-responses': (shape) => {
-    const calls = callsOf(shape);
+  'openai-responses': (shape, calls = callsOf(shape)) => {
     let sequence_number = 0;
     const event = (type: string, fields: object) => sse({ type, sequence_number: sequence_number++, ...fields }, type);
     const response = { id: 'resp_1', object: 'response', created_at: 1, model: 'm', status: 'in_progress', output: [] };
@@ -130,8 +128,7 @@ export const streams: Streams = {
       event('response.completed', { response: { ...response, status: 'completed', output } })
     );
   },
-  anthropic: (shape) => {
-    const calls = callsOf(shape);
+  anthropic: (shape, calls = callsOf(shape)) => {
     const event = (value: { type: string } & Record<string, unknown>) => sse(value, value.type);
     const message = {
       id: 'msg_1',
@@ -173,8 +170,7 @@ export const streams: Streams = {
     });
     return head + [...started, ...body, ...stopped].join('') + end + event({ type: 'message_stop' });
   },
-  gemini: (shape) => {
-    const calls = callsOf(shape);
+  gemini: (shape, calls = callsOf(shape)) => {
     const chunk = (parts: object[], more: object = {}) =>
       sse({ candidates: [{ content: { role: 'model', parts }, index: 0, ...more }], modelVersion: 'm', responseId: 'g1' });
     const head = chunk([{ text: 'Let me ' }]) + chunk([{ text: 'see.' }]);
@@ -215,9 +211,9 @@ export const streams: Streams = {
 };
 
 /** What upstreams of each format answer in one piece. */
-export const answers: Record<WireFormatName, (shape: Shape) => unknown> = {
-  'openai-chat': (shape) => {
-    const tool_calls = callsOf(shape).map(({ id, name, text }) => ({
+export const answers: Record<WireFormatName, (shape: Shape, calls?: readonly UpstreamCall[]) => unknown> = {
+  'openai-chat': (shape, made = callsOf(shape)) => {
+    const tool_calls = made.map(({ id, name, text }) => ({
       id,
       type: 'function',
       function: { name, arguments: shape === 'whole' ? JSON.parse(text) : text },
@@ -231,9 +227,9 @@ export const answers: Record<WireFormatName, (shape: Shape) => unknown> = {
       choices: [{ index: 0, message: { role: 'assistant', content: 'Let me see.', tool_calls }, finish_reason }],
     };
   },
-  'openai-responses': (shape) => {
+  'openai-responses': (shape, made = callsOf(shape)) => {
     const isCut = shape === 'truncated';
-    const calls = callsOf(shape).map(({ id, name, text }) => ({
+    const calls = made.map(({ id, name, text }) => ({
       type: 'function_call',
       id: `fc_${id}`,
       call_id: id,
@@ -253,9 +249,9 @@ export const answers: Record<WireFormatName, (shape: Shape) => unknown> = {
       : { status: 'completed' };
     return { id: 'resp_1', object: 'response', created_at: 1, model: 'm', output: [text, ...calls], ...ending };
   },
-  anthropic: (shape) => {
+  anthropic: (shape, made = callsOf(shape)) => {
     const inputOf = (text: string) => (text === '' ? {} : shape === 'truncated' || shape === 'whole' ? text : JSON.parse(text));
-    const calls = callsOf(shape).map(({ id, name, text }) => ({ type: 'tool_use', id, name, input: inputOf(text) }));
+    const calls = made.map(({ id, name, text }) => ({ type: 'tool_use', id, name, input: inputOf(text) }));
     const stop_reason = shape === 'truncated' ? 'max_tokens' : 'tool_use';
     return {
       id: 'msg_1',
@@ -266,9 +262,9 @@ export const answers: Record<WireFormatName, (shape: Shape) => unknown> = {
       stop_reason,
     };
   },
-  gemini: (shape) => {
+  gemini: (shape, made = callsOf(shape)) => {
     const argsOf = (text: string) => (text === '' ? undefined : shape === 'truncated' ? text : JSON.parse(text));
-    const parts = callsOf(shape).map(({ id, name, text }) => ({ functionCall: { id, name, args: argsOf(text) } }));
+    const parts = made.map(({ id, name, text }) => ({ functionCall: { id, name, args: argsOf(text) } }));
     const finishReason = shape === 'truncated' ? 'MAX_TOKENS' : 'STOP';
     return {
       candidates: [{ content: { role: 'model', parts: [{ text: 'Let me see.' }, ...parts] }, finishReason }],

@@ -7,11 +7,8 @@ import type { Losses } from '../losses.ts';
 import { idOfSource } from '../media.ts';
 import { type Direction, sealAs, sealFor, unseal } from '../seals.ts';
 import { shownReasoning } from '../summaries.ts';
-import { encodeCallId, encodeToolName } from '../tool-names.ts';
 
 const format = 'anthropic';
-const maxIdChars = 64;
-
 /** Reads content: a text, or blocks. */
 export function readBlocks(content: unknown, readName: (name: string) => string = (name) => name, isCut = false): Part[] {
   if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }];
@@ -89,7 +86,7 @@ export function writeBlocks(parts: readonly Part[], direction: Direction, losses
 export function writeBlock(part: Part, direction: Direction, losses: Losses): JsonObject | undefined {
   if (part.type === 'native') {
     if (part.format === format) return part.value;
-    losses.note(`A part of the type "${textIn(part.value.type) ?? 'unknown'}" of ${part.format}`);
+    losses.noteNative('A part', part);
     return undefined;
   }
   losses.noteKept(part, `part ${part.type}`);
@@ -111,7 +108,7 @@ export function writeBlock(part: Part, direction: Direction, losses: Losses): Js
     case 'tool-result': {
       const content = writeBlocks(part.content, direction, losses);
       const result = { content: onlyText(content) ?? content, is_error: part.isError || undefined };
-      return compact({ type: 'tool_result', tool_use_id: encodeCallId(part.callId, maxIdChars), ...result, ...rest });
+      return compact({ type: 'tool_result', tool_use_id: part.callId, ...result, ...rest });
     }
     case 'image':
     case 'file':
@@ -138,8 +135,8 @@ function writeCall(part: ToolCallPart, losses: Losses): JsonObject {
   if (part.arguments.state === 'broken') losses.tell('Arguments that are no JSON were written as {"invalid_arguments": …}.');
   return {
     type: 'tool_use',
-    id: encodeCallId(part.id, maxIdChars),
-    name: encodeToolName(part.name),
+    id: part.id,
+    name: part.name,
     input: argumentsValue(part.arguments),
   };
 }

@@ -22,9 +22,8 @@ import {
   textIn,
 } from '../json-fields.ts';
 import { createLosses, type Losses } from '../losses.ts';
-import { expandRanCalls } from '../ran-calls.ts';
+import { fitForProvider } from '../provider-request.ts';
 import { freeTextSchema, writeNativeTools } from '../tool-declarations.ts';
-import { encodeToolName } from '../tool-names.ts';
 import type { WireRequest, Written } from '../wire-format.ts';
 import { readBlocks, writeBlocks } from './blocks.ts';
 
@@ -117,7 +116,8 @@ function readReasoning({ type, budget_tokens, display }: JsonObject, { effort }:
 }
 
 /** Writes a request for `POST /v1/messages`. */
-export function writeMessagesRequest(request: ConversationRequest): Written<WireRequest> {
+export function writeMessagesRequest(asked: ConversationRequest): Written<WireRequest> {
+  const request = fitForProvider(asked, { maxIdChars: 64 });
   const losses = createLosses(format);
   losses.noteKept(request, 'request');
   const { sampling, maxTokens } = request;
@@ -162,7 +162,7 @@ function splitSystem({ system, messages }: ConversationRequest): { system: TextP
 /** Messages of one role that follow each other become one: results and what the user says then belong together. */
 function writeMessages(messages: readonly Message[], losses: Losses): JsonObject[] {
   const written: { role: string; content: JsonObject[]; rest: JsonObject; from: Message['role'] }[] = [];
-  for (const message of expandRanCalls(messages)) {
+  for (const message of messages) {
     losses.noteKept(message, 'message');
     const content = writeBlocks(message.parts, 'to-provider', losses);
     if (content.length === 0) continue;
@@ -181,7 +181,7 @@ function writeTool(tool: ToolDeclaration, losses: Losses): JsonObject {
   if (tool.isFreeText === true) losses.tell(`The tool "${tool.name}" takes a text; it is declared with {"input": text}.`);
   const { description, isStrict: strict } = tool;
   const input_schema = { type: 'object', ...(tool.isFreeText === true ? freeTextSchema : tool.parameters) };
-  return compact({ name: encodeToolName(tool.name), description, input_schema, strict, ...keptOf(tool, format) });
+  return compact({ name: tool.name, description, input_schema, strict, ...keptOf(tool, format) });
 }
 
 function writeChoice(request: ConversationRequest, hasTools: boolean, losses: Losses): JsonObject | undefined {
@@ -190,7 +190,7 @@ function writeChoice(request: ConversationRequest, hasTools: boolean, losses: Lo
   const disable_parallel_tool_use = mayCallInParallel === undefined ? undefined : !mayCallInParallel;
   if (choice === undefined) return disable_parallel_tool_use === true ? { type: 'auto', disable_parallel_tool_use } : undefined;
   if (choice.kind === 'none') return { type: 'none' };
-  if (choice.kind === 'tool') return compact({ type: 'tool', name: encodeToolName(choice.name), disable_parallel_tool_use });
+  if (choice.kind === 'tool') return compact({ type: 'tool', name: choice.name, disable_parallel_tool_use });
   if (choice.kind === 'some') losses.note('A choice among some of the tools');
   const mode = choice.kind === 'some' ? choice.mode : choice.kind;
   return compact({ type: mode === 'required' ? 'any' : 'auto', disable_parallel_tool_use });

@@ -6,7 +6,6 @@ import { compact, known, objectIn, objectsIn, textIn } from '../json-fields.ts';
 import type { Losses } from '../losses.ts';
 import { type Direction, sealAs, sealFor, unseal } from '../seals.ts';
 import { shownReasoning } from '../summaries.ts';
-import { encodeToolName } from '../tool-names.ts';
 
 const format = 'gemini';
 
@@ -85,7 +84,7 @@ export function writeGeminiPart(
 ): JsonObject | undefined {
   if (part.type === 'native') {
     if (part.format === format) return part.value;
-    losses.note(`A part of the type "${textIn(part.value.type) ?? 'unknown'}" of ${part.format}`);
+    losses.noteNative('A part', part);
     return undefined;
   }
   losses.noteKept(part, `part ${part.type}`);
@@ -111,7 +110,7 @@ export function writeGeminiPart(
     }
     case 'tool-call': {
       if (part.arguments.state === 'broken') losses.tell('Arguments that are no JSON were written as {"invalid_arguments": …}.');
-      const functionCall = { id: part.id, name: encodeToolName(part.name), args: argumentsValue(part.arguments) };
+      const functionCall = { id: part.id, name: part.name, args: argumentsValue(part.arguments) };
       return compact({ functionCall, thoughtSignature: seal, ...rest });
     }
     case 'tool-result':
@@ -135,7 +134,7 @@ function writeResult(part: ToolResultPart, direction: Direction, losses: Losses,
   const response =
     shape === 'json' ? objectIn(JSON.parse(text)) : { [part.isError ? 'error' : (textIn(shape) ?? 'output')]: text };
   const parts = shown.length === 0 ? undefined : writeGeminiParts(shown, direction, losses);
-  return compact({ id: part.callId, name: encodeToolName(part.name || nameOf(part.callId)), response, parts });
+  return compact({ id: part.callId, name: part.name || nameOf(part.callId), response, parts });
 }
 
 function writeMedia(

@@ -21,9 +21,8 @@ import {
   textIn,
 } from '../json-fields.ts';
 import { createLosses, type Losses } from '../losses.ts';
-import { expandRanCalls } from '../ran-calls.ts';
+import { fitForProvider } from '../provider-request.ts';
 import { freeTextSchema, readOpenApiSchema, writeNativeTools } from '../tool-declarations.ts';
-import { encodeToolName } from '../tool-names.ts';
 import type { RequestAddress, WireRequest, Written } from '../wire-format.ts';
 import { readGeminiPart, writeGeminiParts } from './parts.ts';
 
@@ -152,7 +151,8 @@ function readReasoning({ thinkingBudget, thinkingLevel, includeThoughts }: JsonO
 }
 
 /** Writes a request for `generateContent`, or `streamGenerateContent`. */
-export function writeGeminiRequest(request: ConversationRequest): Written<WireRequest> {
+export function writeGeminiRequest(asked: ConversationRequest): Written<WireRequest> {
+  const request = fitForProvider(asked, { maxIdChars: 64 });
   const losses = createLosses(format);
   losses.noteKept(request, 'request');
   const { sampling, responseShape: shape } = request;
@@ -193,7 +193,10 @@ export function writeGeminiRequest(request: ConversationRequest): Written<WireRe
     ...rest,
   });
   const method = request.isStreamed ? 'streamGenerateContent?alt=sse' : 'generateContent';
-  return { value: { path: `/models/${encodeURIComponent(request.model)}:${method}`, body }, warnings: losses.list };
+  return {
+    value: { path: `/models/${encodeURIComponent(request.model.toWellFormed())}:${method}`, body },
+    warnings: losses.list,
+  };
 }
 
 /** Results of one turn stand together, as the calls do. */
@@ -201,7 +204,7 @@ function writeContents(
   { system, messages }: ConversationRequest,
   losses: Losses,
 ): { system: JsonObject[]; contents: JsonObject[] } {
-  const expanded = expandRanCalls(messages);
+  const expanded = messages;
   const first = expanded.findIndex(({ role }) => role !== 'system');
   const leading = expanded.slice(0, first === -1 ? expanded.length : first).flatMap(({ parts }) => parts);
   const contents: { role: string; parts: JsonObject[]; from: Message['role']; rest: JsonObject }[] = [];
@@ -236,14 +239,14 @@ function writeTool(tool: ToolDeclaration, losses: Losses): JsonObject {
   if (tool.isFreeText === true) losses.tell(`The tool "${tool.name}" takes a text; it is declared with {"input": text}.`);
   const schema = tool.isFreeText === true ? freeTextSchema : tool.parameters;
   const declared = parameters === undefined ? { parametersJsonSchema: schema } : { parameters };
-  return compact({ name: encodeToolName(tool.name), description: tool.description, ...declared, ...rest });
+  return compact({ name: tool.name, description: tool.description, ...declared, ...rest });
 }
 
 function writeChoice(choice: ToolChoice | undefined): JsonObject | undefined {
   if (choice === undefined) return undefined;
-  if (choice.kind === 'tool') return { mode: 'ANY', allowedFunctionNames: [encodeToolName(choice.name)] };
+  if (choice.kind === 'tool') return { mode: 'ANY', allowedFunctionNames: [choice.name] };
   if (choice.kind === 'some') {
-    return { mode: choice.mode === 'required' ? 'ANY' : 'VALIDATED', allowedFunctionNames: choice.names.map(encodeToolName) };
+    return { mode: choice.mode === 'required' ? 'ANY' : 'VALIDATED', allowedFunctionNames: choice.names };
   }
   return { mode: { auto: 'AUTO', none: 'NONE', required: 'ANY' }[choice.kind] };
 }

@@ -63,7 +63,7 @@ export function writeChatContent(parts: readonly Part[], losses: Losses): string
 function writePart(part: Part, losses: Losses): JsonObject[] {
   if (part.type === 'native') {
     if (part.format === format) return [part.value];
-    losses.note(`A part of the type "${textIn(part.value.type) ?? 'unknown'}" of ${part.format}`);
+    losses.noteNative('A part', part);
     return [];
   }
   losses.noteKept(part, `part ${part.type}`);

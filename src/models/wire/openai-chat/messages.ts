@@ -4,16 +4,11 @@ import type { ConversationRequest } from '../../../conversation/request.ts';
 import { freeTextArguments, readToolArguments } from '../../../conversation/tool-arguments.ts';
 import { compact, describeWrong, objectIn, objectsIn, textIn } from '../json-fields.ts';
 import type { Losses } from '../losses.ts';
-import { expandRanCalls } from '../ran-calls.ts';
 import { sealAs, unseal } from '../seals.ts';
 import { shownReasoning } from '../summaries.ts';
-import { encodeCallId, encodeToolName } from '../tool-names.ts';
 import { readChatContent, writeChatContent } from './content.ts';
 
 const format = 'openai-chat';
-
-/** Ids of calls may have this many characters. */
-const maxIdChars = 40;
 
 /** Reads messages; functions of the time before tools become calls with ids. */
 export function readChatMessages(messages: readonly JsonObject[]): Message[] {
@@ -108,13 +103,13 @@ export function readCallSeal(extra: unknown) {
 export function writeChatCall(call: ToolCallPart, losses: Losses): JsonObject {
   losses.noteKept(call, 'tool-call');
   const seal = sealAs('gemini', call.sealed);
-  const name = encodeToolName(call.name);
+  const name = call.name;
   const about =
     call.isFreeText === true
       ? { type: 'custom', custom: { name, input: call.arguments.text } }
       : { type: 'function', function: { name, arguments: call.arguments.text } };
   return compact({
-    id: encodeCallId(call.id, maxIdChars),
+    id: call.id,
     ...about,
     extra_content: seal === undefined ? undefined : { google: { thought_signature: seal } },
     ...keptOf(call, format),
@@ -129,10 +124,10 @@ export function writeChatMessages({ system, messages }: ConversationRequest, los
     if (shown.length > 0) written.push({ role: 'user', content: writeChatContent(shown, losses) });
     shown = [];
   };
-  for (const message of expandRanCalls(messages)) {
+  for (const message of messages) {
     losses.noteKept(message, 'message');
     if (message.role !== 'tool') flush();
-    if (message.role === 'assistant') written.push(writeAssistant(message, losses));
+    if (message.role === 'assistant') written.push(...writeAssistant(message, losses));
     else if (message.role === 'tool') {
       for (const part of message.parts) shown.push(...writeResult(part, written, losses));
     } else written.push({ role: message.role, content: writeChatContent(message.parts, losses), ...keptOf(message, format) });
@@ -150,7 +145,7 @@ function writeResult(part: Part, written: JsonObject[], losses: Losses): Part[] 
   const isText = ({ type }: Part) => type === 'text' || type === 'refusal' || type === 'native';
   const shown = part.content.filter((one) => !isText(one));
   const texts = part.content.filter(isText);
-  const tool_call_id = encodeCallId(part.callId, maxIdChars);
+  const tool_call_id = part.callId;
   const hint: Part[] =
     shown.length > 0 && texts.length === 0 ? [{ type: 'text', text: 'The result follows in the next message.' }] : [];
   written.push({ role: 'tool', tool_call_id, content: writeChatContent([...texts, ...hint], losses), ...keptOf(part, format) });
@@ -158,8 +153,11 @@ function writeResult(part: Part, written: JsonObject[], losses: Losses): Part[] 
   return shown;
 }
 
-function writeAssistant(message: Message, losses: Losses): JsonObject {
-  return { role: 'assistant', ...writeAssistantParts(message.parts, losses), ...keptOf(message, format) };
+/** A message of which nothing is left would be refused. */
+function writeAssistant(message: Message, losses: Losses): JsonObject[] {
+  const { content, ...others } = writeAssistantParts(message.parts, losses);
+  const isLost = content === null && message.parts.length > 0 && Object.keys(others).length === 0;
+  return isLost ? [] : [{ role: 'assistant', content, ...others, ...keptOf(message, format) }];
 }
 
 /** The fields of an assistant's message, in requests and in answers. */

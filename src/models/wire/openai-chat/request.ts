@@ -15,8 +15,8 @@ import {
   textIn,
 } from '../json-fields.ts';
 import { createLosses, type Losses } from '../losses.ts';
+import { fitForProvider } from '../provider-request.ts';
 import { freeTextSchema, writeNativeTools } from '../tool-declarations.ts';
-import { encodeToolName } from '../tool-names.ts';
 import type { WireRequest, Written } from '../wire-format.ts';
 import { readChatMessages, writeChatMessages } from './messages.ts';
 
@@ -102,7 +102,8 @@ function readShape(given: unknown): ResponseShape | undefined {
 }
 
 /** Writes a request for `POST /chat/completions`. */
-export function writeChatRequest(request: ConversationRequest): Written<WireRequest> {
+export function writeChatRequest(asked: ConversationRequest): Written<WireRequest> {
+  const request = fitForProvider(asked, { maxIdChars: 40 });
   const losses = createLosses(format);
   losses.noteKept(request, 'request');
   const { sampling, responseShape, reasoning } = request;
@@ -142,7 +143,7 @@ const usageAlways = { include_usage: true };
 function writeTool(tool: ToolDeclaration, losses: Losses): JsonObject {
   losses.noteKept(tool, 'tool');
   const { description, parameters, isStrict: strict } = tool;
-  const name = encodeToolName(tool.name);
+  const { name } = tool;
   const rest = keptOf(tool, format);
   if (tool.isFreeText === true) return { type: 'custom', custom: compact({ name, description, ...rest }) };
   return { type: 'function', function: compact({ name, description, parameters, strict, ...rest }) };
@@ -152,7 +153,7 @@ function writeChoice({ toolChoice: choice, tools }: ConversationRequest, losses:
   if (choice === undefined) return undefined;
   const refer = (name: string): JsonObject => {
     const kind = tools.some((tool) => tool.name === name && tool.isFreeText === true) ? 'custom' : 'function';
-    return { type: kind, [kind]: { name: encodeToolName(name) } };
+    return { type: kind, [kind]: { name: name } };
   };
   if (choice.kind === 'tool') return refer(choice.name);
   if (choice.kind !== 'some') return choice.kind;

@@ -65,7 +65,7 @@ export function readContentPart(value: JsonObject): Part {
 export function writeContentPart(part: Part, isOutput: boolean, losses: Losses): JsonObject | undefined {
   if (part.type === 'native') {
     if (part.format === format) return part.value;
-    losses.note(`A part of the type "${textIn(part.value.type) ?? 'unknown'}" of ${part.format}`);
+    losses.noteNative('A part', part);
     return undefined;
   }
   losses.noteKept(part, `part ${part.type}`);

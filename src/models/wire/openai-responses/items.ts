@@ -4,12 +4,9 @@ import { freeTextArguments, readToolArguments } from '../../../conversation/tool
 import { compact, known, objectIn, objectsIn, onlyText, textIn } from '../json-fields.ts';
 import type { Losses } from '../losses.ts';
 import { sealAs, unseal } from '../seals.ts';
-import { encodeCallId, encodeToolName } from '../tool-names.ts';
 import { readContentPart, readResponsesContent, writeContentPart } from './content.ts';
 
 const format = 'openai-responses';
-const maxIdChars = 64;
-
 /** Reads an item that the assistant made. */
 export function readOutputItem(item: JsonObject, readName: (name: string) => string, isCut = false): Part[] {
   const { type, ...fields } = item;
@@ -152,7 +149,7 @@ export function writeItem(
 ): JsonObject | undefined {
   if (part.type === 'native') {
     if (part.format === format) return part.value;
-    losses.note(`A part of the type "${textIn(part.value.type) ?? 'unknown'}" of ${part.format}`);
+    losses.noteNative('A part', part);
     return undefined;
   }
   losses.noteKept(part, `part ${part.type}`);
@@ -205,7 +202,7 @@ export function writeItem(
 function writeCallItem(part: ToolCallPart, id: string, losses: Losses): JsonObject {
   if (part.sealed !== undefined) losses.note('The signature of a call');
   const { arguments: given } = part;
-  const head = { id, call_id: encodeCallId(part.id, maxIdChars), name: encodeToolName(part.name) };
+  const head = { id, call_id: part.id, name: part.name };
   const status = given.state === 'broken' ? 'incomplete' : 'completed';
   if (part.isFreeText === true) return { type: 'custom_tool_call', ...head, input: given.text, status, ...keptOf(part, format) };
   return { type: 'function_call', ...head, arguments: given.text, ...keptOf(part, format), status };
@@ -223,5 +220,5 @@ export function writeResultItem(part: Part, losses: Losses): JsonObject | undefi
   const content = part.content.map((one) => writeContentPart(one, false, losses)).filter((one) => one !== undefined);
   const output = content.length === 0 ? '' : (onlyText(content) ?? content);
   const type = part.isFreeText === true ? 'custom_tool_call_output' : 'function_call_output';
-  return { type, call_id: encodeCallId(part.callId, maxIdChars), output, ...keptOf(part, format) };
+  return { type, call_id: part.callId, output, ...keptOf(part, format) };
 }

@@ -15,8 +15,8 @@ import {
   textIn,
 } from '../json-fields.ts';
 import { createLosses, type Losses } from '../losses.ts';
+import { fitForProvider } from '../provider-request.ts';
 import { freeTextSchema, writeNativeTools } from '../tool-declarations.ts';
-import { encodeToolName } from '../tool-names.ts';
 import type { WireRequest, Written } from '../wire-format.ts';
 import { readResponsesContent, writeContentPart } from './content.ts';
 import { readOutputItem, writeOutputItems, writeResultItem } from './items.ts';
@@ -131,7 +131,8 @@ function readShape({ type, name, schema, strict, description }: JsonObject): Res
 }
 
 /** Writes a request for `POST /responses`. */
-export function writeResponsesRequest(request: ConversationRequest): Written<WireRequest> {
+export function writeResponsesRequest(asked: ConversationRequest): Written<WireRequest> {
+  const request = fitForProvider(asked, { maxIdChars: 64, hasRanCalls: true });
   const losses = createLosses(format);
   losses.noteKept(request, 'request');
   const { sampling, system } = request;
@@ -192,7 +193,7 @@ function isOurs(part: Part, losses: Losses): boolean {
 function writeTool(tool: ToolDeclaration, losses: Losses): JsonObject {
   losses.noteKept(tool, 'tool');
   const { description, parameters, isStrict: strict } = tool;
-  const name = encodeToolName(tool.name);
+  const { name } = tool;
   if (tool.isFreeText === true) return compact({ type: 'custom', name, description, ...keptOf(tool, format) });
   return compact({ type: 'function', name, description, parameters, strict: strict ?? false, ...keptOf(tool, format) });
 }
@@ -202,7 +203,7 @@ export function writeResponsesChoice({ toolChoice: choice, tools }: Conversation
   if (choice === undefined) return undefined;
   const refer = (name: string): JsonObject => {
     const isFreeText = tools.some((tool) => tool.name === name && tool.isFreeText === true);
-    return { type: isFreeText ? 'custom' : 'function', name: encodeToolName(name) };
+    return { type: isFreeText ? 'custom' : 'function', name: name };
   };
   if (choice.kind === 'tool') return refer(choice.name);
   return choice.kind === 'some' ? { type: 'allowed_tools', mode: choice.mode, tools: choice.names.map(refer) } : choice.kind;
