@@ -44,7 +44,7 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
 
   const names = openNames(foundation);
   const tools = openTools(foundation, names);
-  const { registry, settings, switches, news } = tools;
+  const { registry, settings, switches, news, toolUses, offered } = tools;
   const findOwner = (programKey: string) =>
     registry.list().find(({ served: { unit } }) => unit.runner.by === 'engine' && unit.runner.program.key === programKey);
   const { engines, commands } = await openEngines(foundation, {
@@ -102,6 +102,8 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
     settings,
     switches,
     news,
+    toolUses,
+    offered,
     names,
     caller,
     executions: createExecutionReader({ store }),

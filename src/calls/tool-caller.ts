@@ -10,6 +10,7 @@ import type { ToolRegistry } from '../tools/registry.ts';
 import type { ToolSettings } from '../tools/settings/tool-settings.ts';
 import type { ToolSwitches } from '../tools/settings/tool-switches.ts';
 import type { ToolEntry } from '../tools/tool-types.ts';
+import type { ToolUses } from '../tools/tool-uses.ts';
 import { createValidatorCache } from '../tools/validation/validator.ts';
 import { seesTool } from '../tools/visible-tools.ts';
 import { createAcceptance } from './accept/accept.ts';
@@ -53,6 +54,7 @@ export interface ToolCallerParts {
   /** What operators set for single tools and switched off for all, while the daemon runs. */
   readonly settings?: Pick<ToolSettings, 'applyTo'> | undefined;
   readonly switches?: Pick<ToolSwitches, 'isOn'> | undefined;
+  readonly toolUses?: Pick<ToolUses, 'note'> | undefined;
   /** Asked before a call enters: the hooks. */
   readonly beforeCall?: BeforeCall | undefined;
   /** Runs calls again on a higher engine; without it none is. */
@@ -136,6 +138,7 @@ export function createToolCaller(parts: ToolCallerParts): ToolCallerHandle {
     approvals,
     beforeCall: parts.beforeCall,
     switches: parts.switches,
+    toolUses: parts.toolUses,
     nextId: createExecutionIds(now),
     isDraining: () => isDraining,
     store,

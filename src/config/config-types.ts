@@ -41,6 +41,8 @@ export interface Config {
   readonly limitsWithoutGrant: Partial<Limits>;
   readonly pluginLimits: Readonly<Record<string, Partial<Limits>>>;
   readonly tools: { readonly enabled: boolean; readonly custom: boolean; readonly maxDepth: number };
+  /** Tools that are shown first to models where a request has the words of `intent`. */
+  readonly skillRoutingRules: readonly { readonly intent: string; readonly preferSkills: readonly string[] }[];
   readonly models: ModelSettings;
   /** Servers of the Model Context Protocol whose tools join the registry. */
   readonly mcp: McpSettings;

@@ -15,6 +15,7 @@ export const defaultSettings = {
   pluginDenyList: [],
   safeMode: 'off',
   tools: { enabled: true, custom: true, maxDepth: 8 },
+  skillRoutingRules: [],
   models: { default: '', providers: {}, maxTokens: 1024, timeoutMs: 120_000 },
   mcp: { servers: {} },
   queue: { maxPending: 10_000, maxPendingPerCaller: 6000, maxRunning: 6000 },

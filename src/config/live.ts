@@ -17,6 +17,7 @@ const liveKeys: ReadonlySet<string> = new Set([
   'tools.enabled',
   'tools.custom',
   'tools.maxDepth',
+  'skillRoutingRules',
   'models.default',
   'models.providers',
   'models.maxTokens',

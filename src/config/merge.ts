@@ -74,6 +74,7 @@ export function mergeLayers(layers: readonly Settings[], { cwd, configFile, gran
       defaults.tools,
       layers.map((layer) => layer.tools),
     ),
+    skillRoutingRules: chosen.skillRoutingRules ?? defaults.skillRoutingRules,
     models: mergeSection<Config['models']>(
       defaults.models,
       layers.map((layer) => layer.models),

@@ -124,6 +124,22 @@ export const settingsSchema = Type.Object(
       custom: flag(defaults.tools.custom, 'False lets nothing run but the built-in tools of the daemon.'),
       maxDepth: whole(defaults.tools.maxDepth, 1, 32, 'Tools that may call one another, the first one counted.'),
     }),
+    skillRoutingRules: Type.Optional(
+      Type.Array(
+        Type.Object(
+          {
+            intent: Type.String({ minLength: 1, maxLength: 256 }),
+            preferSkills: Type.Array(Type.String({ minLength: 1, maxLength: 128 }), { minItems: 1, maxItems: 50 }),
+          },
+          { additionalProperties: false },
+        ),
+        {
+          maxItems: 100,
+          default: [],
+          description: 'Tools that models see first where a request has words: `{ intent: search, preferSkills: [web_search] }`.',
+        },
+      ),
+    ),
     models: section({
       default: Type.Optional(
         Type.String({

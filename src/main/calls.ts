@@ -115,6 +115,7 @@ export function openCalls(
     registry,
     settings: needs.settings,
     switches: needs.switches,
+    toolUses: needs.toolUses,
     engines,
     limitsOf: (unitPath) => names.findSetting(unitPath, config.pluginLimits),
     beforeCall: { wants: (entry) => beforeCall().wants(entry), ask: (question) => beforeCall().ask(question) },

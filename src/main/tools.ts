@@ -3,6 +3,7 @@ import { createOfferedTools, type OfferedTools } from '../tools/offered-tools.ts
 import { createToolRegistry, type ToolRegistry } from '../tools/registry.ts';
 import { createToolSettings, type ToolSettings } from '../tools/settings/tool-settings.ts';
 import { createToolSwitches, type ToolSwitches } from '../tools/settings/tool-switches.ts';
+import { createToolUses, type ToolUses } from '../tools/tool-uses.ts';
 import { createToolsNews, type ToolsNews } from '../tools/tools-news.ts';
 import type { Foundation } from './foundation.ts';
 
@@ -12,6 +13,7 @@ export interface Tools {
   readonly settings: ToolSettings;
   readonly switches: ToolSwitches;
   readonly news: ToolsNews;
+  readonly toolUses: ToolUses;
   /** What of it models are told. */
   readonly offered: OfferedTools;
 }
@@ -22,6 +24,8 @@ export function openTools({ config, closers, store, events }: Foundation, names:
   const switches = createToolSwitches({ config, table: store.toolSwitches, now: Date.now });
   const news = createToolsNews(events);
   closers.push(() => news.flush());
+  const toolUses = createToolUses({ table: store.toolUses, now: Date.now });
+  closers.push(() => toolUses.close());
   const registry = createToolRegistry({ names, settings });
-  return { registry, settings, switches, news, offered: createOfferedTools({ registry, switches }) };
+  return { registry, settings, switches, news, toolUses, offered: createOfferedTools({ registry, switches }) };
 }

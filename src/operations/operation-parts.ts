@@ -17,9 +17,11 @@ import type { PluginSupervisor } from '../plugins/supervisor-types.ts';
 import type { SecretKeeper } from '../secrets/secret-types.ts';
 import type { SkillBook } from '../skills/skill-book.ts';
 import type { Store } from '../store/store-types.ts';
+import type { OfferedTools } from '../tools/offered-tools.ts';
 import type { ToolRegistry } from '../tools/registry.ts';
 import type { ToolSettings } from '../tools/settings/tool-settings.ts';
 import type { ToolSwitches } from '../tools/settings/tool-switches.ts';
+import type { ToolUses } from '../tools/tool-uses.ts';
 import type { ToolsNews } from '../tools/tools-news.ts';
 import type { UnitBook } from '../units/unit-book.ts';
 
@@ -40,6 +42,9 @@ export interface OperationParts {
   readonly settings: ToolSettings;
   readonly switches: ToolSwitches;
   readonly news: Pick<ToolsNews, 'note'>;
+  readonly toolUses: Pick<ToolUses, 'useOf'>;
+  /** What models are told of. */
+  readonly offered: OfferedTools;
   /** Who owns which name. */
   readonly names: NameBook;
   readonly caller: ToolCaller;

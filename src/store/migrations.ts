@@ -389,6 +389,15 @@ const migrations: readonly string[] = [
     state text not null
   ) strict, without rowid;
   `,
+  `
+  create table tool_uses (
+    path text not null,
+    tool text not null,
+    calls integer not null,
+    last_used_at integer not null,
+    primary key (path, tool)
+  ) strict, without rowid;
+  `,
 ];
 
 /** Brings the database to the newest version, each step in one transaction. Refuses one that a newer Hotcell wrote. */

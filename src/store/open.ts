@@ -26,6 +26,7 @@ import { createPluginTable } from './tables/plugins.ts';
 import { createRecordingTable } from './tables/recordings.ts';
 import { createSecretTable } from './tables/secrets.ts';
 import { createToolSettingTable, createToolSwitchTable } from './tables/tool-settings.ts';
+import { createToolUseTable } from './tables/tool-uses.ts';
 import { createWriteQueue } from './write-queue.ts';
 import { createWrittenFileTable } from './written-files.ts';
 
@@ -129,6 +130,7 @@ function createStore(database: DatabaseSync, options: StoreOptions): Store {
     writtenFiles: createWrittenFileTable(database),
     toolSettings: createToolSettingTable(database),
     toolSwitches: createToolSwitchTable(database),
+    toolUses: createToolUseTable(database, queue),
     committed: queue.committed,
     committedEnds: queue.committedEnds,
     flush: queue.flush,

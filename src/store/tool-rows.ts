@@ -30,3 +30,18 @@ export interface ToolSwitchTable {
   put(row: ToolSwitchRow): void;
   remove(name: string): void;
 }
+
+/** How often a tool was called. */
+export interface ToolUseRow {
+  readonly path: string;
+  readonly tool: string;
+  readonly calls: number;
+  readonly lastUsedAtMs: number;
+}
+
+/** Counts of calls by tool. */
+export interface ToolUseTable {
+  list(): ToolUseRow[];
+  /** Queued. */
+  put(row: ToolUseRow): void;
+}

@@ -10,6 +10,7 @@ import type { PreparedTool } from '../../tools/prepared-tool.ts';
 import type { ToolRegistry } from '../../tools/registry.ts';
 import type { ToolSwitches } from '../../tools/settings/tool-switches.ts';
 import type { ToolEntry } from '../../tools/tool-types.ts';
+import type { ToolUses } from '../../tools/tool-uses.ts';
 import { describeValue, type SchemaIssue, sayIssue } from '../../tools/validation/schema-issue.ts';
 import { seesTool } from '../../tools/visible-tools.ts';
 import { nameRunner } from '../../units/unit.ts';
@@ -51,6 +52,7 @@ export interface AcceptParts {
   readonly beforeCall?: BeforeCall | undefined;
   /** What operators switched off while the daemon runs; without them the config alone decides. */
   readonly switches?: Pick<ToolSwitches, 'isOn'> | undefined;
+  readonly toolUses?: Pick<ToolUses, 'note'> | undefined;
 }
 
 /** Everything before the queue. */
@@ -192,6 +194,7 @@ export function createAcceptance(parts: AcceptParts): Acceptance {
         leaveLimits();
         endLease();
       };
+      parts.toolUses?.note(entry);
       request.onAccepted?.(id);
       call.approval = askForApproval(call, parts.approvals);
     } catch (error) {

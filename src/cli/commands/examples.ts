@@ -36,6 +36,7 @@ const examplesByCommand: Readonly<Record<string, readonly string[]>> = {
     'hotcell tool set weather --mode declared',
   ],
   'hotcell tool switch': ['hotcell tool switch enabled off', 'hotcell tool switch custom on'],
+  'hotcell tool select': ['hotcell tool select "how long is this text?"', 'hotcell tool select weather --provider anthropic'],
   'hotcell tool own': ['hotcell tool own greet greet.ts'],
   'hotcell grant': [
     'hotcell grant weather --requested',

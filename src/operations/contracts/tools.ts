@@ -46,11 +46,26 @@ export const toolView = Type.Object({
   input: jsonSchema,
   inputSource: Type.String(),
   output: Type.Optional(jsonSchema),
+  calls: Type.Integer({ description: 'How often it was called, in all.' }),
+  lastUsedAtMs: Type.Optional(Type.Integer()),
   examples: Type.Array(Type.Object({ args: Type.Unknown(), expect: Type.Optional(Type.Unknown()) })),
 });
 
 /** A tool as every door shows it. */
 export type ToolView = Static<typeof toolView>;
+
+const scored = {
+  ref: Type.String(),
+  name: Type.String(),
+  score: Type.Integer(),
+  points: Type.Array(
+    Type.Object({
+      signal: Type.String({ description: 'Such as name-word.' }),
+      points: Type.Integer(),
+      found: Type.Array(Type.String()),
+    }),
+  ),
+};
 
 /** What can be done with tools. */
 export const toolContracts = {
@@ -109,6 +124,32 @@ export const toolContracts = {
     ),
     output: toolView,
     http: { method: 'PATCH', path: '/api/tools/:ref' },
+  }),
+  select: defineContract({
+    name: 'tools.select',
+    summary: 'Tells which tools a model would be shown for a request, and why; passedOver are the next ones in mode auto.',
+    role: 'caller',
+    input: Type.Object(
+      {
+        context: Type.String({ maxLength: 200_000, description: 'What the model is asked; the last 16,000 characters count.' }),
+        background: Type.Optional(
+          Type.String({ maxLength: 20_000, description: 'Why the request is made, where nobody waits for it.' }),
+        ),
+        provider: Type.Optional(Type.String({ maxLength: 64, description: 'Whose model it is, such as anthropic.' })),
+        limit: Type.Optional(
+          Type.Integer({ minimum: 0, maximum: 100, description: 'Tools in mode auto at most; 5 when left out.' }),
+        ),
+      },
+      { additionalProperties: false },
+    ),
+    output: Type.Object({
+      tools: Type.Array(
+        Type.Object({ ...scored, mode, why: Type.Enum(['on', 'preferred', 'score']), description: Type.String() }),
+      ),
+      passedOver: Type.Array(Type.Object(scored)),
+      total: Type.Integer({ description: 'How many tools there were to choose from.' }),
+    }),
+    http: { method: 'POST', path: '/api/tools/select' },
   }),
   switch: defineContract({
     name: 'tools.switch',

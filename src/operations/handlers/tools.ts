@@ -1,7 +1,10 @@
 import type { Caller } from '../../callers/caller.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { loopBudgetOf } from '../../models/loop-budget.ts';
+import { type OfferedCandidate, selectFor } from '../../tools/selection/select-for.ts';
+import type { SelectedTool } from '../../tools/selection/select-tools.ts';
 import type { ToolEntry, ToolSetting } from '../../tools/tool-types.ts';
+import type { ToolUse } from '../../tools/tool-uses.ts';
 import { seesTool } from '../../tools/visible-tools.ts';
 import { cutPage } from '../contracts/paging.ts';
 import { type ToolView, toolContracts } from '../contracts/tools.ts';
@@ -14,6 +17,7 @@ import { createCallForOperation } from './tool-call.ts';
 export function createToolOperations(parts: OperationParts): Operation[] {
   const { tools, names, plugins, events, settings, switches, news } = parts;
   const seek = createToolSeeker(parts);
+  const describe = (entry: ToolEntry, caller: Caller) => describeTool(entry, caller, parts.toolUses.useOf(entry));
   const callTool = createCallForOperation(parts);
   return [
     implement(toolContracts.list, (input, { caller }) => {
@@ -30,11 +34,11 @@ export function createToolOperations(parts: OperationParts): Operation[] {
         input,
         refOf,
       );
-      return { ...page, items: page.items.map((entry) => describeTool(entry, caller)) };
+      return { ...page, items: page.items.map((entry) => describe(entry, caller)) };
     }),
     implement(toolContracts.get, ({ ref }, { caller }) =>
       seek(ref, { caller }, () =>
-        describeTool(
+        describe(
           tools.resolve(ref, (entry) => seesTool(caller, entry)),
           caller,
         ),
@@ -55,14 +59,27 @@ export function createToolOperations(parts: OperationParts): Operation[] {
       seek(ref, { caller }, () => {
         const entry = tools.resolve(ref, (each) => seesTool(caller, each));
         const said = Object.entries(change).map(([key, value]) => `${key} ${value ?? 'as declared'}`);
-        if (said.length === 0) return describeTool(entry, caller);
+        if (said.length === 0) return describe(entry, caller);
         settings.change(entry, change, caller.id);
         tools.applySettings(entry);
         news.note([refOf(entry)], [refOf(entry)]);
         events.publish('setting-change', { subject: refOf(entry), data: { setting: said.join(', '), by: caller.id } });
-        return describeTool(tools.resolve(refOf(entry)), caller);
+        return describe(tools.resolve(refOf(entry)), caller);
       }),
     ),
+    implement(toolContracts.select, ({ context: text, background, provider, limit }, { caller }) => {
+      const { shown, passedOver, total } = selectFor(parts, caller, { text, background, provider }, limit);
+      return {
+        tools: shown.map((each) => ({
+          ...describeScored(each),
+          mode: each.tool.mode,
+          why: each.why,
+          description: each.tool.entry.manifest.description,
+        })),
+        passedOver: passedOver.slice(0, maxPassedOver).map(describeScored),
+        total,
+      };
+    }),
     implement(toolContracts.switch, (change, { caller }) => {
       for (const name of ['enabled', 'custom'] as const) {
         const isOn = change[name];
@@ -81,6 +98,14 @@ export function createToolOperations(parts: OperationParts): Operation[] {
   ];
 }
 
+/** What is told of tools that are not shown. */
+const maxPassedOver = 10;
+
+function describeScored({ tool, score, points }: Omit<SelectedTool<OfferedCandidate>, 'why'>) {
+  const said = points.map(({ found, ...each }) => ({ ...each, found: [...found] }));
+  return { ref: refOf(tool.entry), name: tool.entry.name, score, points: said };
+}
+
 function refOf(entry: ToolEntry): string {
   return `${entry.name}@${entry.version}`;
 }
@@ -90,7 +115,7 @@ function mentions(entry: ToolEntry, query: string): boolean {
   return [entry.name, description, ...tags].some((text) => text.toLowerCase().includes(query));
 }
 
-function describeTool(entry: ToolEntry, caller: Caller): ToolView {
+function describeTool(entry: ToolEntry, caller: Caller, use: ToolUse | undefined): ToolView {
   const { manifest } = entry;
   return {
     ref: refOf(entry),
@@ -114,6 +139,8 @@ function describeTool(entry: ToolEntry, caller: Caller): ToolView {
     input: manifest.input,
     inputSource: manifest.inputSource,
     ...(manifest.output === undefined ? {} : { output: manifest.output }),
+    calls: use?.calls ?? 0,
+    ...(use === undefined ? {} : { lastUsedAtMs: use.lastUsedAtMs }),
     examples: manifest.examples.map((example) => ({ ...example })),
   };
 }

@@ -88,6 +88,36 @@ export function registerTool(program: Command, session: CliSession): void {
       });
     });
 
+  tool
+    .command('select')
+    .description('tell which tools a model would be shown for a request, and why')
+    .argument('<request>', 'what the model is asked')
+    .option('--background <reason>', 'why the request is made, where nobody waits for it')
+    .option('--provider <name>', 'whose model it is, such as anthropic')
+    .option('--limit <tools>', 'tools in mode auto at most', Number)
+    .option('--json', 'as JSON')
+    .action((context: string, _options: unknown, command: Command) => {
+      const { background, provider, limit, ...flags } = command.optsWithGlobals<ListFlags & SelectFlags>();
+      return withDaemonOrAlone(session, flags, async (client) => {
+        const input = {
+          context,
+          ...(background === undefined ? {} : { background }),
+          ...(provider === undefined ? {} : { provider }),
+          ...(limit === undefined ? {} : { limit }),
+        };
+        const { tools, passedOver, ...rest } = await client.invoke(toolContracts.select, input);
+        if (flags.json) return session.printJson({ tools, passedOver, ...rest });
+        const rows = [...tools, ...passedOver.map((each) => ({ ...each, why: 'not shown' }))];
+        const columns = [
+          { head: 'TOOL', text: (row: SelectedRow) => row.ref, paint: style.bold },
+          { head: 'WHY', text: (row: SelectedRow) => row.why },
+          { head: 'SCORE', text: (row: SelectedRow) => String(row.score) },
+          { head: 'POINTS', text: (row: SelectedRow) => row.points.map(sayPoints).join(', ') },
+        ];
+        session.print(renderTable(rows, columns, io.columns));
+      });
+    });
+
   addOperation(tool, session, {
     verb: 'info',
     contract: toolContracts.get,
@@ -104,6 +134,23 @@ interface SettingFlags {
   readonly who?: ToolView['who'] | typeof declared;
 }
 
+interface SelectFlags {
+  readonly background?: string;
+  readonly provider?: string;
+  readonly limit?: number;
+}
+
+interface SelectedRow {
+  readonly ref: string;
+  readonly why: string;
+  readonly score: number;
+  readonly points: readonly { readonly signal: string; readonly points: number; readonly found: readonly string[] }[];
+}
+
+function sayPoints({ signal, points, found }: SelectedRow['points'][number]): string {
+  return `${points > 0 ? '+' : ''}${points} ${signal} (${found.join(' ')})`;
+}
+
 /** Takes a setting back. */
 const declared = 'declared';
 
@@ -117,6 +164,7 @@ function renderTool(tool: ToolView, bold: (text: string) => string, dim: (text: 
     `mode ${tool.mode}${tool.setting?.mode === undefined ? '' : ' (set)'}`,
     `for ${sayUsers(tool.who)}${tool.setting?.who === undefined ? '' : ' (set)'}`,
     `plugin ${tool.plugin}`,
+    `called ${tool.calls} times`,
     ...tool.flags,
     `a model may go on for ${tool.loopBudget.followUps} rounds`,
     ...tool.tags.map((tag) => `#${tag}`),

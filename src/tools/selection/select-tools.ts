@@ -1,0 +1,103 @@
+import { globMatches } from '../../permissions/matching.ts';
+import {
+  countedWords,
+  type ReadContext,
+  readContext,
+  type ScoredText,
+  type SelectionContext,
+  type SelectionPoints,
+  scoreTool,
+} from './score-tool.ts';
+
+/** Below this a tool in mode `auto` is not shown, and so many of them are shown at most. */
+export const autoMinScore = 3;
+export const autoMaxTools = 5;
+
+/** A tool that may be shown. */
+export interface SelectionCandidate {
+  /** The same object as long as the tool says the same. */
+  readonly manifest: ScoredText;
+  readonly mode: 'on' | 'auto';
+  /** How often it was called: of equal ones the more useful comes first. */
+  readonly calls: number;
+}
+
+/** Tools that an operator prefers where a request is about something. */
+export interface RoutingRule {
+  /** The rule counts where the request has each of these words, or words that begin with them. */
+  readonly intent: string;
+  /** Names of tools, `*` for any text, the best first. */
+  readonly preferSkills: readonly string[];
+}
+
+/** A tool with its points; `why` says why it is shown. */
+export interface SelectedTool<Candidate> {
+  readonly tool: Candidate;
+  readonly why: 'on' | 'preferred' | 'score';
+  readonly score: number;
+  readonly points: readonly SelectionPoints[];
+}
+
+/** What a model is shown, in this order, and what in mode `auto` is not, best first. */
+export interface Selection<Candidate> {
+  readonly shown: readonly SelectedTool<Candidate>[];
+  readonly passedOver: readonly Omit<SelectedTool<Candidate>, 'why'>[];
+}
+
+const minStemChars = 4;
+
+/**
+ * Chooses the tools for one request: all in mode `on` by name; of those in mode `auto` the preferred ones, then those with the
+ * most points, equals by calls and then by name. Pure.
+ */
+export function selectTools<Candidate extends SelectionCandidate>(
+  candidates: readonly Candidate[],
+  request: SelectionContext,
+  { rules, limit = autoMaxTools }: { readonly rules: readonly RoutingRule[]; readonly limit?: number | undefined },
+): Selection<Candidate> {
+  const context = readContext(request);
+  const preferred = rules.filter((rule) => isAbout(rule.intent, context)).flatMap((rule) => rule.preferSkills);
+  const scored = candidates.map((tool) => {
+    const points = scoreTool(tool.manifest, context);
+    const rank = preferred.findIndex((glob) => globMatches(glob, tool.manifest.name));
+    return { tool, points, score: points.reduce((sum, each) => sum + each.points, 0), rank };
+  });
+  const on = scored.filter(({ tool }) => tool.mode === 'on').sort((a, b) => compareNames(a.tool, b.tool));
+  const auto = scored.filter(({ tool }) => tool.mode === 'auto').sort(compareScored);
+  const chosen = auto.filter(({ rank, score }) => rank >= 0 || score >= autoMinScore).slice(0, limit);
+  const rest = auto.filter((each) => !chosen.includes(each));
+  return {
+    shown: [
+      ...on.map(({ rank: _rank, ...each }) => ({ ...each, why: 'on' as const })),
+      ...chosen.map(({ rank, ...each }) => ({ ...each, why: rank >= 0 ? ('preferred' as const) : ('score' as const) })),
+    ],
+    passedOver: rest.map(({ rank: _rank, ...each }) => each),
+  };
+}
+
+/** An intent without a word is about nothing. */
+function isAbout(intent: string, { words }: ReadContext): boolean {
+  const wanted = [...countedWords(intent)];
+  return wanted.length > 0 && wanted.every((word) => words.has(word) || (word.length >= minStemChars && begins(words, word)));
+}
+
+function begins(words: ReadonlySet<string>, beginning: string): boolean {
+  return words.values().some((word) => word.startsWith(beginning));
+}
+
+interface Ranked {
+  readonly tool: SelectionCandidate;
+  readonly score: number;
+  /** Its place among the preferred tools; -1 for others. */
+  readonly rank: number;
+}
+
+function compareScored(a: Ranked, b: Ranked): number {
+  if (a.rank >= 0 || b.rank >= 0)
+    return (a.rank < 0 ? 1 : 0) - (b.rank < 0 ? 1 : 0) || a.rank - b.rank || compareNames(a.tool, b.tool);
+  return b.score - a.score || b.tool.calls - a.tool.calls || compareNames(a.tool, b.tool);
+}
+
+function compareNames({ manifest: a }: SelectionCandidate, { manifest: b }: SelectionCandidate): number {
+  return a.name < b.name ? -1 : Number(a.name > b.name);
+}
