@@ -10,8 +10,12 @@ export interface CapabilityUser {
   /** An admin calls: what is kept for admins is for it too. */
   readonly isAdmin?: boolean;
   readonly session: string;
+  /** What the client of the call can be asked for; nothing where its door did not say. */
+  readonly clientCan?: readonly ('form' | 'sampling' | 'roots')[] | undefined;
   /** Tools under way above this call, outermost first, this one last: `name@version`. */
   readonly chain: readonly string[];
+  /** The executions above this call, outermost first. */
+  readonly above?: readonly string[] | undefined;
   /** What is granted now; asked on every use, so that a revocation takes effect inside a running call. */
   readonly granted: () => PermissionSet;
   /** Notes one use or denial for the audit. */

@@ -37,6 +37,7 @@ export function askForApproval(call: ActiveCall, approvals: Pick<Approvals, 'ask
     plugin: entry.plugin,
     tool: name,
     executionId,
+    above: call.request.parent?.above,
     caller,
     isAdmin: call.isAdmin,
     session,

@@ -68,7 +68,12 @@ export interface CallRequest {
   readonly timeoutMs?: number;
   readonly idempotencyKey?: string;
   /** The call that makes this one through `context.tools.call`. */
-  readonly parent?: { readonly executionId: string; readonly chain: readonly string[] };
+  readonly parent?: {
+    readonly executionId: string;
+    readonly chain: readonly string[];
+    /** The executions above, outermost first, this parent last: who follows one of them hears what is asked here. */
+    readonly above?: readonly string[];
+  };
   /** Nothing but the built-in tools of the daemon may run, in it and below it. */
   readonly isBuiltinOnly?: boolean;
   /** One turn of a model: of its calls those that are not marked isParallelSafe run one after the other. */

@@ -7,7 +7,6 @@ import { HotcellError } from '../errors/hotcell-error.ts';
 import type { Approvals } from '../permissions/approvals/approval-types.ts';
 import type { SecretBook } from '../secrets/secret-types.ts';
 import type { Store } from '../store/store-types.ts';
-import { createConfirm } from './confirm.ts';
 import { createFetch } from './fetch.ts';
 import { createMounts } from './files/mounts.ts';
 import { createFiles } from './files.ts';
@@ -16,6 +15,8 @@ import { createTokenBudgets } from './llm/token-budget.ts';
 import { createLlm, type TextGenerator } from './llm.ts';
 import { namedRefusals, refuseOperation } from './named-refusals.ts';
 import type { Resolve } from './network/resolve.ts';
+import { createQuestions } from './questions.ts';
+import { createResources, type TellResourceChange } from './resources.ts';
 import { runNative } from './run/run-native.ts';
 import { createRun } from './run.ts';
 import { createTools, type ToolPort } from './tools.ts';
@@ -34,7 +35,9 @@ export interface CapabilityParts {
   readonly models?: TextGenerator | undefined;
   /** Stands in for the clock that counts the days of budgets; epoch ms. */
   readonly now?: () => number;
-  /** Asks people, for `context.confirm`. */
+  /** Tells of changed resources, for `context.resources`. */
+  readonly tellResourceChange?: TellResourceChange | undefined;
+  /** Asks people and clients, for `context.confirm`, `context.ask` and `context.client`. */
   readonly approvals?: Pick<Approvals, 'ask' | 'settled'> | undefined;
   /** Stands in for the resolver of the operating system. */
   readonly resolver?: Resolve;
@@ -62,7 +65,8 @@ export function createCapabilityTable(parts: CapabilityParts): CapabilityTable {
     createKv({ table: store.kv, limits: config.kv }),
     createRun({ runCommand: parts.runCommand, settings: config.docker, files, dial: fetch.dial }),
     ...(parts.tools === undefined ? [] : [createTools(parts.tools)]),
-    ...(parts.approvals === undefined ? [] : [createConfirm(parts.approvals)]),
+    ...(parts.tellResourceChange === undefined ? [] : [createResources(parts.tellResourceChange)]),
+    ...(parts.approvals === undefined ? [] : [createQuestions(parts.approvals)]),
     ...(parts.models === undefined ? [] : [createLlm({ generator: parts.models, budgets, redactor: parts.secrets?.redactor })]),
     namedRefusals,
   ];

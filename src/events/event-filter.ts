@@ -22,9 +22,10 @@ export function filterEvent(event: EventEnvelope, filter: EventFilter): EventEnv
   return isNews(event) ? keepTools(event, seesTool) : event;
 }
 
-/** The execution that an event is about, as its subject or in its data. */
+/** The execution that an event is about, as its subject or in its data, and those above it that wait for what is asked. */
 export function executionsOf({ subject, data }: EventEnvelope): readonly string[] {
-  return 'execution' in data && data.execution !== undefined ? [subject, data.execution] : [subject];
+  if (!('execution' in data) || data.execution === undefined) return [subject];
+  return [subject, data.execution, ...(('above' in data ? data.above : undefined) ?? [])];
 }
 
 type News = Extract<EventEnvelope, { type: 'tools-change' | 'prompts-change' | 'resources-change' }>;

@@ -53,6 +53,6 @@ export type HookAnswer = undefined | null | { readonly veto: string } | { readon
 /** The default export of a handler: `const guard: HookHandler<'tool:before'> = (event, context) => …`. */
 export type HookHandler<Event extends keyof HookContexts = keyof HookContexts> = (
   event: HookTold<Event>,
-  context: Omit<PluginContext, 'tools' | 'confirm'>,
+  context: Omit<PluginContext, 'tools' | 'confirm' | 'ask' | 'client' | 'resources'>,
   // biome-ignore lint/suspicious/noConfusingVoidType: a handler that returns nothing is the usual one
 ) => HookAnswer | void | Promise<HookAnswer | void>;

@@ -61,7 +61,7 @@ export function createHookQuestions(parts: {
         question.id,
         'approved',
         { id: by, role: 'admin', mayAnswer: false, isPerson: false },
-        hashShown(question),
+        { shown: hashShown(question) },
       );
     },
   };

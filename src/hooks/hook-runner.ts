@@ -1,7 +1,7 @@
 import type { CapabilityTable } from '../border/capability.ts';
 import type { CallAnswer, ToolCaller } from '../calls/call-types.ts';
 import type { Engines } from '../calls/runner.ts';
-import { confirmOperation } from '../capabilities/confirm.ts';
+import { isQuestion } from '../capabilities/questions.ts';
 import type { Engine } from '../engines/engine.ts';
 import type { ToolRegistry } from '../tools/registry.ts';
 import type { ToolEntry } from '../tools/tool-types.ts';
@@ -68,7 +68,7 @@ export function withoutCallsAndQuestions<Table extends Pick<CapabilityTable, 'an
   return {
     ...table,
     answer: async (request, user, signal) =>
-      request.op === confirmOperation || request.op.startsWith('tools.') ? refusedOperation : table.answer(request, user, signal),
+      isQuestion(request.op) || request.op.startsWith('tools.') ? refusedOperation : table.answer(request, user, signal),
   };
 }
 

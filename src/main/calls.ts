@@ -77,6 +77,13 @@ export function openCalls(
     models,
     approvals,
     tools: toolPort,
+    tellResourceChange(unitPath, uri) {
+      const found = registry.offerings.findResource(uri, ({ served }) => served.unit.path === unitPath);
+      if (found === undefined) return false;
+      const { name } = found.entry.offering;
+      events.publish('resource-update', { subject: name, data: { uri, name } });
+      return true;
+    },
     ...(resolver === undefined ? {} : { resolver }),
     logFault: (id, error) => logFault(error, id),
   });

@@ -20,6 +20,11 @@ export interface PluginContext {
   run(command: string, args?: readonly string[], options?: RunOptions & { readonly as?: 'text' }): Promise<RunResult>;
   run(command: string, args: readonly string[], options: RunOptions & { readonly as: 'bytes' }): Promise<RunResult<Uint8Array>>;
   confirm(question: string): Promise<boolean>;
+  /** Asks the caller to fill in a form, and waits, for days if need be. */
+  ask<Content extends object = Readonly<Record<string, FormContent>>>(form: PluginForm): Promise<FormAnswer<Content>>;
+  /** What the client of the caller can do; refused with `not-supported` where it cannot. */
+  readonly client: PluginClient;
+  readonly resources: PluginResources;
   /** Tells the caller how far the call is. */
   progress(done: number, total?: number, message?: string): void;
   skill(name: string): Promise<unknown>;
@@ -152,4 +157,43 @@ export interface RunResult<Output = string> {
   readonly files: readonly string[];
   /** What it wrote beside that: not granted, or no regular file. */
   readonly left: readonly string[];
+}
+
+/** What `context.ask` asks for. */
+export interface PluginForm {
+  /** What people read above it. */
+  readonly message: string;
+  /** JSON Schema of a flat object: texts, numbers, yes or no, and choices. */
+  readonly schema: {
+    readonly type: 'object';
+    readonly properties: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+    readonly required?: readonly string[];
+  };
+  /** Tells the questions of one call apart for programs that answer. */
+  readonly name?: string;
+}
+
+/** What may stand in a field of a form. */
+export type FormContent = string | number | boolean | readonly string[] | undefined;
+
+/** What became of a form. */
+export type FormAnswer<Content> = { readonly action: 'accept'; readonly content: Content } | { readonly action: 'decline' };
+
+/** `context.client`: the program of the caller, in the words of MCP. */
+export interface PluginClient {
+  /** An answer of the client's own model; takes and answers what `sampling/createMessage` does. */
+  createMessage(params: Readonly<Record<string, unknown>>): Promise<{
+    readonly role: string;
+    readonly content: unknown;
+    readonly model: string;
+    readonly [key: string]: unknown;
+  }>;
+  /** The folders that the client works in. */
+  listRoots(): Promise<{ readonly roots: readonly { readonly uri: string; readonly name?: string }[] }>;
+}
+
+/** `context.resources`: what the plugin says of its own resources. */
+export interface PluginResources {
+  /** One of its resources reads as something else now: whoever follows it is told. */
+  changed(uri: string): Promise<null>;
 }

@@ -134,8 +134,15 @@ export function createPlaces(parts: {
   };
 }
 
-/** What takes long and nothing is computed for: a person, another tool, a model. */
-const longWaits: ReadonlySet<string> = new Set(['confirm', 'tools.call', 'llm.generate']);
+/** What takes long and nothing is computed for: a person, a client, another tool, a model. */
+const longWaits: ReadonlySet<string> = new Set([
+  'confirm',
+  'ask',
+  'client.createMessage',
+  'client.listRoots',
+  'tools.call',
+  'llm.generate',
+]);
 /** A model answers without a place of this engine: who may not step aside waits inside. */
 const waitsInside = 'llm.generate';
 

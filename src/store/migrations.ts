@@ -398,6 +398,8 @@ const migrations: readonly string[] = [
     primary key (path, tool)
   ) strict, without rowid;
   `,
+  // There from the answer to a question for more than yes or no to the end of its call.
+  `alter table approvals add column content text;`,
 ];
 
 /** Brings the database to the newest version, each step in one transaction. Refuses one that a newer Hotcell wrote. */

@@ -73,7 +73,7 @@ export interface PermissionUseTable {
 /** A question to a person; see src/permissions/approvals/approval-types.ts. */
 export interface ApprovalRow {
   readonly id: string;
-  readonly kind: 'grant' | 'call' | 'confirm' | 'hook' | 'mcp';
+  readonly kind: 'grant' | 'call' | 'confirm' | 'hook' | 'mcp' | 'ask';
   readonly askKey: string;
   readonly unitPath: string;
   readonly plugin: string;
@@ -81,7 +81,7 @@ export interface ApprovalRow {
   readonly executionId: string | null;
   readonly caller: string | null;
   readonly session: string | null;
-  readonly reason: 'permissions' | 'dangerous' | 'hybrid' | 'confirm' | 'hook' | 'mcp';
+  readonly reason: 'permissions' | 'dangerous' | 'hybrid' | 'confirm' | 'hook' | 'mcp' | 'ask';
   readonly question: string;
   readonly argumentsHash: string;
   readonly detailsJson: string;
@@ -90,6 +90,8 @@ export interface ApprovalRow {
   readonly expiresAtMs: number;
   readonly answeredAtMs: number | null;
   readonly answeredBy: string | null;
+  /** What it was answered with, from the answer to the end of the call. */
+  readonly contentJson: string | null;
 }
 
 /** Questions to people; everything is written at once, so that no question and no answer is lost to a crash. */
@@ -104,8 +106,11 @@ export interface ApprovalTable {
       readonly answeredBy: string | null;
       /** What is kept of the details; all of them when absent. */
       readonly detailsJson?: string;
+      readonly contentJson?: string;
     },
   ): boolean;
+  /** The call is over: nobody needs what its questions were answered with. */
+  forgetContent(executionId: string): void;
   get(id: string): ApprovalRow | undefined;
   /** The question that holds a key: not one that was withdrawn, and for a grant only one that is open or was denied. */
   findByKey(askKey: string): ApprovalRow | undefined;

@@ -53,7 +53,7 @@ export async function openMcpHouse(
         approval.id,
         'approved',
         { id: 'boss', role: 'admin', mayAnswer: false, isPerson: true },
-        hashOf(approval),
+        { shown: hashOf(approval) },
       ),
       'boss',
     );

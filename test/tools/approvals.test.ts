@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { Capability } from '../../src/border/capability.ts';
 import { decideApproval } from '../../src/calls/approval.ts';
 import type { CallAnswer } from '../../src/calls/call-types.ts';
-import { createConfirm } from '../../src/capabilities/confirm.ts';
+import { createQuestions } from '../../src/capabilities/questions.ts';
 import { HotcellError } from '../../src/errors/hotcell-error.ts';
 import type { Answerer, Approval } from '../../src/permissions/approvals/approval-types.ts';
 import { createRedactor } from '../../src/secrets/redaction.ts';
@@ -51,7 +51,7 @@ async function open(options: HouseOptions = {}): Promise<CallingHouse> {
     answer: async (request, user, signal) => {
       if (request.op !== 'confirm') return { ok: true, payload: JSON.stringify(request.op) };
       try {
-        confirm ??= createConfirm(opened.approvals);
+        confirm ??= createQuestions(opened.approvals);
         const { payload } = await confirm.answer(request, user, signal);
         return { ok: true, payload: JSON.stringify(payload) };
       } catch (error) {
@@ -234,7 +234,7 @@ describe('a call that asks in the middle', () => {
     const opened: CallingHouse = await openHouse({
       answer: async (request, user, signal) => {
         if (request.op === 'confirm') {
-          const { payload } = await createConfirm(opened.approvals).answer(request, user, signal);
+          const { payload } = await createQuestions(opened.approvals).answer(request, user, signal);
           return { ok: true, payload: JSON.stringify(payload) };
         }
         kept.push(opened.store.parkedCalls.list().length);
@@ -269,7 +269,7 @@ describe('a call that asks in the middle', () => {
       engine: own.engine,
       answer: async (request, user, signal) => {
         if (request.op === 'confirm') {
-          const { payload } = await createConfirm(opened.approvals).answer(request, user, signal);
+          const { payload } = await createQuestions(opened.approvals).answer(request, user, signal);
           return { ok: true, payload: JSON.stringify(payload) };
         }
         if (request.payload.includes('second')) isDone.resolve();

@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream';
 import type { BorderAnswer, BorderHost, BorderRequest, BorderView, BorderWorkspace, LogLine } from '../../border/border.ts';
 import type { CapabilityTable } from '../../border/capability.ts';
 import type { CapabilityUser } from '../../border/capability-user.ts';
-import { confirmOperation } from '../../capabilities/confirm.ts';
+import { isQuestion } from '../../capabilities/questions.ts';
 import type { PermissionSet } from '../../config/permission-set.ts';
 import type { EventLog } from '../../events/event.ts';
 import type { GrantUse } from '../../permissions/select-grants.ts';
@@ -94,7 +94,7 @@ export class CallBorder implements BorderHost {
   async #carryOut(request: BorderRequest, user: CapabilityUser, signal: AbortSignal): Promise<BorderAnswer> {
     const { waits, capabilities } = this.#parts;
     if (capabilities.leavesTrace(request.op)) this.#call.hasEffects = true;
-    if (request.op !== confirmOperation) {
+    if (!isQuestion(request.op)) {
       if (request.again) return interrupted;
       waits.beforeEffect(this.#call);
       return capabilities.answer(request, user, signal);
@@ -208,6 +208,8 @@ export class CallBorder implements BorderHost {
       caller,
       isAdmin: this.#call.isAdmin,
       session,
+      clientCan: this.#call.request.clientCan,
+      above: this.#call.request.parent?.above,
       chain: this.#call.chain,
       holdClock: () => this.#call.deadline.hold(),
       granted: () => served.granted(this.#use),

@@ -44,8 +44,9 @@ export function createNestedCalls({ find, call, dispatcher }: NestedParts): Nest
         caller: parent.request.caller,
         session: parent.record.session,
         timeoutMs: timeoutMs === undefined ? leftMs : Math.min(timeoutMs, leftMs),
-        parent: { executionId, chain: parent.chain },
+        parent: { executionId, chain: parent.chain, above: [...(parent.request.parent?.above ?? []), executionId] },
         signal,
+        ...(parent.request.clientCan !== undefined && { clientCan: parent.request.clientCan }),
         ...(parent.request.isBuiltinOnly === true && { isBuiltinOnly: true }),
         ...(idempotencyKey !== undefined && { idempotencyKey: hideKey(parent.unitPath, idempotencyKey) }),
       };

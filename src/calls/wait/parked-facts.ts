@@ -3,6 +3,7 @@ import { Compile } from 'typebox/compile';
 import type { LogLine } from '../../border/border.ts';
 import type { Caller } from '../../callers/caller.ts';
 import type { ActiveCall } from '../active-call.ts';
+import type { ClientAbility } from '../call-types.ts';
 
 /** What of a waiting call is not in its record: enough to build it again after a restart. */
 export interface ParkedFacts {
@@ -12,6 +13,7 @@ export interface ParkedFacts {
   /** Tells its build again where the daemon ended before the generation was kept. */
   readonly build: { readonly unitPath: string; readonly contentHash: string };
   readonly isBuiltinOnly?: boolean;
+  readonly clientCan?: readonly ClientAbility[];
   readonly timeoutMs?: number;
   /** What was left of its time. */
   readonly leftMs: number;
@@ -34,6 +36,7 @@ const storedFacts = Compile(
     }),
     build: Type.Object({ pluginPath: Type.String(), contentHash: Type.String() }),
     isBuiltinOnly: Type.Optional(Type.Boolean()),
+    clientCan: Type.Optional(Type.Array(Type.Enum(['form', 'sampling', 'roots']))),
     timeoutMs: Type.Optional(Type.Number({ minimum: 1 })),
     leftMs: Type.Number({ minimum: 0 }),
     argumentsHash: Type.Optional(Type.String()),
@@ -45,7 +48,7 @@ const storedFacts = Compile(
 
 /** Describes a waiting call as it is kept. */
 export function describeParked(call: ActiveCall, waitsFor: ParkedFacts['waitsFor'], argumentsHash?: string): string {
-  const { caller, timeoutMs, isBuiltinOnly } = call.request;
+  const { caller, timeoutMs, isBuiltinOnly, clientCan } = call.request;
   const { id, role, tools, toolOwners, mayAnswer, isAnonymous } = caller;
   const facts: Omit<ParkedFacts, 'build'> = {
     waitsFor,
@@ -58,6 +61,7 @@ export function describeParked(call: ActiveCall, waitsFor: ParkedFacts['waitsFor
       ...(isAnonymous && { isAnonymous }),
     },
     ...(isBuiltinOnly && { isBuiltinOnly }),
+    ...(clientCan && { clientCan }),
     ...(timeoutMs !== undefined && { timeoutMs }),
     leftMs: call.deadline.leftMs(),
     ...(argumentsHash !== undefined && { argumentsHash }),

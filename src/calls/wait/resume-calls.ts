@@ -84,6 +84,7 @@ function rebuildCall(parts: ResumeParts, row: ExecutionRow, facts: ParkedFacts |
       caller: facts.caller,
       session: row.session,
       ...(facts.isBuiltinOnly && { isBuiltinOnly: true }),
+      ...(facts.clientCan && { clientCan: facts.clientCan }),
       ...(facts.timeoutMs !== undefined && { timeoutMs: facts.timeoutMs }),
     },
     entry,

@@ -9,6 +9,7 @@ const reasons: Readonly<Record<ApprovalView['reason'], string>> = {
   dangerous: 'the tool is marked isDangerous',
   hybrid: 'the tool asks a person before every call',
   confirm: 'the plugin asks while it runs',
+  ask: 'the plugin asks its caller while it runs',
   hook: 'no hook runs before somebody approved its files',
   mcp: 'nothing of an MCP server runs before somebody approved it; its texts are its own words',
 };

@@ -42,7 +42,7 @@ export function renderLiveEvent(event: EventEnvelope, style: Style): string {
     }
     case 'approval-request': {
       const { kind, question, approval, tool } = event.data;
-      const asks = quoteQuestion({ question, saidBy: kind === 'confirm' ? 'plugin' : 'hotcell' });
+      const asks = quoteQuestion({ question, saidBy: kind === 'confirm' || kind === 'ask' ? 'plugin' : 'hotcell' });
       const of = tool === undefined ? '' : ` ${tame(tool)}`;
       // Of permissions there is one open question for each plugin, so its name says enough.
       const which = kind === 'grant' ? event.subject : approval;

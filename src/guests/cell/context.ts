@@ -47,6 +47,12 @@ export function createContext(): Record<string, unknown> {
     }),
     run: runCommand,
     confirm: (question: string) => request('confirm', { question }),
+    ask: (form: object) => request('ask', form),
+    client: refuseOthers('client', {
+      createMessage: (params: unknown) => request('client.createMessage', { params }),
+      listRoots: () => request('client.listRoots', {}),
+    }),
+    resources: refuseOthers('resources', { changed: (uri: string) => request('resources.changed', { uri: String(uri) }) }),
     skill: (name: string) => request('skill', { name }),
     agent: refuseAll('agent'),
     browser: refuseAll('browser'),

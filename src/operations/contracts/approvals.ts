@@ -19,6 +19,7 @@ const approvalView = Type.Object({
     Type.Literal('confirm'),
     Type.Literal('hook'),
     Type.Literal('mcp'),
+    Type.Literal('ask'),
   ]),
   status,
   plugin: Type.String(),
@@ -33,6 +34,7 @@ const approvalView = Type.Object({
     Type.Literal('confirm'),
     Type.Literal('hook'),
     Type.Literal('mcp'),
+    Type.Literal('ask'),
   ]),
   question: Type.String(),
   saidBy: Type.Union([Type.Literal('plugin'), Type.Literal('hotcell')], {
@@ -57,6 +59,11 @@ const approvalView = Type.Object({
   expiresAtMs: Type.Number(),
   answeredAtMs: Type.Optional(Type.Number()),
   answeredBy: Type.Optional(Type.String()),
+  content: Type.Optional(
+    Type.Record(Type.String(), Type.Unknown(), {
+      description: 'What a question of kind ask was answered with, until its call is over; not in lists.',
+    }),
+  ),
 });
 
 /** A question as every door shows it. */
@@ -88,7 +95,8 @@ export const approvalContracts = {
   }),
   answer: defineContract({
     name: 'approvals.answer',
-    summary: 'Approves or denies a question, once; whoever caused it cannot, unless the operator allowed that key to.',
+    summary:
+      'Approves or denies a question, once; whoever caused it cannot, unless the operator allowed that key to or it asks for content.',
     role: 'caller',
     input: Type.Object(
       {
@@ -108,6 +116,11 @@ export const approvalContracts = {
           Type.String({
             pattern: '^[0-9a-f]{64}$',
             description: 'The shownHash of the question as it was read; needed where lists cut it.',
+          }),
+        ),
+        content: Type.Optional(
+          Type.Record(Type.String(), Type.Unknown(), {
+            description: 'With the approval of a question of kind ask: what fits its details.schema.',
           }),
         ),
         person: Type.Optional(

@@ -11,11 +11,13 @@ export const operatorId = 'local';
 
 /**
  * Decides who may answer. Whoever caused a question does not answer it, nor does a key that it made or that made it, so that no program approves its own doings; the
- * exceptions are made by the operator: a person at the operator's own door, and a key that was made to answer for the
+ * exceptions are questions of kind `ask`, which are for whoever calls, and those made by the operator: a person at the operator's own door, and a key that was made to answer for the
  * person behind it. Grants are for admins alone.
  */
 export function decideAnswerer(question: Pick<ApprovalRequest, 'kind' | 'caller'>, by: Answerer): AnswererDecision {
   const isOwn = question.caller !== undefined && question.caller === by.id;
+  // It is asked of whoever calls, and gives nobody a right.
+  if (question.kind === 'ask' && (isOwn || by.role === 'admin')) return { may: true };
   if (by.role === 'admin' && !isOwn && question.caller !== undefined && by.isOfLineOf?.(question.caller) === true) {
     return refuse('A key of the same line caused it: one made the other, or one key made both.');
   }

@@ -26,12 +26,13 @@ export function toApprovalRow(
     expiresAtMs: made.expiresAtMs,
     answeredAtMs: null,
     answeredBy: null,
+    contentJson: null,
   };
 }
 
 /** A kept question as the daemon handles it. */
 export function readApproval(row: ApprovalRow): Approval {
-  const { tool, executionId, caller, session, detailsJson, answeredAtMs, answeredBy, ...rest } = row;
+  const { tool, executionId, caller, session, detailsJson, contentJson, answeredAtMs, answeredBy, ...rest } = row;
   return Object.freeze({
     ...rest,
     ...(tool === null ? {} : { tool }),
@@ -39,6 +40,7 @@ export function readApproval(row: ApprovalRow): Approval {
     ...(caller === null ? {} : { caller }),
     ...(session === null ? {} : { session }),
     details: readDetails(detailsJson),
+    ...(contentJson === null ? {} : { content: readDetails(contentJson) }),
     ...(answeredAtMs === null ? {} : { answeredAtMs }),
     ...(answeredBy === null ? {} : { answeredBy }),
   });

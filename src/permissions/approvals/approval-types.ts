@@ -1,11 +1,16 @@
-/** What a person is asked: to grant permissions, to let a call run, to answer a question of a running call, to let a hook run, to use an MCP server. */
-export type ApprovalKind = 'grant' | 'call' | 'confirm' | 'hook' | 'mcp';
+import type { AnswerContent } from './form-answer.ts';
+
+/**
+ * What a person is asked: to grant permissions, to let a call run, to answer a question of a running call with yes or no or with more
+ * (`ask`), to let a hook run, to use an MCP server.
+ */
+export type ApprovalKind = 'grant' | 'call' | 'confirm' | 'hook' | 'mcp' | 'ask';
 
 /** Where a question stands. `withdrawn`: what asked is over, so nobody needs the answer. */
 export type ApprovalStatus = 'open' | 'approved' | 'denied' | 'expired' | 'withdrawn';
 
 /** Why somebody must be asked. */
-export type ApprovalReason = 'permissions' | 'dangerous' | 'hybrid' | 'confirm' | 'hook' | 'mcp';
+export type ApprovalReason = 'permissions' | 'dangerous' | 'hybrid' | 'confirm' | 'hook' | 'mcp' | 'ask';
 
 /** A question to a person. */
 export interface ApprovalRequest {
@@ -16,13 +21,15 @@ export interface ApprovalRequest {
   readonly plugin: string;
   readonly tool?: string;
   readonly executionId?: string;
+  /** The executions above that one: who follows one of them hears of the question. */
+  readonly above?: readonly string[] | undefined;
   /** Who caused it: this key cannot answer, unless the operator allowed it to. */
   readonly caller?: string;
   /** An admin caused it: the reserve is for these. */
   readonly isAdmin?: boolean;
   readonly session?: string;
   readonly reason: ApprovalReason;
-  /** One sentence. Of kind `confirm` it is the plugin's own text, and every door shows it as such. */
+  /** One sentence. Of the kinds `confirm` and `ask` it is the plugin's own text, and every door shows it as such. */
   readonly question: string;
   /** SHA-256 (hex) of what the answer binds: canonical arguments, or the permissions that are asked for. */
   readonly argumentsHash: string;
@@ -31,13 +38,15 @@ export interface ApprovalRequest {
 }
 
 /** A question as it is kept. */
-export interface Approval extends Omit<ApprovalRequest, 'isAdmin'> {
+export interface Approval extends Omit<ApprovalRequest, 'isAdmin' | 'above'> {
   readonly id: string;
   readonly status: ApprovalStatus;
   readonly createdAtMs: number;
   readonly expiresAtMs: number;
   readonly answeredAtMs?: number;
   readonly answeredBy?: string;
+  /** What a question of kind `ask` was answered with; gone once its call is over. */
+  readonly content?: AnswerContent;
 }
 
 /** Who answers. */
@@ -52,6 +61,14 @@ export interface Answerer {
   readonly isPerson: boolean;
 }
 
+/** What goes with an answer. */
+export interface GivenAnswer {
+  /** The hash of what was shown. */
+  readonly shown?: string | undefined;
+  /** What a question of kind `ask` is answered with. */
+  readonly content?: unknown;
+}
+
 /** Questions to people, kept in the store: an answer that was acknowledged is never lost. */
 export interface Approvals {
   /** Asks, or finds what was asked under the same key; committed when it returns. Throws `queue-full` when too many are open. */
@@ -62,8 +79,8 @@ export interface Approvals {
    * `shown` is the hash of what was shown (see `hashShown`): where lists cut details, an approval must name it.
    * Throws `approval-unknown`, `forbidden` or `conflict` (answered before, or another hash), `body-invalid` (a hash is needed).
    */
-  answer(id: string, answer: 'approved' | 'denied', by: Answerer, shown?: string): Approval;
-  /** Closes the open questions of an execution that is over. */
+  answer(id: string, answer: 'approved' | 'denied', by: Answerer, given?: GivenAnswer): Approval;
+  /** Closes the open questions of an execution that is over, and forgets what those were answered with that were not. */
   withdrawOf(executionId: string): void;
   /** Closes the open question under this key, if there is one. */
   withdraw(askKey: string): void;

@@ -9,6 +9,7 @@ import { decideAnswerer } from './approval-answerer.ts';
 import { hashShown, shortenDetails, sizeOfDetails } from './approval-details.ts';
 import { readApproval, toApprovalRow } from './approval-rows.ts';
 import type { Approval, ApprovalRequest, ApprovalStatus, Approvals } from './approval-types.ts';
+import { type AnswerContent, readAnswerContent } from './form-answer.ts';
 import { createOpenQuestions } from './open-questions.ts';
 
 /** What approvals are made of. */
@@ -38,6 +39,8 @@ export function createApprovals(parts: ApprovalParts): Approvals {
   const open = createOpenQuestions(table.listOpen().map(readApproval));
   const waiters = new Map<string, Set<(approval: Approval) => void>>();
   const expiry = createExpiry(now, endExpired);
+  /** Of open questions in calls within calls; these do not outlive the daemon. */
+  const aboveById = new Map<string, readonly string[]>();
   let endedSincePrune = 0;
   let isClosed = false;
   table.prune(keptEnded);
@@ -64,20 +67,22 @@ export function createApprovals(parts: ApprovalParts): Approvals {
   }
 
   /** Written first, then told: whoever hears of an end can rely on it. */
-  function end(approval: Approval, status: End, by: string): Approval {
+  function end(approval: Approval, status: End, by: string, content?: AnswerContent): Approval {
     const answeredAtMs = now();
     const { cut, details } = shortenDetails(approval.details);
     // What was long has done its duty: the record of the call has the arguments.
     const shortened = cut === undefined ? {} : { detailsJson: JSON.stringify(details) };
-    const isFirst = table.settle(approval.id, { status, answeredAtMs, answeredBy: by, ...shortened });
+    const kept = content === undefined ? {} : { contentJson: JSON.stringify(content) };
+    const isFirst = table.settle(approval.id, { status, answeredAtMs, answeredBy: by, ...shortened, ...kept });
     open.delete(approval.id);
     if (!isFirst) throw refuseSecond(get(approval.id) ?? approval);
-    const ended: Approval = { ...approval, status, answeredAtMs, answeredBy: by };
+    const ended: Approval = { ...approval, status, answeredAtMs, answeredBy: by, ...(content && { content }) };
     events.publish('approval-answer', {
       caller: approval.caller ?? null,
       subject: approval.plugin,
-      data: { approval: approval.id, kind: approval.kind, status, by, ...describeCause(approval) },
+      data: { approval: approval.id, kind: approval.kind, status, by, ...describeCause(approval, aboveById.get(approval.id)) },
     });
+    aboveById.delete(approval.id);
     for (const resolve of waiters.get(approval.id) ?? []) resolve(ended);
     waiters.delete(approval.id);
     endedSincePrune += 1;
@@ -177,6 +182,7 @@ export function createApprovals(parts: ApprovalParts): Approvals {
     table.insert(row);
     const approval = readApproval(row);
     open.add(approval);
+    if (request.above !== undefined) aboveById.set(id, request.above);
     arm();
     const { kind, reason, question, expiresAtMs } = approval;
     events.publish('approval-request', {
@@ -187,7 +193,7 @@ export function createApprovals(parts: ApprovalParts): Approvals {
         kind,
         reason,
         question,
-        ...describeCause(approval),
+        ...describeCause(approval, request.above),
         expiresAtMs,
       },
     });
@@ -212,7 +218,7 @@ export function createApprovals(parts: ApprovalParts): Approvals {
       if (approval.status !== 'open') return approval;
       return waitForEnd(waiters, id, signal);
     },
-    answer(id, answer, by, shown) {
+    answer(id, answer, by, { shown, content: given } = {}) {
       const approval = get(id);
       const decision = approval && decideAnswerer(approval, by);
       if (approval === undefined || decision === undefined || (!decision.may && decision.unseen)) throw unknownApproval(id);
@@ -220,15 +226,24 @@ export function createApprovals(parts: ApprovalParts): Approvals {
         throw new HotcellError('forbidden', decision.reason, { fix: `A person answers with: hotcell approve ${approval.id}` });
       }
       if (approval.status !== 'open') throw refuseSecond(approval);
-      if (answer === 'approved') requireShown(approval, shown);
+      // What an answer lets happen was seen; an answer with content lets nothing happen.
+      if (answer === 'approved' && approval.kind !== 'ask') requireShown(approval, shown);
+      const content = redact(readAnswerContent(approval, answer, given));
       // The timer may be late, the answer is not taken for it.
       const isLate = approval.expiresAtMs <= now();
-      const ended = end(approval, isLate ? 'expired' : answer, isLate ? 'time' : by.id);
+      const ended = end(approval, isLate ? 'expired' : answer, isLate ? 'time' : by.id, isLate ? undefined : content);
       arm();
       if (isLate) throw refuseSecond(ended);
       return ended;
     },
-    withdrawOf: (executionId) => withdrawAll(open.ofExecution(executionId)),
+    withdrawOf(executionId) {
+      withdrawAll(open.ofExecution(executionId));
+      try {
+        table.forgetContent(executionId);
+      } catch (error) {
+        parts.onFault(error);
+      }
+    },
     withdraw: (askKey) => withdrawAll(open.list().filter((approval) => approval.askKey === askKey)),
     get,
     list: ({ caller, status, limit }) =>
@@ -278,8 +293,15 @@ function requireShown(approval: Approval, shown: string | undefined): void {
   });
 }
 
-function describeCause({ tool, executionId }: Approval): { tool?: string; execution?: string } {
-  return { ...(tool === undefined ? {} : { tool }), ...(executionId === undefined ? {} : { execution: executionId }) };
+function describeCause(
+  { tool, executionId }: Approval,
+  above: readonly string[] | undefined,
+): { tool?: string; execution?: string; above?: readonly string[] } {
+  return {
+    ...(tool === undefined ? {} : { tool }),
+    ...(executionId === undefined ? {} : { execution: executionId }),
+    ...(above === undefined ? {} : { above }),
+  };
 }
 
 function unknownApproval(id: string): HotcellError {

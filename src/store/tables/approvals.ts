@@ -3,8 +3,8 @@ import { readNumber, readNumberOrNull, readText, readTextOrNull, readWord, type 
 import type { ApprovalRow, ApprovalTable } from '../permission-types.ts';
 import { writeNow } from '../sqlite-error.ts';
 
-const kinds = ['grant', 'call', 'confirm', 'hook', 'mcp'] as const;
-const reasons = ['permissions', 'dangerous', 'hybrid', 'confirm', 'hook', 'mcp'] as const;
+const kinds = ['grant', 'call', 'confirm', 'hook', 'mcp', 'ask'] as const;
+const reasons = ['permissions', 'dangerous', 'hybrid', 'confirm', 'hook', 'mcp', 'ask'] as const;
 const statuses = ['open', 'approved', 'denied', 'expired', 'withdrawn'] as const;
 
 /** Creates the table of questions to people. */
@@ -15,8 +15,9 @@ export function createApprovalTable(database: DatabaseSync): ApprovalTable {
      values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const settle = database.prepare(
-    `update approvals set status = ?, answered_at = ?, answered_by = ?, details = coalesce(?, details) where id = ? and status = 'open'`,
+    `update approvals set status = ?, answered_at = ?, answered_by = ?, details = coalesce(?, details), content = ? where id = ? and status = 'open'`,
   );
+  const forgetContent = database.prepare('update approvals set content = null where execution_id = ? and content is not null');
   const get = database.prepare('select * from approvals where id = ?');
   // The same words as the unique index, so that it is the one that is used.
   const findByKey = database.prepare(
@@ -55,8 +56,9 @@ export function createApprovalTable(database: DatabaseSync): ApprovalTable {
           row.answeredBy,
         ),
       ),
-    settle: (id, { status, answeredAtMs, answeredBy, detailsJson }) =>
-      writeNow(() => settle.run(status, answeredAtMs, answeredBy, detailsJson ?? null, id)).changes === 1,
+    settle: (id, { status, answeredAtMs, answeredBy, detailsJson = null, contentJson = null }) =>
+      writeNow(() => settle.run(status, answeredAtMs, answeredBy, detailsJson, contentJson, id)).changes === 1,
+    forgetContent: (executionId) => void writeNow(() => forgetContent.run(executionId)),
     get: (id) => readFirst(get.get(id)),
     findByKey: (askKey) => readFirst(findByKey.get(askKey)),
     listOpen: () => listOpen.all().map(readApproval),
@@ -90,5 +92,6 @@ function readApproval(row: SqlRow): ApprovalRow {
     expiresAtMs: readNumber(row, 'expires_at'),
     answeredAtMs: readNumberOrNull(row, 'answered_at'),
     answeredBy: readTextOrNull(row, 'answered_by'),
+    contentJson: readTextOrNull(row, 'content'),
   };
 }

@@ -1,7 +1,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { isObject } from '../../config/json-object.ts';
+import { formatChecks } from '../../config/text-formats.ts';
 import { canonicalJson } from '../canonical-json.ts';
-import { formatChecks } from './formats.ts';
 import type { Fuel } from './fuel.ts';
 import { createFuelledPattern } from './linear-pattern.ts';
 

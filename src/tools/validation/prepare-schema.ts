@@ -1,6 +1,6 @@
 import { isObject } from '../../config/json-object.ts';
+import { formatChecks } from '../../config/text-formats.ts';
 import { modernizeKeywords } from './draft-07.ts';
-import { formatChecks } from './formats.ts';
 import { compileLinearPattern } from './linear-pattern.ts';
 import { applicators, assertions, unsupportedKeywords } from './schema-keywords.ts';
 

@@ -106,11 +106,11 @@ describe('ask', () => {
     expect(() => approvals.answer(long.id, 'approved', operator)).toThrow(
       expect.objectContaining({ code: 'body-invalid', fix: expect.stringContaining(`hotcell approve ${long.id}`) }),
     );
-    expect(() => approvals.answer(long.id, 'approved', operator, hashShown(other))).toThrow(
+    expect(() => approvals.answer(long.id, 'approved', operator, { shown: hashShown(other) })).toThrow(
       expect.objectContaining({ code: 'conflict' }),
     );
-    expect(() => approvals.answer(long.id, 'approved', operator, long.argumentsHash)).toThrow();
-    expect(approvals.answer(long.id, 'approved', operator, hashShown(long)).status).toBe('approved');
+    expect(() => approvals.answer(long.id, 'approved', operator, { shown: long.argumentsHash })).toThrow();
+    expect(approvals.answer(long.id, 'approved', operator, { shown: hashShown(long) }).status).toBe('approved');
     expect(approvals.answer(other.id, 'denied', operator).status).toBe('denied');
   });
 

@@ -31,11 +31,12 @@ export function createApprovalOperations({ approvals, grantQuestions, units, hoo
   }
 
   function viewApproval(approval: Approval, caller: Caller): ApprovalView & { readonly shownHash: string } {
-    const { askKey: _askKey, unitPath: _pluginPath, details, ...shown } = approval;
+    const { askKey: _askKey, unitPath: _unitPath, details, content, ...shown } = approval;
     return {
       ...shown,
-      saidBy: approval.kind === 'confirm' ? 'plugin' : 'hotcell',
+      saidBy: approval.kind === 'confirm' || approval.kind === 'ask' ? 'plugin' : 'hotcell',
       details: { ...details },
+      ...(content && { content: { ...content } }),
       shownHash: hashShown(approval),
       mayAnswer: describeRight(approval, caller),
     };
@@ -44,7 +45,7 @@ export function createApprovalOperations({ approvals, grantQuestions, units, hoo
   /** The same without what is long: a list, and an answer that was given, need no more. */
   function viewShort(approval: Approval, caller: Caller): ApprovalView {
     const { cut, details } = shortenDetails(approval.details);
-    const { shownHash, ...view } = viewApproval(approval, caller);
+    const { shownHash, content: _content, ...view } = viewApproval(approval, caller);
     return cut === undefined ? { ...view, shownHash } : { ...view, details: { ...details }, cut };
   }
 
@@ -68,11 +69,12 @@ export function createApprovalOperations({ approvals, grantQuestions, units, hoo
       const approval = find(input.id, caller);
       const by = toAnswerer(caller, input.person === true);
       const isApproved = input.answer === 'approve';
+      const given = { shown: input.shownHash, content: input.content };
       if (approval.kind !== 'grant' || !isApproved) {
         refuseScope(input, approval);
         const asker = isApproved ? askers[approval.kind] : undefined;
         if (approval.status === 'open') asker?.requireAsked(approval);
-        const answered = approvals.answer(input.id, isApproved ? 'approved' : 'denied', by, input.shownHash);
+        const answered = approvals.answer(input.id, isApproved ? 'approved' : 'denied', by, given);
         await asker?.approveAsked(answered, caller.id);
         return viewShort(answered, caller);
       }
@@ -81,7 +83,7 @@ export function createApprovalOperations({ approvals, grantQuestions, units, hoo
       if (approval.status === 'open' && decideAnswerer(approval, by).may) {
         requireLastingScope(grantQuestions.require(approval).permissions, scope);
       }
-      const answered = approvals.answer(input.id, 'approved', by, input.shownHash);
+      const answered = approvals.answer(input.id, 'approved', by, given);
       grantQuestions.grant(answered, scope, caller.id);
       await units.refreshGrants();
       return viewShort(answered, caller);
