@@ -1,5 +1,3 @@
-import type { AnswerContent } from './form-answer.ts';
-
 /**
  * What a person is asked: to grant permissions, to let a call run, to answer a question of a running call with yes or no or with more
  * (`ask`), to let a hook run, to use an MCP server.
@@ -60,6 +58,9 @@ export interface Answerer {
   /** The door vouches that a person answers: a terminal that asked, the TUI, the console. Counts for the operator's own token alone. */
   readonly isPerson: boolean;
 }
+
+/** What a question for more than yes or no was answered with. */
+export type AnswerContent = Readonly<Record<string, unknown>>;
 
 /** What goes with an answer. */
 export interface GivenAnswer {

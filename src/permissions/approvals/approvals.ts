@@ -8,8 +8,8 @@ import { createExpiry } from '../expiry.ts';
 import { decideAnswerer } from './approval-answerer.ts';
 import { hashShown, shortenDetails, sizeOfDetails } from './approval-details.ts';
 import { readApproval, toApprovalRow } from './approval-rows.ts';
-import type { Approval, ApprovalRequest, ApprovalStatus, Approvals } from './approval-types.ts';
-import { type AnswerContent, readAnswerContent } from './form-answer.ts';
+import type { AnswerContent, Approval, ApprovalRequest, ApprovalStatus, Approvals } from './approval-types.ts';
+import { readAnswerContent } from './form-answer.ts';
 import { createOpenQuestions } from './open-questions.ts';
 
 /** What approvals are made of. */

@@ -1,11 +1,8 @@
 import { isObject } from '../../config/json-object.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
-import type { Approval } from './approval-types.ts';
+import type { AnswerContent, Approval } from './approval-types.ts';
 import { readForm } from './form.ts';
 import { describeField, type FormField, findFieldFault } from './form-field.ts';
-
-/** What a question for more than yes or no was answered with. */
-export type AnswerContent = Readonly<Record<string, unknown>>;
 
 const maxFormBytes = 64 * 1024;
 /** A model's message may hold a picture. */
