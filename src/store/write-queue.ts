@@ -14,8 +14,8 @@ export interface QueuedWrite {
 
 /**
  * Groups writes into transactions. A write that nobody waits for may lie for a moment; one that somebody waits for is
- * committed in this turn of the event loop, or up to a millisecond later while waiters come in numbers: a commit costs
- * about as much as the rest of a call, and the more share it the better.
+ * committed in this turn of the event loop, or, where waiters come in numbers, after the first one in which nobody joined: a
+ * commit costs about as much as the rest of a call, and the more share it the better.
  */
 export interface WriteQueue {
   add(write: QueuedWrite): void;
@@ -42,7 +42,7 @@ export interface WriteQueueHooks {
 const retryMs = 250;
 /** How long a write lies that nobody waits for. */
 const restMs = 15;
-/** While waiters come in numbers, the first waits at most this long for others, and no longer than until there are so many. */
+/** While others join, the first waits at most this long, and no longer than until there are so many. */
 const joinMs = 0.3;
 const joinEnough = 16;
 /** After a commit with a single waiter so many more are tried with a wait before waiting is given up. */
@@ -67,6 +67,8 @@ export function createWriteQueue(
   /** Somebody waits for the writes that can wait, too. */
   let isAllWanted = false;
   let firstWaiterAt = 0;
+  /** How many waited when the last turn looked. */
+  let joined = 0;
   let patience = 0;
   let isClosed = false;
   let refusal: HotcellError | undefined;
@@ -85,12 +87,15 @@ export function createWriteQueue(
   function commitSoon(): void {
     if (isSoon) return;
     isSoon = true;
+    joined = 0;
     firstWaiterAt = performance.now();
     setImmediate(runTurn);
   }
 
   function runTurn(): void {
-    if (patience > 0 && waiters < joinEnough && waiting.length > 0 && performance.now() - firstWaiterAt < joinMs) {
+    const hasJoined = waiters > joined;
+    joined = waiters;
+    if (patience > 0 && hasJoined && waiters < joinEnough && performance.now() - firstWaiterAt < joinMs) {
       setImmediate(runTurn);
       return;
     }
