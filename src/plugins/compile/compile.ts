@@ -10,7 +10,7 @@ import { runBundle, stopBundler } from './bundle-service.ts';
 import { createCommonJsPlugin, looksLikeCommonJs } from './commonjs.ts';
 import type { CompileRequest, CompileResult, Compiler, CompilerOptions } from './compile-types.ts';
 import { checkEntry } from './entry-check.ts';
-import { createGuardPlugin, loadFile } from './guard-plugin.ts';
+import { createGuardPlugin, type GuardOptions, loadFile } from './guard-plugin.ts';
 import { createImagePackagesPlugin } from './image-packages.ts';
 import { createInputLedger, hashInputs, type InputLedger } from './input-ledger.ts';
 import { describeWarning, diagnoseMessages, type MessageContext } from './message-diagnostic.ts';
@@ -19,6 +19,7 @@ import { adaptedEntry, createShapesPlugin, createZodPlugin } from './other-shape
 import { createPathPolicy, isVisibleInside } from './path-policy.ts';
 import { type ProposedTexts, readInput } from './read-input.ts';
 import { ImportRefusal } from './refusal.ts';
+import { guardedSpecifiers } from './specifiers.ts';
 import { findStrayPackageFile, listPackageFolders } from './stray-package-file.ts';
 import { readTypeImports } from './type-imports.ts';
 
@@ -30,12 +31,13 @@ let openCompilers = 0;
 /** Makes a compiler. All compilers of a process share one bundler service, which ends with the last of them. */
 export function createCompiler(options: CompilerOptions): Compiler {
   const sharedDirs = options.sharedDirs.flatMap((folder) => realFolder(folder) ?? []);
+  const guarded = guardedSpecifiers([...options.builtins.keys(), ...options.refusedBuiltins.keys()]);
   openCompilers += 1;
   let isOpen = true;
   return {
     async compile(request) {
       request.signal?.throwIfAborted();
-      const build = compilePlugin(request, { ...options, sharedDirs });
+      const build = compilePlugin(request, { ...options, sharedDirs, guarded });
       return request.signal ? abortable(build, request.signal) : build;
     },
     async close() {
@@ -47,7 +49,10 @@ export function createCompiler(options: CompilerOptions): Compiler {
   };
 }
 
-async function compilePlugin(request: CompileRequest, options: CompilerOptions): Promise<CompileResult> {
+async function compilePlugin(
+  request: CompileRequest,
+  options: CompilerOptions & Pick<GuardOptions, 'guarded'>,
+): Promise<CompileResult> {
   const rootDir = realFolder(request.rootDir);
   const pluginDir = realFolder(request.pluginDir);
   const entryName = relative(request.rootDir, request.entry);

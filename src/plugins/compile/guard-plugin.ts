@@ -9,16 +9,7 @@ import type { InputLedger } from './input-ledger.ts';
 import type { PathPolicy } from './path-policy.ts';
 import type { ProposedTexts } from './read-input.ts';
 import { ImportRefusal } from './refusal.ts';
-import {
-  clip,
-  guardedSpecifiers,
-  nativeAddon,
-  needOf,
-  needsDocker,
-  needsProcesses,
-  outside,
-  readSpecifier,
-} from './specifiers.ts';
+import { clip, nativeAddon, needOf, needsDocker, needsProcesses, outside, readSpecifier } from './specifiers.ts';
 
 /** What the guard of one build works with. */
 export interface GuardOptions {
@@ -27,6 +18,8 @@ export interface GuardOptions {
   readonly builtins: ReadonlyMap<string, () => Promise<string>>;
   readonly standIns?: ReadonlyMap<string, () => Promise<string>>;
   readonly refusedBuiltins: ReadonlyMap<string, string>;
+  /** Made by `guardedSpecifiers` of the two before. */
+  readonly guarded: RegExp;
   readonly target: CompileTarget;
   /** Some of these files may not be on the disk yet. */
   readonly proposed?: ProposedTexts | undefined;
@@ -50,7 +43,6 @@ const hotcellModule = 'export const definePlugin = (plugin) => plugin;\nexport c
 
 /** The esbuild plugin through which every byte of a build comes; esbuild itself opens no file whose content it uses. */
 export function createGuardPlugin(options: GuardOptions): Plugin {
-  const filter = guardedSpecifiers([...options.builtins.keys(), ...options.refusedBuiltins.keys()]);
   return {
     name: 'guard',
     setup(build) {
@@ -61,7 +53,9 @@ export function createGuardPlugin(options: GuardOptions): Plugin {
           return proposed.has(file) ? { path: file } : undefined;
         });
       }
-      build.onResolve({ filter }, (args) => (args.kind === 'entry-point' ? undefined : resolveGuarded(args, options)));
+      build.onResolve({ filter: options.guarded }, (args) =>
+        args.kind === 'entry-point' ? undefined : resolveGuarded(args, options),
+      );
       build.onLoad({ filter: /.*/, namespace: 'file' }, (args) => loadFile(args.path, options));
       build.onLoad({ filter: /.*/, namespace: 'builtin' }, async (args) => ({
         contents: (await (options.builtins.get(args.path) ?? options.standIns?.get(args.path))?.()) ?? '',

@@ -33,6 +33,17 @@ function optionsOf(load: (attempt: number) => Promise<unknown> | undefined): Bui
 describe('runBundle', () => {
   afterAll(() => stopBundler());
 
+  it('leaves the environment as it was', async () => {
+    const before = { ...process.env };
+    expect(
+      await runBundle(
+        optionsOf(() => undefined),
+        bounds,
+      ),
+    ).toMatchObject({ kind: 'built' });
+    expect({ ...process.env }).toEqual(before);
+  });
+
   it('gives up a build that has the bundler to itself and does not end', async () => {
     expect(
       await runBundle(
