@@ -26,8 +26,14 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const run = (...words: string[]) =>
-  execFileSync(process.execPath, [program, ...words], { cwd: folder, encoding: 'utf8', stdio: 'pipe' });
+const runWith = (env: Record<string, string>, ...words: string[]) =>
+  execFileSync(process.execPath, [program, ...words], {
+    cwd: folder,
+    encoding: 'utf8',
+    stdio: 'pipe',
+    env: { ...process.env, ...env },
+  });
+const run = (...words: string[]) => runWith({}, ...words);
 
 const daemonPid = (): number => JSON.parse(readFileSync(join(folder, '.hotcell', 'daemon.json'), 'utf8')).pid;
 
@@ -35,9 +41,10 @@ async function connect(
   era: (typeof eras)[number],
   words: readonly string[] = ['mcp'],
   env: Record<string, string> = {},
+  capabilities = {},
 ): Promise<Client> {
   const mode = era === '2025-11-25' ? ('legacy' as const) : { pin: era };
-  const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } });
+  const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode }, capabilities });
   clients.push(client);
   const inherited = Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined);
   const all = { ...Object.fromEntries(inherited), ...env };
@@ -62,6 +69,42 @@ describe('hotcell mcp on standard streams', () => {
     process.kill(pid, 'SIGKILL');
     expect(await Promise.all([hello(first), hello(second)])).toEqual([greeting, greeting]);
     expect(daemonPid()).not.toBe(pid);
+  });
+
+  it('carries an answer to the call that asked for it, though the daemon was killed in between', async () => {
+    writeFileSync(
+      join(folder, 'plugins', 'danger.ts'),
+      `export default { description: 'Deletes.', isDangerous: true, handler: ({ what }: { what: string }) => 'deleted ' + what };`,
+    );
+    await hello(await connect('2026-07-28'));
+    const key = run('key', 'create', '--may-answer', '--name', 'asks').trim();
+    const client = await connect('2026-07-28', ['mcp'], { HOTCELL_TOKEN: key }, { elicitation: { form: {} } });
+    const killed: number[] = [];
+    client.setRequestHandler('elicitation/create', async () => {
+      killed.push(daemonPid());
+      process.kill(daemonPid(), 'SIGKILL');
+      return { action: 'accept', content: { allow: true } };
+    });
+    const { content } = await client.callTool({ name: 'danger', arguments: { what: 'all' } });
+    expect(content).toEqual([{ type: 'text', text: 'deleted all' }]);
+    expect(killed).toHaveLength(1);
+    expect(daemonPid()).not.toBe(killed[0]);
+    // The key of a client that had to start a daemon is no operator's key there.
+    expect(() => runWith({ HOTCELL_TOKEN: key }, 'key', 'list')).toThrow(/role admin/);
+  });
+
+  it('tells a client whose answer broke off with its daemon', async () => {
+    writeFileSync(
+      join(folder, 'plugins', 'slow.ts'),
+      `export default { description: 'Waits.', handler: () => new Promise((resolve) => setTimeout(resolve, 20_000)) };`,
+    );
+    const client = await connect('2025-11-25');
+    await hello(client);
+    const waiting = client.callTool({ name: 'slow', arguments: {} });
+    await expect.poll(() => run('executions', '--json')).toContain('"slow"');
+    process.kill(daemonPid(), 'SIGKILL');
+    await expect(waiting).rejects.toThrow(/ended before it answered|fetch failed/);
+    expect(await hello(client)).toEqual(greeting);
   });
 });
 

@@ -24,9 +24,11 @@ export async function startInBackground(session: CliSession, flags: CliFlags, da
     ...(flags.config === undefined ? [] : ['--config', flags.config]),
   ];
   const program = process.argv[1] ?? '';
+  // The token of this command is its client's key, with that key's rights: the daemon must not take it for its operator's.
+  const { HOTCELL_TOKEN: _key, ...env } = { ...process.env, ...io.env };
   const child = spawn(process.execPath, [program, ...words, 'start', '--json'], {
     cwd: io.cwd,
-    env: { ...process.env, ...io.env },
+    env,
     detached: true,
     stdio: ['ignore', log, log],
   });

@@ -26,6 +26,12 @@ export interface BridgeParts {
   readonly note: (text: string) => void;
 }
 
+/** How one message is carried. */
+interface Delivery {
+  readonly requestSignal: AbortSignal;
+  readonly onRequestStreamEnd: () => void;
+}
+
 const internalError = -32603;
 /** Stands for the handshake that the bridge repeats with a daemon that was started anew. */
 const greetingId = 'hotcell-bridge-greeting';
@@ -66,28 +72,34 @@ export class StdioBridge {
     const id = isJSONRPCRequest(message) ? message.id : undefined;
     const controller = new AbortController();
     if (id !== undefined) this.#open.set(id, controller);
+    const fail = (reason: string): void => {
+      this.#parts.note(`${reason}\n`);
+      if (id === undefined || !this.#open.delete(id)) return;
+      void this.#parts.client.send({ jsonrpc: '2.0', id, error: { code: internalError, message: reason } });
+    };
     try {
-      await this.#deliver(message, controller.signal);
+      // An answer that broke off comes no more: its client asks again rather than wait for ever.
+      const onRequestStreamEnd = (): void => {
+        if (id !== undefined && this.#open.has(id))
+          fail('The daemon ended before it answered. Ask again: it is found or started.');
+      };
+      await this.#deliver(message, { requestSignal: controller.signal, onRequestStreamEnd });
       if (isInitializedNotification(message)) this.#isGreeted = true;
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      this.#parts.note(`${reason}\n`);
-      if (id !== undefined && this.#open.delete(id)) {
-        await this.#parts.client.send({ jsonrpc: '2.0', id, error: { code: internalError, message: reason } });
-      }
+      fail(error instanceof Error ? error.message : String(error));
     }
   }
 
   /** A daemon that is gone, or that knows nothing of the session, is asked once more from the start. */
-  async #deliver(message: JSONRPCMessage, requestSignal: AbortSignal): Promise<void> {
+  async #deliver(message: JSONRPCMessage, options: Delivery): Promise<void> {
     const daemon = await this.#connect();
     try {
-      await daemon.send(message, { requestSignal });
+      await daemon.send(message, options);
     } catch (error) {
-      if (requestSignal.aborted || !isLost(error)) throw error;
+      if (options.requestSignal.aborted || !isLost(error)) throw error;
       if (this.#daemon !== undefined && (await this.#daemon.catch(() => undefined)) === daemon) this.#daemon = undefined;
       await daemon.close();
-      await (await this.#connect()).send(message, { requestSignal });
+      await (await this.#connect()).send(message, options);
     }
   }
 
