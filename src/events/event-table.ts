@@ -121,6 +121,11 @@ export const eventTable = {
     seenBy: 'admins',
     data: Type.Object({ action: Type.Union([Type.Literal('set'), Type.Literal('removed')]), binding: text, by: text }),
   },
+  /** Where an MCP server stands is another place, or other tools of it serve or wait to be approved. */
+  'mcp-change': {
+    seenBy: 'admins',
+    data: Type.Object({ state: text, previousState: text, tools: whole, waitingTools: whole, error: optional }),
+  },
   'hook-change': {
     seenBy: 'admins',
     data: Type.Object({ state: text, previousState: text, hash: text, reason: text, by: optional }),

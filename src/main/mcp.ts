@@ -2,6 +2,7 @@ import type { CapabilityTable } from '../border/capability.ts';
 import { createMcpBook, type McpBook } from '../mcp/mcp-book.ts';
 import { createFormByConfirm } from '../mcp/questions/answer-form.ts';
 import { startMcpServer } from '../mcp/server.ts';
+import type { Connector } from '../mcp/transport/connect.ts';
 import { createMcpNetwork } from '../mcp/transport/mcp-network.ts';
 import type { HostedTools } from '../tools/hosted/hosted-tools.ts';
 import type { Consents } from './consents.ts';
@@ -9,7 +10,7 @@ import type { Foundation } from './foundation.ts';
 
 /** Opens the book of MCP servers; they are connected to when it is told to follow the config. */
 export function openMcp(
-  { config, closers, version, resolver, store, secrets, log, logFault }: Foundation,
+  { config, closers, version, resolver, store, events, secrets, log, logFault }: Foundation,
   {
     hosted,
     approvals,
@@ -25,18 +26,28 @@ export function openMcp(
     const answer = await capabilities.answer({ op: 'confirm', payload: JSON.stringify({ question }) }, user, signal);
     return answer.ok && answer.payload === 'true';
   });
-  const parts = {
-    version,
-    network,
-    secrets,
-    env: process.env,
-    connectMs: config.network.timeoutMs,
-    askForm,
-    onErrorLine: (server: string, line: string) => log.debug({ server, line: line.slice(0, 2000) }, 'an MCP server writes'),
+  const load = async (): Promise<Connector> =>
+    (await import('../mcp/transport/connect.ts')).createConnector({
+      version,
+      network,
+      secrets,
+      learn: secrets.learn,
+      logins: store.mcpLogins,
+      env: process.env,
+      connectMs: config.network.timeoutMs,
+      askForm,
+      onErrorLine: (server, line) => log.debug({ server, line: line.slice(0, 2000) }, 'an MCP server writes'),
+    });
+  // The library of the protocol is loaded with the first server.
+  let loaded: Promise<Connector> | undefined;
+  const connector = (): Promise<Connector> => {
+    loaded ??= load();
+    return loaded;
   };
   const mcp = createMcpBook({
     settings: config.mcp,
     isOn: () => config.safeMode !== 'all',
+    logins: async () => (await connector()).logins,
     start: (name, setting) =>
       startMcpServer({
         name,
@@ -44,9 +55,18 @@ export function openMcp(
         pins: store.mcpPins,
         approvals,
         hosted,
-        // The library of the protocol is loaded with the first server.
-        connect: async (plan, wanted) => (await import('../mcp/transport/connect.ts')).connectToServer(name, plan, parts, wanted),
-        onChange: () => {},
+        connect: async (plan, wanted) => (await connector()).connect(name, plan, wanted),
+        onChange: (view, previousState) =>
+          events.publish('mcp-change', {
+            subject: name,
+            data: {
+              state: view.state,
+              previousState,
+              tools: view.tools.length,
+              waitingTools: view.waitingTools.length,
+              ...(view.lastError === undefined ? {} : { error: view.lastError }),
+            },
+          }),
         now: Date.now,
         onFault: (error) => logFault(error),
       }),

@@ -43,6 +43,8 @@ export interface McpConnectionParts {
   /** Whether the newer era is tried first. */
   readonly isNewerTried: boolean;
   readonly connectMs: number;
+  /** So long the answer to the question for the newer era is waited for. */
+  readonly probeMs: number;
   /** Must not throw. */
   readonly onToolsChanged: () => void;
   readonly askForm: AskForm;
@@ -53,7 +55,6 @@ const maxPages = 50;
 const maxListBytes = 16 * 1024 * 1024;
 /** The journey of a call has its own clock, which stops while a person is asked. */
 const noTimeoutMs = 2 ** 31 - 1;
-const probeMs = 5000;
 
 /** Opens a connection: the newer era when the server speaks it. Rejects with whatever the library or the transport says. */
 export async function openConnection(parts: McpConnectionParts): Promise<Connection> {
@@ -69,7 +70,7 @@ export async function openConnection(parts: McpConnectionParts): Promise<Connect
     { name: 'hotcell', version: parts.version },
     {
       capabilities: { elicitation: { form: { applyDefaults: true } } },
-      versionNegotiation: { mode: parts.isNewerTried ? 'auto' : 'legacy', probe: { timeoutMs: probeMs } },
+      versionNegotiation: { mode: parts.isNewerTried ? 'auto' : 'legacy', probe: { timeoutMs: parts.probeMs } },
       listMaxPages: maxPages,
       listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: parts.onToolsChanged } },
     },

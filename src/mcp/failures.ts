@@ -6,7 +6,7 @@ import { cleanUntrustedText } from '../permissions/untrusted-text.ts';
 export function sayProblem(error: unknown): string {
   const own = findOwn(error);
   if (own !== undefined) return own.message;
-  if (error instanceof UnauthorizedError) return 'The server wants a login.';
+  if (isLoginWanted(error)) return 'The server wants a login.';
   const code = findCode(error);
   if (code === 'ENOENT') return 'There is no such program.';
   if (code === 'EACCES') return 'The program may not be started.';
@@ -15,7 +15,7 @@ export function sayProblem(error: unknown): string {
 
 /** Why a server could not be connected to; `wantsLogin` is a fact of it. */
 export function describeConnectFailure(error: unknown, server: string): HotcellError {
-  const wantsLogin = error instanceof UnauthorizedError || (error instanceof SdkHttpError && error.status === 401);
+  const wantsLogin = isLoginWanted(error);
   const own = findOwn(error);
   return new HotcellError('mcp-unreachable', wantsLogin ? 'The server wants a login.' : sayProblem(error), {
     cause: error,
@@ -24,9 +24,22 @@ export function describeConnectFailure(error: unknown, server: string): HotcellE
   });
 }
 
+/** The status of an answer, wherever in the chain it stands. */
+export function findHttpStatus(error: unknown): number | undefined {
+  for (let each = error; each instanceof Error; each = each.cause) if (each instanceof SdkHttpError) return each.status;
+  return undefined;
+}
+
+function isLoginWanted(error: unknown): boolean {
+  for (let each = error; each instanceof Error; each = each.cause) if (each instanceof UnauthorizedError) return true;
+  return findHttpStatus(error) === 401;
+}
+
 /** The connection cannot be used any more, or the server does not know it. */
 export function isLost(error: unknown): boolean {
-  if (error instanceof SdkHttpError) return error.status === 404 || (error.status ?? 0) >= 500;
+  const status = findHttpStatus(error);
+  if (status !== undefined) return status === 401 || status === 403 || status === 404 || status >= 500;
+  if (isLoginWanted(error)) return true;
   return !(error instanceof ProtocolError) && (findOwn(error)?.code === 'network-failed' || error instanceof SdkError);
 }
 
@@ -38,11 +51,10 @@ export function describeCallFailure(error: unknown, server: string): HotcellErro
     const said = cleanUntrustedText(error.message, 2000);
     return new HotcellError('mcp-tool-failed', `The server "${server}" answers: ${said}`, { cause: error });
   }
-  const isUnknownSession = error instanceof SdkHttpError && error.status === 404;
   return new HotcellError('mcp-unreachable', `The server "${server}" did not answer: ${sayProblem(error)}`, {
     cause: error,
-    facts: { neverBegun: isUnknownSession || findCode(error) === 'ECONNREFUSED' },
-    ...(error instanceof UnauthorizedError ? { fix: `Log in: hotcell mcp login ${server}` } : {}),
+    facts: { neverBegun: findHttpStatus(error) === 404 || findCode(error) === 'ECONNREFUSED' },
+    ...(isLoginWanted(error) ? { fix: `Log in: hotcell mcp login ${server}` } : {}),
   });
 }
 

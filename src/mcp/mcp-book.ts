@@ -3,7 +3,10 @@ import type { McpServerSetting, McpSettings } from '../config/mcp-settings.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import { suggestNearNames } from '../errors/near-names.ts';
 import type { Approval } from '../permissions/approvals/approval-types.ts';
+import type { LoginStep } from './auth/login.ts';
+import type { McpLogins } from './auth/mcp-logins.ts';
 import { nameMcpUnit } from './mcp-unit.ts';
+import { type HttpPlan, planServer } from './server-plan.ts';
 import type { McpServer, McpServerView } from './server-types.ts';
 
 /** The MCP servers of the config. */
@@ -14,6 +17,14 @@ export interface McpBook {
   /** Throws `mcp-unknown` with near names. */
   get(name: string): McpServerView;
   restart(name: string): McpServerView;
+  /** Begins a login. Throws `conflict` for a server that has none. */
+  login(name: string, options: { readonly redirectUrl: string | undefined; readonly signal: AbortSignal }): Promise<LoginStep>;
+  finishLogin(
+    name: string,
+    options: { readonly answer: URLSearchParams | undefined; readonly signal: AbortSignal },
+  ): Promise<McpServerView>;
+  /** False when nobody was logged in. */
+  logout(name: string): Promise<boolean>;
   /** Throws `conflict` when something else is asked by now. */
   requireAsked(approval: Approval): void;
   approveAsked(approval: Approval, by: string): void;
@@ -26,6 +37,7 @@ export function createMcpBook(parts: {
   readonly settings: McpSettings;
   /** False: servers are listed, and none is connected to. */
   readonly isOn: () => boolean;
+  readonly logins: () => Promise<McpLogins>;
   readonly start: (name: string, setting: McpServerSetting) => McpServer;
 }): McpBook {
   const servers = new Map<string, McpServer>();
@@ -46,6 +58,14 @@ export function createMcpBook(parts: {
     throw new HotcellError('mcp-unknown', `There is no MCP server ${JSON.stringify(name.slice(0, 64))} in the config.${near}`);
   }
 
+  function requireLogin(name: string): HttpPlan {
+    const plan = planServer(name, require(name).setting);
+    if (plan.by === 'http' && plan.auth !== undefined) return plan;
+    throw new HotcellError('conflict', `The MCP server "${name}" has no login: its entry in the config names none.`, {
+      fix: `Say auth: {} in mcp.servers.${name}, or put a key into its headers.`,
+    });
+  }
+
   const requireOf = ({ unitPath }: Approval): McpServer => require(unitPath.slice(nameMcpUnit('').length));
 
   return {
@@ -59,6 +79,21 @@ export function createMcpBook(parts: {
       const server = require(name);
       server.restart();
       return server.view();
+    },
+    async login(name, options) {
+      const plan = requireLogin(name);
+      return (await parts.logins()).begin(name, plan, options);
+    },
+    async finishLogin(name, options) {
+      requireLogin(name);
+      await (await parts.logins()).finish(name, options);
+      return this.restart(name);
+    },
+    async logout(name) {
+      const plan = requireLogin(name);
+      const wasLoggedIn = (await parts.logins()).forget(name, plan);
+      if (wasLoggedIn) require(name).restart();
+      return wasLoggedIn;
     },
     requireAsked: (approval) => requireOf(approval).requireAsked(approval),
     approveAsked: (approval, by) => requireOf(approval).approveAsked(approval, by),

@@ -10,7 +10,7 @@ import type { Connection } from './connection.ts';
 import { describeMcpUnit, isToolAllowed, nameMcpUnit, nameServerTool } from './mcp-unit.ts';
 import { createServerQuestions } from './questions/server-questions.ts';
 import { type HttpPlan, planServer, type StdioPlan } from './server-plan.ts';
-import type { McpServer, McpServerState } from './server-types.ts';
+import type { McpServer, McpServerState, McpServerView } from './server-types.ts';
 import { commandItem, decidePins, hashAsked, itemOfTool, type PinDecision } from './tools/pins.ts';
 import { readTools, type ServerTool } from './tools/read-tools.ts';
 import { readResult } from './tools/results.ts';
@@ -26,8 +26,8 @@ export interface McpServerParts {
     plan: StdioPlan | HttpPlan,
     options: { readonly signal: AbortSignal; readonly onToolsChanged: () => void },
   ) => Promise<Connection>;
-  /** Told when its view is another one. Must not throw. */
-  readonly onChange: () => void;
+  /** Told when its state, or the number of its tools, is another one. Must not throw. */
+  readonly onChange: (view: McpServerView, previousState: McpServerState) => void;
   /** Epoch ms. */
   readonly now: () => number;
   /** Must not throw. */
@@ -58,6 +58,7 @@ export function startMcpServer(parts: McpServerParts): McpServer {
   let failures = 0;
   let sinceMs = parts.now();
   let published: string | undefined;
+  let told: { readonly facts: string; readonly state: McpServerState } = { facts: '', state };
   /** Wakes whatever waits: an approval came, or somebody wants the server now. */
   let woken = Promise.withResolvers<void>();
   let settled = Promise.withResolvers<void>();
@@ -71,7 +72,16 @@ export function startMcpServer(parts: McpServerParts): McpServer {
       settled.resolve();
       settled = Promise.withResolvers();
     }
-    parts.onChange();
+    tell();
+  }
+
+  function tell(): void {
+    const now = view();
+    const facts = [now.state, now.tools.length, now.waitingTools.length].join();
+    if (facts === told.facts) return;
+    const { state: previous } = told;
+    told = { facts, state: now.state };
+    parts.onChange(now, previous);
   }
 
   function wake(): void {
@@ -153,7 +163,7 @@ export function startMcpServer(parts: McpServerParts): McpServer {
     publish();
     if (decision.added.length + decision.changed.length === 0) questions.withdraw();
     else questions.askTools(decision, describeTarget(plan));
-    parts.onChange();
+    tell();
   }
 
   function publish(): void {
@@ -190,9 +200,8 @@ export function startMcpServer(parts: McpServerParts): McpServer {
     throw new HotcellError('mcp-unreachable', `The MCP server "${name}" is not there: ${lastError ?? state}`);
   }
 
-  return {
-    setting,
-    view: () => ({
+  function view(): McpServerView {
+    return {
       name,
       state,
       target: describeTarget(plan),
@@ -213,7 +222,12 @@ export function startMcpServer(parts: McpServerParts): McpServer {
       ...(lastError === undefined ? {} : { lastError }),
       failures,
       sinceMs,
-    }),
+    };
+  }
+
+  return {
+    setting,
+    view,
     restart() {
       questions.startOver();
       failures = 0;

@@ -74,6 +74,7 @@ export function createSecretBook(parts: {
       });
     },
     redactor,
+    learn: redactor.learn,
     list: () => [...entries.values()].map(describe).sort((one, other) => (one.name < other.name ? -1 : 1)),
     set({ name, value, ...written }) {
       const nameFault = findNameFault(name);

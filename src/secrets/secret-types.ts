@@ -78,4 +78,6 @@ export interface SecretKeeper extends SecretBook {
   }): SecretView;
   /** False when there was none; throws `conflict` for a name of the config. */
   remove(name: string): boolean;
+  /** Takes a value out of whatever leaves the daemon from now on, that is no secret which plugins could use. */
+  learn(name: string, value: string): void;
 }

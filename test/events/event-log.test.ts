@@ -42,6 +42,7 @@ const samples: { [Type in EventType]: EventDataByType[Type] } = {
   'name-change': { from: '/p/pay.ts', to: '/p/cute.ts', by: 'local' },
   'setting-change': { setting: 'mode off', by: 'local' },
   'secret-change': { action: 'set', binding: 'the header x-key of requests to api.example.com', by: 'local' },
+  'mcp-change': { state: 'ready', previousState: 'connecting', tools: 3, waitingTools: 0 },
   'hook-change': { state: 'active', previousState: 'new', hash: 'abc', reason: 'approved', by: 'local' },
   'hook-refusal': { tool: 'a', code: 'hook-refused', message: 'no' },
   'hook-problem': { message: 'm' },

@@ -1,7 +1,14 @@
-import { SdkHttpError, SSEClientTransport, StreamableHTTPClientTransport, type Transport } from '@modelcontextprotocol/client';
+import {
+  type OAuthClientProvider,
+  SSEClientTransport,
+  StreamableHTTPClientTransport,
+  type Transport,
+} from '@modelcontextprotocol/client';
 import type { SecretBook } from '../../secrets/secret-types.ts';
+import type { McpLoginTable } from '../../store/mcp-types.ts';
+import { createMcpLogins, type McpLogins } from '../auth/mcp-logins.ts';
 import { type Connection, type McpConnectionParts, openConnection } from '../connection.ts';
-import { describeConnectFailure } from '../failures.ts';
+import { describeConnectFailure, findHttpStatus } from '../failures.ts';
 import { nameMcpUnit } from '../mcp-unit.ts';
 import { fillText, type HttpPlan, type StdioPlan } from '../server-plan.ts';
 import { type McpNetwork, maxMessageBytes, requireSecret } from './mcp-network.ts';
@@ -9,88 +16,119 @@ import { createReceivedBytes, type ReceivedBytes } from './received-bytes.ts';
 import { StdioTransport } from './stdio-transport.ts';
 
 /** What connections are made with. */
-export interface ConnectParts extends Pick<McpConnectionParts, 'version' | 'connectMs' | 'askForm'> {
+export interface ConnectorParts extends Pick<McpConnectionParts, 'version' | 'connectMs' | 'askForm'> {
   readonly network: McpNetwork;
   readonly secrets: SecretBook;
+  readonly learn: (name: string, value: string) => void;
+  readonly logins: McpLoginTable;
   /** The environment of the daemon. */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Hears what programs write to their standard error. Must not throw. */
   readonly onErrorLine: (server: string, line: string) => void;
 }
 
-interface Named<Plan> {
-  readonly name: string;
-  readonly plan: Plan;
-  readonly received: ReceivedBytes;
-}
-
 type Wanted = Pick<McpConnectionParts, 'signal' | 'onToolsChanged'>;
+type Open = (transport: Transport, isNewerTried: boolean) => Promise<Connection>;
+
+/** Connects to servers, with the logins of the operator. */
+export interface Connector {
+  /** Rejects with `mcp-unreachable`. */
+  connect(name: string, plan: StdioPlan | HttpPlan, wanted: Wanted): Promise<Connection>;
+  readonly logins: McpLogins;
+}
 
 /** Of the daemon's environment only what says where things are: nothing that could be a secret. */
 const passedNames = ['PATH', 'HOME', 'USER', 'LOGNAME', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR'];
 
-/** Connects to a server as its entry says. Rejects with `mcp-unreachable`. */
-export async function connectToServer(
-  name: string,
-  plan: StdioPlan | HttpPlan,
-  parts: ConnectParts,
-  wanted: Wanted,
-): Promise<Connection> {
-  try {
-    return await connectByPlan(name, plan, parts, wanted);
-  } catch (error) {
-    throw describeConnectFailure(error, name);
-  }
-}
+/** A program that is silent so long is of the older era, which need not answer what it does not know. */
+const silentMs = 5000;
 
-async function connectByPlan(name: string, plan: StdioPlan | HttpPlan, parts: ConnectParts, wanted: Wanted): Promise<Connection> {
-  const received = createReceivedBytes();
-  const open = (transport: Transport, isNewerTried: boolean): Promise<Connection> =>
-    openConnection({ ...parts, ...wanted, name, transport, isNewerTried, received });
-  if (plan.by === 'http') return connectOverHttp({ name, plan, network: parts.network, received }, open);
-  const start = () => createProgram({ name, plan, received }, parts);
-  try {
-    return await open(start(), true);
-  } catch (error) {
-    wanted.signal.throwIfAborted();
-    // A server of the older era may end when it is asked what it does not know; one that cannot be started fails again.
-    return await open(start(), false).catch(() => {
-      throw error;
+/** Creates the connector. */
+export function createConnector(parts: ConnectorParts): Connector {
+  const { network, secrets } = parts;
+
+  function readSecrets(server: string, text: string): string {
+    const unit = nameMcpUnit(server);
+    return fillText(text, (name) => {
+      requireSecret(secrets, server, name);
+      return secrets.findIn(unit, secrets.placeholderOf(unit, name))[0]?.secret?.value ?? '';
     });
   }
-}
 
-async function connectOverHttp(
-  { name, plan, network, received }: Named<HttpPlan> & Pick<ConnectParts, 'network'>,
-  open: (transport: Transport, isNewerTried: boolean) => Promise<Connection>,
-): Promise<Connection> {
-  const fetch = network.fetchFor(name, plan, { canLogin: plan.auth !== undefined, received });
-  const openOlder = () => open(new SSEClientTransport(plan.url, { fetch }), false);
-  if (plan.transport === 'sse') return openOlder();
-  try {
-    return await open(new StreamableHTTPClientTransport(plan.url, { fetch }), true);
-  } catch (error) {
-    const isOlder = plan.transport === undefined && error instanceof SdkHttpError && [400, 404, 405].includes(error.status ?? 0);
-    if (isOlder) {
-      const found = await openOlder().catch(() => undefined);
-      if (found !== undefined) return found;
-    }
-    throw error;
-  }
-}
-
-function createProgram({ name, plan, received }: Named<StdioPlan>, { secrets, env, onErrorLine }: ConnectParts): StdioTransport {
-  const unit = nameMcpUnit(name);
-  const passed = passedNames.flatMap((each) => (env[each] === undefined ? [] : [[each, env[each]] as const]));
-  const own = Object.entries(plan.env).map(([key, value]) => {
-    const filled = fillText(value, (secret) => {
-      requireSecret(secrets, name, secret);
-      return secrets.findIn(unit, secrets.placeholderOf(unit, secret))[0]?.secret?.value ?? '';
-    });
-    return [key, filled] as const;
+  const logins = createMcpLogins({
+    table: parts.logins,
+    readSecrets,
+    learn: parts.learn,
+    fetchFor: (server, plan) => network.fetchFor(server, plan, { canLogin: true, received: createReceivedBytes() }),
+    async tryConnection(server, plan, provider, signal) {
+      const wanted = { signal, onToolsChanged: () => {} };
+      const connection = await connectOverHttp({ name: server, plan, provider, wanted });
+      await connection.close();
+    },
   });
-  return new StdioTransport(
-    { command: plan.command, args: plan.args, cwd: plan.cwd, env: Object.fromEntries([...passed, ...own]) },
-    { maxMessageBytes, received, onErrorLine: (line) => onErrorLine(name, line) },
-  );
+
+  function prepare(name: string, wanted: Wanted, probeMs: number): { readonly received: ReceivedBytes; readonly open: Open } {
+    const received = createReceivedBytes();
+    return {
+      received,
+      open: (transport, isNewerTried) =>
+        openConnection({ ...parts, ...wanted, name, transport, isNewerTried, received, probeMs }),
+    };
+  }
+
+  async function connectOverHttp({
+    name,
+    plan,
+    provider,
+    wanted,
+  }: {
+    readonly name: string;
+    readonly plan: HttpPlan;
+    readonly provider: OAuthClientProvider | undefined;
+    readonly wanted: Wanted;
+  }): Promise<Connection> {
+    const { received, open } = prepare(name, wanted, parts.connectMs);
+    const fetch = network.fetchFor(name, plan, { canLogin: plan.auth !== undefined, received });
+    const options = { fetch, ...(provider === undefined ? {} : { authProvider: provider }) };
+    const openOlder = () => open(new SSEClientTransport(plan.url, options), false);
+    if (plan.transport === 'sse') return openOlder();
+    try {
+      return await open(new StreamableHTTPClientTransport(plan.url, options), true);
+    } catch (error) {
+      const isOlder = plan.transport === undefined && [400, 404, 405].includes(findHttpStatus(error) ?? 0);
+      const found = isOlder ? await openOlder().catch(() => undefined) : undefined;
+      if (found !== undefined) return found;
+      throw error;
+    }
+  }
+
+  async function connectToProgram(name: string, plan: StdioPlan, wanted: Wanted): Promise<Connection> {
+    const { received, open } = prepare(name, wanted, silentMs);
+    const passed = passedNames.flatMap((each) => (parts.env[each] === undefined ? [] : [[each, parts.env[each]] as const]));
+    const own = Object.entries(plan.env).map(([key, value]) => [key, readSecrets(name, value)] as const);
+    const program = { command: plan.command, args: plan.args, cwd: plan.cwd, env: Object.fromEntries([...passed, ...own]) };
+    const onErrorLine = (line: string): void => parts.onErrorLine(name, line);
+    const start = () => new StdioTransport(program, { maxMessageBytes, received, onErrorLine });
+    try {
+      return await open(start(), true);
+    } catch (error) {
+      wanted.signal.throwIfAborted();
+      // A server of the older era may end when it is asked what it does not know; one that cannot be started fails again.
+      return await open(start(), false).catch(() => {
+        throw error;
+      });
+    }
+  }
+
+  return {
+    logins,
+    async connect(name, plan, wanted) {
+      try {
+        if (plan.by === 'stdio') return await connectToProgram(name, plan, wanted);
+        return await connectOverHttp({ name, plan, provider: logins.providerFor(name, plan), wanted });
+      } catch (error) {
+        throw describeConnectFailure(error, name);
+      }
+    },
+  };
 }

@@ -1,0 +1,122 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Command } from 'commander';
+import { HotcellError } from '../../../errors/hotcell-error.ts';
+import { mcpContracts } from '../../../operations/contracts/mcp.ts';
+import { renderMcpServer, listServerColumns } from '../../render/mcp-server.ts';
+import { renderTable } from '../../render/table.ts';
+import { tame } from '../../render/style.ts';
+import type { CliSession } from '../../session.ts';
+import { type ListFlags, withDaemon } from '../command.ts';
+import { addOperation } from '../operation-command.ts';
+
+interface LoginFlags extends ListFlags {
+  readonly port?: string;
+}
+
+/** Adds `hotcell mcp servers`, `restart`, `login` and `logout`. */
+export function registerMcpServers(mcp: Command, session: CliSession): void {
+  const { style, io } = session;
+  mcp
+    .command('servers')
+    .description('list the MCP servers of the config: how they do, and what they bring')
+    .argument('[name]', 'one server, with all of it')
+    .option('--json', 'as JSON')
+    .action((name: string | undefined, _options: unknown, command: Command) => {
+      const flags = command.optsWithGlobals<ListFlags>();
+      return withDaemon(session, flags, async (client) => {
+        if (name !== undefined) {
+          const server = await client.invoke(mcpContracts.get, { name });
+          return flags.json ? session.printJson(server) : session.print(renderMcpServer(server, style));
+        }
+        const list = await client.invoke(mcpContracts.list, {});
+        if (flags.json) return session.printJson(list);
+        if (list.total === 0) return session.print('No MCP servers. They are named in the config: see hotcell docs mcp-servers.\n');
+        session.print(renderTable(list.items, listServerColumns(style), io.columns));
+      });
+    });
+
+  addOperation(mcp, session, {
+    verb: 'restart',
+    contract: mcpContracts.restart,
+    about: 'connect to a server anew, and ask again what was denied',
+    argument: ['name', 'the server'],
+    input: (name) => ({ name }),
+    show: ({ name }) => `${style.green('✓')} ${name} is connected to anew: hotcell mcp servers ${name}\n`,
+  });
+
+  mcp
+    .command('login')
+    .description('log in to a server: prints what to open, and waits until you did')
+    .argument('<name>', 'the server')
+    .option('--port <port>', 'the port of this machine that the browser comes back to')
+    .option('--json', 'as JSON')
+    .action((name: string, _options: unknown, command: Command) => logIn(session, name, command.optsWithGlobals<LoginFlags>()));
+
+  addOperation(mcp, session, {
+    verb: 'logout',
+    contract: mcpContracts.logout,
+    about: 'forget the login to a server',
+    argument: ['name', 'the server'],
+    input: (name) => ({ name }),
+    isDone: ({ wasLoggedIn }) => wasLoggedIn,
+    show: ({ wasLoggedIn }, name) =>
+      wasLoggedIn ? `${style.green('✓')} The login to ${name} is forgotten.\n` : `Nobody was logged in to ${name}.\n`,
+  });
+}
+
+async function logIn(session: CliSession, name: string, flags: LoginFlags): Promise<void> {
+  const { style } = session;
+  await withDaemon(session, flags, async (client) => {
+    await using callback = await listenForCallback(flags.port);
+    const step = await client.invoke(mcpContracts.login, { name, redirectUrl: callback.url });
+    if (step.kind === 'browser') session.note(`Open this in your browser:\n\n  ${tame(step.url ?? '')}\n\n`);
+    if (step.kind === 'device') {
+      session.note(`Open ${tame(step.url ?? '')} on any device, and enter: ${style.bold(tame(step.userCode ?? ''))}\n`);
+    }
+    const answer = step.kind === 'browser' ? { answer: await callback.answer } : {};
+    const server =
+      step.kind === 'done' ? await client.invoke(mcpContracts.get, { name }) : await client.invoke(mcpContracts.finishLogin, { name, ...answer });
+    if (flags.json) return session.printJson(server);
+    session.print(step.kind === 'done' ? `${name} needs no login.\n` : `${style.green('✓')} You are logged in to ${name}.\n`);
+  });
+}
+
+const callbackPath = '/callback';
+const usualPort = 7421;
+
+/** Waits on this machine alone for the browser to come back; the first answer counts. */
+async function listenForCallback(port = String(usualPort)): Promise<AsyncDisposable & { readonly url: string; readonly answer: Promise<string> }> {
+  const answered = Promise.withResolvers<string>();
+  const server = createServer((request, response) => {
+    const url = URL.parse(request.url ?? '', 'http://127.0.0.1');
+    if (request.method !== 'GET' || url?.pathname !== callbackPath) {
+      response.writeHead(404).end();
+      return;
+    }
+    response.writeHead(200, { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store', connection: 'close' });
+    response.end('Back to the terminal: it says what came of the login.\n');
+    answered.resolve(url.search.slice(1));
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (cause) =>
+      reject(
+        new HotcellError('port-in-use', `The port ${port}, which the browser is to come back to, cannot be listened on.`, {
+          cause,
+          fix: 'Name another one, which the login has to allow: --port N.',
+        }),
+      ),
+    );
+    server.listen(Number(port), '127.0.0.1', resolve);
+  });
+  const { port: taken }: Pick<AddressInfo, 'port'> = Object(server.address());
+  return {
+    url: `http://127.0.0.1:${taken}${callbackPath}`,
+    answer: answered.promise,
+    [Symbol.asyncDispose]: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}

@@ -1,0 +1,48 @@
+import type { McpServerItem } from '../../operations/contracts/mcp.ts';
+import { cleanUntrustedText } from '../../permissions/untrusted-text.ts';
+import { formatTime } from './format.ts';
+import type { Style } from './style.ts';
+import type { Column } from './table.ts';
+
+const eras = { modern: 'stateless', legacy: 'sessions' } as const;
+
+/** The columns of a list of MCP servers. */
+export function listServerColumns(style: Style): readonly Column<McpServerItem>[] {
+  return [
+    { head: 'NAME', text: (row) => row.name, paint: style.bold },
+    { head: 'STATE', text: (row) => row.state },
+    { head: 'BY', text: (row) => row.transport },
+    { head: 'ERA', text: (row) => (row.era === undefined ? '-' : eras[row.era]) },
+    { head: 'TOOLS', text: (row) => String(row.tools.length) },
+    { head: 'WAITING', text: (row) => (row.waitingTools.length === 0 ? '-' : String(row.waitingTools.length)) },
+    { head: 'LAST ERROR', text: (row) => cleanUntrustedText(row.lastError ?? '-', 200) },
+  ];
+}
+
+/** What is to be done so that a server serves all it has. */
+function sayNext({ name, state, waitingTools }: McpServerItem): string | undefined {
+  if (state === 'waiting' || waitingTools.length > 0) return `hotcell approve ${name}`;
+  if (state === 'login') return `hotcell mcp login ${name}`;
+  return state === 'failed' ? `hotcell mcp restart ${name}` : undefined;
+}
+
+/** One MCP server, and why it is as it is. */
+export function renderMcpServer(server: McpServerItem, style: Style): string {
+  const { name, state, target, transport, era, protocolVersion, serverName = '', serverVersion = '', lastError } = server;
+  const shown = (texts: readonly string[]) => (texts.length === 0 ? undefined : texts.map((text) => cleanUntrustedText(text, 200)).join('\n'));
+  const rows: ReadonlyArray<readonly [string, string | undefined]> = [
+    ['since', formatTime(server.sinceMs)],
+    ['reached by', `${transport}: ${cleanUntrustedText(target, 500)}`],
+    ['calls itself', serverName === '' ? undefined : cleanUntrustedText(`${serverName} ${serverVersion}`, 200)],
+    ['protocol', era === undefined ? undefined : `${protocolVersion ?? ''} (${eras[era]})`],
+    ['last error', lastError === undefined ? undefined : cleanUntrustedText(lastError, 500)],
+    ['tools', shown(server.tools)],
+    ['to be approved', shown(server.waitingTools)],
+    ['left out', shown(server.problems)],
+    ['next', sayNext(server)],
+  ];
+  const lines = rows.flatMap(([label, text]) =>
+    text === undefined ? [] : [`${style.dim(label.padEnd(14))} ${text.replaceAll('\n', `\n${' '.repeat(15)}`)}\n`],
+  );
+  return `${style.bold(name)} is ${state}.\n\n${lines.join('')}`;
+}

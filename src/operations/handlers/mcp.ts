@@ -1,0 +1,27 @@
+import type { McpServerView } from '../../mcp/server-types.ts';
+import { type McpServerItem, mcpContracts } from '../contracts/mcp.ts';
+import { implement, type Operation } from '../operation.ts';
+import type { OperationParts } from '../operation-parts.ts';
+
+/** What can be done with MCP servers. */
+export function createMcpOperations({ mcp }: Pick<OperationParts, 'mcp'>): Operation[] {
+  return [
+    implement(mcpContracts.list, () => {
+      const items = mcp.list().map(describeServer);
+      return { items, total: items.length };
+    }),
+    implement(mcpContracts.get, ({ name }) => describeServer(mcp.get(name))),
+    implement(mcpContracts.restart, ({ name }) => describeServer(mcp.restart(name))),
+    implement(mcpContracts.login, async ({ name, redirectUrl }, { signal }) => ({
+      ...(await mcp.login(name, { redirectUrl, signal })),
+    })),
+    implement(mcpContracts.finishLogin, async ({ name, answer }, { signal }) =>
+      describeServer(await mcp.finishLogin(name, { answer: answer === undefined ? undefined : new URLSearchParams(answer), signal })),
+    ),
+    implement(mcpContracts.logout, async ({ name }) => ({ name, wasLoggedIn: await mcp.logout(name) })),
+  ];
+}
+
+function describeServer({ tools, waitingTools, problems, ...view }: McpServerView): McpServerItem {
+  return { ...view, tools: [...tools], waitingTools: [...waitingTools], problems: [...problems] };
+}
