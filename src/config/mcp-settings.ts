@@ -28,8 +28,6 @@ export const mcpServerSchema = Type.Object(
     args: Type.Optional(Type.Array(Type.String({ maxLength: 65_000 }), { maxItems: 256 })),
     env: Type.Optional(texts),
     cwd: Type.Optional(shortText),
-    container: Type.Optional(shortText),
-    containerNetwork: Type.Optional(Type.Boolean()),
     enabled: Type.Optional(Type.Boolean()),
     mode: Type.Optional(Type.Enum(['on', 'off', 'auto'])),
     timeoutMs: Type.Optional(Type.Integer({ minimum: 1, maximum: 3_600_000 })),

@@ -22,6 +22,8 @@ export interface Connection {
   readonly serverName: string;
   readonly serverVersion: string;
   readonly protocolVersion: string;
+  /** Of the process, where it is one. */
+  readonly pid?: number;
   listTools(signal: AbortSignal): Promise<readonly Tool[]>;
   /** Rejects with a HotcellError, or with the reason of the signal. */
   callTool(
@@ -105,6 +107,7 @@ export async function openConnection(parts: McpConnectionParts): Promise<Connect
     serverName: cleanUntrustedText(info?.title ?? info?.name ?? '', 100),
     serverVersion: info?.version ?? '',
     protocolVersion: client.getNegotiatedProtocolVersion() ?? '',
+    ...('pid' in transport && typeof transport.pid === 'number' ? { pid: transport.pid } : {}),
     async listTools(listSignal) {
       if (capabilities.tools === undefined) return [];
       const flooded = new AbortController();

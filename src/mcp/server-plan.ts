@@ -14,9 +14,6 @@ export interface StdioPlan {
   /** Values may hold `${secret:NAME}`. */
   readonly env: Readonly<Record<string, string>>;
   readonly cwd?: string;
-  /** The image of the container that it runs in. */
-  readonly container?: string;
-  readonly containerNetwork: boolean;
   /** SHA-256 (hex) of everything that consent is given to: no value of the environment. */
   readonly commandHash: string;
 }
@@ -50,17 +47,15 @@ export function planServer(
 }
 
 function planProgram(command: string, setting: McpServerSetting): StdioPlan {
-  const { args = [], env = {}, cwd, container, containerNetwork = false } = setting;
+  const { args = [], env = {}, cwd } = setting;
   const names = Object.keys(env).sort();
-  const consent = { command, args, names, cwd, container, containerNetwork, secrets: listSecrets(Object.values(env)) };
+  const consent = { command, args, names, cwd, secrets: listSecrets(Object.values(env)) };
   return {
     by: 'stdio',
     command,
     args,
     env,
-    containerNetwork,
     ...(cwd === undefined ? {} : { cwd }),
-    ...(container === undefined ? {} : { container }),
     commandHash: hash('sha256', canonicalJson(consent)),
   };
 }

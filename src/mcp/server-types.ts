@@ -26,6 +26,8 @@ export interface McpServerView {
   /** Attempts that failed one after the other. */
   readonly failures: number;
   readonly sinceMs: number;
+  /** Of its process, while it is one and runs. */
+  readonly pid?: number;
 }
 
 /** One server of the config. */

@@ -222,6 +222,7 @@ export function startMcpServer(parts: McpServerParts): McpServer {
       ...(lastError === undefined ? {} : { lastError }),
       failures,
       sinceMs,
+      ...(connection?.pid === undefined ? {} : { pid: connection.pid }),
     };
   }
 

@@ -11,6 +11,7 @@ import { createExecutionOperations } from './handlers/executions.ts';
 import { createHookOperations } from './handlers/hooks.ts';
 import { createImageOperations } from './handlers/images.ts';
 import { createKvOperations } from './handlers/kv.ts';
+import { createMcpOperations } from './handlers/mcp.ts';
 import { createModelOperations } from './handlers/models.ts';
 import { createOfferingOperations } from './handlers/offerings.ts';
 import { createPluginOperations } from './handlers/plugins.ts';
@@ -37,6 +38,7 @@ export function createOperations(parts: OperationParts): readonly Operation[] {
     ...createContainerOperations(parts),
     ...createSkillOperations(parts),
     ...createHookOperations(parts),
+    ...createMcpOperations(parts),
     ...createEventOperations(parts),
     ...createAuditOperations(parts),
     ...createConfigOperations(parts),

@@ -24,9 +24,9 @@ export function nodeServer(file: string, args: readonly string[] = [], more: Mcp
 export async function openMcpHouse(
   servers: Readonly<Record<string, McpServerSetting>>,
   settings: Settings = {},
-  options: Parameters<typeof startSmallDaemon>[2] = {},
+  { plugins = {}, ...options }: Parameters<typeof startSmallDaemon>[2] & { readonly plugins?: Record<string, string> } = {},
 ) {
-  const house = await startSmallDaemon({}, { ...settings, mcp: { servers: { ...servers } } }, options);
+  const house = await startSmallDaemon(plugins, { ...settings, mcp: { servers: { ...servers } } }, options);
   const { parts } = house;
   const { mcp, approvals } = parts;
 

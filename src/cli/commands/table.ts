@@ -28,7 +28,7 @@ export const commands: readonly CommandRow[] = [
     load: async () => (await import('./call.ts')).registerCall,
   },
   {
-    about: { why: 'tell why a plugin is in the state it is in' },
+    about: { why: 'tell why a plugin or an MCP server is in the state it is in' },
     load: async () => (await import('./plugins/why.ts')).registerWhy,
   },
   {

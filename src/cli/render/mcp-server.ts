@@ -29,7 +29,8 @@ function sayNext({ name, state, waitingTools }: McpServerItem): string | undefin
 /** One MCP server, and why it is as it is. */
 export function renderMcpServer(server: McpServerItem, style: Style): string {
   const { name, state, target, transport, era, protocolVersion, serverName = '', serverVersion = '', lastError } = server;
-  const shown = (texts: readonly string[]) => (texts.length === 0 ? undefined : texts.map((text) => cleanUntrustedText(text, 200)).join('\n'));
+  const shown = (texts: readonly string[]) =>
+    texts.length === 0 ? undefined : texts.map((text) => cleanUntrustedText(text, 200)).join('\n');
   const rows: ReadonlyArray<readonly [string, string | undefined]> = [
     ['since', formatTime(server.sinceMs)],
     ['reached by', `${transport}: ${cleanUntrustedText(target, 500)}`],

@@ -43,9 +43,9 @@ export function createServerQuestions(server: string, approvals: Pick<Approvals,
   }
 
   return {
-    askCommand({ commandHash, command, args, env, cwd, container, containerNetwork }) {
+    askCommand({ commandHash, command, args, env, cwd }) {
       ask({
-        question: `May the MCP server "${server}" be started as this program${container === undefined ? ', with your rights on this machine' : ''}?`,
+        question: `May the MCP server "${server}" be started as this program, with your rights on this machine?`,
         argumentsHash: commandHash,
         details: {
           server,
@@ -53,7 +53,6 @@ export function createServerQuestions(server: string, approvals: Pick<Approvals,
           environment: Object.keys(env).join(' ') || 'none of its own',
           secrets: listSecrets(Object.values(env)).join(' ') || 'none',
           ...(cwd === undefined ? {} : { folder: cwd }),
-          ...(container === undefined ? {} : { container, network: containerNetwork ? 'open' : 'none' }),
         },
       });
     },

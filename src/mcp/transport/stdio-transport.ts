@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { deserializeMessage, type JSONRPCMessage, type Transport } from '@modelcontextprotocol/client';
+import { maxInputDepth, nestsDeeper } from '../../config/json-nesting.ts';
 import { createLineReader } from './line-reader.ts';
 import { createMessagePace } from './message-pace.ts';
 import type { ReceivedBytes } from './received-bytes.ts';
@@ -29,6 +30,9 @@ const maxErrorLineBytes = 64 * 1024;
 const graceMs = 500;
 /** Lines that are no messages: a program that writes nothing else is no server. */
 const maxGarbageLines = 1000;
+const repeatMs = 50;
+const repeatedShare = 1 / 20;
+const maxRepeatedChars = 1000;
 const groups = new Set<number>();
 process.once('exit', () => {
   for (const pid of groups) signalGroup(pid, 'SIGKILL');
@@ -49,6 +53,8 @@ export class StdioTransport implements Transport {
   /** Answers are handled where the question was asked, so that what a server asks within a call is asked of that call. */
   readonly #contextsById = new Map<unknown, <R>(run: () => R) => R>();
   #child: ChildProcessWithoutNullStreams | undefined;
+  #last = { line: '', untilMs: 0 };
+  #repeat: NodeJS.Timeout | undefined;
   #garbage = 0;
   #ended: Promise<void> | undefined;
 
@@ -73,6 +79,7 @@ export class StdioTransport implements Transport {
     child.once('close', () => {
       if (pid !== undefined) groups.delete(pid);
       this.#contextsById.clear();
+      clearTimeout(this.#repeat);
       this.onclose?.();
     });
     child.stdin.on('error', () => undefined);
@@ -130,8 +137,11 @@ export class StdioTransport implements Transport {
       for await (const chunk of child.stdout) {
         this.#options.received.add(chunk.length);
         for (const line of reader.push(chunk)) {
-          this.#take(line);
-          await pace.note(1);
+          if (this.#isRepeated(line)) await pace.note(repeatedShare);
+          else {
+            this.#take(line);
+            await pace.note(1);
+          }
         }
       }
     } catch (error) {
@@ -140,7 +150,23 @@ export class StdioTransport implements Transport {
     }
   }
 
+  /** The same notification again, at once: it is passed on a moment later, once for all that came meanwhile. */
+  #isRepeated(line: string): boolean {
+    const nowMs = performance.now();
+    const isSame = line === this.#last.line && nowMs < this.#last.untilMs;
+    if (!isSame) {
+      this.#last = { line: line.includes('"id"') || line.length > maxRepeatedChars ? '' : line, untilMs: nowMs + repeatMs };
+      return false;
+    }
+    this.#repeat ??= setTimeout(() => {
+      this.#repeat = undefined;
+      this.#take(line);
+    }, repeatMs);
+    return true;
+  }
+
   #take(line: string): void {
+    if (nestsDeeper(line, maxInputDepth)) throw new RangeError(`A message nests deeper than ${maxInputDepth} levels.`);
     const message = readMessage(line);
     if (message === undefined) {
       this.#garbage += 1;

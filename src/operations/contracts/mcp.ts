@@ -21,6 +21,7 @@ const serverView = Type.Object({
   problems: Type.Array(Type.String(), { description: 'What of its list cannot be served, and why.' }),
   lastError: Type.Optional(Type.String()),
   failures: Type.Integer({ description: 'Attempts that failed one after the other.' }),
+  pid: Type.Optional(Type.Integer({ description: 'Of its process, while it is one and runs.' })),
   sinceMs: Type.Number({ description: 'Since when it stands so.' }),
 });
 
@@ -61,7 +62,11 @@ export const mcpContracts = {
       {
         name,
         redirectUrl: Type.Optional(
-          Type.String({ pattern: '^http://(127\\.0\\.0\\.1|\\[::1\\]|localhost):\\d+/', maxLength: 256, description: 'Where the browser comes back to.' }),
+          Type.String({
+            pattern: '^http://(127\\.0\\.0\\.1|\\[::1\\]|localhost):\\d+/',
+            maxLength: 256,
+            description: 'Where the browser comes back to.',
+          }),
         ),
       },
       { additionalProperties: false },
@@ -79,7 +84,12 @@ export const mcpContracts = {
     summary: 'Ends a login with what the browser came back with; of a device it waits until a person agreed there.',
     role: 'admin',
     input: Type.Object(
-      { name, answer: Type.Optional(Type.String({ maxLength: 16_384, description: 'The query of the URL that the browser came back to.' })) },
+      {
+        name,
+        answer: Type.Optional(
+          Type.String({ maxLength: 16_384, description: 'The query of the URL that the browser came back to.' }),
+        ),
+      },
       { additionalProperties: false },
     ),
     output: serverView,

@@ -16,7 +16,9 @@ export function createMcpOperations({ mcp }: Pick<OperationParts, 'mcp'>): Opera
       ...(await mcp.login(name, { redirectUrl, signal })),
     })),
     implement(mcpContracts.finishLogin, async ({ name, answer }, { signal }) =>
-      describeServer(await mcp.finishLogin(name, { answer: answer === undefined ? undefined : new URLSearchParams(answer), signal })),
+      describeServer(
+        await mcp.finishLogin(name, { answer: answer === undefined ? undefined : new URLSearchParams(answer), signal }),
+      ),
     ),
     implement(mcpContracts.logout, async ({ name }) => ({ name, wasLoggedIn: await mcp.logout(name) })),
   ];

@@ -63,7 +63,7 @@ async function answerAll(session: CliSession, client: Client, { id, flags }: { i
 
 async function findQuestions(client: Client, name: string): Promise<readonly string[]> {
   const { items } = await client.invoke(approvalContracts.list, { limit: 1000 });
-  const own = items.filter(({ plugin, tool, details }) => [plugin, tool, details.path].includes(name));
+  const own = items.filter(({ plugin, tool, details }) => [plugin, tool, details.path, details.server].includes(name));
   const asked = own.toSorted((one, other) => Number(other.kind === 'grant') - Number(one.kind === 'grant'));
   if (asked.length > 0) return asked.map(({ id }) => id);
   throw new HotcellError('approval-unknown', `Nothing of ${JSON.stringify(name.slice(0, 64))} waits for an answer.`, {

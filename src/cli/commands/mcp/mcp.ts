@@ -7,6 +7,7 @@ import type { CliSession } from '../../session.ts';
 import { addListing } from '../operation-command.ts';
 import { clientFiles } from './client-files.ts';
 import type { InstallFlags } from './install.ts';
+import { registerMcpServers } from './servers.ts';
 
 /** Adds `hotcell mcp …`. */
 export function registerMcp(program: Command, session: CliSession): void {
@@ -50,4 +51,5 @@ export function registerMcp(program: Command, session: CliSession): void {
       { head: 'LAST TOLD', text: ({ toldAtMs }) => (toldAtMs === undefined ? 'never' : formatTime(toldAtMs)) },
     ],
   });
+  registerMcpServers(mcp, session);
 }

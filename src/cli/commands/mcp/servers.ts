@@ -3,9 +3,9 @@ import type { AddressInfo } from 'node:net';
 import type { Command } from 'commander';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
 import { mcpContracts } from '../../../operations/contracts/mcp.ts';
-import { renderMcpServer, listServerColumns } from '../../render/mcp-server.ts';
-import { renderTable } from '../../render/table.ts';
+import { listServerColumns, renderMcpServer } from '../../render/mcp-server.ts';
 import { tame } from '../../render/style.ts';
+import { renderTable } from '../../render/table.ts';
 import type { CliSession } from '../../session.ts';
 import { type ListFlags, withDaemon } from '../command.ts';
 import { addOperation } from '../operation-command.ts';
@@ -31,7 +31,8 @@ export function registerMcpServers(mcp: Command, session: CliSession): void {
         }
         const list = await client.invoke(mcpContracts.list, {});
         if (flags.json) return session.printJson(list);
-        if (list.total === 0) return session.print('No MCP servers. They are named in the config: see hotcell docs mcp-servers.\n');
+        if (list.total === 0)
+          return session.print('No MCP servers. They are named in the config: see hotcell docs mcp-servers.\n');
         session.print(renderTable(list.items, listServerColumns(style), io.columns));
       });
     });
@@ -76,7 +77,9 @@ async function logIn(session: CliSession, name: string, flags: LoginFlags): Prom
     }
     const answer = step.kind === 'browser' ? { answer: await callback.answer } : {};
     const server =
-      step.kind === 'done' ? await client.invoke(mcpContracts.get, { name }) : await client.invoke(mcpContracts.finishLogin, { name, ...answer });
+      step.kind === 'done'
+        ? await client.invoke(mcpContracts.get, { name })
+        : await client.invoke(mcpContracts.finishLogin, { name, ...answer });
     if (flags.json) return session.printJson(server);
     session.print(step.kind === 'done' ? `${name} needs no login.\n` : `${style.green('✓')} You are logged in to ${name}.\n`);
   });
@@ -86,7 +89,9 @@ const callbackPath = '/callback';
 const usualPort = 7421;
 
 /** Waits on this machine alone for the browser to come back; the first answer counts. */
-async function listenForCallback(port = String(usualPort)): Promise<AsyncDisposable & { readonly url: string; readonly answer: Promise<string> }> {
+async function listenForCallback(
+  port = String(usualPort),
+): Promise<AsyncDisposable & { readonly url: string; readonly answer: Promise<string> }> {
   const answered = Promise.withResolvers<string>();
   const server = createServer((request, response) => {
     const url = URL.parse(request.url ?? '', 'http://127.0.0.1');

@@ -1,8 +1,11 @@
 import type { Command } from 'commander';
+import type { Client } from '../../../client/client.ts';
+import { type McpServerItem, mcpContracts } from '../../../operations/contracts/mcp.ts';
 import { pluginContracts } from '../../../operations/contracts/plugins.ts';
 import { isNothing } from '../../../permissions/decision.ts';
 import { renderDiagnostic } from '../../render/error.ts';
 import { formatTime } from '../../render/format.ts';
+import { renderMcpServer } from '../../render/mcp-server.ts';
 import { describeNeed, formatPermissions, paintState } from '../../render/plugin.ts';
 import { renderTable } from '../../render/table.ts';
 import type { CliSession } from '../../session.ts';
@@ -12,10 +15,13 @@ import { type ListFlags, withDaemon } from '../command.ts';
 export function registerWhy(program: Command, session: CliSession): void {
   program
     .command('why')
-    .argument('<name>', 'name, name@version or path of the plugin')
+    .argument('<name>', 'name, name@version or path of the plugin, or the name of an MCP server')
     .option('--json', 'as JSON')
     .action(async (name: string, _options: unknown, command: Command) => {
       const flags = command.optsWithGlobals<ListFlags>();
+      const server = await withDaemon(session, flags, (client) => findServer(client, name));
+      if (server !== undefined)
+        return flags.json ? session.printJson(server) : session.print(renderMcpServer(server, session.style));
       const why = await withDaemon(session, flags, (client) => client.invoke(pluginContracts.why, { name }));
       if (flags.json) return session.printJson(why);
       const { style, io } = session;
@@ -42,4 +48,14 @@ export function registerWhy(program: Command, session: CliSession): void {
       if (isAsking) session.print(`\n${lines.join('')}`);
       if (why.diagnostic !== undefined) session.print(`\n${renderDiagnostic(why.diagnostic, style)}`);
     });
+}
+
+/** An MCP server of that name, as units call it (`mcp:files`) or as the config does where no plugin is called so. */
+async function findServer(client: Client, name: string): Promise<McpServerItem | undefined> {
+  const own = name.startsWith('mcp:') ? name.slice('mcp:'.length) : name;
+  const { items } = await client.invoke(mcpContracts.list, {});
+  const found = items.find((server) => server.name === own);
+  if (found === undefined || own !== name) return found;
+  const plugins = await client.invoke(pluginContracts.list, {});
+  return plugins.items.some((plugin) => plugin.name === name) ? undefined : found;
 }
