@@ -22,10 +22,10 @@ export function readCommandArguments(words: readonly string[], schema: JsonSchem
 }
 
 /** Parses JSON that must be an object of arguments. */
-export function parseArguments(text: string): Record<string, unknown> {
-  const value = parseJson(text, 'the arguments');
+export function parseArguments(text: string, what = 'the arguments'): Record<string, unknown> {
+  const value = parseJson(text, what);
   if (isObject(value)) return value;
-  throw new HotcellError('usage-wrong', 'Expected the arguments as a JSON object, got something else.', {
+  throw new HotcellError('usage-wrong', `Expected ${what} as a JSON object, got something else.`, {
     fix: `Write for example: --json '{"city":"Oslo"}'`,
   });
 }

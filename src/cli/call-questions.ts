@@ -3,6 +3,7 @@ import { HotcellError } from '../errors/hotcell-error.ts';
 import { approvalContracts } from '../operations/contracts/approvals.ts';
 import { executionContracts } from '../operations/contracts/executions.ts';
 import { askYesNo } from './ask.ts';
+import { askForm, hasForm } from './ask-form.ts';
 import { quoteQuestion, renderApproval } from './render/approval.ts';
 import { renderError } from './render/error.ts';
 import type { CliSession } from './session.ts';
@@ -37,11 +38,14 @@ export function createCallQuestions(session: CliSession, client: Client, over: A
         return;
       }
       session.note(renderApproval(approval, style));
-      const isApproved = await askYesNo(io, 'Approve?', ended);
-      if (isApproved === undefined) return;
+      const isApproved = await askYesNo(io, hasForm(approval) ? 'Fill it in?' : 'Approve?', ended);
+      const isAsked = isApproved === true && hasForm(approval);
+      const content = isAsked ? await askForm(io, approval, ended) : undefined;
+      if (isApproved === undefined || (isAsked && content === undefined)) return;
       const { shownHash } = approval;
       const answer = isApproved ? 'approve' : 'deny';
-      await client.invoke(approvalContracts.answer, { id, answer, person: true, ...(shownHash !== undefined && { shownHash }) });
+      const given = { ...(shownHash !== undefined && { shownHash }), ...(content !== undefined && { content }) };
+      await client.invoke(approvalContracts.answer, { id, answer, person: true, ...given });
     } catch (error) {
       // Somebody else was faster.
       if (error instanceof HotcellError && error.code === 'conflict') return;

@@ -1,18 +1,20 @@
-import type { Static } from 'typebox';
+import type { Static, TSchema } from 'typebox';
 import type { CallAnswer } from '../calls/call-types.ts';
 import type { Client } from '../client/client.ts';
 import type { EventEnvelope } from '../events/event.ts';
-import { toolContracts } from '../operations/contracts/tools.ts';
+import type { callAnswer } from '../operations/contracts/executions.ts';
+import type { OperationContract } from '../operations/operation.ts';
 import type { CallQuestions } from './call-questions.ts';
 import { renderLogLine } from './render/log.ts';
 import { tame } from './render/style.ts';
 import type { CliSession } from './session.ts';
 
-/** Calls a tool, shows on stderr what it logs and how far it is while it runs, and asks what it wants to be asked. */
-export async function callAndFollow(
+/** Calls a tool, a prompt or a resource, shows on stderr what it logs and how far it is while it runs, and asks what it wants to be asked. */
+export async function callAndFollow<Input extends TSchema>(
   session: CliSession,
   client: Client,
-  input: Static<typeof toolContracts.call.input>,
+  contract: OperationContract<Input, typeof callAnswer>,
+  input: Static<Input>,
 ): Promise<CallAnswer> {
   const over = new AbortController();
   let questions: Promise<CallQuestions> | undefined;
@@ -32,7 +34,7 @@ export async function callAndFollow(
     },
   };
   try {
-    return await client.invoke(toolContracts.call, input, { signal: session.io.signal, stream });
+    return await client.invoke(contract, input, { signal: session.io.signal, stream });
   } finally {
     over.abort();
     (await questions)?.close();

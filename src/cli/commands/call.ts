@@ -1,18 +1,12 @@
-import { writeFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import type { CallAnswer } from '../../calls/call-types.ts';
 import type { Client } from '../../client/client.ts';
 import type { CliFlags } from '../../config/sources.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { toolContracts } from '../../operations/contracts/tools.ts';
 import { parseArguments, readCommandArguments } from '../call-arguments.ts';
-import { exitCodeFor, exitCodes } from '../exit-codes.ts';
 import { callAndFollow } from '../follow-call.ts';
-import { renderExecutionError } from '../render/error.ts';
-import { outputContent, renderOutput } from '../render/output.ts';
-import { tame } from '../render/style.ts';
 import type { CliSession } from '../session.ts';
+import { showAnswer } from '../show-answer.ts';
 import { withDaemonOrAlone } from './command.ts';
 
 interface CallFlags extends CliFlags {
@@ -47,7 +41,7 @@ export function registerCall(program: Command, session: CliSession): void {
           ...(timeoutMs === undefined ? {} : { timeoutMs }),
           ...(flags.idempotencyKey === undefined ? {} : { idempotencyKey: flags.idempotencyKey }),
         };
-        await showAnswer(session, await callAndFollow(session, client, input), flags);
+        await showAnswer(session, await callAndFollow(session, client, toolContracts.call, input), flags);
       });
     });
 }
@@ -66,34 +60,6 @@ async function collectArguments(
   if (readsInput) return parseArguments(await io.readStdin());
   if (words.length === 0) return {};
   return readCommandArguments(words, (await client.invoke(toolContracts.get, { ref })).input);
-}
-
-async function showAnswer(
-  session: CliSession,
-  answer: CallAnswer,
-  { full: isFull = false, output: file }: CallFlags,
-): Promise<void> {
-  if (isFull) session.printJson(answer);
-  else if (answer.status === 'success' && file !== undefined) await writeOutput(session, file, answer.output);
-  else if (answer.status === 'success') session.print(renderOutput(answer.output, session.io.isTTY));
-  const { climbed, warnings = [] } = answer;
-  if (!isFull) for (const warning of warnings) session.note(`Warning: ${tame(warning)}\n`);
-  if (climbed !== undefined && !isFull) session.note(`Run again on ${climbed.to}: ${tame(climbed.reason)}\n`);
-  if (answer.status === 'success') return;
-  session.exitCode = answer.error === undefined ? exitCodes.failed : exitCodeFor(answer.error.code) || exitCodes.failed;
-  if (answer.error !== undefined) session.note(renderExecutionError(answer.error, session.style));
-}
-
-async function writeOutput({ io, note }: CliSession, file: string, output: unknown): Promise<void> {
-  const path = resolve(io.cwd, file);
-  const content = outputContent(output);
-  try {
-    await writeFile(path, content);
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new HotcellError('usage-wrong', `The output could not be written to ${file}: ${reason}.`);
-  }
-  note(`Wrote ${file} (${Buffer.byteLength(content)} bytes).\n`);
 }
 
 function readTimeout(text: string | undefined): number | undefined {

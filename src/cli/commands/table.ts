@@ -40,6 +40,10 @@ export const commands: readonly CommandRow[] = [
     load: async () => (await import('./plugins/tool.ts')).registerTool,
   },
   {
+    about: { prompt: 'see the prompts of plugins, and fill one in', resource: 'see the resources of plugins, and read one' },
+    load: async () => (await import('./plugins/offerings.ts')).registerOfferings,
+  },
+  {
     about: {
       grant: 'allow a plugin something: net=api.example.com read=notes kv …',
       grants: 'list what was granted',

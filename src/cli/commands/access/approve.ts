@@ -3,6 +3,8 @@ import type { Client } from '../../../client/client.ts';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
 import { type ApprovalView, approvalContracts } from '../../../operations/contracts/approvals.ts';
 import { askAnswer } from '../../ask.ts';
+import { askForm, hasForm } from '../../ask-form.ts';
+import { parseArguments } from '../../call-arguments.ts';
 import { renderApproval, renderApprovals } from '../../render/approval.ts';
 import type { CliSession } from '../../session.ts';
 import { type ListFlags, withDaemon } from '../command.ts';
@@ -12,11 +14,13 @@ interface ApproveFlags extends ListFlags, ScopeFlags {
   readonly deny?: boolean;
   readonly yes?: boolean;
   readonly all?: boolean;
+  readonly content?: string;
 }
 
 const help = `
 Without an id or a name it lists what waits. At a terminal it shows all that is needed to judge, and asks: yes, no, or later,
-which leaves the question open; elsewhere nothing is approved without --yes. Permissions are granted always, or as --once,
+which leaves the question open; elsewhere nothing is approved without --yes. A question of kind ask wants a form to be filled
+in: a terminal asks for one field after the other, elsewhere --content says it all. Permissions are granted always, or as --once,
 --session and --until say; what was granted is taken back with: hotcell revoke NAME.
 `;
 
@@ -27,6 +31,7 @@ export function registerApprove(program: Command, session: CliSession): void {
     .argument('[id|name]', 'the question, or the plugin that asks')
     .option('--deny', 'say no')
     .option('--yes', 'approve without asking')
+    .option('--content <json>', 'what a question of kind ask is answered with; approves it')
     .option('--once', 'grant permissions for one call')
     .option('--session <id>', 'grant permissions for one session')
     .option('--caller <id>', 'whose session it is; your own by default')
@@ -77,14 +82,22 @@ async function answerQuestion(
   { id, flags }: { readonly id: string; readonly flags: ApproveFlags },
 ): Promise<void> {
   const { style, io } = session;
-  if (flags.deny && flags.yes) throw new HotcellError('usage-wrong', 'Expected --yes or --deny, not both.');
+  if (flags.deny && (flags.yes || flags.content !== undefined)) {
+    throw new HotcellError('usage-wrong', `Expected ${flags.yes ? '--yes' : '--content'} or --deny, not both.`);
+  }
   const scope = readScopeFlags(flags);
   const approval = await client.invoke(approvalContracts.get, { id });
-  const isDecided = flags.yes === true || flags.deny === true;
+  const given = flags.content === undefined ? undefined : parseArguments(flags.content, 'the content');
+  const isDecided = flags.yes === true || flags.deny === true || given !== undefined;
   if (flags.json && !isDecided) return session.printJson(approval);
   if (!flags.json) session.print(renderApproval(approval, style));
   if (approval.status !== 'open') throw describeEnded(approval);
   if (!isDecided && io.ask === undefined) {
+    if (approval.kind === 'ask') {
+      throw new HotcellError('usage-wrong', 'Nobody can be asked here, because this is no terminal.', {
+        fix: `Say it in one: hotcell approve ${id} --content '{…}'. Or decline: hotcell approve ${id} --deny.`,
+      });
+    }
     throw new HotcellError('usage-wrong', 'Nobody can be asked here, because this is no terminal.', {
       fix:
         approval.caller === 'local'
@@ -92,13 +105,22 @@ async function answerQuestion(
           : `Look at the question above, then: hotcell approve ${id} --yes, or hotcell approve ${id} --deny.`,
     });
   }
-  const said = isDecided ? (flags.yes === true ? 'yes' : 'no') : await askAnswer(io, 'Approve?');
-  if (said === undefined || said === 'later') return session.note('Not answered: the question stays open.\n');
+  const said = isDecided
+    ? flags.deny === true
+      ? 'no'
+      : 'yes'
+    : await askAnswer(io, hasForm(approval) ? 'Fill it in?' : 'Approve?');
   const isApproved = said === 'yes';
+  const isAsked = isApproved && !isDecided && hasForm(approval);
+  const content = isAsked ? await askForm(io, approval) : given;
+  if (said === undefined || said === 'later' || (isAsked && content === undefined)) {
+    return session.note('Not answered: the question stays open.\n');
+  }
   const answered = await client.invoke(approvalContracts.answer, {
     id,
     answer: isApproved ? 'approve' : 'deny',
     ...(isApproved ? scope : {}),
+    ...(isApproved && content !== undefined ? { content } : {}),
     ...(approval.shownHash === undefined ? {} : { shownHash: approval.shownHash }),
     // Only a terminal vouches for a person.
     person: io.ask !== undefined,
