@@ -5,8 +5,8 @@ import { HotcellError } from '../../errors/hotcell-error.ts';
 import { toolContracts } from '../../operations/contracts/tools.ts';
 import { parseArguments, readCommandArguments } from '../call-arguments.ts';
 import { callAndFollow } from '../follow-call.ts';
+import { printAnswer } from '../print-answer.ts';
 import type { CliSession } from '../session.ts';
-import { showAnswer } from '../show-answer.ts';
 import { withDaemonOrAlone } from './command.ts';
 
 interface CallFlags extends CliFlags {
@@ -41,7 +41,7 @@ export function registerCall(program: Command, session: CliSession): void {
           ...(timeoutMs === undefined ? {} : { timeoutMs }),
           ...(flags.idempotencyKey === undefined ? {} : { idempotencyKey: flags.idempotencyKey }),
         };
-        await showAnswer(session, await callAndFollow(session, client, toolContracts.call, input), flags);
+        await printAnswer(session, await callAndFollow(session, client, toolContracts.call, input), flags);
       });
     });
 }

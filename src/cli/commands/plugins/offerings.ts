@@ -3,10 +3,10 @@ import { isObject } from '../../../config/json-object.ts';
 import { promptContracts, resourceContracts } from '../../../operations/contracts/offerings.ts';
 import { readCommandArguments } from '../../call-arguments.ts';
 import { callAndFollow } from '../../follow-call.ts';
+import { printAnswer } from '../../print-answer.ts';
 import { renderOutput } from '../../render/output.ts';
 import { tame } from '../../render/style.ts';
 import type { CliSession } from '../../session.ts';
-import { showAnswer } from '../../show-answer.ts';
 import { type ListFlags, withDaemonOrAlone } from '../command.ts';
 import { addListing } from '../operation-command.ts';
 
@@ -47,7 +47,7 @@ function registerPrompt(prompt: Command, session: CliSession): void {
         const args = Object.entries(readCommandArguments(words, textsOf(words))).map(([key, value]) => [key, String(value)]);
         const input = { name, arguments: Object.fromEntries(args) };
         const answer = await callAndFollow(session, client, promptContracts.get, input);
-        await showAnswer(session, answer, { full: flags.full, render: renderMessages });
+        await printAnswer(session, answer, { full: flags.full, render: renderMessages });
       });
     });
 }
@@ -89,7 +89,7 @@ function registerResource(resource: Command, session: CliSession): void {
       const flags = command.optsWithGlobals<ListFlags & { readonly full?: boolean }>();
       return withDaemonOrAlone(session, flags, async (client) => {
         const answer = await callAndFollow(session, client, resourceContracts.read, { uri });
-        await showAnswer(session, answer, { full: flags.full, render: renderContents });
+        await printAnswer(session, answer, { full: flags.full, render: renderContents });
       });
     });
 }

@@ -19,7 +19,7 @@ export interface AnswerFlags {
 }
 
 /** Prints what a call answered, tells what went wrong beside it, and sets the exit code. */
-export async function showAnswer(
+export async function printAnswer(
   session: CliSession,
   answer: CallAnswer,
   { full: isFull = false, output: file, render = renderOutput }: AnswerFlags,
