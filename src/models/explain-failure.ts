@@ -1,4 +1,4 @@
-import type { APICallError } from 'ai';
+import type { ModelFailure } from '../conversation/answer.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 
 /** What is known of a request that failed. */
@@ -13,8 +13,9 @@ export interface FailedRequest {
 
 const shownChars = 300;
 
-/** Says what an answer of a model server means that is no answer; `status` is that of HTTP. */
-export function explainStatus(failure: APICallError, status: number, { name, model, keyName, key }: FailedRequest): HotcellError {
+/** Says what an answer of a model server means that is no answer. */
+export function explainFailure(failure: ModelFailure, { name, model, keyName, key }: FailedRequest): HotcellError {
+  const { status } = failure;
   const said = quoteServer(failure, key);
   if (status === 401 || status === 403) {
     const which = keyName === undefined ? 'a request without a key' : `the key "${keyName}"`;
@@ -28,31 +29,20 @@ export function explainStatus(failure: APICallError, status: number, { name, mod
     });
   }
   if (status === 429) {
-    const wait = Number(failure.responseHeaders?.['retry-after']);
-    const when = Number.isFinite(wait) && wait >= 0 ? ` for ${wait} s` : '';
+    const wait = failure.retryAfterMs;
+    const when = wait === undefined ? '' : ` for ${Math.ceil(wait / 1000)} s`;
     return new HotcellError('rate-limited', `The server of the model "${name}" takes no more requests${when} (HTTP 429).${said}`);
   }
   return new HotcellError('model-failed', `The server of the model "${name}" answered with HTTP ${status}.${said}`);
 }
 
 /** What the server said itself: one bounded line, without the key that servers like to repeat. */
-function quoteServer({ responseBody = '' }: APICallError, key: string | undefined): string {
-  const line = readMessage(responseBody)
+function quoteServer({ message }: ModelFailure, key: string | undefined): string {
+  const line = message
     // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
     .replaceAll(/[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]+/g, ' ')
     .trim();
   const safe = key === undefined ? line : line.replaceAll(key, '[key]');
   if (safe === '') return '';
   return ` It says: "${safe.length > shownChars ? `${safe.slice(0, shownChars)}…` : safe}"`;
-}
-
-function readMessage(body: string): string {
-  try {
-    const parsed: unknown = JSON.parse(body);
-    const error: unknown = Object(parsed).error;
-    const message: unknown = Object(error).message ?? error ?? Object(parsed).message;
-    return typeof message === 'string' ? message : '';
-  } catch {
-    return '';
-  }
 }

@@ -1,7 +1,7 @@
 import type { TextGenerator } from '../capabilities/llm.ts';
 import type { ModelProviderSettings, ModelSettings } from '../config/model-settings.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
-import { askServer } from './openai-compatible.ts';
+import { askServer } from './ask-server.ts';
 
 /** A model as doors show it; never its key. */
 export interface ModelView {

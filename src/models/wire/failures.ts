@@ -46,7 +46,7 @@ export function failureOf(
   body: string,
   code = textIn(error.code) ?? textIn(error.type),
 ): ModelFailure {
-  const message = textIn(error.message) ?? (body.trim().slice(0, 500) || `HTTP ${status}`);
+  const message = textIn(error.message) ?? quoteBody(body);
   const retryAfterMs = readRetryAfter(headers);
   const rateLimits = readRateLimits(headers);
   return {
@@ -58,6 +58,11 @@ export function failureOf(
     ...(retryAfterMs !== undefined && { retryAfterMs }),
     ...(rateLimits.length > 0 && { rateLimits }),
   };
+}
+
+/** The beginning of a body that is no JSON; the page of some proxy says nothing. */
+function quoteBody(body: string): string {
+  return /^\s*[<{[]/.test(body) ? '' : body.trim().slice(0, 500);
 }
 
 /** The object `error` of a body, whatever the body is. */
