@@ -39,6 +39,7 @@ export interface StreamBuilder<Key> {
   native(format: string, value: unknown, key?: Key): void;
   finish(stop: AnswerStop, end?: { usage?: TokenUsage | undefined; kept?: Kept | undefined }): void;
   fail(failure: ModelFailure, usage?: TokenUsage): void;
+  readonly isStarted: boolean;
   readonly isOver: boolean;
   /** The events since the last time. */
   take(): StreamEvent[];
@@ -256,6 +257,9 @@ export function createStreamBuilder<Key>(
       endAll('interrupted');
       isOver = true;
       events.push({ type: 'answer-failed', failure, ...(usage && { usage }) });
+    },
+    get isStarted() {
+      return isStarted;
     },
     get isOver() {
       return isOver;

@@ -35,7 +35,8 @@ export function createReading<Key>({ format, builder, read, end }: Reading<Key>)
     end() {
       // The last chunk is no JSON when the stream was cut off in it.
       for (const message of splitter.end()) if (message.value !== undefined || message.text.trim() === '[DONE]') take(message);
-      if (!builder.isOver) end();
+      if (!builder.isStarted) builder.fail(brokenStream('The stream ended before it had an answer.'));
+      else if (!builder.isOver) end();
       return builder.take();
     },
   };
