@@ -2,7 +2,7 @@ import type { TextRequest, TextResult } from '../capabilities/llm.ts';
 import type { AnswerStop, ConversationAnswer } from '../conversation/answer.ts';
 import type { ConversationRequest, ResponseShape } from '../conversation/request.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
-import { explainFailure, type FailedRequest } from './explain-failure.ts';
+import { explainModelFailure, type FailedRequest } from './explain-failure.ts';
 import { createModelFetch } from './model-fetch.ts';
 import type { WireFormat } from './wire/wire-format.ts';
 
@@ -40,7 +40,7 @@ export async function askServer(server: ModelServer, request: TextRequest, signa
     const text = await response.text();
     if (!response.ok) {
       const failure = openaiChat.readFailure(response.status, response.headers, text);
-      return { ok: false, error: explainFailure(failure, server), isBilled: false };
+      return { ok: false, error: explainModelFailure(failure, server), isBilled: false };
     }
     const answer = readAnswer(text, openaiChat);
     return answer === undefined ? { ok: false, error: explainFormat(server), isBilled: true } : toResult(answer, server.model);

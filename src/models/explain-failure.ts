@@ -14,7 +14,7 @@ export interface FailedRequest {
 const shownChars = 300;
 
 /** Says what an answer of a model server means that is no answer. */
-export function explainFailure(failure: ModelFailure, { name, model, keyName, key }: FailedRequest): HotcellError {
+export function explainModelFailure(failure: ModelFailure, { name, model, keyName, key }: FailedRequest): HotcellError {
   const { status } = failure;
   const said = quoteServer(failure, key);
   if (status === 401 || status === 403) {
