@@ -76,7 +76,7 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
   const calls = { engines, commands, ...tools, units, names, escalationRules, plugins, tracer, approvals, uses, audit };
   const { caller, models, capabilities, journey, desk } = openCalls(foundation, { ...calls, beforeCall: () => hooks.beforeCall });
   const hooks = openHooks(foundation, { engines, commands, approvals, journey });
-  const { skills } = openHosted(foundation, { hosted, native: capabilities.native, desk, grants, grantQuestions });
+  const { skills, registered } = openHosted(foundation, { hosted, capabilities, desk, names, registry, grants, grantQuestions });
 
   const mcp = openMcp(foundation, { hosted, approvals, capabilities });
 
@@ -104,6 +104,7 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
     news,
     toolUses,
     offered,
+    registered,
     names,
     caller,
     executions: createExecutionReader({ store }),

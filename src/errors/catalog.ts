@@ -220,6 +220,11 @@ export const errorCatalog = {
     fix: 'Read what the server says; the arguments may be wrong.',
     status: 502,
   },
+  'service-failed': {
+    title: 'Service of a tool failed',
+    fix: 'Look at the log of the service, and at what it was asked: hotcell executions show ID.',
+    status: 502,
+  },
   'tool-duplicate': { title: 'Name belongs to another', fix: 'Give one of the two another name or version.', status: 409 },
   'name-ambiguous': { title: 'Name means several plugins', fix: 'Name the one that is meant by its path.', status: 409 },
   'secret-invalid': {

@@ -1,26 +1,46 @@
 import type { CapabilityTable } from '../border/capability.ts';
 import { createBuiltins } from '../builtins/builtins.ts';
 import type { ToolDeskParts } from '../builtins/call-tool.ts';
+import type { NameBook } from '../names/name-owners.ts';
 import { createSkillBook, type SkillBook } from '../skills/skill-book.ts';
 import type { HostedTools } from '../tools/hosted/hosted-tools.ts';
+import { createRegisteredTools, type RegisteredTools } from '../tools/registered/registered-tools.ts';
+import type { ToolRegistry } from '../tools/registry.ts';
+import { seesTool } from '../tools/visible-tools.ts';
 import type { Consents } from './consents.ts';
 import type { Foundation } from './foundation.ts';
 
 /** What tools of the daemon itself are made with. */
 export interface HostedNeeds extends Pick<Consents, 'grants' | 'grantQuestions'> {
   readonly hosted: HostedTools;
-  readonly native: CapabilityTable['native'];
+  readonly capabilities: Pick<CapabilityTable, 'native' | 'answer'>;
   readonly desk: ToolDeskParts;
+  readonly names: NameBook;
+  readonly registry: ToolRegistry;
 }
 
 /** Turns on the built-ins that have images, and opens the book of skills, whose scripts follow what is granted. */
 export function openHosted(
-  { config, closers, events, logFault }: Foundation,
+  { config, closers, store, secrets, events, logFault }: Foundation,
   needs: HostedNeeds,
-): { readonly skills: SkillBook } {
-  const { hosted, native, desk, grants, grantQuestions } = needs;
+): { readonly skills: SkillBook; readonly registered: RegisteredTools } {
+  const { hosted, capabilities, desk, names, registry, grants, grantQuestions } = needs;
+  const { native } = capabilities;
   for (const unit of createBuiltins({ config, native, desk })) hosted.put(unit);
   const skills = createSkillBook({ config, native, hosted, grants, onChange: grantQuestions.poke, onFault: logFault });
   closers.push(events.subscribe({ types: ['grant-change'] }, () => skills.regrant()));
-  return { skills };
+  const registered = createRegisteredTools({
+    table: store.registeredTools,
+    hosted,
+    names,
+    resolve: (ref, by) => registry.resolve(ref, (entry) => seesTool(by, entry)),
+    call: desk.call,
+    answer: capabilities.answer,
+    secrets,
+    forgetGrants: grants.forget,
+    now: Date.now,
+    onFault: (error) => logFault(error),
+  });
+  registered.restore();
+  return { skills, registered };
 }

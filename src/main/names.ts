@@ -10,6 +10,7 @@ export function openNames({ config, store, events, logFault }: Foundation): Name
   // Whether a unit of another maker than the plugin folders is still there, by how its path begins; the rest of it is handed in.
   const placesByMaker: Readonly<Record<string, (rest: string) => boolean>> = {
     'skill:': existsSync,
+    'registered:': (name) => store.registeredTools.get(name) !== undefined,
     'mcp:': (server) => Object.hasOwn(config.mcp.servers, server),
   };
 

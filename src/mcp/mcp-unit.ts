@@ -41,7 +41,7 @@ export function describeMcpUnit(
   },
   run: (tool: ServerTool, args: unknown, call: HostedCall) => Promise<unknown>,
 ): HostedUnit {
-  const { mode = 'on', timeoutMs = usualTimeoutMs } = setting;
+  const { mode = 'auto', timeoutMs = usualTimeoutMs } = setting;
   return {
     path: nameMcpUnit(server),
     name: nameMcpUnit(server),

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { McpServerSetting } from '../config/mcp-settings.ts';
 import { parseNetEntry } from '../permissions/net-grammar.ts';
+import { listSecrets } from '../secrets/named-secrets.ts';
 import { canonicalJson } from '../tools/canonical-json.ts';
 
 /** How a server is reached, read from its entry in the config. */
@@ -78,17 +79,4 @@ function planHttp(text: string, setting: McpServerSetting): ReturnType<typeof pl
     net: entries.flatMap((entry) => (entry.ok ? [entry.entry] : [])),
     auth,
   };
-}
-
-const secretPattern = /\$\{secret:([A-Za-z_][A-Za-z0-9_.-]{0,127})\}/g;
-
-/** The names of the secrets in texts, in order. */
-export function listSecrets(texts: readonly string[]): string[] {
-  const found = texts.flatMap((text) => [...text.matchAll(secretPattern)].map(([, name = '']) => name));
-  return [...new Set(found)].sort();
-}
-
-/** The text with `${secret:NAME}` replaced by what `read` answers. */
-export function fillText(text: string, read: (name: string) => string): string {
-  return text.replace(secretPattern, (_, name: string) => read(name));
 }

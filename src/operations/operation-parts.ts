@@ -18,6 +18,7 @@ import type { SecretKeeper } from '../secrets/secret-types.ts';
 import type { SkillBook } from '../skills/skill-book.ts';
 import type { Store } from '../store/store-types.ts';
 import type { OfferedTools } from '../tools/offered-tools.ts';
+import type { RegisteredTools } from '../tools/registered/registered-tools.ts';
 import type { ToolRegistry } from '../tools/registry.ts';
 import type { ToolSettings } from '../tools/settings/tool-settings.ts';
 import type { ToolSwitches } from '../tools/settings/tool-switches.ts';
@@ -43,6 +44,7 @@ export interface OperationParts {
   readonly switches: ToolSwitches;
   readonly news: Pick<ToolsNews, 'note'>;
   readonly toolUses: Pick<ToolUses, 'useOf'>;
+  readonly registered: RegisteredTools;
   /** What models are told of. */
   readonly offered: OfferedTools;
   /** Who owns which name. */

@@ -400,6 +400,15 @@ const migrations: readonly string[] = [
   `,
   // There from the answer to a question for more than yes or no to the end of its call.
   `alter table approvals add column content text;`,
+  `
+  create table registered_tools (
+    name text primary key not null,
+    definition text not null,
+    author text not null check (author in ('operator', 'caller')),
+    made_by text not null,
+    made_at integer not null
+  ) strict, without rowid;
+  `,
 ];
 
 /** Brings the database to the newest version, each step in one transaction. Refuses one that a newer Hotcell wrote. */

@@ -24,6 +24,7 @@ import { createParkedCallTable } from './tables/parked-calls.ts';
 import { createPermissionUseTable } from './tables/permission-uses.ts';
 import { createPluginTable } from './tables/plugins.ts';
 import { createRecordingTable } from './tables/recordings.ts';
+import { createRegisteredToolTable } from './tables/registered-tools.ts';
 import { createSecretTable } from './tables/secrets.ts';
 import { createToolSettingTable, createToolSwitchTable } from './tables/tool-settings.ts';
 import { createToolUseTable } from './tables/tool-uses.ts';
@@ -131,6 +132,7 @@ function createStore(database: DatabaseSync, options: StoreOptions): Store {
     toolSettings: createToolSettingTable(database),
     toolSwitches: createToolSwitchTable(database),
     toolUses: createToolUseTable(database, queue),
+    registeredTools: createRegisteredToolTable(database),
     committed: queue.committed,
     committedEnds: queue.committedEnds,
     flush: queue.flush,

@@ -11,7 +11,7 @@ import type {
   SecretTable,
   WrittenFileTable,
 } from './permission-types.ts';
-import type { ToolSettingTable, ToolSwitchTable, ToolUseTable } from './tool-rows.ts';
+import type { RegisteredToolTable, ToolSettingTable, ToolSwitchTable, ToolUseTable } from './tool-rows.ts';
 
 /**
  * The store: SQLite (`node:sqlite`, WAL, synchronous=NORMAL) in `<data>/hotcell.db`. Rows are plain data here; the
@@ -42,6 +42,7 @@ export interface Store {
   readonly toolSettings: ToolSettingTable;
   readonly toolSwitches: ToolSwitchTable;
   readonly toolUses: ToolUseTable;
+  readonly registeredTools: RegisteredToolTable;
   /**
    * Resolves when everything queued so far is committed; rejects with `storage-full` when the disk is full. Then the
    * writes stay queued and are tried again: whoever gives up on a call updates its row to `error`.

@@ -45,3 +45,22 @@ export interface ToolUseTable {
   /** Queued. */
   put(row: ToolUseRow): void;
 }
+
+/** A tool that an operator registered while the daemon ran. */
+export interface RegisteredToolRow {
+  readonly name: string;
+  readonly definitionJson: string;
+  readonly author: string;
+  /** The caller id. */
+  readonly madeBy: string;
+  readonly madeAtMs: number;
+}
+
+/** Registered tools by name; everything is written at once. */
+export interface RegisteredToolTable {
+  list(): RegisteredToolRow[];
+  get(name: string): RegisteredToolRow | undefined;
+  count(): number;
+  put(row: RegisteredToolRow): void;
+  remove(name: string): void;
+}

@@ -7,7 +7,7 @@ import type { Offerings } from './offering.ts';
 import type { ToolManifest } from './tool-manifest.ts';
 
 /** What brings tools, one word for each kind. */
-export const unitKinds = ['plugin', 'builtin', 'skill', 'hook', 'mcp'] as const;
+export const unitKinds = ['plugin', 'builtin', 'skill', 'hook', 'mcp', 'registered'] as const;
 
 /** One of them. */
 export type UnitKind = (typeof unitKinds)[number];

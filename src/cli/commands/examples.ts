@@ -37,6 +37,8 @@ const examplesByCommand: Readonly<Record<string, readonly string[]>> = {
   ],
   'hotcell tool switch': ['hotcell tool switch enabled off', 'hotcell tool switch custom on'],
   'hotcell tool select': ['hotcell tool select "how long is this text?"', 'hotcell tool select weather --provider anthropic'],
+  'hotcell tool register': ['hotcell tool register < crm-lookup.json', 'hotcell tool register --replace < crm-lookup.json'],
+  'hotcell tool remove': ['hotcell tool remove crm-lookup'],
   'hotcell tool own': ['hotcell tool own greet greet.ts'],
   'hotcell prompt': ['hotcell prompt list', 'hotcell prompt get write_release_notes changes="Fixed: exit codes"'],
   'hotcell prompt list': ['hotcell prompt list', 'hotcell prompt list --json'],

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import type { ApprovalRequest, Approvals } from '../../permissions/approvals/approval-types.ts';
+import { listSecrets } from '../../secrets/named-secrets.ts';
 import { nameMcpUnit } from '../mcp-unit.ts';
 import type { StdioPlan } from '../server-plan.ts';
-import { listSecrets } from '../server-plan.ts';
 import { compareDefinitions, hashAsked, type PinDecision, readMembers } from '../tools/pins.ts';
 
 /** Keeps at most one open question about a server. */

@@ -4,13 +4,14 @@ import {
   StreamableHTTPClientTransport,
   type Transport,
 } from '@modelcontextprotocol/client';
+import { fillText } from '../../secrets/named-secrets.ts';
 import type { SecretBook } from '../../secrets/secret-types.ts';
 import type { McpLoginTable } from '../../store/mcp-types.ts';
 import { createMcpLogins, type McpLogins } from '../auth/mcp-logins.ts';
 import { type Connection, type McpConnectionParts, openConnection } from '../connection.ts';
 import { describeConnectFailure, findHttpStatus } from '../failures.ts';
 import { nameMcpUnit } from '../mcp-unit.ts';
-import { fillText, type HttpPlan, type StdioPlan } from '../server-plan.ts';
+import type { HttpPlan, StdioPlan } from '../server-plan.ts';
 import { type McpNetwork, maxMessageBytes, requireSecret } from './mcp-network.ts';
 import { createReceivedBytes, type ReceivedBytes } from './received-bytes.ts';
 import { StdioTransport } from './stdio-transport.ts';

@@ -8,9 +8,10 @@ import type { Config } from '../../config/config-types.ts';
 import type { PermissionSet } from '../../config/permission-set.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { isAddressLiteral } from '../../permissions/host-name.ts';
+import { fillText, listSecrets } from '../../secrets/named-secrets.ts';
 import type { SecretBook } from '../../secrets/secret-types.ts';
 import { nameMcpUnit } from '../mcp-unit.ts';
-import { fillText, type HttpPlan, listSecrets } from '../server-plan.ts';
+import type { HttpPlan } from '../server-plan.ts';
 import { createMessagePace } from './message-pace.ts';
 import type { ReceivedBytes } from './received-bytes.ts';
 

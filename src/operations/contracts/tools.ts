@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { toolDefinition } from '../../tools/registered/definition.ts';
 import type { JsonSchema } from '../../units/tool-manifest.ts';
 import { unitKinds } from '../../units/unit.ts';
 import { defineContract } from '../operation.ts';
@@ -124,6 +125,25 @@ export const toolContracts = {
     ),
     output: toolView,
     http: { method: 'PATCH', path: '/api/tools/:ref' },
+  }),
+  register: defineContract({
+    name: 'tools.register',
+    summary: 'Registers a tool that a service of the operator carries out, or another name for a tool; kept over restarts.',
+    role: 'admin',
+    input: Type.Object(
+      { ...toolDefinition, replace: Type.Optional(Type.Boolean({ description: 'Puts it in the place of an earlier one.' })) },
+      { additionalProperties: false },
+    ),
+    output: toolView,
+    http: { method: 'POST', path: '/api/tools' },
+  }),
+  unregister: defineContract({
+    name: 'tools.unregister',
+    summary: 'Takes a registered tool out, with its grants and settings.',
+    role: 'admin',
+    input: Type.Object({ ref: toolRef }, { additionalProperties: false }),
+    output: Type.Object({ ref: Type.String() }),
+    http: { method: 'DELETE', path: '/api/tools/:ref' },
   }),
   select: defineContract({
     name: 'tools.select',

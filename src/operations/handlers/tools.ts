@@ -67,6 +67,29 @@ export function createToolOperations(parts: OperationParts): Operation[] {
         return describe(tools.resolve(refOf(entry)), caller);
       }),
     ),
+    implement(toolContracts.register, ({ replace = false, ...definition }, { caller }) => {
+      parts.registered.register(definition, caller, replace);
+      parts.grantQuestions.poke();
+      events.publish('setting-change', { subject: definition.name, data: { setting: 'registered', by: caller.id } });
+      return describe(tools.resolve(definition.name), caller);
+    }),
+    implement(toolContracts.unregister, ({ ref }, { caller }) => {
+      const entry = tools.resolve(ref, (each) => seesTool(caller, each));
+      if (entry.source !== 'registered') {
+        throw new HotcellError(
+          'conflict',
+          `"${refOf(entry)}" was not registered: it is of the ${entry.source} "${entry.plugin}".`,
+          {
+            fix: `Switch it off with hotcell tool set ${entry.name} --mode off, or remove its plugin.`,
+          },
+        );
+      }
+      settings.change(entry, { mode: null, who: null }, caller.id);
+      parts.registered.remove(entry.name);
+      parts.grantQuestions.poke();
+      events.publish('setting-change', { subject: refOf(entry), data: { setting: 'removed', by: caller.id } });
+      return { ref: refOf(entry) };
+    }),
     implement(toolContracts.select, ({ context: text, background, provider, limit }, { caller }) => {
       const { shown, passedOver, total } = selectFor(parts, caller, { text, background, provider }, limit);
       return {

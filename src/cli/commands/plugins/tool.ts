@@ -1,5 +1,7 @@
 import { Argument, type Command, Option } from 'commander';
+import type { Static } from 'typebox';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
+import { findJsonFault } from '../../../errors/json-fault.ts';
 import { type ToolView, toolContracts } from '../../../operations/contracts/tools.ts';
 import { tame } from '../../render/style.ts';
 import { renderTable } from '../../render/table.ts';
@@ -118,6 +120,33 @@ export function registerTool(program: Command, session: CliSession): void {
       });
     });
 
+  tool
+    .command('register')
+    .description(
+      'register a tool that a service carries out, or another name for a tool: its definition as JSON on standard input',
+    )
+    .option('--replace', 'put it in the place of an earlier one')
+    .option('--json', 'as JSON')
+    .action((_options: unknown, command: Command) => {
+      const { replace, ...flags } = command.optsWithGlobals<ListFlags & { readonly replace?: boolean }>();
+      return withDaemonOrAlone(session, { ...flags, keeps: true }, async (client) => {
+        const definition = readDefinition(await io.readStdin());
+        const view = await client.invoke(toolContracts.register, replace ? { ...definition, replace } : definition);
+        if (flags.json) return session.printJson(view);
+        session.print(`${style.bold(view.ref)} is registered; what it asks for: hotcell approve ${view.plugin}\n`);
+      });
+    });
+
+  addOperation(tool, session, {
+    verb: 'remove',
+    contract: toolContracts.unregister,
+    about: 'take a registered tool out, with its grants',
+    reach: 'keeps',
+    argument: ['ref', 'name of the tool'],
+    input: (ref) => ({ ref }),
+    show: ({ ref }) => `${style.bold(ref)} is gone.\n`,
+  });
+
   addOperation(tool, session, {
     verb: 'info',
     contract: toolContracts.get,
@@ -127,6 +156,16 @@ export function registerTool(program: Command, session: CliSession): void {
     input: (ref) => ({ ref }),
     show: (view) => renderTool(view, style.bold, style.dim),
   });
+}
+
+/** Whether it fits, the daemon says. */
+function readDefinition(text: string): Static<typeof toolContracts.register.input> {
+  const fault = findJsonFault(text);
+  if (fault !== undefined) {
+    const { line, column, found } = fault;
+    throw new HotcellError('usage-wrong', `The definition is not JSON: line ${line}, column ${column}, has ${found}.`);
+  }
+  return JSON.parse(text);
 }
 
 interface SettingFlags {
