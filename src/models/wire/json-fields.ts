@@ -38,6 +38,12 @@ export function compact(fields: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
 
+/** The object without what is undefined, or nothing when nothing is left. */
+export function nonEmpty(fields: JsonObject): JsonObject | undefined {
+  const left = compact(fields);
+  return Object.keys(left).length === 0 ? undefined : left;
+}
+
 /** Keeps the types of its properties, without those that are undefined. */
 export function known<Shape extends object>(shape: Shape): { [Key in keyof Shape]: Exclude<Shape[Key], undefined> };
 export function known(shape: JsonObject): JsonObject {

@@ -18,7 +18,7 @@ export interface Losses {
 const bookkeeping = new Set([
   ...['id', 'item', 'status', 'created', 'created_at', 'completed_at', 'object', 'role', 'index', 'type', 'output', 'background'],
   ...['total_tokens', 'totalTokenCount', 'obfuscation', 'stream_options', 'max_completion_tokens', 'responseId', 'createTime'],
-  ...['thinking', 'output_config', 'reasoning', 'generationConfig', 'parameters'],
+  ...['thinking', 'output_config', 'reasoning', 'thinkingConfig', 'responseSchema', 'parameters'],
 ]);
 
 /** Creates the list of one writer. The same is told once. */

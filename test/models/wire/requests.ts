@@ -82,6 +82,13 @@ export const requestsOf: Record<WireFormatName, readonly Record<string, unknown>
         allowed_tools: { mode: 'required', tools: [{ type: 'function', function: { name: 'a' } }] },
       },
     },
+    {
+      model: 'm',
+      messages: [{ role: 'user', content: 'Hi' }],
+      tools: [{ type: 'retrieval' }],
+      tool_choice: { type: 'retrieval' },
+      response_format: { type: 'grammar', grammar: 'g' },
+    },
   ],
   'openai-responses': [
     {
@@ -180,6 +187,13 @@ export const requestsOf: Record<WireFormatName, readonly Record<string, unknown>
       include: ['reasoning.encrypted_content'],
       brand_new: { a: [1] },
     },
+    {
+      model: 'm',
+      input: [{ type: 'message', role: 'user', content: 'Hi' }],
+      tools: [{ type: 'function', name: 'a', parameters: {} }, { type: 'file_search' }],
+      tool_choice: { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'function', name: 'a' }, { type: 'file_search' }] },
+      text: { format: { type: 'grammar' } },
+    },
   ],
   anthropic: [
     {
@@ -253,6 +267,14 @@ export const requestsOf: Record<WireFormatName, readonly Record<string, unknown>
       stream: true,
       service_tier: 'auto',
       brand_new: { a: [1] },
+    },
+    {
+      model: 'm',
+      max_tokens: 1,
+      messages: [{ role: 'user', content: 'Hi' }],
+      metadata: { user_id: 'u1', team: 'a' },
+      tool_choice: { type: 'server', name: 's' },
+      output_config: { format: { type: 'grammar' } },
     },
   ],
   gemini: [
@@ -329,6 +351,15 @@ export const requestsOf: Record<WireFormatName, readonly Record<string, unknown>
       },
       safetySettings: [{ category: 'c', threshold: 't' }],
       brand_new: { a: [1] },
+    },
+    {
+      contents: [{ role: 'user', parts: [{ text: 'Hi' }] }],
+      toolConfig: { functionCallingConfig: { mode: 'VALIDATED', streamFunctionCallArguments: true } },
+      generationConfig: {
+        responseMimeType: 'application/json',
+        responseSchema: { type: 'OBJECT', propertyOrdering: ['a'] },
+        thinkingConfig: { thinkingLevel: 'HIGH', brandNew: 1 },
+      },
     },
   ],
 };

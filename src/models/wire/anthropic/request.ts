@@ -13,6 +13,7 @@ import {
   flagIn,
   known,
   listIn,
+  nonEmpty,
   numberIn,
   objectIn,
   objectsIn,
@@ -43,6 +44,12 @@ export function readMessagesRequest(given: unknown): ConversationRequest {
   const stops = listIn(stop_sequences).filter((entry) => typeof entry === 'string');
   const { user_id, ...aboutRequest } = objectIn(metadata);
   const { disable_parallel_tool_use: isSerial } = objectIn(tool_choice);
+  const choice = readChoice(objectIn(tool_choice));
+  const unread = compact({
+    ...rest,
+    metadata: nonEmpty(aboutRequest),
+    tool_choice: choice === undefined ? (tool_choice ?? undefined) : undefined,
+  });
   return {
     model,
     system: readBlocks(system).filter((part) => part.type === 'text'),
@@ -57,15 +64,14 @@ export function readMessagesRequest(given: unknown): ConversationRequest {
     }),
     isStreamed: stream === true,
     ...known({
-      toolChoice: readChoice(objectIn(tool_choice)),
+      toolChoice: choice,
       mayCallInParallel: typeof isSerial === 'boolean' ? !isSerial : undefined,
       responseShape: readShape(objectIn(rest.output_config)),
       reasoning: readReasoning(objectIn(rest.thinking), objectIn(rest.output_config)),
       maxTokens: numberIn(max_tokens),
-      metadata: Object.keys(aboutRequest).length === 0 ? undefined : aboutRequest,
       endUser: textIn(user_id),
     }),
-    ...keep(format, rest),
+    ...keep(format, unread),
   };
 }
 
@@ -128,9 +134,9 @@ export function writeMessagesRequest(asked: ConversationRequest): Written<WireRe
   if (sampling.seed !== undefined) losses.note('seed');
   if (sampling.frequencyPenalty !== undefined || sampling.presencePenalty !== undefined) losses.note('A penalty');
   if (request.previousAnswerId !== undefined) losses.note('previous_response_id');
-  if (request.metadata !== undefined && keptOf(request, format).max_tokens === undefined) noteMetadata(request, losses);
+  if (request.metadata !== undefined) losses.note('metadata');
   const tools = [...request.tools.map((tool) => writeTool(tool, losses)), ...writeNativeTools(request, format, losses)];
-  const { output_config, thinking, ...rest } = keptOf(request, format);
+  const { output_config, thinking, metadata, ...rest } = keptOf(request, format);
   const body = compact({
     model: request.model,
     max_tokens: maxTokens ?? usualMaxTokens,
@@ -142,7 +148,7 @@ export function writeMessagesRequest(asked: ConversationRequest): Written<WireRe
     top_p: sampling.topP,
     top_k: sampling.topK,
     stop_sequences: sampling.stopSequences,
-    metadata: writeMetadata(request),
+    metadata: nonEmpty({ user_id: request.endUser, ...objectIn(metadata) }),
     thinking: thinking ?? writeThinking(request.reasoning),
     output_config: writeOutput(request, objectIn(output_config), losses),
     stream: request.isStreamed || undefined,
@@ -196,15 +202,6 @@ function writeChoice(request: ConversationRequest, hasTools: boolean, losses: Lo
   return compact({ type: mode === 'required' ? 'any' : 'auto', disable_parallel_tool_use });
 }
 
-function writeMetadata({ endUser, metadata, kept }: ConversationRequest): JsonObject | undefined {
-  const own = kept?.[format] === undefined ? {} : (metadata ?? {});
-  return endUser === undefined && Object.keys(own).length === 0 ? undefined : compact({ user_id: endUser, ...own });
-}
-
-function noteMetadata({ kept }: ConversationRequest, losses: Losses): void {
-  if (kept?.[format] === undefined) losses.note('metadata');
-}
-
 function writeThinking(wish: ReasoningWish | undefined): JsonObject | undefined {
   if (wish?.effort === 'none') return { type: 'disabled' };
   return wish?.maxTokens === undefined ? undefined : { type: 'enabled', budget_tokens: wish.maxTokens };
@@ -218,6 +215,5 @@ function writeOutput(
   if (shape?.kind === 'json') losses.note('JSON without a schema');
   const effort = reasoning?.effort === 'none' ? undefined : reasoning?.effort === 'minimal' ? 'low' : reasoning?.effort;
   const schema = shape?.kind === 'json-schema' ? { type: 'json_schema', schema: shape.schema } : undefined;
-  const written = compact({ ...own, effort, format: schema });
-  return Object.keys(written).length === 0 ? undefined : written;
+  return nonEmpty({ ...own, effort: effort ?? own.effort, format: schema ?? own.format });
 }

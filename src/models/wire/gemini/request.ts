@@ -13,6 +13,7 @@ import {
   flagIn,
   known,
   listIn,
+  nonEmpty,
   numberIn,
   objectIn,
   objectsIn,
@@ -49,12 +50,17 @@ export function readGeminiRequest(given: unknown, { model, isStreamed = false }:
   if (typeof candidateCount === 'number' && candidateCount !== 1)
     throw describeWrong('generationConfig.candidateCount', '1', candidateCount);
   const { functionCallingConfig, ...configOfTools } = objectIn(toolConfig);
+  const { mode, allowedFunctionNames, ...configOfCalls } = objectIn(functionCallingConfig);
   const stops = listIn(stopSequences).filter((entry) => typeof entry === 'string');
   const native = objectsIn(tools).map(({ functionDeclarations, function_declarations, ...tool }) => tool);
+  // What is turned into something neutral that says less is kept beside it.
   const kept = compact({
     ...rest,
-    toolConfig: Object.keys(configOfTools).length === 0 ? undefined : configOfTools,
-    generationConfig: Object.keys(others).length === 0 ? undefined : others,
+    toolConfig: nonEmpty(configOfTools),
+    calls: nonEmpty({ ...configOfCalls, mode: mode === 'VALIDATED' ? mode : undefined }),
+    generationConfig: nonEmpty(others),
+    thinkingConfig,
+    responseSchema: responseJsonSchema === undefined ? responseSchema : undefined,
   });
   return {
     model: chosen,
@@ -158,10 +164,10 @@ export function writeGeminiRequest(asked: ConversationRequest): Written<WireRequ
   const { sampling, responseShape: shape } = request;
   for (const name of ['metadata', 'endUser', 'previousAnswerId'] as const) if (request[name] !== undefined) losses.note(name);
   if (request.mayCallInParallel === false) losses.note('That calls may not be in parallel');
-  const { toolConfig, generationConfig, ...rest } = keptOf(request, format);
+  const { toolConfig, calls, generationConfig, thinkingConfig, responseSchema, ...rest } = keptOf(request, format);
   const { system, contents } = writeContents(request, losses);
   const schema = shape?.kind === 'json-schema' ? shape.schema : undefined;
-  const config = compact({
+  const config = nonEmpty({
     temperature: sampling.temperature,
     topP: sampling.topP,
     topK: sampling.topK,
@@ -171,8 +177,8 @@ export function writeGeminiRequest(asked: ConversationRequest): Written<WireRequ
     stopSequences: sampling.stopSequences,
     maxOutputTokens: request.maxTokens,
     responseMimeType: shape === undefined ? undefined : shape.kind === 'text' ? 'text/plain' : 'application/json',
-    responseJsonSchema: schema,
-    thinkingConfig: writeThinking(request.reasoning),
+    ...(responseSchema === undefined ? { responseJsonSchema: schema } : { responseSchema }),
+    thinkingConfig: thinkingConfig ?? writeThinking(request.reasoning),
     ...objectIn(generationConfig),
   });
   const choice = writeChoice(request.toolChoice);
@@ -185,11 +191,8 @@ export function writeGeminiRequest(asked: ConversationRequest): Written<WireRequ
     systemInstruction: system.length === 0 ? undefined : { parts: system },
     contents,
     tools: tools.length === 0 ? undefined : tools,
-    toolConfig:
-      choice === undefined && toolConfig === undefined
-        ? undefined
-        : compact({ functionCallingConfig: choice, ...objectIn(toolConfig) }),
-    generationConfig: Object.keys(config).length === 0 ? undefined : config,
+    toolConfig: nonEmpty({ functionCallingConfig: nonEmpty({ ...choice, ...objectIn(calls) }), ...objectIn(toolConfig) }),
+    generationConfig: config,
     ...rest,
   });
   const method = request.isStreamed ? 'streamGenerateContent?alt=sse' : 'generateContent';
@@ -204,12 +207,11 @@ function writeContents(
   { system, messages }: ConversationRequest,
   losses: Losses,
 ): { system: JsonObject[]; contents: JsonObject[] } {
-  const expanded = messages;
-  const first = expanded.findIndex(({ role }) => role !== 'system');
-  const leading = expanded.slice(0, first === -1 ? expanded.length : first).flatMap(({ parts }) => parts);
+  const first = messages.findIndex(({ role }) => role !== 'system');
+  const leading = messages.slice(0, first === -1 ? messages.length : first).flatMap(({ parts }) => parts);
   const contents: { role: string; parts: JsonObject[]; from: Message['role']; rest: JsonObject }[] = [];
   const names = new Map<string, string>();
-  for (const message of first === -1 ? [] : expanded.slice(first)) {
+  for (const message of first === -1 ? [] : messages.slice(first)) {
     losses.noteKept(message, 'message');
     for (const part of message.parts) if (part.type === 'tool-call') names.set(part.id, part.name);
     if (message.role === 'system')

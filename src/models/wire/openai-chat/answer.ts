@@ -4,7 +4,7 @@ import type { JsonObject, Part } from '../../../conversation/conversation.ts';
 import { keep, keptOf } from '../../../conversation/conversation.ts';
 import { agreeWithCalls } from '../../../conversation/stream-builder.ts';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
-import { compact, countIn, objectIn, objectsIn, textIn } from '../json-fields.ts';
+import { compact, countIn, nonEmpty, objectIn, objectsIn, textIn } from '../json-fields.ts';
 import { createLosses } from '../losses.ts';
 import { nameReaderOf, namerOf } from '../stream-reading.ts';
 import type { AnswerContext, ReadOptions, Written } from '../wire-format.ts';
@@ -148,8 +148,4 @@ export function writeChatAnswer(answer: ConversationAnswer, context: AnswerConte
     ...rest,
   });
   return { value, warnings: losses.list };
-}
-
-function nonEmpty(fields: JsonObject): JsonObject | undefined {
-  return Object.keys(fields).length === 0 ? undefined : fields;
 }

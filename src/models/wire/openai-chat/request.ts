@@ -33,6 +33,12 @@ export function readChatRequest(given: unknown): ConversationRequest {
   const declared = [...objectsIn(tools), ...objectsIn(functions).map((value) => ({ type: 'function', function: value }))];
   const isDeclaration = ({ type }: JsonObject) => type === 'function' || type === 'custom';
   const choice = readChoice(tool_choice) ?? readChoice(function_call);
+  const shape = readShape(response_format);
+  const unread = compact({
+    ...rest,
+    tool_choice: choice === undefined ? (tool_choice ?? undefined) : undefined,
+    response_format: shape === undefined ? (response_format ?? undefined) : undefined,
+  });
   return {
     model,
     system: [],
@@ -51,13 +57,13 @@ export function readChatRequest(given: unknown): ConversationRequest {
     ...known({
       toolChoice: choice,
       mayCallInParallel: flagIn(parallel_tool_calls),
-      responseShape: readShape(response_format),
+      responseShape: shape,
       reasoning: typeof reasoning_effort === 'string' ? { effort: reasoning_effort } : undefined,
       maxTokens: numberIn(more.max_completion_tokens) ?? numberIn(max_tokens),
       metadata: metadata === undefined || metadata === null ? undefined : objectIn(metadata),
       endUser: textIn(user),
     }),
-    ...keep(format, rest),
+    ...keep(format, unread),
   };
 }
 

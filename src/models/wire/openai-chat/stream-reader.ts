@@ -2,7 +2,7 @@ import { isObject } from '../../../config/json-object.ts';
 import type { AnswerStop, TokenUsage } from '../../../conversation/answer.ts';
 import type { JsonObject } from '../../../conversation/conversation.ts';
 import { keep } from '../../../conversation/conversation.ts';
-import { compact, listIn, objectIn, objectsIn, textIn } from '../json-fields.ts';
+import { compact, listIn, nonEmpty, objectIn, objectsIn, textIn } from '../json-fields.ts';
 import { readOpenaiFailure } from '../openai-failure.ts';
 import { builderFor, createReading, nameReaderOf } from '../stream-reading.ts';
 import type { ReadOptions, StreamReader } from '../wire-format.ts';
@@ -132,8 +132,4 @@ export function createChatStreamReader(options: ReadOptions = {}): StreamReader 
   }
 
   return createReading({ format, builder, read, end });
-}
-
-function nonEmpty(fields: JsonObject): JsonObject | undefined {
-  return Object.keys(fields).length === 0 ? undefined : fields;
 }

@@ -5,7 +5,7 @@ import { keep, keptOf } from '../../../conversation/conversation.ts';
 import type { ToolDeclaration } from '../../../conversation/request.ts';
 import { agreeWithCalls } from '../../../conversation/stream-builder.ts';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
-import { compact, countIn, objectIn, objectsIn, textIn } from '../json-fields.ts';
+import { compact, countIn, nonEmpty, objectIn, objectsIn, textIn } from '../json-fields.ts';
 import { createLosses } from '../losses.ts';
 import { readOpenaiFailure } from '../openai-failure.ts';
 import { nameReaderOf, namerOf } from '../stream-reading.ts';
@@ -70,13 +70,12 @@ export function readResponsesUsage(usage: JsonObject): TokenUsage {
   const { input_tokens, output_tokens, total_tokens, input_tokens_details, output_tokens_details, ...rest } = usage;
   const { cached_tokens, ...ofInput } = objectIn(input_tokens_details);
   const { reasoning_tokens, ...ofOutput } = objectIn(output_tokens_details);
-  const beyond = (fields: JsonObject) => (Object.keys(fields).length === 0 ? undefined : fields);
   return {
     inputTokens: countIn(input_tokens),
     outputTokens: countIn(output_tokens),
     ...(typeof cached_tokens === 'number' && { cacheReadTokens: countIn(cached_tokens) }),
     ...(typeof reasoning_tokens === 'number' && { reasoningTokens: countIn(reasoning_tokens) }),
-    ...keep(format, compact({ ...rest, input_tokens_details: beyond(ofInput), output_tokens_details: beyond(ofOutput) })),
+    ...keep(format, compact({ ...rest, input_tokens_details: nonEmpty(ofInput), output_tokens_details: nonEmpty(ofOutput) })),
   };
 }
 

@@ -6,6 +6,7 @@ import {
   describeWrong,
   flagIn,
   known,
+  nonEmpty,
   numberIn,
   objectIn,
   objectsIn,
@@ -37,7 +38,7 @@ export function readResponsesRequest(given: unknown): ConversationRequest {
   const isDeclaration = ({ type }: JsonObject) => type === 'function' || type === 'custom';
   const unread = compact({
     ...rest,
-    text: Object.keys(aboutText).length === 0 ? undefined : aboutText,
+    text: nonEmpty(compact({ ...aboutText, format: readShape(objectIn(shape)) === undefined ? shape : undefined })),
     tool_choice: choice === undefined ? (tool_choice ?? undefined) : undefined,
   });
   return {
@@ -106,7 +107,8 @@ function readTool({ type, name, description, parameters, strict, ...rest }: Json
     parameters: isFreeText ? freeTextSchema : objectIn(parameters),
     ...(isFreeText && { isFreeText }),
     ...known({ description: textIn(description), isStrict: flagIn(strict) }),
-    ...keep(format, rest),
+    // A tool that does not say so is strict by default there, and is not in other formats.
+    ...keep(format, typeof strict === 'boolean' || isFreeText ? rest : { strict, ...rest }),
   };
 }
 
@@ -210,7 +212,7 @@ export function writeResponsesChoice({ toolChoice: choice, tools }: Conversation
 }
 
 function writeText(shape: ResponseShape | undefined, own: JsonObject): JsonObject | undefined {
-  if (shape === undefined) return Object.keys(own).length === 0 ? undefined : own;
+  if (shape === undefined) return nonEmpty(own);
   return { ...own, format: writeResponsesShape(shape) };
 }
 
@@ -224,6 +226,5 @@ export function writeResponsesShape(shape: ResponseShape): JsonObject {
 
 function writeReasoning({ reasoning: wish, kept }: ConversationRequest, own: JsonObject): JsonObject | undefined {
   const summary = wish?.isShown === true && kept?.[format] === undefined ? 'auto' : undefined;
-  const written = compact({ summary, ...own, effort: wish?.effort });
-  return Object.keys(written).length === 0 ? undefined : written;
+  return nonEmpty({ summary, ...own, effort: wish?.effort });
 }
