@@ -4,13 +4,15 @@ import { createHash } from 'node:crypto';
 const legalName = /^[A-Za-z_][\w-]*$/;
 const maxNameChars = 64;
 const escapeMark = /_x[\da-f]+_/g;
+/** A `_` that would begin such a mark once what follows is written. */
+const mistakable = /_(?=x[\da-f]+(?:_|[^\w-]))/g;
 
 /**
  * A name of a tool that every provider takes. Characters that one of them refuses become `_x2f_` (their code point); a name that is too
  * long keeps its beginning and gets a hash. `decodeToolName` turns it back.
  */
 export function encodeToolName(name: string): string {
-  const unmistakable = name.replaceAll(escapeMark, (mark) => `_x5f_${mark.slice(1)}`);
+  const unmistakable = name.replaceAll(mistakable, '_x5f_');
   const escaped = Array.from(unmistakable, (char, position) =>
     legalName.test(position === 0 ? char : `_${char}`) ? char : `_x${char.codePointAt(0)?.toString(16)}_`,
   ).join('');

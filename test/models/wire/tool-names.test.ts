@@ -14,6 +14,8 @@ describe('encodeToolName', () => {
     ['🌍', '_x1f30d_'],
     ['2nd', '_x32_nd'],
     ['a_x2f_b', 'a_x5f_x2f_b'],
+    ['a_xf/', 'a_x5f_xf_x2f_'],
+    ['parse_xml', 'parse_xml'],
   ])('writes %s as %s', (name, encoded) => {
     expect(encodeToolName(name)).toBe(encoded);
     expect(decodeToolName(encoded)).toBe(name);
