@@ -30,10 +30,23 @@ export function adapt(namespace: unknown): Json {
     delete plugin.onLoad;
     for (let round = 0; round < settleRounds; round++) await undefined;
     const found = await findTools(isRecord(namespace) ? namespace : { default: namespace });
+    const offered = await readOfferings();
     endLoading();
-    Object.assign(plugin, found.length > 0 ? toPlugin(found) : { $shape: describeNothing(namespace) });
+    const isSome = found.length > 0 || Object.keys(offered).length > 0;
+    Object.assign(plugin, isSome ? { ...toPlugin(found), ...offered } : { $shape: describeNothing(namespace) });
   };
   return plugin;
+}
+
+/** Prompts and resources of all servers that the file made. */
+async function readOfferings(): Promise<Json> {
+  const all: Record<'prompts' | 'resources', Json> = { prompts: {}, resources: {} };
+  for (const server of recorded.servers) {
+    const { prompts, resources } = await server.readOfferings();
+    Object.assign(all.prompts, prompts);
+    Object.assign(all.resources, resources);
+  }
+  return Object.fromEntries(Object.entries(all).filter(([, table]) => Object.keys(table).length > 0));
 }
 
 async function findTools(namespace: Json): Promise<Found[]> {
@@ -182,6 +195,7 @@ function toPlugin(found: readonly Found[]): Json {
   }
   if (found.length === 1 && first !== undefined && first.name === undefined && first.key === 'default')
     return { ...first.tool, $shape };
+  if (found.length === 0) return { $shape: { ...$shape, name: 'MCP server' } };
   const tools: Json = {};
   for (const { name, key, tool } of found) tools[toName(name ?? key)] = tool;
   return { tools, $shape };

@@ -68,6 +68,8 @@ export function isRegistrar(fn: unknown): boolean {
 const registering = [
   'registerTool',
   'registerToolTask',
+  'registerPrompt',
+  'registerResource',
   'registerCommand',
   'registerShortcut',
   'registerFlag',

@@ -23,6 +23,11 @@ export function setCurrent(context: unknown): void {
   current = isRecord(context) ? (context as CallContext) : undefined;
 }
 
+/** The context of the call that runs. */
+export function currentContext(): CallContext | undefined {
+  return current;
+}
+
 /**
  * Stands for a part of a library that no plugin needs. While the file loads it may be called, constructed and taken apart;
  * in a call it throws a sentence with its name.

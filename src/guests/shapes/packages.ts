@@ -1,5 +1,6 @@
 /** What stands for the libraries that tool files import, as far as they describe tools with them. */
 import { absent, isLoadingFile, isRecord, standIn } from './late.ts';
+import { completable, ResourceTemplate } from './offerings.ts';
 import { mark } from './read-tool.ts';
 import { recorded, Server } from './recorders.ts';
 import { StringEnum, Type } from './type-box.ts';
@@ -81,7 +82,7 @@ const packages: ReadonlyArray<readonly [string, (specifier: string, z: unknown) 
         server.registerTool(...rest),
     }),
   ],
-  ['@modelcontextprotocol/', () => ({ McpServer: Server, Server, McpError, ErrorCode })],
+  ['@modelcontextprotocol/', () => ({ McpServer: Server, Server, ResourceTemplate, completable, McpError, ErrorCode })],
   ['fastmcp', () => ({ FastMCP: Server, UserError })],
   ['@langchain/core/utils/env', () => ({ getEnvironmentVariable: (name: string) => readGlobalEnvironment(name) })],
   ['@langchain/', () => langChainTools],

@@ -1,4 +1,5 @@
 /** One value of a tool file as a tool of a plugin. */
+import { clientSide } from './client-side.ts';
 import { isPositional, parameterNames } from './functions.ts';
 import { isRecord, setCurrent } from './late.ts';
 import { toOutput } from './results.ts';
@@ -154,7 +155,7 @@ export function makeHandler(
 }
 
 /** The context of the plugin with what the second argument of other shapes holds. */
-function makeExtra(context: Json): Json {
+export function makeExtra(context: Json): Json {
   const { executionId, signal, session } = context;
   const nothing = async () => undefined;
   return Object.assign(Object.create(context) as Json, {
@@ -173,5 +174,6 @@ function makeExtra(context: Json): Json {
     sendNotification: nothing,
     reportProgress: nothing,
     streamContent: nothing,
+    ...clientSide,
   });
 }

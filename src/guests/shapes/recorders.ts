@@ -1,5 +1,8 @@
 /** Servers and extension hosts that only write down what is registered with them. */
+import { createMessage, elicitInput, listRoots } from './client-side.ts';
+import { parameterNames } from './functions.ts';
 import { absent, isRecord } from './late.ts';
+import { type Offered, readOffered, recordPrompt, recordResource, registration } from './offerings.ts';
 import { type FoundTool, mark, readTool } from './read-tool.ts';
 import { toParameters } from './schemas.ts';
 import { runTask } from './tasks.ts';
@@ -18,7 +21,7 @@ export const recorded = {
 
 /** Takes `tool(name, description?, shape?, annotations?, handler)` and `registerTool(name, config, handler)`. */
 function readRegistration(name: unknown, rest: readonly unknown[]): Json {
-  const handler = rest.findLast((each) => typeof each === 'function');
+  const handler = rest.findLast((each): each is (...args: unknown[]) => unknown => typeof each === 'function');
   const found: Json = { name, handler };
   for (const each of rest) {
     if (typeof each === 'string') found.description = each;
@@ -28,7 +31,12 @@ function readRegistration(name: unknown, rest: readonly unknown[]): Json {
     else if (isAnnotations(each)) found.annotations = each;
     else found.inputSchema = each;
   }
-  if (toParameters(found.inputSchema) === undefined) found.inputSchema = { type: 'object', properties: {} };
+  if (toParameters(found.inputSchema) === undefined) {
+    found.inputSchema = { type: 'object', properties: {} };
+    // Where nothing describes arguments there are none: the first parameter is what others get as the second.
+    if (handler !== undefined && parameterNames(handler).length < 2)
+      found.handler = (_args: unknown, extra: unknown) => handler(extra);
+  }
   return mark(found, 'MCP server');
 }
 
@@ -55,6 +63,10 @@ export class Server {
   };
   readonly prompts: unknown;
   readonly resources: unknown;
+  readonly offered: Offered = { prompts: {}, resources: {} };
+  readonly elicitInput = elicitInput;
+  readonly createMessage = createMessage;
+  readonly listRoots = listRoots;
 
   constructor() {
     recorded.servers.push(this);
@@ -85,6 +97,24 @@ export class Server {
     return { enabled: true, enable() {}, disable: remove, remove, update() {} };
   }
 
+  prompt(name: unknown, ...rest: unknown[]): unknown {
+    return this.registerPrompt(name, ...rest);
+  }
+
+  registerPrompt(name: unknown, ...rest: unknown[]): unknown {
+    recordPrompt(this.offered, name, rest);
+    return registration();
+  }
+
+  resource(name: unknown, address: unknown, ...rest: unknown[]): unknown {
+    return this.registerResource(name, address, ...rest);
+  }
+
+  registerResource(name: unknown, address: unknown, ...rest: unknown[]): unknown {
+    recordResource(this.offered, name, address, rest);
+    return registration();
+  }
+
   addTool(tool: unknown): void {
     if (isRecord(tool)) this.tools.push(mark({ ...tool }, 'FastMCP'));
   }
@@ -100,6 +130,12 @@ export class Server {
   async connect(): Promise<void> {}
   async start(): Promise<void> {}
   async close(): Promise<void> {}
+
+  /** What it brings beside tools. */
+  async readOfferings(): Promise<Offered> {
+    await readOffered(this.offered, this.#handlers);
+    return this.offered;
+  }
 
   /** The tools that it lists, each with a handler that calls it like a client does. */
   async readTools(): Promise<readonly unknown[]> {
@@ -123,9 +159,19 @@ function callBy(call: Ask, name: unknown) {
 function methodOf(schema: unknown): string {
   if (typeof schema === 'string') return schema;
   const name = String(schema);
-  if (/ListTools/.test(name)) return 'tools/list';
-  return /CallTool/.test(name) ? 'tools/call' : name;
+  return requests.find(([start]) => name.includes(start))?.[1] ?? name;
 }
+
+/** Names of schemas, the longer of two that begin alike first. */
+const requests: readonly (readonly [string, string])[] = [
+  ['ListTools', 'tools/list'],
+  ['CallTool', 'tools/call'],
+  ['ListPrompts', 'prompts/list'],
+  ['GetPrompt', 'prompts/get'],
+  ['ListResourceTemplates', 'resources/templates/list'],
+  ['ListResources', 'resources/list'],
+  ['ReadResource', 'resources/read'],
+];
 
 /** The API that a pi extension is handed. Also used for functions that register with some server. */
 export function createApi() {
@@ -139,6 +185,10 @@ export function createApi() {
       return undefined;
     },
     tool: server.tool.bind(server),
+    registerPrompt: server.registerPrompt.bind(server),
+    prompt: server.prompt.bind(server),
+    registerResource: server.registerResource.bind(server),
+    resource: server.resource.bind(server),
     addTool: server.addTool.bind(server),
     setRequestHandler: server.setRequestHandler.bind(server),
     server,

@@ -69,7 +69,7 @@ function listPath(path: unknown): unknown[] {
   return Array.isArray(path) ? path : [];
 }
 
-function describeOne(schema: Standard): Json {
+export function describeOne(schema: Standard): Json {
   const json = describeSchema(schema, 'input');
   return isRecord(json) ? (JSON.parse(JSON.stringify(json)) as Json) : {};
 }

@@ -12,9 +12,6 @@ export async function runTask(steps: unknown, args: unknown, extra: unknown): Pr
   const withStore: Json = Object.assign(Object.create(isRecord(extra) ? extra : null) as Json, {
     taskStore: store.taskStore,
     taskId: store.taskId,
-    sendRequest: async () => {
-      throw new Error('The caller of a plugin cannot be asked while it runs.');
-    },
   });
   await (createTask as Step)(args, withStore);
   const result = await store.ended;
