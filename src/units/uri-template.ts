@@ -14,7 +14,7 @@ export interface UriTemplate {
 export const maxUriChars = 2048;
 const maxVariables = 16;
 const variableName = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
-const schemeAndRest = /^([a-z][a-z0-9+.-]{0,31}):(.+)$/;
+const schemeAndRest = /^([a-z][a-z0-9+.-]{0,31}):(.+)$/s;
 /** What RFC 3986 lets stand in an address. */
 const addressChars = /^[A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=%]*$/;
 /** Programs run or open these instead of asking whose they are; `hotcell` is kept for the daemon itself. */

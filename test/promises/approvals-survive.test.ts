@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { approvalContracts } from '../../src/operations/contracts/approvals.ts';
 import { executionContracts } from '../../src/operations/contracts/executions.ts';
+import { promptContracts } from '../../src/operations/contracts/offerings.ts';
 import { until } from '../plugins/rig/supervisor-rig.ts';
 import { type DaemonProcess, makeDaemonFolder, removeDaemonFolder, startDaemonProcess } from './daemon-process.ts';
 
@@ -34,7 +35,23 @@ const wiper = `export default {
   handler: (args: { disk: string }) => 'wiped ' + args.disk,
 };
 `;
+/** Asks two forms side by side, in a tool and in a prompt. */
+const forms = `
+const ask = async (context) => {
+  const form = (name) => context.ask({ message: name, name,
+    schema: { type: 'object', properties: { city: { type: 'string' }, days: { type: 'integer', default: 3 } }, required: ['city'] } });
+  const before = Math.random();
+  const both = await Promise.all([form('from'), form('to')]);
+  return JSON.stringify([...both.map(({ action, content }) => [action, content]), typeof before]);
+};
+export default {
+  description: 'Asks forms.',
+  tools: { forms: { description: 'Asks.', handler: (args: {}, context) => ask(context) } },
+  prompts: { travel: { handler: (args, context) => ask(context) } },
+};
+`;
 const plugins = {
+  'forms.ts': forms,
   'looping.ts': asker(1),
   'edited.ts': asker(1),
   'stopped.ts': asker(1),
@@ -173,6 +190,31 @@ describe('a call that waits for a person while the daemon is killed', () => {
       status: 'success',
       output: { edition: 1, calls: 1, seen: ['1:true:true'] },
     });
+  });
+});
+
+describe('a call that asks its caller to fill in forms', () => {
+  it.each(['forms', 'prompt:travel'])('has what was answered before the kill and after it: %s', async (tool) => {
+    const calling = tool === 'forms' ? daemon.call(tool, {}) : daemon.client.invoke(promptContracts.get, { name: 'travel' });
+    calling.catch(() => {});
+    const find = async () => {
+      const { items } = await daemon.client.invoke(approvalContracts.list, {});
+      return items.filter((item) => item.tool === tool);
+    };
+    await until(async () => (await find()).length === 2, 'both forms');
+    const [from, to] = (await find()).sort((one, other) => (one.question < other.question ? -1 : 1));
+    const say = (id: string, content: Record<string, unknown>) =>
+      daemon.client.invoke(approvalContracts.answer, { id, answer: 'approve', content });
+    await say(from?.id ?? '', { city: 'Oslo', days: 1 });
+    await restart();
+    expect((await find()).map(({ id }) => id)).toEqual([to?.id]);
+    await say(to?.id ?? '', { city: 'Rome' });
+    const { output } = await waitForEnd(to?.executionId ?? '');
+    expect(JSON.parse(String(output))).toEqual([
+      ['accept', { city: 'Oslo', days: 1 }],
+      ['accept', { city: 'Rome', days: 3 }],
+      'number',
+    ]);
   });
 });
 

@@ -25,6 +25,38 @@ export const callMutants: MutantsByPromise = {
       tests: ['test/queues/places.test.ts', 'test/promises/engines/places.test.ts'],
     },
   ],
+  'What a plugin asks its caller': [
+    {
+      what: 'an answer need not fit the form',
+      file: 'src/permissions/approvals/form-answer.ts',
+      find: 'if (faults.length > 0) throw refuse(',
+      replace: 'if (faults.length > 99) throw refuse(',
+      tests: ['test/capabilities/questions.test.ts', 'test/permissions/approvals/form.test.ts'],
+    },
+    {
+      what: 'any caller answers the form of another',
+      file: 'src/permissions/approvals/approval-answerer.ts',
+      find: "if (question.kind === 'ask' && (isOwn || by.role === 'admin')) return { may: true };",
+      replace: "if (question.kind === 'ask') return { may: true };",
+      tests: ['test/permissions/approvals/approval-answerer.test.ts'],
+    },
+  ],
+  'A prompt or a resource is called as a tool is': [
+    {
+      what: 'prompts and resources are there whatever the list of a key says',
+      file: 'src/tools/visible-tools.ts',
+      find: 'return seesTool(caller, { ...entry, name: entry.offering.name });',
+      replace: 'return caller !== undefined && entry !== undefined;',
+      tests: ['test/operations/handlers/offerings.test.ts'],
+    },
+    {
+      what: 'an address may have a scheme that programs run',
+      file: 'src/units/uri-template.ts',
+      find: 'if (misreadSchemes.has(scheme)) return',
+      replace: "if (scheme === 'none') return",
+      tests: ['test/units/uri-template.test.ts'],
+    },
+  ],
   'Secrets, limits, questions, revocations, audits and recordings': [
     {
       what: 'callers share what they store, on every engine',

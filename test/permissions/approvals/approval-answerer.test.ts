@@ -71,6 +71,14 @@ describe('decideAnswerer', () => {
     expect(decide({ ...question, caller: 'key_c' }, admin)).toEqual({ may: true });
   });
 
+  it('lets whoever caused a form fill it in, and admins, and nobody else', () => {
+    const form: Question = { kind: 'ask', caller: 'key_a' };
+    const key: Answerer = { id: 'key_a', role: 'caller', mayAnswer: false, isPerson: false };
+    expect(decide(form, key)).toEqual({ may: true });
+    expect(decide(form, { ...key, id: 'key_b' })).toEqual({ may: false, unseen: true });
+    expect(decide(form, { ...key, id: 'key_b', role: 'admin' })).toEqual({ may: true });
+  });
+
   it('says why, where the answerer may know of the question', () => {
     const own: Question = { kind: 'call', caller: 'key_a' };
     const key: Answerer = { id: 'key_a', role: 'caller', mayAnswer: false, isPerson: true };
