@@ -257,6 +257,22 @@ describe('a stream in another format', () => {
   });
 });
 
+describe('the id that a client is told', () => {
+  it.each(names)('can be another than that of the answer, in %s', (name) => {
+    const answer = { id: 'theirs', model: 'm', parts: [], stop: { kind: 'end' as const } };
+    const context = { id: 'resp_ours' };
+    const whole = JSON.stringify(wireFormats[name].writeAnswer(answer, context).value);
+    const writer = wireFormats[name].createStreamWriter(context);
+    const streamed = eventsOfAnswer(answer)
+      .map((event) => writer.write(event))
+      .join('');
+    for (const text of [whole, streamed]) {
+      expect(text).toContain('"resp_ours"');
+      expect(text).not.toContain('theirs');
+    }
+  });
+});
+
 describe('a stream that fails', () => {
   it.each([
     [

@@ -8,7 +8,7 @@ import { compact, countIn, objectIn, textIn } from '../json-fields.ts';
 import { createLosses } from '../losses.ts';
 import { nameReaderOf, namerOf } from '../stream-reading.ts';
 import { fitCall } from '../tool-declarations.ts';
-import type { ReadOptions, Written } from '../wire-format.ts';
+import type { AnswerContext, ReadOptions, Written } from '../wire-format.ts';
 import { readBlocks, writeBlocks } from './blocks.ts';
 
 const format = 'anthropic';
@@ -96,11 +96,11 @@ export function writeMessagesUsage(usage: TokenUsage | undefined): JsonObject {
 }
 
 /** Writes a `message`. */
-export function writeMessagesAnswer(answer: ConversationAnswer): Written<JsonObject> {
+export function writeMessagesAnswer(answer: ConversationAnswer, context: AnswerContext = {}): Written<JsonObject> {
   const losses = createLosses(format);
   losses.noteKept(answer, 'answer');
   const value = compact({
-    id: answer.id,
+    id: context.id ?? answer.id,
     type: 'message',
     role: 'assistant',
     model: answer.model,

@@ -7,7 +7,7 @@ import { serverSentEvent } from '../event-source.ts';
 import { objectIn, textIn } from '../json-fields.ts';
 import { createLosses } from '../losses.ts';
 import { createSummarySeparator } from '../summaries.ts';
-import type { StreamWriter } from '../wire-format.ts';
+import type { AnswerContext, StreamWriter } from '../wire-format.ts';
 import { writeMessagesStop, writeMessagesUsage } from './answer.ts';
 import { writeBlock } from './blocks.ts';
 import { writeMessagesFailure } from './failure.ts';
@@ -23,7 +23,7 @@ interface WaitingPart {
 }
 
 /** Writes the events of a message. */
-export function createMessagesStreamWriter(): StreamWriter {
+export function createMessagesStreamWriter(context: AnswerContext = {}): StreamWriter {
   const losses = createLosses(format);
   const separate = createSummarySeparator();
   const parts = new Map<number, WaitingPart>();
@@ -91,7 +91,7 @@ export function createMessagesStreamWriter(): StreamWriter {
       switch (event.type) {
         case 'answer-start': {
           losses.noteKept(event, 'answer');
-          const head = { id: event.id, type: 'message', role: 'assistant', model: event.model, content: [] };
+          const head = { id: context.id ?? event.id, type: 'message', role: 'assistant', model: event.model, content: [] };
           const open = { stop_reason: null, stop_sequence: null, usage: writeMessagesUsage(event.usage) };
           return serverSentEvent(
             { type: 'message_start', message: { ...head, ...open, ...keptOf(event, format) } },

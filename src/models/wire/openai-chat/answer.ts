@@ -131,7 +131,7 @@ export function writeChatAnswer(answer: ConversationAnswer, context: AnswerConte
   const { choice, message, ...rest } = keptOf(answer, format);
   const fields = writeAssistantParts(answer.parts, losses);
   const value = compact({
-    id: answer.id,
+    id: context.id ?? answer.id,
     object: 'chat.completion',
     created: context.createdAt ?? Math.floor(Date.now() / 1000),
     model: answer.model,

@@ -3,6 +3,7 @@ import { keep, keptOf } from '../../../conversation/conversation.ts';
 import { compact, describeWrong, known, objectIn, onlyText, requireObject, textIn } from '../json-fields.ts';
 import type { Losses } from '../losses.ts';
 import { idOfSource, sourceOfUrl, urlOfSource } from '../media.ts';
+import { readInputAudio, writeInputAudio } from '../openai-shapes.ts';
 
 const format = 'openai-chat';
 
@@ -32,10 +33,8 @@ function readPart(value: JsonObject): Part {
   }
   if (type === 'input_audio') {
     const { input_audio, ...rest } = fields;
-    const { data, format: encoding } = objectIn(input_audio);
-    if (typeof data !== 'string') return { type: 'native', format, value };
-    const mediaType = encoding === 'mp3' ? 'audio/mpeg' : `audio/${textIn(encoding) ?? 'wav'}`;
-    return { type: 'audio', source: { kind: 'data', mediaType, data }, ...keep(format, rest) };
+    const source = readInputAudio(input_audio);
+    return source === undefined ? { type: 'native', format, value } : { type: 'audio', source, ...keep(format, rest) };
   }
   if (type === 'file') {
     const { file, ...rest } = fields;
@@ -84,8 +83,7 @@ function writePart(part: Part, losses: Losses): JsonObject[] {
         losses.note('Audio by its URL or id');
         return [];
       }
-      const encoding = part.source.mediaType === 'audio/mpeg' ? 'mp3' : part.source.mediaType.replace(/^audio\/(x-)?/, '');
-      return [{ type: 'input_audio', input_audio: { data: part.source.data, format: encoding }, ...rest }];
+      return [{ type: 'input_audio', input_audio: writeInputAudio(part.source), ...rest }];
     }
     case 'file': {
       const file_id = idOfSource(part.source, format);

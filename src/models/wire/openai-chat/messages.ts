@@ -4,6 +4,7 @@ import type { ConversationRequest } from '../../../conversation/request.ts';
 import { freeTextArguments, readToolArguments } from '../../../conversation/tool-arguments.ts';
 import { compact, describeWrong, objectIn, objectsIn, textIn } from '../json-fields.ts';
 import type { Losses } from '../losses.ts';
+import { argumentsText } from '../openai-shapes.ts';
 import { sealAs, unseal } from '../seals.ts';
 import { shownReasoning } from '../summaries.ts';
 import { readChatContent, writeChatContent } from './content.ts';
@@ -86,12 +87,6 @@ export function readChatCall(call: JsonObject, readName: (name: string) => strin
     ...(sealed && { sealed }),
     ...keep(format, others),
   };
-}
-
-/** Some servers send the object itself instead of its text. */
-export function argumentsText(value: unknown): string {
-  if (typeof value === 'string') return value;
-  return value === undefined || value === null ? '' : JSON.stringify(value);
 }
 
 /** Where Google's servers with this format put the signature of a call. */

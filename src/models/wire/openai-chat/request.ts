@@ -15,6 +15,7 @@ import {
   textIn,
 } from '../json-fields.ts';
 import { createLosses, type Losses } from '../losses.ts';
+import { readShape, writeShape } from '../openai-shapes.ts';
 import { fitForProvider } from '../provider-request.ts';
 import { freeTextSchema, writeNativeTools } from '../tool-declarations.ts';
 import type { WireRequest, Written } from '../wire-format.ts';
@@ -33,7 +34,8 @@ export function readChatRequest(given: unknown): ConversationRequest {
   const declared = [...objectsIn(tools), ...objectsIn(functions).map((value) => ({ type: 'function', function: value }))];
   const isDeclaration = ({ type }: JsonObject) => type === 'function' || type === 'custom';
   const choice = readChoice(tool_choice) ?? readChoice(function_call);
-  const shape = readShape(response_format);
+  const { type: shapeType, json_schema } = objectIn(response_format);
+  const shape = readShape(shapeType, json_schema);
   const unread = compact({
     ...rest,
     tool_choice: choice === undefined ? (tool_choice ?? undefined) : undefined,
@@ -97,16 +99,6 @@ function readChoice(choice: unknown): ToolChoice | undefined {
   return name === undefined ? undefined : { kind: 'tool', name };
 }
 
-function readShape(given: unknown): ResponseShape | undefined {
-  const { type, json_schema } = objectIn(given);
-  if (type === 'text') return { kind: 'text' };
-  if (type === 'json_object') return { kind: 'json' };
-  if (type !== 'json_schema') return undefined;
-  const { name, schema, strict, description } = objectIn(json_schema);
-  const facts = { name: textIn(name), description: textIn(description), isStrict: flagIn(strict) };
-  return { kind: 'json-schema', schema: objectIn(schema), ...known(facts) };
-}
-
 /** Writes a request for `POST /chat/completions`. */
 export function writeChatRequest(asked: ConversationRequest): Written<WireRequest> {
   const request = fitForProvider(asked, { maxIdChars: 40 });
@@ -132,7 +124,7 @@ export function writeChatRequest(asked: ConversationRequest): Written<WireReques
     presence_penalty: sampling.presencePenalty,
     stop: sampling.stopSequences,
     [isNewer ? 'max_completion_tokens' : 'max_tokens']: request.maxTokens,
-    response_format: responseShape && writeShape(responseShape),
+    response_format: responseShape && writeFormat(responseShape),
     reasoning_effort: reasoning?.effort,
     metadata: request.metadata,
     user: request.endUser,
@@ -167,9 +159,7 @@ function writeChoice({ toolChoice: choice, tools }: ConversationRequest, losses:
   return { type: 'allowed_tools', allowed_tools: { mode: choice.mode, tools: choice.names.map(refer) } };
 }
 
-function writeShape(shape: ResponseShape): JsonObject {
-  if (shape.kind === 'text') return { type: 'text' };
-  if (shape.kind === 'json') return { type: 'json_object' };
-  const { name = 'answer', schema, isStrict: strict, description } = shape;
-  return { type: 'json_schema', json_schema: compact({ name, description, schema, strict }) };
+function writeFormat(shape: ResponseShape): JsonObject {
+  const { type, about } = writeShape(shape);
+  return about === undefined ? { type } : { type, json_schema: about };
 }

@@ -4,10 +4,11 @@ import type { JsonObject } from '../../../conversation/conversation.ts';
 import { keep } from '../../../conversation/conversation.ts';
 import { compact, listIn, nonEmpty, objectIn, objectsIn, textIn } from '../json-fields.ts';
 import { readOpenaiFailure } from '../openai-failure.ts';
+import { argumentsText } from '../openai-shapes.ts';
 import { builderFor, createReading, nameReaderOf } from '../stream-reading.ts';
 import type { ReadOptions, StreamReader } from '../wire-format.ts';
 import { readAnswerMessage, readChatStop, readChatUsage } from './answer.ts';
-import { argumentsText, markField, readCallSeal } from './messages.ts';
+import { markField, readCallSeal } from './messages.ts';
 
 const format = 'openai-chat';
 

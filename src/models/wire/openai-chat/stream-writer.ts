@@ -87,7 +87,7 @@ export function createChatStreamWriter(context: AnswerContext = {}): StreamWrite
       switch (event.type) {
         case 'answer-start':
           losses.noteKept(event, 'answer');
-          head = { ...head, id: event.id, model: event.model, ...withoutWhole(keptOf(event, format)) };
+          head = { ...head, id: context.id ?? event.id, model: event.model, ...withoutWhole(keptOf(event, format)) };
           return piece({ role: 'assistant', content: '' });
         case 'part-start':
           return startPart(event.index, event.part);

@@ -1,8 +1,9 @@
 import type { JsonObject, Part } from '../../../conversation/conversation.ts';
 import { keep, keptOf } from '../../../conversation/conversation.ts';
-import { compact, describeWrong, known, objectIn, requireObject, textIn } from '../json-fields.ts';
+import { compact, describeWrong, known, requireObject, textIn } from '../json-fields.ts';
 import type { Losses } from '../losses.ts';
 import { idOfSource, sourceOfUrl, urlOfSource } from '../media.ts';
+import { readInputAudio, writeInputAudio } from '../openai-shapes.ts';
 
 const format = 'openai-responses';
 
@@ -51,10 +52,9 @@ export function readContentPart(value: JsonObject): Part {
       return { type: 'native', format, value };
     }
     case 'input_audio': {
-      const { data, format: encoding } = objectIn(fields.input_audio);
-      if (typeof data !== 'string') return { type: 'native', format, value };
-      const mediaType = encoding === 'mp3' ? 'audio/mpeg' : `audio/${textIn(encoding) ?? 'wav'}`;
-      return { type: 'audio', source: { kind: 'data', mediaType, data } };
+      const { input_audio, ...rest } = fields;
+      const source = readInputAudio(input_audio);
+      return source === undefined ? { type: 'native', format, value } : { type: 'audio', source, ...keep(format, rest) };
     }
     default:
       return { type: 'native', format, value };
@@ -97,8 +97,7 @@ export function writeContentPart(part: Part, isOutput: boolean, losses: Losses):
     }
     case 'audio': {
       if (part.source.kind === 'data' && !isOutput) {
-        const encoding = part.source.mediaType === 'audio/mpeg' ? 'mp3' : part.source.mediaType.replace(/^audio\/(x-)?/, '');
-        return { type: 'input_audio', input_audio: { data: part.source.data, format: encoding } };
+        return { type: 'input_audio', input_audio: writeInputAudio(part.source), ...rest };
       }
       losses.note('Audio');
       return part.transcript === undefined ? undefined : { type: isOutput ? 'output_text' : 'input_text', text: part.transcript };

@@ -3,6 +3,7 @@ import { keep, keptOf } from '../../../conversation/conversation.ts';
 import { freeTextArguments, readToolArguments } from '../../../conversation/tool-arguments.ts';
 import { compact, known, objectIn, objectsIn, onlyText, textIn } from '../json-fields.ts';
 import type { Losses } from '../losses.ts';
+import { argumentsText } from '../openai-shapes.ts';
 import { sealAs, unseal } from '../seals.ts';
 import { readContentPart, readResponsesContent, writeContentPart } from './content.ts';
 
@@ -87,12 +88,6 @@ function readReasoning({ summary, content, encrypted_content, ...rest }: JsonObj
     ...(sealed && { sealed }),
     ...keep(format, rest),
   };
-}
-
-/** Some servers send the object itself instead of its text. */
-function argumentsText(value: unknown): string {
-  if (typeof value === 'string') return value;
-  return value === undefined || value === null ? '' : JSON.stringify(value);
 }
 
 /** Whether two parts stand in the same message item. */

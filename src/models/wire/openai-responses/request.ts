@@ -16,6 +16,7 @@ import {
   textIn,
 } from '../json-fields.ts';
 import { createLosses, type Losses } from '../losses.ts';
+import { readShape, writeShape } from '../openai-shapes.ts';
 import { fitForProvider } from '../provider-request.ts';
 import { freeTextSchema, writeNativeTools } from '../tool-declarations.ts';
 import type { WireRequest, Written } from '../wire-format.ts';
@@ -38,7 +39,7 @@ export function readResponsesRequest(given: unknown): ConversationRequest {
   const isDeclaration = ({ type }: JsonObject) => type === 'function' || type === 'custom';
   const unread = compact({
     ...rest,
-    text: nonEmpty(compact({ ...aboutText, format: readShape(objectIn(shape)) === undefined ? shape : undefined })),
+    text: nonEmpty(compact({ ...aboutText, format: readShape(objectIn(shape).type, shape) === undefined ? shape : undefined })),
     tool_choice: choice === undefined ? (tool_choice ?? undefined) : undefined,
   });
   return {
@@ -52,7 +53,7 @@ export function readResponsesRequest(given: unknown): ConversationRequest {
     ...known({
       toolChoice: choice,
       mayCallInParallel: flagIn(parallel_tool_calls),
-      responseShape: readShape(objectIn(shape)),
+      responseShape: readShape(objectIn(shape).type, shape),
       reasoning: Object.keys(wish).length === 0 ? undefined : wish,
       maxTokens: numberIn(max_output_tokens),
       metadata: metadata === undefined || metadata === null ? undefined : objectIn(metadata),
@@ -122,14 +123,6 @@ function readChoice(choice: unknown): ToolChoice | undefined {
     return { kind: 'some', names: names.flatMap((one) => one ?? []), mode: mode === 'required' ? 'required' : 'auto' };
   }
   return (type === 'function' || type === 'custom') && typeof name === 'string' ? { kind: 'tool', name } : undefined;
-}
-
-function readShape({ type, name, schema, strict, description }: JsonObject): ResponseShape | undefined {
-  if (type === 'text') return { kind: 'text' };
-  if (type === 'json_object') return { kind: 'json' };
-  if (type !== 'json_schema') return undefined;
-  const facts = { name: textIn(name), description: textIn(description), isStrict: flagIn(strict) };
-  return { kind: 'json-schema', schema: objectIn(schema), ...known(facts) };
 }
 
 /** Writes a request for `POST /responses`. */
@@ -218,10 +211,8 @@ function writeText(shape: ResponseShape | undefined, own: JsonObject): JsonObjec
 
 /** Writes the shape that an answer is to have. */
 export function writeResponsesShape(shape: ResponseShape): JsonObject {
-  if (shape.kind === 'text') return { type: 'text' };
-  if (shape.kind === 'json') return { type: 'json_object' };
-  const { name = 'answer', schema, isStrict: strict, description } = shape;
-  return compact({ type: 'json_schema', name, description, schema, strict });
+  const { type, about } = writeShape(shape);
+  return { type, ...about };
 }
 
 function writeReasoning({ reasoning: wish, kept }: ConversationRequest, own: JsonObject): JsonObject | undefined {
