@@ -149,7 +149,7 @@ function readRootsQuestion(_request: BorderRequest, { clientCan = [] }: Capabili
 
 function refuseClient(member: string, lacks: string, fix: string): HotcellError {
   const told = `context.client.${member} is not possible in this call: its client has ${lacks}.`;
-  return new HotcellError('not-supported', told, { fix });
+  return new HotcellError('client-cannot', told, { fix });
 }
 
 function showContent({ status, content = {} }: Approval): unknown {

@@ -73,6 +73,11 @@ export const errorCatalog = {
   },
   'queue-full': { title: 'Queue is full', fix: 'Wait for running calls to end, then try again.', status: 429 },
   internal: { title: 'Fault in the daemon', fix: 'Look for the id in the log of the daemon.', status: 500 },
+  'client-cannot': {
+    title: 'Client cannot be asked',
+    fix: 'Call the tool from a client that can, such as an MCP client with the ability that it names.',
+    status: 501,
+  },
   'not-supported': { title: 'Not supported here', fix: 'See hotcell docs plugin-format for what is supported.', status: 501 },
   'tools-disabled': {
     title: 'Tools are switched off',

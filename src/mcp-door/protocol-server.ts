@@ -1,11 +1,18 @@
-import { type CallToolResult, type InputRequiredResult, type RequestStateCodec, Server } from '@modelcontextprotocol/server';
+import {
+  type CallToolResult,
+  type InputRequiredResult,
+  MissingRequiredClientCapabilityError,
+  type RequestStateCodec,
+  Server,
+  type ServerContext,
+} from '@modelcontextprotocol/server';
 import type { Logger } from 'pino';
 import type { Caller } from '../callers/caller.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import type { Ask } from '../operations/ask.ts';
 import { toolContracts } from '../operations/contracts/tools.ts';
 import { readAbilities, tasksExtension } from './client-abilities.ts';
-import { sayFailure, toToolResult } from './content.ts';
+import { type Ended, sayFailure, toToolResult } from './content.ts';
 import { sayElsewhere } from './elsewhere.ts';
 import { registerOffers } from './offer-handlers.ts';
 import { toProtocolError } from './protocol-error.ts';
@@ -90,6 +97,7 @@ export function createProtocolServer(parts: ServerParts, client: ServedClient): 
     if ('content' in outcome) return outcome;
     if (outcome.kind === 'input') return outcome.result;
     if (outcome.kind === 'elsewhere') return sayElsewhere(outcome.questions);
+    if (outcome.kind === 'ended') requireAbility(outcome.ended, ctx);
     if (outcome.kind === 'ended') return server.projectCallToolResult(toToolResult(outcome.ended, view?.output), view?.output);
     const task = await createTask(outcome.executionId, { ask, can, context: { caller, signal: ctx.mcpReq.signal } });
     return { content: [], ...task };
@@ -104,4 +112,16 @@ function refuseCall(error: unknown): CallToolResult {
   if (!(error instanceof HotcellError)) throw error;
   if (error.code === 'tool-unknown') throw toProtocolError(error);
   return { isError: true, content: [{ type: 'text', text: sayFailure({ status: 'error', error }) }] };
+}
+
+/** How a plugin's own words begin where it did not catch that its client cannot be asked. */
+const lacking = /^context\.client\.(createMessage|listRoots) is not possible/;
+
+/** Clients of the era without sessions say with every request what they can: what lacked is told in the words of the protocol. */
+function requireAbility({ error }: Ended, { mcpReq }: ServerContext): void {
+  const [, member] = lacking.exec(error?.message ?? '') ?? [];
+  if (member === undefined || mcpReq.envelope === undefined) return;
+  throw new MissingRequiredClientCapabilityError({
+    requiredCapabilities: member === 'listRoots' ? { roots: {} } : { sampling: {} },
+  });
 }

@@ -43,18 +43,13 @@ export function toInputRequests(questions: readonly ClientQuestion[]): InputRequ
   return Object.fromEntries(questions.map(({ key, request }) => [key, request]));
 }
 
-/** It asks the caller for something that its call needs; all others ask whether something may happen. */
-export function isForm({ kind }: { readonly kind: string }): boolean {
-  return kind === 'ask';
-}
-
 function keyOf({ id, kind, details }: ApprovalView): string {
-  return isForm({ kind }) && typeof details.name === 'string' ? details.name : id;
+  return kind === 'ask' && typeof details.name === 'string' ? details.name : id;
 }
 
 function toRequest(approval: ApprovalView, can: ClientAbilities): InputRequest | undefined {
   if (approval.mayAnswer !== 'yes') return undefined;
-  if (isForm(approval)) return toForm(approval, can);
+  if (approval.kind === 'ask') return toForm(approval, can);
   const message = sayQuestion(approval);
   if (!can.form || message === undefined) return undefined;
   return inputRequired.elicit({
@@ -117,18 +112,18 @@ function readAnswer(
   key: string,
 ): Answer | undefined {
   const view = inputResponse(responses, key);
-  if (isForm({ kind }) && details.method === 'sampling/createMessage') {
+  if (kind === 'ask' && details.method === 'sampling/createMessage') {
     if (view.kind !== 'sampling') throw refuse(key, 'a message of a model');
     return { answer: 'approve', content: { ...view.result } };
   }
-  if (isForm({ kind }) && details.method === 'roots/list') {
+  if (kind === 'ask' && details.method === 'roots/list') {
     if (view.kind !== 'roots') throw refuse(key, 'a list of roots');
     return { answer: 'approve', content: { roots: view.roots } };
   }
   if (view.kind !== 'elicit') throw refuse(key, 'an answer with an action');
   if (view.action === 'cancel') return undefined;
   if (view.action === 'decline') return { answer: 'deny' };
-  if (isForm({ kind })) return { answer: 'approve', content: view.content ?? {} };
+  if (kind === 'ask') return { answer: 'approve', content: view.content ?? {} };
   if (typeof view.content?.allow !== 'boolean') throw refuse(key, '{"allow": true or false}');
   return { answer: view.content.allow ? 'approve' : 'deny' };
 }

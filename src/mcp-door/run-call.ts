@@ -6,6 +6,7 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server';
 import type { Caller } from '../callers/caller.ts';
+import type { ClientAbility } from '../calls/call-types.ts';
 import type { Ask } from '../operations/ask.ts';
 import { type ApprovalView, approvalContracts } from '../operations/contracts/approvals.ts';
 import { executionContracts } from '../operations/contracts/executions.ts';
@@ -14,7 +15,7 @@ import { CallWatch } from './call-watch.ts';
 import type { ClientAbilities } from './client-abilities.ts';
 import { tellClient } from './client-news.ts';
 import type { Ended } from './content.ts';
-import { answerQuestions, isForm, sortQuestions, toInputRequests } from './questions.ts';
+import { answerQuestions, sortQuestions, toInputRequests } from './questions.ts';
 import { hashRequest, type RequestState, readState } from './request-state.ts';
 import type { WaitingCalls } from './waiting-calls.ts';
 
@@ -69,6 +70,7 @@ export async function runCall(parts: CallParts, requested: RequestedCall, ctx: S
     signal: left.signal,
     cancelSignal: cancelled.signal,
     stream: watch,
+    clientCan: listAbilities(can),
   };
   const used = new Set<string>();
   const request = hashRequest(requested.method, requested.name, requested.args);
@@ -89,7 +91,7 @@ export async function runCall(parts: CallParts, requested: RequestedCall, ctx: S
       const { askable, elsewhere } = await sort(step.questions);
       if (await answerGiven(askable)) continue;
       if (askable.length > 0) {
-        if (can.tasks && askable.some(({ approval }) => !isForm(approval))) return { kind: 'task', executionId };
+        if (can.tasks && askable.some(({ approval }) => approval.kind !== 'ask')) return { kind: 'task', executionId };
         const questions = Object.fromEntries(askable.map(({ key, approval }) => [key, approval.id]));
         const requestState = await parts.seal({ executionId, request, questions }, ctx);
         return { kind: 'input', result: inputRequired({ inputRequests: toInputRequests(askable), requestState }) };
@@ -132,7 +134,9 @@ export async function runCall(parts: CallParts, requested: RequestedCall, ctx: S
   async function answerGiven(askable: Awaited<ReturnType<typeof sort>>['askable']): Promise<boolean> {
     const given = mcpReq.inputResponses ?? {};
     if (mcpReq.requestState() !== undefined) return false;
-    const answered = askable.filter(({ approval, key }) => isForm(approval) && Object.hasOwn(given, key) && !used.has(key));
+    const answered = askable.filter(
+      ({ approval, key }) => approval.kind === 'ask' && Object.hasOwn(given, key) && !used.has(key),
+    );
     for (const { key } of answered) used.add(key);
     await answerQuestions(answered, given, { ask, context });
     return answered.length > 0;
@@ -141,4 +145,8 @@ export async function runCall(parts: CallParts, requested: RequestedCall, ctx: S
   function sort(ids: readonly string[]) {
     return sortQuestions(ids, { ask, context, can });
   }
+}
+
+function listAbilities({ form, sampling, roots }: ClientAbilities): ClientAbility[] {
+  return [...(form ? ['form' as const] : []), ...(sampling ? ['sampling' as const] : []), ...(roots ? ['roots' as const] : [])];
 }

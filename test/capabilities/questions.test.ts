@@ -211,7 +211,7 @@ describe('context.client', () => {
   it('is refused at once where the client cannot', async () => {
     expect(await invoke('tools.call', { ref: 'client', arguments: { text: 'x' } }, ann)).toMatchObject({
       status: 'error',
-      error: { code: 'not-supported', message: expect.stringContaining('context.client.listRoots is not possible') },
+      error: { code: 'client-cannot', message: expect.stringContaining('context.client.listRoots is not possible') },
     });
     const { answer, question } = callAsking('client', { text: 'x' }, ann, { clientCan: ['roots'] });
     await invoke('approvals.answer', { id: await question(), answer: 'approve', content: { roots: [] } }, ann);
