@@ -38,7 +38,6 @@ export interface TaskParts {
 type TaskStatus = 'working' | 'input_required' | 'completed' | 'failed' | 'cancelled';
 
 const taskParams = z.looseObject({ taskId: z.string().min(1).max(128) });
-const updateParams = taskParams.extend({ inputResponses: z.record(z.string(), z.unknown()) });
 
 /** Serves the methods of the extension to clients that declare it; every execution of the caller can be looked after. */
 export function registerTasks(server: Server, { ask, caller }: { readonly ask: Ask; readonly caller: Caller }): void {
@@ -60,11 +59,12 @@ export function registerTasks(server: Server, { ask, caller }: { readonly ask: A
       ...(status === 'failed' ? { error: { code: ProtocolErrorCode.InternalError, message: sayFailure(execution) } } : {}),
     };
   });
-  server.setRequestHandler('tasks/update', { params: updateParams }, async ({ taskId, inputResponses }, ctx) => {
+  server.setRequestHandler('tasks/update', { params: taskParams }, async ({ taskId }, ctx) => {
     const parts = partsOf(ctx);
     const { questions } = await orUnknown(() => readTask(taskId, parts));
     const { askable } = await sortQuestions(questions, parts);
-    await answerQuestions(askable, inputResponses, parts);
+    // The library takes them out of the parameters, as it does for calls.
+    await answerQuestions(askable, ctx.mcpReq.inputResponses ?? {}, parts);
     return {};
   });
   server.setRequestHandler('tasks/cancel', { params: taskParams }, async ({ taskId }, ctx) => {
