@@ -47,6 +47,8 @@ export interface ToolDefinition<Parameters = unknown> {
   readonly mode?: 'on' | 'off' | 'auto';
   /** `person`: for admins only. `both`: a person lets every call begin. */
   readonly who?: 'model' | 'person' | 'both';
+  /** For MCP clients that have tasks: `required` takes no other clients, `never` always answers at once. */
+  readonly task?: 'required' | 'never';
   readonly timeoutMs?: number;
   readonly retries?: number;
   readonly idempotent?: boolean;

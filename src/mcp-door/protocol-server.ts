@@ -18,7 +18,7 @@ import { registerOffers } from './offer-handlers.ts';
 import { toProtocolError } from './protocol-error.ts';
 import type { RequestState } from './request-state.ts';
 import { runCall } from './run-call.ts';
-import { createTask, registerTasks } from './tasks.ts';
+import { createTask, lacksTasks, registerTasks } from './tasks.ts';
 import type { ToolBooks } from './tool-book.ts';
 import { describeTool } from './tool-list.ts';
 import type { WaitingCalls } from './waiting-calls.ts';
@@ -78,7 +78,9 @@ export function createProtocolServer(parts: ServerParts, client: ServedClient): 
   server.setRequestHandler('tools/call', async ({ params }, ctx): Promise<CallToolResult | InputRequiredResult> => {
     const view = (await books.read(caller)).find(params.name);
     const ref = view?.name ?? params.name;
-    const can = readAbilities(server, ctx);
+    const said = readAbilities(server, ctx);
+    if (view?.task === 'required' && !said.tasks) throw lacksTasks();
+    const can = view?.task === 'never' ? { ...said, tasks: false } : said;
     const outcome = await runCall(
       { ...callParts, can },
       {

@@ -43,8 +43,7 @@ const taskParams = z.looseObject({ taskId: z.string().min(1).max(128) });
 export function registerTasks(server: Server, { ask, caller }: { readonly ask: Ask; readonly caller: Caller }): void {
   function partsOf(ctx: ServerContext): TaskParts {
     const can = readAbilities(server, ctx);
-    if (!can.tasks)
-      throw new MissingRequiredClientCapabilityError({ requiredCapabilities: { extensions: { [tasksExtension]: {} } } });
+    if (!can.tasks) throw lacksTasks();
     return { ask, can, context: { caller, signal: ctx.mcpReq.signal } };
   }
 
@@ -72,6 +71,11 @@ export function registerTasks(server: Server, { ask, caller }: { readonly ask: A
     await orUnknown(() => ask(executionContracts.cancel, { id: taskId }, context));
     return {};
   });
+}
+
+/** The refusal of what is for clients that have tasks. */
+export function lacksTasks(): MissingRequiredClientCapabilityError {
+  return new MissingRequiredClientCapabilityError({ requiredCapabilities: { extensions: { [tasksExtension]: {} } } });
 }
 
 async function readTask(

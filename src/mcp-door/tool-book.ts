@@ -35,7 +35,7 @@ export function createToolBooks(ask: Ask): ToolBooks {
     let cursor: string | undefined;
     do {
       const page = await ask(toolContracts.list, { limit: pageSize, ...(cursor === undefined ? {} : { cursor }) }, context);
-      for (const view of page.items) if (isServed(view, views.get(view.name))) views.set(view.name, view);
+      for (const view of page.items) if (isServed(view, caller.role, views.get(view.name))) views.set(view.name, view);
       cursor = page.next;
     } while (cursor !== undefined);
     const tools = [...views.values()].map((view) => ({ name: encodeToolName(view.name), view }));
@@ -60,8 +60,13 @@ export function createToolBooks(ask: Ask): ToolBooks {
 }
 
 /** Of several versions the one that the bare name means is offered. */
-function isServed({ mode, byVersionOnly, version }: ToolView, other: ToolView | undefined): boolean {
-  if (mode === 'off' || byVersionOnly !== undefined) return false;
+function isServed(
+  { mode, who, flags, byVersionOnly, version }: ToolView,
+  role: Caller['role'],
+  other: ToolView | undefined,
+): boolean {
+  if (mode === 'off' || who === 'person' || byVersionOnly !== undefined) return false;
+  if (role !== 'admin' && flags.includes('isElevated')) return false;
   return other === undefined || isBefore(other.version, version);
 }
 

@@ -27,6 +27,8 @@ export interface ToolManifest {
   readonly mode: ToolMode;
   /** Who uses it; `model` when absent. Of `both` a person lets every call begin, `person` is for admins only. */
   readonly who?: ToolUsers;
+  /** For clients that have tasks: always as one, or never; when absent a call that takes long becomes one. */
+  readonly task?: 'required' | 'never';
   readonly timeoutMs?: number;
   readonly retries: number;
   readonly idempotent: boolean;

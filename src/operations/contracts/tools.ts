@@ -43,6 +43,7 @@ export const toolView = Type.Object({
     { repeats: Type.Integer(), followUps: Type.Integer(), renewals: Type.Integer() },
     { description: 'How long a model may go on by itself with this tool at hand.' },
   ),
+  task: Type.Optional(Type.Enum(['required', 'never'], { description: 'Whether MCP clients get it as a task.' })),
   timeoutMs: Type.Optional(Type.Number()),
   input: jsonSchema,
   inputSource: Type.String(),

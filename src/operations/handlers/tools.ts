@@ -158,6 +158,7 @@ function describeTool(entry: ToolEntry, caller: Caller, use: ToolUse | undefined
       .map(([flag]) => flag),
     idempotent: manifest.idempotent,
     loopBudget: { ...loopBudgetOf([manifest]) },
+    ...(manifest.task === undefined ? {} : { task: manifest.task }),
     ...(manifest.timeoutMs === undefined ? {} : { timeoutMs: manifest.timeoutMs }),
     input: manifest.input,
     inputSource: manifest.inputSource,

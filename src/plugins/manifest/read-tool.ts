@@ -32,6 +32,7 @@ export const toolKeys = [
   'tags',
   'mode',
   'who',
+  'task',
   'timeoutMs',
   'retries',
   'idempotent',
@@ -71,6 +72,7 @@ export function readTool(node: ManifestNode, context: ToolContext): ToolManifest
     readInteger(from, 'timeoutMs', { min: 1, max: context.limitTable.wallMs.max }),
   );
   const who = inherit(node, context, 'who', (from) => readChoice(from, 'who', ['model', 'person', 'both'] as const));
+  const task = inherit(node, context, 'task', (from) => readChoice(from, 'task', ['required', 'never'] as const));
   return {
     name: context.name,
     handler: context.handler,
@@ -84,6 +86,7 @@ export function readTool(node: ManifestNode, context: ToolContext): ToolManifest
     tags: inherit(node, context, 'tags', readTags) ?? [],
     mode: inherit(node, context, 'mode', (from) => readChoice(from, 'mode', ['on', 'off', 'auto'])) ?? 'on',
     ...(who === undefined ? {} : { who }),
+    ...(task === undefined ? {} : { task }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
     ...readRetries(node, context),
     examples: readExamples(node),

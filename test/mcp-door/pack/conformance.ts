@@ -87,6 +87,9 @@ export default {
           },
         },
         properties: { name: { type: 'string' }, address: { $ref: '#/$defs/address' } },
+        allOf: [{ anyOf: [{ required: ['name'] }, { required: ['address'] }] }],
+        // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+        ...{ if: { required: ['address'] }, then: { required: ['name'] }, else: {} },
         additionalProperties: false,
       },
       handler: (args: object) => args,
@@ -107,6 +110,7 @@ export default {
     },
     failing_job: {
       description: 'Fails after a second.',
+      task: 'required',
       handler: async () => {
         await pause(1000);
         throw new Error('The job failed.');

@@ -180,18 +180,26 @@ export default {
       description: 'Asks after a while.',
       handler: async (_args: object, context: Context) => {
         await pause(600);
-        return show(await context.ask({ name: 'confirm', message: 'Delete it?', schema: confirmForm }));
+        const schema = { type: 'object', properties: { confirm: { type: 'boolean' } }, required: ['confirm'] };
+        return show(await context.ask({ name: 'confirm', message: 'Delete it?', schema }));
       },
     },
     multi_input: {
       description: 'Asks two things after a while.',
       handler: async (_args: object, context: Context) => {
         await pause(600);
-        return JSON.stringify(await Promise.all([askName(context, 'first'), askName(context, 'second')]));
+        const schema = {
+          type: 'object',
+          properties: { name: { type: 'string' }, confirm: { type: 'boolean' } },
+          required: ['name'],
+        };
+        const ask = (name: string) => context.ask({ name, message: 'Who?', schema });
+        return JSON.stringify(await Promise.all([ask('first'), ask('second')]));
       },
     },
     test_tool_with_task: {
       description: 'Asks at once, and takes its time then.',
+      task: 'required',
       handler: async (_args: object, context: Context) => {
         const { content } = await askName(context, 'user_name');
         await pause(1000);
