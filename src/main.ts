@@ -156,7 +156,10 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
   await plugins.start();
   caller.resume(true);
   await mcp.follow();
-  const enginesInUse = new Set(registry.list().map(({ served }) => nameRunner(served.unit.runner)));
+  const enginesInUse = new Set(
+    // The first script of a model may wait for its engine.
+    registry.list().flatMap(({ source, served }) => (source === 'builtin' ? [] : [nameRunner(served.unit.runner)])),
+  );
   for (const engine of Object.values(engines)) if (enginesInUse.has(engine.name)) engine.warm?.();
   grantQuestions.refresh();
   if (options.reread !== undefined) {

@@ -2,8 +2,10 @@ import { createHash } from 'node:crypto';
 import type { CapabilityTable } from '../border/capability.ts';
 import type { Config } from '../config/config-types.ts';
 import type { PermissionSet } from '../config/permission-set.ts';
-import type { HostedTool, HostedUnit } from '../tools/hosted/hosted-types.ts';
+import type { EngineUnit, HostedTool, HostedUnit } from '../tools/hosted/hosted-types.ts';
 import { createCallTool, type ToolDeskParts } from './call-tool.ts';
+import { type CodeParts, createRunCode } from './code/run-code.ts';
+import { createSearchCode } from './code/search-code.ts';
 import { createEvalCode } from './eval-code.ts';
 import { createExecuteCommand } from './execute-command.ts';
 import { createSearchTools } from './search-tools.ts';
@@ -13,6 +15,7 @@ export interface BuiltinParts {
   readonly config: Pick<Config, 'builtins' | 'docker' | 'safeMode'>;
   readonly native: CapabilityTable['native'];
   readonly desk: ToolDeskParts;
+  readonly checker: CodeParts['checker'];
 }
 
 const version = '1.0.0';
@@ -23,19 +26,27 @@ export const builtinPaths = Object.freeze({
   execute_command: 'builtin:execute_command',
   search_tools: 'builtin:search_tools',
   call_tool: 'builtin:call_tool',
+  search_code: 'builtin:search_code',
+  run_code: 'builtin:run_code',
 });
 
 /**
  * The built-ins that are always there and those that the config turns on, each with a name of its own for grants. In safe mode
  * nothing here runs code.
  */
-export function createBuiltins({ config, native, desk }: BuiltinParts): readonly HostedUnit[] {
+export function createBuiltins({ config, native, desk, checker }: BuiltinParts): ReadonlyArray<HostedUnit | EngineUnit> {
   const { builtins, docker, safeMode } = config;
   const always = [createSearchTools(desk), createCallTool(desk)].map((tool) => describeUnit(tool, {}));
   if (safeMode !== 'off') return always;
+  const codeMode = { ...desk, checker, isForAdmins: builtins.codeForAdmins };
+  const scripts = [describeUnit(createSearchCode(codeMode), {}), createRunCode(codeMode)];
   const parts = { native, timeoutMs: docker.timeoutMs };
   const code = [createEvalCode(builtins, parts), createExecuteCommand(builtins, parts)];
-  return [...always, ...code.flatMap((tool) => (tool === undefined ? [] : [describeUnit(tool, { read: ['.'], write: ['.'] })]))];
+  return [
+    ...always,
+    ...scripts,
+    ...code.flatMap((tool) => (tool === undefined ? [] : [describeUnit(tool, { read: ['.'], write: ['.'] })])),
+  ];
 }
 
 function describeUnit(tool: HostedTool, permissions: PermissionSet): HostedUnit {

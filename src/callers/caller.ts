@@ -12,6 +12,7 @@ export const callerRuleFields = {
   ratePerMinute: Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'Calls a minute.' }),
   maxConcurrent: Type.Integer({ minimum: 1, maximum: 100_000, description: 'Calls under way at once.' }),
   mayAnswer: Type.Boolean({ description: 'May answer questions that its own calls asked; never grants.' }),
+  code: Type.Boolean({ description: 'May have scripts run that call its tools: search_code and run_code.' }),
   expiresAtMs: Type.Integer({ minimum: 0, description: 'When the key ends, epoch ms.' }),
 };
 

@@ -76,6 +76,8 @@ export interface CallRequest {
   };
   /** Nothing but the built-in tools of the daemon may run, in it and below it. */
   readonly isBuiltinOnly?: boolean;
+  /** A model chose this tool within another call, whoever made that one: tools for people are none of its choice. */
+  readonly isForModel?: boolean;
   /** One turn of a model: of its calls those that are not marked isParallelSafe run one after the other. */
   readonly turn?: string;
   /** Told the id of the execution before anything happens in it. Must not throw. */

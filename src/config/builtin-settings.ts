@@ -9,6 +9,7 @@ export interface BuiltinSettings {
   readonly execute_command: string;
   readonly who: { readonly eval_code: ToolUsers; readonly execute_command: ToolUsers };
   readonly commandCpus: number;
+  readonly codeForAdmins: boolean;
 }
 
 /** Who uses a tool: of `both` a person lets every call begin, `person` is for admins only. */
@@ -46,6 +47,12 @@ export const builtinProperties = {
       },
       strict,
     ),
+  ),
+  codeForAdmins: Type.Optional(
+    Type.Boolean({
+      default: defaults.codeForAdmins,
+      description: 'Admins have `search_code` and `run_code` by their role; else keys with the rule `code` alone.',
+    }),
   ),
   commandCpus: Type.Optional(
     Type.Number({

@@ -60,6 +60,7 @@ export const defaultSettings = {
     eval_code: { node: '', python: '' },
     execute_command: '',
     who: { eval_code: 'both', execute_command: 'person' },
+    codeForAdmins: false,
     commandCpus: 0.1,
   },
   skills: { images: {} },

@@ -180,7 +180,7 @@ function mergeBuiltins(layers: readonly Settings['builtins'][]): Config['builtin
     return others;
   });
   return {
-    ...mergeSection<Pick<Config['builtins'], 'execute_command' | 'commandCpus'>>(base, flat),
+    ...mergeSection<Pick<Config['builtins'], 'execute_command' | 'commandCpus' | 'codeForAdmins'>>(base, flat),
     eval_code: mergeSection<Config['builtins']['eval_code']>(
       base.eval_code,
       layers.map((layer) => layer?.eval_code),

@@ -32,6 +32,12 @@ export class Deadline {
     return this.#holds === 0 && this.#now() >= this.#atMs;
   }
 
+  /** Lets at most `leftMs` be left. */
+  shorten(leftMs: number): void {
+    const base = this.#holds === 0 ? this.#now() : this.#heldSinceMs;
+    this.#atMs = Math.min(this.#atMs, base + leftMs);
+  }
+
   /** Stops the clock until the returned function is called; holds may overlap. */
   hold(): () => void {
     if (this.#holds++ === 0) this.#heldSinceMs = this.#now();

@@ -12,6 +12,11 @@ export const errorCatalog = {
     fix: 'Compare the arguments with the schema: hotcell tool info NAME.',
     status: 400,
   },
+  'code-invalid': {
+    title: 'Script does not fit the tools',
+    fix: 'Mend it and call run_code again. See what a tool takes with search_code.',
+    status: 400,
+  },
   'body-invalid': {
     title: 'Request body is not valid',
     fix: 'Send what fits the schema in /openapi.json.',

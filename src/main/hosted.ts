@@ -7,6 +7,7 @@ import type { HostedTools } from '../tools/hosted/hosted-tools.ts';
 import { createRegisteredTools, type RegisteredTools } from '../tools/registered/registered-tools.ts';
 import type { ToolRegistry } from '../tools/registry.ts';
 import { seesTool } from '../tools/visible-tools.ts';
+import { createTypeChecker } from '../typescript/checker.ts';
 import type { Consents } from './consents.ts';
 import type { Foundation } from './foundation.ts';
 
@@ -26,7 +27,9 @@ export function openHosted(
 ): { readonly skills: SkillBook; readonly registered: RegisteredTools } {
   const { hosted, capabilities, desk, names, registry, grants, grantQuestions } = needs;
   const { native } = capabilities;
-  for (const unit of createBuiltins({ config, native, desk })) hosted.put(unit);
+  const checker = createTypeChecker();
+  closers.push(() => checker.close());
+  for (const unit of createBuiltins({ config, native, desk, checker })) hosted.put(unit);
   const skills = createSkillBook({ config, native, hosted, grants, onChange: grantQuestions.poke, onFault: logFault });
   closers.push(events.subscribe({ types: ['grant-change'] }, () => skills.regrant()));
   const registered = createRegisteredTools({

@@ -18,6 +18,9 @@ export function seesToolName({ tools, toolOwners }: Pick<Caller, 'tools' | 'tool
  * or keeps one cell for all callers, whatever the list says.
  */
 export function seesTool(caller: Caller, entry: ToolEntry): boolean {
+  const { codeRule } = entry.manifest;
+  if (codeRule !== undefined)
+    return caller.isAnonymous !== true && (caller.code === true || (codeRule.isForAdmins && caller.role === 'admin'));
   // A list names tools of the units that own the names.
   if (caller.tools !== undefined && entry.isSecond) return false;
   if (!seesToolName(caller, entry.name, entry.served.unit.path)) return false;

@@ -29,6 +29,8 @@ export interface ToolManifest {
   readonly who?: ToolUsers;
   /** For clients that have tasks: always as one, or never; when absent a call that takes long becomes one. */
   readonly task?: 'required' | 'never';
+  /** For keys with the rule `code` alone, whatever list of tools they have, and for admins where the config says so. */
+  readonly codeRule?: { readonly isForAdmins: boolean };
   readonly timeoutMs?: number;
   readonly retries: number;
   readonly idempotent: boolean;

@@ -1,4 +1,5 @@
 import type { BorderHost } from '../border/border.ts';
+import type { CapabilityUser } from '../border/capability-user.ts';
 import type { Limits } from '../config/limits.ts';
 import type { PermissionSet } from '../config/permission-set.ts';
 import type { EngineName, Isolation, Program, RunOutcome, RunRequest } from '../engines/engine.ts';
@@ -52,6 +53,11 @@ export interface EngineRunner {
   readonly program: Program;
   /** A `session` or `plugin` cell of an older state hands its JSON state on to the newer one. */
   readonly handsOver: boolean;
+  /**
+   * Makes of the arguments of a call what its guest gets, as JSON. Throws the HotcellError with which the call ends before its guest
+   * begins, or the reason of the signal, which aborts when the call is over.
+   */
+  readonly prepare?: (run: DaemonRun, user: CapabilityUser | undefined, signal: AbortSignal) => Promise<string>;
 }
 
 /** The daemon does it itself: there is no guest, and no other engine for it. */

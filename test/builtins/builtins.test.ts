@@ -220,7 +220,7 @@ describeDocker('execute_command', () => {
 describeDocker('createBuiltins', () => {
   it('turns on nothing that needs an image and has none', async () => {
     const house = await startSmallDaemon({});
-    expect(house.parts.tools.list().map(({ name }) => name)).toEqual(['call_tool', 'search_tools']);
+    expect(house.parts.tools.list().map(({ name }) => name)).toEqual(['call_tool', 'run_code', 'search_code', 'search_tools']);
     await house.close();
   });
 

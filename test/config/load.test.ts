@@ -89,6 +89,7 @@ describe('loadConfig', () => {
       eval_code: { node: 'n:1', python: '' },
       execute_command: '',
       who: { eval_code: 'model', execute_command: 'person' },
+      codeForAdmins: false,
       commandCpus: 0.1,
     });
   });

@@ -84,7 +84,10 @@ interface Examined extends CallArguments {
 export function createAcceptance(parts: AcceptParts): Acceptance {
   const { config, registry, idempotency, dispatcher, switches, now } = parts;
 
-  function findRefusal(entry: ToolEntry, { caller, isBuiltinOnly = false }: CallRequest): Refusal | undefined {
+  function findRefusal(
+    entry: ToolEntry,
+    { caller, isBuiltinOnly = false, isForModel = false }: CallRequest,
+  ): Refusal | undefined {
     return decideAdmission({
       tool: entry.name,
       plugin: entry.plugin,
@@ -97,6 +100,7 @@ export function createAcceptance(parts: AcceptParts): Acceptance {
       flags: entry.manifest.flags,
       who: entry.manifest.who,
       role: caller.role,
+      isForModel,
       isolation: entry.served.unit.manifest.isolation,
       needsEngine: entry.served.unit.manifest.permissions.engine,
       granted: entry.served.granted,

@@ -21,6 +21,7 @@ export interface AdmissionFacts {
   readonly flags: ToolFlags;
   readonly who: ToolManifest['who'] | undefined;
   readonly role: 'admin' | 'caller';
+  readonly isForModel: boolean;
   readonly isolation: Isolation;
   /** Engines that a person must let the plugin have, because it asks for a lower one. */
   readonly needsEngine: PermissionSet['engine'];
@@ -47,6 +48,9 @@ export function decideAdmission(facts: AdmissionFacts): Refusal | undefined {
   if (facts.safeMode !== 'off' && facts.flags.isDangerous) {
     const message = `The tool "${tool}" is marked isDangerous, and safeMode is "${facts.safeMode}".`;
     return { code: 'tool-off', message, fix: 'Set safeMode to "off" in the config and start again.' };
+  }
+  if (facts.isForModel && facts.who === 'person') {
+    return { code: 'forbidden', message: `The tool "${tool}" is for people (who: "person"): no model calls it.` };
   }
   const refusal = facts.role === 'admin' ? undefined : refuseRole(facts);
   if (refusal !== undefined) return refusal;

@@ -1,5 +1,6 @@
 import type { BorderHost } from '../../border/border.ts';
 import type { Limits } from '../../config/limits.ts';
+import { watchDeadline } from '../../engines/deadline.ts';
 import { noUsage, type RunOutcome, type RunRequest } from '../../engines/engine.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import type { DaemonRun, EngineRunner } from '../../units/unit.ts';
@@ -23,8 +24,11 @@ export async function runAttempt(
     if (runner.by === 'daemon') return await runner.run(describeRun(call), host, signal);
     const engine = engines[runner.engine];
     if (engine === undefined) throw new HotcellError('interrupted', `The engine "${runner.engine}" is not there any more.`);
+    if (suspended === undefined) {
+      const prepared = await prepareRun(call, runner, host);
+      return 'status' in prepared ? prepared : await engine.run(prepared, host, signal);
+    }
     const request = describeProgramRun(call, runner);
-    if (suspended === undefined) return await engine.run(request, host, signal);
     if (engine.resume === undefined) throw new HotcellError('interrupted', 'The engine of the tool cannot go on with it.');
     return await engine.resume(request, suspended, host, signal);
   } catch (error) {
@@ -35,7 +39,35 @@ export async function runAttempt(
   }
 }
 
-function endAs({ code, message }: Pick<HotcellError, 'code' | 'message'>, status: 'error' | 'cancelled' = 'error'): RunOutcome {
+/** What the engine is to run, or the end of a call that must not begin. Rejects on a fault of the daemon. */
+async function prepareRun(call: ActiveCall, runner: EngineRunner, host: BorderHost): Promise<RunRequest | RunOutcome> {
+  const request = describeProgramRun(call, runner);
+  if (runner.prepare === undefined) return request;
+  const { signal } = call.controller;
+  const ending = new AbortController();
+  const endWatch = watchDeadline(call.deadline, () => ending.abort());
+  // Nothing is computed here meanwhile: other calls may have its slot.
+  host.waiting?.(true);
+  try {
+    const argumentsJson = await runner.prepare(request, host.user?.(), AbortSignal.any([signal, ending.signal]));
+    return { ...request, argumentsJson };
+  } catch (error) {
+    if (signal.aborted) return endAs({ code: 'cancelled', message: 'The call was cancelled.' }, 'cancelled');
+    if (ending.signal.aborted) {
+      return endAs({ code: 'time-exceeded', message: `The call did not end within ${request.limits.wallMs} ms.` }, 'timeout');
+    }
+    if (!(error instanceof HotcellError)) throw error;
+    return endAs(error, error.code === 'time-exceeded' ? 'timeout' : 'error');
+  } finally {
+    endWatch();
+    host.waiting?.(false);
+  }
+}
+
+function endAs(
+  { code, message }: Pick<HotcellError, 'code' | 'message'>,
+  status: 'error' | 'timeout' | 'cancelled' = 'error',
+): RunOutcome {
   return { status, error: { code, message, frames: [] }, usage: noUsage };
 }
 

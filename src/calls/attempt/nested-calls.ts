@@ -48,6 +48,7 @@ export function createNestedCalls({ find, call, dispatcher }: NestedParts): Nest
         signal,
         ...(parent.request.clientCan !== undefined && { clientCan: parent.request.clientCan }),
         ...(parent.request.isBuiltinOnly === true && { isBuiltinOnly: true }),
+        ...(parent.entry.source === 'builtin' && { isForModel: true }),
         ...(idempotencyKey !== undefined && { idempotencyKey: hideKey(parent.unitPath, idempotencyKey) }),
       };
       // While it waits for its children a call needs no place of its own: else parents could fill all places and wait for ever.

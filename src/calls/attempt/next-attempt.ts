@@ -139,9 +139,9 @@ export function createNextAttempt(parts: {
       if (call.controller.signal.aborted) return over;
       const delayMs = findRetryMs(call, failure);
       if (delayMs !== undefined) return backOff(call, delayMs);
-      const { runner } = call.entry.served.unit;
-      // What the daemon runs itself has no other engine.
-      if (escalation === undefined || runner.by === 'daemon') return over;
+      const { runner, kind } = call.entry.served.unit;
+      // What the daemon brings itself has no other engine.
+      if (escalation === undefined || runner.by === 'daemon' || kind === 'builtin') return over;
       const trouble = findTrouble(call, failure, escalation);
       if (trouble === undefined) return over;
       try {

@@ -32,6 +32,7 @@ const storedFacts = Compile(
       tools: Type.Optional(Type.Array(Type.String())),
       toolOwners: Type.Optional(Type.Record(Type.String(), Type.String())),
       mayAnswer: Type.Optional(Type.Boolean()),
+      code: Type.Optional(Type.Boolean()),
       isAnonymous: Type.Optional(Type.Boolean()),
     }),
     build: Type.Object({ pluginPath: Type.String(), contentHash: Type.String() }),
@@ -49,7 +50,7 @@ const storedFacts = Compile(
 /** Describes a waiting call as it is kept. */
 export function describeParked(call: ActiveCall, waitsFor: ParkedFacts['waitsFor'], argumentsHash?: string): string {
   const { caller, timeoutMs, isBuiltinOnly, clientCan } = call.request;
-  const { id, role, tools, toolOwners, mayAnswer, isAnonymous } = caller;
+  const { id, role, tools, toolOwners, mayAnswer, code, isAnonymous } = caller;
   const facts: Omit<ParkedFacts, 'build'> = {
     waitsFor,
     caller: {
@@ -58,6 +59,7 @@ export function describeParked(call: ActiveCall, waitsFor: ParkedFacts['waitsFor
       ...(tools && { tools }),
       ...(toolOwners && { toolOwners }),
       ...(mayAnswer !== undefined && { mayAnswer }),
+      ...(code !== undefined && { code }),
       ...(isAnonymous && { isAnonymous }),
     },
     ...(isBuiltinOnly && { isBuiltinOnly }),

@@ -11,6 +11,7 @@ const ruleChanges = Type.Partial(
     ratePerMinute: Type.Union([callerRuleFields.ratePerMinute, Type.Null()]),
     maxConcurrent: Type.Union([callerRuleFields.maxConcurrent, Type.Null()]),
     mayAnswer: Type.Union([callerRuleFields.mayAnswer, Type.Null()]),
+    code: Type.Union([callerRuleFields.code, Type.Null()]),
     expiresAtMs: Type.Union([callerRuleFields.expiresAtMs, Type.Null()]),
   }),
 ).properties;

@@ -7,12 +7,12 @@ import type { UnitSource, UnitStanding } from '../../units/unit-book.ts';
 import type { ToolRegistry } from '../registry.ts';
 import type { ToolsNews } from '../tools-news.ts';
 import { createDaemonRunner } from './daemon-runner.ts';
-import type { HostedTool, HostedUnit } from './hosted-types.ts';
+import type { EngineUnit, HostedTool, HostedUnit } from './hosted-types.ts';
 
 /** Units of tools that the daemon carries out itself. */
 export interface HostedTools extends UnitSource {
   /** Puts a unit in place of the one with its path. Throws `tool-duplicate` and changes nothing when a tool is somebody else's. */
-  put(unit: HostedUnit): void;
+  put(unit: HostedUnit | EngineUnit): void;
   /** Takes a unit out; harmless when there is none. */
   remove(path: string): void;
   /** Units may be put until this settles: who asks for a tool that is not there waits so long. */
@@ -39,12 +39,13 @@ export function createHostedTools(parts: {
 }): HostedTools {
   const { names } = parts;
   const expected = new Set<Promise<unknown>>();
-  const unitsByPath = new Map<string, { readonly hosted: HostedUnit; readonly served: ServedUnit }>();
+  const unitsByPath = new Map<string, { readonly hosted: HostedUnit | EngineUnit; readonly served: ServedUnit }>();
 
   /** A tool as it is now: what was taken back since does not run. */
   function findTool(path: string, id: string, name: string): HostedTool | undefined {
     const kept = unitsByPath.get(path);
-    return kept?.served.unit.id === id ? kept.hosted.tools.find((tool) => tool.name === name) : undefined;
+    if (kept?.served.unit.id !== id || 'runner' in kept.hosted) return undefined;
+    return kept.hosted.tools.find((tool) => tool.name === name);
   }
 
   function listKeys(path: string): string[] {
@@ -52,7 +53,7 @@ export function createHostedTools(parts: {
     return kept === undefined ? [] : kept.tools.map(({ name }) => `${name}@${kept.version}`);
   }
 
-  function requireNames(hosted: HostedUnit): void {
+  function requireNames(hosted: HostedUnit | EngineUnit): void {
     const { path, name } = hosted;
     names.arrive(path, [name]);
     names.settle(path);
@@ -68,7 +69,7 @@ export function createHostedTools(parts: {
       const unit = describeUnit(hosted, findTool);
       const served: ServedUnit = {
         unit,
-        granted: (use) => parts.decide(unit, use).granted,
+        granted: 'runner' in hosted ? () => hosted.granted : (use) => parts.decide(unit, use).granted,
         lease: () => () => undefined,
       };
       requireNames(hosted);
@@ -106,12 +107,15 @@ function describeStanding(unit: Unit): UnitStanding {
   return { name, version, shownPath: name, state: 'ready', asking: unit };
 }
 
-function wantedOf({ version, tools }: HostedUnit): WantedNames {
+function wantedOf({ version, tools }: HostedUnit | EngineUnit): WantedNames {
   return { version, tools: tools.map((tool) => tool.name) };
 }
 
-function describeUnit(hosted: HostedUnit, findTool: (path: string, id: string, name: string) => HostedTool | undefined): Unit {
-  const { path, name, version, description, permissions, contentHash, author, writtenBy, kind } = hosted;
+function describeUnit(
+  hosted: HostedUnit | EngineUnit,
+  findTool: (path: string, id: string, name: string) => HostedTool | undefined,
+): Unit {
+  const { path, name, version, description, contentHash, author, writtenBy, kind } = hosted;
   const id = `${path}@${version}#${contentHash}`;
   return {
     kind,
@@ -126,14 +130,15 @@ function describeUnit(hosted: HostedUnit, findTool: (path: string, id: string, n
       description,
       isolation: 'call',
       limits: {},
-      permissions,
+      permissions: 'runner' in hosted ? hosted.granted : hosted.permissions,
       tools: hosted.tools.map((tool) => describeTool(tool, kind)),
     },
-    runner: createDaemonRunner((tool) => findTool(path, id, tool)),
+    runner: 'runner' in hosted ? hosted.runner : createDaemonRunner((tool) => findTool(path, id, tool)),
   };
 }
 
-function describeTool({ run: _run, flags, ...said }: HostedTool, kind: HostedUnit['kind']): ToolManifest {
+function describeTool(tool: HostedTool | EngineUnit['tools'][number], kind: HostedUnit['kind']): ToolManifest {
+  const { run: _run, flags, ...said } = { run: undefined, ...tool };
   return {
     tags: [],
     // What comes in numbers is shown to models where it fits.

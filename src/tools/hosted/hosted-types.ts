@@ -2,7 +2,7 @@ import type { BorderProgress } from '../../border/border.ts';
 import type { CapabilityUser } from '../../border/capability-user.ts';
 import type { PermissionSet } from '../../config/permission-set.ts';
 import type { JsonSchema, ToolFlags, ToolManifest } from '../../units/tool-manifest.ts';
-import type { Author, UnitKind } from '../../units/unit.ts';
+import type { Author, EngineRunner, UnitKind } from '../../units/unit.ts';
 
 /** One call of a hosted tool. */
 export interface HostedCall {
@@ -49,4 +49,12 @@ export interface HostedUnit {
   readonly permissions: PermissionSet;
   /** Those that may be called; what it may ask for counts without any. */
   readonly tools: readonly HostedTool[];
+}
+
+/** Tools of the daemon that an engine runs. */
+export interface EngineUnit extends Omit<HostedUnit, 'tools' | 'permissions'> {
+  readonly tools: readonly Omit<HostedTool, 'run'>[];
+  readonly runner: EngineRunner;
+  /** What it has without anybody's grant: always the same object. */
+  readonly granted: PermissionSet;
 }

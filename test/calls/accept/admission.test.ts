@@ -21,6 +21,7 @@ const facts: AdmissionFacts = {
   flags,
   who: undefined,
   role: 'caller',
+  isForModel: false,
   isolation: 'call',
   needsEngine: undefined,
   granted: () => ({}),
@@ -39,6 +40,11 @@ describe('decideAdmission', () => {
     ['lets a dangerous tool in, for which a person is asked later', { flags: { ...flags, isDangerous: true } }, undefined],
     ['refuses a tool for people to a caller', { who: 'person' }, 'forbidden'],
     ['lets an admin call a tool for people', { who: 'person', role: 'admin' }, undefined],
+    [
+      'lets no model call a tool for people, whoever it acts for',
+      { who: 'person', role: 'admin', isForModel: true },
+      'forbidden',
+    ],
     [
       'refuses a dangerous tool to everybody in safe mode',
       { flags: { ...flags, isDangerous: true }, role: 'admin', safeMode: 'dangerous' },

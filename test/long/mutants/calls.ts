@@ -2,6 +2,59 @@ import type { MutantsByPromise } from './mutation.ts';
 
 /** The way of a call, its place among others, and what is kept of it. */
 export const callMutants: MutantsByPromise = {
+  'A script of a model has the tools of its caller': [
+    {
+      what: 'scripts are there for every key',
+      file: 'src/tools/visible-tools.ts',
+      find: 'caller.code === true ||',
+      replace: 'true ||',
+      tests: ['test/builtins/code-mode.test.ts'],
+    },
+    {
+      what: 'a plugin has scripts run with the rights of its caller',
+      file: 'src/builtins/call-tool.ts',
+      find: 'if (chain.length === 1) return caller;',
+      replace: 'return caller;',
+      tests: ['test/builtins/code-mode.test.ts', 'test/builtins/tool-desk.test.ts'],
+    },
+    {
+      what: 'a script calls tools for people',
+      file: 'src/calls/accept/admission.ts',
+      find: "facts.isForModel && facts.who === 'person'",
+      replace: 'false',
+      tests: ['test/builtins/code-mode.test.ts', 'test/calls/accept/admission.test.ts'],
+    },
+    {
+      what: 'any admin gives a key the rule',
+      file: 'src/operations/handlers/access/keys.ts',
+      find: '(mayAnswer !== true && code !== true)',
+      replace: 'mayAnswer !== true',
+      tests: ['test/builtins/code-mode.test.ts'],
+    },
+  ],
+  'Types of a script can neither hold up the daemon': [
+    {
+      what: 'a check has no end',
+      file: 'src/typescript/checker.ts',
+      find: 'setTimer(bounds.maxCheckMs, () => fail(tooSlow(bounds.maxCheckMs)));',
+      replace: '',
+      tests: ['test/typescript/checker.test.ts'],
+    },
+    {
+      what: 'a text refers to any file of the machine',
+      file: 'src/typescript/worker.ts',
+      find: 'if (!libName.test(name)) return undefined;',
+      replace: "if (!libName.test(name)) return ts.ScriptSnapshot.fromString(readFileSync(path, 'utf8'));",
+      tests: ['test/typescript/checker.test.ts'],
+    },
+    {
+      what: 'a description ends its comment',
+      file: 'src/builtins/code/schema-type.ts',
+      find: ".replaceAll('*/', '*\\\\/')",
+      replace: '',
+      tests: ['test/builtins/code/schema-type.test.ts'],
+    },
+  ],
   "One caller's calls that wait for people, tools or models": [
     {
       what: 'any number of calls steps aside',

@@ -8,6 +8,7 @@ export interface RuleFlags {
   readonly rate?: string;
   readonly concurrent?: string;
   readonly mayAnswer?: boolean;
+  readonly code?: boolean;
   readonly expires?: string;
 }
 
@@ -17,6 +18,7 @@ interface RuleChanges {
   ratePerMinute?: number | null;
   maxConcurrent?: number | null;
   mayAnswer?: boolean | null;
+  code?: boolean | null;
   expiresAtMs?: number | null;
 }
 
@@ -29,30 +31,36 @@ export function readNewRules(flags: RuleFlags, nowMs: number): CallerRules {
     ...(flags.rate === undefined ? {} : { ratePerMinute: readCount('--rate', flags.rate) }),
     ...(flags.concurrent === undefined ? {} : { maxConcurrent: readCount('--concurrent', flags.concurrent) }),
     ...(flags.mayAnswer === true ? { mayAnswer: true } : {}),
+    ...(flags.code === true ? { code: true } : {}),
     ...(flags.expires === undefined ? {} : { expiresAtMs: readTime(flags.expires, nowMs) }),
   };
 }
 
 /** What is to change; `none` takes a rule away. Throws `usage-wrong`, also when nothing is named. */
 export function readRuleChanges(flags: RuleFlags, nowMs: number): RuleChanges {
-  const { tools, rate, concurrent, mayAnswer, expires } = flags;
+  const { tools, rate, concurrent, mayAnswer, code, expires } = flags;
   const change: RuleChanges = {};
   if (tools !== undefined) change.tools = tools.length === 1 && tools[0] === 'none' ? null : tools;
   if (rate !== undefined) change.ratePerMinute = rate === 'none' ? null : readCount('--rate', rate);
   if (concurrent !== undefined) change.maxConcurrent = concurrent === 'none' ? null : readCount('--concurrent', concurrent);
   if (mayAnswer !== undefined) change.mayAnswer = mayAnswer ? true : null;
+  if (code !== undefined) change.code = code ? true : null;
   if (expires !== undefined) change.expiresAtMs = expires === 'none' ? null : readTime(expires, nowMs);
   if (Object.keys(change).length > 0) return change;
-  throw new HotcellError('usage-wrong', 'Expected at least one of --tools, --rate, --concurrent, --may-answer and --expires.');
+  throw new HotcellError(
+    'usage-wrong',
+    'Expected at least one of --tools, --rate, --concurrent, --may-answer, --code and --expires.',
+  );
 }
 
 /** Rules in words; empty when there are none. */
-export function describeRules({ tools, ratePerMinute, maxConcurrent, mayAnswer, expiresAtMs }: CallerRules): string {
+export function describeRules({ tools, ratePerMinute, maxConcurrent, mayAnswer, code, expiresAtMs }: CallerRules): string {
   return [
     ...(tools === undefined ? [] : [`tools ${tools.join(' ') || 'none'}`]),
     ...(ratePerMinute === undefined ? [] : [`${ratePerMinute} a minute`]),
     ...(maxConcurrent === undefined ? [] : [`${maxConcurrent} at once`]),
     ...(mayAnswer === true ? ['may answer'] : []),
+    ...(code === true ? ['scripts'] : []),
     ...(expiresAtMs === undefined ? [] : [`until ${formatTime(expiresAtMs)}`]),
   ].join(', ');
 }

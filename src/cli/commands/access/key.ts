@@ -66,6 +66,7 @@ export function registerKey(program: Command, session: CliSession): void {
   addRules(key.command('update').description('change the rules of a key; "none" takes one away'))
     .argument('<id>', keyArgument)
     .option('--no-may-answer', 'may not answer any more')
+    .option('--no-code', 'has no scripts run any more')
     .option('--json', 'as JSON')
     .action((id: string, _options: unknown, command: Command) => {
       const flags = command.optsWithGlobals<KeyFlags>();
@@ -94,6 +95,7 @@ function addRules(command: Command): Command {
     .option('--rate <n>', 'calls a minute')
     .option('--concurrent <n>', 'calls under way at once')
     .option('--may-answer', 'may answer questions that its own calls asked')
+    .option('--code', 'has scripts run that call its tools: search_code and run_code')
     .option('--expires <when>', 'a time such as 30d or 12h, or a date such as 2027-01-31');
 }
 

@@ -29,6 +29,7 @@ export function registerMcp(program: Command, session: CliSession): void {
     .option('--rate <count>', 'calls a minute at most')
     .option('--expires <time>', 'when the key ends, such as 30d or 2027-01-31 (90d)')
     .option('--no-may-answer', 'questions of its calls are answered elsewhere alone')
+    .option('--code', 'it has scripts run that call its tools: search_code and run_code')
     .option('--print', 'show what is needed and write nothing')
     .option('--yes', 'write without a question')
     .action(async (_options: unknown, command: Command) => {

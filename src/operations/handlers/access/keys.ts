@@ -1,5 +1,5 @@
 import type { Caller } from '../../../callers/caller.ts';
-import { readRules } from '../../../callers/key-rules.ts';
+import { type RulesChange, readRules } from '../../../callers/key-rules.ts';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
 import type { NameBook } from '../../../names/name-owners.ts';
 import { isAnothers, readToolOwners } from '../../../names/tool-owners.ts';
@@ -14,7 +14,7 @@ export function createKeyOperations({ keys, names }: Pick<OperationParts, 'keys'
   return [
     // Least rights when nobody says otherwise.
     implement(keyContracts.create, ({ name = 'unnamed', role = 'caller', ...rules }, { caller }) => {
-      requireOperator(caller, rules.mayAnswer);
+      requireOperator(caller, rules);
       const { row, key, rules: kept } = keys.create({ name, role, rules, madeBy: caller.id });
       return {
         id: row.id,
@@ -30,7 +30,7 @@ export function createKeyOperations({ keys, names }: Pick<OperationParts, 'keys'
       return { items, total: items.length };
     }),
     implement(keyContracts.update, ({ id, ...change }, { caller }) => {
-      requireOperator(caller, change.mayAnswer);
+      requireOperator(caller, change);
       return describeKey(keys.update(id, change), names);
     }),
     implement(keyContracts.revoke, ({ id }) => {
@@ -39,11 +39,12 @@ export function createKeyOperations({ keys, names }: Pick<OperationParts, 'keys'
   ];
 }
 
-/** Else a key would make itself one that answers for it. */
-function requireOperator({ id }: Caller, mayAnswer: boolean | null | undefined): void {
-  if (mayAnswer !== true || id === operatorId) return;
-  throw new HotcellError('forbidden', 'Only the operator’s own token lets a key answer what it caused itself.', {
-    fix: 'Do it with the operator’s own token, or leave mayAnswer out.',
+/** Else a key would make itself one that answers for it, or that has scripts run. */
+function requireOperator({ id }: Caller, { mayAnswer, code }: RulesChange): void {
+  if (id === operatorId || (mayAnswer !== true && code !== true)) return;
+  const what = mayAnswer === true ? 'answer what it caused itself' : 'have scripts run';
+  throw new HotcellError('forbidden', `Only the operator’s own token lets a key ${what}.`, {
+    fix: `Do it with the operator’s own token, or leave ${mayAnswer === true ? 'mayAnswer' : 'code'} out.`,
   });
 }
 

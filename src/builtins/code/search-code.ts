@@ -1,0 +1,38 @@
+import { Type } from 'typebox';
+import Value from 'typebox/value';
+import type { HostedTool } from '../../tools/hosted/hosted-types.ts';
+import { deskTools } from '../../tools/offered-tools.ts';
+import { createSearchIndex } from '../../tools/search/search-index.ts';
+import { deskCallerOf } from '../call-tool.ts';
+import { declareTools } from './declare-tools.ts';
+import type { CodeParts } from './run-code.ts';
+
+const input = Type.Object(
+  {
+    query: Type.String({ minLength: 1, maxLength: 1000, description: 'What the tools should do, in a few words, or a name.' }),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 50, default: 10, description: 'Tools at most.' })),
+  },
+  { additionalProperties: false },
+);
+
+/** `search_code`: finds tools as `search_tools` does, and answers how a script calls them. */
+export function createSearchCode(parts: CodeParts): HostedTool {
+  const index = createSearchIndex();
+  return {
+    name: 'search_code',
+    description: 'Finds tools by what they do, and answers their TypeScript declarations, for scripts of run_code.',
+    input: { ...input },
+    tags: ['tools', 'code'],
+    flags: { isParallelSafe: true },
+    timeoutMs: 30_000,
+    codeRule: { isForAdmins: parts.isForAdmins },
+    async run(args, { user }) {
+      const { query, limit = 10 } = Value.Parse(input, args);
+      // A script comes next.
+      parts.checker.warm();
+      const seen = parts.offered.list(deskCallerOf(parts, user)).filter(({ name }) => !deskTools.has(name));
+      const { tools, total } = await index.search(parts.offered.all(), { text: query, limit, seen });
+      return declareTools(tools, total);
+    },
+  };
+}
