@@ -5,7 +5,7 @@ import { startExampleDaemon } from './example-daemon.ts';
 
 const daemon = await startExampleDaemon({ grantRequested: true });
 const plugins = daemon.plugins.list();
-const tools = daemon.tools.list();
+const tools = daemon.tools.list().filter(({ source }) => source === 'plugin');
 
 afterAll(() => daemon.close());
 

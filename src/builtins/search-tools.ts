@@ -34,7 +34,7 @@ export function createSearchTools(parts: ToolDeskParts): HostedTool {
   return {
     name: 'search_tools',
     description:
-      'Finds tools by what they do, and answers their names, descriptions and argument schemas. The answer is always current: search again when a tool is missing, and call what was found with call_tool.',
+      'Finds tools by what they do, and answers their names, descriptions and argument schemas. The answer is always current: search anew when a tool is missing, and call what was found with call_tool.',
     input: { ...input },
     output: { ...output },
     tags: ['tools'],

@@ -5,6 +5,7 @@ import { guestMutants } from './mutants/guests.ts';
 import type { Mutation } from './mutants/mutation.ts';
 import { permissionMutants } from './mutants/permissions.ts';
 import { processMutants } from './mutants/processes.ts';
+import { toolMutants } from './mutants/tools.ts';
 
 /** A mutation and the promise that it breaks. */
 export interface Mutant extends Mutation {
@@ -19,4 +20,5 @@ export const mutants: readonly Mutant[] = [
   doorMutants,
   guestMutants,
   processMutants,
+  toolMutants,
 ].flatMap((part) => Object.entries(part).flatMap(([promise, list]) => list.map((mutation) => ({ promise, ...mutation }))));

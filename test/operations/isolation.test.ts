@@ -12,6 +12,7 @@ import { type Door, openDoor } from '../http/door-parts.ts';
 const attempts: Readonly<Record<string, (ann: Ann) => object>> = {
   'tools.list': () => ({}),
   'tools.get': () => ({ ref: 'echo' }),
+  'tools.select': () => ({ context: 'echo what ann wrote' }),
   'tools.call': ({ key }) => ({ ref: 'echo', idempotencyKey: key, session: 'diary', arguments: { mine: 1 } }),
   'executions.list': ({ caller }) => ({ caller: caller.id }),
   'executions.get': ({ execution }) => ({ id: execution }),

@@ -178,7 +178,7 @@ describe('a caller without a token', () => {
 
   it('sees the listed tools and nothing else', async () => {
     const { items } = Object(await (await ask('/api/tools')).json());
-    expect(items.map(({ name }: { name: string }) => name)).toEqual(['call_get', 'call_put']);
+    expect(items.map(({ name }: { name: string }) => name)).toEqual(['call_get', 'call_put', 'call_tool']);
     for (const path of ['/api/executions', '/api/events', '/api/events/kept', '/api/audit', '/api/status', '/metrics']) {
       expect([path, (await ask(path)).status]).toEqual([path, 401]);
     }

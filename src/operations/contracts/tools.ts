@@ -48,7 +48,7 @@ export const toolView = Type.Object({
   input: jsonSchema,
   inputSource: Type.String(),
   output: Type.Optional(jsonSchema),
-  calls: Type.Integer({ description: 'How often it was called, in all.' }),
+  calls: Type.Optional(Type.Integer({ description: 'How often it was called, in all; for admins.' })),
   lastUsedAtMs: Type.Optional(Type.Integer()),
   examples: Type.Array(Type.Object({ args: Type.Unknown(), expect: Type.Optional(Type.Unknown()) })),
 });

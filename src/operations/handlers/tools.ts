@@ -163,8 +163,9 @@ function describeTool(entry: ToolEntry, caller: Caller, use: ToolUse | undefined
     input: manifest.input,
     inputSource: manifest.inputSource,
     ...(manifest.output === undefined ? {} : { output: manifest.output }),
-    calls: use?.calls ?? 0,
-    ...(use === undefined ? {} : { lastUsedAtMs: use.lastUsedAtMs }),
+    // What other callers do is not told to callers.
+    ...(caller.role === 'admin' ? { calls: use?.calls ?? 0 } : {}),
+    ...(caller.role === 'admin' && use !== undefined ? { lastUsedAtMs: use.lastUsedAtMs } : {}),
     examples: manifest.examples.map((example) => ({ ...example })),
   };
 }

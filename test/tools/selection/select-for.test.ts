@@ -31,6 +31,7 @@ describe('tools.select', () => {
     await house.restart();
     expect(await select('mail to read and send')).toEqual(['mail_send', 'mail_read']);
     expect(await house.invoke(toolContracts.get, { ref: 'mail_send' })).toMatchObject({ calls: 2 });
+    expect(await house.invoke(toolContracts.get, { ref: 'mail_send' }, model)).not.toHaveProperty('calls');
     expect(await select('archive my mail')).toEqual(['notes']);
     expect(await select('use mail_wipe and mail_ask', { id: 'local', role: 'admin' })).toEqual(['mail_wipe']);
     await house.invoke(toolContracts.update, { ref: 'mail_send', mode: 'off' });

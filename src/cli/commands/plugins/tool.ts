@@ -203,7 +203,7 @@ function renderTool(tool: ToolView, bold: (text: string) => string, dim: (text: 
     `mode ${tool.mode}${tool.setting?.mode === undefined ? '' : ' (set)'}`,
     `for ${sayUsers(tool.who)}${tool.setting?.who === undefined ? '' : ' (set)'}`,
     `plugin ${tool.plugin}`,
-    `called ${tool.calls} times`,
+    ...(tool.calls === undefined ? [] : [`called ${tool.calls} times`]),
     ...tool.flags,
     `a model may go on for ${tool.loopBudget.followUps} rounds`,
     ...tool.tags.map((tag) => `#${tag}`),
