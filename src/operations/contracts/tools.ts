@@ -152,7 +152,7 @@ export const toolContracts = {
     role: 'caller',
     input: Type.Object(
       {
-        context: Type.String({ maxLength: 200_000, description: 'What the model is asked; the last 16,000 characters count.' }),
+        context: Type.String({ maxLength: 200_000, description: 'What the model is asked; the last 8,000 characters count.' }),
         background: Type.Optional(
           Type.String({ maxLength: 20_000, description: 'Why the request is made, where nobody waits for it.' }),
         ),

@@ -13,7 +13,11 @@ export interface SelectionContext {
 /** The same, read once for all tools. */
 export interface ReadContext {
   readonly text: string;
+  /** All words of it, and those that count. */
+  readonly allWords: ReadonlySet<string>;
   readonly words: ReadonlySet<string>;
+  /** Whether a tag stands in the text: many tools have the same. */
+  readonly hasTag: (tag: string) => boolean;
   readonly backgroundWords: ReadonlySet<string>;
   readonly provider: string | undefined;
 }
@@ -43,7 +47,7 @@ export const signalPoints: Readonly<Record<Signal, number>> = {
 };
 
 /** The end of a conversation says what is wanted now. */
-const maxContextChars = 16_000;
+const maxContextChars = 8000;
 const maxDescriptionChars = 4000;
 const maxTags = 100;
 const providers: ReadonlySet<string> = new Set(['openai', 'anthropic', 'gemini', 'google']);
@@ -64,9 +68,17 @@ export function countedWords(text: string): ReadonlySet<string> {
 /** Reads a request for all tools that are scored against it. */
 export function readContext({ text, background = '', provider }: SelectionContext): ReadContext {
   const last = text.slice(-maxContextChars);
+  const normal = normalize(last);
+  const tags = new Map<string, boolean>();
   return {
-    text: normalize(last),
+    text: normal,
+    allWords: new Set(splitWords(last)),
     words: countedWords(last),
+    hasTag(tag) {
+      const found = tags.get(tag) ?? normal.includes(tag);
+      tags.set(tag, found);
+      return found;
+    },
     backgroundWords: countedWords(background.slice(-maxContextChars)),
     provider: provider === undefined ? undefined : normalize(provider),
   };
@@ -74,19 +86,16 @@ export function readContext({ text, background = '', provider }: SelectionContex
 
 /** Scores one tool against a request: the points that it gets, by signal. */
 export function scoreTool(tool: ScoredText, context: ReadContext): readonly SelectionPoints[] {
-  const { name, nameWords, tags, tagWords, descriptionWords, hints } = readTool(tool);
+  const { name, writtenWords, nameWords, tags, tagWords, descriptionWords, hints } = readTool(tool);
   const points: SelectionPoints[] = [];
   const add = (signal: Signal, found: readonly string[]): void => {
     if (found.length > 0) points.push({ signal, points: signalPoints[signal] * found.length, found });
   };
   const inText = (word: string) => context.words.has(word);
   const inBackground = (word: string) => context.backgroundWords.has(word);
-  add('name', standsAlone(context.text, name) ? [tool.name] : []);
+  add('name', mayStand(context, writtenWords) && standsAlone(context.text, name) ? [tool.name] : []);
   add('name-word', nameWords.filter(inText));
-  add(
-    'tag',
-    tags.filter((tag) => context.text.includes(tag)),
-  );
+  add('tag', tags.filter(context.hasTag));
   add('description-word', descriptionWords.filter(inText));
   add('background-name', nameWords.filter(inBackground));
   add('background-tag', tagWords.filter(inBackground));
@@ -98,6 +107,8 @@ export function scoreTool(tool: ScoredText, context: ReadContext): readonly Sele
 
 interface ReadTool {
   readonly name: string;
+  /** All words of the name, read as a text has them: as it is written, and in lower case. */
+  readonly writtenWords: readonly (readonly string[])[];
   readonly nameWords: readonly string[];
   readonly tags: readonly string[];
   readonly tagWords: readonly string[];
@@ -121,6 +132,7 @@ function readWords({ name, description, tags }: ScoredText): ReadTool {
   const said = written.filter((tag) => !isHint(tag));
   return {
     name: normalize(name),
+    writtenWords: [splitWords(name), splitWords(normalize(name))],
     nameWords: [...countedWords(name)],
     tags: said,
     tagWords: [...countedWords(said.join(' '))],
@@ -131,6 +143,11 @@ function readWords({ name, description, tags }: ScoredText): ReadTool {
 
 function normalize(text: string): string {
   return text.normalize('NFKC').toLowerCase();
+}
+
+/** A name stands nowhere where its words do not: thousands of names are not looked for. */
+function mayStand({ allWords }: ReadContext, writtenWords: ReadTool['writtenWords']): boolean {
+  return writtenWords.some((words) => words.every((word) => allWords.has(word)));
 }
 
 const partOfWord = /[\p{L}\p{M}\p{N}_]/u;
