@@ -16,6 +16,7 @@ import type { PluginManifest } from '../plugins/generations/generation.ts';
 import { listDaemonPermissions, writeSidecar } from '../plugins/manifest/write-sidecar.ts';
 import type { Diagnostic } from '../plugins/plugin-types.ts';
 import type { BuildOutcome } from '../plugins/supervisor/build/builder-types.ts';
+import { listOfferings } from '../units/offering.ts';
 
 /** A built module, or why there is none. */
 export type ModuleOutcome =
@@ -93,6 +94,8 @@ async function freeze(
   { config, dataDir, signal }: { config: Config; dataDir: string; signal: AbortSignal },
 ): Promise<ModuleOutcome> {
   if (manifest.isolation !== 'call') return { ok: false, diagnostic: refuseIsolation(source, manifest) };
+  const isLeavingOut = listOfferings(manifest).length > 0;
+  if (manifest.tools.length === 0) return { ok: false, diagnostic: { ...withoutOfferings, file: source.name } };
   const { code, sourceMap = '{}' } = artifacts;
   const limits = resolveLimits(config.limits);
   const result = await buildModule(
@@ -112,7 +115,8 @@ async function freeze(
     return { ok: false, diagnostic: { code: 'load-failed', message, file: source.name, fix } };
   }
   const exports = ['describe', 'call', ...manifest.tools.map(({ name }) => exportOf(name))];
-  const warnings = [...manifest.warnings, ...listDaemonPermissions(manifest).map(warnOfPermission)];
+  const left = isLeavingOut ? [withoutOfferings.message] : [];
+  const warnings = [...manifest.warnings, ...left, ...listDaemonPermissions(manifest).map(warnOfPermission)];
   return { ok: true, name: manifest.name, module: result.module, exports, warnings };
 }
 
@@ -125,6 +129,12 @@ function describeTool(tool: PluginManifest['tools'][number]): BuiltTool {
 function exportOf(tool: string): string {
   return reservedExports.includes(tool) ? `tool.${tool}` : tool;
 }
+
+const withoutOfferings = {
+  code: 'not-supported',
+  message: 'A module brings tools: the prompts and resources of the plugin work in a daemon only.',
+  fix: 'Give the plugin a tool, or leave it the plugin that it is.',
+} as const;
 
 function refuseIsolation(source: PluginSource, { isolation }: PluginManifest): Diagnostic {
   const message = `The plugin asks for isolation "${isolation}", and every call of a module begins with the same memory.`;

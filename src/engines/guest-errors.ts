@@ -10,6 +10,7 @@ const maxLineChars = 500;
 /** Refusals of the host that a handler may let through: they keep their code. */
 const refusalCodes: ReadonlySet<string> = new Set([
   'permission-denied',
+  'resource-unknown',
   'not-supported',
   'rate-limited',
   'queue-full',

@@ -104,7 +104,11 @@ export const toolContracts = {
     role: 'admin',
     input: Type.Object(
       {
-        name: Type.String({ minLength: 1, maxLength: 128, description: 'The name of the tool, without a version.' }),
+        name: Type.String({
+          minLength: 1,
+          maxLength: 2200,
+          description: 'The name of the tool, without a version; or prompt:NAME, resource:URI.',
+        }),
         plugin: Type.String({ minLength: 1, maxLength: 512, description: 'Name or path of the plugin.' }),
       },
       { additionalProperties: false },

@@ -45,7 +45,8 @@ export function createToolOperations(parts: OperationParts): Operation[] {
       ),
     ),
     implement(toolContracts.own, async ({ name, plugin }, { caller }) => {
-      const { name: owner, path: shown, tools: defined } = plugins.get(plugin);
+      const { name: owner, path: shown, tools: own, prompts = [], resources = [] } = plugins.get(plugin);
+      const defined = [...own, ...prompts.map((each) => `prompt:${each}`), ...resources.map((each) => `resource:${each}`)];
       if (names.isReserved(name)) throw new HotcellError('conflict', `"${name}" is the name of a built-in tool, and stays so.`);
       if (!defined.includes(name)) {
         throw new HotcellError('conflict', `The plugin "${owner}" (${shown}) serves no tool "${name}".`, {

@@ -89,7 +89,8 @@ function listSeconds({ path, ownerOf, source }: PluginRecord, { manifest }: Gene
     const owner = ownerOf(ownedNameOf(offering));
     if (owner === undefined || owner === path) return [];
     const shown = offering.kind === 'prompt' ? `The name of the prompt "${offering.name}"` : `The address ${offering.uri}`;
-    return [`${shown} belongs to ${basename(owner)}, which had it first. That of this plugin is not there for callers.`];
+    const how = `hotcell tool own '${ownedNameOf(offering)}' ${displayPath(source.root, path)}`;
+    return [`${shown} belongs to ${basename(owner)}, which had it first; to give it to this plugin: ${how}.`];
   });
   const seconds = tools.flatMap(({ name }) => {
     const owner = ownerOf(name);

@@ -299,7 +299,7 @@ export const permissionMutants: MutantsByPromise = {
     {
       what: 'a question is approved without the hash of what it shows',
       file: 'src/permissions/approvals/approvals.ts',
-      find: "if (answer === 'approved') requireShown(approval, shown);",
+      find: "if (answer === 'approved' && approval.kind !== 'ask') requireShown(approval, shown);",
       replace: '',
       tests: ['test/permissions/approvals/approvals.test.ts'],
     },

@@ -52,6 +52,14 @@ async function invoke(name: string, input: unknown, caller: Caller = operator): 
   return operation.invoke(input, { caller, signal: new AbortController().signal });
 }
 
+/** Saves a plugin, and resolves with the truth about it once it is loaded. */
+async function save(name: string, text: string): Promise<unknown> {
+  writeFileSync(join(house.folder, 'plugins', `${name}.js`), text);
+  const isSeen = async () => house.parts.plugins.list().some((plugin) => plugin.path.endsWith(`/${name}.js`));
+  await expect.poll(isSeen, { timeout: 10_000 }).toBe(true);
+  return invoke('plugins.reload', { name });
+}
+
 beforeAll(async () => {
   house = await startSmallDaemon({ 'notes.ts': notes });
 });
@@ -229,5 +237,84 @@ describe('a plugin that changes', () => {
     await invoke('plugins.update', { name: 'notes', enabled: false });
     expect(await invoke('prompts.list', {})).toMatchObject({ total: 0 });
     expect(await invoke('resources.templates', {})).toMatchObject({ total: 0 });
+  });
+});
+
+describe('names and addresses', () => {
+  it('belong to the first plugin that has them, and go on to the next when it is gone', async () => {
+    const own = (version: string, text: string) => `export default { version: '${version}',
+      prompts: { shared: { handler: () => '${text}' } }, resources: { it: { uri: 'shared://it', read: () => '${text}' } } };`;
+    const text = async () => {
+      const read = await invoke('resources.read', { uri: 'shared://it' });
+      const got = await invoke('prompts.get', { name: 'shared' });
+      return [read, got].map((answer) => JSON.stringify(answer).match(/"(first|second|third|later)"/)?.[1]);
+    };
+    await save('a_first', own('1.0.0', 'first'));
+    await save('b_second', own('2.0.0', 'second'));
+    expect(await text()).toEqual(['first', 'first']);
+    expect(await invoke('plugins.get', { name: 'b_second' })).toMatchObject({
+      state: 'ready',
+      warnings: [
+        expect.stringContaining('"shared" belongs to a_first.js'),
+        expect.stringContaining('shared://it belongs to a_first.js'),
+      ],
+    });
+    expect(await invoke('prompts.list', { q: 'shared' })).toMatchObject({ total: 1 });
+    await expect(save('c_third', own('1.0.0', 'third'))).rejects.toMatchObject({
+      message: expect.stringContaining('which had it first'),
+    });
+    await save('a_first', own('1.0.1', 'later'));
+    expect(await text()).toEqual(['later', 'later']);
+    await invoke('plugins.rollback', { name: 'a_first' });
+    expect(await text()).toEqual(['first', 'first']);
+    await invoke('plugins.remove', { name: 'a_first' });
+    // Who waited for the name has it, and who came second has it when an operator says so.
+    await expect.poll(text, { timeout: 10_000 }).toEqual(['third', 'third']);
+    for (const name of ['prompt:shared', 'resource:shared://it']) await invoke('tools.own', { name, plugin: 'b_second' });
+    expect(await text()).toEqual(['second', 'second']);
+    await expect(invoke('tools.own', { name: 'prompt:none', plugin: 'b_second' })).rejects.toMatchObject({ code: 'conflict' });
+  });
+});
+
+describe('context.resources.changed', () => {
+  it('tells of resources of the plugin itself, and of no other', async () => {
+    await save(
+      'teller',
+      `export default { tools: { tell: { description: 'Tells.', handler: ({ uri }, context) => context.resources.changed(uri) } },
+        resources: { now: { uri: 'teller://now', read: () => 'now' }, day: { uriTemplate: 'teller://days/{day}', read: ({ day }) => day } } };`,
+    );
+    const seen = house.events.length;
+    const tell = (uri: unknown) => invoke('tools.call', { ref: 'tell', arguments: { uri } });
+    expect(await tell('teller://now')).toMatchObject({ status: 'success' });
+    expect(await tell('teller://days/7')).toMatchObject({ status: 'success' });
+    for (const uri of ['shared://it', 'teller://none', 'x'.repeat(5000), null]) {
+      expect(await tell(uri)).toMatchObject({ status: 'error', error: { code: 'resource-unknown' } });
+    }
+    expect(house.events.slice(seen).flatMap(({ type, data }) => (type === 'resource-update' ? [data] : []))).toEqual([
+      { uri: 'teller://now', name: 'now' },
+      { uri: 'teller://days/7', name: 'day' },
+    ]);
+  });
+});
+
+describe('a prompt that needs a person or more', () => {
+  it('waits for one, and is not there for who may not have it', async () => {
+    await save(
+      'careful',
+      `export default { prompts: {
+        danger: { isDangerous: true, handler: () => 'boom' }, admins: { isElevated: true, handler: () => 'secret' },
+        off: { mode: 'off', handler: () => 'off' } } };`,
+    );
+    const ann: Caller = { id: 'ann', role: 'caller' };
+    const anyone: Caller = { id: 'anonymous-1', role: 'caller', isAnonymous: true };
+    await expect(invoke('prompts.get', { name: 'admins' }, ann)).rejects.toMatchObject({ code: 'forbidden' });
+    await expect(invoke('prompts.get', { name: 'admins' }, anyone)).rejects.toMatchObject({ code: 'prompt-unknown' });
+    await expect(invoke('prompts.get', { name: 'off' })).rejects.toMatchObject({ code: 'prompt-unknown' });
+    const getting = invoke('prompts.get', { name: 'danger' }, ann);
+    await expect.poll(() => house.parts.approvals.count({ caller: 'ann', status: 'open' })).toBe(1);
+    const [question] = house.parts.approvals.list({ caller: 'ann', status: 'open', limit: 1 });
+    expect(question).toMatchObject({ kind: 'call', tool: 'prompt:danger' });
+    await invoke('approvals.answer', { id: question?.id, answer: 'approve' });
+    expect(await getting).toMatchObject({ status: 'success' });
   });
 });

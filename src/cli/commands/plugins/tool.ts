@@ -40,7 +40,7 @@ export function registerTool(program: Command, session: CliSession): void {
   tool
     .command('own')
     .description('give the bare name of a tool to one of the plugins that define it')
-    .argument('<name>', 'of the tool, without a version')
+    .argument('<name>', 'of the tool, without a version; or prompt:NAME, resource:URI')
     .argument('<plugin>', 'its name or path')
     .option('--json', 'as JSON')
     .action((name: string, plugin: string, _options: unknown, command: Command) => {
