@@ -8,6 +8,7 @@ import { loadConfig } from '../src/config/load.ts';
 import type { Settings } from '../src/config/schema.ts';
 import type { EventEnvelope } from '../src/events/event.ts';
 import { startDaemon } from '../src/main.ts';
+import type { DaemonOptions } from '../src/operations/daemon-types.ts';
 import { parsePermissions } from '../src/permissions/parse.ts';
 import { createDaemonLog } from '../src/secrets/daemon-log.ts';
 import { fewThreads, giveWarmCache } from './data-dir.ts';
@@ -19,7 +20,7 @@ const operator: Caller = { id: 'local', role: 'admin' };
 export async function startSmallDaemon(
   plugins: Readonly<Record<string, string>>,
   settings: Settings = {},
-  options: { readonly listen?: boolean; readonly dataDir?: string } = {},
+  options: { readonly listen?: boolean; readonly dataDir?: string } & Pick<DaemonOptions, 'resolver'> = {},
 ) {
   const folder = mkdtempSync(join(tmpdir(), 'hotcell-small-'));
   mkdirSync(join(folder, 'plugins'));
@@ -40,6 +41,7 @@ export async function startSmallDaemon(
     reread: { cwd: folder, readConfig: async () => readConfig() },
     schemaReader: sharedReader,
     version: '0.0.0',
+    ...(options.resolver === undefined ? {} : { resolver: options.resolver }),
     listen: options.listen ?? false,
     onEvent: (event) => events.push(event),
     log: createDaemonLog(),

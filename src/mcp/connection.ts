@@ -1,4 +1,3 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import {
   type CallToolResult,
   Client,
@@ -13,6 +12,7 @@ import { cleanUntrustedText } from '../permissions/untrusted-text.ts';
 import type { HostedCall } from '../tools/hosted/hosted-types.ts';
 import { describeCallFailure, describeConnectFailure, isLost, sayProblem } from './failures.ts';
 import type { AskForm } from './questions/answer-form.ts';
+import { runningCall } from './running-call.ts';
 import type { ReceivedBytes } from './transport/received-bytes.ts';
 
 /** A connection to a server, in either era. */
@@ -62,11 +62,11 @@ const noTimeoutMs = 2 ** 31 - 1;
 export async function openConnection(parts: McpConnectionParts): Promise<Connection> {
   const { transport, received, signal, connectMs } = parts;
   const running = new Set<HostedCall>();
-  const current = new AsyncLocalStorage<HostedCall>();
   const over = Promise.withResolvers<string>();
   let lastProblem: string | undefined;
   // The only call under way is meant where the transport does not say which one.
-  const findCall = (): HostedCall | undefined => current.getStore() ?? (running.size === 1 ? [...running][0] : undefined);
+  const findCall = (): HostedCall | undefined =>
+    runningCall.getStore()?.call ?? (running.size === 1 ? [...running][0] : undefined);
 
   const client = new Client(
     { name: 'hotcell', version: parts.version },
@@ -128,9 +128,10 @@ export async function openConnection(parts: McpConnectionParts): Promise<Connect
       }
     },
     async callTool(tool, args, call) {
+      const ending = new AbortController();
       running.add(call);
       try {
-        return await current.run(call, () =>
+        return await runningCall.run({ call, over: ending.signal }, () =>
           client.callTool(
             { name: tool.name, arguments: args },
             {
@@ -148,6 +149,7 @@ export async function openConnection(parts: McpConnectionParts): Promise<Connect
         throw describeCallFailure(error, parts.name);
       } finally {
         running.delete(call);
+        ending.abort();
       }
     },
     closed: over.promise,

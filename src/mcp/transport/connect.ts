@@ -11,6 +11,7 @@ import { createMcpLogins, type McpLogins } from '../auth/mcp-logins.ts';
 import { type Connection, type McpConnectionParts, openConnection } from '../connection.ts';
 import { describeConnectFailure, findHttpStatus } from '../failures.ts';
 import { nameMcpUnit } from '../mcp-unit.ts';
+import { endWithCall } from '../running-call.ts';
 import type { HttpPlan, StdioPlan } from '../server-plan.ts';
 import { type McpNetwork, maxMessageBytes, requireSecret } from './mcp-network.ts';
 import { createReceivedBytes, type ReceivedBytes } from './received-bytes.ts';
@@ -89,7 +90,7 @@ export function createConnector(parts: ConnectorParts): Connector {
     readonly wanted: Wanted;
   }): Promise<Connection> {
     const { received, open } = prepare(name, wanted, parts.connectMs);
-    const fetch = network.fetchFor(name, plan, { canLogin: plan.auth !== undefined, received });
+    const fetch = endWithCall(network.fetchFor(name, plan, { canLogin: plan.auth !== undefined, received }));
     const options = { fetch, ...(provider === undefined ? {} : { authProvider: provider }) };
     const openOlder = () => open(new SSEClientTransport(plan.url, options), false);
     if (plan.transport === 'sse') return openOlder();
