@@ -1,6 +1,6 @@
 import type { CapabilityTable } from '../border/capability.ts';
 import { createMcpBook, type McpBook } from '../mcp/mcp-book.ts';
-import { createFormByConfirm } from '../mcp/questions/answer-form.ts';
+import { createFormAsker } from '../mcp/questions/answer-form.ts';
 import { startMcpServer } from '../mcp/server.ts';
 import type { Connector } from '../mcp/transport/connect.ts';
 import { createMcpNetwork } from '../mcp/transport/mcp-network.ts';
@@ -22,10 +22,7 @@ export function openMcp(
 ): McpBook {
   const network = createMcpNetwork({ network: config.network, resolve: resolver, secrets });
   closers.push(() => network.close());
-  const askForm = createFormByConfirm(async (question, { user, signal }) => {
-    const answer = await capabilities.answer({ op: 'confirm', payload: JSON.stringify({ question }) }, user, signal);
-    return answer.ok && answer.payload === 'true';
-  });
+  const askForm = createFormAsker(capabilities);
   const load = async (): Promise<Connector> =>
     (await import('../mcp/transport/connect.ts')).createConnector({
       version,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { McpServerSetting } from '../../src/config/mcp-settings.ts';
 import { HotcellError } from '../../src/errors/hotcell-error.ts';
 import type { Connection } from '../../src/mcp/connection.ts';
-import { createFormByConfirm } from '../../src/mcp/questions/answer-form.ts';
+import type { AskForm } from '../../src/mcp/questions/answer-form.ts';
 import { planServer } from '../../src/mcp/server-plan.ts';
 import { readTools } from '../../src/mcp/tools/read-tools.ts';
 import { type Connector, createConnector } from '../../src/mcp/transport/connect.ts';
@@ -47,10 +47,18 @@ const network = createMcpNetwork({
   resolve: undefined,
   secrets,
 });
+/** A person who accepts what a form proposes. */
+const acceptDefaults: AskForm = async ({ schema }) => {
+  const { properties }: { properties?: Record<string, { default?: string | number | boolean }> } = Object(schema);
+  const proposed = Object.entries(properties ?? {}).flatMap(([field, { default: value }]) =>
+    value === undefined ? [] : [[field, value] as const],
+  );
+  return { action: 'accept', content: Object.fromEntries(proposed) };
+};
 const connector = createConnector({
   version: '0.0.0',
   connectMs: patienceMs,
-  askForm: createFormByConfirm(async () => true),
+  askForm: acceptDefaults,
   network,
   secrets,
   learn: secrets.learn,

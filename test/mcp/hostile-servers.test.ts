@@ -255,11 +255,10 @@ describe('what a server does', () => {
   it('asks for models and folders in vain, and people through the questions of the call', async () => {
     const { parts, call, until } = await admit('asks');
     const done = call('bad/run');
-    const question = await until(() =>
-      parts.approvals.list({ status: 'open', limit: 10 }).find(({ kind }) => kind === 'confirm'),
-    );
-    expect(question).toMatchObject({ tool: 'bad/run', plugin: 'mcp:bad', question: 'May I run? (sure: true)' });
-    parts.approvals.answer(question.id, 'approved', { id: 'boss', role: 'admin', mayAnswer: false, isPerson: true });
+    const question = await until(() => parts.approvals.list({ status: 'open', limit: 10 }).find(({ kind }) => kind === 'ask'));
+    expect(question).toMatchObject({ tool: 'bad/run', plugin: 'mcp:bad', question: 'May I run?' });
+    const boss = { id: 'boss', role: 'admin', mayAnswer: false, isPerson: true } as const;
+    parts.approvals.answer(question.id, 'approved', boss, { content: { sure: true } });
     const answers = JSON.parse(String((await done).output));
     expect(answers.q1).toMatchObject({ code: -32601 });
     expect(answers.q2).toMatchObject({ code: -32601 });

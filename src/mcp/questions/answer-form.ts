@@ -1,4 +1,5 @@
 import type { ElicitResult } from '@modelcontextprotocol/client';
+import type { CapabilityTable } from '../../border/capability.ts';
 import { isObject } from '../../config/json-object.ts';
 import { cleanUntrustedText } from '../../permissions/untrusted-text.ts';
 import type { HostedCall } from '../../tools/hosted/hosted-types.ts';
@@ -12,35 +13,26 @@ export interface ServerForm {
 /** Asks whoever may answer for a call. */
 export type AskForm = (form: ServerForm, call: HostedCall) => Promise<ElicitResult>;
 
-/** Asks a question that is answered with yes or no. */
-export type Confirm = (question: string, call: HostedCall) => Promise<boolean>;
+const maxMessageChars = 1900;
 
-const maxMessageChars = 1200;
-const maxFields = 20;
-
-/** A form as a question: who says yes accepts the form with what it proposes; one that needs more is declined. */
-export function createFormByConfirm(confirm: Confirm): AskForm {
-  return async ({ message, schema }, call) => {
-    const proposed = readProposal(schema);
-    if (proposed === undefined) return { action: 'decline' };
-    const fields = Object.entries(proposed).map(([name, value]) => `${name}: ${JSON.stringify(value)}`);
-    const said = cleanUntrustedText(message, maxMessageChars);
-    const question = fields.length === 0 ? said : `${said} (${cleanUntrustedText(fields.join(', '), 600)})`;
-    return (await confirm(question, call)) ? { action: 'accept', content: proposed } : { action: 'decline' };
+/** Asks as `context.ask` does: a question of the call, which may wait for days. What is no form that people are asked is declined. */
+export function createFormAsker(capabilities: Pick<CapabilityTable, 'answer'>): AskForm {
+  return async ({ message, schema }, { user, signal }) => {
+    const payload = JSON.stringify({ message: cleanUntrustedText(message, maxMessageChars) || 'The server asks.', schema });
+    const answer = await capabilities.answer({ op: 'ask', payload }, user, signal);
+    const said: unknown = answer.ok ? JSON.parse(answer.payload) : undefined;
+    if (!isObject(said) || said.action !== 'accept') return { action: 'decline' };
+    return { action: 'accept', content: readContent(said.content) };
   };
 }
 
-/** The defaults of a form; undefined when it asks for a value that it does not propose. */
-function readProposal(schema: unknown): NonNullable<ElicitResult['content']> | undefined {
-  const { properties, required } = isObject(schema) ? schema : {};
-  const fields = Object.entries(isObject(properties) ? properties : {});
-  if (fields.length > maxFields) return undefined;
-  const proposed = fields.flatMap(([name, field]) => {
-    const value = isObject(field) ? field.default : undefined;
+/** Fields of a form hold texts, numbers, yes or no, and lists of texts. */
+function readContent(content: unknown): NonNullable<ElicitResult['content']> {
+  const fields: Array<[string, string | number | boolean | string[]]> = [];
+  for (const [name, value] of Object.entries(isObject(content) ? content : {})) {
     const isPlain = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
-    return isPlain ? [[name, value] as const] : [];
-  });
-  const names = new Set(proposed.map(([name]) => name));
-  const wanted = Array.isArray(required) ? required : [];
-  return wanted.every((name) => names.has(name)) ? Object.fromEntries(proposed) : undefined;
+    if (isPlain) fields.push([name, value]);
+    else if (Array.isArray(value)) fields.push([name, value.filter((each) => typeof each === 'string')]);
+  }
+  return Object.fromEntries(fields);
 }
