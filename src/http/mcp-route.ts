@@ -9,6 +9,7 @@ import { freeAnswerBytes } from './unread-answers.ts';
 
 /** What the route is served with. */
 export interface McpRouteParts extends McpDoorParts {
+  readonly url: '/mcp' | '/mcp/manage';
   readonly authenticate: Authenticate;
   readonly shares: Pick<DoorShares, 'streams' | 'unread'>;
 }
@@ -23,7 +24,7 @@ export interface McpRoute {
 /** A client that lets more than this wait to be read listens no more. */
 const maxPendingBytes = 1024 * 1024;
 
-/** Serves MCP at `/mcp`: streamable HTTP, both eras. What speaks it is loaded with the first request: others need not wait
+/** Serves MCP at `url`: streamable HTTP, both eras. What speaks it is loaded with the first request: others need not wait
  * for it. */
 export function registerMcpRoute(app: FastifyInstance, parts: McpRouteParts): McpRoute {
   let opening: Promise<McpDoor> | undefined;
@@ -33,7 +34,7 @@ export function registerMcpRoute(app: FastifyInstance, parts: McpRouteParts): Mc
   };
   app.route({
     method: ['GET', 'POST', 'DELETE'],
-    url: '/mcp',
+    url: parts.url,
     onRequest: (request, _reply, done) => {
       const { authorization } = request.headers;
       const caller = parts.authenticate(authorization, request.ip);
@@ -45,9 +46,12 @@ export function registerMcpRoute(app: FastifyInstance, parts: McpRouteParts): Mc
       const response = await (await open()).handle(toWebRequest(request, reply), request.body, request.caller);
       return sendResponse(response, request, reply, parts);
     },
-    errorHandler: (thrown, _request, reply) => {
+    errorHandler: (thrown, request, reply) => {
       const error = toHotcellError(thrown, parts.log);
-      if (error.status === 401) reply.header('www-authenticate', 'Bearer realm="hotcell"');
+      if (error.status === 401) {
+        const metadata = `http://${request.headers.host}${metadataPath}${parts.url}`;
+        reply.header('www-authenticate', `Bearer realm="hotcell", resource_metadata="${metadata}"`);
+      }
       const code = error.status >= 500 ? internalError : error.code === 'body-invalid' ? parseError : invalidRequest;
       const data = { code: error.code, fix: error.fix };
       return reply
@@ -56,12 +60,24 @@ export function registerMcpRoute(app: FastifyInstance, parts: McpRouteParts): Mc
         .send(JSON.stringify({ jsonrpc: '2.0', id: null, error: { code, message: error.message, data } }));
     },
   });
+  // What a client that looks for an authorization server finds: there is none, a key is handed over by the operator.
+  app.get(`${metadataPath}${parts.url}`, (request, reply) =>
+    reply.header('content-type', 'application/json; charset=utf-8').send(
+      JSON.stringify({
+        resource: `http://${request.headers.host}${parts.url}`,
+        authorization_servers: [],
+        bearer_methods_supported: ['header'],
+        resource_name: 'Hotcell',
+      }),
+    ),
+  );
   return {
     list: async () => (await opening)?.list() ?? [],
     close: () => void opening?.then((door) => door.close()),
   };
 }
 
+const metadataPath = '/.well-known/oauth-protected-resource';
 const parseError = -32700;
 const invalidRequest = -32600;
 const internalError = -32603;

@@ -74,7 +74,7 @@ export async function startHttpServer(parts: HttpServerParts): Promise<HttpServe
   const tickets = createTicketOffice(shares.tickets);
   // What only a door knows it answers itself, at every door.
   const listMcpClients = implement(mcpClientContracts.list, async () => {
-    const items = await mcp.list();
+    const items = [...(await mcp.list()), ...(await management.list())];
     return { items, total: items.length };
   });
   const operations = prepareOperations([...parts.operations, tickets.operation, listMcpClients]);
@@ -121,17 +121,9 @@ export async function startHttpServer(parts: HttpServerParts): Promise<HttpServe
   });
   await registerOperations(app, [...operations.values()], { authenticate, isCurrent, isValid, shares, log });
 
-  const mcp = registerMcpRoute(app, {
-    operations,
-    events,
-    authenticate,
-    isCurrent,
-    watchKeys,
-    adminToken,
-    version,
-    shares,
-    log,
-  });
+  const doorParts = { operations, events, authenticate, isCurrent, watchKeys, adminToken, version, shares, log };
+  const mcp = registerMcpRoute(app, { ...doorParts, url: '/mcp', surface: 'tools' });
+  const management = registerMcpRoute(app, { ...doorParts, url: '/mcp/manage', surface: 'management' });
 
   const url = await listen(app, config);
   return {
@@ -140,6 +132,7 @@ export async function startHttpServer(parts: HttpServerParts): Promise<HttpServe
       endStreams();
       endSockets();
       mcp.close();
+      management.close();
       metrics.close();
       connections.endUnused();
       const lastCall = setTimeout(() => app.server.closeAllConnections(), closeWithinMs);

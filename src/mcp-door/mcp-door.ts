@@ -14,7 +14,8 @@ import type { McpClientView } from '../operations/contracts/mcp-clients.ts';
 import type { InvocableOperation } from '../operations/invoke.ts';
 import { createClientBook } from './client-book.ts';
 import { listen } from './list-news.ts';
-import { createProtocolServer } from './protocol-server.ts';
+import { createManagementServer } from './management.ts';
+import { type OpenServer, openProtocolServer, type ServedClient } from './protocol-server.ts';
 import { createStateCodec } from './request-state.ts';
 import { createSessions, refuse } from './sessions.ts';
 import { createToolBooks } from './tool-book.ts';
@@ -32,6 +33,8 @@ export interface McpDoorParts {
   /** Calls back whenever somebody may not be current any more, until the returned function is called. */
   readonly watchKeys: (changed: () => void) => () => void;
   readonly log: Logger;
+  /** What is served: the tools, prompts and resources of units, or the operations of the daemon. */
+  readonly surface: 'tools' | 'management';
 }
 
 /** Speaks MCP in both of its eras: with sessions (2025-11-25) and without (2026-07-28). */
@@ -44,12 +47,16 @@ export interface McpDoor {
 }
 
 /** Opens the door on the operations of a daemon. */
-export function createMcpDoor({ operations, events, adminToken, isCurrent, watchKeys, ...rest }: McpDoorParts): McpDoor {
+export function createMcpDoor({ operations, events, adminToken, isCurrent, watchKeys, surface, ...rest }: McpDoorParts): McpDoor {
   const ask = createAsk(operations);
   const books = createToolBooks(ask);
   const parts = { ...rest, ask, books, codec: createStateCodec(adminToken), waiting: createWaitingCalls(), events };
   const clients = createClientBook();
-  const sessions = createSessions({ ...parts, clients });
+  const openServer = (client: ServedClient): OpenServer =>
+    surface === 'management'
+      ? { server: createManagementServer({ ...rest, operations }, client.caller) }
+      : openProtocolServer(parts, client);
+  const sessions = createSessions({ events, clients, openServer });
   const handlers = new Map<Caller, McpHttpHandler>();
   const endWatch = events.subscribe({ types: ['tools-change'] }, books.outdate);
 
@@ -57,7 +64,7 @@ export function createMcpDoor({ operations, events, adminToken, isCurrent, watch
   function handlerOf(caller: Caller): McpHttpHandler {
     const known = handlers.get(caller);
     if (known !== undefined) return known;
-    const handler = createMcpHandler(() => createProtocolServer(parts, { caller }), {
+    const handler = createMcpHandler(() => openServer({ caller }).server, {
       legacy: 'reject',
       bus: createBus(caller),
       onerror: (error) => rest.log.debug({ err: error, caller: caller.id }, 'an MCP request was refused'),

@@ -2,6 +2,8 @@ import {
   type CallToolResult,
   type InputRequiredResult,
   MissingRequiredClientCapabilityError,
+  ProtocolError,
+  ProtocolErrorCode,
   type RequestStateCodec,
   Server,
   type ServerContext,
@@ -11,6 +13,7 @@ import type { Caller } from '../callers/caller.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import type { Ask } from '../operations/ask.ts';
 import { toolContracts } from '../operations/contracts/tools.ts';
+import { maxUriChars } from '../units/uri-template.ts';
 import { readAbilities, tasksExtension } from './client-abilities.ts';
 import { type Ended, sayFailure, toToolResult } from './content.ts';
 import { sayElsewhere } from './elsewhere.ts';
@@ -46,8 +49,16 @@ const instructions =
 /** People answer questions: so long a client of the older era is waited for. */
 const roundTimeoutMs = 15 * 60_000;
 
+/** A server, and the resources that its client watches; absent where it has no lists that change. */
+export interface OpenServer {
+  readonly server: Server;
+  readonly watched?: ReadonlySet<string>;
+}
+
+const maxWatched = 1000;
+
 /** A server for one client: it can see and do what the key of that client can. */
-export function createProtocolServer(parts: ServerParts, client: ServedClient): Server {
+export function openProtocolServer(parts: ServerParts, client: ServedClient): OpenServer {
   const { ask, books, codec, waiting } = parts;
   const { caller, session } = client;
   const listed = { listChanged: true };
@@ -106,7 +117,7 @@ export function createProtocolServer(parts: ServerParts, client: ServedClient): 
   });
   registerOffers(server, { ask, caller, session, callParts });
   registerTasks(server, { ask, caller });
-  return server;
+  return { server, watched: session === undefined ? new Set() : serveSubscriptions(server) };
 }
 
 /** What a model can mend is a result that it reads; a tool that is not there is an error of the protocol. */
@@ -126,4 +137,20 @@ function requireAbility({ error }: Ended, { mcpReq }: ServerContext): void {
   throw new MissingRequiredClientCapabilityError({
     requiredCapabilities: member === 'listRoots' ? { roots: {} } : { sampling: {} },
   });
+}
+
+/** What a session wants to hear of; clients without sessions say it with each of their streams. */
+function serveSubscriptions(server: Server): ReadonlySet<string> {
+  const watched = new Set<string>();
+  server.setRequestHandler('resources/subscribe', ({ params: { uri } }) => {
+    if (watched.size >= maxWatched)
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `A session may watch ${maxWatched} resources.`);
+    watched.add(uri.slice(0, maxUriChars));
+    return {};
+  });
+  server.setRequestHandler('resources/unsubscribe', ({ params: { uri } }) => {
+    watched.delete(uri);
+    return {};
+  });
+  return watched;
 }

@@ -1,17 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import {
-  type AuthInfo,
-  ProtocolError,
-  ProtocolErrorCode,
-  type Server,
-  WebStandardStreamableHTTPServerTransport,
-} from '@modelcontextprotocol/server';
+import { type AuthInfo, type Server, WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server';
 import type { Caller } from '../callers/caller.ts';
 import { budgets } from '../config/budgets.ts';
-import { maxUriChars } from '../units/uri-template.ts';
 import type { ClientBook } from './client-book.ts';
 import { listen, type NewsParts } from './list-news.ts';
-import { createProtocolServer, type ServerParts } from './protocol-server.ts';
+import type { OpenServer, ServedClient } from './protocol-server.ts';
 
 /** One session of a client of the older era. */
 export interface McpSession {
@@ -26,6 +19,12 @@ export interface McpSession {
   readonly end: () => void;
 }
 
+/** What sessions are made of. */
+export interface SessionParts extends NewsParts {
+  readonly clients: ClientBook;
+  readonly openServer: (client: ServedClient) => OpenServer;
+}
+
 /** The sessions of the era that has them. */
 export interface McpSessions {
   /** Answers a request of a session, or one that begins a session; its signal aborts when the answer was read or its client is gone. */
@@ -37,10 +36,9 @@ export interface McpSessions {
 const { perCaller, inAll, reserve } = budgets['door.mcpSessions'];
 /** A session of which nothing was heard for so long, and that listens to nothing, is over. */
 const idleMs = 30 * 60_000;
-const maxWatched = 1000;
 
 /** Opens sessions and finds them again, each for its own caller alone. */
-export function createSessions(parts: ServerParts & NewsParts & { readonly clients: ClientBook }): McpSessions {
+export function createSessions(parts: SessionParts): McpSessions {
   const sessions = new Map<string, McpSession>();
 
   function find(id: string, caller: Caller): McpSession | undefined {
@@ -62,8 +60,7 @@ export function createSessions(parts: ServerParts & NewsParts & { readonly clien
 
   async function begin(caller: Caller): Promise<McpSession> {
     const id = randomUUID();
-    const server = createProtocolServer(parts, { caller, session: `mcp-${id}` });
-    const watched = serveSubscriptions(server);
+    const { server, watched } = parts.openServer({ caller, session: `mcp-${id}` });
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: () => id,
       onsessionclosed: () => session.end(),
@@ -73,11 +70,14 @@ export function createSessions(parts: ServerParts & NewsParts & { readonly clien
       prompts: () => server.sendPromptListChanged(),
       resources: () => server.sendResourceListChanged(),
     };
-    const endNews = listen(parts, caller, {
-      listChanged: (list) => tellers[list](),
-      resourceChanged: (uri) => (watched.has(uri) ? server.sendResourceUpdated({ uri }) : undefined),
-      told: () => parts.clients.told(caller),
-    });
+    // A server without lists that change tells nothing.
+    const endNews =
+      watched &&
+      listen(parts, caller, {
+        listChanged: (list) => tellers[list](),
+        resourceChanged: (uri) => (watched.has(uri) ? server.sendResourceUpdated({ uri }) : undefined),
+        told: () => parts.clients.told(caller),
+      });
     const now = Date.now();
     const session: McpSession = {
       id,
@@ -89,7 +89,7 @@ export function createSessions(parts: ServerParts & NewsParts & { readonly clien
       open: 0,
       end() {
         if (!sessions.delete(id)) return;
-        endNews();
+        endNews?.();
         void server.close();
       },
     };
@@ -130,22 +130,6 @@ export function createSessions(parts: ServerParts & NewsParts & { readonly clien
       for (const session of sessions.values()) if (isOver(session)) session.end();
     },
   };
-}
-
-/** What a session wants to hear of; clients without sessions say it with each of their streams. */
-function serveSubscriptions(server: Server): ReadonlySet<string> {
-  const watched = new Set<string>();
-  server.setRequestHandler('resources/subscribe', ({ params: { uri } }) => {
-    if (watched.size >= maxWatched)
-      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `A session may watch ${maxWatched} resources.`);
-    watched.add(uri.slice(0, maxUriChars));
-    return {};
-  });
-  server.setRequestHandler('resources/unsubscribe', ({ params: { uri } }) => {
-    watched.delete(uri);
-    return {};
-  });
-  return watched;
 }
 
 function isInitialize(body: unknown): boolean {

@@ -49,6 +49,8 @@ export interface OperationContract<Input extends TSchema = TSchema, Output exten
   readonly role: Role;
   /** Requests without a token may use it where the config lets anonymous callers in; they see nothing but what is theirs. */
   readonly isForAnonymous?: true;
+  /** A person decides it, or gets a secret by it: no model has it as a tool. */
+  readonly isForPeople?: true;
   /** It tells what happens while it works to those who ask for it. */
   readonly streams?: true;
   readonly input: Input;

@@ -25,6 +25,7 @@ export const ticketContract = defineContract({
   name: 'tickets.create',
   summary: 'Makes a ticket that opens one WebSocket within 30 seconds: /ws?ticket=…',
   role: 'caller',
+  isForPeople: true,
   input: Type.Object({}, { additionalProperties: false }),
   output: Type.Object({ ticket: Type.String(), expiresAtMs: Type.Number() }),
   http: { method: 'POST', path: '/api/tickets' },

@@ -98,6 +98,7 @@ export const approvalContracts = {
     summary:
       'Approves or denies a question, once; whoever caused it cannot, unless the operator allowed that key to or it asks for content.',
     role: 'caller',
+    isForPeople: true,
     input: Type.Object(
       {
         id,

@@ -66,6 +66,7 @@ export const grantContracts = {
     name: 'grants.create',
     summary: 'Grants permissions to a plugin, or all that it asks for; takes effect on the very next use.',
     role: 'admin',
+    isForPeople: true,
     input: Type.Object(
       {
         plugin: pluginName,
@@ -91,6 +92,7 @@ export const grantContracts = {
     name: 'grants.revoke',
     summary: 'Takes back all grants of a plugin, or those that allow what is named; takes effect on the very next use.',
     role: 'admin',
+    isForPeople: true,
     input: Type.Object(
       {
         plugin: pluginName,

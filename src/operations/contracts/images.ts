@@ -28,6 +28,7 @@ export const imageContracts = {
     name: 'images.accept',
     summary: 'Takes what the name of an image means now for what commands run with.',
     role: 'admin',
+    isForPeople: true,
     input: Type.Object({ name: Type.String({ minLength: 1, maxLength: 256 }) }, { additionalProperties: false }),
     output: imageView,
     http: { method: 'POST', path: '/api/images' },

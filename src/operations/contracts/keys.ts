@@ -41,6 +41,7 @@ export const keyContracts = {
     name: 'keys.create',
     summary: 'Makes an API key; the answer is the only time that it is shown.',
     role: 'admin',
+    isForPeople: true,
     input: Type.Object(
       {
         name: Type.Optional(Type.String({ minLength: 1, maxLength: 64, pattern: '^[^\\u0000-\\u001f]*$' })),
@@ -71,6 +72,7 @@ export const keyContracts = {
     name: 'keys.update',
     summary: 'Changes the rules of an API key from its next request on; null takes a rule away.',
     role: 'admin',
+    isForPeople: true,
     input: Type.Object({ id: keyId, ...ruleChanges }, { additionalProperties: false }),
     output: keyView,
     http: { method: 'PATCH', path: '/api/keys/:id' },
@@ -79,6 +81,7 @@ export const keyContracts = {
     name: 'keys.revoke',
     summary: 'Revokes an API key at once.',
     role: 'admin',
+    isForPeople: true,
     input: Type.Object({ id: keyId }, { additionalProperties: false }),
     output: Type.Object({ id: Type.String(), revoked: Type.Boolean() }),
     http: { method: 'DELETE', path: '/api/keys/:id' },

@@ -58,6 +58,7 @@ export const mcpContracts = {
     name: 'mcp.login',
     summary: 'Begins a login to an MCP server: says what a person has to open, in a browser or on another device.',
     role: 'admin',
+    isForPeople: true,
     input: Type.Object(
       {
         name,
@@ -83,6 +84,7 @@ export const mcpContracts = {
     name: 'mcp.finishLogin',
     summary: 'Ends a login with what the browser came back with; of a device it waits until a person agreed there.',
     role: 'admin',
+    isForPeople: true,
     input: Type.Object(
       {
         name,
@@ -99,6 +101,7 @@ export const mcpContracts = {
     name: 'mcp.logout',
     summary: 'Forgets the login to an MCP server.',
     role: 'admin',
+    isForPeople: true,
     input: named,
     output: Type.Object({ name: Type.String(), wasLoggedIn: Type.Boolean() }),
     http: { method: 'POST', path: '/api/mcp/servers/:name/logout' },

@@ -38,6 +38,7 @@ export const secretContracts = {
     name: 'secrets.set',
     summary: 'Keeps a secret, or a new value or binding of it: one header or query parameter of requests to the named hosts.',
     role: 'admin',
+    isForPeople: true,
     input: Type.Object(
       { name, value: Type.String({ minLength: 1, maxLength: 8192 }), ...binding },
       { additionalProperties: false },
@@ -49,6 +50,7 @@ export const secretContracts = {
     name: 'secrets.remove',
     summary: 'Removes a secret at once, also for calls under way.',
     role: 'admin',
+    isForPeople: true,
     input: Type.Object({ name }, { additionalProperties: false }),
     output: Type.Object({ name: Type.String(), removed: Type.Boolean() }),
     http: { method: 'DELETE', path: '/api/secrets/:name' },

@@ -95,6 +95,7 @@ export const skillContracts = {
     name: 'skills.approve',
     summary: 'Lets scripts of a skill run as they are now, with what they ask for.',
     role: 'admin',
+    isForPeople: true,
     input: Type.Object(
       {
         name,

@@ -102,6 +102,7 @@ export const toolContracts = {
     name: 'tools.own',
     summary: 'Gives the bare name of a tool to one of the plugins that define it; the others answer to name@version.',
     role: 'admin',
+    isForPeople: true,
     input: Type.Object(
       {
         name: Type.String({
@@ -135,6 +136,7 @@ export const toolContracts = {
     name: 'tools.register',
     summary: 'Registers a tool that a service of the operator carries out, or another name for a tool; kept over restarts.',
     role: 'admin',
+    isForPeople: true,
     input: Type.Object(
       { ...toolDefinition, replace: Type.Optional(Type.Boolean({ description: 'Puts it in the place of an earlier one.' })) },
       { additionalProperties: false },
@@ -146,6 +148,7 @@ export const toolContracts = {
     name: 'tools.unregister',
     summary: 'Takes a registered tool out, with its grants and settings.',
     role: 'admin',
+    isForPeople: true,
     input: Type.Object({ ref: toolRef }, { additionalProperties: false }),
     output: Type.Object({ ref: Type.String() }),
     http: { method: 'DELETE', path: '/api/tools/:ref' },

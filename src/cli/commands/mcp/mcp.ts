@@ -14,9 +14,10 @@ export function registerMcp(program: Command, session: CliSession): void {
   const mcp = program
     .command('mcp')
     .description('speak MCP on standard input and output: what a client is told to start')
+    .option('--manage', 'serve the operations of the daemon instead of its tools')
     .action(async (_options: unknown, command: Command) => {
       const { serveStdio } = await import('./serve-stdio.ts');
-      await serveStdio(session, command.optsWithGlobals<CliFlags>());
+      await serveStdio(session, command.optsWithGlobals<CliFlags & { readonly manage?: boolean }>());
     });
 
   mcp

@@ -5,10 +5,17 @@ import { startInBackground } from './start-in-background.ts';
 import { type McpEndpoint, StdioBridge } from './stdio-bridge.ts';
 
 /** Serves MCP on standard input and output until the client closes them. Joins the running daemon, else starts one. */
-export async function serveStdio(session: CliSession, flags: CliFlags): Promise<void> {
+export async function serveStdio(
+  session: CliSession,
+  { manage = false, ...flags }: CliFlags & { readonly manage?: boolean },
+): Promise<void> {
   const client = new StdioServerTransport();
   const ended = Promise.withResolvers<void>();
-  const bridge = new StdioBridge({ client, find: () => findEndpoint(session, flags), note: session.note });
+  const bridge = new StdioBridge({
+    client,
+    find: () => findEndpoint(session, flags, manage ? '/mcp/manage' : '/mcp'),
+    note: session.note,
+  });
   client.onclose = ended.resolve;
   process.stdin.once('end', ended.resolve);
   process.stdin.once('close', ended.resolve);
@@ -17,8 +24,8 @@ export async function serveStdio(session: CliSession, flags: CliFlags): Promise<
   await bridge.close();
 }
 
-async function findEndpoint(session: CliSession, flags: CliFlags): Promise<McpEndpoint> {
+async function findEndpoint(session: CliSession, flags: CliFlags, path: string): Promise<McpEndpoint> {
   const found = await session.locate(flags);
   const address = found.address ?? (await startInBackground(session, flags, found.dataDir));
-  return { url: new URL('/mcp', address.url), token: address.token };
+  return { url: new URL(path, address.url), token: address.token };
 }
