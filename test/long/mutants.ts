@@ -2,6 +2,7 @@ import { callMutants } from './mutants/calls.ts';
 import { capabilityMutants } from './mutants/capabilities.ts';
 import { doorMutants } from './mutants/doors.ts';
 import { guestMutants } from './mutants/guests.ts';
+import { mcpServerMutants } from './mutants/mcp-servers.ts';
 import type { Mutation } from './mutants/mutation.ts';
 import { permissionMutants } from './mutants/permissions.ts';
 import { processMutants } from './mutants/processes.ts';
@@ -21,4 +22,5 @@ export const mutants: readonly Mutant[] = [
   guestMutants,
   processMutants,
   toolMutants,
+  mcpServerMutants,
 ].flatMap((part) => Object.entries(part).flatMap(([promise, list]) => list.map((mutation) => ({ promise, ...mutation }))));

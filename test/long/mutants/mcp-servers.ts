@@ -1,0 +1,77 @@
+import type { MutantsByPromise } from './mutation.ts';
+
+/** MCP servers behind the daemon. */
+export const mcpServerMutants: MutantsByPromise = {
+  'No program of an MCP server is started but by the command line': [
+    {
+      what: 'whatever command was approved once stands for all of that server',
+      file: 'src/mcp/server.ts',
+      find: 'item === commandItem && hash === commandHash',
+      replace: 'true || (item === commandItem && hash === commandHash)',
+      tests: ['test/mcp/hostile-servers.test.ts'],
+    },
+    {
+      what: 'a program sees the whole environment of the daemon',
+      file: 'src/mcp/transport/connect.ts',
+      find: 'env: Object.fromEntries([...passed, ...own])',
+      replace:
+        'env: Object.fromEntries([...Object.entries(parts.env).map(([key, value]) => [key, value ?? ""] as const), ...own])',
+      tests: ['test/mcp/hostile-servers.test.ts'],
+    },
+    {
+      what: 'what a program started outlives it',
+      file: 'src/mcp/transport/stdio-transport.ts',
+      find: "child.once('exit', () => void (pid !== undefined && signalGroup(pid, 'SIGKILL')));",
+      replace: '',
+      tests: ['test/mcp/hostile-servers.test.ts'],
+    },
+  ],
+  'A tool of an MCP server serves only as it was shown': [
+    {
+      what: 'a tool that changed goes on serving',
+      file: 'src/mcp/tools/pins.ts',
+      find: 'else if (pin.hash === tool.hash) served.push(tool);',
+      replace: 'else if (pin.hash !== "") served.push(tool);',
+      tests: ['test/mcp/hostile-servers.test.ts', 'test/mcp/tools/pins.test.ts'],
+    },
+    {
+      what: 'what a tool says of itself is shown with its control characters',
+      file: 'src/mcp/tools/read-tools.ts',
+      find: "bounded.split('\\n').map((line) => cleanUntrustedText(line, maxDescriptionChars))",
+      replace: "bounded.split('\\n')",
+      tests: ['test/mcp/hostile-servers.test.ts'],
+    },
+  ],
+  'What an MCP server sends is bounded': [
+    {
+      what: 'a line may be of any length',
+      file: 'src/mcp/transport/line-reader.ts',
+      find: 'if (held > maxBytes) {',
+      replace: 'if (held > Number.MAX_SAFE_INTEGER) {',
+      tests: ['test/mcp/hostile-servers.test.ts', 'test/mcp/transport/line-reader.test.ts'],
+    },
+    {
+      what: 'the stream of a call goes on after the call',
+      file: 'src/mcp/running-call.ts',
+      find: 'if (over === undefined || !isOfCall) return fetch(url, init);',
+      replace: 'if (over !== null) return fetch(url, init);',
+      tests: ['test/mcp/http-servers.test.ts'],
+    },
+  ],
+  'A key for an MCP server goes to the origin': [
+    {
+      what: 'headers are put into requests to anybody',
+      file: 'src/mcp/transport/mcp-network.ts',
+      find: 'url.origin === plan.url.origin ? fillHeaders(server, plan, secrets) : []',
+      replace: 'fillHeaders(server, plan, secrets)',
+      tests: ['test/mcp/http-servers.test.ts', 'test/mcp/transport/mcp-network.test.ts'],
+    },
+    {
+      what: 'addresses that only a name leads to are reached',
+      file: 'src/mcp/transport/mcp-network.ts',
+      find: "!isAddressLiteral(host) && host !== 'localhost' && !host.endsWith('.localhost')",
+      replace: 'host !== ""',
+      tests: ['test/mcp/transport/mcp-network.test.ts'],
+    },
+  ],
+};
