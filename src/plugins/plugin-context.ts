@@ -22,7 +22,7 @@ export interface PluginContext {
   confirm(question: string): Promise<boolean>;
   /** Asks the caller to fill in a form, and waits, for days if need be. */
   ask<Content extends object = Readonly<Record<string, FormContent>>>(form: PluginForm): Promise<FormAnswer<Content>>;
-  /** What the client of the caller can do; refused with `not-supported` where it cannot. */
+  /** What the client of the caller can do; refused with `client-cannot` where it cannot. */
   readonly client: PluginClient;
   readonly resources: PluginResources;
   /** Tells the caller how far the call is. */

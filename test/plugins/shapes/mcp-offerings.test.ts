@@ -113,7 +113,7 @@ describe('a file that registers prompts and resources with McpServer', () => {
     expect(await invoke('tools.call', { ref: 'ask' })).toMatchObject({ output: 'accept ann@example.com' });
     expect(await invoke('tools.call', { ref: 'sample' }, ['sampling', 'roots'])).toMatchObject({ output: '1 Hi' });
     end();
-    expect(await invoke('tools.call', { ref: 'sample' })).toMatchObject({ status: 'error', error: { code: 'not-supported' } });
+    expect(await invoke('tools.call', { ref: 'sample' })).toMatchObject({ status: 'error', error: { code: 'client-cannot' } });
   });
 });
 
