@@ -12,6 +12,7 @@ const refusalCodes: ReadonlySet<string> = new Set([
   'permission-denied',
   'resource-unknown',
   'not-supported',
+  'client-cannot',
   'rate-limited',
   'queue-full',
   'payload-too-large',
