@@ -35,7 +35,12 @@ export interface McpDoorParts {
   readonly log: Logger;
   /** What is served: the tools, prompts and resources of units, or the operations of the daemon. */
   readonly surface: 'tools' | 'management';
+  /** Stands in for the time that a request is held for an answer from elsewhere. */
+  readonly holdMs?: number;
 }
+
+/** Clients give up after a minute. */
+const holdMs = 45_000;
 
 /** Speaks MCP in both of its eras: with sessions (2025-11-25) and without (2026-07-28). */
 export interface McpDoor {
@@ -50,7 +55,7 @@ export interface McpDoor {
 export function createMcpDoor({ operations, events, adminToken, isCurrent, watchKeys, surface, ...rest }: McpDoorParts): McpDoor {
   const ask = createAsk(operations);
   const books = createToolBooks(ask);
-  const parts = { ...rest, ask, books, codec: createStateCodec(adminToken), waiting: createWaitingCalls(), events };
+  const parts = { holdMs, ...rest, ask, books, codec: createStateCodec(adminToken), waiting: createWaitingCalls(), events };
   const clients = createClientBook();
   const openServer = (client: ServedClient): OpenServer =>
     surface === 'management'

@@ -33,6 +33,7 @@ export interface ServerParts {
   readonly books: ToolBooks;
   readonly codec: RequestStateCodec<RequestState>;
   readonly waiting: WaitingCalls;
+  readonly holdMs: number;
   readonly log: Logger;
 }
 
@@ -80,7 +81,7 @@ export function openProtocolServer(parts: ServerParts, client: ServedClient): Op
   );
   server.onerror = (error) => parts.log.debug({ err: error, caller: caller.id }, 'an MCP request failed');
 
-  const callParts = { ask, caller, waiting, seal: codec.mint };
+  const callParts = { ask, caller, waiting, holdMs: parts.holdMs, seal: codec.mint };
 
   server.setRequestHandler('tools/list', async () => {
     const { tools } = await books.read(caller);

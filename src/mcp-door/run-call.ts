@@ -45,12 +45,12 @@ export interface CallParts {
   readonly can: ClientAbilities;
   readonly seal: (state: RequestState, ctx: ServerContext) => Promise<string>;
   readonly waiting: WaitingCalls;
+  /** So long a request is held for an answer from elsewhere, in ms. */
+  readonly holdMs: number;
 }
 
 /** A call that goes on for longer becomes a task, where the client has tasks. */
 const taskAfterMs = 250;
-/** So long a request is held for an answer from elsewhere: clients give up after a minute. */
-const holdMs = 45_000;
 
 /**
  * Carries a call out until it has ended, or until its client has something to do: then the call goes on by itself, and the next
@@ -98,7 +98,7 @@ export async function runCall(parts: CallParts, requested: RequestedCall, ctx: S
       }
       if (can.tasks && elsewhere.length > 0) return { kind: 'task', executionId };
       watch.know(step.questions);
-      lateMs = holdMs;
+      lateMs = parts.holdMs;
     }
   } finally {
     mcpReq.signal.removeEventListener('abort', onAbort);

@@ -2,6 +2,7 @@ import { callMutants } from './mutants/calls.ts';
 import { capabilityMutants } from './mutants/capabilities.ts';
 import { doorMutants } from './mutants/doors.ts';
 import { guestMutants } from './mutants/guests.ts';
+import { mcpClientMutants } from './mutants/mcp-clients.ts';
 import { mcpServerMutants } from './mutants/mcp-servers.ts';
 import type { Mutation } from './mutants/mutation.ts';
 import { permissionMutants } from './mutants/permissions.ts';
@@ -20,6 +21,7 @@ export const mutants: readonly Mutant[] = [
   capabilityMutants,
   doorMutants,
   guestMutants,
+  mcpClientMutants,
   processMutants,
   toolMutants,
   mcpServerMutants,

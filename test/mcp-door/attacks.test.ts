@@ -1,6 +1,10 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Caller } from '../../src/callers/caller.ts';
+import { createMcpDoor } from '../../src/mcp-door/mcp-door.ts';
+import { prepareOperations } from '../../src/operations/invoke.ts';
 import { startSmallDaemon } from '../small-daemon.ts';
 
 const files = {
@@ -183,5 +187,68 @@ describe('a client that listens and never reads', () => {
     }
     expect((await call(key, 'danger')).result.resultType).toBe('input_required');
     socket.destroy();
+  });
+});
+
+describe('a client that can ask nobody', () => {
+  const openDoor = (holdMs: number) =>
+    createMcpDoor({
+      operations: prepareOperations(small.daemon.operations),
+      events: small.parts.events,
+      adminToken: small.daemon.token,
+      isCurrent: () => true,
+      watchKeys: () => () => {},
+      version: '0.0.0',
+      log: pino({ level: 'silent' }),
+      surface: 'tools',
+      holdMs,
+    });
+  const callerOf = (id: string): Caller => ({ id, role: 'caller' });
+
+  async function callAt(door: ReturnType<typeof openDoor>, caller: Caller): Promise<ReturnType<typeof JSON.parse>> {
+    const params = {
+      name: 'danger',
+      arguments: { what: 'all' },
+      _meta: { 'io.modelcontextprotocol/protocolVersion': era, 'io.modelcontextprotocol/clientCapabilities': {} },
+    };
+    const headers = {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      'mcp-protocol-version': era,
+      'mcp-method': 'tools/call',
+      'mcp-name': 'danger',
+    };
+    const body = { jsonrpc: '2.0', id: 1, method: 'tools/call', params };
+    return (await door.handle(new Request('http://localhost/mcp', { method: 'POST', headers }), body, caller)).json();
+  }
+
+  it('is told whom to ask, and the same call finds the one that waited; nobody else does', async () => {
+    const door = openDoor(20);
+    const first = (await callAt(door, callerOf('key_one'))).result;
+    expect(first.isError).toBe(true);
+    const [, id = ''] = /hotcell approve (\w+)/.exec(JSON.stringify(first.content)) ?? [];
+    const other = JSON.stringify((await callAt(door, callerOf('key_two'))).result.content);
+    expect(other).toContain('hotcell approve');
+    expect(other).not.toContain(id);
+    small.parts.approvals.answer(id, 'approved', {
+      id: 'local',
+      role: 'admin',
+      mayAnswer: false,
+      isPerson: true,
+    });
+    expect((await callAt(door, callerOf('key_one'))).result.content).toEqual([{ type: 'text', text: 'all 1' }]);
+    // It was handed over: the next one is another call.
+    expect(JSON.stringify((await callAt(door, callerOf('key_one'))).result.content)).toContain('hotcell approve');
+    door.close();
+  });
+
+  it('gets its result when somebody answers while it is held', async () => {
+    const door = openDoor(60_000);
+    const answer = callAt(door, callerOf('key_three'));
+    await expect.poll(() => small.parts.approvals.list({ caller: 'key_three', status: 'open', limit: 1 })).toHaveLength(1);
+    const [open] = small.parts.approvals.list({ caller: 'key_three', status: 'open', limit: 1 });
+    small.parts.approvals.answer(String(open?.id), 'approved', { id: 'local', role: 'admin', mayAnswer: false, isPerson: true });
+    expect((await answer).result.content).toEqual([{ type: 'text', text: 'all 1' }]);
+    door.close();
   });
 });

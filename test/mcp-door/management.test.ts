@@ -53,8 +53,7 @@ describe('the operations of the daemon as tools of MCP', () => {
     const caller = await manage(key);
     const few = await names(caller);
     expect(few).toContain('executions_list');
-    for (const forbidden of ['plugins_source', 'plugins_writeSource', 'plugins_reload'])
-      expect(few).not.toContain(forbidden);
+    for (const forbidden of ['plugins_source', 'plugins_writeSource', 'plugins_reload']) expect(few).not.toContain(forbidden);
     await expect(caller.callTool({ name: 'plugins_source', arguments: { name: 'hello' } })).rejects.toMatchObject({
       code: -32602,
     });

@@ -1,0 +1,84 @@
+import type { MutantsByPromise } from './mutation.ts';
+
+/** What MCP clients send, and what they get. */
+export const mcpClientMutants: MutantsByPromise = {
+  'What an MCP client hands back is good for its own key': [
+    {
+      what: 'a state is good for every key',
+      file: 'src/mcp-door/request-state.ts',
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: the words of the source
+      find: "`${mcpReq.method}\\0${http?.authInfo?.clientId ?? ''}`",
+      replace: "(mcpReq.method, http, '')",
+      tests: ['test/mcp-door/attacks.test.ts'],
+    },
+    {
+      what: 'a state is good for other arguments',
+      file: 'src/mcp-door/run-call.ts',
+      find: 'if (state !== undefined && state.request !== request) {',
+      replace: 'if (false) {',
+      tests: ['test/mcp-door/attacks.test.ts'],
+    },
+    {
+      what: 'a call that waits is found by every caller',
+      file: 'src/mcp-door/waiting-calls.ts',
+      find: 'find: ({ id }, request) => byCaller.get(id)?.get(request),',
+      replace: 'find: (_caller, request) => byCaller.values().find((calls) => calls.has(request))?.get(request),',
+      tests: ['test/mcp-door/attacks.test.ts'],
+    },
+    {
+      what: 'any answer with an action lets a call begin',
+      file: 'src/mcp-door/questions.ts',
+      find: "if (typeof view.content?.allow !== 'boolean') throw refuse(key, '{\"allow\": true or false}');",
+      replace: "if (typeof view.content?.allow !== 'boolean') return { answer: 'approve' };",
+      tests: ['test/mcp-door/attacks.test.ts'],
+    },
+  ],
+  'An MCP client has the sessions of its own key alone': [
+    {
+      what: 'a session is anybody\u2019s who knows its id',
+      file: 'src/mcp-door/sessions.ts',
+      find: 'session?.caller.id === caller.id && ',
+      replace: '',
+      tests: ['test/mcp-door/sessions.test.ts'],
+    },
+    {
+      what: 'a caller has as many sessions as it likes',
+      file: 'src/mcp-door/sessions.ts',
+      find: 'if (own.length >= perCaller) {',
+      replace: 'if (false) {',
+      tests: ['test/mcp-door/sessions.test.ts'],
+    },
+    {
+      what: 'sessions outlive a change of their key',
+      file: 'src/mcp-door/mcp-door.ts',
+      find: 'sessions.endWhere(({ caller }) => !isCurrent(caller));',
+      replace: '',
+      tests: ['test/mcp-door/sessions.test.ts'],
+    },
+  ],
+  'No model gets as a tool what people decide': [
+    {
+      what: 'what people decide is a tool',
+      file: 'src/mcp-door/management.ts',
+      find: 'if (isForPeople || !isAllowed(role, caller)) return false;',
+      replace: 'if (!isAllowed(role, caller)) return false;',
+      tests: ['test/mcp-door/management.test.ts'],
+    },
+    {
+      what: 'operations for admins are tools of everybody',
+      file: 'src/mcp-door/management.ts',
+      find: 'if (isForPeople || !isAllowed(role, caller)) return false;',
+      replace: 'if (isForPeople) return false;',
+      tests: ['test/mcp-door/management.test.ts'],
+    },
+  ],
+  'The key of a client that starts a daemon': [
+    {
+      what: 'the key of a client is the token of the daemon that it starts',
+      file: 'src/cli/commands/mcp/start-in-background.ts',
+      find: 'const { HOTCELL_TOKEN: _key, ...env } = { ...process.env, ...io.env };',
+      replace: 'const env = { ...process.env, ...io.env };',
+      tests: ['test/mcp-door/stdio.test.ts'],
+    },
+  ],
+};
