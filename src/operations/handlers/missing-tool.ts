@@ -34,20 +34,6 @@ export function createToolSeeker({
     }
   }
 
-  /** Resolves when the tool is there, when nothing loads any more that could bring it, or when that takes too long. */
-  async function untilLoaded(ref: string, signal: AbortSignal): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const look = (): void => {
-      if (signal.aborted || !units.isLoading() || isThere(ref)) resolve();
-    };
-    const end = events.subscribe({ types: ['plugin-change', 'plugin-removed', 'tools-change'] }, look);
-    signal.addEventListener('abort', look, { once: true });
-    look();
-    await promise;
-    end();
-    signal.removeEventListener('abort', look);
-  }
-
   function explain(error: HotcellError, ref: string, caller: Caller): HotcellError {
     const [name = ref] = ref.split('@', 1);
     if (caller.isAnonymous === true || !seesToolName(caller, name)) return error;
@@ -70,16 +56,35 @@ export function createToolSeeker({
     } catch (error) {
       if (!isMissing(error) || isThere(ref)) throw error;
     }
-    if (units.isLoading()) {
-      const timeUp = AbortSignal.timeout(maxLoadWaitMs);
-      await untilLoaded(ref, signal === undefined ? timeUp : AbortSignal.any([timeUp, signal]));
-    }
+    await untilLoaded({ units, events }, () => isThere(ref), signal);
     try {
       return await use();
     } catch (error) {
       throw isMissing(error) ? explain(error, ref, caller) : error;
     }
   };
+}
+
+/** Resolves when something is there, when nothing loads any more that could bring it, or when that takes too long. */
+export async function untilLoaded(
+  { units, events }: Pick<OperationParts, 'units' | 'events'>,
+  isThere: () => boolean,
+  cancelled?: AbortSignal,
+): Promise<void> {
+  if (!units.isLoading()) return;
+  const timeUp = AbortSignal.timeout(maxLoadWaitMs);
+  const signal = cancelled === undefined ? timeUp : AbortSignal.any([timeUp, cancelled]);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const look = (): void => {
+    if (signal.aborted || !units.isLoading() || isThere()) resolve();
+  };
+  const types = ['plugin-change', 'plugin-removed', 'tools-change', 'prompts-change', 'resources-change'] as const;
+  const end = events.subscribe({ types }, look);
+  signal.addEventListener('abort', look, { once: true });
+  look();
+  await promise;
+  end();
+  signal.removeEventListener('abort', look);
 }
 
 /** A plugin is called by its tools; only those are named that the caller sees. */

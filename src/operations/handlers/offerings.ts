@@ -18,6 +18,7 @@ import {
 import { cutPage, type Page } from '../contracts/paging.ts';
 import { implement, type Operation, type OperationContext } from '../operation.ts';
 import type { OperationParts } from '../operation-parts.ts';
+import { untilLoaded } from './missing-tool.ts';
 import { createCallForOperation } from './tool-call.ts';
 
 /** What a prompt, a resource or a completion is called with. */
@@ -44,6 +45,11 @@ export function createOfferingOperations(parts: OperationParts): Operation[] {
 
   function call({ entry, arguments: args, session }: OfferingCall, context: OperationContext): Promise<CallAnswer> {
     return callTool({ ref: `${entry.name}@${entry.version}`, entry, arguments: args, session }, context);
+  }
+
+  /** What is not there may come while plugins load: the first build after a start takes about a second. */
+  async function whenLoaded(isThere: () => boolean, { cancelSignal }: OperationContext): Promise<void> {
+    if (!isThere()) await untilLoaded(parts, isThere, cancelSignal);
   }
 
   function findPrompt(name: string, caller: Caller): OfferingEntry {
@@ -73,6 +79,7 @@ export function createOfferingOperations(parts: OperationParts): Operation[] {
       return pageOf(listSeen('prompt', caller, q).flatMap(viewPrompt), query, ({ name }) => name);
     }),
     implement(promptContracts.get, async ({ name, arguments: args = {}, session }, context) => {
+      await whenLoaded(() => offerings.findPrompt(name) !== undefined, context);
       const answer = await call({ entry: findPrompt(name, context.caller), arguments: args, session }, context);
       return answer.status === 'success' ? { ...answer, output: toPromptOutput(answer.output) } : answer;
     }),
@@ -83,6 +90,7 @@ export function createOfferingOperations(parts: OperationParts): Operation[] {
       return pageOf(listSeen('resource', caller, q).flatMap(viewTemplate), query, ({ uriTemplate }) => uriTemplate);
     }),
     implement(resourceContracts.read, async ({ uri, session }, context) => {
+      await whenLoaded(() => offerings.findResource(uri, sees(context.caller)) !== undefined, context);
       const { entry, values } = findResource(uri, context.caller);
       const answer = await call({ entry, arguments: values, session }, context);
       if (answer.status !== 'success') return answer;

@@ -54,6 +54,21 @@ describe('a call of a tool that is not there', () => {
     expect(await terminal.run(['call', 'late_tool', 'text=a'])).toMatchObject({ code: 0, err: '' });
   });
 
+  it('waits for a prompt and a resource of a plugin that is being built', async () => {
+    const burn = 'let sum = 0;\nfor (let n = 0; n < 5_000_000; n++) sum += n;\n';
+    const soon = `prompts: { soon: { handler: () => 'now' } }, resources: { soon: { uri: 'soon://it', read: () => 'now' } }`;
+    terminal.write('plugins/soon.ts', `${burn}export default { ${soon} };`);
+    for (;;) {
+      const { items } = JSON.parse((await terminal.run(['plugin', 'list', '--json'])).out);
+      if (items.some(({ path }: { path: string }) => path.endsWith('soon.ts'))) break;
+    }
+    const [got, read] = await Promise.all([
+      terminal.run(['prompt', 'get', 'soon']),
+      terminal.run(['resource', 'read', 'soon://it']),
+    ]);
+    expect([got.out, read.out]).toEqual(['user: now\n', 'now\n']);
+  });
+
   it('says that its plugin is disabled or failed', async () => {
     await terminal.run(['plugin', 'disable', 'off']);
     for (const argv of [
