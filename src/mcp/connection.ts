@@ -4,6 +4,7 @@ import {
   type ElicitResult,
   type LoggingMessageNotification,
   type Progress,
+  type RequestOptions,
   type Tool,
   type Transport,
 } from '@modelcontextprotocol/client';
@@ -11,6 +12,7 @@ import { HotcellError } from '../errors/hotcell-error.ts';
 import { cleanUntrustedText } from '../permissions/untrusted-text.ts';
 import type { HostedCall } from '../tools/hosted/hosted-types.ts';
 import { describeCallFailure, describeConnectFailure, isLost, sayProblem } from './failures.ts';
+import type { ListedOfferings } from './offerings/read-offerings.ts';
 import type { AskForm } from './questions/answer-form.ts';
 import { runningCall } from './running-call.ts';
 import type { ReceivedBytes } from './transport/received-bytes.ts';
@@ -31,10 +33,19 @@ export interface Connection {
     args: Readonly<Record<string, unknown>>,
     call: HostedCall,
   ): Promise<CallToolResult>;
+  /** What it lists beside tools; nothing of what it does not have. */
+  listOfferings(signal: AbortSignal): Promise<ListedOfferings>;
+  /** Whether it knows what can stand for the argument of a prompt or a template. */
+  readonly canComplete: boolean;
+  /** Asks the server for something on behalf of a call. Rejects as `callTool` does. */
+  ask<Value>(call: HostedCall, send: (client: ServerRequests, options: RequestOptions) => Promise<Value>): Promise<Value>;
   /** Resolves when it is over, with the reason as a sentence. */
   readonly closed: Promise<string>;
   close(): Promise<void>;
 }
+
+/** What is asked of a server beside calls of its tools. */
+export type ServerRequests = Pick<Client, 'getPrompt' | 'readResource' | 'complete'>;
 
 /** What a connection is opened with. */
 export interface McpConnectionParts {
@@ -68,13 +79,14 @@ export async function openConnection(parts: McpConnectionParts): Promise<Connect
   const findCall = (): HostedCall | undefined =>
     runningCall.getStore()?.call ?? (running.size === 1 ? [...running][0] : undefined);
 
+  const onChanged = { autoRefresh: false, debounceMs: 0, onChanged: parts.onToolsChanged } as const;
   const client = new Client(
     { name: 'hotcell', version: parts.version },
     {
       capabilities: { elicitation: { form: { applyDefaults: true } } },
       versionNegotiation: { mode: parts.isNewerTried ? 'auto' : 'legacy', probe: { timeoutMs: parts.probeMs } },
       listMaxPages: maxPages,
-      listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: parts.onToolsChanged } },
+      listChanged: { tools: onChanged, prompts: onChanged, resources: onChanged },
     },
   );
   client.onerror = (error) => {
@@ -102,6 +114,30 @@ export async function openConnection(parts: McpConnectionParts): Promise<Connect
     if (why !== 'local') void client.close();
   });
 
+  async function ask<Value>(
+    call: HostedCall,
+    send: (client: ServerRequests, options: RequestOptions) => Promise<Value>,
+  ): Promise<Value> {
+    const ending = new AbortController();
+    running.add(call);
+    const options: RequestOptions = {
+      signal: call.signal,
+      timeout: noTimeoutMs,
+      maxTotalTimeout: noTimeoutMs,
+      onprogress: (progress) => call.onProgress(readProgress(progress)),
+    };
+    try {
+      return await runningCall.run({ call, over: ending.signal }, () => send(client, options));
+    } catch (error) {
+      call.signal.throwIfAborted();
+      if (isLost(error)) void client.close();
+      throw describeCallFailure(error, parts.name);
+    } finally {
+      running.delete(call);
+      ending.abort();
+    }
+  }
+
   return {
     era,
     serverName: cleanUntrustedText(info?.title ?? info?.name ?? '', 100),
@@ -127,31 +163,32 @@ export async function openConnection(parts: McpConnectionParts): Promise<Connect
         endWatch();
       }
     },
-    async callTool(tool, args, call) {
-      const ending = new AbortController();
-      running.add(call);
+    async listOfferings(listSignal) {
+      const options = { signal: listSignal, timeout: connectMs, cacheMode: 'refresh' } as const;
       try {
-        return await runningCall.run({ call, over: ending.signal }, () =>
-          client.callTool(
-            { name: tool.name, arguments: args },
-            {
-              signal: call.signal,
-              timeout: noTimeoutMs,
-              maxTotalTimeout: noTimeoutMs,
-              toolDefinition: tool,
-              onprogress: (progress) => call.onProgress(readProgress(progress)),
-            },
-          ),
-        );
+        const [prompts, resources, templates] = await Promise.all([
+          capabilities.prompts === undefined ? [] : client.listPrompts(undefined, options).then((listed) => listed.prompts),
+          capabilities.resources === undefined ? [] : client.listResources(undefined, options).then((listed) => listed.resources),
+          // A server with resources need not know the question for templates.
+          capabilities.resources === undefined
+            ? []
+            : client.listResourceTemplates(undefined, options).then(
+                (listed) => listed.resourceTemplates,
+                () => [],
+              ),
+        ]);
+        return { prompts, resources, templates };
       } catch (error) {
-        call.signal.throwIfAborted();
-        if (isLost(error)) void client.close();
-        throw describeCallFailure(error, parts.name);
-      } finally {
-        running.delete(call);
-        ending.abort();
+        listSignal.throwIfAborted();
+        throw describeConnectFailure(error, parts.name);
       }
     },
+    canComplete: capabilities.completions !== undefined,
+    callTool: (tool, args, call) =>
+      ask(call, (_client, options) =>
+        client.callTool({ name: tool.name, arguments: args }, { ...options, toolDefinition: tool }),
+      ),
+    ask,
     closed: over.promise,
     close: () => client.close(),
   };

@@ -3,7 +3,7 @@ import semver from 'semver';
 import type { McpServerSetting } from '../config/mcp-settings.ts';
 import { globMatches } from '../permissions/matching.ts';
 import { cleanUntrustedText } from '../permissions/untrusted-text.ts';
-import type { HostedCall, HostedTool, HostedUnit } from '../tools/hosted/hosted-types.ts';
+import type { HostedCall, HostedOffering, HostedTool, HostedUnit } from '../tools/hosted/hosted-types.ts';
 import type { ServerTool } from './tools/read-tools.ts';
 
 /** The identity of a server, to which grants and names belong; no plugin can have such a name. */
@@ -22,7 +22,8 @@ export function isToolAllowed({ allowTools, denyTools = [] }: McpServerSetting, 
   return allowTools === undefined || allowTools.some((glob) => globMatches(glob, tool));
 }
 
-const usualTimeoutMs = 60_000;
+/** Time of one call when the entry of a server says nothing. */
+export const usualTimeoutMs = 60_000;
 
 /** The tools of a server as a unit. */
 export function describeMcpUnit(
@@ -32,12 +33,14 @@ export function describeMcpUnit(
     tools,
     version,
     about,
+    offerings,
   }: {
     readonly setting: McpServerSetting;
     readonly tools: readonly ServerTool[];
     /** As the server says it. */
     readonly version: string;
     readonly about: string;
+    readonly offerings: readonly HostedOffering[];
   },
   run: (tool: ServerTool, args: unknown, call: HostedCall) => Promise<unknown>,
 ): HostedUnit {
@@ -49,8 +52,17 @@ export function describeMcpUnit(
     version: readVersion(version),
     description: cleanUntrustedText(about, 200),
     author: 'operator',
-    contentHash: hash('sha256', JSON.stringify([mode, timeoutMs, ...tools.map((tool) => [tool.name, tool.hash])])),
+    contentHash: hash(
+      'sha256',
+      JSON.stringify([
+        mode,
+        timeoutMs,
+        ...tools.map((tool) => [tool.name, tool.hash]),
+        offerings.map(({ manifest }) => manifest),
+      ]),
+    ),
     permissions: {},
+    offerings,
     tools: tools.map(
       (tool): HostedTool => ({
         name: nameServerTool(server, tool.name),

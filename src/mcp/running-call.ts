@@ -12,11 +12,13 @@ export interface RunningCall {
 /** Whatever runs within a call of a server's tool knows which one. */
 export const runningCall = new AsyncLocalStorage<RunningCall>();
 
+const callMethods = /"method":"(?:tools\/call|prompts\/get|resources\/read|completion\/complete)"/;
+
 /** Ends the stream of a call with the call: the older era leaves it open for as long as the server likes. */
 export function endWithCall(fetch: CheckedFetch): CheckedFetch {
   return (url, init = {}) => {
     const over = runningCall.getStore()?.over;
-    const isOfCall = init.method === 'GET' || (typeof init.body === 'string' && init.body.includes('"method":"tools/call"'));
+    const isOfCall = init.method === 'GET' || (typeof init.body === 'string' && callMethods.test(init.body));
     if (over === undefined || !isOfCall) return fetch(url, init);
     const { signal } = init;
     return fetch(url, { ...init, signal: signal == null ? over : AbortSignal.any([signal, over]) });

@@ -7,11 +7,13 @@ import type { HostedTools } from '../tools/hosted/hosted-tools.ts';
 import type { HostedCall } from '../tools/hosted/hosted-types.ts';
 import { createCoalescer } from './coalesce.ts';
 import type { Connection } from './connection.ts';
-import { describeMcpUnit, isToolAllowed, nameMcpUnit, nameServerTool } from './mcp-unit.ts';
+import { describeMcpUnit, isToolAllowed, nameMcpUnit, nameServerTool, usualTimeoutMs } from './mcp-unit.ts';
+import { hostOffering } from './offerings/hosted-offerings.ts';
+import { readServerOfferings, type ServerOffering } from './offerings/read-offerings.ts';
 import { createServerQuestions } from './questions/server-questions.ts';
 import { type HttpPlan, planServer, type StdioPlan } from './server-plan.ts';
 import type { McpServer, McpServerState, McpServerView } from './server-types.ts';
-import { commandItem, decidePins, hashAsked, itemOfTool, type PinDecision } from './tools/pins.ts';
+import { commandItem, decidePins, hashAsked, itemOfTool, offeringsItem, type PinDecision } from './tools/pins.ts';
 import { readTools, type ServerTool } from './tools/read-tools.ts';
 import { readResult } from './tools/results.ts';
 
@@ -53,6 +55,7 @@ export function startMcpServer(parts: McpServerParts): McpServer {
   let connection: Connection | undefined;
   let said = { era: undefined as Connection['era'] | undefined, protocolVersion: '', serverName: '', serverVersion: '' };
   let decision = nobody;
+  let offerings: readonly ServerOffering[] = [];
   let problems: readonly string[] = [];
   let lastError: string | undefined;
   let failures = 0;
@@ -146,8 +149,13 @@ export function startMcpServer(parts: McpServerParts): McpServer {
     if (connection === undefined) return;
     const from = connection;
     try {
-      const read = readTools(await from.listTools(ending.signal));
+      const [listed, others] = await Promise.all([from.listTools(ending.signal), from.listOfferings(ending.signal)]);
       if (from !== connection) return;
+      const read = readTools(listed);
+      offerings = readServerOfferings(name, others, {
+        timeoutMs: setting.timeoutMs ?? usualTimeoutMs,
+        canComplete: from.canComplete,
+      });
       problems = read.problems;
       settle(read.tools.filter((tool) => isToolAllowed(setting, tool.name)));
     } catch (error) {
@@ -157,19 +165,26 @@ export function startMcpServer(parts: McpServerParts): McpServer {
     }
   }
 
+  function areOfferingsApproved(): boolean {
+    return pins.list(name).some(({ item }) => item === offeringsItem);
+  }
+
   /** Brings what serves and what is asked in line with what was approved. */
   function settle(tools: readonly ServerTool[]): void {
     decision = decidePins(tools, pins.list(name));
     publish();
-    if (decision.added.length + decision.changed.length === 0) questions.withdraw();
-    else questions.askTools(decision, describeTarget(plan));
+    const asked = areOfferingsApproved() ? [] : offerings;
+    const shown = asked.map((each) => ('prompt' in each ? each.manifest.name : each.uri));
+    if (decision.added.length + decision.changed.length + asked.length === 0) questions.withdraw();
+    else questions.askTools(decision, { target: describeTarget(plan), offerings: shown });
     tell();
   }
 
   function publish(): void {
     const { serverVersion: version, serverName } = said;
     const about = `Tools of the MCP server ${name}${serverName === '' ? '' : `, which calls itself ${serverName}`}`;
-    const unit = describeMcpUnit(name, { setting, tools: decision.served, version, about }, runTool);
+    const hosted = areOfferingsApproved() ? offerings.map((each) => hostOffering(each, askServer)) : [];
+    const unit = describeMcpUnit(name, { setting, tools: decision.served, version, about, offerings: hosted }, runTool);
     const next = `${unit.version}#${unit.contentHash}`;
     if (published === next) return;
     parts.hosted.put(unit);
@@ -178,12 +193,17 @@ export function startMcpServer(parts: McpServerParts): McpServer {
 
   async function runTool(tool: ServerTool, args: unknown, call: HostedCall): Promise<unknown> {
     const wanted = isObject(args) ? args : {};
+    const result = await askServer(call, (there) => there.callTool(tool.called, wanted, call));
+    return readResult(result, tool.output !== undefined);
+  }
+
+  async function askServer<Value>(call: HostedCall, ask: (there: Connection) => Promise<Value>): Promise<Value> {
     try {
-      return readResult(await (await findConnection(call.signal)).callTool(tool.called, wanted, call), tool.output !== undefined);
+      return await ask(await findConnection(call.signal));
     } catch (error) {
       // The server does not know the connection, or was not there: nothing was done.
       if (!(error instanceof HotcellError && error.facts.neverBegun === true)) throw error;
-      return readResult(await (await findConnection(call.signal)).callTool(tool.called, wanted, call), tool.output !== undefined);
+      return await ask(await findConnection(call.signal));
     }
   }
 
@@ -251,7 +271,8 @@ export function startMcpServer(parts: McpServerParts): McpServer {
         pins.put([pin(commandItem, approval.argumentsHash, JSON.stringify(approval.details))]);
         return wake();
       }
-      pins.put(asked.map((tool) => pin(itemOfTool(tool.name), tool.hash, tool.definitionJson)));
+      const others = offerings.length > 0 ? [pin(offeringsItem, '', '{}')] : [];
+      pins.put([...asked.map((tool) => pin(itemOfTool(tool.name), tool.hash, tool.definitionJson)), ...others]);
       settle([...decision.served, ...asked]);
     },
     async close({ isGone }) {
@@ -268,7 +289,9 @@ export function startMcpServer(parts: McpServerParts): McpServer {
   /** What an approval is about, as it is now. */
   function findAsked({ argumentsHash }: Approval): 'command' | readonly ServerTool[] {
     if (plan.by === 'stdio' && plan.commandHash === argumentsHash) return 'command';
-    if (hashAsked(decision) === argumentsHash) return [...decision.added, ...decision.changed.map(({ tool }) => tool)];
+    const withOfferings = offerings.length > 0 && !areOfferingsApproved();
+    if (hashAsked(decision, withOfferings) === argumentsHash)
+      return [...decision.added, ...decision.changed.map(({ tool }) => tool)];
     throw new HotcellError('conflict', `The MCP server "${name}" does not ask for that any more.`, {
       fix: 'Look at what it asks for now: hotcell approve.',
     });

@@ -31,4 +31,47 @@ describe('published servers over stdio', () => {
     expect(await house.call('everything/echo', { message: 'hello' })).toMatchObject({ output: 'Echo: hello' });
     await expect(house.call('everything/echo', { massage: 'hello' })).rejects.toMatchObject({ code: 'arguments-invalid' });
   });
+
+  it('give structured content, pictures and progress as any tool gives them', async () => {
+    expect(await house.call('everything/get-structured-content', { location: 'New York' })).toMatchObject({
+      output: { temperature: expect.any(Number), conditions: expect.any(String) },
+    });
+    const { output } = await house.call('everything/get-tiny-image');
+    expect(output).toMatchObject({
+      content: expect.arrayContaining([expect.objectContaining({ type: 'image', mimeType: 'image/png' })]),
+    });
+    await house.call('everything/trigger-long-running-operation', { duration: 1, steps: 4 });
+    const told = house.events.filter(({ type }) => type === 'execution-progress').map(({ data }) => data);
+    expect(told).toContainEqual(expect.objectContaining({ done: 4, total: 4 }));
+  });
+
+  it('bring their prompts and resources along', async () => {
+    const { operations } = house.daemon;
+    const invoke = async (name: string, input: unknown): Promise<unknown> => {
+      const operation = operations.find((each) => each.name === name);
+      return operation?.handle(input, { caller: { id: 'local', role: 'admin' }, signal: new AbortController().signal });
+    };
+    const prompts = await invoke('prompts.list', { q: 'everything/' });
+    expect(prompts).toMatchObject({
+      items: expect.arrayContaining([expect.objectContaining({ name: 'everything/simple-prompt', plugin: 'mcp:everything' })]),
+    });
+    expect(await invoke('prompts.get', { name: 'everything/args-prompt', arguments: { city: 'Paris' } })).toMatchObject({
+      output: { messages: [{ role: 'user', content: { type: 'text', text: expect.stringContaining('Paris') } }] },
+    });
+    const uri = 'demo://resource/dynamic/text/7';
+    expect(await invoke('resources.read', { uri })).toMatchObject({
+      output: { contents: [{ uri, text: expect.stringContaining('7') }] },
+    });
+    const ref = { type: 'prompt', name: 'everything/completable-prompt' };
+    expect(await invoke('completions.complete', { ref, argument: { name: 'department', value: 'S' } })).toMatchObject({
+      values: expect.arrayContaining(['Sales']),
+    });
+  });
+
+  it('are there again for the next call after they were killed', async () => {
+    const { pid = 0 } = house.parts.mcp.get('memory');
+    process.kill(pid, 'SIGKILL');
+    await house.server('memory', (view) => view.pid !== pid);
+    expect(await house.call('memory/read_graph')).toMatchObject({ status: 'success', output: { entities: [] } });
+  });
 });

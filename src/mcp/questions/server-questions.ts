@@ -11,7 +11,10 @@ export interface ServerQuestions {
   /** Asks whether the program may be started. */
   askCommand(plan: StdioPlan): void;
   /** Asks about tools that are new or changed. */
-  askTools(decision: Pick<PinDecision, 'added' | 'changed'>, target: string): void;
+  askTools(
+    decision: Pick<PinDecision, 'added' | 'changed'>,
+    about: { readonly target: string; readonly offerings: readonly string[] },
+  ): void;
   /** Takes back whatever is open. */
   withdraw(): void;
   /** What was denied or ran out of time is asked again. */
@@ -19,6 +22,7 @@ export interface ServerQuestions {
 }
 
 const maxQuestions = 100_000;
+const maxShownOfferings = 200;
 
 /** Creates the questions about one server. */
 export function createServerQuestions(server: string, approvals: Pick<Approvals, 'ask' | 'withdraw' | 'list'>): ServerQuestions {
@@ -56,18 +60,20 @@ export function createServerQuestions(server: string, approvals: Pick<Approvals,
         },
       });
     },
-    askTools(decision, target) {
+    askTools(decision, { target, offerings }) {
       const { added, changed } = decision;
       const parts = [
-        ...(added.length === 0 ? [] : [`${added.length} new`]),
-        ...(changed.length === 0 ? [] : [`${changed.length} changed since they were approved`]),
+        ...(added.length === 0 ? [] : [`${added.length} new tools`]),
+        ...(changed.length === 0 ? [] : [`${changed.length} tools that changed since they were approved`]),
+        ...(offerings.length === 0 ? [] : [`its ${offerings.length} prompts and resources`]),
       ];
       ask({
-        question: `May tools of the MCP server "${server}" be called: ${parts.join(', ')}? What they say of themselves is the server's own text.`,
-        argumentsHash: hashAsked(decision),
+        question: `May this of the MCP server "${server}" be used: ${parts.join(', ')}? What they say of themselves is the server's own text.`,
+        argumentsHash: hashAsked(decision, offerings.length > 0),
         details: {
           server,
           target,
+          ...(offerings.length === 0 ? {} : { promptsAndResources: offerings.slice(0, maxShownOfferings) }),
           ...Object.fromEntries(added.map(({ name, definitionJson }) => [`new ${name}`, readMembers(definitionJson)])),
           ...Object.fromEntries(
             changed.map(({ tool, before }) => [`changed ${tool.name}`, compareDefinitions(before, tool.definitionJson)]),

@@ -16,6 +16,9 @@ export interface PinDecision {
 /** The pin of the command line of a server. */
 export const commandItem = 'command';
 
+/** The pin that lets prompts and resources join: of these, people and programs pick what they read themselves. */
+export const offeringsItem = 'offerings';
+
 /** The pin of a tool. */
 export function itemOfTool(name: string): string {
   return `tool:${name}`;
@@ -40,9 +43,10 @@ export function decidePins(
 }
 
 /** SHA-256 (hex) of the tools that an operator is asked about. */
-export function hashAsked({ added, changed }: Pick<PinDecision, 'added' | 'changed'>): string {
+export function hashAsked({ added, changed }: Pick<PinDecision, 'added' | 'changed'>, withOfferings = false): string {
+  const others = withOfferings ? [offeringsItem] : [];
   const asked = [...added, ...changed.map(({ tool }) => tool)].map(({ name, hash: each }) => `${name}\n${each}`).sort();
-  return hash('sha256', canonicalJson(asked));
+  return hash('sha256', canonicalJson([...asked, ...others]));
 }
 
 /** The members of a definition that are others than before: `description: {before, now}`. */

@@ -11,12 +11,12 @@ import { createOutputLog } from './output-log.ts';
  * Who runs tools that the daemon carries out itself: the same journey, limits and records as for any other, without a guest.
  * `find` is asked as a call starts, so that what was taken back in the meantime does not run.
  */
-export function createDaemonRunner(find: (tool: string) => HostedTool | undefined): DaemonRunner {
+export function createDaemonRunner(find: (tool: string) => Pick<HostedTool, 'run'> | undefined): DaemonRunner {
   return { by: 'daemon', run: (request, host, signal) => runHosted(find(request.handler), request, host, signal) };
 }
 
 async function runHosted(
-  tool: HostedTool | undefined,
+  tool: Pick<HostedTool, 'run'> | undefined,
   request: DaemonRun,
   host: BorderHost,
   signal: AbortSignal,

@@ -1,6 +1,7 @@
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import type { NameBook, WantedNames } from '../../names/name-owners.ts';
 import type { GrantBook } from '../../permissions/grants.ts';
+import { type OfferingManifest, type Offerings, ownedNameOf } from '../../units/offering.ts';
 import type { ToolManifest } from '../../units/tool-manifest.ts';
 import type { ServedUnit, Unit } from '../../units/unit.ts';
 import type { UnitSource, UnitStanding } from '../../units/unit-book.ts';
@@ -41,11 +42,13 @@ export function createHostedTools(parts: {
   const expected = new Set<Promise<unknown>>();
   const unitsByPath = new Map<string, { readonly hosted: HostedUnit | EngineUnit; readonly served: ServedUnit }>();
 
-  /** A tool as it is now: what was taken back since does not run. */
-  function findTool(path: string, id: string, name: string): HostedTool | undefined {
+  /** A tool, or what answers a prompt or a resource, as it is now: what was taken back since does not run. */
+  function findTool(path: string, id: string, name: string): Pick<HostedTool, 'run'> | undefined {
     const kept = unitsByPath.get(path);
     if (kept?.served.unit.id !== id || 'runner' in kept.hosted) return undefined;
-    return kept.hosted.tools.find((tool) => tool.name === name);
+    const { tools, offerings = [] } = kept.hosted;
+    const run = offerings.find(({ handlers }) => Object.hasOwn(handlers, name))?.handlers[name];
+    return tools.find((tool) => tool.name === name) ?? (run && { run });
   }
 
   function listKeys(path: string): string[] {
@@ -107,13 +110,26 @@ function describeStanding(unit: Unit): UnitStanding {
   return { name, version, shownPath: name, state: 'ready', asking: unit };
 }
 
-function wantedOf({ version, tools }: HostedUnit | EngineUnit): WantedNames {
-  return { version, tools: tools.map((tool) => tool.name) };
+function wantedOf(hosted: HostedUnit | EngineUnit): WantedNames {
+  const { version, tools } = hosted;
+  return { version, tools: [...tools.map((tool) => tool.name), ...listManifests(hosted).map(ownedNameOf)] };
+}
+
+function listManifests(hosted: HostedUnit | EngineUnit): readonly OfferingManifest[] {
+  const { offerings = [] } = 'runner' in hosted ? {} : hosted;
+  return offerings.map(({ manifest }) => manifest);
+}
+
+function describeOfferings(hosted: HostedUnit | EngineUnit): Offerings {
+  const manifests = listManifests(hosted);
+  const prompts = manifests.filter((each) => each.kind === 'prompt');
+  const resources = manifests.filter((each) => each.kind === 'resource');
+  return { ...(prompts.length > 0 && { prompts }), ...(resources.length > 0 && { resources }) };
 }
 
 function describeUnit(
   hosted: HostedUnit | EngineUnit,
-  findTool: (path: string, id: string, name: string) => HostedTool | undefined,
+  findTool: (path: string, id: string, name: string) => Pick<HostedTool, 'run'> | undefined,
 ): Unit {
   const { path, name, version, description, contentHash, author, writtenBy, kind } = hosted;
   const id = `${path}@${version}#${contentHash}`;
@@ -132,6 +148,7 @@ function describeUnit(
       limits: {},
       permissions: 'runner' in hosted ? hosted.granted : hosted.permissions,
       tools: hosted.tools.map((tool) => describeTool(tool, kind)),
+      ...describeOfferings(hosted),
     },
     runner: 'runner' in hosted ? hosted.runner : createDaemonRunner((tool) => findTool(path, id, tool)),
   };

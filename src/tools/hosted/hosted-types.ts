@@ -1,6 +1,7 @@
 import type { BorderProgress } from '../../border/border.ts';
 import type { CapabilityUser } from '../../border/capability-user.ts';
 import type { PermissionSet } from '../../config/permission-set.ts';
+import type { OfferingManifest } from '../../units/offering.ts';
 import type { JsonSchema, ToolFlags, ToolManifest } from '../../units/tool-manifest.ts';
 import type { Author, EngineRunner, UnitKind } from '../../units/unit.ts';
 
@@ -31,6 +32,13 @@ export interface HostedTool extends Partial<Omit<ToolManifest, 'handler' | 'inpu
   readonly run: (args: unknown, call: HostedCall) => Promise<unknown>;
 }
 
+/** A prompt or a resource that the daemon itself answers. */
+export interface HostedOffering {
+  readonly manifest: OfferingManifest;
+  /** Carries out its calls, and the completions of its arguments, by the names of their handlers. */
+  readonly handlers: Readonly<Record<string, HostedTool['run']>>;
+}
+
 /** A set of tools with one name for grants, as a plugin has; what it asks for is granted like a plugin's request. */
 export interface HostedUnit {
   /** Unique over all units and plugins: `builtin:eval_code`, `skill:/srv/skills/pdf`. */
@@ -49,6 +57,7 @@ export interface HostedUnit {
   readonly permissions: PermissionSet;
   /** Those that may be called; what it may ask for counts without any. */
   readonly tools: readonly HostedTool[];
+  readonly offerings?: readonly HostedOffering[];
 }
 
 /** Tools of the daemon that an engine runs. */
