@@ -27,7 +27,7 @@ compdef _hotcell hotcell
 };
 
 /** Commands whose first argument is the name of a tool, and of a plugin. */
-const ofTools = ['call', 'tool info'];
+const ofTools = ['call', 'tool info', 'tool set', 'tool remove'];
 const ofPlugins = /^(?:why|grants?|revoke|kv \w+|plugin (?!new|list)\w+)$/;
 
 /** Adds `hotcell completion`. */

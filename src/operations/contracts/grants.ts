@@ -6,7 +6,7 @@ import { listOf } from './paging.ts';
 const pluginName = Type.String({
   minLength: 1,
   maxLength: 512,
-  description: 'Name, name@version, or path in its folder; builtin:TOOL; skill:NAME.',
+  description: 'Name, name@version, or path in its folder; builtin:TOOL; skill:NAME; registered:TOOL.',
 });
 const name = Type.String({ minLength: 1, maxLength: 256 });
 const scope = Type.Union([Type.Literal('once'), Type.Literal('session'), Type.Literal('until'), Type.Literal('always')]);
