@@ -44,7 +44,10 @@ export function decideAdmission(facts: AdmissionFacts): Refusal | undefined {
   if (facts.isDraining) return { code: 'shutting-down', message: 'The daemon is stopping and takes no more calls.' };
   if (!facts.areToolsEnabled) return { code: 'tools-disabled', message: 'All tools are switched off.' };
   if (!facts.isCustomEnabled && facts.source !== 'builtin') return refuseCustom(tool);
-  if (facts.mode === 'off') return { code: 'tool-off', message: `The tool "${tool}" is switched off: its mode is "off".` };
+  if (facts.mode === 'off') {
+    const message = `The tool "${tool}" is switched off: its mode is "off".`;
+    return { code: 'tool-off', message, fix: `Turn it on: hotcell tool set ${tool} --mode on.` };
+  }
   if (facts.safeMode !== 'off' && facts.flags.isDangerous) {
     const message = `The tool "${tool}" is marked isDangerous, and safeMode is "${facts.safeMode}".`;
     return { code: 'tool-off', message, fix: 'Set safeMode to "off" in the config and start again.' };
