@@ -16,14 +16,17 @@ import { sharedReader } from './shared-builds.ts';
 
 const operator: Caller = { id: 'local', role: 'admin' };
 
-/** A daemon in this process over plugins of a test, by file name; whatever they request is granted unless settings say otherwise. */
+/** A daemon in this process over plugins of a test, by file name (`folder`: of one that was closed, to start it anew); whatever they request is granted unless settings say otherwise. */
 export async function startSmallDaemon(
   plugins: Readonly<Record<string, string>>,
   settings: Settings = {},
-  options: { readonly listen?: boolean; readonly dataDir?: string } & Pick<DaemonOptions, 'resolver'> = {},
+  options: { readonly listen?: boolean; readonly dataDir?: string; readonly folder?: string } & Pick<
+    DaemonOptions,
+    'resolver'
+  > = {},
 ) {
-  const folder = mkdtempSync(join(tmpdir(), 'hotcell-small-'));
-  mkdirSync(join(folder, 'plugins'));
+  const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'hotcell-small-'));
+  mkdirSync(join(folder, 'plugins'), { recursive: true });
   for (const [file, text] of Object.entries(plugins)) writeFileSync(join(folder, 'plugins', file), text);
   writeFileSync(join(folder, 'hotcell.config.yaml'), stringify({ grantRequested: true, port: 0, ...fewThreads, ...settings }));
   const readConfig = () =>

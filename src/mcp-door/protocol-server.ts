@@ -117,7 +117,7 @@ export function openProtocolServer(parts: ServerParts, client: ServedClient): Op
     return { content: [], ...task };
   });
   registerOffers(server, { ask, caller, session, callParts });
-  registerTasks(server, { ask, caller });
+  registerTasks(server, { ask, caller, books });
   return { server, watched: session === undefined ? new Set() : serveSubscriptions(server) };
 }
 

@@ -16,6 +16,7 @@ import type { OperationContext } from '../operations/operation.ts';
 import { type ClientAbilities, readAbilities, tasksExtension } from './client-abilities.ts';
 import { sayFailure, toToolResult } from './content.ts';
 import { answerQuestions, sortQuestions, toInputRequests } from './questions.ts';
+import type { ToolBooks } from './tool-book.ts';
 
 /** How often a client should look after a task. */
 const pollIntervalMs = 500;
@@ -40,7 +41,10 @@ type TaskStatus = 'working' | 'input_required' | 'completed' | 'failed' | 'cance
 const taskParams = z.looseObject({ taskId: z.string().min(1).max(128) });
 
 /** Serves the methods of the extension to clients that declare it; every execution of the caller can be looked after. */
-export function registerTasks(server: Server, { ask, caller }: { readonly ask: Ask; readonly caller: Caller }): void {
+export function registerTasks(
+  server: Server,
+  { ask, caller, books }: { readonly ask: Ask; readonly caller: Caller; readonly books: ToolBooks },
+): void {
   function partsOf(ctx: ServerContext): TaskParts {
     const can = readAbilities(server, ctx);
     if (!can.tasks) throw lacksTasks();
@@ -51,10 +55,11 @@ export function registerTasks(server: Server, { ask, caller }: { readonly ask: A
     const parts = partsOf(ctx);
     const { execution, status, questions } = await orUnknown(() => readTask(taskId, parts));
     const { askable } = await sortQuestions(questions, parts);
+    const tool = (await books.read(caller)).find(execution.tool);
     return {
       ...describeTask(execution, status),
       ...(status === 'input_required' ? { inputRequests: toInputRequests(askable) } : {}),
-      ...(status === 'completed' ? { result: { ...toToolResult(execution, undefined) } } : {}),
+      ...(status === 'completed' ? { result: { ...toToolResult(execution, tool?.output) } } : {}),
       ...(status === 'failed' ? { error: { code: ProtocolErrorCode.InternalError, message: sayFailure(execution) } } : {}),
     };
   });
