@@ -228,7 +228,8 @@ export function createApprovals(parts: ApprovalParts): Approvals {
       if (approval.status !== 'open') throw refuseSecond(approval);
       // What an answer lets happen was seen; an answer with content lets nothing happen.
       if (answer === 'approved' && approval.kind !== 'ask') requireShown(approval, shown);
-      const content = redact(readAnswerContent(approval, answer, given));
+      const written = readAnswerContent(approval, answer, given);
+      const content = written && redact(written);
       // The timer may be late, the answer is not taken for it.
       const isLate = approval.expiresAtMs <= now();
       const ended = end(approval, isLate ? 'expired' : answer, isLate ? 'time' : by.id, isLate ? undefined : content);

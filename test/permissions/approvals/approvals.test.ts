@@ -129,6 +129,19 @@ describe('ask', () => {
 });
 
 describe('a secret', () => {
+  it('keeps what a form was answered with until its call is over, and no secret of it', () => {
+    const redact: ApprovalParts['redact'] = (value) => JSON.parse(JSON.stringify(value).replaceAll('hunter2', '[secret KEY]'));
+    const { approvals, store } = openQuestions({ redact });
+    const schema = { type: 'object', properties: { word: { type: 'string' } } };
+    const { id } = approvals.ask(question({ kind: 'ask', reason: 'ask', details: { message: 'Word?', schema } }));
+    const answered = approvals.answer(id, 'approved', operator, { content: { word: 'is hunter2' } });
+    expect(answered.content).toEqual({ word: 'is [secret KEY]' });
+    expect(store.approvals.get(id)?.contentJson).toBe('{"word":"is [secret KEY]"}');
+    approvals.withdrawOf('exe_1');
+    expect(store.approvals.get(id)?.contentJson).toBeNull();
+    expect(approvals.get(id)).toMatchObject({ status: 'approved' });
+  });
+
   it('is in no question, no details and no event', () => {
     const redact: ApprovalParts['redact'] = (value) => JSON.parse(JSON.stringify(value).replaceAll('hunter2', '[secret KEY]'));
     const { approvals, told } = openQuestions({ redact });
