@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -32,9 +32,18 @@ function run(revision: string): Promise<{ readonly exitCode: number; readonly su
   return new Promise((resolve) => {
     execFile(process.execPath, args, { maxBuffer: 64 * 1024 * 1024 }, (error, stdout) => {
       const exitCode = error === null ? 0 : Number(error.code ?? 1);
-      resolve({ exitCode, summary: stdout.slice(stdout.indexOf('=== SUITE SUMMARY ===')) });
+      const summary = stdout.slice(stdout.indexOf('=== SUITE SUMMARY ==='));
+      resolve({ exitCode, summary: exitCode === 0 ? summary : `${summary}\n${readComplaints(join(folder, revision), summary)}` });
     });
   });
+}
+
+/** What the clients of the scenarios that failed wrote to their standard error. */
+function readComplaints(results: string, summary: string): string {
+  const failed = [...summary.matchAll(/^✗ (\S+):/gm)].map(([, scenario = '']) => scenario);
+  const files = readdirSync(results, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('stderr.txt'));
+  const meant = files.filter((file) => failed.some((scenario) => file.startsWith(`${scenario}-`)));
+  return meant.map((file) => `${file}: ${readFileSync(join(results, file), 'utf8').slice(0, 3000)}`).join('\n');
 }
 
 describe('the conformance suite, with the client of the daemon', () => {
