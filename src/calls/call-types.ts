@@ -73,6 +73,8 @@ export interface CallRequest {
     readonly chain: readonly string[];
     /** The executions above, outermost first, this parent last: who follows one of them hears what is asked here. */
     readonly above?: readonly string[];
+    /** The question of its guest that this call answers, by which it finds the call again after a restart. */
+    readonly question?: number;
   };
   /** Nothing but the built-in tools of the daemon may run, in it and below it. */
   readonly isBuiltinOnly?: boolean;

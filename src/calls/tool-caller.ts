@@ -98,6 +98,8 @@ export function createToolCaller(parts: ToolCallerParts): ToolCallerHandle {
   const active = new Map<string, ActiveCall>();
   /** Callers whose keys were revoked; ids of keys are not used again. */
   const shutOut = new Set<string>();
+  /** Calls within calls that go on after a restart, until those above look for them. */
+  const resumedBelow = new Map<string, ActiveCall>();
   let isDraining = false;
   let whenIdle: PromiseWithResolvers<void> | undefined;
 
@@ -114,9 +116,10 @@ export function createToolCaller(parts: ToolCallerParts): ToolCallerHandle {
   const waits = createDurableWaits({
     store,
     engines,
+    find: (id) => active.get(id),
     now,
     onStored: (call) => {
-      if (isDraining) journey.leave(call);
+      if (isDraining && call.request.parent === undefined) leave(call);
     },
     onFault,
   });
@@ -148,6 +151,7 @@ export function createToolCaller(parts: ToolCallerParts): ToolCallerHandle {
   const pendingApprovals = createPendingApprovals({
     approvals,
     store,
+    waits,
     now,
     findRefusal: (call) =>
       findLateRefusal(call, (entry, request) => acceptance.findRefusal(asSet(entry), request), parts.findServable),
@@ -186,15 +190,39 @@ export function createToolCaller(parts: ToolCallerParts): ToolCallerHandle {
     now,
     onFault,
   });
+  /** Until the call above looks for it; one that ends before it does takes it along. */
+  function keepForAbove(call: ActiveCall): void {
+    const { parent } = call.request;
+    const above = parent && active.get(parent.executionId);
+    if (above === undefined) return;
+    const key = `${parent?.executionId} ${parent?.question}`;
+    const endLost = (): void => {
+      if (resumedBelow.get(key) === call && resumedBelow.delete(key)) call.stop('cancelled');
+    };
+    resumedBelow.set(key, call);
+    above.answered.then(endLost, endLost);
+  }
+
+  /** A call within a call is left with the one above it, which would hear else that it has ended. */
+  function leave(call: ActiveCall): void {
+    for (const each of [...active.values()]) {
+      if (each.isParked && each.request.parent?.executionId === call.record.id) leave(each);
+    }
+    journey.leave(call);
+  }
+
+  const listRoots = (): ActiveCall[] => [...active.values()].filter(({ request }) => request.parent === undefined);
+
   async function drain(deadlineMs: number): Promise<void> {
     isDraining = true;
-    for (const call of [...active.values()]) {
-      if (call.isParked && (call.phase === 'approval' || waits.isAsking(call))) journey.leave(call);
+    for (const call of listRoots()) {
+      if (call.isParked && (call.phase === 'approval' || waits.isAsking(call))) leave(call);
     }
     if (active.size > 0) {
       whenIdle ??= Promise.withResolvers<void>();
       await waitAtMost(whenIdle.promise, deadlineMs);
-      for (const call of [...active.values()]) call.isParked ? journey.leave(call) : call.stop('cancelled');
+      for (const call of listRoots()) if (call.isParked) leave(call);
+      for (const call of [...active.values()]) call.stop('cancelled');
       if (active.size > 0) await waitAtMost(whenIdle.promise, cancelGraceMs);
     }
     await store.committed();
@@ -202,7 +230,17 @@ export function createToolCaller(parts: ToolCallerParts): ToolCallerHandle {
 
   return {
     call: journey.carry,
-    nested: createNestedCalls({ find: (id) => active.get(id), call: journey.carry, dispatcher }),
+    nested: createNestedCalls({
+      find: (id) => active.get(id),
+      takeResumed(executionId, question) {
+        const key = `${executionId} ${question}`;
+        const call = resumedBelow.get(key);
+        resumedBelow.delete(key);
+        return call;
+      },
+      call: journey.carry,
+      dispatcher,
+    }),
     cancel(executionId, caller) {
       const call = active.get(executionId);
       const owner = call?.record.caller ?? store.executions.get(executionId)?.caller;
@@ -218,6 +256,7 @@ export function createToolCaller(parts: ToolCallerParts): ToolCallerHandle {
       const isActive = (id: string): boolean => active.has(id);
       const takeIn = (call: ActiveCall): void => {
         call.answered.catch(() => {});
+        keepForAbove(call);
         void journey.carryOn(call);
       };
       resumeCalls({ store, approvals, records, prepare, findServable, isActive, isLast, takeIn, asSet, now, onFault });

@@ -32,7 +32,14 @@ export interface ToolPort {
   /** Rejects with a HotcellError when the call was refused before it ran. */
   call(
     executionId: string,
-    request: { ref: string; arguments: unknown; timeoutMs?: number | undefined; idempotencyKey?: string | undefined },
+    request: {
+      ref: string;
+      arguments: unknown;
+      timeoutMs?: number | undefined;
+      idempotencyKey?: string | undefined;
+      /** The question of the guest that this call answers; asked again, it is answered by the call that was made the first time. */
+      question?: { readonly id: number; readonly isAgain: boolean };
+    },
     signal: AbortSignal,
   ): Promise<NestedAnswer>;
 }
@@ -82,7 +89,9 @@ async function callTool(port: ToolPort, request: BorderRequest, user: Capability
     throw createDenial(user, { key: 'tools', entry: name, tried: `call the tool "${name}"` });
   }
   user.noteUse('tools', name, true);
-  const answer = await port.call(user.executionId, { ref, arguments: args, ...options }, signal);
+  const { id, again: isAgain = false } = request;
+  const call = { ref, arguments: args, ...options, ...(id !== undefined && { question: { id, isAgain } }) };
+  const answer = await port.call(user.executionId, call, signal);
   if (answer.status === 'success') return answer.output ?? null;
   const { code = 'internal', message = `The tool "${name}" ended as ${answer.status}.`, fix } = answer.error ?? {};
   throw new HotcellError(code, message, fix === undefined ? {} : { fix });

@@ -95,8 +95,9 @@ export class CallBorder implements BorderHost {
     const { waits, capabilities } = this.#parts;
     if (capabilities.leavesTrace(request.op)) this.#call.hasEffects = true;
     if (!isQuestion(request.op)) {
-      if (request.again) return interrupted;
-      waits.beforeEffect(this.#call);
+      // A call that was made waits for a person still, or is answered as interrupted where it is looked for.
+      if (request.again && request.op !== 'tools.call') return interrupted;
+      if (!request.again) waits.beforeEffect(this.#call);
       return capabilities.answer(request, user, signal);
     }
     try {

@@ -14,6 +14,8 @@ export interface NestedRequest {
   readonly timeoutMs?: number | undefined;
   /** Belongs to the plugin that chose it: it cannot meet a key that the caller or another plugin chose. */
   readonly idempotencyKey?: string | undefined;
+  /** The question of the guest that it answers. */
+  readonly question?: { readonly id: number; readonly isAgain: boolean };
 }
 
 /** Calls that running calls make. They have the caller, the session and at most the time of the call above. */
@@ -26,15 +28,31 @@ export interface NestedCalls {
 
 interface NestedParts {
   readonly find: (executionId: string) => ActiveCall | undefined;
+  /** The call that was made for a question before the daemon ended, and goes on; it is found once. */
+  readonly takeResumed: (executionId: string, question: number) => ActiveCall | undefined;
   readonly call: (request: CallRequest) => Promise<CallAnswer>;
   readonly dispatcher: Pick<Dispatcher, 'lendPlace' | 'takeBackPlace'>;
 }
 
 /** Creates the calls within calls. */
-export function createNestedCalls({ find, call, dispatcher }: NestedParts): NestedCalls {
+export function createNestedCalls({ find, takeResumed, call, dispatcher }: NestedParts): NestedCalls {
+  /** What a call answers that goes on after a restart, as the call above it does. */
+  async function followResumed(executionId: string, question: number, signal: AbortSignal): Promise<CallAnswer> {
+    const resumed = takeResumed(executionId, question);
+    if (resumed === undefined) {
+      throw new HotcellError(
+        'interrupted',
+        'The daemon stopped during this call; how far it came is in its record, and it is not made again.',
+      );
+    }
+    const cancel = (): void => void resumed.stop('cancelled');
+    signal.addEventListener('abort', cancel, { once: true });
+    return resumed.answered.finally(() => signal.removeEventListener('abort', cancel));
+  }
+
   return {
     callerOf: (executionId) => find(executionId)?.request.caller,
-    async call(executionId, { ref, arguments: args, timeoutMs, idempotencyKey }, signal) {
+    async call(executionId, { ref, arguments: args, timeoutMs, idempotencyKey, question }, signal) {
       const parent = find(executionId);
       if (parent === undefined) throw new HotcellError('cancelled', 'The call that wanted to call a tool is over.');
       const leftMs = Math.max(1, Math.floor(parent.deadline.leftMs()));
@@ -44,7 +62,12 @@ export function createNestedCalls({ find, call, dispatcher }: NestedParts): Nest
         caller: parent.request.caller,
         session: parent.record.session,
         timeoutMs: timeoutMs === undefined ? leftMs : Math.min(timeoutMs, leftMs),
-        parent: { executionId, chain: parent.chain, above: [...(parent.request.parent?.above ?? []), executionId] },
+        parent: {
+          executionId,
+          chain: parent.chain,
+          above: [...(parent.request.parent?.above ?? []), executionId],
+          ...(question !== undefined && { question: question.id }),
+        },
         signal,
         ...(parent.request.clientCan !== undefined && { clientCan: parent.request.clientCan }),
         ...(parent.request.isBuiltinOnly === true && { isBuiltinOnly: true }),
@@ -54,7 +77,7 @@ export function createNestedCalls({ find, call, dispatcher }: NestedParts): Nest
       // While it waits for its children a call needs no place of its own: else parents could fill all places and wait for ever.
       dispatcher.lendPlace(parent);
       try {
-        return await call(request);
+        return await (question?.isAgain ? followResumed(executionId, question.id, signal) : call(request));
       } catch (error) {
         throw withoutOtherNames(error, ref);
       } finally {

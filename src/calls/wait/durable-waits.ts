@@ -13,7 +13,14 @@ export interface DurableWaits {
   settled(call: ActiveCall): void;
   /** Something else is carried out for the call: whoever resumed what was kept before would do it twice. */
   beforeEffect(call: ActiveCall): void;
-  /** True while it waits for the answer of a person. */
+  /** Whether a call that waits for its leave to begin can go on after a restart, as far as the calls above it are concerned. */
+  areAboveKept(call: ActiveCall): boolean;
+  /**
+   * A call asks a person: those above it wait for its answer, and are kept like it. The returned function says that it has it; neither
+   * throws.
+   */
+  holdAbove(call: ActiveCall): () => void;
+  /** True while it, or a call below it, waits for the answer of a person. */
   isAsking(call: ActiveCall): boolean;
   /** An attempt is over, and with it what it waited for. */
   endAttempt(call: ActiveCall): void;
@@ -21,8 +28,10 @@ export interface DurableWaits {
 
 /** What a call that asked a person keeps in mind. */
 interface Wait {
-  /** Questions to people without an answer. */
+  /** Questions to people without an answer, its own and those of calls below it. */
   questions: number;
+  /** Of its own questions: what lets go of the calls above. */
+  readonly releases: Array<() => void>;
   /** Rises with every effect: a picture of the call from before it must not be kept. */
   effects: number;
   isStoring: boolean;
@@ -43,12 +52,51 @@ const maxBlobBytes = 32 * 1024 * 1024;
 export function createDurableWaits(parts: {
   readonly store: Pick<Store, 'parkedCalls'>;
   readonly engines: Engines;
+  /** A call under way. */
+  readonly find: (executionId: string) => ActiveCall | undefined;
   readonly now: () => number;
   readonly onStored: (call: ActiveCall) => void;
   readonly onFault: (error: unknown, executionId: string) => void;
 }): DurableWaits {
   const { store, engines, now, onFault } = parts;
   const waits = new WeakMap<ActiveCall, Wait>();
+
+  function openWait(call: ActiveCall): Wait {
+    const wait = waits.get(call) ?? createWait();
+    waits.set(call, wait);
+    return wait;
+  }
+
+  function canKeep(call: ActiveCall): boolean {
+    return engineOf(engines, call)?.suspend !== undefined && areAboveKept(call);
+  }
+
+  /** What a call within a call waits for is of no use once the call above it is gone. */
+  function areAboveKept({ request: { caller, parent } }: ActiveCall): boolean {
+    if (caller.isAnonymous) return false;
+    if (parent === undefined) return true;
+    const above = parts.find(parent.executionId);
+    return (
+      parent.question !== undefined && above !== undefined && (above.isParked || above.phase === 'started') && canKeep(above)
+    );
+  }
+
+  /** `stored` gets a promise for each of those above. */
+  function holdAbove({ request: { parent } }: ActiveCall, stored: Promise<void>[] = []): () => void {
+    const above = parent && parts.find(parent.executionId);
+    if (above === undefined) return () => {};
+    const release = holdAbove(above, stored);
+    const wait = openWait(above);
+    wait.questions++;
+    stored.push(new Promise((resolve) => wait.waiting.push(resolve)));
+    storeNow(above, wait);
+    return () => {
+      wait.questions--;
+      // What the call below does now is not in the picture: the next one is taken at once.
+      wait.storedAt = Number.NEGATIVE_INFINITY;
+      release();
+    };
+  }
 
   function storeNow(call: ActiveCall, wait: Wait): void {
     if (wait.isStoring) {
@@ -96,21 +144,23 @@ export function createDurableWaits(parts: {
 
   return {
     async beforeQuestion(call) {
-      const wait = waits.get(call) ?? createWait();
-      waits.set(call, wait);
+      const wait = openWait(call);
       wait.questions++;
       call.hasAsked = true;
-      // What a call within a call waits for is of no use once the call above it is gone.
-      const cannot = engineOf(engines, call)?.suspend === undefined || call.request.parent !== undefined;
-      if (!cannot && !call.request.caller.isAnonymous) await new Promise<void>((resolve) => wait.waiting.push(resolve));
+      if (!canKeep(call)) return;
+      const stored = [new Promise<void>((resolve) => wait.waiting.push(resolve))];
+      wait.releases.push(holdAbove(call, stored));
+      await Promise.all(stored);
     },
     afterQuestion(call) {
       const wait = waits.get(call);
-      if (wait) wait.questions--;
+      if (wait === undefined) return;
+      wait.questions--;
+      wait.releases.pop()?.();
     },
     settled(call) {
       const wait = waits.get(call);
-      if (wait === undefined || wait.questions === 0 || call.request.parent !== undefined) return;
+      if (wait === undefined || wait.questions === 0 || !canKeep(call)) return;
       const restMs = wait.waiting.length === 0 ? wait.storedAt + leastGapMs - performance.now() : 0;
       if (restMs <= 0) return storeNow(call, wait);
       wait.timer ??= setTimeout(() => {
@@ -123,12 +173,15 @@ export function createDurableWaits(parts: {
       if (wait) wait.effects++;
       forget(call);
     },
+    areAboveKept,
+    holdAbove: (call) => holdAbove(call),
     isAsking: (call) => (waits.get(call)?.questions ?? 0) > 0,
     endAttempt(call) {
       const wait = waits.get(call);
       waits.delete(call);
       clearTimeout(wait?.timer);
       for (const resolve of wait?.waiting.splice(0) ?? []) resolve();
+      for (const release of wait?.releases.splice(0) ?? []) release();
     },
   };
 }
@@ -142,5 +195,6 @@ function createWait(): Wait {
     storedAt: Number.NEGATIVE_INFINITY,
     timer: undefined,
     waiting: [],
+    releases: [],
   };
 }

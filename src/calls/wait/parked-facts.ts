@@ -3,7 +3,7 @@ import { Compile } from 'typebox/compile';
 import type { LogLine } from '../../border/border.ts';
 import type { Caller } from '../../callers/caller.ts';
 import type { ActiveCall } from '../active-call.ts';
-import type { ClientAbility } from '../call-types.ts';
+import type { CallRequest, ClientAbility } from '../call-types.ts';
 
 /** What of a waiting call is not in its record: enough to build it again after a restart. */
 export interface ParkedFacts {
@@ -13,6 +13,9 @@ export interface ParkedFacts {
   /** Tells its build again where the daemon ended before the generation was kept. */
   readonly build: { readonly unitPath: string; readonly contentHash: string };
   readonly isBuiltinOnly?: boolean;
+  readonly isForModel?: boolean;
+  /** The call that made it, and waits for it. */
+  readonly parent?: NonNullable<CallRequest['parent']>;
   readonly clientCan?: readonly ClientAbility[];
   readonly timeoutMs?: number;
   /** What was left of its time. */
@@ -37,6 +40,15 @@ const storedFacts = Compile(
     }),
     build: Type.Object({ pluginPath: Type.String(), contentHash: Type.String() }),
     isBuiltinOnly: Type.Optional(Type.Boolean()),
+    isForModel: Type.Optional(Type.Boolean()),
+    parent: Type.Optional(
+      Type.Object({
+        executionId: Type.String(),
+        chain: Type.Array(Type.String()),
+        above: Type.Array(Type.String()),
+        question: Type.Integer(),
+      }),
+    ),
     clientCan: Type.Optional(Type.Array(Type.Enum(['form', 'sampling', 'roots']))),
     timeoutMs: Type.Optional(Type.Number({ minimum: 1 })),
     leftMs: Type.Number({ minimum: 0 }),
@@ -49,7 +61,7 @@ const storedFacts = Compile(
 
 /** Describes a waiting call as it is kept. */
 export function describeParked(call: ActiveCall, waitsFor: ParkedFacts['waitsFor'], argumentsHash?: string): string {
-  const { caller, timeoutMs, isBuiltinOnly, clientCan } = call.request;
+  const { caller, timeoutMs, isBuiltinOnly, isForModel, clientCan, parent } = call.request;
   const { id, role, tools, toolOwners, mayAnswer, code, isAnonymous } = caller;
   const facts: Omit<ParkedFacts, 'build'> = {
     waitsFor,
@@ -63,6 +75,8 @@ export function describeParked(call: ActiveCall, waitsFor: ParkedFacts['waitsFor
       ...(isAnonymous && { isAnonymous }),
     },
     ...(isBuiltinOnly && { isBuiltinOnly }),
+    ...(isForModel && { isForModel }),
+    ...(parent && { parent }),
     ...(clientCan && { clientCan }),
     ...(timeoutMs !== undefined && { timeoutMs }),
     leftMs: call.deadline.leftMs(),

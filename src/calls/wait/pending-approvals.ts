@@ -7,6 +7,7 @@ import type { ActiveCall } from '../active-call.ts';
 import type { CallRequest } from '../call-types.ts';
 import { endWithError } from '../record/call-end.ts';
 import type { CallEnd } from '../record/execution-record.ts';
+import type { DurableWaits } from './durable-waits.ts';
 import { describeParked } from './parked-facts.ts';
 
 /** Calls that wait for a person to let them begin: they have no place in the queue, and their clock stands still. */
@@ -19,16 +20,22 @@ export interface PendingApprovals {
 export function createPendingApprovals(parts: {
   readonly approvals: Pick<Approvals, 'settled'>;
   readonly store: Pick<Store, 'parkedCalls'>;
+  readonly waits: Pick<DurableWaits, 'areAboveKept' | 'holdAbove'>;
   readonly now: () => number;
   /** Why the call may not begin any more, although a person let it. */
   readonly findRefusal: (call: ActiveCall) => CallEnd | undefined;
   readonly onFault: (error: unknown, executionId: string) => void;
 }): PendingApprovals {
-  const { approvals, store, now, onFault } = parts;
+  const { approvals, store, waits, now, onFault } = parts;
 
-  function keep(call: ActiveCall, { argumentsHash }: Approval): void {
-    // What a call within a call waits for is of no use once the call above it is gone.
-    if (call.request.parent !== undefined || call.isParked) return;
+  /** Returns what lets go of the calls above. */
+  function keep(call: ActiveCall, approval: Approval): () => void {
+    if (call.request.parent !== undefined && !waits.areAboveKept(call)) return () => {};
+    if (!call.isParked) put(call, approval);
+    return waits.holdAbove(call);
+  }
+
+  function put(call: ActiveCall, { argumentsHash }: Approval): void {
     const { id: executionId } = call.record;
     try {
       const factsJson = describeParked(call, 'call', argumentsHash);
@@ -50,7 +57,7 @@ export function createPendingApprovals(parts: {
     async wait(call, approval) {
       call.phase = 'approval';
       const startClock = call.deadline.hold();
-      keep(call, approval);
+      const releaseAbove = keep(call, approval);
       try {
         const answered = approvals.settled(approval.id, call.controller.signal);
         const answer = await Promise.race([answered, call.wait({ isTimed: false })]);
@@ -62,6 +69,7 @@ export function createPendingApprovals(parts: {
       } finally {
         call.goOn();
         startClock();
+        releaseAbove();
       }
     },
   };

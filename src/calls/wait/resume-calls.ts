@@ -44,29 +44,57 @@ export interface ResumeParts {
  * `interrupted`, and questions that nobody waits for any more are withdrawn.
  */
 export function resumeCalls(parts: ResumeParts): void {
-  const { store, approvals, onFault, isLast, isActive } = parts;
-  for (const { executionId, factsJson } of store.parkedCalls.list()) {
-    if (isActive(executionId)) continue;
-    const row = store.executions.get(executionId);
-    if (row === undefined || row.endedAtMs !== null) {
-      store.parkedCalls.remove(executionId);
-      continue;
-    }
-    const facts = readParked(factsJson);
-    if (!isLast && facts !== undefined && parts.findServable(row.generation, facts.build) === undefined) continue;
-    try {
-      parts.takeIn(rebuildCall(parts, row, facts));
-    } catch (error) {
-      if (!(error instanceof HotcellError)) onFault(error, executionId);
-      endInterrupted(parts, row, error instanceof HotcellError ? error.message : 'its record could not be read');
-    }
+  const { approvals, isLast, isActive } = parts;
+  for (const family of readFamilies(parts)) {
+    const isThere = ({ row, facts }: KeptCall): boolean =>
+      facts === undefined || parts.findServable(row.generation, facts.build) !== undefined;
+    if (isLast || family.every(isThere)) resumeFamily(parts, family);
   }
   if (!isLast) return;
   for (const executionId of [...approvals.waitingExecutions()]) if (!isActive(executionId)) approvals.withdrawOf(executionId);
 }
 
-function rebuildCall(parts: ResumeParts, row: ExecutionRow, facts: ParkedFacts | undefined): ActiveCall {
+/** A call as it was kept. */
+interface KeptCall {
+  readonly row: ExecutionRow;
+  readonly facts: ParkedFacts | undefined;
+}
+
+/** What is kept and not taken in yet: calls with those that they made, which go on together; each after the one that made it. */
+function readFamilies({ store, isActive }: ResumeParts): Iterable<readonly KeptCall[]> {
+  const kept: KeptCall[] = [];
+  for (const { executionId, factsJson } of store.parkedCalls.list()) {
+    if (isActive(executionId)) continue;
+    const row = store.executions.get(executionId);
+    if (row === undefined || row.endedAtMs !== null) store.parkedCalls.remove(executionId);
+    else kept.push({ row, facts: readParked(factsJson) });
+  }
+  kept.sort((a, b) => (a.facts?.parent?.chain.length ?? 0) - (b.facts?.parent?.chain.length ?? 0));
+  return Map.groupBy(kept, ({ row, facts }) => facts?.parent?.above?.[0] ?? row.id).values();
+}
+
+function resumeFamily(parts: ResumeParts, family: readonly KeptCall[]): void {
+  const rebuilt = new Map<string, ActiveCall>();
+  for (const { row, facts } of family) {
+    try {
+      rebuilt.set(row.id, rebuildCall(parts, row, facts, rebuilt));
+    } catch (error) {
+      if (!(error instanceof HotcellError)) parts.onFault(error, row.id);
+      endInterrupted(parts, row, error instanceof HotcellError ? error.message : 'its record could not be read');
+    }
+  }
+  for (const call of rebuilt.values()) parts.takeIn(call);
+}
+
+function rebuildCall(
+  parts: ResumeParts,
+  row: ExecutionRow,
+  facts: ParkedFacts | undefined,
+  rebuilt: ReadonlyMap<string, ActiveCall>,
+): ActiveCall {
   if (facts === undefined) throw gone('what was kept of it cannot be read');
+  const above = facts.parent && rebuilt.get(facts.parent.executionId);
+  if (facts.parent !== undefined && above === undefined) throw gone('the call that made it does not go on');
   const served = parts.findServable(row.generation, facts.build);
   if (served === undefined) throw gone(`the generation of "${row.plugin}" that it began with is not there any more`);
   const calls = [...served.unit.manifest.tools, ...listOfferings(served.unit.manifest).map(({ call: each }) => each)];
@@ -84,13 +112,15 @@ function rebuildCall(parts: ResumeParts, row: ExecutionRow, facts: ParkedFacts |
       caller: facts.caller,
       session: row.session,
       ...(facts.isBuiltinOnly && { isBuiltinOnly: true }),
+      ...(facts.isForModel && { isForModel: true }),
+      ...(facts.parent && { parent: facts.parent }),
       ...(facts.clientCan && { clientCan: facts.clientCan }),
       ...(facts.timeoutMs !== undefined && { timeoutMs: facts.timeoutMs }),
     },
     entry,
     tool: parts.prepare(entry),
     record: { ...row },
-    deadline: new Deadline(facts.leftMs),
+    deadline: new Deadline(facts.leftMs, above?.deadline),
     cellKey: cellKeyOf(served, row.caller, row.session),
   });
   for (const line of facts.logs) call.log.add(line);

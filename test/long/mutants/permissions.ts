@@ -267,6 +267,20 @@ export const permissionMutants: MutantsByPromise = {
   ],
   'A dangerous call begins only when a person let it': [
     {
+      what: 'a call that a kept call made is made again after a restart',
+      file: 'src/calls/attempt/nested-calls.ts',
+      find: 'question?.isAgain ? followResumed(executionId, question.id, signal) : call(request)',
+      replace: 'call(request)',
+      tests: ['test/promises/scripts-survive.test.ts'],
+    },
+    {
+      what: 'a call goes on though the one above it does not',
+      file: 'src/calls/tool-caller.ts',
+      find: "if (resumedBelow.get(key) === call && resumedBelow.delete(key)) call.stop('cancelled');",
+      replace: '',
+      tests: ['test/promises/scripts-survive.test.ts'],
+    },
+    {
       what: 'nobody is asked about a dangerous call',
       file: 'src/calls/approval.ts',
       find: 'if (flags.isDangerous && ',
