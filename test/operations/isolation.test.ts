@@ -17,6 +17,13 @@ const attempts: Readonly<Record<string, (ann: Ann) => object>> = {
   'executions.list': ({ caller }) => ({ caller: caller.id }),
   'executions.get': ({ execution }) => ({ id: execution }),
   'executions.cancel': ({ execution }) => ({ id: execution }),
+  'executions.follow': ({ execution }) => ({ id: execution }),
+  'prompts.list': () => ({}),
+  'prompts.get': () => ({ name: 'echo' }),
+  'resources.list': () => ({}),
+  'resources.templates': () => ({}),
+  'resources.read': () => ({ uri: 'diary://ann' }),
+  'completions.complete': () => ({ ref: { type: 'prompt', name: 'echo' }, argument: { name: 'text', value: 'what' } }),
   'approvals.list': () => ({ status: 'all' }),
   'approvals.get': ({ approval }) => ({ id: approval }),
   'approvals.answer': ({ approval }) => ({ id: approval, answer: 'approve' }),
@@ -145,9 +152,19 @@ describe('the operations for admins', () => {
 });
 
 describe('the operations for strangers', () => {
-  it('are those of tools alone', () => {
+  it('are those of tools, prompts and resources alone', () => {
     const open = listOperations().filter(({ operation }) => operation.isForAnonymous);
-    expect(open.map(({ operation }) => operation.name).sort()).toEqual(['tools.call', 'tools.get', 'tools.list']);
+    expect(open.map(({ operation }) => operation.name).sort()).toEqual([
+      'completions.complete',
+      'prompts.get',
+      'prompts.list',
+      'resources.list',
+      'resources.read',
+      'resources.templates',
+      'tools.call',
+      'tools.get',
+      'tools.list',
+    ]);
   });
 
   it('and no other are refused to somebody without a token, also where the config lets anonymous callers in', () => {
