@@ -18,6 +18,8 @@ export interface CapabilityUser {
   readonly above?: readonly string[] | undefined;
   /** What is granted now; asked on every use, so that a revocation takes effect inside a running call. */
   readonly granted: () => PermissionSet;
+  /** Every public host may be reached, as the operator chose for a tool of the daemon; others only as granted. */
+  readonly reachesPublic?: boolean;
   /** Notes one use or denial for the audit. */
   readonly noteUse: (permission: string, detail: string, allowed: boolean) => void;
   /** Stops the clock of the call while a person is asked; the returned function lets it run again. */

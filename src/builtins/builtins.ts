@@ -1,56 +1,105 @@
 import { createHash } from 'node:crypto';
 import type { CapabilityTable } from '../border/capability.ts';
+import { type BuiltinSettings, type OptionalBuiltin, optionalBuiltins } from '../config/builtin-settings.ts';
 import type { Config } from '../config/config-types.ts';
-import type { PermissionSet } from '../config/permission-set.ts';
+import { limitTable } from '../config/limits.ts';
 import type { EngineUnit, HostedTool, HostedUnit } from '../tools/hosted/hosted-types.ts';
 import { createCallTool, type ToolDeskParts } from './call-tool.ts';
 import { type CodeParts, createRunCode } from './code/run-code.ts';
 import { createSearchCode } from './code/search-code.ts';
 import { createEvalCode } from './eval-code.ts';
 import { createExecuteCommand } from './execute-command.ts';
+import { createFileRead, createFileWrite } from './file-tools.ts';
+import { createHttpRequest } from './http-request.ts';
+import { createPageReader } from './read-page.ts';
 import { createSearchTools } from './search-tools.ts';
+import { createWebFetch } from './web-fetch.ts';
+import { createWebSearch, type WebSearchParts } from './web-search.ts';
 
 /** What built-ins need of the daemon. */
-export interface BuiltinParts {
-  readonly config: Pick<Config, 'builtins' | 'docker' | 'safeMode'>;
+export interface BuiltinParts extends Pick<WebSearchParts, 'readKey'> {
+  readonly config: Pick<Config, 'builtins' | 'docker' | 'files' | 'safeMode' | 'search'>;
   readonly native: CapabilityTable['native'];
+  readonly answer: CapabilityTable['answer'];
   readonly desk: ToolDeskParts;
   readonly checker: CodeParts['checker'];
 }
 
-const version = '1.0.0';
+/** What a built-in may ask for, and have where it is not the usual. */
+type Needs = Pick<HostedUnit, 'permissions' | 'limits'>;
 
-/** Where the names of built-ins belong, whether the config turns them on or not. */
-export const builtinPaths = Object.freeze({
-  eval_code: 'builtin:eval_code',
-  execute_command: 'builtin:execute_command',
-  search_tools: 'builtin:search_tools',
-  call_tool: 'builtin:call_tool',
-  search_code: 'builtin:search_code',
-  run_code: 'builtin:run_code',
-});
+const version = '1.0.0';
+const spareBytes = 64 * 1024;
+const maxPageMs = 10_000;
+const always = ['search_tools', 'call_tool', 'search_code', 'run_code', 'eval_code', 'execute_command'];
+
+/** Other words by which models ask for built-ins that they were not told of. */
+export const builtinAliases: ReadonlyMap<string, OptionalBuiltin> = new Map(
+  optionalBuiltins.map((name) => [`omniroute_${name}`, name]),
+);
+
+/** Where the names of built-ins belong. Those that only a list of the config turns on leave their names to plugins where they are off. */
+export function listBuiltinPaths({ tools }: Pick<BuiltinSettings, 'tools'>): Readonly<Record<string, string>> {
+  return Object.freeze(Object.fromEntries([...always, ...tools].map((name) => [name, pathOf(name)])));
+}
 
 /**
  * The built-ins that are always there and those that the config turns on, each with a name of its own for grants. In safe mode
- * nothing here runs code.
+ * nothing here runs code, changes files or reaches the network.
  */
-export function createBuiltins({ config, native, desk, checker }: BuiltinParts): ReadonlyArray<HostedUnit | EngineUnit> {
-  const { builtins, docker, safeMode } = config;
-  const always = [createSearchTools(desk), createCallTool(desk)].map((tool) => describeUnit(tool, {}));
-  if (safeMode !== 'off') return always;
-  const codeMode = { ...desk, checker, isForAdmins: builtins.codeForAdmins };
-  const scripts = [describeUnit(createSearchCode(codeMode), {}), createRunCode(codeMode)];
-  const parts = { native, timeoutMs: docker.timeoutMs };
-  const code = [createEvalCode(builtins, parts), createExecuteCommand(builtins, parts)];
+export function createBuiltins(parts: BuiltinParts): ReadonlyArray<HostedUnit | EngineUnit> {
+  const { builtins, docker, safeMode } = parts.config;
+  const desk = [createSearchTools(parts.desk), createCallTool(parts.desk)].map((tool) => describeUnit(tool, { permissions: {} }));
+  if (safeMode !== 'off') return desk;
+  const codeMode = { ...parts.desk, checker: parts.checker, isForAdmins: builtins.codeForAdmins };
+  const scripts = [describeUnit(createSearchCode(codeMode), { permissions: {} }), createRunCode(codeMode)];
+  const native = { native: parts.native, timeoutMs: docker.timeoutMs };
+  const code = [createEvalCode(builtins, native), createExecuteCommand(builtins, native)];
   return [
-    ...always,
+    ...desk,
     ...scripts,
-    ...code.flatMap((tool) => (tool === undefined ? [] : [describeUnit(tool, { read: ['.'], write: ['.'] })])),
+    ...code.flatMap((tool) => (tool === undefined ? [] : [describeUnit(tool, { permissions: { read: ['.'], write: ['.'] } })])),
+    ...builtins.tools.map((name) => createOptional(name, parts)),
   ];
 }
 
-function describeUnit(tool: HostedTool, permissions: PermissionSet): HostedUnit {
-  const name = `builtin:${tool.name}`;
+function createOptional(name: OptionalBuiltin, { config, answer, readKey }: BuiltinParts): HostedUnit {
+  const { builtins, files, search } = config;
+  const http = { answer, settings: builtins };
+  switch (name) {
+    case 'file_read':
+      return describeUnit(createFileRead({ answer, who: builtins.who }), {
+        permissions: { read: ['.'] },
+        limits: { outputBytes: asJson(files.maxFileBytes) },
+      });
+    case 'file_write':
+      return describeUnit(createFileWrite({ answer, who: builtins.who }), {
+        permissions: { write: ['.'] },
+        limits: { argumentBytes: asJson(files.maxFileBytes) },
+      });
+    case 'http_request':
+      return describeUnit(createHttpRequest(http), {
+        permissions: {},
+        limits: { outputBytes: asJson(builtins.maxHttpResponseBytes) },
+      });
+    case 'web_fetch':
+      return describeUnit(createWebFetch({ ...http, readPage: createPageReader({ maxMs: maxPageMs }) }), { permissions: {} });
+    case 'web_search':
+      return describeUnit(createWebSearch({ answer, who: builtins.who, search, readKey, now: Date.now }), { permissions: {} });
+  }
+}
+
+/** One byte of a text may take six in JSON; never less than usual. */
+function asJson(bytes: number): number {
+  return Math.max(limitTable.outputBytes.default, 6 * bytes + spareBytes);
+}
+
+function pathOf(name: string): string {
+  return `builtin:${name}`;
+}
+
+function describeUnit(tool: HostedTool, needs: Needs): HostedUnit {
+  const name = pathOf(tool.name);
   return {
     path: name,
     name,
@@ -61,7 +110,7 @@ function describeUnit(tool: HostedTool, permissions: PermissionSet): HostedUnit 
     contentHash: createHash('sha256')
       .update(JSON.stringify([name, version, tool.input]))
       .digest('hex'),
-    permissions,
+    ...needs,
     tools: [tool],
   };
 }

@@ -3,6 +3,7 @@ import type { Limits } from './limits.ts';
 import type { McpSettings } from './mcp-settings.ts';
 import type { ModelSettings } from './model-settings.ts';
 import type { PermissionSet } from './permission-set.ts';
+import type { SearchSettings } from './search-settings.ts';
 
 /** The whole configuration, frozen. Paths are absolute. */
 export interface Config {
@@ -85,8 +86,10 @@ export interface Config {
   readonly http: { readonly allowedHosts: readonly string[] };
   /** Native commands in containers. */
   readonly docker: DockerSettings;
-  /** Tools of the daemon itself that run code; off where no image is named. */
+  /** Tools of the daemon itself; those that run code are off where no image is named. */
   readonly builtins: BuiltinSettings;
+  /** Who answers `web_search`. */
+  readonly search: SearchSettings;
   /** Images made for the scripts of one skill, by its name. */
   readonly skills: { readonly images: Readonly<Record<string, string>> };
   readonly hooks: { readonly enabled: boolean };

@@ -148,6 +148,10 @@ export function mergeLayers(layers: readonly Settings[], { cwd, configFile, gran
     ),
     docker: mergeDocker(layers.map((layer) => layer.docker)),
     builtins: mergeBuiltins(layers.map((layer) => layer.builtins)),
+    search: mergeSection<Config['search']>(
+      defaults.search,
+      layers.map((layer) => layer.search),
+    ),
     skills: mergeSection<Config['skills']>(
       defaults.skills,
       layers.map((layer) => layer.skills),
@@ -180,7 +184,7 @@ function mergeBuiltins(layers: readonly Settings['builtins'][]): Config['builtin
     return others;
   });
   return {
-    ...mergeSection<Pick<Config['builtins'], 'execute_command' | 'commandCpus' | 'codeForAdmins'>>(base, flat),
+    ...mergeSection<Omit<Config['builtins'], 'eval_code' | 'who'>>(base, flat),
     eval_code: mergeSection<Config['builtins']['eval_code']>(
       base.eval_code,
       layers.map((layer) => layer?.eval_code),

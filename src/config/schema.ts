@@ -4,6 +4,7 @@ import { defaultSettings as defaults } from './defaults.ts';
 import { type LimitName, limitTable } from './limits.ts';
 import { mcpServerSchema } from './mcp-settings.ts';
 import { modelProviderSchema } from './model-settings.ts';
+import { searchProperties } from './search-settings.ts';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
@@ -323,6 +324,7 @@ export const settingsSchema = Type.Object(
       }),
     }),
     builtins: section(builtinProperties),
+    search: section(searchProperties),
     skills: section({
       images: named(
         Type.String({ minLength: 1, maxLength: 256 }),

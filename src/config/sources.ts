@@ -39,7 +39,7 @@ export const environmentTable: readonly EnvironmentRow[] = [
   { name: 'HOTCELL_WASM', path: ['wasmDirs'], read: asPaths },
   { name: 'HOTCELL_LOG_LEVEL', path: ['log', 'level'], read: asText },
   { name: 'SKILLS_MAX_FILE_BYTES', path: ['files', 'maxFileBytes'], read: asNumber },
-  { name: 'SKILLS_MAX_HTTP_RESPONSE_BYTES', path: ['network', 'maxResponseBytes'], read: asNumber },
+  { name: 'SKILLS_MAX_HTTP_RESPONSE_BYTES', path: ['builtins', 'maxHttpResponseBytes'], read: asNumber },
   { name: 'SKILLS_MAX_SANDBOX_OUTPUT_CHARS', path: ['docker', 'maxOutputBytes'], read: asNumber },
   { name: 'SKILLS_SANDBOX_TIMEOUT_MS', path: ['docker', 'timeoutMs'], read: asNumber },
   { name: 'SKILLS_ALLOWED_SANDBOX_IMAGES', path: ['docker', 'images'], read: asMoreImages },

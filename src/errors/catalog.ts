@@ -235,6 +235,17 @@ export const errorCatalog = {
     fix: 'Look at the log of the service, and at what it was asked: hotcell executions show ID.',
     status: 502,
   },
+  'search-not-configured': {
+    title: 'Nobody to search the web',
+    fix: 'Name a provider in the config under search; see hotcell docs builtins.',
+    status: 503,
+  },
+  'search-failed': { title: 'Search provider did not answer', fix: 'Check the provider, its address and its key.', status: 502 },
+  'page-unreadable': {
+    title: 'Page cannot be read',
+    fix: 'Ask for it with http_request, or look for another page that says the same.',
+    status: 502,
+  },
   'tool-duplicate': { title: 'Name belongs to another', fix: 'Give one of the two another name or version.', status: 409 },
   'name-ambiguous': { title: 'Name means several plugins', fix: 'Name the one that is meant by its path.', status: 409 },
   'secret-invalid': {

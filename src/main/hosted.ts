@@ -1,6 +1,7 @@
 import type { CapabilityTable } from '../border/capability.ts';
 import { createBuiltins } from '../builtins/builtins.ts';
 import type { ToolDeskParts } from '../builtins/call-tool.ts';
+import { readModelKey } from '../models/model-key.ts';
 import type { NameBook } from '../names/name-owners.ts';
 import { createSkillBook, type SkillBook } from '../skills/skill-book.ts';
 import type { HostedTools } from '../tools/hosted/hosted-tools.ts';
@@ -26,10 +27,12 @@ export function openHosted(
   needs: HostedNeeds,
 ): { readonly skills: SkillBook; readonly registered: RegisteredTools } {
   const { hosted, capabilities, desk, names, registry, grants, grantQuestions } = needs;
-  const { native } = capabilities;
+  const { native, answer } = capabilities;
   const checker = createTypeChecker();
   closers.push(() => checker.close());
-  for (const unit of createBuiltins({ config, native, desk, checker })) hosted.put(unit);
+  const readKey = (name: string, url: string, header: string) =>
+    readModelKey(name, url, { configured: config.env, secrets, processEnv: process.env }, header);
+  for (const unit of createBuiltins({ config, native, answer, desk, checker, readKey })) hosted.put(unit);
   const skills = createSkillBook({ config, native, hosted, grants, onChange: grantQuestions.poke, onFault: logFault });
   closers.push(events.subscribe({ types: ['grant-change'] }, () => skills.regrant()));
   const registered = createRegisteredTools({
@@ -38,7 +41,7 @@ export function openHosted(
     names,
     resolve: (ref, by) => registry.resolve(ref, (entry) => seesTool(by, entry)),
     call: desk.call,
-    answer: capabilities.answer,
+    answer,
     secrets,
     forgetGrants: grants.forget,
     now: Date.now,

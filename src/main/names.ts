@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { builtinPaths } from '../builtins/builtins.ts';
+import { listBuiltinPaths } from '../builtins/builtins.ts';
 import { createNameBook, type NameBook } from '../names/name-owners.ts';
 import { listRoots, locate } from '../plugins/discovery/plugin-roots.ts';
 import type { Foundation } from './foundation.ts';
@@ -25,7 +25,7 @@ export function openNames({ config, store, events, logFault }: Foundation): Name
 
   return createNameBook({
     table: store.names,
-    reserved: builtinPaths,
+    reserved: listBuiltinPaths(config.builtins),
     assigned: config.toolOwners,
     isThere,
     onChange: ({ name, ...data }) => events.publish('name-change', { subject: name, data }),

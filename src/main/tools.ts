@@ -1,3 +1,4 @@
+import { builtinAliases } from '../builtins/builtins.ts';
 import type { NameBook } from '../names/name-owners.ts';
 import { createOfferedTools, type OfferedTools } from '../tools/offered-tools.ts';
 import { createToolRegistry, type ToolRegistry } from '../tools/registry.ts';
@@ -26,6 +27,6 @@ export function openTools({ config, closers, store, events }: Foundation, names:
   closers.push(() => news.flush());
   const toolUses = createToolUses({ table: store.toolUses, now: Date.now });
   closers.push(() => toolUses.close());
-  const registry = createToolRegistry({ names, settings });
+  const registry = createToolRegistry({ names, settings, aliases: builtinAliases });
   return { registry, settings, switches, news, toolUses, offered: createOfferedTools({ registry, switches }) };
 }

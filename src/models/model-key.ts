@@ -1,7 +1,7 @@
 import { hostMatches } from '../permissions/matching.ts';
 import type { SecretBook } from '../secrets/secret-types.ts';
 
-/** Where the key of a model may stand, in the order in which it is looked for. */
+/** Where the key of a model, or of another server that the config names, may stand, in the order in which it is looked for. */
 export interface KeySources {
   /** `env` of the config. */
   readonly configured: Readonly<Record<string, string>>;
@@ -13,17 +13,22 @@ export interface KeySources {
 const daemonItself = 'models';
 
 /**
- * The value of a key that may go to a model server. A secret goes only where it is bound to: in the header Authorization, to
- * its hosts, over TLS or loopback. Undefined when there is none.
+ * The value of a key that may go to a model server, or in another header to another server that the config names. A secret goes
+ * only where it is bound to: in that header, to its hosts, over TLS or loopback. Undefined when there is none.
  */
-export function readModelKey(name: string, baseUrl: string, sources: KeySources): string | undefined {
-  return readOwn(sources.configured, name) ?? readSecret(name, baseUrl, sources.secrets) ?? readOwn(sources.processEnv, name);
+export function readModelKey(name: string, baseUrl: string, sources: KeySources, header = 'authorization'): string | undefined {
+  const kept = readOwn(sources.configured, name) ?? readSecret(name, { baseUrl, header }, sources.secrets);
+  return kept ?? readOwn(sources.processEnv, name);
 }
 
-function readSecret(name: string, baseUrl: string, secrets: KeySources['secrets']): string | undefined {
+function readSecret(
+  name: string,
+  { baseUrl, header }: { readonly baseUrl: string; readonly header: string },
+  secrets: KeySources['secrets'],
+): string | undefined {
   const secret = secrets.findIn(daemonItself, secrets.placeholderOf(daemonItself, name))[0]?.secret;
   const url = URL.parse(baseUrl);
-  if (secret === undefined || url === null || secret.binding.header !== 'authorization') return undefined;
+  if (secret === undefined || url === null || secret.binding.header !== header) return undefined;
   const port = Number(url.port) || (url.protocol === 'https:' ? 443 : 80);
   const isBound = secret.binding.hosts.some((entry) => hostMatches(entry, url.hostname, port));
   const isLoopback = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname);

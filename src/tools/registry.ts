@@ -25,6 +25,8 @@ export function createToolRegistry(
     readonly names?: Pick<NameBook, 'ownerOf' | 'revision'>;
     /** What operators set for single tools; without it every tool is as its unit declares it. */
     readonly settings?: Pick<ToolSettings, 'applyTo'>;
+    /** Other names of tools of the daemon itself; a tool of such a name comes first. */
+    readonly aliases?: ReadonlyMap<string, string>;
   } = {},
 ): ToolRegistry {
   const { names, settings } = options;
@@ -92,10 +94,15 @@ export function createToolRegistry(
     listed = undefined;
   }
 
+  function findByAlias(name: string): ToolEntry[] {
+    const meant = options.aliases?.get(name);
+    return meant === undefined ? [] : (versionsByName.get(meant) ?? []).filter(({ source }) => source === 'builtin');
+  }
+
   /** A bare name and a range mean the tool of the unit that owns the name; whoever came second is called by its version. */
   function find(ref: string): ToolEntry | undefined {
     const { name, range } = parseToolRef(ref);
-    const versions = versionsByName.get(name) ?? [];
+    const versions = versionsByName.get(name) ?? findByAlias(name);
     const exact = semver.valid(range);
     if (exact !== null) return versions.find((entry) => semver.eq(entry.version, exact));
     const own = versions.filter((entry) => !entry.isSecond);

@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { defaultSettings } from '../../src/config/defaults.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import type { CliFlags } from '../../src/config/sources.ts';
 import { HotcellError } from '../../src/errors/hotcell-error.ts';
@@ -85,12 +86,11 @@ describe('loadConfig', () => {
 
   it('merges the built-ins language by language', () => {
     writeFileSync(join(cwd, 'hotcell.config.yaml'), 'builtins: { eval_code: { node: "n:1" }, who: { eval_code: model } }\n');
-    expect(load({}, {}).builtins).toEqual({
+    expect(load({}, { SKILLS_MAX_HTTP_RESPONSE_BYTES: '1000' }).builtins).toEqual({
+      ...defaultSettings.builtins,
+      maxHttpResponseBytes: 1000,
       eval_code: { node: 'n:1', python: '' },
-      execute_command: '',
-      who: { eval_code: 'model', execute_command: 'person' },
-      codeForAdmins: false,
-      commandCpus: 0.1,
+      who: { ...defaultSettings.builtins.who, eval_code: 'model' },
     });
   });
 

@@ -27,8 +27,7 @@ export function createNetworkCheck({ resolve }: { readonly resolve: Resolve }): 
   return async (destination, user, signal) => {
     const { host, port } = destination;
     const where = describePlace(destination);
-    if (!matchersOf(user.granted()).allowsHost(host, port))
-      throw createDenial(user, { key: 'net', entry: where, tried: `reach ${where}` });
+    if (!mayReach(user, host, port)) throw createDenial(user, { key: 'net', entry: where, tried: `reach ${where}` });
     if (isBlockedPort(port) && !user.granted().net?.includes(`${host}:${port}`)) {
       user.noteUse('net', `${host}:${port}`, false);
       throw refuse(user, where, 'its port belongs to another protocol', `Name the port in the grant: ${host}:${port}.`);
@@ -38,12 +37,17 @@ export function createNetworkCheck({ resolve }: { readonly resolve: Resolve }): 
       throw new HotcellError('network-failed', `${host} has no usable address.`, { fix: 'Check the name of the host.' });
     }
     // Asked again after the wait: a revocation holds from the moment it is made.
+    if (!mayReach(user, host, port)) throw createDenial(user, { key: 'net', entry: where, tried: `reach ${where}` });
     const matchers = matchersOf(user.granted());
-    if (!matchers.allowsHost(host, port)) throw createDenial(user, { key: 'net', entry: where, tried: `reach ${where}` });
     const addresses = answers.map((answer) => admitAddress(answer, destination, matchers, user));
     user.noteUse('net', `${host}:${port}`, true);
     return { ...destination, addresses: addresses.slice(0, maxAddresses) };
   };
+}
+
+/** Whether a host may be reached at all; what its addresses are is another question. */
+export function mayReach(user: CapabilityUser, host: string, port: number): boolean {
+  return user.reachesPublic === true || matchersOf(user.granted()).allowsHost(host, port);
 }
 
 /** The entry that would allow a destination: with the port only where it is not the usual one. */

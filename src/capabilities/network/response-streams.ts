@@ -2,12 +2,11 @@ import { randomUUID } from 'node:crypto';
 import type { CapabilityUser } from '../../border/capability-user.ts';
 import { budgets } from '../../config/budgets.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
-import { matchersOf } from '../../permissions/matchers.ts';
 import type { HeldPlace } from '../../queues/place-count.ts';
 import { createDenial } from '../denial.ts';
 import type { ByteAccount } from './byte-budget.ts';
 import type { Destination } from './destination.ts';
-import { describePlace } from './network-check.ts';
+import { describePlace, mayReach } from './network-check.ts';
 import type { OpenRequests } from './open-requests.ts';
 import type { BodyReader } from './response-body.ts';
 
@@ -82,7 +81,7 @@ export function createResponseStreams(parts: { readonly idleMs: number; readonly
       if (kept.isBusy)
         throw new HotcellError('arguments-invalid', 'This response is being read already; read one piece at a time.');
       const { host, port } = kept.destination;
-      if (!matchersOf(user.granted()).allowsHost(host, port)) {
+      if (!mayReach(user, host, port)) {
         drop(stream);
         const where = describePlace(kept.destination);
         throw createDenial(user, { key: 'net', entry: where, tried: `reach ${where}` });

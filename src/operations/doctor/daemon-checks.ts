@@ -1,6 +1,7 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname } from 'node:path';
+import { findSearchProblem } from '../../config/search-settings.ts';
 import { errorCatalog } from '../../errors/catalog.ts';
 import { examineDataDir } from '../../store/examine.ts';
 import type { Finding } from '../contracts/daemon.ts';
@@ -39,6 +40,16 @@ export function checkConfig({ config, configState }: DoctorFacts): Finding {
     return { name, status: 'warn', message, fix: 'Restart the daemon: hotcell stop, then hotcell start.' };
   }
   return { name, status: 'ok', message: file === undefined ? 'No config file; the defaults hold.' : `${file} is in force.` };
+}
+
+/** Has `web_search` somebody to ask, where it is on? */
+export function checkSearch({ config: { builtins, search } }: DoctorFacts): Finding {
+  const name = 'web search';
+  if (!builtins.tools.includes('web_search')) return { name, status: 'ok', message: 'web_search is off.' };
+  const problem = findSearchProblem(search);
+  return problem === undefined
+    ? { name, status: 'ok', message: `web_search asks ${search.provider}.` }
+    : { name, status: 'warn', ...problem };
 }
 
 /** Is everything recorded, and is the database sound? */

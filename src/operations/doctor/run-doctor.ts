@@ -1,5 +1,5 @@
 import type { Finding } from '../contracts/daemon.ts';
-import { checkConfig, checkDatabase, checkDataDir, checkPort } from './daemon-checks.ts';
+import { checkConfig, checkDatabase, checkDataDir, checkPort, checkSearch } from './daemon-checks.ts';
 import { checkDocker, checkDockerImages } from './docker-checks.ts';
 import type { DoctorFacts } from './doctor-facts.ts';
 import { checkDisk, checkNode, checkWatchLimit } from './machine-checks.ts';
@@ -18,6 +18,7 @@ const checks: readonly Check[] = [
   checkEsbuild,
   checkDocker,
   checkDockerImages,
+  checkSearch,
   () => checkDeno(),
 ];
 

@@ -145,7 +145,7 @@ function describeUnit(
       version,
       description,
       isolation: 'call',
-      limits: {},
+      limits: 'runner' in hosted ? {} : (hosted.limits ?? {}),
       permissions: 'runner' in hosted ? hosted.granted : hosted.permissions,
       tools: hosted.tools.map((tool) => describeTool(tool, kind)),
       ...describeOfferings(hosted),

@@ -1,5 +1,6 @@
 import type { BorderProgress } from '../../border/border.ts';
 import type { CapabilityUser } from '../../border/capability-user.ts';
+import type { Limits } from '../../config/limits.ts';
 import type { PermissionSet } from '../../config/permission-set.ts';
 import type { OfferingManifest } from '../../units/offering.ts';
 import type { JsonSchema, ToolFlags, ToolManifest } from '../../units/tool-manifest.ts';
@@ -55,6 +56,8 @@ export interface HostedUnit {
   /** Of everything that it says of itself and its tools: another one is another state, and what was granted is asked for again. */
   readonly contentHash: string;
   readonly permissions: PermissionSet;
+  /** What its calls may have where it is not the usual; nobody is asked. */
+  readonly limits?: Partial<Limits>;
   /** Those that may be called; what it may ask for counts without any. */
   readonly tools: readonly HostedTool[];
   readonly offerings?: readonly HostedOffering[];

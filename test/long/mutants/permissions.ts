@@ -75,8 +75,8 @@ export const permissionMutants: MutantsByPromise = {
     {
       what: 'a grant that was revoked while a name was looked up counts',
       file: 'src/capabilities/network/network-check.ts',
-      find: 'if (!matchers.allowsHost(host, port)) throw',
-      replace: 'if (false) throw',
+      find: 'it is made.\n    if (!mayReach(user, host, port))',
+      replace: 'it is made.\n    if (false)',
       tests: ['test/capabilities/network/forged-requests.test.ts', 'test/promises/revocation.test.ts'],
     },
     {

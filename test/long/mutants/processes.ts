@@ -234,6 +234,42 @@ export const processMutants: MutantsByPromise = {
       tests: ['test/skills/discover.test.ts'],
     },
   ],
+  '`file_read` and `file_write` reach what is granted': [
+    {
+      what: 'a second name of a file outside is opened',
+      file: 'src/capabilities/files/entry.ts',
+      find: 'if (stats.nlink > 1) throw',
+      replace: 'if (false) throw',
+      tests: ['test/builtins/file-tools.test.ts'],
+    },
+  ],
+  '`http_request` and `web_fetch` reach public addresses': [
+    {
+      what: 'a blocked header is blocked in one spelling only',
+      file: 'src/builtins/http-request.ts',
+      find: 'if (blockedHeaders.has(name.trim().toLowerCase()))',
+      replace: 'if (blockedHeaders.has(name))',
+      tests: ['test/builtins/http-request.test.ts'],
+    },
+  ],
+  'A page that is made to be slow, deep or huge': [
+    {
+      what: 'a page has all the time that it takes',
+      file: 'src/builtins/read-page.ts',
+      find: ')), maxMs);',
+      replace: ')), 3_600_000);',
+      tests: ['test/builtins/web-fetch.test.ts'],
+    },
+  ],
+  'A search provider that answers garbage': [
+    {
+      what: 'a key goes in a header to which it is not bound',
+      file: 'src/builtins/web-search.ts',
+      find: 'readKey(search.key, base, provider.keyHeader)',
+      replace: "readKey(search.key, base, 'authorization')",
+      tests: ['test/builtins/web-search.test.ts'],
+    },
+  ],
   'A caller of `eval_code`, `execute_command` or a script': [
     {
       what: 'a caller has the network without a grant',
