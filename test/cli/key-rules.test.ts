@@ -1,0 +1,12 @@
+import { describe, expect, it } from 'vitest';
+import { describeRules, readNewRules, readRuleChanges } from '../../src/cli/commands/access/key-rules.ts';
+
+describe('the rule --code', () => {
+  it('is laid down, changed, taken away and shown', () => {
+    expect(readNewRules({ code: true }, 0)).toEqual({ code: true });
+    expect(readNewRules({}, 0)).toEqual({});
+    expect(readRuleChanges({ code: true }, 0)).toEqual({ code: true });
+    expect(readRuleChanges({ code: false }, 0)).toEqual({ code: null });
+    expect(describeRules({ code: true, tools: ['a'] })).toBe('tools a, scripts');
+  });
+});
