@@ -141,6 +141,10 @@ export function createToolRegistry(
       resolvedRefs.set(ref, entry);
       return entry;
     },
+    nameOf(ref) {
+      const { name } = parseToolRef(ref);
+      return versionsByName.has(name) ? name : (findByAlias(name)[0]?.name ?? name);
+    },
     applySettings({ name, served }) {
       const { path } = served.unit;
       addAnew((versionsByName.get(name) ?? []).filter((entry) => entry.served.unit.path === path));
@@ -231,6 +235,8 @@ export interface ToolRegistry {
    * `sees` does not let through is unknown, also among the near names.
    */
   resolve(ref: string, sees?: (entry: ToolEntry) => boolean): ToolEntry;
+  /** The name to which a grant for this ref has to be given: of another name of a built-in its own. */
+  nameOf(ref: string): string;
   list(): readonly ToolEntry[];
   /** What is set for this tool was changed: it is so from now on. */
   applySettings(entry: ToolEntry): void;

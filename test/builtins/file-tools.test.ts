@@ -9,11 +9,23 @@ let folder: string;
 
 beforeAll(async () => {
   daemon = await startSmallDaemon(
-    { 'own.ts': `export default { name: 'web_search', handler: () => 'mine' };` },
+    {
+      'own.ts': `export default { name: 'web_search', handler: () => 'mine' };`,
+      'asks.ts': `export default {
+        name: 'asks',
+        permissions: { tools: ['omniroute_file_read'] },
+        handler: (args: any, context: any) =>
+          context.tools.call('omniroute_file_read', { path: 'alias.txt' }).catch((error: any) => error.message),
+      };`,
+    },
     {
       grantRequested: false,
       builtins: { tools: ['file_read', 'file_write'] },
-      grants: { 'builtin:file_read': { read: ['.'] }, 'builtin:file_write': { write: ['out'] } },
+      grants: {
+        asks: { tools: ['omniroute_file_read'] },
+        'builtin:file_read': { read: ['.'] },
+        'builtin:file_write': { write: ['out'] },
+      },
       files: { maxFileBytes: 1_048_576 },
     },
   );
@@ -109,6 +121,7 @@ describe('createBuiltins', () => {
   it('knows those that are on by other names, which no plugin is reached by', async () => {
     writeFileSync(join(folder, 'alias.txt'), 'found');
     expect((await daemon.call('omniroute_file_read', { path: 'alias.txt' })).output).toMatchObject({ content: 'found' });
+    expect((await daemon.call('asks')).output).toContain('may not call the tool "file_read"');
     await expect(daemon.call('omniroute_web_search')).rejects.toMatchObject({ code: 'tool-unknown' });
   });
 });

@@ -1,17 +1,16 @@
 import type { ToolPort } from '../../capabilities/tools.ts';
 import { deskTools } from '../../tools/offered-tools.ts';
 import type { ToolRegistry } from '../../tools/registry.ts';
-import { parseToolRef } from '../../tools/tool-ref.ts';
 import { isOpenTo } from '../../tools/visible-tools.ts';
 import type { NestedCalls } from './nested-calls.ts';
 
 /** Makes of the call journey what `context.tools` needs. `nested` is asked late: the journey is made after the capabilities. */
 export function createToolPort(parts: {
-  readonly registry: Pick<ToolRegistry, 'list'>;
+  readonly registry: Pick<ToolRegistry, 'list' | 'nameOf'>;
   readonly nested: () => NestedCalls;
 }): ToolPort {
   return {
-    nameOf: (ref) => parseToolRef(ref).name,
+    nameOf: parts.registry.nameOf,
     list(executionId) {
       const caller = parts.nested().callerOf(executionId);
       if (caller === undefined) return [];
