@@ -93,7 +93,7 @@ function inviteCall(tools: readonly ToolEntry[], { url, config, cwd }: StartRepo
   const safest = tools.find(
     ({ manifest }) => !manifest.flags.isDangerous && !manifest.flags.isSideEffect && manifest.examples.length > 0,
   );
-  const tool = safest ?? tools[0];
+  const tool = safest ?? tools.find(({ source }) => source !== 'builtin');
   if (tool === undefined) return [];
   const args = sampleArguments(tool.manifest);
   const token = quoteForShell(shorten(`${config.dataDir}/token`, cwd));

@@ -119,7 +119,9 @@ export const completionContracts = {
           { name: Type.String({ minLength: 1, maxLength: 64 }), value: Type.String({ maxLength: 1024 }) },
           { additionalProperties: false },
         ),
-        context: Type.Optional({ ...texts, description: 'The other arguments, as far as they are known.' }),
+        context: Type.Optional(
+          Type.Record(Type.String(), Type.String(), { description: 'The other arguments, as far as they are known.' }),
+        ),
       },
       { additionalProperties: false },
     ),

@@ -60,6 +60,8 @@ export interface PublisherParts
 export function createPublisher(parts: PublisherParts): Publisher {
   const { archive, names, rows, news, now, decideGrants } = parts;
   const inheritance = createInheritance();
+  /** Generations that serve, and those that calls still wait for or run on: none of them is deleted. */
+  const inUse = new Set<string>();
 
   function apply(record: PluginRecord, event: PluginEvent, telling: Telling): readonly LifecycleEffect[] {
     const from = record.lifecycle.state;
@@ -144,11 +146,15 @@ export function createPublisher(parts: PublisherParts): Publisher {
     const leasable = createLeasable({
       generation,
       granted: (use) => decideGrants(generation, use).granted,
-      onDrained: () => letGo(record, generation),
+      onDrained: () => {
+        inUse.delete(generation.id);
+        letGo(record, generation);
+      },
     });
     for (const path of names.claim(record.path, wantedNames(generation.manifest))) displace(path, record, generation);
     try {
       parts.registry.publish(leasable.served);
+      inUse.add(generation.id);
       return { generation, leasable };
     } catch (error) {
       if (record.live) names.claim(record.path, wantedNames(record.live.generation.manifest));
@@ -227,7 +233,7 @@ export function createPublisher(parts: PublisherParts): Publisher {
     archive.prune(
       record.path,
       parts.config.generations.keep,
-      (kept) => isNeeded(record, kept) || parts.needsGeneration?.(kept.id) === true,
+      (kept) => inUse.has(kept.id) || isNeeded(record, kept) || parts.needsGeneration?.(kept.id) === true,
     );
   }
 

@@ -40,7 +40,7 @@ export function createHostedTools(parts: {
 }): HostedTools {
   const { names } = parts;
   const expected = new Set<Promise<unknown>>();
-  const unitsByPath = new Map<string, { readonly hosted: HostedUnit | EngineUnit; readonly served: ServedUnit }>();
+  const unitsByPath = new Map<string, KeptUnit>();
 
   /** A tool, or what answers a prompt or a resource, as it is now: what was taken back since does not run. */
   function findTool(path: string, id: string, name: string): Pick<HostedTool, 'run'> | undefined {
@@ -95,9 +95,9 @@ export function createHostedTools(parts: {
     find(name) {
       const isMeant = ({ path, manifest }: Unit): boolean => path === name || manifest.name === name;
       const found = unitsByPath.values().find(({ served }) => isMeant(served.unit));
-      return found && describeStanding(found.served.unit);
+      return found && describeStanding(found);
     },
-    list: () => [...unitsByPath.values()].map(({ served }) => describeStanding(served.unit)),
+    list: () => [...unitsByPath.values()].map(describeStanding),
     findServable: (id) => unitsByPath.values().find(({ served }) => served.unit.id === id)?.served,
     isLoading: () => expected.size > 0,
     // A call asks what is granted as it begins: nothing is kept that could be out of date.
@@ -105,9 +105,16 @@ export function createHostedTools(parts: {
   };
 }
 
-function describeStanding(unit: Unit): UnitStanding {
+/** A unit and who serves it. */
+interface KeptUnit {
+  readonly hosted: HostedUnit | EngineUnit;
+  readonly served: ServedUnit;
+}
+
+/** What has its permissions by itself asks nobody for them. */
+function describeStanding({ hosted, served: { unit } }: KeptUnit): UnitStanding {
   const { name, version } = unit.manifest;
-  return { name, version, shownPath: name, state: 'ready', asking: unit };
+  return { name, version, shownPath: name, state: 'ready', ...('runner' in hosted ? {} : { asking: unit }) };
 }
 
 function wantedOf(hosted: HostedUnit | EngineUnit): WantedNames {
