@@ -82,10 +82,13 @@ const parseError = -32700;
 const invalidRequest = -32600;
 const internalError = -32603;
 
+/** Why the signal of a request aborts; made once, since every request ends so. */
+const answerOver = new Error('The answer was read, or its client is gone.');
+
 /** Without its body, which was read and counted already. */
 function toWebRequest(request: FastifyRequest, reply: FastifyReply): Request {
   const controller = new AbortController();
-  reply.raw.once('close', () => controller.abort());
+  reply.raw.once('close', () => controller.abort(answerOver));
   const headers = new Headers();
   for (const [name, value] of Object.entries(request.headers)) if (typeof value === 'string') headers.set(name, value);
   return new Request(`http://${request.headers.host ?? 'localhost'}${request.url}`, {

@@ -22,8 +22,8 @@ const maxCountedTools = 1000;
 
 /** Listens to the ends of calls and to reloads. */
 export function createMetrics(events: EventLog): Metrics {
-  const callsByLabels = new Map<string, number>();
-  const countedTools = new Set<string>();
+  /** How many calls of a tool ended in each status; words are made of it when somebody reads it. */
+  const callsByTool = new Map<string, Map<string, number>>();
   const durations = { counts: buckets.map(() => 0), sum: 0, count: 0 };
   const reloads = { ready: 0, failed: 0 };
 
@@ -34,9 +34,10 @@ export function createMetrics(events: EventLog): Metrics {
   });
 
   function countCall({ tool, status, durationMs }: { tool: string; status: string; durationMs: number }): void {
-    if (countedTools.size < maxCountedTools) countedTools.add(tool);
-    const labels = `tool=${quote(countedTools.has(tool) ? tool : '(other)')},status=${quote(status)}`;
-    callsByLabels.set(labels, (callsByLabels.get(labels) ?? 0) + 1);
+    const counted = callsByTool.has(tool) || callsByTool.size < maxCountedTools ? tool : '(other)';
+    const byStatus = callsByTool.get(counted) ?? new Map<string, number>();
+    callsByTool.set(counted, byStatus);
+    byStatus.set(status, (byStatus.get(status) ?? 0) + 1);
     const seconds = durationMs / 1000;
     durations.sum += seconds;
     durations.count++;
@@ -70,7 +71,9 @@ export function createMetrics(events: EventLog): Metrics {
           'hotcell_calls_total',
           'counter',
           'Calls that ended, by tool and status.',
-          [...callsByLabels].map(([labels, count]) => `hotcell_calls_total{${labels}} ${count}`),
+          [...callsByTool].flatMap(([tool, byStatus]) =>
+            [...byStatus].map(([status, count]) => `hotcell_calls_total{tool=${quote(tool)},status=${quote(status)}} ${count}`),
+          ),
         ),
         ...family('hotcell_call_duration_seconds', 'histogram', 'How long calls took.', [
           ...bucketLines,

@@ -39,6 +39,7 @@ export interface McpDoorParts {
   readonly holdMs?: number;
 }
 
+const newEra = '2026-07-28';
 /** Clients give up after a minute. */
 const holdMs = 45_000;
 
@@ -125,7 +126,8 @@ export function createMcpDoor({ operations, events, adminToken, isCurrent, watch
       // The protocol had batches once; whoever sends one gets no answer that it could not read.
       if (Array.isArray(body)) return refuse(400, -32600, 'Invalid Request: send one message at a time.');
       const authInfo: AuthInfo = { token: '', clientId: caller.id, scopes: [] };
-      const isOlder = await isLegacyRequest(request, body);
+      // Whoever names the newer revision means it; all others the library looks at.
+      const isOlder = request.headers.get('mcp-protocol-version') !== newEra && (await isLegacyRequest(request, body));
       clients.note(caller, isOlder ? '2025-11-25' : '2026-07-28', body);
       if (isOlder) return sessions.handle(request, body, caller, authInfo);
       return handlerOf(caller).fetch(request, { authInfo, parsedBody: body });

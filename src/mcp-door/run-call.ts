@@ -49,6 +49,8 @@ export interface CallParts {
   readonly holdMs: number;
 }
 
+/** Made once: every request ends so. */
+const noLongerWatched = new Error('The call is watched no longer.');
 /** A call that goes on for longer becomes a task, where the client has tasks. */
 const taskAfterMs = 250;
 
@@ -63,7 +65,7 @@ export async function runCall(parts: CallParts, requested: RequestedCall, ctx: S
   const left = new AbortController();
   const cancelled = new AbortController();
   // Whoever hangs up while a person is asked did not take the question back.
-  const onAbort = (): void => (watch.isAsked ? left.abort() : cancelled.abort());
+  const onAbort = (): void => (watch.isAsked ? left.abort(noLongerWatched) : cancelled.abort());
   mcpReq.signal.addEventListener('abort', onAbort, { once: true });
   const context = {
     caller,
@@ -102,7 +104,7 @@ export async function runCall(parts: CallParts, requested: RequestedCall, ctx: S
     }
   } finally {
     mcpReq.signal.removeEventListener('abort', onAbort);
-    left.abort();
+    left.abort(noLongerWatched);
   }
 
   /** In an object: an answer that is awaited here would be the end of the call. */
