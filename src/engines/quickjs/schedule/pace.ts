@@ -5,7 +5,7 @@ import type { ThreadWork } from './thread-work.ts';
 /** Calls of a program whose slices last less than this on average travel together. */
 const SHORT_MS = 0.5;
 /** Slices that travel together take so long together. */
-const TRIP_MS = 0.5;
+const TRIP_MS = 0.2;
 /** How long a short call waits for a thread that is about to be free. */
 const WORTH_WAITING_MS = 0.5;
 
