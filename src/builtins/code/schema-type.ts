@@ -1,4 +1,5 @@
 import { isObject } from '../../config/json-object.ts';
+import { findLocal } from '../../tools/validation/prepare-schema.ts';
 import type { JsonSchema } from '../../units/tool-manifest.ts';
 
 /** How far a schema is followed: what lies beyond is `unknown`. */
@@ -65,26 +66,7 @@ function writeRef(schema: JsonSchema, walk: Walk): string | undefined {
   const ref = schema.$ref;
   if (typeof ref !== 'string') return undefined;
   if (walk.refs.includes(ref)) return walk.unsaid;
-  return writeType(findRef(walk.root, ref), { ...walk, refs: [...walk.refs, ref] });
-}
-
-function findRef(root: JsonSchema, ref: string): unknown {
-  if (!ref.startsWith('#')) return undefined;
-  let found: unknown = root;
-  for (const step of ref.slice(1).split('/').slice(1)) {
-    const key = decodeStep(step);
-    if (typeof found !== 'object' || found === null || !Object.hasOwn(found, key)) return undefined;
-    found = Reflect.get(found, key);
-  }
-  return found;
-}
-
-function decodeStep(step: string): string {
-  try {
-    return decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~');
-  } catch {
-    return step;
-  }
+  return writeType(findLocal(walk.root, ref), { ...walk, refs: [...walk.refs, ref] });
 }
 
 function writeValues(schema: JsonSchema): string | undefined {

@@ -122,7 +122,7 @@ function readReset(text: string | null): number | undefined {
   return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now());
 }
 
-/** The headers that tell a client when to come back; `nameOf` is how its format calls a limit. */
+/** The headers that tell a client when to come back; `format` says how they are called. */
 export function writeLimitHeaders(failure: ModelFailure, format: 'openai' | 'anthropic'): Record<string, string> {
   const headers: Record<string, string> = {};
   if (failure.retryAfterMs !== undefined) headers['retry-after'] = String(Math.ceil(failure.retryAfterMs / 1000));

@@ -21,6 +21,8 @@ describe('writeSchemaType', () => {
     [{ type: ['string', 'null'] }, 'string | null'],
     [{ enum: ['a', 'b', 3, null] }, '"a" | "b" | 3 | null'],
     [{ const: { at: [1] } }, '{ at: [1] }'],
+    // An anchor is no place in the schema: what it means is not said rather than said wrongly.
+    [{ $ref: '#node', $defs: { node: { $anchor: 'node', type: 'string' } }, type: 'object' }, 'unknown'],
     [{ type: 'string', nullable: true }, 'string | null'],
     [{ type: 'array', items: { enum: ['a', 'b'] } }, '("a" | "b")[]'],
     [{ type: 'array', prefixItems: [string, { type: 'number' }], items: false }, '[string?, number?]'],
