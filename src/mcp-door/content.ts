@@ -1,5 +1,7 @@
-import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/server';
+import { type CallToolResult, type ContentBlock, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import { isObject } from '../config/json-object.ts';
+import type { HotcellError } from '../errors/hotcell-error.ts';
+import type { ApprovalView } from '../operations/contracts/approvals.ts';
 import type { ToolView } from '../operations/contracts/tools.ts';
 
 /** What a call came to, as far as its content goes. */
@@ -91,4 +93,21 @@ function keepNotes({ annotations, _meta }: Readonly<Record<string, unknown>>) {
 
 function text(words: string): ContentBlock {
   return { type: 'text', text: words };
+}
+
+/** Tells a model whom to ask where its client cannot: the call waits, and the same call again finds it. */
+export function sayElsewhere(questions: readonly ApprovalView[]): CallToolResult {
+  const lines = questions.map(({ id, question }) => `${question} A person answers it with: hotcell approve ${id}`);
+  const words = [
+    'This call waits for a person, whom this client cannot ask.',
+    ...lines,
+    'Tell the user. Once it is answered, call the tool again with the same arguments: that gives the result of this very call.',
+  ].join('\n');
+  return { isError: true, content: [text(words)] };
+}
+
+/** An error of ours in the words of the protocol. */
+export function toProtocolError(error: HotcellError): ProtocolError {
+  const code = error.status >= 500 ? ProtocolErrorCode.InternalError : ProtocolErrorCode.InvalidParams;
+  return new ProtocolError(code, `${error.message} ${error.fix}`, { code: error.code, ...error.facts });
 }

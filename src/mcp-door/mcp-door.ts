@@ -64,7 +64,7 @@ export function createMcpDoor({ operations, events, adminToken, isCurrent, watch
       : openProtocolServer(parts, client);
   const sessions = createSessions({ events, clients, openServer });
   const handlers = new Map<Caller, McpHttpHandler>();
-  const endWatch = events.subscribe({ types: ['tools-change'] }, books.outdate);
+  const endWatch = events.subscribe({ types: ['tools-change', 'setting-change'] }, books.outdate);
 
   /** Each caller has one of its own: what it is told of, and how much it listens, is counted by itself. */
   function handlerOf(caller: Caller): McpHttpHandler {

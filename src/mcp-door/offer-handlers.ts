@@ -7,8 +7,7 @@ import type { Ask } from '../operations/ask.ts';
 import { completionContracts, promptContracts, resourceContracts } from '../operations/contracts/offerings.ts';
 import type { OperationContext } from '../operations/operation.ts';
 import { readAbilities } from './client-abilities.ts';
-import { type Contents, type Ended, sayFailure, toContents, toPart } from './content.ts';
-import { toProtocolError } from './protocol-error.ts';
+import { type Contents, type Ended, sayFailure, toContents, toPart, toProtocolError } from './content.ts';
 import { type CallParts, type RequestedCall, runCall } from './run-call.ts';
 
 /** What prompts and resources are served with. */

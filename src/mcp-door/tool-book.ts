@@ -1,4 +1,3 @@
-import semver from 'semver';
 import type { Caller } from '../callers/caller.ts';
 import { encodeToolName } from '../models/wire/tool-names.ts';
 import type { Ask } from '../operations/ask.ts';
@@ -34,8 +33,12 @@ export function createToolBooks(ask: Ask): ToolBooks {
     const context = { caller, signal: new AbortController().signal };
     let cursor: string | undefined;
     do {
-      const page = await ask(toolContracts.list, { limit: pageSize, ...(cursor === undefined ? {} : { cursor }) }, context);
-      for (const view of page.items) if (isServed(view, caller.role, views.get(view.name))) views.set(view.name, view);
+      const page = await ask(
+        toolContracts.list,
+        { forModel: true, limit: pageSize, ...(cursor === undefined ? {} : { cursor }) },
+        context,
+      );
+      for (const view of page.items) views.set(view.name, view);
       cursor = page.next;
     } while (cursor !== undefined);
     const tools = [...views.values()].map((view) => ({ name: encodeToolName(view.name), view }));
@@ -57,22 +60,4 @@ export function createToolBooks(ask: Ask): ToolBooks {
       books = new WeakMap();
     },
   };
-}
-
-/** Of several versions the one that the bare name means is offered. */
-function isServed(
-  { mode, who, flags, byVersionOnly, version }: ToolView,
-  role: Caller['role'],
-  other: ToolView | undefined,
-): boolean {
-  if (mode === 'off' || who === 'person' || byVersionOnly !== undefined) return false;
-  if (role !== 'admin' && flags.includes('isElevated')) return false;
-  return other === undefined || isBefore(other.version, version);
-}
-
-/** A release goes before a prerelease, a higher version before a lower one: as the registry decides what a bare name means. */
-function isBefore(version: string, candidate: string): boolean {
-  const isRelease = semver.prerelease(candidate) === null;
-  const wasRelease = semver.prerelease(version) === null;
-  return isRelease === wasRelease ? semver.gt(candidate, version) : isRelease;
 }

@@ -95,4 +95,21 @@ describe.each(eras)('a client of MCP %s', (era) => {
     expect(asked).toHaveLength(2);
     expect(asked[0]).toContain('"what": "all"');
   });
+
+  it('is told of no tool that is off, nor of any while custom tools are switched off', async () => {
+    const client = await connect(era);
+    const names = async () => (await client.listTools()).tools.map(({ name }) => name);
+    const patch = async (path: string, change: object) => {
+      const headers = { authorization: `Bearer ${small.daemon.token}`, 'content-type': 'application/json' };
+      const answer = await fetch(`${small.daemon.url}${path}`, { method: 'PATCH', headers, body: JSON.stringify(change) });
+      expect(answer.status, await answer.text()).toBe(200);
+    };
+    await patch('/api/tools/secret', { mode: 'off' });
+    expect(await names()).toEqual(['add', 'call_tool', 'danger', 'search_tools']);
+    await patch('/api/tools/secret', { mode: null });
+    await patch('/api/tools', { custom: false });
+    expect(await names()).toEqual(['call_tool', 'search_tools']);
+    await patch('/api/tools', { custom: true });
+    expect(await names()).toEqual(['add', 'call_tool', 'danger', 'search_tools', 'secret']);
+  });
 });

@@ -82,6 +82,9 @@ export const toolContracts = {
         mode: Type.Optional(mode),
         source: Type.Optional(source),
         plugin: Type.Optional(Type.String({ maxLength: 512 })),
+        forModel: Type.Optional(
+          Type.Boolean({ description: 'Only what a model of this caller is told of: of each name what the bare name means.' }),
+        ),
         ...pageQuery,
       },
       { additionalProperties: false },

@@ -15,14 +15,15 @@ import { createCallForOperation } from './tool-call.ts';
 
 /** What can be done with tools. */
 export function createToolOperations(parts: OperationParts): Operation[] {
-  const { tools, names, plugins, events, settings, switches, news } = parts;
+  const { tools, offered, names, plugins, events, settings, switches, news } = parts;
   const seek = createToolSeeker(parts);
   const describe = (entry: ToolEntry, caller: Caller) => describeTool(entry, caller, parts.toolUses.useOf(entry));
   const callTool = createCallForOperation(parts);
   return [
     implement(toolContracts.list, (input, { caller }) => {
       const query = input.q?.toLowerCase();
-      const entries = tools.list().filter((entry) => {
+      const listed = input.forModel ? offered.list(caller).filter((entry) => tools.resolve(entry.name) === entry) : tools.list();
+      const entries = listed.filter((entry) => {
         if (!seesTool(caller, entry)) return false;
         if (input.mode !== undefined && entry.manifest.mode !== input.mode) return false;
         if (input.source !== undefined && entry.source !== input.source) return false;

@@ -185,6 +185,17 @@ describe('writeRequest', () => {
     }
   });
 
+  it('keeps it to that provider also where a client brought it back as an item with an id', () => {
+    const sealed = { format: 'anthropic', value: 'sig' };
+    const part: Part = { type: 'reasoning', text: 'Hm.', sealed };
+    const answer = wireFormats['openai-responses'].writeAnswer({ id: 'a', model: 'm', parts: [part], stop: { kind: 'end' } });
+    const parts = [...wireFormats['openai-responses'].readAnswer(answer.value).parts];
+    const messages = [{ role: 'assistant' as const, parts }, ...plain.messages];
+    const { value, warnings } = write('openai-responses', { ...plain, messages });
+    expect(JSON.stringify(value.body)).not.toContain('hotcell.anthropic');
+    expect(warnings.join()).toContain('Reasoning that another provider made');
+  });
+
   it.each([
     ['openai-responses', 'anthropic'],
     ['anthropic', 'gemini'],

@@ -180,7 +180,10 @@ function writeInput(messages: readonly Message[], losses: Losses): JsonObject[] 
 
 /** The provider takes back only reasoning that it made itself. */
 function isOurs(part: Part, losses: Losses): boolean {
-  if (part.type !== 'reasoning' || part.sealed?.format === format || keptOf(part, format).id !== undefined) return true;
+  if (part.type !== 'reasoning') return true;
+  // An item may come back under an id of this format with the seal of another: the seal says who made it.
+  const isOwn = part.sealed === undefined ? keptOf(part, format).id !== undefined : part.sealed.format === format;
+  if (isOwn) return true;
   losses.note('Reasoning that another provider made');
   return false;
 }
