@@ -1,9 +1,9 @@
 import type { CapabilityTable } from '../border/capability.ts';
-import { createMcpBook, type McpBook } from '../mcp/mcp-book.ts';
-import { createFormAsker } from '../mcp/questions/answer-form.ts';
-import { startMcpServer } from '../mcp/server.ts';
-import type { Connector } from '../mcp/transport/connect.ts';
-import { createMcpNetwork } from '../mcp/transport/mcp-network.ts';
+import { createMcpBook, type McpBook } from '../mcp-servers/mcp-book.ts';
+import { createFormAsker } from '../mcp-servers/questions/answer-form.ts';
+import { startMcpServer } from '../mcp-servers/server.ts';
+import type { Connector } from '../mcp-servers/transport/connect.ts';
+import { createMcpNetwork } from '../mcp-servers/transport/mcp-network.ts';
 import type { HostedTools } from '../tools/hosted/hosted-tools.ts';
 import type { Consents } from './consents.ts';
 import type { Foundation } from './foundation.ts';
@@ -24,7 +24,7 @@ export function openMcp(
   closers.push(() => network.close());
   const askForm = createFormAsker(capabilities);
   const load = async (): Promise<Connector> =>
-    (await import('../mcp/transport/connect.ts')).createConnector({
+    (await import('../mcp-servers/transport/connect.ts')).createConnector({
       version,
       network,
       secrets,

@@ -6,7 +6,7 @@ import type { CommandRunner } from '../engines/process/docker/command/command-ru
 import type { ImageBook } from '../engines/process/docker/images/image-book.ts';
 import type { EventLog } from '../events/event.ts';
 import type { HookBook } from '../hooks/hook-book.ts';
-import type { McpBook } from '../mcp/mcp-book.ts';
+import type { McpBook } from '../mcp-servers/mcp-book.ts';
 import type { Models } from '../models/models.ts';
 import type { NameBook } from '../names/name-owners.ts';
 import type { Approvals } from '../permissions/approvals/approval-types.ts';

@@ -1,4 +1,4 @@
-/** What an operator approved of an MCP server; see src/mcp. */
+/** What an operator approved of an MCP server; see src/mcp-servers. */
 export interface McpPinRow {
   readonly server: string;
   /** `command`, or `tool:NAME`. */

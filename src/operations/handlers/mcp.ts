@@ -1,4 +1,4 @@
-import type { McpServerView } from '../../mcp/server-types.ts';
+import type { McpServerView } from '../../mcp-servers/server-types.ts';
 import { type McpServerItem, mcpContracts } from '../contracts/mcp.ts';
 import { implement, type Operation } from '../operation.ts';
 import type { OperationParts } from '../operation-parts.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { compareDefinitions, decidePins, hashAsked, itemOfTool } from '../../../src/mcp/tools/pins.ts';
-import { readTools } from '../../../src/mcp/tools/read-tools.ts';
+import { compareDefinitions, decidePins, hashAsked, itemOfTool } from '../../../src/mcp-servers/tools/pins.ts';
+import { readTools } from '../../../src/mcp-servers/tools/read-tools.ts';
 
 const listed = (description: string, name = 'send') => ({ name, description, inputSchema: { type: 'object' as const } });
 const read = (...tools: ReturnType<typeof listed>[]) => readTools(tools).tools;

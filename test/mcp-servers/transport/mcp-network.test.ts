@@ -1,9 +1,9 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { planServer } from '../../../src/mcp/server-plan.ts';
-import { createMcpNetwork } from '../../../src/mcp/transport/mcp-network.ts';
-import { createReceivedBytes } from '../../../src/mcp/transport/received-bytes.ts';
+import { planServer } from '../../../src/mcp-servers/server-plan.ts';
+import { createMcpNetwork } from '../../../src/mcp-servers/transport/mcp-network.ts';
+import { createReceivedBytes } from '../../../src/mcp-servers/transport/received-bytes.ts';
 import { createSecretBook } from '../../../src/secrets/secret-book.ts';
 
 let seen: string[];

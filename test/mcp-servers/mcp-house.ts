@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { McpServerSetting } from '../../src/config/mcp-settings.ts';
 import type { Settings } from '../../src/config/schema.ts';
-import type { McpServerView } from '../../src/mcp/server-types.ts';
+import type { McpServerView } from '../../src/mcp-servers/server-types.ts';
 import { hashShown as hashOf } from '../../src/permissions/approvals/approval-details.ts';
 import type { Approval } from '../../src/permissions/approvals/approval-types.ts';
 import { startSmallDaemon } from '../small-daemon.ts';
