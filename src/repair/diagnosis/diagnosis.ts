@@ -1,0 +1,55 @@
+import type { Recording } from '../../border/border.ts';
+import type { PluginSource } from '../../plugins/discovery/plugin-source.ts';
+import type { TypeDiagnostic } from '../../typescript/check-types.ts';
+import type { Failure } from '../failures/failure.ts';
+
+/** A declaration of a type that an error speaks of, as the language service shows it. */
+export interface QuotedType {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** The call that failed; values are bounded texts of JSON. */
+export interface FailingCall {
+  readonly executionId: string;
+  readonly tool: string;
+  readonly arguments: string;
+  /** What crossed the border, where it was recorded. */
+  readonly recording?: Recording;
+}
+
+/** What was tried before against the same failure. */
+export interface EarlierAttempt {
+  readonly by: string;
+  readonly note: string;
+  /** What the trial said. */
+  readonly outcome: string;
+  readonly diff: string;
+}
+
+/** Everything that is known of a failed plugin when a repair begins; texts are bounded. */
+export interface Diagnosis {
+  readonly plugin: {
+    readonly source: PluginSource;
+    readonly name: string;
+    /** Of the texts in `sources`: what a repair is written over only while it holds. */
+    readonly contentHash: string;
+  };
+  readonly failure: Failure;
+  /** Real path of each file of the plugin's own, to its text; the entry is first. */
+  readonly sources: ReadonlyMap<string, string>;
+  /** `file` is the real path. Empty where the language service had no answer. */
+  readonly typeErrors: readonly TypeDiagnostic[];
+  readonly declarations: readonly QuotedType[];
+  /** What lies near it and may have been meant: files by real path, packages by name. */
+  readonly nearby: { readonly files: readonly string[]; readonly packages: readonly string[] };
+  readonly failingCall?: FailingCall;
+  /** The generation that still serves, or the last that did: its texts by real path, and the difference to `sources`. */
+  readonly lastGood?: {
+    readonly generation: number;
+    readonly contentHash: string;
+    readonly sources: ReadonlyMap<string, string>;
+    readonly diff: string;
+  };
+  readonly earlierAttempts: readonly EarlierAttempt[];
+}
