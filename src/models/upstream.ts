@@ -27,7 +27,7 @@ export interface UpstreamTarget {
 /** For whom a model is asked, and what for. */
 export interface AskedBy {
   readonly caller: Caller;
-  readonly purpose: 'gateway' | 'chat' | 'repair' | 'plugin';
+  readonly purpose: 'gateway' | 'chat' | 'repair' | 'plugin' | 'test';
   /** The tool that asks. */
   readonly tool?: string;
   readonly signal: AbortSignal;
@@ -55,7 +55,10 @@ export interface Upstreams {
 /** What one request came to. */
 export interface UpstreamUse {
   readonly target: UpstreamTarget;
+  /** Undefined where the provider did not tell: then what was set aside counts as used, unless `isBilled` is false. */
   readonly usage: TokenUsage | undefined;
+  /** False when nothing can have been used: the request did not leave, or was refused. */
+  readonly isBilled: boolean;
   /** The HTTP status, or that of the failure. */
   readonly status: number;
   readonly latencyMs: number;
@@ -63,11 +66,13 @@ export interface UpstreamUse {
 
 /** Counts what is used. */
 export interface UpstreamMeter {
-  /** Sets the request aside in the budget of its caller before it leaves. Throws `quota-exceeded`. */
-  reserve(request: { readonly target: UpstreamTarget; readonly maxTokens: number | undefined }, by: AskedBy): UpstreamReservation;
+  /** Sets the request aside in the budget of its caller before it leaves, each time that it does. Throws `model-budget-exceeded`. */
+  reserve(request: ConversationRequest, target: UpstreamTarget, by: Omit<AskedBy, 'signal'>): UpstreamReservation;
 }
 
 /** What was set aside; settled once, whatever happens. */
 export interface UpstreamReservation {
+  /** The bound that the request has to be sent with when it names none: the caller has a budget that its answer must not pass. */
+  readonly maxTokens?: number;
   settle(use: UpstreamUse): void;
 }
