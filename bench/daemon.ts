@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { loadConfig } from '../src/config/load.ts';
+import { loadConfig } from '../src/config/read/load.ts';
 import { startDaemon } from '../src/main.ts';
 import type { Daemon } from '../src/operations/daemon-types.ts';
 import { parsePermissions } from '../src/permissions/parse.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Caller } from '../src/callers/caller.ts';
 import type { CallAnswer } from '../src/calls/call-types.ts';
-import { loadConfig } from '../src/config/load.ts';
+import { loadConfig } from '../src/config/read/load.ts';
 import { startDaemon } from '../src/main.ts';
 import { parsePermissions } from '../src/permissions/parse.ts';
 import { createDaemonLog } from '../src/secrets/daemon-log.ts';

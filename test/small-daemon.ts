@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { stringify } from 'yaml';
 import type { Caller } from '../src/callers/caller.ts';
 import type { CallRequest } from '../src/calls/call-types.ts';
-import { loadConfig } from '../src/config/load.ts';
+import { loadConfig } from '../src/config/read/load.ts';
 import type { Settings } from '../src/config/schema.ts';
 import type { EventEnvelope } from '../src/events/event.ts';
 import { startDaemon } from '../src/main.ts';

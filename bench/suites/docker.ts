@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { loadConfig } from '../../src/config/load.ts';
+import { loadConfig } from '../../src/config/read/load.ts';
 import { startDaemon } from '../../src/main.ts';
 import { parsePermissions } from '../../src/permissions/parse.ts';
 import { createDaemonLog } from '../../src/secrets/daemon-log.ts';

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
 import type { Client } from '../../src/client/client.ts';
 import { createLocalClient } from '../../src/client/local-client.ts';
-import { loadConfig } from '../../src/config/load.ts';
+import { loadConfig } from '../../src/config/read/load.ts';
 import { startDaemon } from '../../src/main.ts';
 import { grantContracts } from '../../src/operations/contracts/grants.ts';
 import { pluginContracts } from '../../src/operations/contracts/plugins.ts';

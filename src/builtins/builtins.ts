@@ -1,20 +1,20 @@
 import { createHash } from 'node:crypto';
 import type { CapabilityTable } from '../border/capability.ts';
-import { type BuiltinSettings, type OptionalBuiltin, optionalBuiltins } from '../config/builtin-settings.ts';
 import type { Config } from '../config/config-types.ts';
 import { limitTable } from '../config/limits.ts';
+import { type BuiltinSettings, type OptionalBuiltin, optionalBuiltins } from '../config/settings/builtin-settings.ts';
 import type { EngineUnit, HostedTool, HostedUnit } from '../tools/hosted/hosted-types.ts';
 import { createCallTool, type ToolDeskParts } from './call-tool.ts';
 import { type CodeParts, createRunCode } from './code/run-code.ts';
 import { createSearchCode } from './code/search-code.ts';
-import { createEvalCode } from './eval-code.ts';
-import { createExecuteCommand } from './execute-command.ts';
 import { createFileRead, createFileWrite } from './file-tools.ts';
-import { createHttpRequest } from './http-request.ts';
-import { createPageReader } from './read-page.ts';
+import { createEvalCode } from './native/eval-code.ts';
+import { createExecuteCommand } from './native/execute-command.ts';
 import { createSearchTools } from './search-tools.ts';
-import { createWebFetch } from './web-fetch.ts';
-import { createWebSearch, type WebSearchParts } from './web-search.ts';
+import { createHttpRequest } from './web/http-request.ts';
+import { createPageReader } from './web/read-page.ts';
+import { createWebFetch } from './web/web-fetch.ts';
+import { createWebSearch, type WebSearchParts } from './web/web-search.ts';
 
 /** What built-ins need of the daemon. */
 export interface BuiltinParts extends Pick<WebSearchParts, 'readKey'> {

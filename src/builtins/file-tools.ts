@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import Value from 'typebox/value';
 import type { CapabilityTable } from '../border/capability.ts';
-import type { BuiltinSettings } from '../config/builtin-settings.ts';
+import type { BuiltinSettings } from '../config/settings/builtin-settings.ts';
 import { askCapability } from '../tools/hosted/capability-calls.ts';
 import type { HostedTool } from '../tools/hosted/hosted-types.ts';
 

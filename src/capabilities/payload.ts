@@ -1,7 +1,7 @@
 import type { Static, TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import type { BorderRequest } from '../border/border.ts';
-import { maxInputDepth, nestsDeeper, nestsTooDeep } from '../config/json-nesting.ts';
+import { maxInputDepth, nestsDeeper, nestsTooDeep } from '../config/read/json-nesting.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 
 /** Reads the payload of a request; throws `arguments-invalid` with the first fault. */

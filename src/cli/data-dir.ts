@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { isAbsolute, join, resolve } from 'node:path';
 import { searchedNames } from '../config/config-names.ts';
 import type { Config } from '../config/config-types.ts';
-import type { CliFlags } from '../config/sources.ts';
+import type { CliFlags } from '../config/read/sources.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import type { CliIo } from './io.ts';
 

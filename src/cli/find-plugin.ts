@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
-import type { CliFlags } from '../config/sources.ts';
+import type { CliFlags } from '../config/read/sources.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import { suggestNearNames } from '../errors/near-names.ts';
 import { daemonContracts } from '../operations/contracts/daemon.ts';

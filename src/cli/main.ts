@@ -25,11 +25,12 @@ export async function runProcess(loadDaemon: CliIo['loadDaemon']): Promise<void>
     // To look at standard input opens it, which most commands do without.
     get ask() {
       if (process.stdin.isTTY !== true || process.stderr.isTTY !== true) return undefined;
-      return async (question: string, signal: AbortSignal) => (await import('./ask-terminal.ts')).readLine(question, signal);
+      return async (question: string, signal: AbortSignal) =>
+        (await import('./questions/ask-terminal.ts')).readLine(question, signal);
     },
     get askHidden() {
       if (process.stdin.isTTY !== true) return undefined;
-      return async (question: string) => (await import('./ask-terminal.ts')).askHidden(question);
+      return async (question: string) => (await import('./questions/ask-terminal.ts')).askHidden(question);
     },
     env: process.env,
     cwd: process.cwd(),

@@ -1,6 +1,6 @@
 import type { Config } from '../config/config-types.ts';
-import { loadConfig } from '../config/load.ts';
-import type { CliFlags } from '../config/sources.ts';
+import { loadConfig } from '../config/read/load.ts';
+import type { CliFlags } from '../config/read/sources.ts';
 import { parsePermissions } from '../permissions/parse.ts';
 import type { CliIo } from './io.ts';
 

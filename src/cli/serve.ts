@@ -1,7 +1,7 @@
 import { prettyFactory } from 'pino-pretty';
 import { operatorCaller } from '../callers/caller.ts';
 import type { Config } from '../config/config-types.ts';
-import type { CliFlags } from '../config/sources.ts';
+import type { CliFlags } from '../config/read/sources.ts';
 import type { EventEnvelope } from '../events/event.ts';
 import { drainMs } from '../operations/daemon-types.ts';
 import { createDaemonLog, type DaemonLog } from '../secrets/daemon-log.ts';

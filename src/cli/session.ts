@@ -1,7 +1,7 @@
 import type { Client } from '../client/client.ts';
 import type { DaemonAddress } from '../client/find-daemon.ts';
 import type { Config } from '../config/config-types.ts';
-import type { CliFlags } from '../config/sources.ts';
+import type { CliFlags } from '../config/read/sources.ts';
 import { describeNoDaemon, findDataDir } from './data-dir.ts';
 import type { CliIo } from './io.ts';
 import { createStyle, type Style } from './render/style.ts';

@@ -355,7 +355,7 @@ export const budgets = {
     inAll: executions.keep,
     atBound: 'the oldest are removed',
     settings: ['executions.keep'],
-    tests: ['store/tables/executions.test.ts'],
+    tests: ['store/tables/calls/executions.test.ts'],
   },
   'disk.executionBytes': {
     holds: 'records of calls with their recordings and logs',
@@ -363,7 +363,7 @@ export const budgets = {
     inAll: executions.maxBytes,
     atBound: 'the oldest that ended go, of the caller who has most',
     settings: ['executions.maxBytes', 'executions.maxValueBytes', 'executions.maxRecordingBytes'],
-    tests: ['store/tables/executions.test.ts', 'promises/disk-budget.test.ts'],
+    tests: ['store/tables/calls/executions.test.ts', 'promises/disk-budget.test.ts'],
   },
   'disk.recordings': {
     holds: 'recordings of successful calls',

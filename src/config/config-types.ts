@@ -1,9 +1,9 @@
-import type { BuiltinSettings } from './builtin-settings.ts';
 import type { Limits } from './limits.ts';
-import type { McpSettings } from './mcp-settings.ts';
-import type { ModelSettings } from './model-settings.ts';
 import type { PermissionSet } from './permission-set.ts';
-import type { SearchSettings } from './search-settings.ts';
+import type { BuiltinSettings } from './settings/builtin-settings.ts';
+import type { McpSettings } from './settings/mcp-settings.ts';
+import type { ModelSettings } from './settings/model-settings.ts';
+import type { SearchSettings } from './settings/search-settings.ts';
 
 /** The whole configuration, frozen. Paths are absolute. */
 export interface Config {

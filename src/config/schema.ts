@@ -1,10 +1,10 @@
 import Type, { type Static, type TSchema } from 'typebox';
-import { builtinProperties } from './builtin-settings.ts';
 import { defaultSettings as defaults } from './defaults.ts';
 import { type LimitName, limitTable } from './limits.ts';
-import { mcpServerSchema } from './mcp-settings.ts';
-import { modelProviderSchema } from './model-settings.ts';
-import { searchProperties } from './search-settings.ts';
+import { builtinProperties } from './settings/builtin-settings.ts';
+import { mcpServerSchema } from './settings/mcp-settings.ts';
+import { modelProviderSchema } from './settings/model-settings.ts';
+import { searchProperties } from './settings/search-settings.ts';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;

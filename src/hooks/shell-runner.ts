@@ -1,6 +1,6 @@
 import type { BorderHost } from '../border/border.ts';
 import type { RunCommand } from '../border/container-command.ts';
-import { maxInputDepth, nestsDeeper, nestsTooDeep } from '../config/json-nesting.ts';
+import { maxInputDepth, nestsDeeper, nestsTooDeep } from '../config/read/json-nesting.ts';
 import { watchDeadline } from '../engines/deadline.ts';
 import type { GuestError } from '../engines/engine.ts';
 import type { ErrorCode } from '../errors/catalog.ts';

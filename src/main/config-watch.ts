@@ -3,7 +3,7 @@ import { watch } from 'chokidar';
 import { searchedNames } from '../config/config-names.ts';
 import type { Config } from '../config/config-types.ts';
 import { type ConfigEdit, type ConfigState, openLiveConfig } from '../config/live.ts';
-import { readConfigText } from '../config/read-file.ts';
+import { readConfigText } from '../config/read/read-file.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import type { EventLog } from '../events/event.ts';
 

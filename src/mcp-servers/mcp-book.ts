@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { McpServerSetting, McpSettings } from '../config/mcp-settings.ts';
+import type { McpServerSetting, McpSettings } from '../config/settings/mcp-settings.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import { suggestNearNames } from '../errors/near-names.ts';
 import type { Approval } from '../permissions/approvals/approval-types.ts';

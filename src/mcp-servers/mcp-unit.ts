@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import semver from 'semver';
-import type { McpServerSetting } from '../config/mcp-settings.ts';
+import type { McpServerSetting } from '../config/settings/mcp-settings.ts';
 import { globMatches } from '../permissions/matching.ts';
 import { cleanUntrustedText } from '../permissions/untrusted-text.ts';
 import type { HostedCall, HostedOffering, HostedTool, HostedUnit } from '../tools/hosted/hosted-types.ts';

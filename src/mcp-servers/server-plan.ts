@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { McpServerSetting } from '../config/mcp-settings.ts';
+import type { McpServerSetting } from '../config/settings/mcp-settings.ts';
 import { parseNetEntry } from '../permissions/net-grammar.ts';
 import { listSecrets } from '../secrets/named-secrets.ts';
 import { canonicalJson } from '../tools/canonical-json.ts';

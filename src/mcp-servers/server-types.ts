@@ -1,4 +1,4 @@
-import type { McpServerSetting } from '../config/mcp-settings.ts';
+import type { McpServerSetting } from '../config/settings/mcp-settings.ts';
 import type { Approval } from '../permissions/approvals/approval-types.ts';
 
 /** Where a server stands. `waiting`: for somebody to approve its command line. */

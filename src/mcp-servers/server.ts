@@ -1,5 +1,5 @@
 import { isObject } from '../config/json-object.ts';
-import type { McpServerSetting } from '../config/mcp-settings.ts';
+import type { McpServerSetting } from '../config/settings/mcp-settings.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import type { Approval, Approvals } from '../permissions/approvals/approval-types.ts';
 import type { McpPinTable } from '../store/mcp-types.ts';

@@ -1,5 +1,5 @@
 import type { TextGenerator } from '../capabilities/llm.ts';
-import type { ModelProviderSettings, ModelSettings } from '../config/model-settings.ts';
+import type { ModelProviderSettings, ModelSettings } from '../config/settings/model-settings.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import { askServer } from './ask-server.ts';
 

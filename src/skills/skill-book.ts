@@ -1,4 +1,4 @@
-import type { NativeToolParts } from '../builtins/run-builtin.ts';
+import type { NativeToolParts } from '../builtins/native/run-native.ts';
 import type { Config } from '../config/config-types.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import { findNearNames } from '../errors/near-names.ts';

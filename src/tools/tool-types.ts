@@ -1,4 +1,4 @@
-import type { ToolUsers } from '../config/builtin-settings.ts';
+import type { ToolUsers } from '../config/settings/builtin-settings.ts';
 import type { OfferingManifest } from '../units/offering.ts';
 import type { ToolManifest, ToolMode } from '../units/tool-manifest.ts';
 import type { ServedUnit, UnitKind } from '../units/unit.ts';

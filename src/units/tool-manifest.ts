@@ -1,4 +1,4 @@
-import type { ToolUsers } from '../config/builtin-settings.ts';
+import type { ToolUsers } from '../config/settings/builtin-settings.ts';
 
 /** A JSON Schema object. */
 export type JsonSchema = Readonly<Record<string, unknown>>;

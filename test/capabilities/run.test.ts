@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { BorderAnswer } from '../../src/border/border.ts';
 import type { CommandRequest, RunCommand } from '../../src/border/container-command.ts';
 import { createCapabilityTable } from '../../src/capabilities/capability-table.ts';
-import { loadConfig } from '../../src/config/load.ts';
+import { loadConfig } from '../../src/config/read/load.ts';
 import { parsePermissions } from '../../src/permissions/parse.ts';
 import { openStore } from '../../src/store/open.ts';
 import { describeDocker, openRunnerHouse, type RunnerHouse, testImages } from '../engines/process/docker/docker-machine.ts';

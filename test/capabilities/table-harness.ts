@@ -6,7 +6,7 @@ import { createCapabilityTable } from '../../src/capabilities/capability-table.t
 import { nameWorkspace } from '../../src/capabilities/files/workspaces.ts';
 import type { Resolve } from '../../src/capabilities/network/resolve.ts';
 import type { Config } from '../../src/config/config-types.ts';
-import { loadConfig } from '../../src/config/load.ts';
+import { loadConfig } from '../../src/config/read/load.ts';
 import { parsePermissions } from '../../src/permissions/parse.ts';
 import { openStore } from '../../src/store/open.ts';
 import { createUser, type TestUser } from './capability-user.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { askAnswer, askYesNo } from '../../src/cli/ask.ts';
+import { askAnswer, askYesNo } from '../../src/cli/questions/ask.ts';
 import { openTerminal } from './terminal.ts';
 
 const notes = `export default {

@@ -9,9 +9,9 @@ import { describeLimits, listBudgets, writeNumber } from '../../scripts/limits-p
 import { defaultSettings } from '../../src/config/defaults.ts';
 import { limitTable } from '../../src/config/limits.ts';
 import { type SettingKey, settingKeys } from '../../src/config/live.ts';
-import { loadConfig } from '../../src/config/load.ts';
+import { loadConfig } from '../../src/config/read/load.ts';
+import { environmentTable } from '../../src/config/read/sources.ts';
 import { describeConfigSchema } from '../../src/config/schema.ts';
-import { environmentTable } from '../../src/config/sources.ts';
 import { parsePermissions } from '../../src/permissions/parse.ts';
 
 const readPage = (name: string) => readFileSync(new URL(`../../docs/${name}`, import.meta.url), 'utf8');

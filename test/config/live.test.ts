@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openLiveConfig } from '../../src/config/live.ts';
-import { loadConfig } from '../../src/config/load.ts';
+import { loadConfig } from '../../src/config/read/load.ts';
 import { parsePermissions } from '../../src/permissions/parse.ts';
 
 describe('openLiveConfig', () => {

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { loadConfig } from '../../src/config/load.ts';
+import { loadConfig } from '../../src/config/read/load.ts';
 import { parsePermissions } from '../../src/permissions/parse.ts';
 import { startExampleDaemon } from '../example-daemon.ts';
 import { type CodeBlock, listPages, readBlocks, repository } from './markdown.ts';

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { loadConfig } from '../../src/config/load.ts';
+import { loadConfig } from '../../src/config/read/load.ts';
 import type { EventEnvelope } from '../../src/events/event.ts';
 import type { EventType } from '../../src/events/event-table.ts';
 import { startDaemon } from '../../src/main.ts';

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { loadConfig } from '../../src/config/load.ts';
+import { loadConfig } from '../../src/config/read/load.ts';
 import type { EventEnvelope } from '../../src/events/event.ts';
 import { startDaemon } from '../../src/main.ts';
 import { parsePermissions } from '../../src/permissions/parse.ts';

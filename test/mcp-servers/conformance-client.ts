@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { McpServerSetting } from '../../src/config/mcp-settings.ts';
+import type { McpServerSetting } from '../../src/config/settings/mcp-settings.ts';
 import { HotcellError } from '../../src/errors/hotcell-error.ts';
 import type { Connection } from '../../src/mcp-servers/connection.ts';
 import type { AskForm } from '../../src/mcp-servers/questions/answer-form.ts';

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { McpServerSetting } from '../../src/config/mcp-settings.ts';
+import type { McpServerSetting } from '../../src/config/settings/mcp-settings.ts';
 import { fixture, type McpHouse, nodeServer, openMcpHouse } from './mcp-house.ts';
 
 let folder: string;

@@ -1,8 +1,8 @@
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { McpServerSetting } from '../../src/config/mcp-settings.ts';
 import type { Settings } from '../../src/config/schema.ts';
+import type { McpServerSetting } from '../../src/config/settings/mcp-settings.ts';
 import type { McpServerView } from '../../src/mcp-servers/server-types.ts';
 import { hashShown as hashOf } from '../../src/permissions/approvals/approval-details.ts';
 import type { Approval } from '../../src/permissions/approvals/approval-types.ts';

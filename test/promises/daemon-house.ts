@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import type { CallAnswer } from '../../src/calls/call-types.ts';
 import { type Client, createHttpClient } from '../../src/client/client.ts';
-import { loadConfig } from '../../src/config/load.ts';
-import type { CliFlags } from '../../src/config/sources.ts';
+import { loadConfig } from '../../src/config/read/load.ts';
+import type { CliFlags } from '../../src/config/read/sources.ts';
 import type { EventEnvelope } from '../../src/events/event.ts';
 import type { EventType } from '../../src/events/event-table.ts';
 import { startDaemon } from '../../src/main.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { parseArguments } from '../../src/cli/call-arguments.ts';
+import { parseArguments } from '../../src/cli/calling/call-arguments.ts';
 import { parseMessage } from '../../src/http/json-rpc/message.ts';
 import { startSmallDaemon } from '../small-daemon.ts';
 

@@ -5,7 +5,7 @@ import type { Static, TSchema } from 'typebox';
 import { onTestFinished } from 'vitest';
 import { stringify } from 'yaml';
 import type { Caller } from '../../src/callers/caller.ts';
-import { loadConfig } from '../../src/config/load.ts';
+import { loadConfig } from '../../src/config/read/load.ts';
 import type { Settings } from '../../src/config/schema.ts';
 import type { EventEnvelope } from '../../src/events/event.ts';
 import { startDaemon } from '../../src/main.ts';

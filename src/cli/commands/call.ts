@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 import type { Client } from '../../client/client.ts';
-import type { CliFlags } from '../../config/sources.ts';
+import type { CliFlags } from '../../config/read/sources.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { toolContracts } from '../../operations/contracts/tools.ts';
-import { parseArguments, readCommandArguments } from '../call-arguments.ts';
-import { callAndFollow } from '../follow-call.ts';
-import { printAnswer } from '../print-answer.ts';
+import { parseArguments, readCommandArguments } from '../calling/call-arguments.ts';
+import { callAndFollow } from '../calling/follow-call.ts';
+import { printAnswer } from '../calling/print-answer.ts';
 import type { CliSession } from '../session.ts';
 import { withDaemonOrAlone } from './command.ts';
 

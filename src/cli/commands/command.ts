@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Client } from '../../client/client.ts';
-import type { CliFlags } from '../../config/sources.ts';
+import type { CliFlags } from '../../config/read/sources.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { suggestNearNames } from '../../errors/near-names.ts';
 import type { CliSession } from '../session.ts';

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import type { Command } from 'commander';
 import { Check } from 'typebox/value';
 import type { Client } from '../../client/client.ts';
-import { maxInputDepth, nestsDeeper, nestsTooDeep } from '../../config/json-nesting.ts';
+import { maxInputDepth, nestsDeeper, nestsTooDeep } from '../../config/read/json-nesting.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { type KvEntryView, kvContracts, kvEntry } from '../../operations/contracts/kv.ts';
 import { tame } from '../render/style.ts';

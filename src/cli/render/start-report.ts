@@ -2,7 +2,7 @@ import { relative } from 'node:path';
 import type { Config } from '../../config/config-types.ts';
 import type { PluginView } from '../../plugins/plugin-types.ts';
 import type { ToolEntry } from '../../tools/tool-types.ts';
-import { formatWords, quoteForShell, sampleArguments } from '../sample-arguments.ts';
+import { formatWords, quoteForShell, sampleArguments } from '../calling/sample-arguments.ts';
 import { renderDiagnostic } from './error.ts';
 import { formatDuration } from './format.ts';
 import { renderWarnings } from './live-event.ts';

@@ -1,5 +1,5 @@
-import { maxOutputDepth, nestsDeeper } from '../../config/json-nesting.ts';
 import type { Limits } from '../../config/limits.ts';
+import { maxOutputDepth, nestsDeeper } from '../../config/read/json-nesting.ts';
 import type { GuestError, RunOutcome, RunUsage } from '../engine.ts';
 import type { EndReason } from '../run-end.ts';
 import type { TaskEnd } from './worker/worker-task.ts';

@@ -1,4 +1,4 @@
-import { maxOutputDepth, nestsDeeper } from '../../config/json-nesting.ts';
+import { maxOutputDepth, nestsDeeper } from '../../config/read/json-nesting.ts';
 import type { GuestError, StackFrame } from '../engine.ts';
 import { toGuestError } from '../guest-errors.ts';
 import type { ThrowReport } from '../throw-report.ts';

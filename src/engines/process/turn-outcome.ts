@@ -1,5 +1,5 @@
-import { nestsDeeper } from '../../config/json-nesting.ts';
 import type { Limits } from '../../config/limits.ts';
+import { nestsDeeper } from '../../config/read/json-nesting.ts';
 import type { HotcellError } from '../../errors/hotcell-error.ts';
 import { forbiddenSegments } from '../../permissions/forbidden-segments.ts';
 import { type GuestError, type LoadResult, noUsage, type RunOutcome } from '../engine.ts';

@@ -1,4 +1,4 @@
-import { maxOutputDepth, nestsDeeper } from '../../config/json-nesting.ts';
+import { maxOutputDepth, nestsDeeper } from '../../config/read/json-nesting.ts';
 import type { GuestError, Isolation } from '../engine.ts';
 import { memoryExceeded, toGuestError } from '../guest-errors.ts';
 import type { CellCall } from './cell-call.ts';

@@ -1,4 +1,4 @@
-import { nestsDeeper } from '../../config/json-nesting.ts';
+import { nestsDeeper } from '../../config/read/json-nesting.ts';
 import type { LoadRequest, LoadResult } from '../engine.ts';
 import { memoryExceeded, toGuestError } from '../guest-errors.ts';
 import type { LoadSliceResult } from './protocol.ts';

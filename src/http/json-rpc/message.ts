@@ -1,6 +1,6 @@
 import type { Caller } from '../../callers/caller.ts';
-import { maxInputDepth, nestsDeeper, nestsTooDeep } from '../../config/json-nesting.ts';
 import { isObject } from '../../config/json-object.ts';
+import { maxInputDepth, nestsDeeper, nestsTooDeep } from '../../config/read/json-nesting.ts';
 import type { HotcellError } from '../../errors/hotcell-error.ts';
 import { describeJsonFault } from '../../errors/json-fault.ts';
 import { describeProblem } from '../../errors/problem.ts';

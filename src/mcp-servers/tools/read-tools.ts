@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Tool } from '@modelcontextprotocol/client';
-import { nestsDeeper } from '../../config/json-nesting.ts';
 import { isObject } from '../../config/json-object.ts';
+import { nestsDeeper } from '../../config/read/json-nesting.ts';
 import { cleanUntrustedText } from '../../permissions/untrusted-text.ts';
 import { canonicalJson } from '../../tools/canonical-json.ts';
 import { isBoundedSchema } from '../../tools/validation/prepare-schema.ts';

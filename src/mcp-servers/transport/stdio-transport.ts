@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { deserializeMessage, type JSONRPCMessage, type Transport } from '@modelcontextprotocol/client';
-import { maxInputDepth, nestsDeeper } from '../../config/json-nesting.ts';
+import { maxInputDepth, nestsDeeper } from '../../config/read/json-nesting.ts';
 import { createLineReader } from './line-reader.ts';
 import { createMessagePace } from './message-pace.ts';
 import type { ReceivedBytes } from './received-bytes.ts';

@@ -1,7 +1,7 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname } from 'node:path';
-import { findSearchProblem } from '../../config/search-settings.ts';
+import { findSearchProblem } from '../../config/settings/search-settings.ts';
 import { errorCatalog } from '../../errors/catalog.ts';
 import { examineDataDir } from '../../store/examine.ts';
 import type { Finding } from '../contracts/daemon.ts';

@@ -1,4 +1,4 @@
-import type { ToolUsers } from '../../config/builtin-settings.ts';
+import type { ToolUsers } from '../../config/settings/builtin-settings.ts';
 import type { ToolSettingTable } from '../../store/tool-rows.ts';
 import type { ToolMode } from '../../units/tool-manifest.ts';
 import type { ToolEntry, ToolSetting } from '../tool-types.ts';

@@ -431,14 +431,14 @@ export const callMutants: MutantsByPromise = {
     },
     {
       what: 'records of calls are kept in any number',
-      file: 'src/store/tables/execution-pruner.ts',
+      file: 'src/store/tables/calls/execution-pruner.ts',
       find: 'pruneRows(keep);',
       replace: '',
-      tests: ['test/store/tables/executions.test.ts'],
+      tests: ['test/store/tables/calls/executions.test.ts'],
     },
     {
       what: 'recordings of a tool are kept in any number',
-      file: 'src/store/tables/recordings.ts',
+      file: 'src/store/tables/calls/recordings.ts',
       find: 'if (lastPruneByTool.get(tool) === queued) prune.run(tool, keep);',
       replace: '',
       tests: ['test/store/tables.test.ts'],
@@ -459,10 +459,10 @@ export const callMutants: MutantsByPromise = {
     },
     {
       what: 'every request without a token has a share of records of its own',
-      file: 'src/store/tables/execution-pruner.ts',
+      file: 'src/store/tables/calls/execution-pruner.ts',
       find: "case when executions.caller like 'anonymous:%' then 'anonymous:' else executions.caller end",
       replace: 'executions.caller',
-      tests: ['test/store/tables/executions.test.ts'],
+      tests: ['test/store/tables/calls/executions.test.ts'],
     },
     {
       what: 'a caller has any number of idempotency keys remembered',
@@ -501,17 +501,17 @@ export const callMutants: MutantsByPromise = {
     },
     {
       what: 'the oldest records go first, whoever has most',
-      file: 'src/store/tables/execution-pruner.ts',
+      file: 'src/store/tables/calls/execution-pruner.ts',
       find: '(each[1] > most[1] ? each : most)',
       replace: '(each[1] < most[1] ? each : most)',
-      tests: ['test/store/tables/executions.test.ts'],
+      tests: ['test/store/tables/calls/executions.test.ts'],
     },
     {
       what: 'records have any number of bytes',
-      file: 'src/store/tables/execution-pruner.ts',
+      file: 'src/store/tables/calls/execution-pruner.ts',
       find: '      pruneBytes(maxBytes);',
       replace: '',
-      tests: ['test/store/tables/executions.test.ts'],
+      tests: ['test/store/tables/calls/executions.test.ts'],
     },
     {
       what: 'a long value is kept whole',
@@ -586,17 +586,17 @@ export const callMutants: MutantsByPromise = {
     },
     {
       what: 'aliases of a config multiply',
-      file: 'src/config/read-file.ts',
+      file: 'src/config/read/read-file.ts',
       find: 'maxAliasCount: maxAliases',
       replace: 'maxAliasCount: -1',
-      tests: ['test/config/load.test.ts'],
+      tests: ['test/config/read/load.test.ts'],
     },
     {
       what: 'a config with code is run because it is there',
       file: 'src/config/config-names.ts',
       find: "'hotcell.config.json']",
       replace: "'hotcell.config.json', 'hotcell.config.ts']",
-      tests: ['test/config/load.test.ts'],
+      tests: ['test/config/read/load.test.ts'],
     },
   ],
   'Reloads lose no call': [

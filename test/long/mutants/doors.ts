@@ -283,7 +283,7 @@ export const doorMutants: MutantsByPromise = {
     },
     {
       what: 'a config file that became a pipe stops the daemon',
-      file: 'src/config/read-file.ts',
+      file: 'src/config/read/read-file.ts',
       find: "if (!stats.isFile()) throw invalid(file, 'is not a file');",
       replace: '',
       tests: ['test/main/config-watch.test.ts'],

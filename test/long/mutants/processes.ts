@@ -246,34 +246,34 @@ export const processMutants: MutantsByPromise = {
   '`http_request` and `web_fetch` reach public addresses': [
     {
       what: 'a blocked header is blocked in one spelling only',
-      file: 'src/builtins/http-request.ts',
+      file: 'src/builtins/web/http-request.ts',
       find: 'if (blockedHeaders.has(name.trim().toLowerCase()))',
       replace: 'if (blockedHeaders.has(name))',
-      tests: ['test/builtins/http-request.test.ts'],
+      tests: ['test/builtins/web/http-request.test.ts'],
     },
   ],
   'A page that is made to be slow, deep or huge': [
     {
       what: 'a page has all the time that it takes',
-      file: 'src/builtins/read-page.ts',
+      file: 'src/builtins/web/read-page.ts',
       find: ')), maxMs);',
       replace: ')), 3_600_000);',
-      tests: ['test/builtins/web-fetch.test.ts'],
+      tests: ['test/builtins/web/web-fetch.test.ts'],
     },
   ],
   'A search provider that answers garbage': [
     {
       what: 'a key goes in a header to which it is not bound',
-      file: 'src/builtins/web-search.ts',
+      file: 'src/builtins/web/web-search.ts',
       find: 'readKey(search.key, base, provider.keyHeader)',
       replace: "readKey(search.key, base, 'authorization')",
-      tests: ['test/builtins/web-search.test.ts'],
+      tests: ['test/builtins/web/web-search.test.ts'],
     },
   ],
   'A caller of `eval_code`, `execute_command` or a script': [
     {
       what: 'a caller has the network without a grant',
-      file: 'src/builtins/run-builtin.ts',
+      file: 'src/builtins/native/run-native.ts',
       find: 'if (network && (user.granted().net ?? []).length === 0) {',
       replace: 'if (false) {',
       tests: ['test/builtins/builtins.test.ts'],

@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { loadConfig } from '../../../src/config/load.ts';
+import { loadConfig } from '../../../src/config/read/load.ts';
 import { runDoctor } from '../../../src/operations/doctor/run-doctor.ts';
 import { parsePermissions } from '../../../src/permissions/parse.ts';
 

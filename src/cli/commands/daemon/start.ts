@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { CliFlags } from '../../../config/sources.ts';
+import type { CliFlags } from '../../../config/read/sources.ts';
 import type { CliSession } from '../../session.ts';
 
 interface StartFlags extends CliFlags {

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { CliFlags } from '../../../config/sources.ts';
+import type { CliFlags } from '../../../config/read/sources.ts';
 import { mcpClientContracts } from '../../../operations/contracts/mcp-clients.ts';
 import { formatTime } from '../../render/format.ts';
 import { tame } from '../../render/style.ts';

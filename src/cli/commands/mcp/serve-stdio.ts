@@ -1,5 +1,5 @@
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
-import type { CliFlags } from '../../../config/sources.ts';
+import type { CliFlags } from '../../../config/read/sources.ts';
 import type { CliSession } from '../../session.ts';
 import { startInBackground } from './start-in-background.ts';
 import { type McpEndpoint, StdioBridge } from './stdio-bridge.ts';

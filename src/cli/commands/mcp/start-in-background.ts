@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DaemonAddress } from '../../../client/find-daemon.ts';
-import type { CliFlags } from '../../../config/sources.ts';
+import type { CliFlags } from '../../../config/read/sources.ts';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
 import { makeFolders, readPid } from '../../../store/data-dir.ts';
 import type { CliSession } from '../../session.ts';

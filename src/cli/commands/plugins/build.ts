@@ -1,7 +1,7 @@
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
-import type { CliFlags } from '../../../config/sources.ts';
+import type { CliFlags } from '../../../config/read/sources.ts';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { renderDiagnostic } from '../../render/error.ts';

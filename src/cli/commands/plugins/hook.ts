@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
 import { type HookItem, hookContracts } from '../../../operations/contracts/hooks.ts';
-import { askYesNo } from '../../ask.ts';
 import { exitCodes } from '../../exit-codes.ts';
+import { askYesNo } from '../../questions/ask.ts';
 import { renderHook, renderHooks } from '../../render/hook.ts';
 import { tame } from '../../render/style.ts';
 import type { CliSession } from '../../session.ts';

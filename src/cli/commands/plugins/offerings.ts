@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { isObject } from '../../../config/json-object.ts';
 import { promptContracts, resourceContracts } from '../../../operations/contracts/offerings.ts';
-import { readCommandArguments } from '../../call-arguments.ts';
-import { callAndFollow } from '../../follow-call.ts';
-import { printAnswer } from '../../print-answer.ts';
+import { readCommandArguments } from '../../calling/call-arguments.ts';
+import { callAndFollow } from '../../calling/follow-call.ts';
+import { printAnswer } from '../../calling/print-answer.ts';
 import { renderOutput } from '../../render/output.ts';
 import { tame } from '../../render/style.ts';
 import type { CliSession } from '../../session.ts';

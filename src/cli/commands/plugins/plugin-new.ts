@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import type { Command } from 'commander';
-import type { CliFlags } from '../../../config/sources.ts';
+import type { CliFlags } from '../../../config/read/sources.ts';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
 import { makeFolders } from '../../../store/data-dir.ts';
 import { findPluginDirs } from '../../find-plugin.ts';

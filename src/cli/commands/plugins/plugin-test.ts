@@ -6,10 +6,10 @@ import { isObject } from '../../../config/json-object.ts';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
 import { pluginContracts } from '../../../operations/contracts/plugins.ts';
 import { type ToolView, toolContracts } from '../../../operations/contracts/tools.ts';
+import { formatWords } from '../../calling/sample-arguments.ts';
 import { exitCodeFor, exitCodes } from '../../exit-codes.ts';
 import { renderDiagnostic, renderExecutionError } from '../../render/error.ts';
 import { formatDuration } from '../../render/format.ts';
-import { formatWords } from '../../sample-arguments.ts';
 import type { CliSession } from '../../session.ts';
 import { type ListFlags, withDaemonOrAlone } from '../command.ts';
 

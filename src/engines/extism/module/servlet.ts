@@ -1,5 +1,5 @@
-import { nestsDeeper } from '../../../config/json-nesting.ts';
 import { isObject } from '../../../config/json-object.ts';
+import { nestsDeeper } from '../../../config/read/json-nesting.ts';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
 import type { GuestError } from '../../engine.ts';
 import { listExportedFunctions } from './module-sections.ts';

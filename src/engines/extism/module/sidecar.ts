@@ -1,6 +1,6 @@
 import { parse as parseYaml } from 'yaml';
-import { maxInputDepth, nestsDeeper, nestsTooDeep } from '../../../config/json-nesting.ts';
 import { isObject } from '../../../config/json-object.ts';
+import { maxInputDepth, nestsDeeper, nestsTooDeep } from '../../../config/read/json-nesting.ts';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
 import { readCustomSection, writeCustomSection } from './module-sections.ts';
 import { isServlet } from './servlet.ts';

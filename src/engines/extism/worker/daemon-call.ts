@@ -1,5 +1,5 @@
 import type { BorderAnswer } from '../../../border/border.ts';
-import { maxInputDepth, nestsDeeper, nestsTooDeep } from '../../../config/json-nesting.ts';
+import { maxInputDepth, nestsDeeper, nestsTooDeep } from '../../../config/read/json-nesting.ts';
 import { readThrowReport, type ThrowReport } from '../../throw-report.ts';
 import { GuestFault } from './guest-fault.ts';
 import type { HostCaller } from './host-channel.ts';

@@ -1,5 +1,5 @@
 import type { CallContext } from '@extism/extism';
-import { maxInputDepth, nestsDeeper } from '../../../config/json-nesting.ts';
+import { maxInputDepth, nestsDeeper } from '../../../config/read/json-nesting.ts';
 import { type userFunctions, userNamespace } from '../module/module-contract.ts';
 import { answerDaemonCall, maxCallBytes } from './daemon-call.ts';
 import { GuestFault } from './guest-fault.ts';

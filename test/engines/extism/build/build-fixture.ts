@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createPlugin, type ExtismPluginOptions, type Plugin } from '@extism/extism';
 import { buildPluginModule, type ModuleOutcome } from '../../../../src/cli/module-build.ts';
-import { loadConfig } from '../../../../src/config/load.ts';
+import { loadConfig } from '../../../../src/config/read/load.ts';
 import { parsePermissions } from '../../../../src/permissions/parse.ts';
 
 const never = new AbortController().signal;

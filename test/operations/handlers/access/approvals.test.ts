@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { loadConfig } from '../../../../src/config/load.ts';
+import { loadConfig } from '../../../../src/config/read/load.ts';
 import { startDaemon } from '../../../../src/main.ts';
 import type { Daemon } from '../../../../src/operations/daemon-types.ts';
 import type { ApprovalRequest } from '../../../../src/permissions/approvals/approval-types.ts';

@@ -1,0 +1,104 @@
+import Type from 'typebox';
+import { defaultSettings } from '../defaults.ts';
+
+/** Tools of the daemon itself that are there where the config names them. */
+export const optionalBuiltins = ['file_read', 'file_write', 'http_request', 'web_fetch', 'web_search'] as const;
+/** The name of one. */
+export type OptionalBuiltin = (typeof optionalBuiltins)[number];
+
+/** Tools of the daemon itself, and what holds for them. */
+export interface BuiltinSettings {
+  /** Those that are on, beside those that have an image. */
+  readonly tools: readonly OptionalBuiltin[];
+  /** Where `http_request` and `web_fetch` may go: `public` to every public host and what is granted, `granted` only there. */
+  readonly net: 'public' | 'granted';
+  /** The most that `http_request` answers of a body. */
+  readonly maxHttpResponseBytes: number;
+  /** The image of each language; empty where it is off. */
+  readonly eval_code: { readonly node: string; readonly python: string };
+  /** Empty switches it off. */
+  readonly execute_command: string;
+  readonly who: { readonly eval_code: ToolUsers; readonly execute_command: ToolUsers } & Readonly<
+    Record<OptionalBuiltin, ToolUsers>
+  >;
+  readonly commandCpus: number;
+  readonly codeForAdmins: boolean;
+}
+
+/** Who uses a tool: of `both` a person lets every call begin, `person` is for admins only. */
+export type ToolUsers = 'model' | 'person' | 'both';
+
+const strict = { additionalProperties: false };
+const defaults = defaultSettings.builtins;
+
+function image(description: string) {
+  return Type.Optional(Type.String({ maxLength: 256, default: '', description }));
+}
+
+function who(value: ToolUsers, tool: string) {
+  const description = `Who calls \`${tool}\`: \`person\` admins only, \`both\` when a person lets the call begin.`;
+  return Type.Optional(Type.Enum(['model', 'person', 'both'], { default: value, description }));
+}
+
+/** The section `builtins` of the config. */
+export const builtinProperties = {
+  tools: Type.Optional(
+    Type.Array(Type.Enum(optionalBuiltins), {
+      uniqueItems: true,
+      default: [...defaults.tools],
+      description: `Built-in tools that are on: ${optionalBuiltins.join(', ')}.`,
+    }),
+  ),
+  net: Type.Optional(
+    Type.Enum(['public', 'granted'], {
+      default: defaults.net,
+      description: 'Where `http_request` and `web_fetch` may go: to every public host, or only to granted ones.',
+    }),
+  ),
+  maxHttpResponseBytes: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 2_097_152,
+      default: defaults.maxHttpResponseBytes,
+      description: 'Bytes of a body that `http_request` answers; the rest is cut, and `truncated` says so.',
+    }),
+  ),
+  eval_code: Type.Optional(
+    Type.Object(
+      {
+        node: image('Image for JavaScript in the tool `eval_code`; without one it does not know the language.'),
+        python: image('Image for Python in the tool `eval_code`; without any image there is no such tool.'),
+      },
+      strict,
+    ),
+  ),
+  execute_command: image('Image for the commands of the tool `execute_command`; without one there is no such tool.'),
+  who: Type.Optional(
+    Type.Object(
+      {
+        eval_code: who(defaults.who.eval_code, 'eval_code'),
+        execute_command: who(defaults.who.execute_command, 'execute_command'),
+        file_read: who(defaults.who.file_read, 'file_read'),
+        file_write: who(defaults.who.file_write, 'file_write'),
+        http_request: who(defaults.who.http_request, 'http_request'),
+        web_fetch: who(defaults.who.web_fetch, 'web_fetch'),
+        web_search: who(defaults.who.web_search, 'web_search'),
+      },
+      strict,
+    ),
+  ),
+  codeForAdmins: Type.Optional(
+    Type.Boolean({
+      default: defaults.codeForAdmins,
+      description: 'Admins have `search_code` and `run_code` by their role; else keys with the rule `code` alone.',
+    }),
+  ),
+  commandCpus: Type.Optional(
+    Type.Number({
+      minimum: 0.01,
+      maximum: 64,
+      default: defaults.commandCpus,
+      description: 'Processors of one `execute_command`.',
+    }),
+  ),
+};
