@@ -1,6 +1,6 @@
 import type { Caller } from '../../callers/caller.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
-import { loopBudgetOf } from '../../models/loop-budget.ts';
+import { loopBudgetOf } from '../../loop/loop-budget.ts';
 import { type OfferedCandidate, selectFor } from '../../tools/selection/select-for.ts';
 import type { SelectedTool } from '../../tools/selection/select-tools.ts';
 import type { ToolEntry, ToolSetting } from '../../tools/tool-types.ts';

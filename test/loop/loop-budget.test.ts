@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { loopBudgetOf } from '../../src/models/loop-budget.ts';
+import { loopBudgetOf } from '../../src/loop/loop-budget.ts';
 
 const tool = (isResearch: boolean, isDeep: boolean) => ({ flags: { isResearch, isDeep } });
 
