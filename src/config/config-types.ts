@@ -5,6 +5,14 @@ import type { McpSettings } from './settings/mcp-settings.ts';
 import type { ModelSettings } from './settings/model-settings.ts';
 import type { SearchSettings } from './settings/search-settings.ts';
 
+/** Tools that an operator prefers where a request is about something. */
+export interface RoutingRule {
+  /** The rule counts where the request has each of these words, or words that begin with them. */
+  readonly intent: string;
+  /** Names of tools, `*` for any text, the best first. */
+  readonly preferSkills: readonly string[];
+}
+
 /** The whole configuration, frozen. Paths are absolute. */
 export interface Config {
   readonly host: string;
@@ -43,7 +51,7 @@ export interface Config {
   readonly pluginLimits: Readonly<Record<string, Partial<Limits>>>;
   readonly tools: { readonly enabled: boolean; readonly custom: boolean; readonly maxDepth: number };
   /** Tools that are shown first to models where a request has the words of `intent`. */
-  readonly skillRoutingRules: readonly { readonly intent: string; readonly preferSkills: readonly string[] }[];
+  readonly skillRoutingRules: readonly RoutingRule[];
   readonly models: ModelSettings;
   /** Servers of the Model Context Protocol whose tools join the registry. */
   readonly mcp: McpSettings;

@@ -1,3 +1,4 @@
+import { raceAbort } from '../queues/race-abort.ts';
 import { type Deadline, watchDeadline } from './deadline.ts';
 
 /** Why a call must end before it returns. */
@@ -36,13 +37,4 @@ export function createRunEnd(deadline: Deadline, cancels: readonly AbortSignal[]
       for (const signal of cancels) signal.removeEventListener('abort', cancel);
     },
   };
-}
-
-function raceAbort<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
-  return new Promise((resolve, reject) => {
-    const abort = (): void => reject(signal.reason);
-    if (signal.aborted) abort();
-    signal.addEventListener('abort', abort, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
-  });
 }

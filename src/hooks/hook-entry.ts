@@ -1,7 +1,7 @@
 import { type Limits, limitTable } from '../config/limits.ts';
 import type { PermissionSet } from '../config/permission-set.ts';
 import { makeToolEntry, type ToolEntry } from '../tools/tool-types.ts';
-import type { ToolManifest } from '../units/tool-manifest.ts';
+import { setFlags, type ToolManifest } from '../units/tool-manifest.ts';
 import type { Unit } from '../units/unit.ts';
 import type { BuiltHook } from './build-hook.ts';
 import type { HookFiles, HookManifest, HookPlace } from './hook-types.ts';
@@ -24,14 +24,7 @@ export function isHookTool(tool: string): boolean {
   return tool.startsWith(prefix);
 }
 
-const flags: ToolManifest['flags'] = {
-  isResearch: false,
-  isSideEffect: false,
-  isDeep: false,
-  isDangerous: false,
-  isElevated: false,
-  isParallelSafe: true,
-};
+const flags = setFlags((flag) => flag === 'isParallelSafe');
 /** Arguments of any call must fit beside what else an event tells. */
 const limits: Partial<Limits> = { argumentBytes: limitTable.argumentBytes.max };
 

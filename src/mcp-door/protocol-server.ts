@@ -16,12 +16,12 @@ import { toolContracts } from '../operations/contracts/tools.ts';
 import { maxUriChars } from '../units/uri-template.ts';
 import { readAbilities, tasksExtension } from './client-abilities.ts';
 import { type Ended, sayElsewhere, sayFailure, toProtocolError, toToolResult } from './content.ts';
+import { describeTool } from './describe-tool.ts';
 import { registerOffers } from './offer-handlers.ts';
 import type { RequestState } from './request-state.ts';
 import { runCall } from './run-call.ts';
 import { createTask, lacksTasks, registerTasks } from './tasks.ts';
 import type { ToolBooks } from './tool-book.ts';
-import { describeTool } from './tool-list.ts';
 import type { WaitingCalls } from './waiting-calls.ts';
 
 /** What every server of the door is made with. */

@@ -2,6 +2,7 @@ import { isObject } from '../config/json-object.ts';
 import type { McpServerSetting } from '../config/settings/mcp-settings.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import type { Approval, Approvals } from '../permissions/approvals/approval-types.ts';
+import { raceAbort } from '../queues/race-abort.ts';
 import type { McpPinTable } from '../store/mcp-types.ts';
 import type { HostedTools } from '../tools/hosted/hosted-tools.ts';
 import type { HostedCall } from '../tools/hosted/hosted-types.ts';
@@ -301,12 +302,4 @@ export function startMcpServer(parts: McpServerParts): McpServer {
 function describeTarget(plan: ReturnType<typeof planServer>): string {
   if (plan.by === 'http') return plan.url.href;
   return plan.by === 'stdio' ? [plan.command, ...plan.args].join(' ') : '';
-}
-
-function raceAbort<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
-  signal.throwIfAborted();
-  const { promise: aborted, reject } = Promise.withResolvers<never>();
-  const onAbort = (): void => reject(signal.reason);
-  signal.addEventListener('abort', onAbort, { once: true });
-  return Promise.race([promise, aborted]).finally(() => signal.removeEventListener('abort', onAbort));
 }

@@ -38,11 +38,21 @@ export interface ToolManifest {
 }
 
 /** The flags of a tool, each with an enforced meaning (docs/plugin-format.md). */
-export interface ToolFlags {
-  readonly isResearch: boolean;
-  readonly isSideEffect: boolean;
-  readonly isDeep: boolean;
-  readonly isDangerous: boolean;
-  readonly isElevated: boolean;
-  readonly isParallelSafe: boolean;
+export const toolFlags = ['isResearch', 'isSideEffect', 'isDeep', 'isDangerous', 'isElevated', 'isParallelSafe'] as const;
+
+export type ToolFlag = (typeof toolFlags)[number];
+
+/** Which flags a tool has. */
+export type ToolFlags = Readonly<Record<ToolFlag, boolean>>;
+
+/** Asks for each flag whether it is set. */
+export function setFlags(isSet: (flag: ToolFlag) => boolean): ToolFlags {
+  return {
+    isResearch: isSet('isResearch'),
+    isSideEffect: isSet('isSideEffect'),
+    isDeep: isSet('isDeep'),
+    isDangerous: isSet('isDangerous'),
+    isElevated: isSet('isElevated'),
+    isParallelSafe: isSet('isParallelSafe'),
+  };
 }

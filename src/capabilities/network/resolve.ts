@@ -1,5 +1,6 @@
 import { lookup } from 'node:dns/promises';
 import { HotcellError } from '../../errors/hotcell-error.ts';
+import { raceAbort } from '../../queues/race-abort.ts';
 
 /** All addresses of a name, as text. Rejects when there is none; aborting `signal` ends the wait. */
 export type Resolve = (host: string, signal: AbortSignal) => Promise<readonly string[]>;
@@ -7,6 +8,7 @@ export type Resolve = (host: string, signal: AbortSignal) => Promise<readonly st
 /** Asks the resolver of the operating system, so that names mean what they mean to other programs here. */
 export const resolveBySystem: Resolve = async (host, signal) => {
   try {
+    // The system's look-up cannot be stopped: it goes on unheard.
     const answers = await raceAbort(lookup(host, { all: true, order: 'verbatim' }), signal);
     return answers.map((answer) => answer.address);
   } catch (cause) {
@@ -17,12 +19,3 @@ export const resolveBySystem: Resolve = async (host, signal) => {
     });
   }
 };
-
-/** The system's look-up cannot be stopped: it goes on unheard. */
-function raceAbort<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
-  signal.throwIfAborted();
-  const { promise: aborted, reject } = Promise.withResolvers<never>();
-  const onAbort = () => reject(signal.reason);
-  signal.addEventListener('abort', onAbort, { once: true });
-  return Promise.race([promise, aborted]).finally(() => signal.removeEventListener('abort', onAbort));
-}

@@ -2,7 +2,7 @@ import type { Prompt, Resource, ResourceTemplateType } from '@modelcontextprotoc
 import { cleanUntrustedText } from '../../permissions/untrusted-text.ts';
 import { callNameOf, type PromptManifest, type ResourceManifest } from '../../units/offering.ts';
 import { outputSchemas } from '../../units/offering-output.ts';
-import type { JsonSchema, ToolManifest } from '../../units/tool-manifest.ts';
+import { type JsonSchema, setFlags, type ToolManifest } from '../../units/tool-manifest.ts';
 import { findUriFault, readUriTemplate } from '../../units/uri-template.ts';
 import { nameServerTool } from '../mcp-unit.ts';
 
@@ -122,7 +122,7 @@ function describeCall(
     input,
     inputSource: 'parameters',
     output: outputSchemas[kind],
-    flags: { isResearch: false, isSideEffect: false, isDeep: false, isDangerous: false, isElevated: false, isParallelSafe: true },
+    flags: setFlags((flag) => flag === 'isParallelSafe'),
     tags: ['mcp'],
     mode: 'auto',
     timeoutMs,

@@ -5,7 +5,7 @@ import { nestsDeeper } from '../../config/read/json-nesting.ts';
 import { cleanUntrustedText } from '../../permissions/untrusted-text.ts';
 import { canonicalJson } from '../../tools/canonical-json.ts';
 import { isBoundedSchema } from '../../tools/validation/prepare-schema.ts';
-import type { JsonSchema, ToolFlags } from '../../units/tool-manifest.ts';
+import { type JsonSchema, setFlags, type ToolFlags } from '../../units/tool-manifest.ts';
 
 /** A tool of a server as it can be served. */
 export interface ServerTool {
@@ -81,14 +81,10 @@ function readTool(raw: Tool): ServerTool | string {
     description: tameText([title ?? annotations?.title, description].filter((text) => text !== undefined).join('\n')),
     input: tameSchema(inputSchema),
     ...(outputSchema === undefined ? {} : { output: tameSchema(outputSchema) }),
-    flags: {
-      isResearch: false,
-      isSideEffect: false,
-      isDeep: false,
-      isDangerous: destructiveHint === true && readOnlyHint !== true,
-      isElevated: false,
-      isParallelSafe: readOnlyHint === true,
-    },
+    flags: setFlags((flag) => {
+      if (flag === 'isDangerous') return destructiveHint === true && readOnlyHint !== true;
+      return flag === 'isParallelSafe' && readOnlyHint === true;
+    }),
     idempotent: readOnlyHint === true || idempotentHint === true,
     called: { name, inputSchema },
   };

@@ -3,6 +3,7 @@ import { dirname, join, relative, sep } from 'node:path';
 import type { Message } from 'esbuild';
 import type { EngineNeed } from '../../engines/escalation.ts';
 import { isPassingMessage } from '../../errors/passing-error.ts';
+import { raceAbort } from '../../queues/race-abort.ts';
 import type { BuildInput } from '../generations/generation.ts';
 import type { Diagnostic } from '../plugin-types.ts';
 import { bundleOptions, findSources } from './bundle-options.ts';
@@ -38,7 +39,7 @@ export function createCompiler(options: CompilerOptions): Compiler {
     async compile(request) {
       request.signal?.throwIfAborted();
       const build = compilePlugin(request, { ...options, sharedDirs, guarded });
-      return request.signal ? abortable(build, request.signal) : build;
+      return request.signal ? raceAbort(build, request.signal) : build;
     },
     async close() {
       if (!isOpen) return;
@@ -221,17 +222,5 @@ function realFolder(path: string): string | undefined {
     return realpathSync.native(path);
   } catch {
     return undefined;
-  }
-}
-
-/** Rejects with the reason of the signal as soon as it aborts; the build itself ends by its wall limit at the latest. */
-async function abortable<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
-  const aborted = Promise.withResolvers<never>();
-  const onAbort = () => aborted.reject(signal.reason);
-  signal.addEventListener('abort', onAbort, { once: true });
-  try {
-    return await Promise.race([work, aborted.promise]);
-  } finally {
-    signal.removeEventListener('abort', onAbort);
   }
 }

@@ -1,6 +1,13 @@
 import { isObject } from '../../config/json-object.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
-import type { JsonSchema, SchemaSource, ToolFlags, ToolManifest } from '../../units/tool-manifest.ts';
+import {
+  type JsonSchema,
+  type SchemaSource,
+  setFlags,
+  type ToolFlags,
+  type ToolManifest,
+  toolFlags,
+} from '../../units/tool-manifest.ts';
 import type { InferredHandler } from '../schema/schema-types.ts';
 import { parseUsageToSchema } from '../schema/usage.ts';
 import {
@@ -23,12 +30,7 @@ export const toolKeys = [
   'parameters',
   'output',
   'handler',
-  'isResearch',
-  'isSideEffect',
-  'isDeep',
-  'isDangerous',
-  'isElevated',
-  'isParallelSafe',
+  ...toolFlags,
   'tags',
   'mode',
   'who',
@@ -139,15 +141,7 @@ function readInput(
 }
 
 function readFlags(node: ManifestNode, context: ToolContext): ToolFlags {
-  const flag = (key: keyof ToolFlags) => inherit(node, context, key, (from) => readBoolean(from, key)) ?? false;
-  return {
-    isResearch: flag('isResearch'),
-    isSideEffect: flag('isSideEffect'),
-    isDeep: flag('isDeep'),
-    isDangerous: flag('isDangerous'),
-    isElevated: flag('isElevated'),
-    isParallelSafe: flag('isParallelSafe'),
-  };
+  return setFlags((flag) => inherit(node, context, flag, (from) => readBoolean(from, flag)) ?? false);
 }
 
 function readTags(node: ManifestNode): readonly string[] | undefined {

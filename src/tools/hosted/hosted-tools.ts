@@ -2,7 +2,7 @@ import { HotcellError } from '../../errors/hotcell-error.ts';
 import type { NameBook, WantedNames } from '../../names/name-owners.ts';
 import type { GrantBook } from '../../permissions/grants.ts';
 import { type OfferingManifest, type Offerings, ownedNameOf } from '../../units/offering.ts';
-import type { ToolManifest } from '../../units/tool-manifest.ts';
+import { setFlags, type ToolManifest } from '../../units/tool-manifest.ts';
 import type { ServedUnit, Unit } from '../../units/unit.ts';
 import type { UnitSource, UnitStanding } from '../../units/unit-book.ts';
 import type { ToolRegistry } from '../registry.ts';
@@ -20,14 +20,7 @@ export interface HostedTools extends UnitSource {
   expect(units: Promise<unknown>): void;
 }
 
-const noFlags = {
-  isResearch: false,
-  isSideEffect: false,
-  isDeep: false,
-  isDangerous: false,
-  isElevated: false,
-  isParallelSafe: false,
-} as const;
+const noFlags = setFlags(() => false);
 
 /** Creates the book of hosted units. */
 export function createHostedTools(parts: {

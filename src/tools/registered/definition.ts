@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { listSecrets } from '../../secrets/named-secrets.ts';
-import type { JsonSchema } from '../../units/tool-manifest.ts';
+import { type JsonSchema, toolFlags } from '../../units/tool-manifest.ts';
 
 const maxSchemaChars = 200_000;
 const strict = { additionalProperties: false };
@@ -37,8 +37,6 @@ const handler = Type.Union([
   ),
 ]);
 
-const flag = Type.Optional(Type.Boolean());
-
 /** A tool that an operator registers while the daemon runs. */
 export const toolDefinition = {
   name: Type.String({ pattern: '^[A-Za-z][A-Za-z0-9_-]{0,63}$', description: 'Letters, digits, _ and -.' }),
@@ -57,12 +55,7 @@ export const toolDefinition = {
   tags: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: 32 })),
   mode: Type.Optional(Type.Enum(['on', 'off', 'auto'])),
   who: Type.Optional(Type.Enum(['model', 'person', 'both'])),
-  flags: Type.Optional(
-    Type.Object(
-      { isResearch: flag, isSideEffect: flag, isDeep: flag, isDangerous: flag, isElevated: flag, isParallelSafe: flag },
-      strict,
-    ),
-  ),
+  flags: Type.Optional(Type.Partial(Type.Record(Type.Enum(toolFlags), Type.Boolean()), strict)),
 };
 
 const definitionSchema = Type.Object(toolDefinition, strict);

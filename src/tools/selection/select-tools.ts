@@ -1,3 +1,4 @@
+import type { RoutingRule } from '../../config/config-types.ts';
 import { globMatches } from '../../permissions/matching.ts';
 import {
   countedWords,
@@ -20,14 +21,6 @@ export interface SelectionCandidate {
   readonly mode: 'on' | 'auto';
   /** How often it was called: of equal ones the more useful comes first. */
   readonly calls: number;
-}
-
-/** Tools that an operator prefers where a request is about something. */
-export interface RoutingRule {
-  /** The rule counts where the request has each of these words, or words that begin with them. */
-  readonly intent: string;
-  /** Names of tools, `*` for any text, the best first. */
-  readonly preferSkills: readonly string[];
 }
 
 /** A tool with its points; `why` says why it is shown. */

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { CommandRequest, CommandResult, RunCommand } from '../../../../border/container-command.ts';
 import type { Config } from '../../../../config/config-types.ts';
 import { HotcellError } from '../../../../errors/hotcell-error.ts';
+import { raceAbort } from '../../../../queues/race-abort.ts';
 import type { CellContainer } from '../container/container.ts';
 import type { ContainerPlan } from '../container/container-flags.ts';
 import { createContainers } from '../container/containers.ts';
@@ -197,19 +198,6 @@ export function createCommandRunner({ dataDir, settings, env, onFault }: Command
   };
 }
 
-/** The answer, or `cancelled` as soon as the call is: Docker may take its time, or never answer. */
-async function orAborted<Answer>(asking: Promise<Answer>, signal: AbortSignal, id: string): Promise<Answer> {
-  const { promise: aborted, reject } = Promise.withResolvers<never>();
-  const give = () => reject(endedEarly(id));
-  signal.addEventListener('abort', give, { once: true });
-  if (signal.aborted) give();
-  try {
-    return await Promise.race([asking, aborted]);
-  } finally {
-    signal.removeEventListener('abort', give);
-  }
-}
-
 function killed(): HotcellError {
   return new HotcellError('cancelled', 'An operator ended what ran in the container.');
 }
@@ -224,4 +212,11 @@ function withinStop(tidying: Promise<void>): Promise<void> {
   const sentence = 'Docker did not remove the containers in time; the next start does.';
   const timer = setTimeout(() => reject(new HotcellError('engine-failed', sentence)), stopMs);
   return Promise.race([tidying, late]).finally(() => clearTimeout(timer));
+}
+
+/** The answer, or `cancelled` as soon as the call is: Docker may take its time, or never answer. */
+async function orAborted<Answer>(asking: Promise<Answer>, signal: AbortSignal, id: string): Promise<Answer> {
+  return raceAbort(asking, signal).catch((error: unknown) => {
+    throw signal.aborted ? endedEarly(id) : error;
+  });
 }
