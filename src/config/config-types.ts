@@ -3,6 +3,7 @@ import type { PermissionSet } from './permission-set.ts';
 import type { BuiltinSettings } from './settings/builtin-settings.ts';
 import type { McpSettings } from './settings/mcp-settings.ts';
 import type { ModelSettings } from './settings/model-settings.ts';
+import type { RepairSettings } from './settings/repair-settings.ts';
 import type { SearchSettings } from './settings/search-settings.ts';
 
 /** Tools that an operator prefers where a request is about something. */
@@ -101,6 +102,7 @@ export interface Config {
   /** Images made for the scripts of one skill, by its name. */
   readonly skills: { readonly images: Readonly<Record<string, string>> };
   readonly hooks: { readonly enabled: boolean };
+  readonly repair: RepairSettings;
   readonly watch: { readonly polling: boolean };
   readonly log: { readonly level: 'debug' | 'info' | 'warn' | 'error' };
 }

@@ -34,8 +34,25 @@ const liveKeys: ReadonlySet<string> = new Set([
   'kv.quotaBytes',
   'kv.maxValueBytes',
   'hooks.enabled',
+  'repair.mode',
+  'repair.maybe',
+  'repair.byModel',
+  'repair.model',
+  'repair.write',
+  'repair.maxAttempts',
+  'repair.backOffMs',
+  'repair.tokensPerDay',
+  'repair.costPerDay',
+  'repair.maxProposals',
+  'repair.proposalMs',
+  'repair.create',
+  'repair.sources',
+  'repair.healthMs',
   'log.level',
 ]);
+
+/** Sections that count as one key. */
+const wholeKeys: ReadonlySet<string> = new Set(['limits', 'limitsWithoutGrant', 'repair.mode']);
 
 /** One key of the config. */
 export interface SettingKey {
@@ -49,7 +66,7 @@ export interface SettingKey {
 export const settingKeys: readonly SettingKey[] = listKeys(settingsSchema, '');
 
 function listKeys(schema: TSchema, path: string): SettingKey[] {
-  if (!Type.IsObject(schema) || path === 'limits' || path === 'limitsWithoutGrant') {
+  if (!Type.IsObject(schema) || wholeKeys.has(path)) {
     return [{ path, schema, isLive: liveKeys.has(path) }];
   }
   return Object.entries(schema.properties).flatMap(([key, inner]) => listKeys(inner, path === '' ? key : `${path}.${key}`));

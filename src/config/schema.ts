@@ -4,6 +4,7 @@ import { type LimitName, limitTable } from './limits.ts';
 import { builtinProperties } from './settings/builtin-settings.ts';
 import { mcpServerSchema } from './settings/mcp-settings.ts';
 import { modelProviderSchema } from './settings/model-settings.ts';
+import { repairProperties } from './settings/repair-settings.ts';
 import { searchProperties } from './settings/search-settings.ts';
 
 const KIB = 1024;
@@ -332,6 +333,7 @@ export const settingsSchema = Type.Object(
       ),
     }),
     hooks: section({ enabled: flag(defaults.hooks.enabled, 'Runs approved hooks; false switches all of them off.') }),
+    repair: section(repairProperties),
     watch: section({ polling: flag(defaults.watch.polling, 'Polls instead of using the events of the file system.') }),
     log: section({
       level: Type.Optional(

@@ -133,6 +133,15 @@ export const eventTable = {
   /** A hook stopped a call before it began; `code` is hook-refused or hook-failed. */
   'hook-refusal': { seenBy: 'admins', data: Type.Object({ tool: text, code: text, message: text }) },
   'hook-problem': { seenBy: 'admins', data: Type.Object({ message: text }) },
+  /** A repair of a plugin began; `class` is that of the failure. */
+  'repair-start': { seenBy: 'admins', data: Type.Object({ repair: text, path: text, class: text, message: text }) },
+  /** Something was tried in it; `outcome` is the verdict of its trial. */
+  'repair-update': { seenBy: 'admins', data: Type.Object({ repair: text, path: text, by: text, outcome: text, note: text }) },
+  /** It stands where it stays until a person decides: published, proposed, given up … */
+  'repair-end': {
+    seenBy: 'admins',
+    data: Type.Object({ repair: text, path: text, state: text, reason: text, generation: Type.Optional(whole) }),
+  },
   'watch-problem': { seenBy: 'admins', data: Type.Object({ path: text, message: text }) },
   'storage-problem': { seenBy: 'admins', data: Type.Object({ path: text, message: text }) },
   /** The config file was edited: keys in force from now on, keys that wait for a restart, or why it cannot be used. */

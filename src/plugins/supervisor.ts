@@ -23,6 +23,7 @@ import { deleteSource, readEntryText, writeEntryText } from './supervisor/entry-
 import { findPlugin } from './supervisor/find-plugin.ts';
 import { createKillCount } from './supervisor/kill-count.ts';
 import { createLookQueue, describeReload, type LookQueue } from './supervisor/look-queue.ts';
+import { createMending, type PluginMending } from './supervisor/mending.ts';
 import { nameOfPlugin, type PluginRecord } from './supervisor/plugin-record.ts';
 import { createPluginRowWriter } from './supervisor/plugin-rows.ts';
 import { createPluginSet, startWatches, type Watches } from './supervisor/plugin-set.ts';
@@ -42,6 +43,8 @@ export interface PluginSupervisorControls extends PluginSupervisor {
   noteKill(plugin: string, reason: string): void;
   /** Takes a plugin out of service until its content changes, or somebody reloads or enables it. */
   quarantine(name: string, reason: string): Promise<void>;
+  /** What repairs may do. */
+  readonly mending: PluginMending;
   /** The plugins as units. */
   readonly units: UnitSource;
   /** The content of a generation for a higher engine; undefined when it cannot be had. */
@@ -271,6 +274,7 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
       });
     },
     findGeneration,
+    mending: createMending({ queues: pluginSet.queues, archive, publisher, reconciler, written }),
     units: {
       find: (name) => describeStanding(find(name).record, decideGrants),
       list: () => sortedQueues().map((queue) => describeStanding(queue.record, decideGrants)),

@@ -409,6 +409,30 @@ const migrations: readonly string[] = [
     made_at integer not null
   ) strict, without rowid;
   `,
+  `
+  create table repairs (
+    id text primary key not null,
+    path text not null,
+    plugin text not null,
+    class text not null,
+    failure_key text not null,
+    content_hash text not null,
+    state text not null,
+    reason text not null,
+    author text,
+    generation text,
+    generation_hash text,
+    failure text not null,
+    attempts text not null,
+    proposal text,
+    tokens integer not null,
+    cost real not null,
+    started_at integer not null,
+    ended_at integer
+  ) strict;
+  create index repairs_by_path on repairs (path, started_at);
+  create index repairs_by_state on repairs (state, started_at);
+  `,
 ];
 
 /** Brings the database to the newest version, each step in one transaction. Refuses one that a newer Hotcell wrote. */

@@ -25,6 +25,7 @@ import { createModelUsageTable } from './tables/model-usage.ts';
 import { createGenerationTable } from './tables/plugins/generations.ts';
 import { createKvTable } from './tables/plugins/kv.ts';
 import { createPluginTable } from './tables/plugins/plugins.ts';
+import { createRepairTable } from './tables/plugins/repairs.ts';
 import { createWrittenFileTable } from './tables/plugins/written-files.ts';
 import { createRegisteredToolTable } from './tables/tools/registered-tools.ts';
 import { createToolSettingTable, createToolSwitchTable } from './tables/tools/tool-settings.ts';
@@ -133,6 +134,7 @@ function createStore(database: DatabaseSync, options: StoreOptions): Store {
     toolSwitches: createToolSwitchTable(database),
     toolUses: createToolUseTable(database, queue),
     registeredTools: createRegisteredToolTable(database),
+    repairs: createRepairTable(database),
     committed: queue.committed,
     committedEnds: queue.committedEnds,
     flush: queue.flush,

@@ -11,6 +11,7 @@ import type {
   SecretTable,
   WrittenFileTable,
 } from './permission-types.ts';
+import type { RepairTable } from './repair-types.ts';
 import type { RegisteredToolTable, ToolSettingTable, ToolSwitchTable, ToolUseTable } from './tool-rows.ts';
 
 /**
@@ -43,6 +44,7 @@ export interface Store {
   readonly toolSwitches: ToolSwitchTable;
   readonly toolUses: ToolUseTable;
   readonly registeredTools: RegisteredToolTable;
+  readonly repairs: RepairTable;
   /**
    * Resolves when everything queued so far is committed; rejects with `storage-full` when the disk is full. Then the
    * writes stay queued and are tried again: whoever gives up on a call updates its row to `error`.

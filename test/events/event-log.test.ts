@@ -46,6 +46,9 @@ const samples: { [Type in EventType]: EventDataByType[Type] } = {
   'hook-change': { state: 'active', previousState: 'new', hash: 'abc', reason: 'approved', by: 'local' },
   'hook-refusal': { tool: 'a', code: 'hook-refused', message: 'no' },
   'hook-problem': { message: 'm' },
+  'repair-start': { repair: 'rep_1', path: 'a.ts', class: 'does-not-compile', message: 'm' },
+  'repair-update': { repair: 'rep_1', path: 'a.ts', by: 'spelling', outcome: 'mended', note: 'n' },
+  'repair-end': { repair: 'rep_1', path: 'a.ts', state: 'published', reason: 'r', generation: 2 },
   'watch-problem': { path: '/p', message: 'gone' },
 };
 const types = Object.keys(samples).filter((type): type is EventType => type in samples);

@@ -160,6 +160,10 @@ export function mergeLayers(layers: readonly Settings[], { cwd, configFile, gran
       defaults.hooks,
       layers.map((layer) => layer.hooks),
     ),
+    repair: mergeSection<Config['repair']>(
+      defaults.repair,
+      layers.map((layer) => layer.repair),
+    ),
     watch: mergeSection<Config['watch']>(
       defaults.watch,
       layers.map((layer) => layer.watch),

@@ -16,13 +16,23 @@ export async function readEntryText(source: PluginSource): Promise<{ file: strin
 }
 
 /** Replaces that text atomically, after `onWrite` was told of it. Throws `conflict` when it is not the text that the writer had seen. */
-export async function writeEntryText(
+export function writeEntryText(
   source: PluginSource,
   text: string,
   expectedHash: string | undefined,
   onWrite: (path: string, sha256: string) => void,
 ): Promise<void> {
-  const path = textFileOf(source);
+  return replaceText(source, textFileOf(source), text, expectedHash, onWrite);
+}
+
+/** The same for any file of a plugin, by its real path. */
+export async function replaceText(
+  source: PluginSource,
+  path: string,
+  text: string,
+  expectedHash: string | undefined,
+  onWrite: (path: string, sha256: string) => void,
+): Promise<void> {
   const shown = displayPath(source.root, path);
   if (Buffer.byteLength(text) > maxTextBytes) {
     throw new HotcellError('payload-too-large', `The source of ${shown} may have at most ${maxTextBytes} bytes.`);

@@ -72,10 +72,12 @@ export type PluginEvent =
   | { readonly type: 'failed'; readonly diagnostic: Diagnostic; readonly escalation: EscalationRequest | undefined }
   /** A call asked for another engine. */
   | { readonly type: 'wanted'; readonly escalation: EscalationRequest }
-  /** An older generation takes the place of the content of the folder. */
+  /** An older generation, or one that was never in the folder, takes the place of its content. */
   | { readonly type: 'rolled-back'; readonly pinnedAwayFrom: Pin | undefined }
   /** Another plugin, which had them first, took the names of its tools. */
   | { readonly type: 'displaced'; readonly diagnostic: Diagnostic }
+  /** What a repair had published is taken back, and nothing served before it. */
+  | { readonly type: 'recalled' }
   | { readonly type: 'reverted' }
   | { readonly type: 'regranted'; readonly pending: boolean; readonly isHolding: boolean }
   | { readonly type: 'vanished' }
@@ -148,6 +150,8 @@ function lifecycleEventOf(event: PluginEvent): LifecycleEvent | undefined {
       return { type: 'held' };
     case 'rolled-back':
       return { type: 'found' };
+    case 'recalled':
+      return { type: 'displaced' };
     case 'switched':
       return { type: event.enabled && !event.isWithheld ? 'enabled' : 'disabled' };
     case 'withheld':
@@ -193,6 +197,8 @@ function factsOf({ lifecycle, live }: PluginRecord, event: PluginEvent): Change 
       return { escalation: event.escalation };
     case 'rolled-back':
       return { pinnedAwayFrom: event.pinnedAwayFrom, waiting: undefined };
+    case 'recalled':
+      return { chosen: undefined, waiting: undefined, pinnedAwayFrom: undefined };
     case 'displaced':
       return {
         waiting: live && { generation: live.generation, because: 'duplicate' },

@@ -161,8 +161,17 @@ export function createReconciler(parts: {
     const candidates = archive.listKept(record.path);
     if (record.live) candidates.unshift(record.live.generation);
     return candidates.find(
-      ({ isStale, inputs }) => !isStale && inputs.some(({ path }) => path === started.realEntry) && inputsMatch(inputs, read),
+      (kept) =>
+        !kept.isStale &&
+        kept.inputs.some(({ path }) => path === started.realEntry) &&
+        inputsMatch(kept.inputs, read) &&
+        isWorkOfFolder(kept),
     );
+  }
+
+  /** What a repair made is another's work once a person put the same text into the folder. */
+  function isWorkOfFolder({ author, inputs }: Generation): boolean {
+    return (author !== 'repair' && author !== 'model') || parts.written.authorOf(inputs).author === author;
   }
 
   function chooseKept(record: PluginRecord, kept: Generation, started: Seen, options: LookOptions): LookOutcome {
@@ -184,7 +193,8 @@ export function createReconciler(parts: {
     remember(record, { ...started, inputs: outcome.inputs });
     if (record.live && isPinned(record, outcome.contentHash, outcome.inputs)) return revert(record, options);
     publisher.note(record, { type: 'unpinned' });
-    if (isSameBuild(outcome, record.live?.generation)) return revert(record, options);
+    if (record.live && isSameBuild(outcome, record.live.generation) && isWorkOfFolder(record.live.generation))
+      return revert(record, options);
     const { contentHash, inputs, manifest, artifacts, programKey } = outcome;
     const generation = archive.create({
       pluginPath: record.path,

@@ -6,7 +6,7 @@ import { type PluginSource, scanRoot } from '../discovery/plugin-source.ts';
 import type { GenerationArchive } from '../generations/archive.ts';
 import type { Generation } from '../generations/generation.ts';
 import { compareSeen } from '../watch/seen.ts';
-import { readSignature } from '../watch/signature.ts';
+import { readBuildInput, readSignature } from '../watch/signature.ts';
 import type { LookQueue } from './look-queue.ts';
 import { describeWriting, parsePin } from './pin.ts';
 import type { PluginRecord } from './plugin-record.ts';
@@ -87,7 +87,9 @@ function isUpToDate(parts: RestoreParts, record: PluginRecord, generation: Gener
   const pinned = record.pinnedAwayFrom;
   // After a rollback the folder holds what was turned away from; it stays so until somebody saves again.
   const onDisk =
-    pinned === undefined ? generation : archive.listKept(record.path).find((kept) => kept.contentHash === pinned.contentHash);
+    pinned === undefined
+      ? generation
+      : (standInFor(generation) ?? archive.listKept(record.path).find((kept) => kept.contentHash === pinned.contentHash));
   if (!onDisk || onDisk.isStale || !isBuiltFrom(record.source, onDisk)) return false;
   const { realEntry } = record.source;
   const seen = { realEntry, entrySignature: readSignature(realEntry), inputs: onDisk.inputs, missing: [] };
@@ -97,6 +99,12 @@ function isUpToDate(parts: RestoreParts, record: PluginRecord, generation: Gener
   reconciler.remember(record, comparison.kind === 'touched' ? { ...seen, inputs: comparison.inputs } : seen);
   if (comparison.kind === 'touched') archive.refreshInputs(onDisk, comparison.inputs);
   return true;
+}
+
+/** What a repair published was never in the folder: its pin tells of the files as they lie there. */
+function standInFor(generation: Generation): Generation | undefined {
+  if (generation.author !== 'repair' && generation.author !== 'model') return undefined;
+  return { ...generation, inputs: generation.inputs.map((input) => readBuildInput(input.path) ?? input) };
 }
 
 function isBuiltFrom(source: PluginSource, generation: Generation): boolean {

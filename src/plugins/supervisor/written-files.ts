@@ -9,7 +9,10 @@ export interface Authorship {
 
 /** Who wrote which file of a plugin, as long as the file holds what was written. */
 export interface WrittenFiles {
-  /** Before the content is on the disk, so that nobody sees it there as the operator's. Throws when it cannot be kept. */
+  /**
+   * Before the content is on the disk, so that nobody sees it there as the operator's. `repair` and `model` write for the daemon.
+   * Throws when it cannot be kept.
+   */
   note(path: string, sha256: string, callerId: string): void;
   /** True for a file that a caller wrote at some time. */
   has(path: string): boolean;
@@ -33,7 +36,9 @@ export function createWrittenFiles(table: WrittenFileTable, operatorId: string):
     authorOf(inputs) {
       for (const { path, sha256 } of rowByPath.size === 0 ? [] : inputs) {
         const row = rowByPath.get(path);
-        if (row?.sha256 === sha256 && row.writtenBy !== operatorId) return { author: 'caller', writtenBy: row.writtenBy };
+        if (row?.sha256 !== sha256 || row.writtenBy === operatorId) continue;
+        const { writtenBy } = row;
+        return writtenBy === 'repair' || writtenBy === 'model' ? { author: writtenBy } : { author: 'caller', writtenBy };
       }
       return operators;
     },

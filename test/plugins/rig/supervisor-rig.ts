@@ -37,6 +37,7 @@ export interface Rig {
   readonly home: string;
   readonly plugins: string;
   readonly supervisor: PluginSupervisorControls;
+  readonly builder: PluginBuilder;
   readonly registry: ToolRegistry;
   readonly store: Store;
   readonly events: readonly EventEnvelope[];
@@ -95,6 +96,7 @@ export async function startRig(shared: SharedParts, options: RigOptions = {}): P
   const registry = createToolRegistry({ names });
   const builds = { compiled: 0, loaded: 0 };
   const rig = { grants: {} satisfies PermissionSet as PermissionSet };
+  const builder = countingBuilder(shared, builds);
   const supervisor = createSupervisor({
     config: {
       pluginDirs: folders,
@@ -109,7 +111,7 @@ export async function startRig(shared: SharedParts, options: RigOptions = {}): P
     },
     store,
     events: log,
-    builder: countingBuilder(shared, builds),
+    builder,
     engines: { quickjs: shared.engine, ...(shared.extism ? { extism: shared.extism } : {}) },
     registry,
     names,
@@ -133,6 +135,7 @@ export async function startRig(shared: SharedParts, options: RigOptions = {}): P
     home,
     plugins: folders[0] ?? home,
     supervisor,
+    builder,
     registry,
     store,
     events,

@@ -1,0 +1,175 @@
+import { HotcellError } from '../../errors/hotcell-error.ts';
+import { readInput } from '../compile/read-input.ts';
+import { displayPath } from '../discovery/plugin-roots.ts';
+import type { PluginSource } from '../discovery/plugin-source.ts';
+import type { GenerationArchive } from '../generations/archive.ts';
+import type { Generation } from '../generations/generation.ts';
+import type { Diagnostic, PluginState } from '../plugin-types.ts';
+import type { ReloadResult } from '../supervisor-types.ts';
+import { startSeen } from '../watch/seen.ts';
+import { readBuildInput } from '../watch/signature.ts';
+import type { BuildOutcome } from './build/builder-types.ts';
+import { replaceText } from './entry-text.ts';
+import type { LookQueue } from './look-queue.ts';
+import { describeWriting } from './pin.ts';
+import { nameOfPlugin } from './plugin-record.ts';
+import type { Publisher } from './publisher.ts';
+import type { Reconciler } from './reconciler.ts';
+import type { WrittenFiles } from './written-files.ts';
+
+/** A plugin as a repair sees it. */
+export interface PluginStanding {
+  readonly name: string;
+  readonly path: string;
+  readonly source: PluginSource;
+  readonly state: PluginState;
+  readonly diagnostic: Diagnostic | undefined;
+  /** The generation that serves. */
+  readonly live: Generation | undefined;
+  /** It serves in place of what lies in the folder. */
+  readonly isPinned: boolean;
+}
+
+/** A build of texts that were never on the disk, to serve in place of what lies there. */
+export interface ProposedBuild {
+  readonly build: Extract<BuildOutcome, { ok: true }>;
+  readonly author: 'repair' | 'model';
+  /** Texts by real path that have to lie on the disk still, and the hash by which that content is known. */
+  readonly diagnosed: ReadonlyMap<string, string>;
+  readonly contentHash: string;
+  readonly reason: string;
+}
+
+/** What came of it. `waiting`: it serves as soon as what it asks for is granted; `changed`: somebody saved meanwhile. */
+export type ProposedOutcome =
+  | { readonly kind: 'published' | 'waiting'; readonly generation: Generation }
+  | { readonly kind: 'changed' }
+  | { readonly kind: 'refused'; readonly reason: string };
+
+/** What may be done to a plugin that failed. Every change has its turn between two looks at the plugin. */
+export interface PluginMending {
+  /** By path; undefined when it is not there. */
+  find(path: string): PluginStanding | undefined;
+  publish(path: string, proposed: ProposedBuild): Promise<ProposedOutcome>;
+  /**
+   * Takes a generation out of service again: the one before it serves, if there is one, and the folder is judged anew. Answers false,
+   * and does nothing, when that generation does not serve any more.
+   */
+  recall(path: string, generationId: string): Promise<boolean>;
+  /**
+   * Writes texts by real path, each in place of the one that is expected there, and reloads. Throws `conflict`, before anything is
+   * written, when another one lies there.
+   */
+  write(
+    path: string,
+    texts: ReadonlyMap<string, string>,
+    expected: ReadonlyMap<string, string>,
+    by: string,
+  ): Promise<ReloadResult>;
+  /** Whether the daemon itself wrote what lies in the folder. */
+  isOwnWork(path: string): boolean;
+}
+
+/** Creates the access of repairs to plugins. */
+export function createMending(parts: {
+  readonly queues: ReadonlyMap<string, LookQueue>;
+  readonly archive: GenerationArchive;
+  readonly publisher: Publisher;
+  readonly reconciler: Pick<Reconciler, 'remember'>;
+  readonly written: WrittenFiles;
+}): PluginMending {
+  const { queues, archive, publisher, written } = parts;
+
+  function publishNow({ record }: LookQueue, { build, author, diagnosed, contentHash, reason }: ProposedBuild): ProposedOutcome {
+    if (![...diagnosed].every(([path, text]) => isOnDisk(path, text))) return { kind: 'changed' };
+    const { manifest, inputs, artifacts, programKey } = build;
+    const { seen, source } = record;
+    const generation = archive.create({
+      pluginPath: record.path,
+      author,
+      contentHash: build.contentHash,
+      manifest,
+      inputs,
+      artifacts,
+      programKey,
+    });
+    // What serves from now on is told apart from the folder as after a rollback: by when its files were written.
+    const pinnedAwayFrom = { contentHash, writing: describeWriting(inputs) };
+    publisher.apply(record, { type: 'rolled-back', pinnedAwayFrom }, { reason });
+    const onDisk = inputs.map((input) => readBuildInput(input.path) ?? input);
+    parts.reconciler.remember(record, { ...startSeen(source), inputs: onDisk, missing: seen?.missing ?? [] });
+    publisher.offer(record, generation, { reason });
+    if (record.live?.generation === generation) return { kind: 'published', generation };
+    if (record.waiting?.generation === generation && record.waiting.because === 'grant') return { kind: 'waiting', generation };
+    return { kind: 'refused', reason: record.diagnostic?.message ?? `the plugin is ${record.lifecycle.state}` };
+  }
+
+  return {
+    find(path) {
+      const record = queues.get(path)?.record;
+      return (
+        record && {
+          name: nameOfPlugin(record),
+          path,
+          source: record.source,
+          state: record.lifecycle.state,
+          diagnostic: record.diagnostic,
+          live: record.live?.generation,
+          isPinned: record.pinnedAwayFrom !== undefined,
+        }
+      );
+    },
+    async publish(path, proposed) {
+      const queue = queues.get(path);
+      return queue === undefined ? { kind: 'changed' } : queue.run(() => publishNow(queue, proposed));
+    },
+    async recall(path, generationId) {
+      const queue = queues.get(path);
+      const isRecalled = await queue?.run(() => {
+        const { record } = queue;
+        const current = record.live?.generation ?? record.waiting?.generation;
+        if (current === undefined || current.id !== generationId) return false;
+        const before = archive.listKept(path).find((kept) => kept.number < current.number);
+        if (before === undefined) publisher.apply(record, { type: 'recalled' }, { reason: 'the repair was taken back' });
+        else if (record.live?.generation === current) {
+          publisher.apply(record, { type: 'rolled-back', pinnedAwayFrom: record.pinnedAwayFrom }, { reason: 'rollback' });
+          publisher.offer(record, before, { reason: `the repair was taken back to generation ${before.number}` });
+        }
+        return true;
+      });
+      if (isRecalled) await queue?.reload('the repair was taken back');
+      return isRecalled ?? false;
+    },
+    async write(path, texts, expected, by) {
+      const queue = queues.get(path);
+      if (queue === undefined) throw new HotcellError('conflict', `${path} is not there any more.`);
+      const { source } = queue.record;
+      const note = (file: string, sha256: string) => written.note(file, sha256, by);
+      await queue.run(async () => {
+        for (const [file, text] of expected) {
+          const isWritten = texts.has(file) && isOnDisk(file, texts.get(file) ?? '');
+          if (isWritten || isOnDisk(file, text)) continue;
+          throw new HotcellError('conflict', `${displayPath(source.root, file)} was changed since, so nothing was written.`, {
+            fix: 'See what is there now: hotcell why NAME. What the repair changed: hotcell repair show ID.',
+          });
+        }
+        for (const [file, text] of texts) {
+          const read = readInput(file);
+          await replaceText(source, file, text, typeof read === 'string' ? undefined : read.input.sha256, note);
+        }
+      });
+      return queue.reload('a repair was written');
+    },
+    isOwnWork(path) {
+      const record = queues.get(path)?.record;
+      const inputs = record?.seen?.inputs ?? [];
+      const { author } = written.authorOf(inputs);
+      return author === 'repair' || author === 'model';
+    },
+  };
+}
+
+function isOnDisk(path: string, text: string): boolean {
+  const read = readInput(path);
+  return typeof read !== 'string' && read.text === text;
+}
