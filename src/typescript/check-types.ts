@@ -1,6 +1,6 @@
 /** A text as it would lie in a folder of its own; nothing else of the machine is seen but the types of the language. */
 export interface TypedFile {
-  /** A plain name such as `script.ts`. */
+  /** A plain name such as `script.ts`; of a plugin the real path. */
   readonly name: string;
   readonly text: string;
 }
@@ -29,5 +29,76 @@ export interface CheckResult {
   readonly javascript?: string;
 }
 
-/** What the thread says: that it can work, and what came of the one check that it has. */
-export type FromChecker = { readonly type: 'ready' } | { readonly type: 'checked'; readonly result: CheckResult };
+/** A plugin to look into. Beside its own files nothing is read but types: of the language, of the plugin API, and of packages. */
+export interface InspectRequest {
+  /** All files of the plugin's own; the first is its entry. */
+  readonly files: readonly TypedFile[];
+  /** The folders that its packages may come from, nearest first; what leads out of them is not read. */
+  readonly packageDirs: readonly string[];
+  /** The kinds of code fixes that are wanted, as TypeScript names them; none without it. */
+  readonly fixNames?: readonly string[];
+  /** Whether the declarations of what the errors speak of are wanted. */
+  readonly declarations?: boolean;
+}
+
+/** A fault of a plugin's file; where it stands counts in UTF-16 units from 0, too. */
+export interface PluginFault extends TypeDiagnostic {
+  readonly start: number;
+  readonly length: number;
+  /** Of the syntax: what the types say is not known while there is one in the file. */
+  readonly isSyntax: boolean;
+}
+
+/** A part of a text, in UTF-16 units, and what stands there instead. */
+export interface TextEdit {
+  readonly start: number;
+  readonly length: number;
+  readonly newText: string;
+}
+
+/** Variants of one text, of which only the syntax is asked. */
+export interface ParseRequest {
+  /** Its ending says in which language it is written. */
+  readonly name: string;
+  readonly text: string;
+  /** Each from the end of the text to its beginning. */
+  readonly variants: readonly (readonly TextEdit[])[];
+}
+
+/** A change that TypeScript offers for a fault; it concerns one file. */
+export interface CodeFix {
+  readonly fixName: string;
+  readonly description: string;
+  /** The fault that it is for. */
+  readonly fault: PluginFault;
+  readonly file: string;
+  /** From the end of the file to its beginning. */
+  readonly edits: readonly TextEdit[];
+}
+
+/** A declaration that an error speaks of, as it stands in its file or as an editor shows it. */
+export interface QuotedType {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** What was seen in a plugin. */
+export interface InspectResult {
+  readonly faults: readonly PluginFault[];
+  readonly fixes: readonly CodeFix[];
+  readonly declarations: readonly QuotedType[];
+}
+
+/** What the thread is asked, and what it is started for: that alone is read before the first question comes. */
+export type ToChecker =
+  | { readonly type: 'check'; readonly request: CheckRequest }
+  | { readonly type: 'inspect'; readonly request: InspectRequest }
+  | { readonly type: 'parse'; readonly request: ParseRequest };
+export type CheckerUse = 'check' | 'inspect';
+
+/** What the thread says: that it can work, and what came of the one question that it has. */
+export type FromChecker =
+  | { readonly type: 'ready' }
+  | { readonly type: 'checked'; readonly result: CheckResult }
+  | { readonly type: 'inspected'; readonly result: InspectResult }
+  | { readonly type: 'parsed'; readonly result: readonly number[] };

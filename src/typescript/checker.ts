@@ -2,7 +2,16 @@ import { Worker } from 'node:worker_threads';
 import { codeCacheEnvironment } from '../config/code-cache.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import { createFairQueue } from '../queues/fair-queue.ts';
-import type { CheckRequest, CheckResult, FromChecker } from './check-types.ts';
+import type {
+  CheckerUse,
+  CheckRequest,
+  CheckResult,
+  FromChecker,
+  InspectRequest,
+  InspectResult,
+  ParseRequest,
+  ToChecker,
+} from './check-types.ts';
 
 /** Checks the types of texts that nobody vouches for, on a thread of its own that is started with the first of them. */
 export interface TypeChecker {
@@ -10,10 +19,20 @@ export interface TypeChecker {
    * Rejects with `time-exceeded` or `memory-exceeded` when the types are too much for the checker, with `queue-full` when too many
    * of this caller wait, and with the reason of the signal.
    */
-  check(request: CheckRequest, by: { readonly callerId: string; readonly signal: AbortSignal }): Promise<CheckResult>;
+  check(request: CheckRequest, by: CheckedBy): Promise<CheckResult>;
+  /** Looks into a plugin; rejects like `check`, and with `payload-too-large` when it has more text than is looked at. */
+  inspect(request: InspectRequest, by: CheckedBy): Promise<InspectResult>;
+  /** How many faults of syntax each variant of a text has. Rejects like `inspect`. */
+  parse(request: ParseRequest, by: CheckedBy): Promise<readonly number[]>;
   /** Starts the thread, where a check is likely to come soon. Must not throw. */
   warm(): void;
   close(): Promise<void>;
+}
+
+/** Whose question it is. */
+interface CheckedBy {
+  readonly callerId: string;
+  readonly signal: AbortSignal;
 }
 
 /** Bounds of the checker. */
@@ -38,10 +57,10 @@ export const usualCheckerBounds: CheckerBounds = {
 };
 
 interface Job {
-  readonly request: CheckRequest;
+  readonly question: ToChecker;
   readonly callerId: string;
   readonly unitPath: string;
-  readonly resolve: (result: CheckResult) => void;
+  readonly resolve: (answer: FromChecker) => void;
   readonly reject: (error: unknown) => void;
   isWaiting: boolean;
 }
@@ -50,8 +69,11 @@ const workerFile = new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './
 /** The thread reads a few megabytes of types when it starts: no check is to blame for a busy machine. */
 const maxStartMs = 120_000;
 
-/** Creates a checker; its thread does one check after the other, callers in turn. */
-export function createTypeChecker(bounds: CheckerBounds = usualCheckerBounds): TypeChecker {
+/** Texts of one plugin that are looked into; a program of this size takes seconds. */
+const maxInspectedChars = 1_000_000;
+
+/** Creates a checker; its thread does one check after the other, callers in turn. `use`: what it is started for. */
+export function createTypeChecker(bounds: CheckerBounds = usualCheckerBounds, use: CheckerUse = 'check'): TypeChecker {
   const queue = createFairQueue<Job>();
   const waitingByCaller = new Map<string, number>();
   let worker: Worker | undefined;
@@ -66,6 +88,7 @@ export function createTypeChecker(bounds: CheckerBounds = usualCheckerBounds): T
     const started = new Worker(workerFile, {
       resourceLimits: { maxOldGenerationSizeMb: bounds.maxHeapMb, stackSizeMb: 4 },
       env: codeCacheEnvironment(),
+      workerData: use,
       argv: [],
       execArgv: ['--disable-warning=ExperimentalWarning'],
       stdin: false,
@@ -77,7 +100,7 @@ export function createTypeChecker(bounds: CheckerBounds = usualCheckerBounds): T
       if (worker === started) take(message);
     });
     started.on('error', (error) => {
-      if (worker === started) fail(isOutOfMemory(error) ? tooLarge(bounds.maxHeapMb) : error);
+      if (worker === started) fail(explainEnd(error, bounds.maxHeapMb));
     });
     setTimer(maxStartMs, () => fail(new Error('the thread that checks types did not start')));
   }
@@ -94,7 +117,7 @@ export function createTypeChecker(bounds: CheckerBounds = usualCheckerBounds): T
     else {
       const done = job;
       job = undefined;
-      done?.resolve(message.result);
+      done?.resolve(message);
     }
     next();
   }
@@ -133,7 +156,7 @@ export function createTypeChecker(bounds: CheckerBounds = usualCheckerBounds): T
       return;
     }
     setTimer(bounds.maxCheckMs, () => fail(tooSlow(bounds.maxCheckMs)));
-    worker.postMessage(job.request);
+    worker.postMessage(job.question);
   }
 
   function countOut(item: Job): void {
@@ -159,24 +182,42 @@ export function createTypeChecker(bounds: CheckerBounds = usualCheckerBounds): T
     };
   }
 
+  async function ask(question: ToChecker, { callerId, signal }: CheckedBy): Promise<FromChecker> {
+    signal.throwIfAborted();
+    const { promise, resolve, reject } = Promise.withResolvers<FromChecker>();
+    const leave = enter({ question, callerId, unitPath: '', resolve, reject, isWaiting: true });
+    // One that is under way goes on to its end or its bound: another thread would cost the others more.
+    const giveUp = (): void => {
+      leave();
+      reject(signal.reason);
+    };
+    signal.addEventListener('abort', giveUp, { once: true });
+    start();
+    next();
+    try {
+      return await promise;
+    } finally {
+      signal.removeEventListener('abort', giveUp);
+    }
+  }
+
   return {
-    async check(request, { callerId, signal }) {
-      signal.throwIfAborted();
-      const { promise, resolve, reject } = Promise.withResolvers<CheckResult>();
-      const leave = enter({ request, callerId, unitPath: '', resolve, reject, isWaiting: true });
-      // One that is under way goes on to its end or its bound: another thread would cost the others more.
-      const giveUp = (): void => {
-        leave();
-        reject(signal.reason);
-      };
-      signal.addEventListener('abort', giveUp, { once: true });
-      start();
-      next();
-      try {
-        return await promise;
-      } finally {
-        signal.removeEventListener('abort', giveUp);
-      }
+    async check(request, by) {
+      const answer = await ask({ type: 'check', request }, by);
+      if (answer.type === 'checked') return answer.result;
+      throw new Error(`the thread that checks types answered "${answer.type}"`);
+    },
+    async inspect(request, by) {
+      refuseLarge(request.files.reduce((sum, { text }) => sum + text.length, 0));
+      const answer = await ask({ type: 'inspect', request }, by);
+      if (answer.type === 'inspected') return answer.result;
+      throw new Error(`the thread that checks types answered "${answer.type}"`);
+    },
+    async parse(request, by) {
+      refuseLarge(request.text.length);
+      const answer = await ask({ type: 'parse', request }, by);
+      if (answer.type === 'parsed') return answer.result;
+      throw new Error(`the thread that checks types answered "${answer.type}"`);
     },
     warm: start,
     async close() {
@@ -191,8 +232,17 @@ export function createTypeChecker(bounds: CheckerBounds = usualCheckerBounds): T
   };
 }
 
-function isOutOfMemory(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
+function refuseLarge(chars: number): void {
+  if (chars <= maxInspectedChars) return;
+  throw new HotcellError('payload-too-large', `The plugin has ${chars} characters; ${maxInspectedChars} are looked into.`);
+}
+
+function explainEnd(error: unknown, maxHeapMb: number): unknown {
+  if (error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY') return tooLarge(maxHeapMb);
+  // A text that nests so deep ends the parser itself.
+  if (error instanceof RangeError)
+    return new HotcellError('stack-exceeded', 'The text nests deeper than its types can be checked.');
+  return error;
 }
 
 function tooSlow(ms: number): HotcellError {

@@ -1,14 +1,15 @@
-/** A thread with the language service of TypeScript: it checks one request after the other and keeps nothing of them. */
-import { readFileSync } from 'node:fs';
-import { createRequire, stripTypeScriptTypes } from 'node:module';
-import { dirname, join } from 'node:path';
-import { parentPort } from 'node:worker_threads';
+/** A thread with the language service of TypeScript: it answers one question after the other and keeps nothing of them. */
+import { stripTypeScriptTypes } from 'node:module';
+import { join } from 'node:path';
+import { parentPort, workerData } from 'node:worker_threads';
 import ts from 'typescript';
-import type { CheckRequest, CheckResult, FromChecker, TypeDiagnostic } from './check-types.ts';
+import type { CheckRequest, CheckResult, FromChecker, ToChecker, TypeDiagnostic } from './check-types.ts';
+import { countSyntaxFaults, createPluginInspector } from './inspect-plugin.ts';
+import { createTypeFiles } from './type-files.ts';
 
 const folder = '/hotcell';
-const libFolder = dirname(createRequire(import.meta.url).resolve('typescript'));
-const libName = /^lib(\.[a-z0-9]+)*\.d\.ts$/;
+const typeFiles = createTypeFiles();
+const { libFolder } = typeFiles;
 const maxDiagnostics = 100;
 const maxMessageChars = 2000;
 
@@ -27,25 +28,10 @@ const options: ts.CompilerOptions = {
 };
 
 const files = new Map<string, ts.IScriptSnapshot>();
-const libs = new Map<string, ts.IScriptSnapshot>();
 let version = 0;
 
-function readLib(path: string): ts.IScriptSnapshot | undefined {
-  const name = path.startsWith(`${libFolder}/`) ? path.slice(libFolder.length + 1) : '';
-  if (!libName.test(name)) return undefined;
-  const known = libs.get(name);
-  if (known !== undefined) return known;
-  try {
-    const snapshot = ts.ScriptSnapshot.fromString(readFileSync(join(libFolder, name), 'utf8'));
-    libs.set(name, snapshot);
-    return snapshot;
-  } catch {
-    return undefined;
-  }
-}
-
 // Whatever a text refers to, no file is read but those of the language.
-const find = (path: string) => files.get(path) ?? readLib(path);
+const find = (path: string) => files.get(path) ?? typeFiles.readLib(path);
 const service = ts.createLanguageService({
   getCompilationSettings: () => options,
   getScriptFileNames: () => [...files.keys()],
@@ -95,12 +81,26 @@ function toJavaScript(text: string): string {
   }
 }
 
+function answer(question: ToChecker): FromChecker {
+  switch (question.type) {
+    case 'check':
+      return { type: 'checked', result: check(question.request) };
+    case 'inspect':
+      return { type: 'inspected', result: inspect(question.request) };
+    case 'parse':
+      return { type: 'parsed', result: countSyntaxFaults(question.request) };
+  }
+}
+
 const tell = (message: FromChecker): void => parentPort?.postMessage(message);
 
+const inspect = createPluginInspector(typeFiles);
+
 // What every check needs is read before the first one is timed.
-check({
-  files: [{ name: 'warm.ts', text: 'const warm: Promise<string[]> = Promise.resolve([]); await warm;' }],
-  emit: 'warm.ts',
-});
-parentPort?.on('message', (request: CheckRequest) => tell({ type: 'checked', result: check(request) }));
+const text = 'const warm: Promise<string[]> = Promise.resolve([]); await warm;';
+if (workerData === 'inspect') {
+  const plugin = `import { definePlugin } from 'hotcell';\n${text}\nexport default definePlugin({ handler: () => fetch('') });`;
+  inspect({ files: [{ name: `${folder}/warm.ts`, text: plugin }], packageDirs: [] });
+} else check({ files: [{ name: 'warm.ts', text }], emit: 'warm.ts' });
+parentPort?.on('message', (question: ToChecker) => tell(answer(question)));
 tell({ type: 'ready' });

@@ -1,13 +1,7 @@
 import type { Recording } from '../../border/border.ts';
 import type { PluginSource } from '../../plugins/discovery/plugin-source.ts';
-import type { TypeDiagnostic } from '../../typescript/check-types.ts';
+import type { PluginFault, QuotedType } from '../../typescript/check-types.ts';
 import type { Failure } from '../failures/failure.ts';
-
-/** A declaration of a type that an error speaks of, as the language service shows it. */
-export interface QuotedType {
-  readonly name: string;
-  readonly text: string;
-}
 
 /** The call that failed; values are bounded texts of JSON. */
 export interface FailingCall {
@@ -39,7 +33,7 @@ export interface Diagnosis {
   /** Real path of each file of the plugin's own, to its text; the entry is first. */
   readonly sources: ReadonlyMap<string, string>;
   /** `file` is the real path. Empty where the language service had no answer. */
-  readonly typeErrors: readonly TypeDiagnostic[];
+  readonly typeErrors: readonly PluginFault[];
   readonly declarations: readonly QuotedType[];
   /** What lies near it and may have been meant: files by real path, packages by name. */
   readonly nearby: { readonly files: readonly string[]; readonly packages: readonly string[] };

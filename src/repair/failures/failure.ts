@@ -5,13 +5,12 @@ export const failureClasses = [
   'does-not-compile',
   'does-not-load',
   'manifest-invalid',
-  'permission-missing',
   'check-failed',
   'runtime-error',
   'limit-reached',
 ] as const;
 
-/** `permission-missing` is asked for and never repaired; `check-failed` is the health check or an example. */
+/** `check-failed` is the health check or an example. A missing permission is no class: it is asked for, never repaired. */
 export type FailureClass = (typeof failureClasses)[number];
 
 /** A failure that is the plugin's own. It belongs to the file, so that a plugin that never loaded has failures too. */
@@ -39,7 +38,7 @@ export interface Failure {
 export interface NobodysFault {
   /** Why no repair starts, as a sentence. */
   readonly reason: string;
-  /** What helps instead: a person's answer, for a permission. */
+  /** What helps instead: a permission, time, other arguments, or whoever runs the daemon. */
   readonly helps: 'grant' | 'wait' | 'caller' | 'operator';
 }
 
