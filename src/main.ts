@@ -15,6 +15,7 @@ import { openMcp } from './main/mcp.ts';
 import { openNames } from './main/names.ts';
 import { openPlugins } from './main/plugins.ts';
 import { openTools } from './main/tools.ts';
+import { openUpstreams } from './main/upstreams.ts';
 import { warmUp } from './main/warm-up.ts';
 import { createAnonymousCleaner } from './operations/anonymous-cleaner.ts';
 import { type Daemon, type DaemonOptions, drainMs } from './operations/daemon-types.ts';
@@ -129,6 +130,8 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
     anonymous: config.anonymous,
   });
 
+  const upstreams = openUpstreams(foundation);
+
   let isReady = false;
   const server = options.listen
     ? await startHttpServer({
@@ -138,6 +141,7 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
         ...doors,
         version,
         log,
+        gateway: { upstreams },
         isReady: () => isReady,
         storageProblem: store.problem,
       })

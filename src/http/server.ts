@@ -19,6 +19,7 @@ import { createTicketOffice } from './admission/tickets.ts';
 import { answerClientError } from './client-error.ts';
 import { registerEventStream } from './event-stream.ts';
 import { registerFixedRoutes } from './fixed-routes.ts';
+import { type GatewayRouteParts, registerGatewayRoutes } from './gateway-route.ts';
 import { registerWebSocket } from './json-rpc/web-socket.ts';
 import { registerMcpRoute } from './mcp-route.ts';
 import { createMetrics } from './metrics.ts';
@@ -40,6 +41,8 @@ export interface HttpServerParts {
   readonly adminToken: string;
   readonly version: string;
   readonly log: Logger;
+  /** What clients of models are served with; they are not when it is absent. */
+  readonly gateway?: Omit<GatewayRouteParts, 'authenticate' | 'log'>;
   /** False as long as plugins load; always ready when absent. */
   readonly isReady?: () => boolean;
   /** Why nothing can be recorded now; never when absent. */
@@ -125,6 +128,8 @@ export async function startHttpServer(parts: HttpServerParts): Promise<HttpServe
   const mcp = registerMcpRoute(app, { ...doorParts, url: '/mcp', surface: 'tools' });
   const management = registerMcpRoute(app, { ...doorParts, url: '/mcp/manage', surface: 'management' });
 
+  const gateway = parts.gateway && registerGatewayRoutes(app, { ...parts.gateway, authenticate, log });
+
   const url = await listen(app, config);
   return {
     url,
@@ -133,6 +138,7 @@ export async function startHttpServer(parts: HttpServerParts): Promise<HttpServe
       endSockets();
       mcp.close();
       management.close();
+      gateway?.close();
       metrics.close();
       connections.endUnused();
       const lastCall = setTimeout(() => app.server.closeAllConnections(), closeWithinMs);

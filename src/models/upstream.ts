@@ -1,5 +1,6 @@
+import type { FormData } from 'undici';
 import type { Caller } from '../callers/caller.ts';
-import type { RateLimit, StreamEvent, TokenUsage } from '../conversation/answer.ts';
+import type { ModelFailure, RateLimit, StreamEvent, TokenUsage } from '../conversation/answer.ts';
 import type { ConversationRequest } from '../conversation/request.ts';
 import type { WireFormatName } from './wire/wire-format.ts';
 
@@ -41,6 +42,35 @@ export interface UpstreamAnswer {
   target(): UpstreamTarget | undefined;
   /** What the provider said of its limits; known with the first event. */
   rateLimits(): readonly RateLimit[];
+  /** What could not be said in the format of the provider, a sentence each. */
+  warnings(): readonly string[];
+}
+
+/** A request that goes on as it came, to a provider of the format in which it came. */
+export interface AsIsRequest {
+  readonly format: WireFormatName;
+  readonly model: string;
+  /** The path below the base URL, with the name that the provider has for the model. */
+  readonly path: (model: string) => string;
+  /** `maxTokens` is a bound that the request has to name because it names none. */
+  readonly body: (model: string, maxTokens?: number) => string | FormData;
+  /** Headers of the client that the provider may see. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly isStreamed: boolean;
+  /** The same as a conversation, for whoever has to look into it. */
+  readonly read: () => ConversationRequest;
+  /** It names a bound of its answer itself. */
+  readonly isBounded: boolean;
+}
+
+/** An answer that is passed on as it comes. */
+export interface AsIsAnswer {
+  readonly status: number;
+  /** Those of the provider that mean something to its clients. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** To be read once; fails when the provider breaks off. */
+  readonly bytes: AsyncIterable<Uint8Array>;
+  readonly target: UpstreamTarget;
 }
 
 /** Where models are asked. */
@@ -50,6 +80,9 @@ export interface Upstreams {
    * failure is an `answer-failed` event, never a throw. What was used is counted in here.
    */
   ask(request: ConversationRequest, by: AskedBy): UpstreamAnswer;
+  /** The same without a translation. Undefined where the model, or what it falls back to, speaks another format; or a failure. */
+  forward(request: AsIsRequest, by: AskedBy): Promise<AsIsAnswer | ModelFailure | undefined>;
+  close(): Promise<void>;
 }
 
 /** What one request came to. */
@@ -66,8 +99,11 @@ export interface UpstreamUse {
 
 /** Counts what is used. */
 export interface UpstreamMeter {
-  /** Sets the request aside in the budget of its caller before it leaves, each time that it does. Throws `model-budget-exceeded`. */
-  reserve(request: ConversationRequest, target: UpstreamTarget, by: Omit<AskedBy, 'signal'>): UpstreamReservation;
+  /**
+   * Sets the request aside in the budget of its caller before it leaves, each time that it does. Throws `model-budget-exceeded`.
+   * `read` makes the conversation of a request that goes on as it came: only whoever has to know it calls it.
+   */
+  reserve(read: () => ConversationRequest, target: UpstreamTarget, by: Omit<AskedBy, 'signal'>): UpstreamReservation;
 }
 
 /** What was set aside; settled once, whatever happens. */
@@ -75,4 +111,27 @@ export interface UpstreamReservation {
   /** The bound that the request has to be sent with when it names none: the caller has a budget that its answer must not pass. */
   readonly maxTokens?: number;
   settle(use: UpstreamUse): void;
+}
+
+/** What upstreams are made of. */
+export interface UpstreamParts {
+  /** Who may be asked for a model, in order. Rejects where nobody is, with near names. */
+  readonly resolve: (model: string, by: AskedBy) => Promise<readonly UpstreamTarget[]>;
+  /** The value of the key of a target. Throws where it should have one and there is none. */
+  readonly readKey: (target: UpstreamTarget) => string | undefined;
+  readonly meter: UpstreamMeter;
+}
+
+/** What is heard of an answer beside its events. */
+export interface Heard {
+  target: UpstreamTarget | undefined;
+  rateLimits: readonly RateLimit[];
+  warnings: readonly string[];
+}
+
+/** What asks providers. */
+export interface ProviderAsker {
+  ask(request: ConversationRequest, by: AskedBy, heard: Heard): AsyncIterable<StreamEvent>;
+  forward: Upstreams['forward'];
+  close(): Promise<void>;
 }

@@ -1,0 +1,330 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { FormData } from 'undici';
+import type { ModelFailure, StreamEvent, TokenUsage } from '../../conversation/answer.ts';
+import { eventsOfAnswer } from '../../conversation/collect-answer.ts';
+import type { ConversationRequest } from '../../conversation/request.ts';
+import { HotcellError } from '../../errors/hotcell-error.ts';
+import type {
+  AsIsRequest,
+  AskedBy,
+  Heard,
+  ProviderAsker,
+  UpstreamParts,
+  UpstreamReservation,
+  UpstreamTarget,
+  UpstreamUse,
+} from '../upstream.ts';
+import { readRateLimits } from '../wire/failures.ts';
+import type { WireFormat } from '../wire/wire-format.ts';
+import { wireFormats } from '../wire/wire-formats.ts';
+import { decideAfterFailure } from './after-failure.ts';
+import { failureOfError } from './failure-of-error.ts';
+import { createUpstreamHttp, explainLostAnswer, toHeaders, type UpstreamResponse } from './http.ts';
+import { createUsageReader } from './usage-reader.ts';
+
+/** What a provider answered at all, or why it did not. */
+type Attempt<Value> = { readonly value: Value } | { readonly failure: ModelFailure };
+
+/** What is sent, in the words of the provider. */
+interface Sent {
+  readonly path: string;
+  readonly body: (maxTokens?: number) => string | FormData;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly read: () => ConversationRequest;
+  readonly isBounded: boolean;
+}
+
+interface Posted {
+  readonly response: UpstreamResponse;
+  readonly settle: (use: Pick<UpstreamUse, 'status' | 'usage' | 'isBilled'>) => void;
+}
+
+/** An answer beyond this is no answer. */
+const maxAnswerBytes = 64 * 1024 * 1024;
+const maxFailureBytes = 64 * 1024;
+
+/** Creates what asks providers. */
+export function createProviderAsker({ resolve, readKey, meter }: UpstreamParts): ProviderAsker {
+  const http = createUpstreamHttp();
+
+  /** Asks one after the other until somebody answers. */
+  async function tryTargets<Value>(
+    targets: readonly UpstreamTarget[],
+    signal: AbortSignal,
+    ask: (target: UpstreamTarget) => Promise<Attempt<Value>>,
+  ): Promise<Attempt<Value>> {
+    let last: Attempt<Value> = { failure: nobody };
+    for (const [position, target] of targets.entries()) {
+      const hasNext = position < targets.length - 1;
+      for (let failures = 1; ; failures += 1) {
+        last = await ask(target);
+        if (!('failure' in last)) return last;
+        const { maxRetries } = target;
+        const step = decideAfterFailure(last.failure, { failures, maxRetries, hasNext, random: Math.random() });
+        if (step.do === 'stop') return last;
+        if (step.do === 'next') break;
+        await sleep(step.afterMs, undefined, { signal });
+      }
+    }
+    return last;
+  }
+
+  /** Sets the request aside and sends it. */
+  async function post(target: UpstreamTarget, by: AskedBy, sent: Sent): Promise<Attempt<Posted>> {
+    let reservation: UpstreamReservation;
+    let key: string | undefined;
+    let body = sent.body();
+    try {
+      key = readKey(target);
+      reservation = meter.reserve(sent.read, target, by);
+    } catch (error) {
+      return { failure: failureOfError(error) };
+    }
+    if (!sent.isBounded && reservation.maxTokens !== undefined) body = sent.body(reservation.maxTokens);
+    const beganAt = performance.now();
+    const settle = (use: Pick<UpstreamUse, 'status' | 'usage' | 'isBilled'>): void =>
+      reservation.settle({ ...use, target, latencyMs: performance.now() - beganAt });
+    try {
+      const headers = target.format === 'anthropic' ? { 'anthropic-version': '2023-06-01', ...sent.headers } : sent.headers;
+      const response = await http.post(target, { path: sent.path, body, headers, key, signal: by.signal });
+      const { status } = response;
+      if (status >= 200 && status < 300) return { value: { response, settle } };
+      settle({ status, usage: undefined, isBilled: false });
+      return { failure: await readFailure(target, response, key) };
+    } catch (error) {
+      const failure = explainLostAnswer(error, target);
+      // A server that fell silent, or was left, may have counted tokens all the same.
+      const isBilled = by.signal.aborted || failure.kind === 'timeout';
+      settle({ status: by.signal.aborted ? clientGone : failure.status, usage: undefined, isBilled });
+      by.signal.throwIfAborted();
+      return { failure };
+    }
+  }
+
+  async function open(
+    target: UpstreamTarget,
+    request: ConversationRequest,
+    by: AskedBy,
+    heard: Heard,
+  ): Promise<Attempt<{ first: StreamEvent; rest: AsyncGenerator<StreamEvent> }>> {
+    const format = wireFormats[target.format];
+    const write = (maxTokens = request.maxTokens) =>
+      format.writeRequest({ ...request, model: target.model, ...(maxTokens !== undefined && { maxTokens }) });
+    const { value: written, warnings } = write();
+    const body = (bound?: number) => JSON.stringify(bound === undefined ? written.body : write(bound).value.body);
+    const posted = await post(target, by, {
+      path: written.path,
+      body,
+      headers: {},
+      read: () => request,
+      isBounded: request.maxTokens !== undefined,
+    });
+    if ('failure' in posted) return posted;
+    const { response, settle } = posted.value;
+    heard.target = target;
+    heard.warnings = warnings;
+    heard.rateLimits = readRateLimits(toHeaders(response.headers));
+    const rest = settled(
+      request.isStreamed ? readStream(format, request, response, target) : readWhole(format, request, response, target),
+      response,
+      settle,
+    );
+    try {
+      const { value: first, done } = await rest.next();
+      if (done === true) return { failure: explainLostAnswer(undefined, target) };
+      return first.type === 'answer-failed' ? { failure: first.failure } : { value: { first, rest } };
+    } catch (error) {
+      by.signal.throwIfAborted();
+      return { failure: explainLostAnswer(error, target) };
+    }
+  }
+
+  return {
+    async *ask(request, by, heard) {
+      let targets: readonly UpstreamTarget[];
+      try {
+        targets = await resolve(request.model, by);
+      } catch (error) {
+        yield { type: 'answer-failed', failure: failureOfError(error) };
+        return;
+      }
+      const answer = await tryTargets(targets, by.signal, (target) => open(target, request, by, heard));
+      if ('failure' in answer) {
+        yield { type: 'answer-failed', failure: answer.failure };
+        return;
+      }
+      yield answer.value.first;
+      yield* answer.value.rest;
+    },
+    async forward(request, by) {
+      let targets: readonly UpstreamTarget[];
+      try {
+        targets = await resolve(request.model, by);
+      } catch (error) {
+        return failureOfError(error);
+      }
+      if (targets.some(({ format }) => format !== request.format)) return undefined;
+      const answer = await tryTargets(targets, by.signal, async (target) => {
+        const { headers, read, isBounded } = request;
+        const { model } = target;
+        const body = (bound?: number) => request.body(model, bound);
+        const posted = await post(target, by, { path: request.path(model), body, headers, read, isBounded });
+        if ('failure' in posted) return posted;
+        const { response, settle } = posted.value;
+        const bytes = passOn(request, response, settle);
+        return { value: { status: response.status, headers: pickHeaders(response), bytes, target } };
+      });
+      return 'failure' in answer ? answer.failure : answer.value;
+    },
+    close: http.close,
+  };
+}
+
+/** What is counted for a request whose client left. */
+const clientGone = 499;
+const nobody: ModelFailure = { kind: 'not-found', status: 404, message: 'No provider has this model.' };
+
+async function* readStream(
+  format: WireFormat,
+  request: ConversationRequest,
+  { body }: UpstreamResponse,
+  target: UpstreamTarget,
+): AsyncGenerator<StreamEvent> {
+  const reader = format.createStreamReader({ request });
+  const decoder = new TextDecoder();
+  let bytes = 0;
+  let failure: ModelFailure | undefined;
+  try {
+    for await (const chunk of body) {
+      bytes += chunk.length;
+      if (bytes > maxAnswerBytes) {
+        failure = tooLong;
+        break;
+      }
+      yield* reader.push(decoder.decode(chunk, { stream: true }));
+    }
+  } catch (error) {
+    const explained = explainLostAnswer(error, target);
+    // One that fell silent failed; one that broke off ends as far as it came.
+    if (explained.kind === 'timeout') failure = explained;
+  }
+  for (const event of reader.end()) {
+    yield failure !== undefined && event.type === 'answer-end' ? { type: 'answer-failed', failure } : event;
+  }
+}
+
+async function* readWhole(
+  format: WireFormat,
+  request: ConversationRequest,
+  response: UpstreamResponse,
+  target: UpstreamTarget,
+): AsyncGenerator<StreamEvent> {
+  const text = await readText(response, maxAnswerBytes);
+  if (text === undefined) {
+    yield { type: 'answer-failed', failure: tooLong };
+    return;
+  }
+  yield* parseWhole(format, request, text, target);
+}
+
+function parseWhole(format: WireFormat, request: ConversationRequest, text: string, { provider }: UpstreamTarget): StreamEvent[] {
+  try {
+    return eventsOfAnswer(format.readAnswer(JSON.parse(text), { request }));
+  } catch {
+    const message = `The provider "${provider}" answered, but not in the wire format ${format.name}.`;
+    return [{ type: 'answer-failed', failure: { kind: 'server-error', status: 502, message, code: 'upstream_malformed' } }];
+  }
+}
+
+const tooLong: ModelFailure = {
+  kind: 'server-error',
+  status: 502,
+  message: `The answer of the provider has more than ${maxAnswerBytes} bytes.`,
+  code: 'upstream_too_long',
+};
+
+/** Settles what was set aside when the events end, whoever ends them. */
+async function* settled(
+  events: AsyncGenerator<StreamEvent>,
+  response: UpstreamResponse,
+  settle: Posted['settle'],
+): AsyncGenerator<StreamEvent> {
+  let status = clientGone;
+  let usage: TokenUsage | undefined;
+  try {
+    for await (const event of events) {
+      if ('usage' in event) usage = event.usage;
+      if (event.type === 'answer-end') status = response.status;
+      if (event.type === 'answer-failed') status = event.failure.status;
+      yield event;
+    }
+  } finally {
+    response.destroy();
+    settle({ status, usage, isBilled: true });
+  }
+}
+
+async function* passOn(
+  { format, isStreamed }: AsIsRequest,
+  response: UpstreamResponse,
+  settle: Posted['settle'],
+): AsyncGenerator<Uint8Array> {
+  const usage = createUsageReader(format, isStreamed);
+  let status = clientGone;
+  let bytes = 0;
+  try {
+    for await (const chunk of response.body) {
+      bytes += chunk.length;
+      if (bytes > maxAnswerBytes) throw new HotcellError('model-failed', tooLong.message);
+      yield chunk;
+      usage.push(chunk);
+    }
+    status = response.status;
+  } finally {
+    response.destroy();
+    settle({ status, usage: usage.end(), isBilled: true });
+  }
+}
+
+/** Undefined when there is too much of it. */
+async function readText({ body }: UpstreamResponse, maxBytes: number): Promise<string | undefined> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += chunk.length;
+    if (bytes > maxBytes) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/** Servers like to repeat the key that they refuse. */
+async function readFailure(
+  { format, provider, keyName }: UpstreamTarget,
+  response: UpstreamResponse,
+  key: string | undefined,
+): Promise<ModelFailure> {
+  const { status } = response;
+  const text = (await readText(response, maxFailureBytes).catch(() => '')) ?? '';
+  response.destroy();
+  if (status >= 300 && status < 400) {
+    const message = `The provider "${provider}" answered with a redirect (HTTP ${status}); put the final address into its baseUrl.`;
+    return { kind: 'server-error', status: 502, message, code: 'upstream_redirect' };
+  }
+  const failure = wireFormats[format].readFailure(status, toHeaders(response.headers), text);
+  const said = key === undefined ? failure.message : failure.message.replaceAll(key, '[key]');
+  if (failure.kind !== 'unauthenticated') return { ...failure, message: said };
+  // To the client it would mean that its own key is wrong.
+  const which = keyName === undefined ? 'a request without a key' : `the key "${keyName}"`;
+  const message = `The provider "${provider}" refused ${which} of this daemon: ${said}`;
+  return { ...failure, kind: 'server-error', status: 502, message, code: 'upstream_key_refused' };
+}
+
+const passedHeaders =
+  /^(?:content-type|request-id|x-request-id|retry-after|retry-after-ms|x-ratelimit-.*|anthropic-ratelimit-.*|openai-(?:model|processing-ms|version))$/;
+
+function pickHeaders({ headers }: UpstreamResponse): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) => (passedHeaders.test(name) ? [[name, String(value)]] : [])),
+  );
+}

@@ -1,0 +1,17 @@
+import type { ModelFailure } from '../../conversation/answer.ts';
+import { HotcellError } from '../../errors/hotcell-error.ts';
+import { kindOfStatus } from '../wire/failures.ts';
+
+/** A refusal of the daemon itself, as providers fail. */
+export function failureOfError(error: unknown): ModelFailure {
+  if (!(error instanceof HotcellError)) throw error;
+  const { status, code, message, fix, facts } = error;
+  const retryAfterMs = typeof facts.retryAfterMs === 'number' ? { retryAfterMs: facts.retryAfterMs } : {};
+  return {
+    kind: kindOfStatus(status),
+    status,
+    code,
+    message: fix === undefined ? message : `${message} ${fix}`,
+    ...retryAfterMs,
+  };
+}

@@ -1,0 +1,80 @@
+import { isObject } from '../../config/json-object.ts';
+import type { TokenUsage } from '../../conversation/answer.ts';
+import type { JsonObject } from '../../conversation/conversation.ts';
+import { readMessagesUsage } from '../wire/anthropic/answer.ts';
+import { readGeminiUsage } from '../wire/gemini/answer.ts';
+import { objectIn } from '../wire/json-fields.ts';
+import { readChatUsage } from '../wire/openai-chat/answer.ts';
+import { readResponsesUsage } from '../wire/openai-responses/answer.ts';
+import type { WireFormatName } from '../wire/wire-format.ts';
+
+/** Finds what an answer cost while its bytes go by, without reading the rest of it. */
+export interface UsageReader {
+  push(chunk: Uint8Array): void;
+  end(): TokenUsage | undefined;
+}
+
+/** A line of a stream that is longer has no usage. */
+const maxLineBytes = 1024 * 1024;
+const newline = 10;
+
+const readers: Readonly<Record<WireFormatName, (usage: JsonObject) => TokenUsage>> = {
+  'openai-chat': readChatUsage,
+  'openai-responses': readResponsesUsage,
+  anthropic: readMessagesUsage,
+  gemini: readGeminiUsage,
+};
+
+/** Reads lines of streams in which the word stands, or a whole answer. */
+export function createUsageReader(format: WireFormatName, isStreamed: boolean): UsageReader {
+  const word = format === 'gemini' ? '"usageMetadata"' : '"usage"';
+  let kept: Buffer[] = [];
+  let keptBytes = 0;
+  let counted: JsonObject = {};
+
+  function readLine(line: Buffer): void {
+    if (line.includes(word)) readText(line.toString('utf8').replace(/^data:\s*/, ''));
+  }
+
+  function readText(text: string): void {
+    try {
+      const value = objectIn(JSON.parse(text));
+      const usage = value.usage ?? value.usageMetadata ?? objectIn(value.message).usage ?? objectIn(value.response).usage;
+      if (!isObject(usage)) return;
+      counted = { ...counted, ...Object.fromEntries(Object.entries(usage).filter(([, count]) => count !== null)) };
+    } catch {
+      // What is no JSON is passed on, and says nothing of its costs.
+    }
+  }
+
+  function keep(piece: Buffer): void {
+    keptBytes += piece.length;
+    if (keptBytes <= maxLineBytes || !isStreamed) kept.push(piece);
+  }
+
+  function take(): Buffer {
+    const [only] = kept;
+    const line = kept.length === 1 && only !== undefined ? only : Buffer.concat(kept);
+    kept = [];
+    keptBytes = 0;
+    return line;
+  }
+
+  return {
+    push(chunk) {
+      let rest = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+      if (!isStreamed) return keep(rest);
+      for (let at = rest.indexOf(newline); at !== -1; at = rest.indexOf(newline)) {
+        keep(rest.subarray(0, at));
+        readLine(take());
+        rest = rest.subarray(at + 1);
+      }
+      if (rest.length > 0) keep(rest);
+    },
+    end() {
+      if (isStreamed) readLine(take());
+      else readText(take().toString('utf8'));
+      return Object.keys(counted).length === 0 ? undefined : readers[format](counted);
+    },
+  };
+}
