@@ -1,0 +1,173 @@
+import { randomUUID } from 'node:crypto';
+import type { TSchema } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { HotcellError } from '../errors/hotcell-error.ts';
+import type { EventLog } from '../events/event.ts';
+import type { RepairRow, RepairTable } from '../store/repair-types.ts';
+import {
+  attemptSchema,
+  failureSchema,
+  type KeptProposal,
+  openStates,
+  proposalSchema,
+  type Repair,
+  type RepairState,
+  repairStates,
+} from './repair.ts';
+
+/** All repairs with their history; every change is on the disk when it returns. */
+export interface RepairBook {
+  open(repair: Pick<Repair, 'path' | 'plugin' | 'class' | 'failureKey' | 'failure' | 'contentHash'>): Repair;
+  /** Notes what was tried. */
+  addAttempt(id: string, attempt: Repair['attempts'][number]): Repair;
+  /** Moves a repair on; tells of it where it comes to rest. */
+  move(id: string, state: RepairState, change: RepairChange): Repair;
+  addUse(id: string, used: { readonly tokens: number; readonly cost: number }): void;
+  /** Throws `repair-unknown`. */
+  get(id: string): Repair;
+  list(query: { readonly path?: string; readonly states?: readonly RepairState[]; readonly limit: number }): Repair[];
+  /** What the repairs of a plugin used of models in the last day. */
+  usedOf(path: string): { readonly tokens: number; readonly cost: number };
+  forget(path: string): void;
+}
+
+export interface RepairChange {
+  readonly reason: string;
+  readonly author?: 'repair' | 'model';
+  readonly generation?: string;
+  readonly generationHash?: string;
+  /** The number of that generation, for those who are told. */
+  readonly generationNumber?: number;
+  readonly proposal?: KeptProposal;
+}
+
+const keptRepairs = 1000;
+const dayMs = 86_400_000;
+const maxAttemptsKept = 40;
+const states: readonly string[] = repairStates;
+const passing: readonly RepairState[] = ['running', 'publishing', 'applying'];
+
+/** Opens the book over its table. */
+export function createRepairBook(parts: {
+  readonly table: RepairTable;
+  readonly events: Pick<EventLog, 'publish'>;
+  readonly showPath: (path: string) => string;
+  readonly now: () => number;
+}): RepairBook {
+  const { table, events, now } = parts;
+
+  function get(id: string): Repair {
+    const row = table.get(id);
+    const repair = row && readRow(row);
+    if (repair === undefined) throw new HotcellError('repair-unknown', `There is no repair "${id}".`);
+    return repair;
+  }
+
+  function put(repair: Repair): Repair {
+    table.upsert(toRow(repair));
+    return repair;
+  }
+
+  const list: RepairBook['list'] = (query) => table.list(query).flatMap((row) => readRow(row) ?? []);
+  const told = (repair: Repair) => ({ repair: repair.id, path: parts.showPath(repair.path) });
+
+  return {
+    get,
+    list,
+    open(begun) {
+      const startedAtMs = now();
+      const id = `rep_${startedAtMs.toString(36)}${randomUUID().slice(-8)}`;
+      const repair = put({ ...begun, id, state: 'running', reason: 'under way', attempts: [], tokens: 0, cost: 0, startedAtMs });
+      table.prune(keptRepairs, openStates);
+      const data = { ...told(repair), class: repair.class, message: repair.failure.message };
+      events.publish('repair-start', { subject: repair.plugin, data });
+      return repair;
+    },
+    addAttempt(id, attempt) {
+      const repair = get(id);
+      const data = { ...told(repair), by: attempt.by, outcome: attempt.outcome, note: attempt.note };
+      const added = put({ ...repair, attempts: [...repair.attempts, attempt].slice(-maxAttemptsKept) });
+      events.publish('repair-update', { subject: repair.plugin, data });
+      return added;
+    },
+    move(id, state, { generationNumber, ...change }) {
+      const isPassing = passing.includes(state);
+      const { endedAtMs: _endedAtMs, ...before } = get(id);
+      const repair = put({ ...before, ...change, state, ...(isPassing ? {} : { endedAtMs: now() }) });
+      const numbered = generationNumber === undefined ? {} : { generation: generationNumber };
+      if (!isPassing)
+        events.publish('repair-end', {
+          subject: repair.plugin,
+          data: { ...told(repair), state, reason: repair.reason, ...numbered },
+        });
+      return repair;
+    },
+    addUse(id, { tokens, cost }) {
+      const repair = get(id);
+      put({ ...repair, tokens: repair.tokens + tokens, cost: repair.cost + cost });
+    },
+    usedOf(path) {
+      const since = now() - dayMs;
+      const today = list({ path, limit: keptRepairs }).filter(({ startedAtMs }) => startedAtMs > since);
+      return {
+        tokens: today.reduce((sum, { tokens }) => sum + tokens, 0),
+        cost: today.reduce((sum, { cost }) => sum + cost, 0),
+      };
+    },
+    forget: (path) => table.forget(path),
+  };
+}
+
+function toRow({ failure, attempts, proposal, author, generation, generationHash, endedAtMs, ...repair }: Repair): RepairRow {
+  return {
+    ...repair,
+    author: author ?? null,
+    generation: generation ?? null,
+    generationHash: generationHash ?? null,
+    endedAtMs: endedAtMs ?? null,
+    failureJson: JSON.stringify(failure),
+    attemptsJson: JSON.stringify(attempts),
+    proposalJson: proposal === undefined ? null : JSON.stringify(proposal),
+  };
+}
+
+const readFailure = createReader(failureSchema);
+const readAttempt = createReader(attemptSchema);
+const readProposal = createReader(proposalSchema);
+
+/** Undefined for a row that is damaged or was written on other terms: it is history, nothing depends on it. */
+function readRow({ failureJson, attemptsJson, proposalJson, ...row }: RepairRow): Repair | undefined {
+  const { author, generation, generationHash, endedAtMs, state, ...rest } = row;
+  const failure = readFailure(parseJson(failureJson));
+  if (failure === undefined || !isState(state)) return undefined;
+  const attempts: unknown = parseJson(attemptsJson);
+  const proposal = proposalJson === null ? undefined : readProposal(parseJson(proposalJson));
+  return {
+    ...rest,
+    state,
+    failure,
+    attempts: Array.isArray(attempts) ? attempts.flatMap((attempt) => readAttempt(attempt) ?? []) : [],
+    ...(author === 'repair' || author === 'model' ? { author } : {}),
+    ...(generation === null ? {} : { generation }),
+    ...(generationHash === null ? {} : { generationHash }),
+    ...(proposal === undefined ? {} : { proposal }),
+    ...(endedAtMs === null ? {} : { endedAtMs }),
+  };
+}
+
+function createReader<Schema extends TSchema>(schema: Schema) {
+  const compiled = Compile(schema);
+  return (value: unknown) => (compiled.Check(value) ? value : undefined);
+}
+
+function isState(state: string): state is RepairState {
+  return states.includes(state);
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

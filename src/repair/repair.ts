@@ -1,0 +1,90 @@
+import Type, { type Static } from 'typebox';
+
+/** Where a repair stands. */
+export const repairStates = [
+  'running',
+  'publishing',
+  'proposed',
+  'published',
+  'applying',
+  'applied',
+  'given-up',
+  'rejected',
+  'rolled-back',
+  'superseded',
+  'interrupted',
+  'expired',
+] as const;
+
+/**
+ * `publishing` and `applying` are there for the moment of the deed, and for the next start when the daemon ends in it. `proposed`
+ * waits for a person, `published` serves while the file is as it was, `superseded` was overtaken by a save.
+ */
+export type RepairState = (typeof repairStates)[number];
+
+/** States of which something is still to come. */
+export const openStates: readonly RepairState[] = ['running', 'publishing', 'proposed', 'published', 'applying'];
+
+const text = Type.String();
+const checkSchema = Type.Object({ name: text, outcome: text, detail: text });
+
+/** Something that was tried; texts are bounded. */
+export const attemptSchema = Type.Object({
+  by: text,
+  author: Type.Enum(['repair', 'model']),
+  note: text,
+  outcome: text,
+  checks: Type.Array(checkSchema),
+  diff: text,
+});
+
+/** A change that may be put into the files; `before` is null for a file that is not there yet. */
+export const proposalSchema = Type.Object({
+  by: text,
+  author: Type.Enum(['repair', 'model']),
+  sureness: Type.Enum(['sure', 'maybe']),
+  note: text,
+  diff: text,
+  /** What a person decides with it: permissions, hosts, imports that the plugin did not have. */
+  asks: Type.Array(text),
+  files: Type.Array(Type.Object({ path: text, before: Type.Union([text, Type.Null()]), after: text })),
+});
+
+export const failureSchema = Type.Object({
+  code: text,
+  message: text,
+  file: Type.Optional(text),
+  line: Type.Optional(Type.Integer()),
+  fix: text,
+  executionId: Type.Optional(text),
+});
+
+export type Attempt = Static<typeof attemptSchema>;
+export type KeptProposal = Static<typeof proposalSchema>;
+
+/** One repair: what failed, what was tried, what became of it. */
+export interface Repair {
+  readonly id: string;
+  /** The identity of the plugin. */
+  readonly path: string;
+  readonly plugin: string;
+  /** The class of the failure; `creation` for a plugin that is new. */
+  readonly class: string;
+  readonly failureKey: string;
+  readonly failure: Static<typeof failureSchema>;
+  /** Of the content in which the failure was diagnosed. */
+  readonly contentHash: string;
+  readonly state: RepairState;
+  /** Why it stands there, and what a person can do, as a sentence. */
+  readonly reason: string;
+  readonly author?: 'repair' | 'model';
+  /** The generation that it published, and the hash of its content. */
+  readonly generation?: string;
+  readonly generationHash?: string;
+  readonly attempts: readonly Attempt[];
+  readonly proposal?: KeptProposal;
+  readonly tokens: number;
+  readonly cost: number;
+  readonly startedAtMs: number;
+  readonly endedAtMs?: number;
+}
