@@ -15,12 +15,12 @@ export interface TriedFacts {
 }
 
 /** What becomes of a proposal: it serves, waits for a person, or is put aside. */
-export type NextStep = 'publish' | 'propose' | 'put-aside';
+export type ProposalFate = 'publish' | 'propose' | 'put-aside';
 
 const ranks: Readonly<Record<RepairMode, number>> = { off: 0, propose: 1, auto: 2 };
 
 /** What becomes of a proposal that was tried: the most careful of all that is said about it. Pure. */
-export function decideNext({ verdict, sureness, author, asks, mode, settings }: TriedFacts): NextStep {
+export function decideNext({ verdict, sureness, author, asks, mode, settings }: TriedFacts): ProposalFate {
   if (verdict === 'worse' || verdict === 'not-mended') return 'put-aside';
   const modes = [mode, ...(author === 'model' ? [settings.byModel] : []), ...(sureness === 'maybe' ? [settings.maybe] : [])];
   const most = Math.min(...modes.map((each) => ranks[each]));

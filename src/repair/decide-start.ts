@@ -4,7 +4,6 @@ import type { Repair } from './repair.ts';
 
 /** What keeps a repair from starting, by the name under which it is counted. */
 export const repairBrakes = [
-  'permission',
   'off',
   'mended',
   'proposed',
@@ -47,8 +46,6 @@ export const maxWaitingRepairs = 64;
 /** Whether a failure starts a repair. Pure. */
 export function decideStart(facts: StartFacts): StartDecision {
   const { settings, history, contentHash, failureKey, isForPerson, name } = facts;
-  if (facts.class === 'permission-missing')
-    return no('permission', `A permission is asked for, never repaired: hotcell grant ${name} PERMISSION.`);
   const configured = modeOf(facts.class, settings);
   if (configured === 'off' && !isForPerson)
     return no('off', `repair.mode.${facts.class} is off; start one by hand: hotcell repair start ${name}.`);
@@ -119,7 +116,7 @@ function backOff(firstMs: number, row: number): number {
 }
 
 /** What the config says of a class. */
-export function modeOf(failureClass: Exclude<FailureClass, 'permission-missing'>, { mode }: RepairSettings): RepairMode {
+export function modeOf(failureClass: FailureClass, { mode }: RepairSettings): RepairMode {
   return mode[failureClass] ?? defaultRepairModes[failureClass];
 }
 

@@ -26,8 +26,8 @@ export interface RepairBook {
   /** Throws `repair-unknown`. */
   get(id: string): Repair;
   list(query: { readonly path?: string; readonly states?: readonly RepairState[]; readonly limit: number }): Repair[];
-  /** What the repairs of a plugin used of models in the last day. */
-  usedOf(path: string): { readonly tokens: number; readonly cost: number };
+  /** What the repairs of a plugin, or of all, used of models in the last day. */
+  usedOf(path: string | undefined): { readonly tokens: number; readonly cost: number };
   forget(path: string): void;
 }
 
@@ -108,7 +108,9 @@ export function createRepairBook(parts: {
     },
     usedOf(path) {
       const since = now() - dayMs;
-      const today = list({ path, limit: keptRepairs }).filter(({ startedAtMs }) => startedAtMs > since);
+      const today = list({ ...(path === undefined ? {} : { path }), limit: keptRepairs }).filter(
+        ({ startedAtMs }) => startedAtMs > since,
+      );
       return {
         tokens: today.reduce((sum, { tokens }) => sum + tokens, 0),
         cost: today.reduce((sum, { cost }) => sum + cost, 0),

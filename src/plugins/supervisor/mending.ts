@@ -1,11 +1,13 @@
+import { hash } from 'node:crypto';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { readInput } from '../compile/read-input.ts';
 import { displayPath } from '../discovery/plugin-roots.ts';
 import type { PluginSource } from '../discovery/plugin-source.ts';
 import type { GenerationArchive } from '../generations/archive.ts';
-import type { Generation } from '../generations/generation.ts';
+import type { BuildInput, Generation } from '../generations/generation.ts';
 import type { Diagnostic, PluginState } from '../plugin-types.ts';
 import type { ReloadResult } from '../supervisor-types.ts';
+import { isOwnFile } from '../watch/compare-inputs.ts';
 import { startSeen } from '../watch/seen.ts';
 import { readBuildInput } from '../watch/signature.ts';
 import type { BuildOutcome } from './build/builder-types.ts';
@@ -13,7 +15,7 @@ import { replaceText } from './entry-text.ts';
 import type { LookQueue } from './look-queue.ts';
 import { describeWriting } from './pin.ts';
 import { nameOfPlugin } from './plugin-record.ts';
-import type { Publisher } from './publisher.ts';
+import { type Publisher, shownPath } from './publisher.ts';
 import type { Reconciler } from './reconciler.ts';
 import type { WrittenFiles } from './written-files.ts';
 
@@ -23,7 +25,11 @@ export interface PluginStanding {
   readonly path: string;
   readonly source: PluginSource;
   readonly state: PluginState;
+  /** As people read the path. */
+  readonly shownPath: string;
   readonly diagnostic: Diagnostic | undefined;
+  /** Of the files of its own as they lay there when they were judged; empty before. */
+  readonly contentHash: string;
   /** The generation that serves. */
   readonly live: Generation | undefined;
   /** It serves in place of what lies in the folder. */
@@ -50,6 +56,10 @@ export type ProposedOutcome =
 export interface PluginMending {
   /** By path; undefined when it is not there. */
   find(path: string): PluginStanding | undefined;
+  /** All that are there. */
+  paths(): string[];
+  /** Whether a file holds exactly this text. */
+  holds(file: string, text: string): boolean;
   publish(path: string, proposed: ProposedBuild): Promise<ProposedOutcome>;
   /**
    * Takes a generation out of service again: the one before it serves, if there is one, and the folder is judged anew. Answers false,
@@ -113,12 +123,16 @@ export function createMending(parts: {
           path,
           source: record.source,
           state: record.lifecycle.state,
+          shownPath: shownPath(record),
           diagnostic: record.diagnostic,
+          contentHash: hashOwnFiles(record.seen?.inputs ?? []),
           live: record.live?.generation,
           isPinned: record.pinnedAwayFrom !== undefined,
         }
       );
     },
+    paths: () => [...queues.keys()],
+    holds: isOnDisk,
     async publish(path, proposed) {
       const queue = queues.get(path);
       return queue === undefined ? { kind: 'changed' } : queue.run(() => publishNow(queue, proposed));
@@ -167,6 +181,12 @@ export function createMending(parts: {
       return author === 'repair' || author === 'model';
     },
   };
+}
+
+/** Tells contents of a plugin apart, whether they build or not. */
+function hashOwnFiles(inputs: readonly BuildInput[]): string {
+  const lines = inputs.filter(isOwnFile).map(({ path, sha256 }) => `${path}\0${sha256}`);
+  return lines.length === 0 ? '' : hash('sha256', lines.sort().join('\n'), 'hex');
 }
 
 function isOnDisk(path: string, text: string): boolean {

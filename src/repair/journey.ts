@@ -1,0 +1,197 @@
+import type { RepairMode, RepairSettings } from '../config/settings/repair-settings.ts';
+import type { Generation } from '../plugins/generations/generation.ts';
+import type { PluginMending, PluginStanding } from '../plugins/supervisor/mending.ts';
+import { decideModelRoom } from './decide-next.ts';
+import type { Diagnosis } from './diagnosis/diagnosis.ts';
+import type { Failure } from './failures/failure.ts';
+import type { Fixer } from './fixers/fixer.ts';
+import type { ProposeByModel } from './model/propose-by-model.ts';
+import type { Repair } from './repair.ts';
+import type { RepairBook } from './repair-book.ts';
+import type { Candidate, TryProposal } from './trial/trial.ts';
+import { createTrials, type Trials, type Tried } from './trials.ts';
+
+/** What is asked of a diagnosis; `texts` take the place of files on the disk. */
+export interface DiagnosisRequest {
+  readonly failure: Failure;
+  readonly standing: PluginStanding;
+  readonly texts?: ReadonlyMap<string, string>;
+  readonly earlier: readonly Repair[];
+  readonly signal: AbortSignal;
+}
+
+/** What a repair works with. */
+export interface JourneyParts {
+  readonly settings: RepairSettings;
+  readonly book: RepairBook;
+  readonly mending: PluginMending;
+  readonly diagnose: (request: DiagnosisRequest) => Promise<Diagnosis>;
+  readonly fixers: readonly Fixer[];
+  readonly tryProposal: TryProposal;
+  /** Absent where no model may be asked. */
+  readonly proposeByModel: ProposeByModel | undefined;
+}
+
+/** One failure that is to be mended. */
+export interface MendRequest {
+  readonly failure: Failure;
+  readonly standing: PluginStanding;
+  /** By which a proposal is measured: what serves, or served last. */
+  readonly diagnosed: Generation | undefined;
+  readonly mode: RepairMode;
+  readonly signal: AbortSignal;
+}
+
+/** Errors that fixers take out one after the other. */
+const maxSteps = 8;
+
+/** A repair from its diagnosis to its end: fixers, then the model, each proposal tried; then published, proposed or given up. */
+export async function mend(parts: JourneyParts, repair: Repair, request: MendRequest): Promise<Repair> {
+  const { failure, standing, signal } = request;
+  const earlier = parts.book.list({ path: repair.path, limit: 20 }).filter(({ id }) => id !== repair.id);
+  const diagnosis = await parts.diagnose({ failure, standing, earlier, signal });
+  const trials = createTrials(parts, repair, { ...request, sources: diagnosis.sources });
+  await tryFixers(parts, request, diagnosis, trials, earlier);
+  const reason = trials.best() === undefined ? await askModel(parts, repair, diagnosis, trials, signal) : undefined;
+  const best = trials.best();
+  trials.releaseAllBut(best);
+  if (best === undefined) return parts.book.move(repair.id, 'given-up', { reason: describeGivingUp(standing, trials, reason) });
+  if (best.step === 'publish' && best.report.candidate !== undefined)
+    return publish(parts, repair, standing, diagnosis, best, best.report.candidate);
+  best.report.candidate?.release();
+  return parts.book.move(repair.id, 'proposed', {
+    reason: `${describeAsks(best)} See it: hotcell repair show ${repair.id}; then: hotcell repair apply ${repair.id}.`,
+    author: best.proposal.author,
+    proposal: best.proposal,
+  });
+}
+
+/** Applies fixers one at a time: what mends ends it, what takes an error out is kept for the next step, the rest is put aside. */
+async function tryFixers(
+  parts: JourneyParts,
+  { failure, standing, signal }: MendRequest,
+  first: Diagnosis,
+  trials: Trials,
+  earlier: readonly Repair[],
+): Promise<void> {
+  let texts: ReadonlyMap<string, string> = new Map();
+  let diagnosis = first;
+  let isSure = true;
+  for (let step = 0; step < maxSteps; step++) {
+    const next = await takeStep();
+    if (next === undefined) return;
+    ({ texts, diagnosis, isSure } = next);
+  }
+
+  async function takeStep() {
+    for (const fixer of parts.fixers) {
+      for (const proposal of await fixer.propose(diagnosis)) {
+        if (trials.isOver()) return undefined;
+        const files = new Map([...texts, ...proposal.files]);
+        const sureness = isSure ? proposal.sureness : 'maybe';
+        const tried = await trials.run({ ...proposal, files, sureness }, 'repair');
+        if (tried === undefined) continue;
+        if (tried.step !== 'put-aside') return undefined;
+        const remaining = tried.report.verdict === 'not-mended' ? tried.report.remaining : undefined;
+        if (remaining === undefined) continue;
+        const after = await parts.diagnose({ failure: remaining, standing, texts: files, earlier, signal });
+        if (isBetter(after, diagnosis, failure)) return { texts: files, diagnosis: after, isSure: sureness === 'sure' };
+      }
+    }
+    return undefined;
+  }
+}
+
+/** One error less, or another one behind it: never the same again. */
+function isBetter(after: Diagnosis, before: Diagnosis, first: Failure): boolean {
+  if (after.failure.key === first.key && after.typeErrors.length >= before.typeErrors.length) return false;
+  return (
+    after.typeErrors.length < before.typeErrors.length ||
+    (after.failure.key !== before.failure.key && after.typeErrors.length === before.typeErrors.length)
+  );
+}
+
+/** Why no model was asked, or did not help. */
+async function askModel(
+  parts: JourneyParts,
+  repair: Repair,
+  diagnosis: Diagnosis,
+  trials: Trials,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const { settings, book, proposeByModel } = parts;
+  if (proposeByModel === undefined || settings.byModel === 'off') return undefined;
+  const room = decideModelRoom(book.usedOf(repair.path), settings);
+  if (room === undefined)
+    return 'The tokens or the money of the plugin for today are used up (repair.tokensPerDay, repair.costPerDay).';
+  return proposeByModel({
+    diagnosis,
+    room,
+    signal,
+    onUse: (used) => book.addUse(repair.id, used),
+    tryPatch: (proposal) => trials.run(proposal, 'model'),
+    isOver: trials.isOver,
+  });
+}
+
+/** Publishes what was tried, and writes it where the daemon may. */
+async function publish(
+  { book, mending, settings }: JourneyParts,
+  repair: Repair,
+  { path }: PluginStanding,
+  { sources }: Diagnosis,
+  { proposal }: Tried,
+  candidate: Candidate,
+): Promise<Repair> {
+  const { author } = proposal;
+  const { build } = candidate;
+  const mayWrite = settings.write || mending.isOwnWork(path);
+  book.move(repair.id, 'publishing', { reason: 'is being published', author, proposal, generationHash: build.contentHash });
+  const reason = `mended by ${proposal.by} (${repair.id})`;
+  const outcome = await mending.publish(path, { build, author, diagnosed: sources, contentHash: repair.contentHash, reason });
+  if (outcome.kind === 'changed' || outcome.kind === 'refused') {
+    candidate.release();
+    const why = outcome.kind === 'changed' ? 'The file was saved meanwhile, and the save counts.' : outcome.reason;
+    return book.move(repair.id, outcome.kind === 'changed' ? 'superseded' : 'given-up', { reason: why });
+  }
+  const { id, number } = outcome.generation;
+  const then = `Write it into the file: hotcell repair apply ${repair.id}; take it back: hotcell repair rollback ${repair.id}.`;
+  const serves =
+    outcome.kind === 'published'
+      ? `Generation ${number} serves until the file is saved.`
+      : `Generation ${number} serves once it is granted what it asks for: hotcell why ${repair.plugin}.`;
+  const published = book.move(repair.id, 'published', { reason: `${serves} ${then}`, generation: id, generationNumber: number });
+  return mayWrite ? writeRepair({ book, mending }, published, author) : published;
+}
+
+/** Writes what a repair proposes or published into the files of its plugin. Throws `conflict` when they are other ones now. */
+export async function writeRepair(
+  { book, mending }: Pick<JourneyParts, 'book' | 'mending'>,
+  repair: Repair,
+  by: string,
+): Promise<Repair> {
+  const files = repair.proposal?.files ?? [];
+  const after = new Map(files.map(({ path, after: text }) => [path, text]));
+  const before = new Map(files.flatMap(({ path, before: text }) => (text === null ? [] : [[path, text] as const])));
+  book.move(repair.id, 'applying', { reason: 'is being written' });
+  try {
+    const { ok, diagnostic } = await mending.write(repair.path, after, before, by);
+    const reason = ok ? 'It lies in the file.' : `It lies in the file, which does not load even so: ${diagnostic?.message ?? ''}`;
+    return book.move(repair.id, 'applied', { reason: `${reason} Take it back: hotcell repair rollback ${repair.id}.` });
+  } catch (error) {
+    book.move(repair.id, repair.state, { reason: repair.reason });
+    throw error;
+  }
+}
+
+function describeAsks({ proposal: { note, asks } }: Tried): string {
+  return asks.length === 0
+    ? `${note} A person decides about it.`
+    : `${note} It would need more than the plugin had: ${asks.join('; ')}.`;
+}
+
+function describeGivingUp({ name }: PluginStanding, trials: Trials, reason: string | undefined): string {
+  const tried =
+    trials.count() === 0 ? 'Nothing is known that would mend it.' : `None of ${trials.count()} changes that were tried mends it.`;
+  return `${tried}${reason === undefined ? '' : ` ${reason}`} Mend the file: hotcell why ${name}.`;
+}

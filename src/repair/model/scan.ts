@@ -1,0 +1,82 @@
+/** What a text reaches for, or reads like, by the words under which a person is told of it. */
+const reaches: readonly (readonly [what: string, pattern: RegExp])[] = [
+  ['the host', /\b(?:https?|wss?):\/\/([^\s/'"`?#\\${}]+)/gi],
+  // A name alone in a text, of which an address may be made.
+  ['the host', /['"`]([a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z]{2,24}(?::\d+)?)['"`]/gi],
+  ['the address', /\b(\d{1,3}(?:\.\d{1,3}){3})\b/g],
+  ['the import', /\b(?:from|import|require)\s*\(?\s*['"`]([^'"`\n]+)['"`]/g],
+  ['an import of what is put together at run time', /\b(?:import|require)\s*\(\s*(?!['"])/g],
+  ['the tool', /\btools\s*(?:\?\.|\.)\s*call\s*\(\s*['"`]([^'"`\n]+)['"`]/g],
+  ['a tool that is chosen at run time', /\btools\s*(?:\?\.|\.)\s*call\s*\(\s*(?!['"])/g],
+  ['the capability', /\bcontext\s*(?:\?\.|\.)\s*(fetch|files|env|llm|run|tools|agent|browser|confirm|ask)\b/g],
+  ['the capability', /\b(fetch|WebSocket|XMLHttpRequest|process|Deno|Bun)\b(?!\s*:)/g],
+  ['code that is made at run time', /\b(?:eval|Function)\s*\(|\bconstructor\b|\bfromCharCode\b|\batob\s*\(|\bWebAssembly\b/g],
+  ['letters that are written as numbers', /\\x[0-9a-f]{2}|\\u\{?[0-9a-f]{2,6}/gi],
+  [
+    'the setting',
+    /^\s*['"]?(permissions|isolation|engine|limits|timeoutMs|isDangerous|isElevated|isSideEffect|mode|retries|idempotent)['"]?\s*:/gm,
+  ],
+];
+
+/** Words of code that a patch takes out where it does away with what fails instead of mending it. */
+const branches: readonly (readonly [word: string, pattern: RegExp])[] = [
+  'if',
+  'throw',
+  'case',
+  'return',
+  'await',
+  'for',
+  'while',
+].map((word) => [word, new RegExp(`\\b${word}\\b`, 'g')] as const);
+
+/** Parts of a plugin that say whether it works: a patch that changes them judges itself. */
+const checks = ['examples', 'healthcheck'] as const;
+
+/**
+ * What a person has to look at before a text of a model takes the place of another: what it reaches for that the old one did not, what
+ * it takes out, and changes of its own checks. It says too much rather than too little.
+ */
+export function listAsks(before: ReadonlyMap<string, string>, after: ReadonlyMap<string, string>): string[] {
+  const old = [...before.values()].join('\n');
+  const now = [...new Map([...before, ...after]).values()].join('\n');
+  const known = new Set(listReaches(old));
+  const taken = branches.flatMap(([word, pattern]) => (count(now, pattern) < count(old, pattern) ? [word] : []));
+  return [
+    ...listReaches(now).filter((reach) => !known.has(reach)),
+    ...(taken.length === 0 ? [] : [`it takes out code: ${taken.join(', ')}`]),
+    ...checks.filter((name) => blockOf(old, name) !== blockOf(now, name)).map((name) => `it changes its own ${name}`),
+  ].slice(0, 40);
+}
+
+/** What a text reaches for: of a plugin that is new, all of it is to be looked at. */
+export function listReaches(text: string): string[] {
+  const code = withoutComments(text);
+  const found = reaches.flatMap(([what, pattern]) =>
+    [...code.matchAll(pattern)].map(([, name]) => (name === undefined ? what : `${what} ${name.slice(0, 200)}`)),
+  );
+  return [...new Set(found)].sort();
+}
+
+function count(text: string, pattern: RegExp): number {
+  // A mark of a comment in a text makes it less, which is told rather than overlooked.
+  return [...text.replace(/\/\*[\s\S]*?\*\/|(?<!:)\/\/.*$/gm, '').matchAll(pattern)].length;
+}
+
+/** Comments at the beginning of a line only: a mark of a comment inside a text would hide what follows it. */
+function withoutComments(text: string): string {
+  return text.replace(/^\s*\/\/.*$/gm, '');
+}
+
+/** The text of a property up to its last closing bracket; what is in between counts, white space does not. */
+function blockOf(text: string, name: string): string {
+  const at = text.search(new RegExp(`\\b${name}\\b\\s*[:(]`));
+  if (at < 0) return '';
+  let depth = 0;
+  for (let index = at; index < text.length; index++) {
+    const letter = text[index] ?? '';
+    if ('([{'.includes(letter)) depth += 1;
+    if (')]}'.includes(letter)) depth -= 1;
+    if (depth < 0 || (depth === 0 && letter === ',')) return text.slice(at, index).replace(/\s+/g, '');
+  }
+  return text.slice(at).replace(/\s+/g, '');
+}

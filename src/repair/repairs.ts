@@ -1,0 +1,345 @@
+import type { RepairSettings } from '../config/settings/repair-settings.ts';
+import { HotcellError } from '../errors/hotcell-error.ts';
+import type { EventLog } from '../events/event.ts';
+import type { Generation } from '../plugins/generations/generation.ts';
+import type { PluginMending, PluginStanding } from '../plugins/supervisor/mending.ts';
+import type { PluginSupervisor } from '../plugins/supervisor-types.ts';
+import { createSlots } from '../queues/slots.ts';
+import { decideStart, type RepairBrake, repairBrakes } from './decide-start.ts';
+import type { Failure, Judged } from './failures/failure.ts';
+import { judgeDiagnostic } from './failures/judge.ts';
+import { type JourneyParts, mend, writeRepair } from './journey.ts';
+import { openStates, type Repair, type RepairState } from './repair.ts';
+import type { RepairBook } from './repair-book.ts';
+
+/** Repairs at work, and those that wait for their turn. */
+export interface RepairFacts {
+  readonly running: number;
+  readonly waiting: number;
+  readonly proposed: number;
+  /** How often each brake kept a repair from starting. */
+  readonly refused: Readonly<Record<RepairBrake, number>>;
+  readonly tokens: number;
+  readonly cost: number;
+}
+
+/** What is to be told of a plugin. */
+export interface RepairNote {
+  /** The last one, while it says something of what is there. */
+  readonly repair?: Repair;
+  /** Why none started for the last failure, and what helps. */
+  readonly refusal?: string;
+}
+
+/** The repairs of the daemon. */
+export interface Repairs {
+  /** Brings what a killed daemon left to an end, and listens from now on. */
+  start(): void;
+  list(query: { readonly plugin?: string; readonly state?: RepairState; readonly limit: number }): Repair[];
+  get(id: string): Repair;
+  /** Repairs a plugin because somebody asked; resolves when it is over. Throws `conflict` with the reason when there is nothing to do. */
+  begin(name: string, isForPerson: boolean): Promise<Repair>;
+  /** A failure that was seen elsewhere: in a call, or a health check. */
+  consider(failure: Failure): void;
+  /** Writes it into the files; the work of `by` from then on. Throws `conflict` for files that were changed since. */
+  apply(id: string, by: string): Promise<Repair>;
+  reject(id: string, reason: string | undefined): Repair;
+  /** Takes it back: out of service, and out of the files while nobody changed them since. Throws `conflict` when somebody did. */
+  rollback(id: string, by: string): Promise<Repair>;
+  noteOf(path: string): RepairNote;
+  facts(): RepairFacts;
+  /** Resolves when nothing is under way. */
+  idle(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface RepairsParts extends Omit<JourneyParts, 'settings'> {
+  /** Read anew each time. */
+  readonly settings: () => RepairSettings;
+  readonly plugins: Pick<PluginSupervisor, 'pathOf' | 'findGeneration'>;
+  readonly mending: PluginMending;
+  readonly book: RepairBook;
+  readonly events: Pick<EventLog, 'subscribe'>;
+  /** The generation that served last, of a plugin where none does. */
+  readonly lastGood: (path: string) => Generation | undefined;
+  readonly now: () => number;
+  readonly onFault: (error: unknown) => void;
+}
+
+const maxRunning = 2;
+const historyRows = 50;
+const maxNotes = 1000;
+
+/** Creates the repairs; nothing happens before `start`. */
+export function createRepairs(parts: RepairsParts): Repairs {
+  const { book, mending, plugins, now, onFault } = parts;
+  const closing = new AbortController();
+  const slots = createSlots(maxRunning);
+  const runningByPath = new Map<string, Promise<Repair | undefined>>();
+  const refusalByPath = new Map<string, string>();
+  const refused = Object.fromEntries(repairBrakes.map((brake) => [brake, 0])) as Record<RepairBrake, number>;
+  const stops: Array<() => void> = [];
+
+  function note(path: string, refusal: string): void {
+    refusalByPath.delete(path);
+    refusalByPath.set(path, refusal);
+    const [oldest] = refusalByPath.keys();
+    if (refusalByPath.size > maxNotes && oldest !== undefined) refusalByPath.delete(oldest);
+  }
+
+  /** One repair of a plugin at a time; undefined when it does not start, which is noted. */
+  function take(failure: Failure, isForPerson: boolean): Promise<Repair | undefined> {
+    const running = runningByPath.get(failure.path);
+    if (running !== undefined) return running;
+    const standing = mending.find(failure.path);
+    if (standing === undefined || closing.signal.aborted) return Promise.resolve(undefined);
+    const decision = decideStart({
+      settings: parts.settings(),
+      class: failure.class,
+      failureKey: failure.key,
+      contentHash: standing.contentHash,
+      history: book.list({ path: failure.path, limit: historyRows }),
+      liveGeneration: standing.live?.id,
+      openProposals: countProposals(),
+      waitingRepairs: slots.waiting(),
+      isForPerson,
+      name: standing.name,
+      nowMs: now(),
+    });
+    if (!decision.starts) {
+      refused[decision.brake] += 1;
+      note(failure.path, decision.reason);
+      return Promise.resolve(undefined);
+    }
+    refusalByPath.delete(failure.path);
+    const work = slots.run(() => repairOne(failure, standing, decision.mode)).finally(() => runningByPath.delete(failure.path));
+    runningByPath.set(failure.path, work);
+    return work;
+  }
+
+  async function repairOne(
+    failure: Failure,
+    standing: PluginStanding,
+    mode: 'auto' | 'propose' | 'off',
+  ): Promise<Repair | undefined> {
+    // It waited for its turn: who saved meanwhile has another failure, or none.
+    if (closing.signal.aborted || mending.find(failure.path)?.contentHash !== standing.contentHash) return undefined;
+    const { path, key, code, message, file, line, fix, executionId } = failure;
+    supersede(path, standing.contentHash);
+    const repair = book.open({
+      path,
+      plugin: standing.name,
+      class: failure.class,
+      failureKey: key,
+      contentHash: standing.contentHash,
+      failure: {
+        code,
+        message: message.slice(0, 4000),
+        fix,
+        ...(file === undefined ? {} : { file }),
+        ...(line === undefined ? {} : { line }),
+        ...(executionId === undefined ? {} : { executionId }),
+      },
+    });
+    try {
+      const diagnosed = standing.live ?? parts.lastGood(path);
+      const journey = { ...parts, settings: parts.settings() };
+      return await mend(journey, repair, { failure, standing, diagnosed, mode, signal: closing.signal });
+    } catch (error) {
+      const isOver = closing.signal.aborted;
+      if (!isOver) onFault(error);
+      const { state } = book.get(repair.id);
+      if (state === 'published' || state === 'applied') return book.get(repair.id);
+      const reason = isOver
+        ? 'The daemon was stopped.'
+        : `A fault of the daemon: ${error instanceof Error ? error.message : String(error)}`;
+      return book.move(repair.id, 'interrupted', { reason });
+    }
+  }
+
+  /** What was proposed for, or serves in place of, content that is not there any more. */
+  function supersede(path: string, contentHash: string): void {
+    for (const repair of book.list({ path, states: ['proposed', 'published'], limit: historyRows })) {
+      if (repair.contentHash === contentHash || repair.class === 'creation') continue;
+      book.move(repair.id, 'superseded', { reason: 'The file was saved since, and the save counts.' });
+    }
+  }
+
+  function expire(): void {
+    const oldestMs = now() - parts.settings().proposalMs;
+    for (const repair of book.list({ states: ['proposed'], limit: 10_000 })) {
+      if (repair.startedAtMs < oldestMs)
+        book.move(repair.id, 'expired', { reason: 'Nobody decided about it in time (repair.proposalMs).' });
+    }
+  }
+
+  function countProposals(): number {
+    expire();
+    return book.list({ states: ['proposed'], limit: 10_000 }).length;
+  }
+
+  function judge(path: string): Judged | undefined {
+    const diagnostic = mending.find(path)?.diagnostic;
+    return diagnostic && judgeDiagnostic(path, diagnostic);
+  }
+
+  /** In a turn of its own: whoever tells of a failure does not wait. */
+  function later(task: () => void): void {
+    setImmediate(() => {
+      try {
+        if (!closing.signal.aborted) task();
+      } catch (error) {
+        onFault(error);
+      }
+    });
+  }
+
+  function onDiagnostic(shownPath: string): void {
+    const path = findPath(shownPath);
+    const judged = path === undefined ? undefined : judge(path);
+    if (path === undefined || judged === undefined) return;
+    supersede(path, mending.find(path)?.contentHash ?? '');
+    if ('nobody' in judged) note(path, `No repair starts. ${judged.nobody.reason}`);
+    else take(judged.failure, false).catch(onFault);
+  }
+
+  function findPath(name: string): string | undefined {
+    try {
+      return plugins.pathOf(name);
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** A killed daemon may have left a repair in the middle: what is on the disk says how far it came. */
+  function recover(): void {
+    for (const repair of book.list({ states: openStates, limit: 10_000 })) {
+      const { path, proposal, generationHash } = repair;
+      const live = mending.find(path)?.live;
+      const serves = live !== undefined && live.contentHash === generationHash && live.author === repair.author;
+      if (repair.state === 'running') book.move(repair.id, 'interrupted', { reason: 'The daemon ended in the middle of it.' });
+      else if (repair.state === 'applying') {
+        const isWritten = proposal?.files.every(({ path: file, after }) => mending.holds(file, after)) === true;
+        const back = serves ? 'published' : 'proposed';
+        book.move(repair.id, isWritten ? 'applied' : back, {
+          reason: isWritten ? 'It lies in the file.' : 'The daemon ended before it was written.',
+        });
+      } else if (repair.state === 'publishing' || repair.state === 'published') {
+        if (serves)
+          book.move(repair.id, 'published', {
+            reason: `Generation ${live.number} serves until the file is saved.`,
+            generation: live.id,
+          });
+        else
+          book.move(repair.id, 'interrupted', {
+            reason: 'The daemon ended before its generation was kept, or the file was saved since.',
+          });
+      }
+    }
+    expire();
+  }
+
+  function requireOpen(repair: Repair, states: readonly RepairState[], what: string): void {
+    if (states.includes(repair.state)) return;
+    throw new HotcellError('conflict', `Repair ${repair.id} is ${repair.state}, so it cannot be ${what}. ${repair.reason}`, {
+      fix: 'See where the repairs stand: hotcell repair list.',
+    });
+  }
+
+  return {
+    start() {
+      recover();
+      stops.push(
+        parts.events.subscribe({ types: ['plugin-diagnostic', 'plugin-change', 'plugin-removed'] }, (event) => {
+          if (event.type === 'plugin-diagnostic') later(() => onDiagnostic(event.data.path));
+          else if (event.type === 'plugin-change' && event.data.state === 'ready') later(() => settleAfterSave(event.data.path));
+        }),
+      );
+      // What failed at the start was told before anybody listened.
+      for (const path of mending.paths()) later(() => onDiagnostic(path));
+    },
+    list({ plugin, state, limit }) {
+      expire();
+      const path = plugin === undefined ? undefined : plugins.pathOf(plugin);
+      return book.list({ limit, ...(path === undefined ? {} : { path }), ...(state === undefined ? {} : { states: [state] }) });
+    },
+    get: book.get,
+    async begin(name, isForPerson) {
+      const path = plugins.pathOf(name);
+      const judged = judge(path);
+      if (judged === undefined)
+        throw new HotcellError('conflict', `Nothing is wrong with the plugin "${name}", so there is nothing to repair.`);
+      if ('nobody' in judged) throw new HotcellError('conflict', `A repair would not help "${name}". ${judged.nobody.reason}`);
+      const repair = await take(judged.failure, isForPerson);
+      if (repair !== undefined) return repair;
+      throw new HotcellError('conflict', refusalByPath.get(path) ?? `The plugin "${name}" was saved meanwhile; look again.`);
+    },
+    consider: (failure) => later(() => take(failure, false).catch(onFault)),
+    async apply(id, by) {
+      const repair = book.get(id);
+      requireOpen(repair, ['proposed', 'published'], 'applied');
+      return writeRepair(parts, repair, by);
+    },
+    reject(id, reason) {
+      requireOpen(book.get(id), ['proposed'], 'rejected');
+      return book.move(id, 'rejected', { reason: reason ?? 'A person turned it down.' });
+    },
+    async rollback(id, by) {
+      const repair = book.get(id);
+      requireOpen(repair, ['published', 'applied'], 'taken back');
+      if (repair.state === 'applied') await takeOutOfFiles(repair, by);
+      else if (repair.generation === undefined || !(await mending.recall(repair.path, repair.generation))) {
+        book.move(id, 'superseded', { reason: 'The file was saved since, and the save counts.' });
+        throw new HotcellError(
+          'conflict',
+          `What repair ${id} published does not serve any more: the file was saved since, and the save was left alone.`,
+        );
+      }
+      return book.move(id, 'rolled-back', { reason: 'It was taken back.' });
+    },
+    noteOf(path) {
+      const [repair] = book.list({ path, limit: 1 });
+      const refusal = refusalByPath.get(path);
+      return { ...(repair === undefined ? {} : { repair }), ...(refusal === undefined ? {} : { refusal }) };
+    },
+    facts() {
+      const proposed = countProposals();
+      const used = book.usedOf(undefined);
+      return {
+        running: runningByPath.size - slots.waiting(),
+        waiting: slots.waiting(),
+        proposed,
+        refused: { ...refused },
+        ...used,
+      };
+    },
+    async idle() {
+      while (runningByPath.size > 0) await Promise.allSettled(runningByPath.values());
+    },
+    async close() {
+      closing.abort();
+      for (const stop of stops) stop();
+      await Promise.allSettled(runningByPath.values());
+    },
+  };
+
+  function settleAfterSave(shownPath: string): void {
+    const path = findPath(shownPath);
+    const standing = path === undefined ? undefined : mending.find(path);
+    if (standing === undefined || standing.isPinned) return;
+    refusalByPath.delete(standing.path);
+    for (const repair of book.list({ path: standing.path, states: ['proposed', 'published'], limit: historyRows })) {
+      // A proposal for what fails when it runs is still one while the content is the same.
+      if (repair.state === 'proposed' && repair.contentHash === standing.contentHash) continue;
+      if (repair.generation !== undefined && repair.generation === standing.live?.id) continue;
+      book.move(repair.id, 'superseded', { reason: 'The file was saved since, and the save counts.' });
+    }
+  }
+
+  async function takeOutOfFiles(repair: Repair, by: string): Promise<void> {
+    const files = repair.proposal?.files ?? [];
+    const after = new Map(files.map(({ path, after: text }) => [path, text]));
+    const before = new Map(files.flatMap(({ path, before: text }) => (text === null ? [] : [[path, text] as const])));
+    await mending.write(repair.path, before, after, by);
+  }
+}
