@@ -169,6 +169,27 @@ describe('createSupervisor', () => {
     expect(await rig.call('user')).toBe('here');
   });
 
+  it('fails once over a package that is there but lacks what is imported, and mends itself when the package does', async () => {
+    const rig = await startWith({ 'hello.ts': answering('hi') });
+    const entry = join(rig.plugins, 'user', 'index.ts');
+    const packageDir = join(rig.plugins, 'user', 'node_modules', 'words');
+    mkdirSync(packageDir, { recursive: true });
+    writeFileSync(join(packageDir, 'package.json'), '{ "exports": {} }');
+    writeFileSync(entry, `import { word } from 'words';\nexport default { handler: async () => word };\n`);
+    const hasFailed = () => rig.supervisor.list().some(({ name, state }) => name === 'user' && state === 'failed');
+    await until(hasFailed, 'the failure');
+    // A save of the same text is looked at like any other, and comes to the same end.
+    const { compiled } = rig.builds;
+    writeFileSync(entry, textOf(entry));
+    await rig.supervisor.reload('hello');
+    await until(hasFailed, 'the failure again');
+    expect(rig.builds.compiled).toBeLessThan(compiled + 4);
+    writeFileSync(join(packageDir, 'words.js'), `export const word = 'here';\n`);
+    writeFileSync(join(packageDir, 'package.json'), '{ "exports": "./words.js" }');
+    expect(await rig.supervisor.reload('user')).toMatchObject({ ok: true });
+    expect(await rig.call('user')).toBe('here');
+  });
+
   it('loads folders with an index and leaves all else alone', async () => {
     const rig = await startWith({
       'folder/index.ts': `import { word } from './part.ts';\nexport default { handler: async () => word };\n`,

@@ -15,7 +15,7 @@ import { createGuardPlugin, type GuardOptions, loadFile } from './guard-plugin.t
 import { createImagePackagesPlugin } from './image-packages.ts';
 import { createInputLedger, hashInputs, type InputLedger } from './input-ledger.ts';
 import { describeWarning, diagnoseMessages, type MessageContext } from './message-diagnostic.ts';
-import { findMissingFiles, suggestFiles } from './missing-imports.ts';
+import { findMissingImports, isInstalled, suggestFiles } from './missing-imports.ts';
 import { adaptedEntry, createShapesPlugin, createZodPlugin } from './other-shapes.ts';
 import { createPathPolicy, isVisibleInside } from './path-policy.ts';
 import { type ProposedTexts, readInput } from './read-input.ts';
@@ -85,6 +85,7 @@ async function compilePlugin(
     textOf: ledger.textOf,
     showPath,
     suggestFiles: (...import_) => suggestFiles(policy, ...import_),
+    isInstalled: (name) => isInstalled(name, policy),
   };
   const target = request.target ?? 'quickjs';
   const guardOptions = { ...options, policy, ledger, showPath, target, proposed };
@@ -122,7 +123,8 @@ async function compilePlugin(
   if (outcome.kind === 'overwhelmed') return fail(overwhelmed(entryName, outcome.reason), ledger.inputs());
   if (outcome.kind === 'failed') {
     const { errors } = outcome.failure;
-    const failure = fail(diagnoseMessages(errors, context), ledger.inputs(), findMissingFiles(errors, rootDir, policy));
+    const { missing, packageFiles } = findMissingImports(errors, rootDir, policy);
+    const failure = fail(diagnoseMessages(errors, context), [...ledger.inputs(), ...packageFiles], missing);
     if (ledger.hasPassingFailure() || errors.some(({ text }) => isPassingMessage(text))) return { ...failure, isPassing: true };
     const needs = findNeeds(errors);
     return needs === undefined ? failure : { ...failure, needs };

@@ -13,6 +13,8 @@ export interface MessageContext {
   readonly showPath: (path: string) => string;
   /** Names of files near an import that was not found, as the plugin would write them. */
   readonly suggestFiles: (specifier: string, importer: string | undefined) => readonly string[];
+  /** Whether a package is there, though what was imported of it is not. */
+  readonly isInstalled: (name: string) => boolean;
 }
 
 /** The diagnostic of a failed build: refusals first, since other errors often follow from them. */
@@ -24,7 +26,9 @@ export function diagnoseMessages(messages: readonly Message[], context: MessageC
       message: 'The bundler failed without saying why.',
       fix: 'Simplify the file and save again.',
     };
-  const packages = [...new Set(messages.flatMap((message) => missingPackage(message) ?? []))];
+  const packages = [...new Set(messages.flatMap((message) => missingPackage(message) ?? []))].filter(
+    (name) => !context.isInstalled(name),
+  );
   const imports = messages.filter((message) => isWrongImport(message));
   if (!imports.includes(first)) return addCount(diagnoseMessage(first, context), messages.length - 1);
   // Several packages are one sentence, at the first of them.
@@ -156,6 +160,13 @@ function diagnoseMissing(
       code,
       message: 'JSX needs React: no node_modules of the plugin or above it has the package "react".',
       fix: 'Install it in the folder of the plugin: npm install react. Or do without JSX.',
+    };
+  }
+  if (context.isInstalled(name)) {
+    return {
+      code,
+      message: `Import "${specifier}" was not found: the package "${name}" is installed, but does not have it.`,
+      fix: `Import what the package has ("exports" and "main" of its package.json), or install it anew: npm install ${name}.`,
     };
   }
   return {

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { runInNewContext } from 'node:vm';
@@ -356,6 +356,30 @@ describe('what a build may read', () => {
     expect(!result.ok && result.missing).toEqual(
       expect.arrayContaining(['@scope/view', 'absent'].map((name) => join(root, 'node_modules', name, 'package.json'))),
     );
+  });
+
+  it('says of a package that is there what it lacks, and hears of the package file alone', async () => {
+    write({
+      'plugins/a.ts': "import part from 'there/part'; import main from 'mainless'; export default [part, main];",
+      'plugins/node_modules/there/package.json': '{ "exports": { ".": "./none.js" } }',
+      'plugins/node_modules/mainless/package.json': '{ "main": "none.js" }',
+    });
+    const result = await compile();
+    const fileOf = (name: string) => join(root, 'node_modules', name, 'package.json');
+    expect(result).toMatchObject({
+      ok: false,
+      diagnostic: { code: 'import-unresolved', message: expect.stringContaining('"there" is installed, but does not have it') },
+    });
+    expect(result.inputs.map(({ path }) => path)).toEqual(expect.arrayContaining(['there', 'mainless'].map(fileOf)));
+    expect(!result.ok && result.missing.filter((path) => existsSync(path))).toEqual([]);
+    expect(!result.ok && result.missing).toContain(join(root, 'node_modules/there/part.js'));
+  });
+
+  it('does not say of a package that leads out of the plugin whether it is there', async () => {
+    write({ 'plugins/a.ts': `import x from 'stolen'; export default x;`, 'host/stolen/package.json': `{"a": ${secret}}` });
+    mkdirSync(join(root, 'node_modules'), { recursive: true });
+    symlinkSync(join(home, 'host/stolen'), join(root, 'node_modules/stolen'));
+    expect((await diagnosticOf()).message).toContain('no node_modules of the plugin or above it has the package "stolen"');
   });
 
   it('does not tell whether a file of the host exists', async () => {
