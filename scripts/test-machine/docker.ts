@@ -24,7 +24,8 @@ export async function prepareDocker(): Promise<string | undefined> {
   return buildTestImages();
 }
 
-function install(packages: readonly string[]): void {
+/** Installs packages where that can be done. */
+export function install(packages: readonly string[]): void {
   if (!hasProgram('apt-get')) return;
   console.log(`Installing for the tests: ${packages.join(' ')}`);
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };

@@ -4,6 +4,8 @@ import type { Config } from '../config/config-types.ts';
 import { limitTable } from '../config/limits.ts';
 import { type BuiltinSettings, type OptionalBuiltin, optionalBuiltins } from '../config/settings/builtin-settings.ts';
 import type { EngineUnit, HostedTool, HostedUnit } from '../tools/hosted/hosted-types.ts';
+import { createBrowserTool } from './browser/browser.ts';
+import type { Browsers } from './browser/browsers.ts';
 import { createCallTool, type ToolDeskParts } from './call-tool.ts';
 import { type CodeParts, createRunCode } from './code/run-code.ts';
 import { createSearchCode } from './code/search-code.ts';
@@ -23,6 +25,7 @@ export interface BuiltinParts extends Pick<WebSearchParts, 'readKey'> {
   readonly answer: CapabilityTable['answer'];
   readonly desk: ToolDeskParts;
   readonly checker: CodeParts['checker'];
+  readonly browsers: Pick<Browsers, 'use'>;
 }
 
 /** What a built-in may ask for, and have where it is not the usual. */
@@ -63,7 +66,7 @@ export function createBuiltins(parts: BuiltinParts): ReadonlyArray<HostedUnit | 
   ];
 }
 
-function createOptional(name: OptionalBuiltin, { config, answer, readKey }: BuiltinParts): HostedUnit {
+function createOptional(name: OptionalBuiltin, { config, answer, readKey, browsers }: BuiltinParts): HostedUnit {
   const { builtins, files, search } = config;
   const http = { answer, settings: builtins };
   switch (name) {
@@ -86,6 +89,11 @@ function createOptional(name: OptionalBuiltin, { config, answer, readKey }: Buil
       return describeUnit(createWebFetch({ ...http, readPage: createPageReader({ maxMs: maxPageMs }) }), { permissions: {} });
     case 'web_search':
       return describeUnit(createWebSearch({ answer, who: builtins.who, search, readKey, now: Date.now }), { permissions: {} });
+    case 'browser':
+      return describeUnit(createBrowserTool({ browsers, settings: builtins }), {
+        permissions: {},
+        limits: { outputBytes: limitTable.outputBytes.max },
+      });
   }
 }
 

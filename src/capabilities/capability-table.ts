@@ -7,6 +7,7 @@ import { HotcellError } from '../errors/hotcell-error.ts';
 import type { Approvals } from '../permissions/approvals/approval-types.ts';
 import type { SecretBook } from '../secrets/secret-types.ts';
 import type { Store } from '../store/store-types.ts';
+import { createBrowser } from './browser.ts';
 import { createFetch } from './fetch.ts';
 import { createMounts } from './files/mounts.ts';
 import { createFiles } from './files.ts';
@@ -59,12 +60,13 @@ export function createCapabilityTable(parts: CapabilityParts): CapabilityTable {
   const fetch = createFetch({ network: config.network, resolve: parts.resolver, secrets: parts.secrets });
   const files = createFiles({ dataDir: config.dataDir, limits: config.files, mounts: createMounts(config) });
   const budgets = createTokenBudgets({ table: store.modelUsage, now: parts.now ?? Date.now });
+  const tools = parts.tools && createTools(parts.tools);
   const capabilities: readonly OpenCapability[] = [
     fetch,
     files,
     createKv({ table: store.kv, limits: config.kv }),
     createRun({ runCommand: parts.runCommand, settings: config.docker, files, dial: fetch.dial }),
-    ...(parts.tools === undefined ? [] : [createTools(parts.tools)]),
+    ...(tools === undefined ? [] : [tools, createBrowser(tools)]),
     ...(parts.tellResourceChange === undefined ? [] : [createResources(parts.tellResourceChange)]),
     ...(parts.approvals === undefined ? [] : [createQuestions(parts.approvals)]),
     ...(parts.models === undefined ? [] : [createLlm({ generator: parts.models, budgets, redactor: parts.secrets?.redactor })]),

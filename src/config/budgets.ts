@@ -67,6 +67,10 @@ export interface Budget {
 }
 
 const MIB = 1024 * 1024;
+/** What one browser may be. */
+export const browserBounds = { maxPages: 4, maxProcesses: 32, maxMemoryBytes: 1024 * MIB } as const;
+/** A caller has one browser, and one of them is for admins. */
+const browserPlaces: PlaceBounds = { perCaller: 1, perPlugin: 3, inAll: 3, reserve: 1 };
 /** What `llm: true` grants a day. */
 const llmTokens = 100_000;
 const { queue, approvals, files, kv, executions, audit, workers, docker, generations, anonymous } = defaults;
@@ -299,6 +303,34 @@ export const budgets = {
     atBound: 'the command is refused with `queue-full`; admins have the reserve beyond the bound in all',
     settings: ['docker.maxWaiting'],
     tests: ['engines/process/docker/command/container-places.test.ts'],
+  },
+  'browser.places': {
+    holds: 'browsers that are open, each of one call with all that it calls',
+    unit: 'places',
+    ...browserPlaces,
+    atBound: processMeans,
+    tests: ['builtins/browser/browser.test.ts'],
+  },
+  'browser.pages': {
+    holds: 'pages of a browser',
+    unit: 'places',
+    each: { of: 'browser', max: browserBounds.maxPages },
+    atBound: 'a page beyond it is closed at once',
+    tests: ['builtins/browser/browser.test.ts'],
+  },
+  'browser.processes': {
+    holds: 'processes of a browser',
+    unit: 'places',
+    each: { of: 'browser', max: browserBounds.maxProcesses },
+    atBound: 'the browser is killed, and the call ends with `memory-exceeded`',
+    tests: ['builtins/browser/browser.test.ts'],
+  },
+  'browser.memory': {
+    holds: 'memory of all processes of a browser, without what programs share',
+    unit: 'bytes',
+    each: { of: 'browser', max: browserBounds.maxMemoryBytes },
+    atBound: 'the browser is killed, and the call ends with `memory-exceeded`',
+    tests: ['builtins/browser/browser.test.ts'],
   },
   'cells.sessions': {
     holds: 'kept cells of the sandbox: of sessions, and of plugins that keep one for all',

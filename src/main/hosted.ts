@@ -1,4 +1,5 @@
 import type { CapabilityTable } from '../border/capability.ts';
+import { createBrowsers } from '../builtins/browser/browsers.ts';
 import { createBuiltins } from '../builtins/builtins.ts';
 import type { ToolDeskParts } from '../builtins/call-tool.ts';
 import { readModelKey } from '../models/model-key.ts';
@@ -15,7 +16,7 @@ import type { Foundation } from './foundation.ts';
 /** What tools of the daemon itself are made with. */
 export interface HostedNeeds extends Pick<Consents, 'grants' | 'grantQuestions'> {
   readonly hosted: HostedTools;
-  readonly capabilities: Pick<CapabilityTable, 'native' | 'answer'>;
+  readonly capabilities: Pick<CapabilityTable, 'native' | 'answer' | 'dial'>;
   readonly desk: ToolDeskParts;
   readonly names: NameBook;
   readonly registry: ToolRegistry;
@@ -27,12 +28,17 @@ export function openHosted(
   needs: HostedNeeds,
 ): { readonly skills: SkillBook; readonly registered: RegisteredTools } {
   const { hosted, capabilities, desk, names, registry, grants, grantQuestions } = needs;
-  const { native, answer } = capabilities;
+  const { native, answer, dial } = capabilities;
   const checker = createTypeChecker();
   closers.push(() => checker.close());
   const readKey = (name: string, url: string, header: string) =>
     readModelKey(name, url, { configured: config.env, secrets, processEnv: process.env }, header);
-  for (const unit of createBuiltins({ config, native, answer, desk, checker, readKey })) hosted.put(unit);
+  const browsers = createBrowsers({ dial, settings: config.builtins.browser });
+  if (config.builtins.tools.includes('browser')) {
+    closers.push(() => browsers.close());
+    closers.push(events.subscribe({ types: ['execution-end'] }, ({ subject }) => browsers.endCall(subject)));
+  }
+  for (const unit of createBuiltins({ config, native, answer, desk, checker, readKey, browsers })) hosted.put(unit);
   const skills = createSkillBook({ config, native, hosted, grants, onChange: grantQuestions.poke, onFault: logFault });
   closers.push(events.subscribe({ types: ['grant-change'] }, () => skills.regrant()));
   const registered = createRegisteredTools({

@@ -2,9 +2,8 @@ import { connect, isIPv6, type Socket } from 'node:net';
 import type { CapabilityUser } from '../../border/capability-user.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { normalizeHost } from '../../permissions/host-name.ts';
-import { matchersOf } from '../../permissions/matchers.ts';
 import { createDenial } from '../denial.ts';
-import { describePlace, type NetworkCheck } from './network-check.ts';
+import { describePlace, mayReach, type NetworkCheck } from './network-check.ts';
 
 /** How often an open connection is asked whether it is still granted, in ms. */
 const lookMs = 500;
@@ -57,7 +56,7 @@ function watchGrant(
   user: CapabilityUser,
 ): void {
   const timer = setInterval(() => {
-    if (matchersOf(user.granted()).allowsHost(host, port)) return;
+    if (mayReach(user, host, port)) return;
     socket.destroy(createDenial(user, { key: 'net', entry: where, tried: `reach ${where} any longer` }));
   }, lookMs);
   timer.unref();

@@ -184,11 +184,15 @@ function mergeSection<Section extends object>(base: Section, layers: readonly (P
 function mergeBuiltins(layers: readonly Settings['builtins'][]): Config['builtins'] {
   const base = defaults.builtins;
   const flat = layers.map((layer = {}) => {
-    const { who: _who, eval_code: _languages, ...others } = layer;
+    const { who: _who, eval_code: _languages, browser: _browser, ...others } = layer;
     return others;
   });
   return {
-    ...mergeSection<Omit<Config['builtins'], 'eval_code' | 'who'>>(base, flat),
+    ...mergeSection<Omit<Config['builtins'], 'eval_code' | 'who' | 'browser'>>(base, flat),
+    browser: mergeSection<Config['builtins']['browser']>(
+      base.browser,
+      layers.map((layer) => layer?.browser),
+    ),
     eval_code: mergeSection<Config['builtins']['eval_code']>(
       base.eval_code,
       layers.map((layer) => layer?.eval_code),

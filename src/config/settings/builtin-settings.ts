@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { defaultSettings } from '../defaults.ts';
 
 /** Tools of the daemon itself that are there where the config names them. */
-export const optionalBuiltins = ['file_read', 'file_write', 'http_request', 'web_fetch', 'web_search'] as const;
+export const optionalBuiltins = ['file_read', 'file_write', 'http_request', 'web_fetch', 'web_search', 'browser'] as const;
 /** The name of one. */
 export type OptionalBuiltin = (typeof optionalBuiltins)[number];
 
@@ -10,7 +10,7 @@ export type OptionalBuiltin = (typeof optionalBuiltins)[number];
 export interface BuiltinSettings {
   /** Those that are on, beside those that have an image. */
   readonly tools: readonly OptionalBuiltin[];
-  /** Where `http_request` and `web_fetch` may go: `public` to every public host and what is granted, `granted` only there. */
+  /** Where `http_request`, `web_fetch` and `browser` may go: `public` to every public host and what is granted, `granted` only there. */
   readonly net: 'public' | 'granted';
   /** The most that `http_request` answers of a body. */
   readonly maxHttpResponseBytes: number;
@@ -22,7 +22,16 @@ export interface BuiltinSettings {
     Record<OptionalBuiltin, ToolUsers>
   >;
   readonly commandCpus: number;
+  readonly browser: BrowserSettings;
   readonly codeForAdmins: boolean;
+}
+
+/** The browser of the tool `browser`. */
+export interface BrowserSettings {
+  /** Empty: the first Chromium or Chrome on the path. */
+  readonly executable: string;
+  /** Pages run in the browser's own sandbox; without it only what is around the daemon holds them. */
+  readonly sandbox: boolean;
 }
 
 /** Who uses a tool: of `both` a person lets every call begin, `person` is for admins only. */
@@ -52,7 +61,7 @@ export const builtinProperties = {
   net: Type.Optional(
     Type.Enum(['public', 'granted'], {
       default: defaults.net,
-      description: 'Where `http_request` and `web_fetch` may go: to every public host, or only to granted ones.',
+      description: 'Where `http_request`, `web_fetch` and `browser` may go: to every public host, or only to granted ones.',
     }),
   ),
   maxHttpResponseBytes: Type.Optional(
@@ -83,6 +92,29 @@ export const builtinProperties = {
         http_request: who(defaults.who.http_request, 'http_request'),
         web_fetch: who(defaults.who.web_fetch, 'web_fetch'),
         web_search: who(defaults.who.web_search, 'web_search'),
+        browser: who(defaults.who.browser, 'browser'),
+      },
+      strict,
+    ),
+  ),
+  browser: Type.Optional(
+    Type.Object(
+      {
+        executable: Type.Optional(
+          Type.String({
+            pattern: '^(?:/.*)?$',
+            maxLength: 1024,
+            default: defaults.browser.executable,
+            description: 'Chromium for the tool `browser`; empty for the first one on the path.',
+          }),
+        ),
+        sandbox: Type.Optional(
+          Type.Boolean({
+            default: defaults.browser.sandbox,
+            description:
+              'Pages run in the sandbox of the browser. `false` only where the whole daemon is in a container that cannot have it.',
+          }),
+        ),
       },
       strict,
     ),

@@ -1,6 +1,7 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname } from 'node:path';
+import { chromiumFix, findChromium } from '../../builtins/browser/find-chromium.ts';
 import { findSearchProblem } from '../../config/settings/search-settings.ts';
 import { errorCatalog } from '../../errors/catalog.ts';
 import { examineDataDir } from '../../store/examine.ts';
@@ -50,6 +51,16 @@ export function checkSearch({ config: { builtins, search } }: DoctorFacts): Find
   return problem === undefined
     ? { name, status: 'ok', message: `web_search asks ${search.provider}.` }
     : { name, status: 'warn', ...problem };
+}
+
+/** Is there a browser for `browser`, where it is on? */
+export function checkBrowser({ config: { builtins } }: DoctorFacts): Finding {
+  const name = 'browser';
+  if (!builtins.tools.includes('browser')) return { name, status: 'ok', message: 'browser is off.' };
+  const executable = findChromium(builtins.browser.executable);
+  return executable === undefined
+    ? { name, status: 'warn', message: 'There is no Chromium on this machine.', fix: chromiumFix }
+    : { name, status: 'ok', message: `browser starts ${executable}.` };
 }
 
 /** Is everything recorded, and is the database sound? */

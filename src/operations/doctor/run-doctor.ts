@@ -1,5 +1,5 @@
 import type { Finding } from '../contracts/daemon.ts';
-import { checkConfig, checkDatabase, checkDataDir, checkPort, checkSearch } from './daemon-checks.ts';
+import { checkBrowser, checkConfig, checkDatabase, checkDataDir, checkPort, checkSearch } from './daemon-checks.ts';
 import { checkDocker, checkDockerImages } from './docker-checks.ts';
 import type { DoctorFacts } from './doctor-facts.ts';
 import { checkDisk, checkNode, checkWatchLimit } from './machine-checks.ts';
@@ -19,6 +19,7 @@ const checks: readonly Check[] = [
   checkDocker,
   checkDockerImages,
   checkSearch,
+  checkBrowser,
   () => checkDeno(),
 ];
 

@@ -132,17 +132,17 @@ export const processMutants: MutantsByPromise = {
   'A command reaches granted places alone': [
     {
       what: 'a request to the proxy has lines of its own making',
-      file: 'src/engines/process/docker/egress/proxy-request.ts',
+      file: 'src/border/proxy-request.ts',
       find: 'if (headers.some((header) =>',
       replace: 'if (headers.every((header) =>',
-      tests: ['test/engines/process/docker/egress/proxy-request.test.ts'],
+      tests: ['test/border/proxy-request.test.ts'],
     },
     {
       what: 'headers for the proxy go on to the server',
-      file: 'src/engines/process/docker/egress/proxy-request.ts',
+      file: 'src/border/proxy-request.ts',
       find: '!hopHeaders.test(header) && ',
       replace: '',
-      tests: ['test/engines/process/docker/egress/proxy-request.test.ts'],
+      tests: ['test/border/proxy-request.test.ts'],
     },
   ],
   'What a container says is data': [
@@ -259,6 +259,43 @@ export const processMutants: MutantsByPromise = {
       find: ')), maxMs);',
       replace: ')), 3_600_000);',
       tests: ['test/builtins/web/web-fetch.test.ts'],
+    },
+  ],
+  'A page in `browser` reaches what its call may reach': [
+    {
+      what: 'the browser reaches this machine without its proxy',
+      file: 'src/builtins/browser/chromium-flags.ts',
+      find: "    '--proxy-bypass-list=<-loopback>',\n",
+      replace: "    '--proxy-bypass-list=<local>;127.0.0.1',\n",
+      tests: ['test/builtins/browser/browser.test.ts'],
+    },
+    {
+      what: 'a page sends datagrams past the proxy',
+      file: 'src/builtins/browser/chromium-flags.ts',
+      find: "    '--force-webrtc-ip-handling-policy=disable_non_proxied_udp',\n    '--webrtc-ip-handling-policy=disable_non_proxied_udp',\n",
+      replace: '',
+      tests: ['test/builtins/browser/browser.test.ts'],
+    },
+    {
+      what: 'anybody on the machine uses the proxy of a browser',
+      file: 'src/builtins/browser/local-proxy.ts',
+      find: 'timingSafeEqual(given, expected)',
+      replace: 'true',
+      tests: ['test/builtins/browser/browser.test.ts'],
+    },
+    {
+      what: 'a browser takes all memory',
+      file: 'src/builtins/browser/driver.ts',
+      find: 'bytes > maxMemoryBytes',
+      replace: 'false',
+      tests: ['test/builtins/browser/browser.test.ts'],
+    },
+    {
+      what: 'a browser outlives its call',
+      file: 'src/builtins/browser/browsers.ts',
+      find: 'await drop(outermost);\n      else',
+      replace: 'await Promise.resolve();\n      else',
+      tests: ['test/builtins/browser/browser.test.ts'],
     },
   ],
   'A search provider that answers garbage': [

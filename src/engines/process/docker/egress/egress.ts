@@ -1,8 +1,8 @@
 import type { CommandRequest } from '../../../../border/container-command.ts';
+import { serveProxy } from '../../../../border/serve-proxy.ts';
 import { fromInit, type InitFrame, toInit } from '../init/init-frames.ts';
 import type { InitLink } from '../init/init-link.ts';
 import { RelayedSocket } from './relayed-socket.ts';
-import { serveProxy } from './serve-proxy.ts';
 
 /** The connections that a command makes to its proxy. */
 export interface Egress {

@@ -1,19 +1,28 @@
 import { Buffer } from 'node:buffer';
 import type { Duplex } from 'node:stream';
-import type { CommandRequest } from '../../../../border/container-command.ts';
-import { HotcellError } from '../../../../errors/hotcell-error.ts';
+import { HotcellError } from '../errors/hotcell-error.ts';
+import type { CommandRequest } from './container-command.ts';
 import { readProxyRequest } from './proxy-request.ts';
 
 const maxHeadBytes = 32 * 1024;
 const headTimeoutMs = 30_000;
+const challenge = 'Proxy-Authenticate: Basic realm="hotcell"\r\n';
 
 /**
- * Serves one connection of a container as an HTTP proxy. What may not be reached is answered with 403 and the sentence that
- * says how to allow it. Never rejects.
+ * Serves one connection of a guest as an HTTP proxy. What may not be reached is answered with 403 and the sentence that says how
+ * to allow it. Where others can connect, too, `isAdmitted` sees the credentials that came. Never rejects.
  */
-export async function serveProxy(client: Duplex, dial: NonNullable<CommandRequest['dial']>, signal: AbortSignal): Promise<void> {
+export async function serveProxy(
+  client: Duplex,
+  dial: NonNullable<CommandRequest['dial']>,
+  signal: AbortSignal,
+  isAdmitted: (credentials: string) => boolean = () => true,
+): Promise<void> {
   try {
     const { head, rest } = await readHead(client);
+    const [, credentials = ''] = /^proxy-authorization: *(.*)$/im.exec(head) ?? [];
+    if (!isAdmitted(credentials.trim()))
+      return refuse(client, '407 Proxy Authentication Required', 'This proxy is private.', challenge);
     const request = readProxyRequest(head);
     if (request.kind === 'bad') return refuse(client, '400 Bad Request', request.reason);
     const server = await dial({ host: request.host, port: request.port }, signal);
@@ -43,12 +52,11 @@ function join(client: Duplex, server: Duplex): void {
   client.once('close', () => server.destroy());
 }
 
-function refuse(client: Duplex, status: string, sentence: string): void {
+function refuse(client: Duplex, status: string, sentence: string, more = ''): void {
   const body = `${sentence}\n`;
+  const head = `HTTP/1.1 ${status}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\n`;
   client.resume();
-  client.end(
-    `HTTP/1.1 ${status}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
-  );
+  client.end(`${head}${more}Connection: close\r\n\r\n${body}`);
 }
 
 /** Everything up to the first empty line, and what came after it. */

@@ -1,6 +1,6 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { readProxyRequest } from '../../../../../src/engines/process/docker/egress/proxy-request.ts';
+import { readProxyRequest } from '../../src/border/proxy-request.ts';
 
 describe('readProxyRequest', () => {
   it.each([

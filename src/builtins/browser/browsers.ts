@@ -1,0 +1,100 @@
+import type { CapabilityUser } from '../../border/capability-user.ts';
+import { budgets } from '../../config/budgets.ts';
+import { createPlaces, type Place } from '../../queues/places.ts';
+import type { HostedCall } from '../../tools/hosted/hosted-types.ts';
+import { type BrowserParts, type BrowserProcess, startBrowser } from './browser-process.ts';
+
+/** The browsers that are open: one for an outermost call and all that it calls. */
+export interface Browsers {
+  /** Works with the browser of the call, one work after the other. Of a call that no other one made it is closed afterwards. */
+  use<Result>(call: Pick<HostedCall, 'user' | 'signal'>, work: (browser: BrowserProcess) => Promise<Result>): Promise<Result>;
+  /** Closes the browser of an outermost call that ended. */
+  endCall(executionId: string): void;
+  close(): Promise<void>;
+}
+
+/** A browser that nobody uses for so long is closed, though its call goes on: it may wait for a person for days. */
+const idleMs = 120_000;
+
+interface Kept {
+  readonly browser: BrowserProcess;
+  readonly place: Place;
+  idle: NodeJS.Timeout | undefined;
+}
+
+/** Opens browsers where they are asked for. */
+export function createBrowsers(parts: BrowserParts): Browsers {
+  const { perCaller, perPlugin, inAll, reserve } = budgets['browser.places'];
+  const bounds = { perCaller, perPlugin, inAll, reserve };
+  const places = createPlaces({ inside: bounds, aside: bounds, engine: 'browser' });
+  const keptByCall = new Map<string, Kept>();
+  const turns = new Map<string, Promise<unknown>>();
+  const closing = new Set<Promise<void>>();
+
+  async function open({ user, signal }: Pick<HostedCall, 'user' | 'signal'>, outermost: string): Promise<Kept> {
+    const found = keptByCall.get(outermost);
+    if (found !== undefined && !found.browser.isGone) return found;
+    if (found !== undefined) await drop(outermost);
+    const { caller: callerId, unitPath, isAdmin = false } = user;
+    const place = await places.enter({ callerId, unitPath, isAdmin }, signal);
+    try {
+      const kept: Kept = { browser: await startBrowser(parts, signal), place, idle: undefined };
+      keptByCall.set(outermost, kept);
+      return kept;
+    } catch (error) {
+      place.leave();
+      throw error;
+    }
+  }
+
+  async function drop(outermost: string): Promise<void> {
+    const kept = keptByCall.get(outermost);
+    if (kept === undefined) return;
+    clearTimeout(kept.idle);
+    keptByCall.delete(outermost);
+    const closed = kept.browser.close().then(() => kept.place.leave());
+    closing.add(closed);
+    await closed;
+    closing.delete(closed);
+  }
+
+  async function work<Result>(
+    call: Pick<HostedCall, 'user' | 'signal'>,
+    outermost: string,
+    use: (browser: BrowserProcess) => Promise<Result>,
+  ): Promise<Result> {
+    call.signal.throwIfAborted();
+    const kept = await open(call, outermost);
+    clearTimeout(kept.idle);
+    try {
+      return await use(kept.browser);
+    } finally {
+      if (outermost === call.user.executionId || kept.browser.isGone) await drop(outermost);
+      else kept.idle = setTimeout(() => void drop(outermost), idleMs).unref();
+    }
+  }
+
+  return {
+    async use(call, use) {
+      const outermost = findOutermost(call.user);
+      const before = turns.get(outermost) ?? Promise.resolve();
+      const turn = before.then(() => work(call, outermost, use));
+      const settled = turn.catch(() => undefined);
+      turns.set(outermost, settled);
+      try {
+        return await turn;
+      } finally {
+        if (turns.get(outermost) === settled) turns.delete(outermost);
+      }
+    },
+    endCall: (executionId) => void drop(executionId),
+    async close() {
+      for (const outermost of [...keptByCall.keys()]) void drop(outermost);
+      await Promise.all(closing);
+    },
+  };
+}
+
+function findOutermost({ above = [], executionId }: CapabilityUser): string {
+  return above[0] ?? executionId;
+}
