@@ -11,6 +11,7 @@ import { readEscalationRules } from './main/escalation-rules.ts';
 import { layFoundation } from './main/foundation.ts';
 import { openHooks } from './main/hooks.ts';
 import { openHosted } from './main/hosted.ts';
+import { openLoops, waitForLoops } from './main/loops.ts';
 import { openMcp } from './main/mcp.ts';
 import { openNames } from './main/names.ts';
 import { openPlugins } from './main/plugins.ts';
@@ -86,9 +87,13 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
   const keys = createKeyRing({ store, now: Date.now, defaults: config.callers, names });
   closers.push(
     keys.watch((id, what) => {
+      if (what === 'revoked') loops.shutOut(id);
       if (what === 'revoked') caller.shutOut(id);
     }),
   );
+  const upstreams = openUpstreams(foundation);
+  const executions = createExecutionReader({ store });
+  const loops = openLoops(foundation, { caller, executions, approvals, keys, upstreams });
   const parts = {
     config,
     configState: openedConfig.state,
@@ -108,7 +113,8 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
     registered,
     names,
     caller,
-    executions: createExecutionReader({ store }),
+    executions,
+    loops,
     events,
     store,
     keys,
@@ -130,8 +136,6 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
     anonymous: config.anonymous,
   });
 
-  const upstreams = openUpstreams(foundation);
-
   let isReady = false;
   const server = options.listen
     ? await startHttpServer({
@@ -152,14 +156,17 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
     closers.push(() => removeDaemonFile(config.dataDir, process.pid));
   }
   closers.push(() => plugins.close());
+  closers.push(() => waitForLoops(loops));
   // Last opened, first closed: what runs may end before the doors shut.
   closers.push(() => caller.drain(drainMs));
+  closers.push(loops.leave);
   // Before anything can be called: what watches over calls must see the first one.
   await hooks.start();
   await skills.refresh();
   await plugins.start();
   caller.resume(true);
   await mcp.follow();
+  loops.resume();
   const enginesInUse = new Set(
     // The first script of a model may wait for its engine.
     registry.list().flatMap(({ source, served }) => (source === 'builtin' ? [] : [nameRunner(served.unit.runner)])),

@@ -47,6 +47,7 @@ export const errorCatalog = {
   'skill-unknown': { title: 'No such skill', fix: 'List the skills: hotcell skill list.', status: 404 },
   'execution-unknown': { title: 'No such execution', fix: 'List executions: hotcell executions.', status: 404 },
   'repair-unknown': { title: 'No such repair', fix: 'List the repairs: hotcell repair list.', status: 404 },
+  'loop-unknown': { title: 'No such loop', fix: 'List the loops: hotcell loops.', status: 404 },
   'approval-unknown': { title: 'No such question', fix: 'List the open ones: hotcell approve.', status: 404 },
   'hook-unknown': { title: 'No such hook', fix: 'List the hooks: hotcell hook list.', status: 404 },
   'key-unknown': { title: 'No such key', fix: 'List the keys: hotcell key list.', status: 404 },

@@ -67,6 +67,20 @@ export const eventTable = {
     seenBy: 'its-caller',
     data: Type.Object({ tool: text, version: text, status: text, durationMs: Type.Number(), code: optional }),
   },
+  /** What happens in a loop of a model and its tools, whose id is the subject; not what the model says. */
+  'loop-step': {
+    seenBy: 'its-caller',
+    isFleeting: true,
+    data: Type.Object({
+      step: text,
+      round: Type.Optional(whole),
+      tool: optional,
+      executionId: optional,
+      question: Type.Optional(Type.String({ description: 'The id of what a person is asked.' })),
+      status: optional,
+    }),
+  },
+  'loop-end': { seenBy: 'its-caller', data: Type.Object({ reason: text, purpose: text, model: text, rounds: whole }) },
   /** The memory of a session's or plugin's cell is gone. */
   'cell-loss': { seenBy: 'admins', data: Type.Object({ path: text, reason: text }) },
   'permission-use': {

@@ -1,8 +1,9 @@
+import { budgets } from '../config/budgets.ts';
 import type { ToolFlags } from '../units/tool-manifest.ts';
 
 /** How long a model may go on by itself in one answer. */
 export interface LoopBudget {
-  /** How often one tool may be called in a loop before it counts as going in circles. */
+  /** How often the same call (tool and arguments) may be made, and how many calls may fail one after the other. */
   readonly repeats: number;
   /** How many times the model may be asked again with the results of its calls. */
   readonly followUps: number;
@@ -21,4 +22,34 @@ const deepRenewals = 2;
 export function loopBudgetOf(tools: ReadonlyArray<{ readonly flags: Pick<ToolFlags, 'isResearch' | 'isDeep'> }>): LoopBudget {
   const rounds = tools.some(({ flags }) => flags.isResearch) ? research : usual;
   return { repeats: rounds, followUps: rounds, renewals: tools.some(({ flags }) => flags.isDeep) ? deepRenewals : 0 };
+}
+
+/** How far a loop may go. */
+export interface LoopBounds extends LoopBudget {
+  /** Calls of one answer that are run; the model reads of the others that they were not. */
+  readonly maxCallsPerTurn: number;
+  /** Of one result; what is longer is cut. */
+  readonly maxResultBytes: number;
+  /** Of all results together. */
+  readonly maxBytes: number;
+  /** Of one answer of the model. */
+  readonly maxAnswerBytes: number;
+  /** For everything, but for the time in which a person is asked. */
+  readonly timeoutMs: number;
+  /** Tokens of all answers, and of what they were asked with. */
+  readonly maxTokens?: number;
+  /** US dollars, where prices are known. */
+  readonly maxCost?: number;
+}
+
+/** The bounds of a loop that has these tools at hand, where nobody says otherwise. */
+export function loopBoundsOf(tools: Parameters<typeof loopBudgetOf>[0]): LoopBounds {
+  return {
+    ...loopBudgetOf(tools),
+    maxCallsPerTurn: budgets['loop.turn'].each.max,
+    maxResultBytes: budgets['loop.result'].each.max,
+    maxBytes: budgets['loop.results'].each.max,
+    maxAnswerBytes: budgets['loop.answer'].each.max,
+    timeoutMs: budgets['loop.time'].each.max,
+  };
 }

@@ -4,7 +4,7 @@ import type { Message } from '../conversation/conversation.ts';
 import type { ConversationRequest } from '../conversation/request.ts';
 import type { ErrorCode } from '../errors/catalog.ts';
 import type { AskedBy } from '../models/upstream.ts';
-import type { LoopBudget } from './loop-budget.ts';
+import type { LoopBounds } from './loop-budget.ts';
 
 /** A tool that the daemon runs in one loop. */
 export interface LoopTool {
@@ -18,26 +18,6 @@ export interface LoopTool {
  * conversation declares are the client's, and whatever else the model calls does not exist.
  */
 export type LoopTools = Readonly<Record<string, LoopTool>>;
-
-/** How far a loop may go. */
-export interface LoopBounds extends LoopBudget {
-  /** Calls of one answer that are run; the model reads of the others that they were not. */
-  readonly maxCallsPerTurn: number;
-  /** Calls that fail one after the other before the model is told to stop. */
-  readonly maxFailures: number;
-  /** Of one result; what is longer is cut. */
-  readonly maxResultBytes: number;
-  /** Of all results together. */
-  readonly maxBytes: number;
-  /** Of one answer of the model. */
-  readonly maxAnswerBytes: number;
-  /** For everything, but for the time in which a person is asked. */
-  readonly timeoutMs: number;
-  /** Tokens of all answers, and of what they were asked with. */
-  readonly maxTokens?: number;
-  /** US dollars, where prices are known. */
-  readonly maxCost?: number;
-}
 
 /** What a loop is made of. Everything but the signal is kept, so that the daemon can go on with it after a restart. */
 export interface LoopRequest {

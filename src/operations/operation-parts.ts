@@ -6,6 +6,7 @@ import type { CommandRunner } from '../engines/process/docker/command/command-ru
 import type { ImageBook } from '../engines/process/docker/images/image-book.ts';
 import type { EventLog } from '../events/event.ts';
 import type { HookBook } from '../hooks/hook-book.ts';
+import type { Loops } from '../loop/loop.ts';
 import type { McpBook } from '../mcp-servers/mcp-book.ts';
 import type { Models } from '../models/models.ts';
 import type { NameBook } from '../names/name-owners.ts';
@@ -51,6 +52,7 @@ export interface OperationParts {
   readonly names: NameBook;
   readonly caller: ToolCaller;
   readonly executions: ExecutionReader;
+  readonly loops: Loops;
   readonly events: EventLog;
   readonly store: Store;
   readonly keys: KeyRing;

@@ -433,6 +433,28 @@ const migrations: readonly string[] = [
   create index repairs_by_path on repairs (path, started_at);
   create index repairs_by_state on repairs (state, started_at);
   `,
+  `
+  create table loops (
+    id text primary key not null,
+    caller text not null,
+    purpose text not null,
+    model text not null,
+    request text not null,
+    started_at integer not null,
+    ended_at integer,
+    ending text,
+    bytes integer not null,
+    check ((ended_at is null) = (ending is null))
+  ) strict;
+  create index loops_by_caller on loops (caller, started_at);
+  create index loops_ended on loops (ended_at);
+  create table loop_steps (
+    loop_id text not null,
+    number integer not null,
+    step text not null,
+    primary key (loop_id, number)
+  ) strict;
+  `,
 ];
 
 /** Brings the database to the newest version, each step in one transaction. Refuses one that a newer Hotcell wrote. */

@@ -18,6 +18,7 @@ import { createPermissionUseTable } from './tables/access/permission-uses.ts';
 import { createSecretTable } from './tables/access/secrets.ts';
 import { createExecutionTable } from './tables/calls/executions.ts';
 import { createIdempotencyTable } from './tables/calls/idempotency.ts';
+import { createLoopTable } from './tables/calls/loops.ts';
 import { createParkedCallTable } from './tables/calls/parked-calls.ts';
 import { createRecordingTable } from './tables/calls/recordings.ts';
 import { createEventTable } from './tables/events.ts';
@@ -135,6 +136,7 @@ function createStore(database: DatabaseSync, options: StoreOptions): Store {
     toolUses: createToolUseTable(database, queue),
     registeredTools: createRegisteredToolTable(database),
     repairs: createRepairTable(database),
+    loops: createLoopTable(database, queue),
     committed: queue.committed,
     committedEnds: queue.committedEnds,
     flush: queue.flush,

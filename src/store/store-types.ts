@@ -1,5 +1,6 @@
 import type { HotcellError } from '../errors/hotcell-error.ts';
 import type { ExecutionTable, IdempotencyTable, ParkedCallTable, RecordingTable } from './execution-types.ts';
+import type { LoopTable } from './loop-types.ts';
 import type { McpLoginTable, McpPinTable } from './mcp-types.ts';
 import type {
   ApprovalTable,
@@ -45,6 +46,7 @@ export interface Store {
   readonly toolUses: ToolUseTable;
   readonly registeredTools: RegisteredToolTable;
   readonly repairs: RepairTable;
+  readonly loops: LoopTable;
   /**
    * Resolves when everything queued so far is committed; rejects with `storage-full` when the disk is full. Then the
    * writes stay queued and are tried again: whoever gives up on a call updates its row to `error`.

@@ -23,6 +23,8 @@ const samples: { [Type in EventType]: EventDataByType[Type] } = {
   'execution-progress': { done: 1, total: 2, message: 'half' },
   'execution-log': { level: 'info', text: 'hello' },
   'execution-end': { tool: 'a', version: '1.0.0', status: 'error', durationMs: 1.5, code: 'handler-threw' },
+  'loop-step': { step: 'call-end', round: 1, tool: 'a', executionId: 'exe_1', status: 'success' },
+  'loop-end': { reason: 'answered', purpose: 'gateway', model: 'm', rounds: 2 },
   'cell-loss': { path: 'a.ts', reason: 'memory' },
   'permission-use': { tool: 'a', permission: 'net', detail: 'api.example.com', allowed: false },
   'storage-problem': { path: '/d', message: 'full' },
@@ -52,7 +54,7 @@ const samples: { [Type in EventType]: EventDataByType[Type] } = {
   'watch-problem': { path: '/p', message: 'gone' },
 };
 const types = Object.keys(samples).filter((type): type is EventType => type in samples);
-const fleeting: readonly string[] = ['execution-progress', 'execution-log', 'execution-refusal', 'resource-update'];
+const fleeting: readonly string[] = ['execution-progress', 'execution-log', 'execution-refusal', 'resource-update', 'loop-step'];
 const keptTypes = types.filter((type) => !fleeting.includes(type));
 
 function openLog(options: Partial<EventLogOptions> = {}) {

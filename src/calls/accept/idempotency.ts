@@ -145,7 +145,10 @@ function answerEarlier(
   const { id: executionId, output, error, cut, warnings, durationMs = 0 } = readExecution(row);
   if (cut?.output !== undefined) {
     const message = `The same call was made a moment ago as ${executionId}, and its output of ${cut.output} bytes was not kept whole.`;
-    throw new HotcellError('conflict', message, { fix: 'Send an idempotency key with calls whose long output is needed again.' });
+    throw new HotcellError('conflict', message, {
+      facts: { executionId },
+      fix: 'Send an idempotency key with calls whose long output is needed again.',
+    });
   }
   const told = error?.code === 'interrupted' ? { ...error, fix: 'Check what the call did, then use a new key.' } : error;
   return {

@@ -1,0 +1,116 @@
+import { Type } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { budgets } from '../config/budgets.ts';
+import type { ConversationRequest } from '../conversation/request.ts';
+import type { Redactor } from '../secrets/secret-types.ts';
+import type { LoopRow, LoopTable } from '../store/loop-types.ts';
+import type { LoopEnd, LoopRequest } from './loop.ts';
+import type { LoopBounds } from './loop-budget.ts';
+import type { LoopStep } from './loop-state.ts';
+
+/** A loop as it was kept: who may go on with it is asked anew. */
+export type KeptLoop = Omit<LoopRequest, 'caller' | 'signal'> & { readonly steps: readonly LoopStep[] };
+
+/** Keeps loops and their ends. */
+export interface KeptLoops {
+  /** False where there is no room for it: it runs, but does not survive a restart. */
+  begin(request: LoopRequest, startedAtMs: number): boolean;
+  /** False when the loop has become too large: nothing is kept of it any more. */
+  addStep(request: LoopRequest, step: LoopStep): boolean;
+  end(id: string, end: LoopEnd): void;
+  /** Undefined when another version wrote it or it is damaged. */
+  read(row: LoopRow): KeptLoop | undefined;
+  readEnd(row: LoopRow): LoopEnd | undefined;
+}
+
+const { each, perCaller, inAll, reserve } = budgets['disk.loops'];
+const keptMs = 24 * 3_600_000;
+const pruneEvery = 50;
+
+const object = Type.Object({});
+/** Written by this daemon: what matters is that another version's row is not taken for one of this. */
+const storedRequest = Compile(
+  Type.Object({
+    version: Type.Literal(1),
+    id: Type.String(),
+    conversation: Type.Unsafe<ConversationRequest>(Type.Object({ messages: Type.Array(object), tools: Type.Array(object) })),
+    tools: Type.Record(Type.String(), Type.Object({ ref: Type.String(), isDeep: Type.Optional(Type.Boolean()) })),
+    bounds: Type.Unsafe<LoopBounds>(Type.Object({ followUps: Type.Integer(), timeoutMs: Type.Number() })),
+    purpose: Type.Enum(['gateway', 'chat', 'repair', 'plugin']),
+    session: Type.Optional(Type.String()),
+  }),
+);
+const storedStep = Compile(
+  Type.Unsafe<LoopStep>(Type.Object({ type: Type.Enum(['answer', 'accepted', 'results', 'steer', 'taken']) })),
+);
+const storedEnd = Compile(
+  Type.Unsafe<LoopEnd>(Type.Object({ reason: Type.String(), answer: object, messages: Type.Array(object) })),
+);
+
+/** Creates the keeper over the table. Ends are kept for a day; callers without a token keep nothing. */
+export function createKeptLoops(parts: {
+  readonly table: LoopTable;
+  readonly redactor?: Redactor | undefined;
+  readonly now: () => number;
+}): KeptLoops {
+  const { table, redactor, now } = parts;
+  let begunSincePrune = pruneEvery;
+  const write = (value: object): string => {
+    const json = JSON.stringify(value);
+    return redactor === undefined || redactor.isIdle ? json : redactor.json(json);
+  };
+
+  function makeRoom({ caller: { id, role } }: LoopRequest, bytes: number): boolean {
+    if (bytes > each.max) return false;
+    if (begunSincePrune++ >= pruneEvery) {
+      begunSincePrune = 0;
+      table.prune(now() - keptMs);
+    }
+    const max = role === 'admin' ? inAll : inAll - reserve;
+    while (table.bytes(id) + bytes > perCaller) if (!table.removeOldestEnded(id)) return false;
+    while (table.bytes() + bytes > max) if (!table.removeOldestEnded()) return false;
+    return true;
+  }
+
+  return {
+    begin(request, startedAtMs) {
+      if (request.caller.isAnonymous) return false;
+      const { caller: _caller, signal: _signal, ...kept } = request;
+      const requestJson = write({ version: 1, ...kept });
+      if (!makeRoom(request, requestJson.length)) return false;
+      const { id, caller, purpose, conversation } = request;
+      const kind = { purpose, model: conversation.model };
+      table.put({ id, caller: caller.id, ...kind, requestJson, startedAtMs, endedAtMs: null, endJson: null });
+      return true;
+    },
+    addStep(request, step) {
+      const stepJson = write(step);
+      const isRoom = step.type === 'accepted' || makeRoom(request, stepJson.length);
+      if (isRoom) table.addStep(request.id, stepJson, step.type === 'accepted');
+      else table.remove(request.id);
+      return isRoom;
+    },
+    end: (id, end) => table.end(id, write(end), now()),
+    read({ id, requestJson }) {
+      const request = parse(requestJson);
+      if (!storedRequest.Check(request)) return undefined;
+      const steps = table.stepsOf(id).map(parse);
+      const sound = steps.filter((step): step is LoopStep => storedStep.Check(step));
+      const { version: _version, session, ...rest } = request;
+      const kept = { ...rest, ...(session !== undefined && { session }), steps: sound };
+      return sound.length === steps.length ? kept : undefined;
+    },
+    readEnd({ endJson }) {
+      const end = endJson === null ? undefined : parse(endJson);
+      return storedEnd.Check(end) ? end : undefined;
+    },
+  };
+}
+
+function parse(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return undefined;
+  }
+}
