@@ -15,6 +15,7 @@ import { openLoops, waitForLoops } from './main/loops.ts';
 import { openMcp } from './main/mcp.ts';
 import { openNames } from './main/names.ts';
 import { openPlugins } from './main/plugins.ts';
+import { openReplays } from './main/replays.ts';
 import { openTools } from './main/tools.ts';
 import { openUpstreams } from './main/upstreams.ts';
 import { warmUp } from './main/warm-up.ts';
@@ -94,6 +95,7 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
   const upstreams = openUpstreams(foundation);
   const executions = createExecutionReader({ store });
   const loops = openLoops(foundation, { caller, executions, approvals, keys, upstreams });
+  const { replays } = openReplays(foundation, { ...calls, caller, executions, grants });
   const parts = {
     config,
     configState: openedConfig.state,
@@ -115,6 +117,7 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
     caller,
     executions,
     loops,
+    replays,
     events,
     store,
     keys,

@@ -23,8 +23,9 @@ export type BorderAnswer =
   | { readonly ok: true; readonly payload: string; readonly body?: Uint8Array }
   | { readonly ok: false; readonly code: string; readonly message: string };
 
-/** One crossing of a recording: the request and its answer, in the order in which the guest asked. */
+/** One crossing of a recording: the request and its answer, in the order of the answers. */
 export interface BorderCrossing {
+  /** Of the question, counted up in the order in which the guest asked; 0 for what was answered at once. */
   readonly id: number;
   readonly op: string;
   readonly payload: string;
@@ -40,6 +41,9 @@ export interface Recording {
   /** The last lines that the call logged. */
   readonly logs?: readonly LogLine[];
 }
+
+/** The answer in a recording to what nobody had answered when the call ended. */
+export const unanswered: BorderAnswer = { ok: false, code: 'unanswered', message: 'The call ended before the host answered.' };
 
 /** One line that the guest logged. */
 export interface LogLine {

@@ -1,4 +1,4 @@
-import type { BorderCrossing, Recording } from './border.ts';
+import type { BorderCrossing, BorderView, Recording } from './border.ts';
 
 /** What a recorder had taken when its call was taken out of its engine. */
 export interface KeptRecording {
@@ -10,6 +10,14 @@ export interface KeptRecording {
 const maxRecordingBytes = 1024 * 1024;
 /** What a crossing takes beside its texts. */
 const crossingBytes = 100;
+
+/** The settings that a guest gets all at once, as a crossing; undefined when there are none. */
+export function recordView(view: BorderView): BorderCrossing | undefined {
+  const payload = JSON.stringify(view);
+  return payload === emptyView ? undefined : { id: 0, op: 'view', payload: '', answer: { ok: true, payload } };
+}
+
+const emptyView = JSON.stringify({ config: {}, env: {}, denied: {} } satisfies BorderView);
 
 /** Keeps what crosses the border during one call, within a bound; what does not fit is left out, and the recording says so. */
 export class Recorder {

@@ -385,6 +385,16 @@ export const budgets = {
     atBound: 'the browser is killed, and the call ends with `memory-exceeded`',
     tests: ['builtins/browser/browser.test.ts'],
   },
+  'replay.running': {
+    holds: 'executions that are replayed',
+    unit: 'places',
+    perCaller: 2,
+    perPlugin: 6,
+    inAll: 8,
+    reserve: 2,
+    atBound: 'the replay is refused with `queue-full`; admins have the reserve beyond the bound in all',
+    tests: ['replay/replay.test.ts'],
+  },
   'cells.sessions': {
     holds: 'kept cells of the sandbox: of sessions, and of plugins that keep one for all',
     unit: 'cells',

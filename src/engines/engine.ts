@@ -1,4 +1,4 @@
-import type { BorderHost, Recording } from '../border/border.ts';
+import type { BorderCrossing, BorderHost, Recording } from '../border/border.ts';
 import type { Limits } from '../config/limits.ts';
 import type { ErrorCode } from '../errors/catalog.ts';
 import type { Holder } from '../queues/place-count.ts';
@@ -63,6 +63,18 @@ export type LoadResult =
     }
   | { readonly ok: false; readonly error: GuestError };
 
+/** What a run takes from an earlier one: it is nobody's call, and nothing that happens in it counts against its program. */
+export interface EarlierRun {
+  /** As its recording has it; empty where there is none. */
+  readonly seed: string;
+  readonly startedAtMs: number;
+  /**
+   * What its guest was answered at once, in its order: time, chance, settings. Settings that are not among it are refused, time goes
+   * on from there. Absent for a run of its own time and chance.
+   */
+  readonly answered?: readonly BorderCrossing[];
+}
+
 /** One call. */
 export interface RunRequest {
   readonly executionId: string;
@@ -83,6 +95,10 @@ export interface RunRequest {
   readonly holder: Holder;
   /** The plugin has `onReload`: a `session` or `plugin` cell of an older generation hands its JSON state on. */
   readonly handOver?: boolean;
+  /** It runs the way of an earlier one. Only with isolation `call`. */
+  readonly earlier?: EarlierRun;
+  /** A function of the plugin to run instead of the handler; only engines whose plugins have it. */
+  readonly hook?: 'healthcheck';
 }
 
 /** How a call ended. `output` is what the handler returned: text stays text. */

@@ -51,6 +51,11 @@ export const errorCatalog = {
   'approval-unknown': { title: 'No such question', fix: 'List the open ones: hotcell approve.', status: 404 },
   'hook-unknown': { title: 'No such hook', fix: 'List the hooks: hotcell hook list.', status: 404 },
   'key-unknown': { title: 'No such key', fix: 'List the keys: hotcell key list.', status: 404 },
+  'not-replayable': {
+    title: 'Execution cannot be replayed',
+    fix: 'See hotcell docs replay for what is recorded, and how much of it is kept.',
+    status: 409,
+  },
   'generation-unknown': { title: 'No such generation', fix: 'See hotcell plugin history NAME.', status: 404 },
   'method-not-allowed': { title: 'Method not allowed', fix: 'See /openapi.json for the methods.', status: 405 },
   conflict: { title: 'In conflict with the present state', fix: 'Look at the state first, then try again.', status: 409 },

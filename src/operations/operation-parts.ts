@@ -15,6 +15,7 @@ import type { GrantQuestions } from '../permissions/approvals/grant-questions.ts
 import type { GrantBook } from '../permissions/grants.ts';
 import type { PermissionUses } from '../permissions/uses.ts';
 import type { PluginSupervisor } from '../plugins/supervisor-types.ts';
+import type { Replays } from '../replay/replay-types.ts';
 import type { SecretKeeper } from '../secrets/secret-types.ts';
 import type { SkillBook } from '../skills/skill-book.ts';
 import type { Store } from '../store/store-types.ts';
@@ -53,6 +54,7 @@ export interface OperationParts {
   readonly caller: ToolCaller;
   readonly executions: ExecutionReader;
   readonly loops: Loops;
+  readonly replays: Replays;
   readonly events: EventLog;
   readonly store: Store;
   readonly keys: KeyRing;

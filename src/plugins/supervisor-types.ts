@@ -1,9 +1,12 @@
 import type { Asking } from '../permissions/grants.ts';
 import type { Author } from '../units/unit.ts';
+import type { ProposedTexts } from './compile/read-input.ts';
 import type { PassedOver } from './discovery/passed-over.ts';
+import type { PluginSource } from './discovery/plugin-source.ts';
 import type { Generation } from './generations/generation.ts';
 import type { Diagnostic, PluginView } from './plugin-types.ts';
 import type { TextCheck } from './supervisor/build/check-text.ts';
+import type { UnsavedBuild } from './supervisor/build/unsaved-build.ts';
 
 /** The truth about one explicit reload. */
 export interface ReloadResult {
@@ -70,6 +73,10 @@ export interface PluginSupervisor {
    * or written.
    */
   check(name: string, text: string, signal?: AbortSignal): Promise<TextCheck>;
+  /** Builds a text as the entry of a plugin for whoever tries it out; nothing is published or written. */
+  propose(name: string, text: string, signal: AbortSignal): Promise<UnsavedBuild>;
+  /** Builds texts as files of a plugin, the same way. */
+  proposeFiles(source: PluginSource, texts: ProposedTexts, signal: AbortSignal): Promise<UnsavedBuild>;
   /** Deletes the plugin's file or folder. */
   remove(name: string): Promise<void>;
   generations(name: string): GenerationView[];

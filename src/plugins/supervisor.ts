@@ -8,6 +8,7 @@ import { makeFolders } from '../store/data-dir.ts';
 import { createToolsNews } from '../tools/tools-news.ts';
 import type { ServedUnit } from '../units/unit.ts';
 import type { UnitContent, UnitSource } from '../units/unit-book.ts';
+import type { ProposedTexts } from './compile/read-input.ts';
 import { classifyName } from './discovery/entry-names.ts';
 import { refuseLoading } from './discovery/load-policy.ts';
 import { listRoots } from './discovery/plugin-roots.ts';
@@ -19,7 +20,8 @@ import { createLeasable } from './generations/leases.ts';
 import { mayServe } from './lifecycle.ts';
 import { checkText, sourceOfNewFile } from './supervisor/build/check-text.ts';
 import { createEscalatedBuilds } from './supervisor/build/escalated-builds.ts';
-import { deleteSource, readEntryText, writeEntryText } from './supervisor/entry-text.ts';
+import { buildUnsaved } from './supervisor/build/unsaved-build.ts';
+import { deleteSource, readEntryText, textFileOf, writeEntryText } from './supervisor/entry-text.ts';
 import { findPlugin } from './supervisor/find-plugin.ts';
 import { createKillCount } from './supervisor/kill-count.ts';
 import { createLookQueue, describeReload, type LookQueue } from './supervisor/look-queue.ts';
@@ -177,6 +179,18 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
     throw new HotcellError('queue-full', message, { fix: 'Check again when some of them are done.' });
   }
 
+  async function inChecks<Result>(signal: AbortSignal, task: () => Promise<Result>): Promise<Result> {
+    const leave = await enterChecks(signal);
+    try {
+      return await task();
+    } finally {
+      leave();
+    }
+  }
+
+  const proposeFiles = (source: PluginSource, proposed: ProposedTexts, signal: AbortSignal) =>
+    inChecks(signal, () => buildUnsaved({ ...parts, isKept }, { source, proposed, signal }));
+
   const isKept = (path: string, programKey: string): boolean =>
     archive.listKept(path).some(({ runner }) => runner.program.key === programKey);
   const standingOf = ({ source, live }: PluginRecord) => ({ source, live: live?.generation });
@@ -250,13 +264,13 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
     },
     async check(name, text, signal = new AbortController().signal) {
       const proposal = findNewFile(name) ?? standingOf(find(name).record);
-      const leave = await enterChecks(signal);
-      try {
-        return await checkText({ ...parts, isKept }, { ...proposal, text, signal });
-      } finally {
-        leave();
-      }
+      return inChecks(signal, () => checkText({ ...parts, isKept }, { ...proposal, text, signal }));
     },
+    async propose(name, text, signal) {
+      const { source } = find(name).record;
+      return proposeFiles(source, new Map([[textFileOf(source), text]]), signal);
+    },
+    proposeFiles,
     async remove(name) {
       const queue = find(name);
       await queue.run(() => deleteSource(queue.record.source));

@@ -17,6 +17,7 @@ const attempts: Readonly<Record<string, (ann: Ann) => object>> = {
   'executions.list': ({ caller }) => ({ caller: caller.id }),
   'executions.get': ({ execution }) => ({ id: execution }),
   'executions.cancel': ({ execution }) => ({ id: execution }),
+  'executions.replay': ({ execution }) => ({ id: execution }),
   'executions.follow': ({ execution }) => ({ id: execution }),
   'prompts.list': () => ({}),
   'prompts.get': () => ({ name: 'echo' }),

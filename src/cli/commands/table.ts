@@ -64,6 +64,10 @@ export const commands: readonly CommandRow[] = [
     load: async () => (await import('./executions.ts')).registerExecutions,
   },
   {
+    about: { replay: 'run a call again with its recorded answers; nothing outside is touched' },
+    load: async () => (await import('./replay.ts')).registerReplay,
+  },
+  {
     about: { key: 'make, change and revoke API keys' },
     load: async () => (await import('./access/key.ts')).registerKey,
   },

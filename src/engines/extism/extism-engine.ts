@@ -1,5 +1,5 @@
 import type { BorderHost } from '../../border/border.ts';
-import { Recorder } from '../../border/recorder.ts';
+import { Recorder, recordView } from '../../border/recorder.ts';
 import { budgets, type PlaceBounds } from '../../config/budgets.ts';
 import { type Limits, resolveLimits } from '../../config/limits.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
@@ -106,7 +106,10 @@ export function createExtismEngine(options: ExtismEngineOptions = {}): Engine {
     const worker = await pool.acquire(callEnd.signal);
     const call = { ...prepared, ...chooseModule(worker, compiled.key, compiled.module) };
     const bounds = { cpuMs: request.limits.cpuMs, signal: callEnd.signal };
-    const recorder = new Recorder({ seed: '', startedAtMs: Date.now() });
+    const { earlier } = request;
+    const recorder = new Recorder({ seed: '', startedAtMs: earlier?.startedAtMs ?? Date.now() });
+    const view = recordView(host.view());
+    if (view) recorder.add(view);
     const startedAt = performance.now();
     running += 1;
     loopWaker.note(running === 1 && lastTookMs < shortMs);
@@ -124,7 +127,10 @@ export function createExtismEngine(options: ExtismEngineOptions = {}): Engine {
     lastTookMs = performance.now() - startedAt;
     pool.release(worker, end.type === 'report');
     const outcome = describeTaskEnd(end, callEnd.reason(), request.limits);
-    const recording = { ...recorder.recording(), complete: isReplayable(compiled) && recorder.recording().complete };
+    const { crossings = [], isCut = false } = (end.type === 'report' && 'usage' in end.report && end.report.usage.drawn) || {};
+    for (const crossing of crossings) recorder.add(crossing);
+    if (isCut) recorder.leaveOut();
+    const recording = recorder.recording();
     return { ...(compiled.sidecar.isServlet ? readServletOutcome(outcome) : outcome), recording };
   };
 
@@ -188,11 +194,6 @@ function checkIsolation(isolation: unknown): void {
   throw new GuestFault('not-supported', `A WebAssembly plugin runs with isolation "call"; it asks for "${String(isolation)}".`);
 }
 
-/** What a module draws from the clock or at random is not recorded. */
-function isReplayable({ shape }: CompiledModule): boolean {
-  return !shape.imports.some(({ name }) => name === 'random_get' || name === 'clock_time_get');
-}
-
 function readServletOutcome(outcome: RunOutcome): RunOutcome {
   if (outcome.status !== 'success') return outcome;
   const { usage } = outcome;
@@ -202,7 +203,7 @@ function readServletOutcome(outcome: RunOutcome): RunOutcome {
 }
 
 function prepareCall(compiled: CompiledModule, request: RunRequest, host: BorderHost): Omit<ModuleCall, 'module' | 'moduleKey'> {
-  const { limits, handler, argumentsJson, executionId, caller, session } = request;
+  const { limits, handler, argumentsJson, executionId, caller, session, earlier } = request;
   const { isServlet, exportByHandler } = compiled.sidecar;
   const exportName = isServlet ? callExport : exportByHandler.get(handler);
   if (exportName === undefined) {
@@ -216,6 +217,9 @@ function prepareCall(compiled: CompiledModule, request: RunRequest, host: Border
     denied: view.denied,
     facts: { executionId, caller, session, settings: withoutTexts(view.config) },
     bounds: boundsOf(limits),
+    ...(earlier?.answered && {
+      earlier: { answered: earlier.answered, clockOffsetMs: earlier.startedAtMs - Date.now() },
+    }),
   };
 }
 

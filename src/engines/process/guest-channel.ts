@@ -4,6 +4,7 @@ import type { BorderHost } from '../../border/border.ts';
 import type { Limits } from '../../config/limits.ts';
 import { encodeFrame } from '../../guests/process/frames.ts';
 import { createGuestReader, GuestMisbehaved, type HostMessage } from '../../guests/process/protocol.ts';
+import { readSeed } from '../earlier-answers.ts';
 import type { RunRequest } from '../engine.ts';
 import { type GuestEnd, GuestTurn } from './turn.ts';
 
@@ -21,7 +22,7 @@ export type TurnResult = { readonly turn: GuestTurn } & (
 
 /** A call in a guest process. */
 export interface GuestCall {
-  readonly request: Pick<RunRequest, 'handler' | 'executionId' | 'caller' | 'session' | 'argumentsJson' | 'limits'>;
+  readonly request: Pick<RunRequest, 'handler' | 'executionId' | 'caller' | 'session' | 'argumentsJson' | 'limits' | 'earlier'>;
   readonly host: BorderHost;
   /** A function of the plugin to call instead of the handler, with one JSON argument (empty for none). */
   readonly hook?: { readonly name: string; readonly argumentJson: string };
@@ -65,7 +66,7 @@ export class GuestChannel {
 
   call({ request, host, hook, onTurn }: GuestCall): Promise<TurnResult> {
     const { handler, executionId, caller, session, limits } = request;
-    const seed = [drawWord(), drawWord(), drawWord()] as const;
+    const seed = readSeed(request.earlier?.seed) ?? ([drawWord(), drawWord(), drawWord()] as const);
     const turn = new GuestTurn({ limits, host, send: this.#send, seed });
     onTurn?.(turn);
     const facts = { handler, executionId, caller, session, outputBytes: limits.outputBytes, seed };

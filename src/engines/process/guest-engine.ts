@@ -77,6 +77,7 @@ export class GuestEngine<Process extends GuestProcess, Setting> implements Engin
   }
 
   async run(request: RunRequest, host: BorderHost, signal: AbortSignal): Promise<RunOutcome> {
+    const { keyOf, none } = this.#parts;
     const callEnd = createRunEnd(request.deadline, [signal, this.#closing.signal]);
     let place: Place | undefined;
     try {
@@ -85,7 +86,10 @@ export class GuestEngine<Process extends GuestProcess, Setting> implements Engin
       await callEnd.race(waitOut(this.#crashes.waitMs(request.program.key)));
       place = await this.#places.enter(request.holder, callEnd.signal);
       const setting = await callEnd.race(this.#parts.readSetting(host));
-      return await this.#runIn({ request, host: withAnswer(host, place, callEnd.signal), setting, callEnd });
+      const hook = request.hook === undefined ? {} : { hook: { name: request.hook, argumentJson: '' } };
+      const call = { request, host: withAnswer(host, place, callEnd.signal), setting, callEnd, ...hook };
+      const outcome = await this.#runIn(call);
+      return setting === undefined || keyOf(setting) === keyOf(none) ? outcome : withoutFiles(outcome);
     } catch (error) {
       const reason = callEnd.reason();
       if (reason) return describeUnbegun(reason, request.limits);
@@ -118,7 +122,7 @@ export class GuestEngine<Process extends GuestProcess, Setting> implements Engin
     } finally {
       if (call.request.isolation === 'call') {
         cell.process.kill();
-        if (this.#parts.preparesNext) this.cells.prepare(call.request.program, call.setting);
+        if (this.#parts.preparesNext && !call.request.earlier) this.cells.prepare(call.request.program, call.setting);
       }
       refusal = await watch?.close();
     }
@@ -172,7 +176,7 @@ export class GuestEngine<Process extends GuestProcess, Setting> implements Engin
     const left = result.turn.close();
     const stopped = guard.stopped() ?? (fault.isMemory ? 'memory' : undefined);
     if (result.end) this.#crashes.recovered(programKey);
-    else if (!stopped) this.#crashes.crashed(programKey);
+    else if (!stopped && !call.request.earlier) this.#crashes.crashed(programKey);
     if (result.end?.kind === 'return') noteAbandoned(call.host, left);
     const outcome = explainError(describeCall({ result, stopped, limits, lastWords: process.lastWords(), cpuMs }), explain);
     if (!fault.error || stopped || outcome.status !== 'error') return outcome;
@@ -186,6 +190,11 @@ export class GuestEngine<Process extends GuestProcess, Setting> implements Engin
     if (facts.result.lost) this.#crashes.crashed(program.key);
     throw new LoadFailed(facts);
   }
+}
+
+/** What a process opens by itself crosses no border. */
+function withoutFiles(outcome: RunOutcome): RunOutcome {
+  return outcome.recording ? { ...outcome, recording: { ...outcome.recording, complete: false } } : outcome;
 }
 
 /** The host of a call that steps aside while it waits for long. */

@@ -1,6 +1,13 @@
-import type { BorderAnswer, BorderHost, BorderView, LogLine, Recording } from '../../border/border.ts';
+import {
+  type BorderAnswer,
+  type BorderHost,
+  type BorderView,
+  type LogLine,
+  type Recording,
+  unanswered,
+} from '../../border/border.ts';
 import { CallMeter, pendingBytesOf, readLogLine } from '../../border/call-meter.ts';
-import { Recorder } from '../../border/recorder.ts';
+import { Recorder, recordView } from '../../border/recorder.ts';
 import type { Limits } from '../../config/limits.ts';
 import { type GuestMessage, GuestMisbehaved, type SendToGuest } from '../../guests/process/protocol.ts';
 import type { RunUsage } from '../engine.ts';
@@ -29,6 +36,7 @@ type Refusal = Extract<BorderAnswer, { ok: false }>;
 
 interface OpenQuestion {
   readonly op: string;
+  readonly payload: string;
   readonly bytes: number;
   readonly controller: AbortController;
 }
@@ -63,6 +71,8 @@ export class GuestTurn {
   view(): BorderView {
     const view = this.#host?.view() ?? { config: {}, env: {}, denied: {} };
     this.#view = JSON.stringify(view);
+    const crossing = recordView(view);
+    if (crossing) this.#recorder.add(crossing);
     return view;
   }
 
@@ -118,6 +128,7 @@ export class GuestTurn {
   /** Ends what is still asked. Returns the operations that nobody waited for. */
   close(): readonly string[] {
     this.#isOver = true;
+    for (const [id, { op, payload }] of this.#open) this.#recorder.add({ id, op, payload, answer: unanswered });
     const left = [...this.#open.values()];
     this.#open.clear();
     for (const { controller } of left) controller.abort();
@@ -145,7 +156,7 @@ export class GuestTurn {
       return;
     }
     const controller = new AbortController();
-    this.#open.set(id, { op, bytes, controller });
+    this.#open.set(id, { op, payload, bytes, controller });
     this.#pendingBytes += bytes;
     const request = { id, op, payload, ...(body === undefined ? {} : { body }) };
     this.#host.answer(request, controller.signal).then(

@@ -1,10 +1,11 @@
 import { randomFillSync } from 'node:crypto';
-import type { BorderHost, LogLine } from '../../border/border.ts';
+import { type BorderCrossing, type BorderHost, type LogLine, unanswered } from '../../border/border.ts';
 import { pendingBytesOf } from '../../border/call-meter.ts';
 import { Recorder } from '../../border/recorder.ts';
 import { countedAs } from '../../config/anonymous.ts';
 import type { QueuePlace } from '../../queues/fair-queue.ts';
 import type { Holder } from '../../queues/place-count.ts';
+import { readSeed } from '../earlier-answers.ts';
 import type { GuestError, Program, RunOutcome, RunRequest, RunUsage } from '../engine.ts';
 import type { CallSliceResult, CallStart, DeliveredAnswer, SliceBudget } from './protocol.ts';
 import type { WorkerThread } from './schedule/worker-thread.ts';
@@ -55,6 +56,10 @@ export interface CellCall {
   readonly open: Map<number, OpenQuestion>;
   readonly used: SpentBudget;
   readonly recorder: Recorder;
+  /** What is left of what an earlier run was answered at once. */
+  answered: BorderCrossing[] | undefined;
+  /** How far the clock of that run was behind ours. */
+  readonly clockOffsetMs: number;
   thread: WorkerThread | undefined;
   /** Set when the call was ended from outside while its slice runs. */
   ending: { status: 'timeout' | 'cancelled'; error: GuestError } | undefined;
@@ -83,8 +88,21 @@ export function noteSlice(call: CellCall, result: CallSliceResult): void {
   for (const name of result.deniedNames ?? []) call.host.deniedName?.(name);
   for (const progress of result.progress ?? []) call.host.progress(progress);
   call.used.progress = (call.used.progress ?? 0) + (result.progress?.length ?? 0);
-  for (const crossing of result.crossings ?? []) call.recorder.add(crossing);
+  for (const crossing of result.crossings ?? []) {
+    call.recorder.add(crossing);
+    if (call.answered !== undefined) call.answered = withoutFirst(call.answered, crossing);
+  }
   if (result.crossingsDropped) call.recorder.leaveOut();
+}
+
+function withoutFirst(list: BorderCrossing[], { op, payload }: BorderCrossing): BorderCrossing[] {
+  const used = list.findIndex((other) => other.op === op && other.payload === payload);
+  return used < 0 ? list : list.toSpliced(used, 1);
+}
+
+/** Notes what nobody will answer any more, so that a replay of the call waits for it too. */
+export function noteUnanswered({ open, recorder }: CellCall): void {
+  for (const [id, { op, payload }] of open) recorder.add({ id, op, payload, answer: unanswered });
 }
 
 /** Beyond the limits comes only what says that the log is full: every slice says so, the call once. */
@@ -144,8 +162,9 @@ export function createCellCall(parts: {
   finish: (outcome: RunOutcome) => void;
 }): CellCall {
   const { request, hook, resumed } = parts;
-  const seed = resumed?.seed ?? drawSeed();
-  const startedAtMs = resumed?.startedAtMs ?? Date.now();
+  const { earlier } = request;
+  const seed = resumed?.seed ?? readSeed(earlier?.seed) ?? drawSeed();
+  const startedAtMs = resumed?.startedAtMs ?? earlier?.startedAtMs ?? Date.now();
   const facts = {
     handler: request.handler,
     executionId: request.executionId,
@@ -174,6 +193,8 @@ export function createCellCall(parts: {
     open: new Map(),
     used: resumed ? { ...resumed.used } : { cpuMs: 0, hostCalls: 0, logLines: 0, logBytes: 0 },
     recorder: new Recorder({ seed: seed.join(','), startedAtMs }, resumed),
+    answered: earlier?.answered && [...earlier.answered],
+    clockOffsetMs: earlier ? earlier.startedAtMs - Date.now() : 0,
     thread: undefined,
     ending: undefined,
     finish: parts.finish,

@@ -15,6 +15,7 @@ import {
   type Hook,
   holderOf,
   noteSlice,
+  noteUnanswered,
   usageOf,
 } from './cell-call.ts';
 import { ImageCache } from './image-cache.ts';
@@ -155,7 +156,8 @@ class QuickJsEngine implements Engine {
         signal.removeEventListener('abort', cancel);
         resolve(outcome);
       };
-      const call = createCellCall({ request, host, cell, hook: undefined, ...(resumed && { resumed }), finish });
+      const hook: Hook | undefined = request.hook && { name: request.hook, argumentJson: '' };
+      const call = createCellCall({ request, host, cell, hook, ...(resumed && { resumed }), finish });
       if (resumed) this.#goOn(call, resumed);
       else this.#start(call);
     });
@@ -256,7 +258,7 @@ class QuickJsEngine implements Engine {
         call.answers.push({ id: question.id, answer });
         if (call.state === 'waiting') this.#wake(call);
       };
-      call.open.set(question.id, openQuestion(question, call.host, deliver, isAgain));
+      call.open.set(question.id, openQuestion(question, call, deliver, isAgain));
     }
   }
 
@@ -282,7 +284,7 @@ class QuickJsEngine implements Engine {
   #onThreadLost(call: CellCall, reason: 'killed' | 'died', detail: string): void {
     this.#loseKept(call.cell, `its thread ${reason === 'killed' ? 'had to be ended' : 'died'} while a call ran in it`);
     // Whoever cancels a call in the middle does not get its plugin into disrepute.
-    if (reason === 'killed' && !call.ending) this.#onKill(call.request.program.key);
+    if (reason === 'killed' && !call.ending && !call.request.earlier) this.#onKill(call.request.program.key);
     if (call.ending) this.#finish(call, call.ending);
     else if (reason === 'killed') this.#finish(call, { status: 'timeout', error: cpuExceeded(call) });
     else
@@ -330,6 +332,7 @@ class QuickJsEngine implements Engine {
     call.cell.isInUse = false;
     this.#calls.delete(call);
     for (const question of call.open.values()) question.cancel();
+    noteUnanswered(call);
     call.open.clear();
     call.finish({ ...end, recording: call.recorder.recording(), usage: usageOf(call) });
   }

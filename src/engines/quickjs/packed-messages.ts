@@ -9,9 +9,10 @@ const FIELDS = 4;
 /** Packs slices, or returns undefined when one of them is out of the ordinary. All must be of the same program. */
 export function packSlices(slices: readonly CallSlice[]): PackedSlices | undefined {
   const packed: (string | number)[] = [slices[0]?.programKey ?? ''];
-  for (const { serial, cellId, start, image, delta, deltaFile, answers, view, budget, keep, pending } of slices) {
+  for (const { serial, cellId, start, image, delta, deltaFile, answers, view, budget, keep, pending, earlier } of slices) {
     if (!start || start.hook !== undefined || image || delta || deltaFile || answers || view || budget || keep || pending > 0)
       return undefined;
+    if (earlier) return undefined;
     packed.push(serial, cellId, start.argumentsJson, start.factsJson);
   }
   return packed;

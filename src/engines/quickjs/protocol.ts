@@ -1,5 +1,6 @@
 /** Messages between the engine on the main thread and its worker threads. A worker runs one slice at a time. */
 import type { BorderAnswer, BorderCrossing, BorderView, LogLine } from '../../border/border.ts';
+import type { AnsweredAtOnce } from '../earlier-answers.ts';
 import type { ThrowReport } from '../throw-report.ts';
 import type { BaseImage } from './cell/base-image.ts';
 
@@ -68,6 +69,8 @@ export interface CallSlice {
   readonly view?: BorderView;
   /** Absent when it is that of a call that begins with all limits at their defaults. */
   readonly budget?: SliceBudget;
+  /** The call goes the way of an earlier one. */
+  readonly earlier?: AnsweredAtOnce;
   /** The cell lives on after the call (isolation session or plugin). */
   readonly keep: boolean;
 }

@@ -1,4 +1,5 @@
 import type { BorderAnswer, BorderHost, BorderRequest } from '../../border/border.ts';
+import type { RunRequest } from '../engine.ts';
 import type { CellCall, OpenQuestion } from './cell-call.ts';
 import type { CallSliceResult, Question } from './protocol.ts';
 import type { SuspendedQuestion } from './suspend/suspended-call.ts';
@@ -6,17 +7,20 @@ import type { SuspendedQuestion } from './suspend/suspended-call.ts';
 /** A question as it is put: for the first time, or again after the call was suspended, with what was left of its timer. */
 export type AskedQuestion = Question | SuspendedQuestion;
 
-/** Carries a question to whoever answers it: timers here, everything else over the border. `deliver` is called at most once. */
+/**
+ * Carries a question to whoever answers it: timers here, unless the call goes the way of an earlier one, everything else over the
+ * border. `deliver` is called at most once.
+ */
 export function openQuestion(
   question: AskedQuestion,
-  host: BorderHost,
+  { host, request: { earlier } }: { readonly host: BorderHost; readonly request: Pick<RunRequest, 'earlier'> },
   deliver: (answer: BorderAnswer) => void,
   isAgain = false,
 ): OpenQuestion {
   const { id, op, payload, body } = question;
   const bytes = payload.length + (body?.length ?? 0);
-  if (op === 'timer') {
-    const timer = readTimer(payload);
+  const timer = op === 'timer' ? readTimer(payload) : undefined;
+  if (timer !== undefined && earlier === undefined) {
     const ms = 'firesInMs' in question ? (question.firesInMs ?? 0) : timer.ms;
     const timeout = setTimeout(deliver, ms, { ok: true, payload: '' });
     return { op, payload, bytes, timer: timer.id, firesAt: performance.now() + ms, cancel: () => clearTimeout(timeout) };
@@ -26,7 +30,8 @@ export function openQuestion(
   host.answer(request, controller.signal).then(deliver, () => {
     deliver({ ok: false, code: 'internal', message: 'The host could not answer.' });
   });
-  return { op, payload, ...(body && { body }), bytes, cancel: () => controller.abort() };
+  const ofTimer = timer && { timer: timer.id };
+  return { op, payload, ...(body && { body }), bytes, ...ofTimer, cancel: () => controller.abort() };
 }
 
 /** What the guest took back, timers and questions, is not waited for any more. */

@@ -76,6 +76,7 @@ export function runHook(hook: string, argumentJson: string, factsJson: string): 
     () => {
       const target = plugin?.[hook];
       if (typeof target !== 'function') throw new TypeError(`the plugin has no ${hook}`);
+      if (hook === 'healthcheck') return target.call(plugin, context);
       return target.call(plugin, argumentJson === '' ? undefined : parse(argumentJson), context);
     },
     (result) => sendResult(result, facts.outputBytes),

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import type { CallAnswer, Execution, ExecutionError } from '../../calls/call-types.ts';
+import type { ReplayReport } from '../../replay/replay-types.ts';
 import { defineContract } from '../operation.ts';
 import { schemaOf } from '../schema-of.ts';
 import { listOf, pageQuery } from './paging.ts';
@@ -83,6 +84,30 @@ const execution = schemaOf<Execution>()(
   }),
 );
 
+const replayEnd = Type.Object({
+  status: Type.Union([Type.Literal('success'), Type.Literal('error'), Type.Literal('timeout'), Type.Literal('cancelled')]),
+  output: Type.Optional(Type.Unknown()),
+  error: Type.Optional(executionError),
+});
+
+const replayReport = schemaOf<ReplayReport>()(
+  Type.Object({
+    executionId: Type.String(),
+    tool: Type.String(),
+    contentHash: Type.String({ description: 'Of the code that it ran on.' }),
+    isSameCode: Type.Boolean({ description: 'It ran on the code that was recorded.' }),
+    engine: Type.String(),
+    same: Type.Boolean({ description: 'It ended as recorded: with the same output, or the same error.' }),
+    difference: Type.Optional(Type.String()),
+    recorded: replayEnd,
+    now: replayEnd,
+    asked: Type.Array(Type.String(), { description: 'What it asked the host otherwise than was recorded.' }),
+    notes: Type.Array(Type.String(), { description: "Why a difference may not be the code's." }),
+    logs: Type.Array(Type.Object({ level: Type.String(), text: Type.String(), atMs: Type.Number() })),
+    durationMs: Type.Number(),
+  }),
+);
+
 const identified = Type.Object({ id: Type.String({ minLength: 1, maxLength: 128 }) }, { additionalProperties: false });
 
 /** What can be done with the records of calls; a caller sees its own, an admin all. */
@@ -149,5 +174,27 @@ export const executionContracts = {
     input: identified,
     output: Type.Object({ id: Type.String(), cancelled: Type.Boolean() }),
     http: { method: 'POST', path: '/api/executions/:id/cancel' },
+  }),
+  replay: defineContract({
+    name: 'executions.replay',
+    summary: 'Runs an execution again with its recorded host answers, time and chance; nothing is carried out or recorded.',
+    role: 'caller',
+    input: Type.Object(
+      {
+        id: Type.String({ minLength: 1, maxLength: 128 }),
+        generation: Type.Optional(
+          Type.String({
+            minLength: 1,
+            maxLength: 64,
+            description:
+              'A kept generation by its number or the beginning of its content hash; what serves now when absent. For admins.',
+          }),
+        ),
+        text: Type.Optional(Type.String({ description: 'A text to run it on, as the entry of the plugin. For admins.' })),
+      },
+      { additionalProperties: false },
+    ),
+    output: replayReport,
+    http: { method: 'POST', path: '/api/executions/:id/replay' },
   }),
 };

@@ -6,7 +6,7 @@ import { filterFor } from './events.ts';
 const maxFollowMs = 3_600_000;
 
 /** What can be done with the records of calls. */
-export function createExecutionOperations({ executions, events, caller: toolCaller }: OperationParts): Operation[] {
+export function createExecutionOperations({ executions, events, caller: toolCaller, replays }: OperationParts): Operation[] {
   return [
     implement(executionContracts.list, (input, { caller }) => executions.list(input, caller)),
     implement(executionContracts.get, async ({ id, waitMs = 0 }, context) => {
@@ -32,5 +32,6 @@ export function createExecutionOperations({ executions, events, caller: toolCall
       return executions.get(id, caller);
     }),
     implement(executionContracts.cancel, ({ id }, { caller }) => ({ id, cancelled: toolCaller.cancel(id, caller) })),
+    implement(executionContracts.replay, ({ id, ...on }, { caller, signal }) => replays.replay(id, on, { caller, signal })),
   ];
 }

@@ -217,8 +217,8 @@ export const callMutants: MutantsByPromise = {
     },
     {
       what: 'every text that is checked leaves its image in the memory of the engine',
-      file: 'src/plugins/supervisor/build/check-text.ts',
-      find: 'parts.engines[manifest.engine]?.discard({ programKey });',
+      file: 'src/plugins/supervisor/build/unsaved-build.ts',
+      find: 'engines[manifest.engine]?.discard({ programKey });',
       replace: '{}',
       tests: ['test/plugins/supervisor/build/check-text.test.ts'],
     },

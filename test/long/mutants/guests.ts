@@ -328,8 +328,8 @@ export const guestMutants: MutantsByPromise = {
     },
     {
       what: 'a check of the very text that serves drops its program',
-      file: 'src/plugins/supervisor/build/check-text.ts',
-      find: 'if (!parts.isKept(source.path, programKey)) ',
+      file: 'src/plugins/supervisor/build/unsaved-build.ts',
+      find: 'if (!isKept(source.path, programKey)) ',
       replace: '',
       tests: ['test/plugins/supervisor/build/check-text.test.ts'],
     },

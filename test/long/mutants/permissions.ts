@@ -21,7 +21,7 @@ export const permissionMutants: MutantsByPromise = {
     },
     {
       what: 'a text that is only checked runs on the engine above by the right of the operator',
-      file: 'src/plugins/supervisor/build/check-text.ts',
+      file: 'src/plugins/supervisor/build/unsaved-build.ts',
       find: "{ author: 'caller', proposed }",
       replace: '{ proposed }',
       tests: ['test/promises/escalation.test.ts'],

@@ -1,6 +1,7 @@
 import type { CallContext } from '@extism/extism';
 import type { ThrowReport } from '../../throw-report.ts';
 import { answerBuiltModule, daemonCallPrefix, maxCallBytes } from './daemon-call.ts';
+import type { DrawnValues } from './drawn-values.ts';
 import { GuestFault } from './guest-fault.ts';
 import type { HostCaller } from './host-channel.ts';
 import { type HttpAnswer, requestOverHost } from './http-request.ts';
@@ -14,6 +15,7 @@ export interface HostState {
   readonly denied: Readonly<Record<string, string>>;
   readonly facts: CallFacts;
   readonly host: HostCaller;
+  readonly drawn: DrawnValues;
   /** Takes the output of the call. */
   readonly onOutput: (bytes: Uint8Array) => void;
   /** Hears what a built module says of the error that it is about to end with. */

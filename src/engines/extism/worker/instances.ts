@@ -102,7 +102,7 @@ async function makeInstance(known: KnownModule, memoryBytes: number): Promise<Fr
         [extismNamespace]: pick(createHostFunctions(state, blocks), extismNamespace, known),
         [userNamespace]: pick(createUserFunctions(state, blocks), userNamespace, known),
         [wasiNamespace]: pick(
-          createWasi(() => slot.memory?.buffer, log),
+          createWasi(() => slot.memory?.buffer, { log, drawn: () => state.drawn }),
           wasiNamespace,
           known,
         ),
@@ -155,6 +155,9 @@ function readLate(slot: { readonly state?: HostState }): HostState {
     },
     get facts() {
       return read().facts;
+    },
+    get drawn() {
+      return read().drawn;
     },
     get onThrow() {
       return read().onThrow;

@@ -1,4 +1,4 @@
-import { webcrypto } from 'node:crypto';
+import type { DrawnValues } from './drawn-values.ts';
 import { GuestFault } from './guest-fault.ts';
 import type { ModuleLog } from './module-log.ts';
 
@@ -19,7 +19,10 @@ type WasiFunction = (...args: unknown[]) => number;
  * no files, arguments, environment or sockets, and everything else answers "not supported". Node's own WASI is not used:
  * its `proc_raise` sends signals to the daemon and its `poll_oneoff` blocks a thread beyond the reach of terminate().
  */
-export function createWasi(readMemory: () => ArrayBuffer | undefined, log: ModuleLog): Record<string, WasiFunction> {
+export function createWasi(
+  readMemory: () => ArrayBuffer | undefined,
+  { log, drawn }: { readonly log: ModuleLog; readonly drawn: () => DrawnValues },
+): Record<string, WasiFunction> {
   const view = (): DataView => {
     const buffer = readMemory();
     if (!buffer) throw new RangeError('memory is not there yet');
@@ -37,8 +40,8 @@ export function createWasi(readMemory: () => ArrayBuffer | undefined, log: Modul
     environ_sizes_get: writeTwoZeros,
     environ_get: () => success,
     clock_res_get: (_clock, at) => writeBig(view(), at, nanosecondsPerMs),
-    clock_time_get: (clock, _precision, at) => writeBig(view(), at, readClock(clock)),
-    random_get: (at, length) => fillRandom(view(), pointer(at), pointer(length)),
+    clock_time_get: (clock, _precision, at) => writeBig(view(), at, drawn().readClock(clock === 0)),
+    random_get: (at, length) => fillRandom(view(), pointer(at), pointer(length), drawn),
     sched_yield: () => success,
     fd_close: (file) => (isStandard(file) ? success : badFile),
     fd_fdstat_get: (file, at) => writeFileStatus(view(), file, at),
@@ -125,15 +128,10 @@ function writeSize(memory: DataView, isOpen: boolean, at: unknown, size: number)
   return success;
 }
 
-function readClock(clock: unknown): bigint {
-  const ms = clock === 0 ? Date.now() : performance.now();
-  return BigInt(Math.round(ms * 1000)) * 1000n;
-}
-
-function fillRandom(memory: DataView, at: number, length: number): number {
+function fillRandom(memory: DataView, at: number, length: number, drawn: () => DrawnValues): number {
   if (length > maxRandomBytes) return invalid;
   const bytes = new Uint8Array(memory.buffer, at, length);
-  bytes.set(webcrypto.getRandomValues(new Uint8Array(length)));
+  bytes.set(drawn().drawBytes(length));
   return success;
 }
 

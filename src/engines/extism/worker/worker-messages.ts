@@ -1,4 +1,5 @@
-import type { LogLine } from '../../../border/border.ts';
+import type { BorderCrossing, LogLine } from '../../../border/border.ts';
+import type { AnsweredAtOnce } from '../../earlier-answers.ts';
 import type { GuestError } from '../../engine.ts';
 import type { ModuleShape } from '../module/module-contract.ts';
 
@@ -20,6 +21,8 @@ export interface ModuleCall {
   readonly denied: Readonly<Record<string, string>>;
   readonly facts: CallFacts;
   readonly bounds: CallBounds;
+  /** The call goes the way of an earlier one. */
+  readonly earlier?: AnsweredAtOnce;
 }
 
 /** What a built module may know of its call. */
@@ -50,6 +53,8 @@ export interface WorkerUsage {
   readonly cpuMs: number;
   readonly logLines: number;
   readonly hostCalls: number;
+  /** What it drew from the clock and at random, and whether that is all. */
+  readonly drawn?: { readonly crossings: readonly BorderCrossing[]; readonly isCut: boolean };
 }
 
 /** What a worker says. `log` and `ask` may come many times; any other report ends the task. */

@@ -5,6 +5,7 @@ import type { GuestError } from '../../engine.ts';
 import type { ThrowReport } from '../../throw-report.ts';
 import { limitHostObjects } from '../module/host-object-limit.ts';
 import { limitMemory } from '../module/memory-limit.ts';
+import { DrawnValues } from './drawn-values.ts';
 import { explainFailure, GuestFault } from './guest-fault.ts';
 import { type AnswerEnd, createHostCaller } from './host-channel.ts';
 import type { HostState } from './host-functions.ts';
@@ -54,9 +55,17 @@ async function runCall(call: ModuleCall): Promise<void> {
   const meter = new CallMeter({ ...call.bounds, pendingHostCalls: 1, pendingHostBytes: Number.POSITIVE_INFINITY, progress: 0 });
   const log = createModuleLog(meter, (line) => report({ type: 'log', line }));
   const host = createHostCaller(answers, report, meter);
+  const drawn = new DrawnValues(call.earlier);
   const usage = () => {
     const threadCpuMs = readThreadMs();
-    return { cpuMs: threadCpuMs - beforeMs, threadCpuMs, logLines: meter.logLines, hostCalls: meter.hostCalls };
+    const { crossings, isCut } = drawn;
+    return {
+      cpuMs: threadCpuMs - beforeMs,
+      threadCpuMs,
+      logLines: meter.logLines,
+      hostCalls: meter.hostCalls,
+      ...(crossings.length > 0 && { drawn: { crossings, isCut } }),
+    };
   };
   let instance: FreshInstance | undefined;
   let thrown: ThrowReport | undefined;
@@ -64,7 +73,7 @@ async function runCall(call: ModuleCall): Promise<void> {
     thrown = report;
   };
   try {
-    const output = await callExport(call, { log, host, onThrow }, (taken) => {
+    const output = await callExport(call, { log, host, drawn, onThrow }, (taken) => {
       instance = taken;
     });
     report({ type: 'returned', output, usage: usage() });
@@ -83,7 +92,7 @@ function readThreadMs(): number {
 
 async function callExport(
   call: ModuleCall,
-  { log, host, onThrow }: Pick<HostState, 'log' | 'host' | 'onThrow'>,
+  { log, host, drawn, onThrow }: Pick<HostState, 'log' | 'host' | 'drawn' | 'onThrow'>,
   onInstance: (instance: FreshInstance) => void,
 ): Promise<string> {
   const { config, denied, facts, bounds } = call;
@@ -93,6 +102,7 @@ async function callExport(
   instance.bind({
     log,
     host,
+    drawn,
     config,
     denied,
     facts,

@@ -24,6 +24,7 @@ export function orderSlice(thread: WorkerThread, call: CellCall, image: Uint8Arr
     ...(answers.length > 0 && { answers }),
     ...(pendingTimers && { pendingTimers }),
     ...(isEmptyView(view) ? {} : { view }),
+    ...(call.answered && { earlier: { answered: call.answered, clockOffsetMs: call.clockOffsetMs } }),
   };
   call.answers = [];
   call.state = 'running';

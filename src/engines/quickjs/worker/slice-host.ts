@@ -1,5 +1,6 @@
 import type { BorderCrossing, BorderProgress, BorderView, LogLine } from '../../../border/border.ts';
 import { CallMeter, readLogLine } from '../../../border/call-meter.ts';
+import type { EarlierAnswers } from '../../earlier-answers.ts';
 import { readThrowReport, type ThrowReport } from '../../throw-report.ts';
 import type { HostImport } from '../cell/cell.ts';
 import { nonDeterministicOperations } from '../host-answers/host-answers.ts';
@@ -18,6 +19,7 @@ const maxRecordedBytes = 1024 * 1024;
 const maxReportBytes = 128 * 1024;
 const maxProgressBytes = 8 * 1024;
 const maxKeyBytes = 1024;
+const notRecorded = { ok: false, code: 'permission-denied', message: 'This name is not available to the call.' } as const;
 
 /** The worker's half of the border during one slice: answers at once what can be, collects the questions for the daemon. */
 export class SliceHost {
@@ -41,6 +43,7 @@ export class SliceHost {
   readonly #answerNow: (op: string, payload: string, body: Uint8Array | undefined) => string | Uint8Array | undefined;
   readonly #loading: boolean;
   readonly #isStopped: () => boolean;
+  readonly #earlier: EarlierAnswers | undefined;
   readonly #askedIds = new Set<number>();
   #openTimers: readonly number[];
 
@@ -50,6 +53,8 @@ export class SliceHost {
     pending: number;
     pendingTimers: readonly number[];
     loading: boolean;
+    /** What the slice is answered at once where the call goes the way of an earlier one. */
+    earlier?: EarlierAnswers | undefined;
     /** The slice is to end: nothing is answered any more, for the guest may call often between two looks at the clock. */
     isStopped: () => boolean;
     answerNow: (op: string, payload: string, body: Uint8Array | undefined) => string | Uint8Array | undefined;
@@ -60,6 +65,7 @@ export class SliceHost {
     this.pending = options.pending;
     this.#loading = options.loading;
     this.#isStopped = options.isStopped;
+    this.#earlier = options.earlier;
     this.#openTimers = options.pendingTimers;
     this.#answerNow = options.answerNow;
   }
@@ -72,7 +78,7 @@ export class SliceHost {
     if (this.#isStopped()) throw new HostRefusal('time-exceeded', 'The call is being stopped.');
     switch (op) {
       case 'clock': {
-        const now = String(Date.now());
+        const now = this.#earlier?.readClock() ?? String(Date.now());
         this.#record(op, '', now);
         return now;
       }
@@ -99,7 +105,7 @@ export class SliceHost {
       case 'env.get':
         return this.#readView(op, readPayload(maxKeyBytes));
       case 'env.names': {
-        const names = JSON.stringify(Object.keys(this.#view.env));
+        const names = this.#earlier?.takeText(op, '') ?? JSON.stringify(Object.keys(this.#view.env));
         this.#record(op, '', names);
         return names;
       }
@@ -109,9 +115,11 @@ export class SliceHost {
   };
 
   #answerAtOnce(op: string, payload: string, body: Uint8Array | undefined): string | Uint8Array | undefined {
-    const answer = this.#answerNow(op, payload, body);
-    if (nonDeterministicOperations.has(op))
-      this.#record(op, payload, typeof answer === 'string' ? answer : Buffer.from(answer ?? []).toString('base64'));
+    if (!nonDeterministicOperations.has(op)) return this.#answerNow(op, payload, body);
+    const recorded = this.#earlier?.takeMade(op, payload);
+    const answer = recorded ?? this.#answerNow(op, payload, body);
+    if (typeof answer === 'string') this.#record(op, payload, answer);
+    else this.#keep({ id: 0, op, payload, answer: { ok: true, payload: '', body: new Uint8Array(answer ?? []) } });
     return answer;
   }
 
@@ -160,16 +168,25 @@ export class SliceHost {
   }
 
   #readView(op: 'config.get' | 'env.get', key: string): string | undefined {
+    if (this.#earlier !== undefined) return this.#readEarlier(this.#earlier, op, key);
     const refused = Object.hasOwn(this.#view.denied, key) ? this.#view.denied[key] : undefined;
     const fromConfig = op === 'config.get' && Object.hasOwn(this.#view.config, key) ? this.#view.config[key] : undefined;
     const value = fromConfig ?? (Object.hasOwn(this.#view.env, key) ? this.#view.env[key] : undefined);
     if (value === undefined && refused !== undefined) {
       if (!this.deniedNames.includes(key)) this.deniedNames.push(key);
+      this.#keep({ id: 0, op, payload: key, answer: { ok: false, code: 'permission-denied', message: refused } });
       throw new HostRefusal('permission-denied', refused);
     }
     const answer = value === undefined ? '' : JSON.stringify(value);
     this.#record(op, key, answer);
     return answer === '' ? undefined : answer;
+  }
+
+  #readEarlier(earlier: EarlierAnswers, op: 'config.get' | 'env.get', key: string): string | undefined {
+    const answer = earlier.take(op, key) ?? notRecorded;
+    this.#keep({ id: 0, op, payload: key, answer });
+    if (!answer.ok) throw new HostRefusal('permission-denied', answer.message);
+    return answer.payload === '' ? undefined : answer.payload;
   }
 
   #readOutput(kind: 'return' | 'loaded', text: string): GuestReport {
@@ -191,9 +208,15 @@ export class SliceHost {
   }
 
   #record(op: string, payload: string, answer: string): void {
-    this.#recordedBytes += payload.length + answer.length;
+    this.#keep({ id: 0, op, payload, answer: { ok: true, payload: answer } });
+  }
+
+  #keep(crossing: BorderCrossing): void {
+    const { payload, answer } = crossing;
+    const answered = answer.ok ? answer.payload.length + (answer.body?.length ?? 0) : answer.message.length;
+    this.#recordedBytes += payload.length + answered;
     if (this.crossings.length >= maxRecordedCrossings || this.#recordedBytes > maxRecordedBytes) this.crossingsDropped = true;
-    else this.crossings.push({ id: 0, op, payload, answer: { ok: true, payload: answer } });
+    else this.crossings.push(crossing);
   }
 }
 

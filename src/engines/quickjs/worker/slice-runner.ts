@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { BorderView } from '../../../border/border.ts';
+import { EarlierAnswers } from '../../earlier-answers.ts';
 import type { BaseImage } from '../cell/base-image.ts';
 import { Cell, type ThrownInGuest } from '../cell/cell.ts';
 import type { Reference } from '../cell/delta.ts';
@@ -137,7 +138,8 @@ export class SliceRunner {
     this.#enterCell(cell, slice);
     const { budget = defaultBudget } = slice;
     cell.setLimits(budget);
-    const host = this.#begin({ serial: slice.serial, budget }, { ...slice, view: slice.view ?? emptyView, loading: false });
+    const facts = { ...slice, view: slice.view ?? emptyView, loading: false };
+    const host = this.#begin({ serial: slice.serial, budget }, facts);
     const thrown = this.#deliver(cell, slice) ?? cell.runJobs(() => host.report !== undefined || this.#shouldStop());
     const end = this.#endOf(host, thrown);
     const over = end.kind !== 'waiting';
@@ -208,7 +210,7 @@ export class SliceRunner {
 
   #begin(
     slice: Pick<LoadSlice, 'serial' | 'budget'>,
-    facts: Pick<CallSlice, 'pending' | 'pendingTimers'> & { readonly view: BorderView; readonly loading: boolean },
+    facts: Pick<CallSlice, 'pending' | 'pendingTimers' | 'earlier'> & { readonly view: BorderView; readonly loading: boolean },
   ): SliceHost {
     this.#serial = slice.serial;
     this.#stopped = undefined;
@@ -217,13 +219,14 @@ export class SliceRunner {
     this.#startedAt = performance.now();
     this.#cpuStart = undefined;
     this.#deadline = this.#startedAt + Math.min(slice.budget.cpuMs, CPU_CHECK_MS);
-    const { pending, pendingTimers = [], view, loading } = facts;
+    const { pending, pendingTimers = [], view, loading, earlier } = facts;
     this.#host = new SliceHost({
       budget: slice.budget,
       view,
       pending,
       pendingTimers,
       loading,
+      earlier: earlier && new EarlierAnswers(earlier),
       isStopped: () => this.#shouldStop(),
       answerNow: this.#answerNow,
     });

@@ -1,7 +1,6 @@
 import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PermissionSet } from '../../../config/permission-set.ts';
-import type { Engine, EngineName } from '../../../engines/engine.ts';
 import type { GrantDecision } from '../../../permissions/decision.ts';
 import type { Asking } from '../../../permissions/grants.ts';
 import { nameFromFile } from '../../discovery/entry-names.ts';
@@ -10,7 +9,7 @@ import type { PluginSource } from '../../discovery/plugin-source.ts';
 import type { Generation } from '../../generations/generation.ts';
 import type { Diagnostic } from '../../plugin-types.ts';
 import { textFileOf } from '../entry-text.ts';
-import type { PluginBuilder } from './builder-types.ts';
+import { buildUnsaved, type UnsavedBuildParts } from './unsaved-build.ts';
 
 /** What would come of a text, were it saved. */
 export interface TextCheck {
@@ -28,17 +27,11 @@ export interface TextCheck {
 }
 
 /**
- * Builds a text as the entry of a plugin, on the disk or not, and throws the build away: nothing is published, kept or written. It
- * is nobody's work yet, so no right of an operator counts for it while it is built. Rejects when the signal aborts.
+ * Builds a text as the entry of a plugin, on the disk or not, and throws the build away: nothing is published, kept or written.
+ * Rejects when the signal aborts.
  */
 export async function checkText(
-  parts: {
-    readonly builder: Pick<PluginBuilder, 'build'>;
-    readonly engines: Partial<Record<EngineName, Pick<Engine, 'discard'>>>;
-    readonly decideGrants: (asking: Asking) => GrantDecision;
-    /** Whether a generation that is kept, live or not, is this very program: its cells are not to be touched. */
-    readonly isKept: (pluginPath: string, programKey: string) => boolean;
-  },
+  parts: UnsavedBuildParts & { readonly decideGrants: (asking: Asking) => GrantDecision },
   {
     source,
     text,
@@ -52,11 +45,11 @@ export async function checkText(
   },
 ): Promise<TextCheck> {
   const proposed = new Map([[textFileOf(source), text]]);
-  const built = await parts.builder.build(source, signal, { author: 'caller', proposed });
+  const { generation, diagnostic, release } = await buildUnsaved(parts, { source, proposed, signal });
+  release();
   const name = live?.manifest.name ?? nameFromFile(source.name);
-  if (!built.ok) return { name, ok: false, changed: true, diagnostic: describeUnsaved(built.diagnostic, name) };
-  const { manifest, contentHash, programKey } = built;
-  if (!parts.isKept(source.path, programKey)) parts.engines[manifest.engine]?.discard({ programKey });
+  if (!generation) return { name, ok: false, changed: true, diagnostic: describeUnsaved(diagnostic, name) };
+  const { manifest, contentHash } = generation;
   const { pending } = parts.decideGrants({ path: source.path, contentHash, author: 'operator', manifest });
   return {
     name: manifest.name,

@@ -1,0 +1,70 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import { HotcellError } from '../../errors/hotcell-error.ts';
+import { executionContracts } from '../../operations/contracts/executions.ts';
+import type { ReplayEnd, ReplayReport } from '../../replay/replay-types.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { renderExecutionError } from '../render/error.ts';
+import { formatDuration } from '../render/format.ts';
+import { renderLog } from '../render/log.ts';
+import { type Style, tame } from '../render/style.ts';
+import type { CliSession } from '../session.ts';
+import { type ListFlags, withDaemon } from './command.ts';
+
+interface ReplayFlags extends ListFlags {
+  readonly generation?: string;
+  readonly text?: string;
+}
+
+/** Adds `hotcell replay`. */
+export function registerReplay(program: Command, session: CliSession): void {
+  program
+    .command('replay')
+    .description('run a call again with its recorded answers; nothing outside is touched')
+    .argument('<id>', 'the id of the execution')
+    .option('--generation <which>', 'on a kept generation: its number, or the beginning of its hash')
+    .option('--text <file>', 'on the text of a file, as the entry of the plugin')
+    .option('--json', 'as JSON')
+    .action(async (id: string, _options: unknown, command: Command) => {
+      const { generation, text, ...flags } = command.optsWithGlobals<ReplayFlags>();
+      const on = {
+        ...(generation !== undefined && { generation }),
+        ...(text !== undefined && { text: await readText(resolve(session.io.cwd, text)) }),
+      };
+      return withDaemon(session, flags, async (client) => {
+        const report = await client.invoke(executionContracts.replay, { id, ...on });
+        if (!report.same) session.exitCode = exitCodes.failed;
+        if (flags.json) session.printJson(report);
+        else session.print(renderReplay(report, session.style));
+      });
+    });
+}
+
+async function readText(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch {
+    throw new HotcellError('usage-wrong', `The file "${file}" cannot be read.`);
+  }
+}
+
+function renderReplay(report: ReplayReport, style: Style): string {
+  const { same, difference, asked, notes, logs, recorded, now, isSameCode, contentHash, engine, durationMs } = report;
+  const code = `${isSameCode ? 'the recorded code' : 'other code'} (${contentHash.slice(0, 12)}, ${engine}), ${formatDuration(durationMs)}`;
+  const verdict = same ? `${style.green('✓')} ended as recorded` : `${style.red('✗')} ended otherwise`;
+  return [
+    `${verdict} ${style.dim(tame(code))}\n`,
+    ...(difference === undefined ? [] : [`${tame(difference)}\n`]),
+    ...asked.map((sentence) => `${style.yellow('!')} ${tame(sentence)}\n`),
+    ...notes.map((sentence) => style.dim(`${tame(sentence)}\n`)),
+    ...(same ? [] : [renderEnd('Recorded', recorded, style)]),
+    renderEnd(same ? 'Output' : 'Now', now, style),
+    ...(logs.length === 0 ? [] : [`\n${style.bold('Log')}\n${renderLog(logs, style)}`]),
+  ].join('');
+}
+
+function renderEnd(head: string, { status, output, error }: ReplayEnd, style: Style): string {
+  const what = error === undefined ? `${tame(JSON.stringify(output, null, 2) ?? status)}\n` : renderExecutionError(error, style);
+  return `\n${style.bold(head)}\n${what}`;
+}

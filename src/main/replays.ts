@@ -1,0 +1,58 @@
+import type { ExecutionReader } from '../calls/call-types.ts';
+import type { createToolCaller } from '../calls/tool-caller.ts';
+import type { NameBook } from '../names/name-owners.ts';
+import type { Tracer } from '../plugins/diagnostics/trace.ts';
+import type { PluginSupervisorControls } from '../plugins/supervisor.ts';
+import { createRecordedReader } from '../replay/recorded-execution.ts';
+import { createCodeChoice } from '../replay/replay-code.ts';
+import type { Replays } from '../replay/replay-types.ts';
+import { createReplays, createRunRecorded, type ReplayParts, type RunRecorded } from '../replay/replays.ts';
+import { createToolPreparer } from '../tools/prepared-tool.ts';
+import type { ToolRegistry } from '../tools/registry.ts';
+import { createValidatorCache } from '../tools/validation/validator.ts';
+import type { UnitBook } from '../units/unit-book.ts';
+import type { Consents } from './consents.ts';
+import type { OpenEngines } from './engines.ts';
+import type { Foundation } from './foundation.ts';
+
+/** What recorded executions are run again with. */
+export interface ReplayNeeds extends Pick<OpenEngines, 'engines'>, Pick<Consents, 'grants'> {
+  readonly registry: ToolRegistry;
+  readonly names: NameBook;
+  readonly plugins: PluginSupervisorControls;
+  readonly units: UnitBook;
+  readonly tracer: Tracer;
+  readonly caller: ReturnType<typeof createToolCaller>;
+  readonly executions: ExecutionReader;
+}
+
+/** Opens replays, and what trials need of them. */
+export function openReplays(
+  { config, secrets }: Foundation,
+  { engines, registry, names, plugins, units, tracer, caller, executions, grants }: ReplayNeeds,
+): {
+  readonly replays: Replays;
+  readonly runRecorded: RunRecorded;
+  readonly readRecorded: ReplayParts['readRecorded'];
+  readonly prepare: ReplayParts['prepare'];
+} {
+  const ofConfig = (unitPath: string) => names.findSetting(unitPath, config.pluginLimits);
+  const parts: ReplayParts = {
+    engines,
+    readRecorded: createRecordedReader({
+      executions,
+      readRecording: caller.readRecording,
+      keepPerTool: config.executions.keepRecordingsPerTool,
+    }),
+    chooseCode: createCodeChoice({ plugins, units, tools: registry, decideGrants: grants.decide }),
+    prepare: createToolPreparer(config, createValidatorCache(), ofConfig),
+    explainError: tracer.explain,
+    redactor: secrets.redactor,
+  };
+  return {
+    replays: createReplays(parts),
+    runRecorded: createRunRecorded(parts),
+    readRecorded: parts.readRecorded,
+    prepare: parts.prepare,
+  };
+}
