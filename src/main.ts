@@ -76,8 +76,22 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
   });
   // Who brings tools. The plugin folders come last: they know the near names of what nobody has.
   const units = createUnitBook([hosted, plugins.units]);
-  const calls = { engines, commands, ...tools, units, names, escalationRules, plugins, tracer, approvals, uses, audit };
-  const { caller, models, capabilities, journey, desk } = openCalls(foundation, { ...calls, beforeCall: () => hooks.beforeCall });
+  const models = openUpstreams(foundation);
+  const calls = {
+    ...models,
+    engines,
+    commands,
+    ...tools,
+    units,
+    names,
+    escalationRules,
+    plugins,
+    tracer,
+    approvals,
+    uses,
+    audit,
+  };
+  const { caller, capabilities, journey, desk } = openCalls(foundation, { ...calls, beforeCall: () => hooks.beforeCall });
   const hooks = openHooks(foundation, { engines, commands, approvals, journey });
   const { skills, registered } = openHosted(foundation, { hosted, capabilities, desk, names, registry, grants, grantQuestions });
 
@@ -92,10 +106,9 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
       if (what === 'revoked') caller.shutOut(id);
     }),
   );
-  const upstreams = openUpstreams(foundation);
   const executions = createExecutionReader({ store });
-  const loops = openLoops(foundation, { caller, executions, approvals, keys, upstreams });
   const { replays } = openReplays(foundation, { ...calls, caller, executions, grants });
+  const loops = openLoops(foundation, { caller, executions, approvals, keys, upstreams: models.upstreams });
   const parts = {
     config,
     configState: openedConfig.state,
@@ -123,7 +136,7 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
     keys,
     forgetAnonymous: anonymous.forget,
     secrets,
-    models,
+    ...models,
     images: commands.images,
     containers: commands,
     hooks: hooks.book,
@@ -148,7 +161,8 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
         ...doors,
         version,
         log,
-        gateway: { upstreams },
+        gateway: models,
+        modelTotals: models.meter.totals,
         isReady: () => isReady,
         storageProblem: store.problem,
       })

@@ -13,6 +13,18 @@ export const callerRuleFields = {
   maxConcurrent: Type.Integer({ minimum: 1, maximum: 100_000, description: 'Calls under way at once.' }),
   mayAnswer: Type.Boolean({ description: 'May answer questions that its own calls asked; never grants.' }),
   code: Type.Boolean({ description: 'May have scripts run that call its tools: search_code and run_code.' }),
+  models: Type.Unsafe<readonly string[]>(
+    Type.Array(Type.String({ minLength: 1, maxLength: 256 }), {
+      maxItems: 200,
+      description: 'Models that it may ask: `provider/model`, models or aliases, * for any text; all when absent.',
+    }),
+  ),
+  modelTokensPerDay: Type.Integer({ minimum: 1, maximum: 1_000_000_000_000, description: 'Tokens of models a day (UTC).' }),
+  modelDollarsPerDay: Type.Number({
+    exclusiveMinimum: 0,
+    maximum: 1_000_000,
+    description: 'What models may cost it a day (UTC).',
+  }),
   expiresAtMs: Type.Integer({ minimum: 0, description: 'When the key ends, epoch ms.' }),
 };
 

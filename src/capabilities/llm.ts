@@ -39,7 +39,11 @@ export interface TextGenerator {
   /** Throws `model-not-configured`, with the lines that are missing. */
   check(): void;
   /** Rejects only on a fault of the daemon. Aborting ends the request. */
-  generate(request: TextRequest, signal: AbortSignal): Promise<TextResult>;
+  generate(
+    request: TextRequest,
+    by: Pick<CapabilityUser, 'executionId' | 'caller' | 'isAdmin' | 'tool'>,
+    signal: AbortSignal,
+  ): Promise<TextResult>;
 }
 
 interface Parts {
@@ -81,7 +85,7 @@ export function createLlm({ generator, budgets, redactor }: Parts): Capability {
       const { unitPath, caller, plugin } = user;
       const reserved = budgets.reserve({ unitPath, caller, plugin, tokens: countTokens(clean), budget });
       user.noteUse('llm', 'generate', true);
-      const result = await generator.generate(clean, signal);
+      const result = await generator.generate(clean, user, signal);
       if (!result.ok) {
         reserved.settle(result.isBilled ? undefined : 0);
         throw result.error;

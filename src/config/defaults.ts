@@ -16,7 +16,7 @@ export const defaultSettings = {
   safeMode: 'off',
   tools: { enabled: true, custom: true, maxDepth: 8 },
   skillRoutingRules: [],
-  models: { default: '', providers: {}, maxTokens: 1024, timeoutMs: 120_000 },
+  models: { default: '', providers: {}, aliases: {}, prices: {}, maxTokens: 1024, timeoutMs: 120_000, maxRetries: 2 },
   mcp: { servers: {} },
   queue: { maxPending: 10_000, maxPendingPerCaller: 6000, maxRunning: 6000 },
   workers: { min: 2, max: 4 },

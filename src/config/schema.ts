@@ -3,7 +3,7 @@ import { defaultSettings as defaults } from './defaults.ts';
 import { type LimitName, limitTable } from './limits.ts';
 import { builtinProperties } from './settings/builtin-settings.ts';
 import { mcpServerSchema } from './settings/mcp-settings.ts';
-import { modelProviderSchema } from './settings/model-settings.ts';
+import { modelAliasSchema, modelPriceSchema, modelProviderSchema } from './settings/model-settings.ts';
 import { repairProperties } from './settings/repair-settings.ts';
 import { searchProperties } from './settings/search-settings.ts';
 
@@ -147,15 +147,24 @@ export const settingsSchema = Type.Object(
         Type.String({
           maxLength: 256,
           default: defaults.models.default,
-          description: 'Model of `context.llm`; the only one when there is one.',
+          description: 'Model that is asked when none is named: an alias, a provider, or `provider/model`.',
         }),
       ),
       providers: named(
         modelProviderSchema,
-        'Models by name: `small: { baseUrl: https://api.example.com/v1, model: m-1, key: API_KEY }`.',
+        'Providers by name: `openai: {}`, `ollama: { model: llama3.2 }`, `own: { baseUrl: https://api.example.com/v1, model: m-1, key: API_KEY }`.',
+      ),
+      aliases: named(
+        modelAliasSchema,
+        'Other names of models; of several the first is asked, the others after it failed: `fast: [groq, openai/gpt-4o-mini]`.',
+      ),
+      prices: named(
+        modelPriceSchema,
+        'Dollars for a million tokens, by `provider/model` or model: `m-1: { input: 0.5, output: 1.5 }`; they win over the shipped ones.',
       ),
       maxTokens: whole(defaults.models.maxTokens, 1, 1_000_000, 'Tokens of an answer when nobody says otherwise.'),
-      timeoutMs: whole(defaults.models.timeoutMs, 1, hourMs, 'Time for one answer of a model.'),
+      timeoutMs: whole(defaults.models.timeoutMs, 1, hourMs, 'Time that a model may say nothing, at the start and later.'),
+      maxRetries: whole(defaults.models.maxRetries, 0, 10, 'How often a model is asked again after a failure that may pass.'),
     }),
     mcp: section({
       servers: named(

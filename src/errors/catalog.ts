@@ -72,6 +72,11 @@ export const errorCatalog = {
   'payload-too-large': { title: 'Too large', fix: 'Send less, or have the operator raise the limit in the config.', status: 413 },
   'plugin-not-ready': { title: 'Plugin cannot serve', fix: 'See hotcell why NAME.', status: 409 },
   'reload-failed': { title: 'Reload failed', fix: 'Mend the file; the last good generation keeps serving.', status: 422 },
+  'model-budget-exceeded': {
+    title: 'Daily budget for models used up',
+    fix: 'Ask for less, wait for the next day (UTC), or have the operator raise it: hotcell key update ID.',
+    status: 429,
+  },
   'rate-limited': { title: 'Too many calls', fix: 'Wait, then try again.', status: 429 },
   'hook-refused': {
     title: 'A hook refused the call',
@@ -156,6 +161,7 @@ export const errorCatalog = {
     fix: 'Call fewer tools from within tools, or raise tools.maxDepth.',
     status: 409,
   },
+  'model-unknown': { title: 'No such model', fix: 'List the models: hotcell models list.', status: 404 },
   'model-not-configured': {
     title: 'No model to ask',
     fix: 'Name one in the config under models.providers; see hotcell docs models.',

@@ -1,5 +1,13 @@
 import type { EventLog } from '../events/event.ts';
 
+/** Lines that belong together. */
+export interface Family {
+  readonly name: string;
+  readonly type: 'counter' | 'gauge' | 'histogram';
+  readonly help: string;
+  readonly lines: readonly string[];
+}
+
 /** Counts what happens for GET /metrics. */
 export interface Metrics {
   /** The text that Prometheus reads, with the gauges as of now. */
@@ -21,7 +29,7 @@ const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
 const maxCountedTools = 1000;
 
 /** Listens to the ends of calls and to reloads. */
-export function createMetrics(events: EventLog): Metrics {
+export function createMetrics(events: EventLog, readFamilies: () => readonly Family[]): Metrics {
   /** How many calls of a tool ended in each status; words are made of it when somebody reads it. */
   const callsByTool = new Map<string, Map<string, number>>();
   const durations = { counts: buckets.map(() => 0), sum: 0, count: 0 };
@@ -54,7 +62,7 @@ export function createMetrics(events: EventLog): Metrics {
         return `hotcell_call_duration_seconds_bucket{le="${bound}"} ${cumulative}`;
       });
       return [
-        ...family('hotcell_info', 'gauge', 'The running version.', [`hotcell_info{version=${quote(gauges.version)}} 1`]),
+        ...family('hotcell_info', 'gauge', 'The running version.', [`hotcell_info{version=${quoteLabel(gauges.version)}} 1`]),
         ...family('hotcell_uptime_seconds', 'gauge', 'Time since the start.', [
           `hotcell_uptime_seconds ${gauges.uptimeMs / 1000}`,
         ]),
@@ -62,7 +70,7 @@ export function createMetrics(events: EventLog): Metrics {
           'hotcell_plugins',
           'gauge',
           'Plugins in each state.',
-          Object.entries(gauges.plugins).map(([state, count]) => `hotcell_plugins{state=${quote(state)}} ${count}`),
+          Object.entries(gauges.plugins).map(([state, count]) => `hotcell_plugins{state=${quoteLabel(state)}} ${count}`),
         ),
         ...family('hotcell_tools', 'gauge', 'Tools that can be called.', [`hotcell_tools ${gauges.tools}`]),
         ...family('hotcell_calls_pending', 'gauge', 'Calls that wait.', [`hotcell_calls_pending ${gauges.calls.pending}`]),
@@ -72,7 +80,9 @@ export function createMetrics(events: EventLog): Metrics {
           'counter',
           'Calls that ended, by tool and status.',
           [...callsByTool].flatMap(([tool, byStatus]) =>
-            [...byStatus].map(([status, count]) => `hotcell_calls_total{tool=${quote(tool)},status=${quote(status)}} ${count}`),
+            [...byStatus].map(
+              ([status, count]) => `hotcell_calls_total{tool=${quoteLabel(tool)},status=${quoteLabel(status)}} ${count}`,
+            ),
           ),
         ),
         ...family('hotcell_call_duration_seconds', 'histogram', 'How long calls took.', [
@@ -85,6 +95,7 @@ export function createMetrics(events: EventLog): Metrics {
           `hotcell_reloads_total{result="ready"} ${reloads.ready}`,
           `hotcell_reloads_total{result="failed"} ${reloads.failed}`,
         ]),
+        ...readFamilies().flatMap(({ name, type, help, lines }) => family(name, type, help, lines)),
         ...family('process_resident_memory_bytes', 'gauge', 'Resident memory.', [`process_resident_memory_bytes ${memory}`]),
         '',
       ].join('\n');
@@ -97,6 +108,7 @@ function family(name: string, type: string, help: string, lines: readonly string
   return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...lines];
 }
 
-function quote(value: string): string {
+/** A value as a label has it. */
+export function quoteLabel(value: string): string {
   return `"${value.replace(/\\/g, '\\\\').replace(/"/g, '\\"').replace(/\n/g, '\\n')}"`;
 }

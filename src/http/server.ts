@@ -7,6 +7,7 @@ import { maxInputDepth, nestsDeeper, nestsTooDeep } from '../config/read/json-ne
 import { HotcellError } from '../errors/hotcell-error.ts';
 import { describeJsonFault } from '../errors/json-fault.ts';
 import type { EventLog } from '../events/event.ts';
+import type { ModelTotals } from '../models/meter.ts';
 import { mcpClientContracts } from '../operations/contracts/mcp-clients.ts';
 import { prepareOperations } from '../operations/invoke.ts';
 import { implement, type Operation } from '../operations/operation.ts';
@@ -23,6 +24,7 @@ import { type GatewayRouteParts, registerGatewayRoutes } from './gateway-route.t
 import { registerWebSocket } from './json-rpc/web-socket.ts';
 import { registerMcpRoute } from './mcp-route.ts';
 import { createMetrics } from './metrics.ts';
+import { describeModelTotals } from './model-metrics.ts';
 import { type KnownRoute, refuseUnknownRoute } from './not-found.ts';
 import { formatProblem, problemType, toHotcellError } from './problem-reply.ts';
 import { type RouteParts, registerOperation } from './routes.ts';
@@ -43,6 +45,8 @@ export interface HttpServerParts {
   readonly log: Logger;
   /** What clients of models are served with; they are not when it is absent. */
   readonly gateway?: Omit<GatewayRouteParts, 'authenticate' | 'log'>;
+  /** What models were used for since the start. */
+  readonly modelTotals?: () => ReadonlyMap<string, ModelTotals>;
   /** False as long as plugins load; always ready when absent. */
   readonly isReady?: () => boolean;
   /** Why nothing can be recorded now; never when absent. */
@@ -81,7 +85,7 @@ export async function startHttpServer(parts: HttpServerParts): Promise<HttpServe
     return { items, total: items.length };
   });
   const operations = prepareOperations([...parts.operations, tickets.operation, listMcpClients]);
-  const metrics = createMetrics(events);
+  const metrics = createMetrics(events, () => describeModelTotals(parts.modelTotals?.() ?? new Map()));
 
   const routes: KnownRoute[] = [];
   app.addHook('onRoute', ({ method, url }) => {

@@ -5,8 +5,7 @@ import { createToolPort } from '../calls/attempt/tool-port.ts';
 import { createToolCaller, type ToolCallerParts } from '../calls/tool-caller.ts';
 import { createCapabilityTable } from '../capabilities/capability-table.ts';
 import { buildBorderView } from '../capabilities/view.ts';
-import { readModelKey } from '../models/model-key.ts';
-import { createModels, type Models } from '../models/models.ts';
+import { createTextGenerator } from '../models/text-generator.ts';
 import type { NameBook } from '../names/name-owners.ts';
 import { findRefusedBuiltin } from '../plugins/compile/find-engine-need.ts';
 import type { Tracer } from '../plugins/diagnostics/trace.ts';
@@ -17,9 +16,14 @@ import type { OpenEngines } from './engines.ts';
 import type { EscalationRules } from './escalation-rules.ts';
 import type { Foundation } from './foundation.ts';
 import type { Tools } from './tools.ts';
+import type { OpenModels } from './upstreams.ts';
 
 /** What a call passes through on its way. */
-export interface CallNeeds extends OpenEngines, Pick<Consents, 'approvals' | 'uses' | 'audit'>, Omit<Tools, 'news'> {
+export interface CallNeeds
+  extends OpenEngines,
+    Pick<Consents, 'approvals' | 'uses' | 'audit'>,
+    Omit<Tools, 'news'>,
+    Pick<OpenModels, 'catalog' | 'upstreams'> {
   readonly units: UnitBook;
   readonly names: NameBook;
   readonly escalationRules: EscalationRules;
@@ -43,7 +47,6 @@ export function openCalls(
   needs: CallNeeds,
 ): {
   readonly caller: ReturnType<typeof createToolCaller>;
-  readonly models: Models;
   readonly capabilities: ReturnType<typeof createCapabilityTable>;
   readonly journey: Journey;
   readonly desk: ToolDeskParts;
@@ -64,9 +67,11 @@ export function openCalls(
     audit,
     beforeCall,
   } = needs;
-  const models = createModels({
+  const models = createTextGenerator({
     settings: config.models,
-    readKey: (name, baseUrl) => readModelKey(name, baseUrl, { configured: config.env, secrets, processEnv: process.env }),
+    catalog: needs.catalog,
+    upstreams: needs.upstreams,
+    callerOf: (executionId) => caller.nested.callerOf(executionId),
   });
   const toolPort = createToolPort({ registry, nested: () => caller.nested });
   const capabilities = createCapabilityTable({
@@ -138,5 +143,5 @@ export function openCalls(
   });
   closers.push(() => caller.close());
   const desk = { offered, call: toolPort.call, callerOf: (id: string) => caller.nested.callerOf(id) };
-  return { caller, models, capabilities, journey, desk };
+  return { caller, capabilities, journey, desk };
 }

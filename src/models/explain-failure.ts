@@ -1,48 +1,70 @@
 import type { ModelFailure } from '../conversation/answer.ts';
+import { type ErrorCode, errorCatalog } from '../errors/catalog.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
-
-/** What is known of a request that failed. */
-export interface FailedRequest {
-  /** The name of the model in the config. */
-  readonly name: string;
-  readonly model: string;
-  /** Name of the key in the config, and its value, which no sentence may show. */
-  readonly keyName: string | undefined;
-  readonly key: string | undefined;
-}
+import type { UpstreamTarget } from './upstream.ts';
 
 const shownChars = 300;
 
-/** Says what an answer of a model server means that is no answer. */
-export function explainModelFailure(failure: ModelFailure, { name, model, keyName, key }: FailedRequest): HotcellError {
-  const { status } = failure;
-  const said = quoteServer(failure, key);
-  if (status === 401 || status === 403) {
-    const which = keyName === undefined ? 'a request without a key' : `the key "${keyName}"`;
-    return new HotcellError('model-failed', `The server of the model "${name}" refused ${which} (HTTP ${status}).${said}`, {
-      fix: `Set models.providers.${name}.key to the name of a secret or env value that holds a valid key.`,
+/** Says what a failure of a model means, and which line of the config to change. `target` was asked last, where anybody was. */
+export function explainModelFailure(failure: ModelFailure, target: UpstreamTarget | undefined): HotcellError {
+  const { status, code = '' } = failure;
+  const said = tameLine(failure.message);
+  // The daemon refused by itself, with the sentence and what helps.
+  if (isErrorCode(code))
+    return new HotcellError(
+      code,
+      said,
+      failure.retryAfterMs === undefined ? {} : { facts: { retryAfterMs: failure.retryAfterMs } },
+    );
+  if (target === undefined) return new HotcellError('model-failed', said);
+  const { provider, model, timeoutMs } = target;
+  const at = `models.providers.${provider}`;
+  if (code === 'upstream_key_refused')
+    return new HotcellError('model-failed', said, {
+      fix: `Set ${at}.key to the name of a secret or env value that holds a valid key.`,
+    });
+  if (failure.kind === 'timeout') {
+    return new HotcellError('time-exceeded', `The model "${provider}/${model}" said nothing for ${timeoutMs} ms.`, {
+      fix: `Ask for less, or raise ${at}.timeoutMs in the config.`,
     });
   }
-  if (status === 404) {
-    return new HotcellError('model-failed', `The server of the model "${name}" does not know "${model}" (HTTP 404).${said}`, {
-      fix: `Correct models.providers.${name}.model or .baseUrl.`,
-    });
+  if (status === 404 || failure.kind === 'not-found') {
+    return new HotcellError(
+      'model-failed',
+      `The provider "${provider}" does not know "${model}" (HTTP ${status}). It says: "${said}"`,
+      {
+        fix: `Correct ${at}.model or .baseUrl; hotcell models list --fetch shows what it has.`,
+      },
+    );
   }
-  if (status === 429) {
+  if (failure.kind === 'rate-limited') {
     const wait = failure.retryAfterMs;
     const when = wait === undefined ? '' : ` for ${Math.ceil(wait / 1000)} s`;
-    return new HotcellError('rate-limited', `The server of the model "${name}" takes no more requests${when} (HTTP 429).${said}`);
+    return new HotcellError(
+      'rate-limited',
+      `The provider "${provider}" takes no more requests${when} (HTTP ${status}). It says: "${said}"`,
+      {
+        facts: wait === undefined ? {} : { retryAfterMs: wait },
+      },
+    );
   }
-  return new HotcellError('model-failed', `The server of the model "${name}" answered with HTTP ${status}.${said}`);
+  // What the daemon says of a provider names it already.
+  if (code.startsWith('upstream_'))
+    return new HotcellError('model-failed', said, {
+      fix: `Check ${at}.baseUrl and .format in the config, and that the server runs.`,
+    });
+  return new HotcellError('model-failed', `The provider "${provider}" answered with HTTP ${status}. It says: "${said}"`);
 }
 
-/** What the server said itself: one bounded line, without the key that servers like to repeat. */
-function quoteServer({ message }: ModelFailure, key: string | undefined): string {
+function isErrorCode(code: string): code is ErrorCode {
+  return Object.hasOwn(errorCatalog, code);
+}
+
+/** One bounded line: what servers say goes to terminals and to models. */
+function tameLine(message: string): string {
   const line = message
     // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
     .replaceAll(/[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]+/g, ' ')
     .trim();
-  const safe = key === undefined ? line : line.replaceAll(key, '[key]');
-  if (safe === '') return '';
-  return ` It says: "${safe.length > shownChars ? `${safe.slice(0, shownChars)}…` : safe}"`;
+  return line.length > shownChars ? `${line.slice(0, shownChars)}…` : line;
 }

@@ -38,8 +38,10 @@ export interface AskedBy {
 export interface UpstreamAnswer {
   /** To be read once. Ends with `answer-end` or `answer-failed`; throws only when the signal of the asker aborts. */
   readonly events: AsyncIterable<StreamEvent>;
-  /** Who answers; undefined before the first event, and where nobody could be asked. */
+  /** Who answers, or was asked last; undefined before the first event, and where nobody could be asked. */
   target(): UpstreamTarget | undefined;
+  /** False where the answer failed and can have cost nothing. */
+  isBilled(): boolean;
   /** What the provider said of its limits; known with the first event. */
   rateLimits(): readonly RateLimit[];
   /** What could not be said in the format of the provider, a sentence each. */
@@ -125,6 +127,7 @@ export interface UpstreamParts {
 /** What is heard of an answer beside its events. */
 export interface Heard {
   target: UpstreamTarget | undefined;
+  isBilled: boolean;
   rateLimits: readonly RateLimit[];
   warnings: readonly string[];
 }

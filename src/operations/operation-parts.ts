@@ -8,7 +8,9 @@ import type { EventLog } from '../events/event.ts';
 import type { HookBook } from '../hooks/hook-book.ts';
 import type { Loops } from '../loop/loop.ts';
 import type { McpBook } from '../mcp-servers/mcp-book.ts';
-import type { Models } from '../models/models.ts';
+import type { ModelCatalog } from '../models/catalog.ts';
+import type { ModelMeter } from '../models/meter.ts';
+import type { Upstreams } from '../models/upstream.ts';
 import type { NameBook } from '../names/name-owners.ts';
 import type { Approvals } from '../permissions/approvals/approval-types.ts';
 import type { GrantQuestions } from '../permissions/approvals/grant-questions.ts';
@@ -61,7 +63,10 @@ export interface OperationParts {
   /** Deletes what the call of a caller without a token left behind. Must not reject. */
   readonly forgetAnonymous: (callerId: string) => Promise<void>;
   readonly secrets: SecretKeeper;
-  readonly models: Models;
+  /** The language models, the way to them, and what they are used for. */
+  readonly catalog: ModelCatalog;
+  readonly upstreams: Upstreams;
+  readonly meter: ModelMeter;
   /** The images in which native commands run. */
   readonly images: ImageBook;
   /** What runs in containers. */

@@ -455,6 +455,36 @@ const migrations: readonly string[] = [
     primary key (loop_id, number)
   ) strict;
   `,
+  `
+  create table model_uses (
+    day integer not null,
+    caller text not null,
+    provider text not null,
+    model text not null,
+    purpose text not null,
+    tool text not null,
+    requests integer not null,
+    failed integer not null,
+    input_tokens integer not null,
+    output_tokens integer not null,
+    cache_read_tokens integer not null,
+    cache_write_tokens integer not null,
+    uncounted integer not null,
+    cost_nanos integer not null,
+    unpriced integer not null,
+    latency_ms integer not null,
+    max_latency_ms integer not null,
+    primary key (day, caller, provider, model, purpose, tool)
+  ) strict, without rowid;
+
+  create table model_budgets (
+    caller text not null,
+    day integer not null,
+    tokens integer not null,
+    cost_nanos integer not null,
+    primary key (caller, day)
+  ) strict, without rowid;
+  `,
 ];
 
 /** Brings the database to the newest version, each step in one transaction. Refuses one that a newer Hotcell wrote. */

@@ -23,6 +23,7 @@ import { createParkedCallTable } from './tables/calls/parked-calls.ts';
 import { createRecordingTable } from './tables/calls/recordings.ts';
 import { createEventTable } from './tables/events.ts';
 import { createModelUsageTable } from './tables/model-usage.ts';
+import { createModelUseTable } from './tables/model-uses.ts';
 import { createGenerationTable } from './tables/plugins/generations.ts';
 import { createKvTable } from './tables/plugins/kv.ts';
 import { createPluginTable } from './tables/plugins/plugins.ts';
@@ -124,6 +125,7 @@ function createStore(database: DatabaseSync, options: StoreOptions): Store {
     permissionUses: createPermissionUseTable(database, queue),
     audit: createAuditTable(database, queue),
     modelUsage: createModelUsageTable(database),
+    modelUses: createModelUseTable(database, queue),
     approvals: createApprovalTable(database),
     parkedCalls: createParkedCallTable(database, queue),
     secrets: createSecretTable(database),

@@ -2,6 +2,7 @@ import type { HotcellError } from '../errors/hotcell-error.ts';
 import type { ExecutionTable, IdempotencyTable, ParkedCallTable, RecordingTable } from './execution-types.ts';
 import type { LoopTable } from './loop-types.ts';
 import type { McpLoginTable, McpPinTable } from './mcp-types.ts';
+import type { ModelUseTable } from './model-types.ts';
 import type {
   ApprovalTable,
   AuditTable,
@@ -34,6 +35,7 @@ export interface Store {
   readonly permissionUses: PermissionUseTable;
   readonly audit: AuditTable;
   readonly modelUsage: ModelUsageTable;
+  readonly modelUses: ModelUseTable;
   readonly approvals: ApprovalTable;
   readonly parkedCalls: ParkedCallTable;
   readonly secrets: SecretTable;

@@ -44,11 +44,26 @@ describe('a plugin that asks a model', () => {
       items: [{ plugin: 'asks', caller: 'local', tokens: 10, budget: 2000 }],
     });
     expect(invoke(modelContracts.usage.name, 'caller')).toMatchObject({ total: 0 });
-    expect(invoke(modelContracts.list.name, 'admin')).toEqual({
+    expect(await invoke(modelContracts.list.name, 'admin')).toEqual({
       total: 1,
-      items: [{ name: 'small', baseUrl: server.baseUrl, model: 'm-1', key: 'MODEL_KEY', hasKey: true, isDefault: true }],
+      items: [{ name: 'small/m-1', provider: 'small', model: 'm-1', isDefault: true }],
+      providers: [
+        {
+          name: 'small',
+          baseUrl: server.baseUrl,
+          format: 'openai-chat',
+          model: 'm-1',
+          key: 'MODEL_KEY',
+          isReady: true,
+          isDefault: true,
+        },
+      ],
     });
-    expect(() => invoke(modelContracts.list.name, 'caller')).toThrow('needs the role admin');
+    expect(await invoke(modelContracts.list.name, 'caller')).not.toHaveProperty('providers');
+    expect(await invoke(modelContracts.uses.name, 'admin')).toMatchObject({
+      items: [{ name: 'small/m-1', requests: 2, failed: 1, inputTokens: 7, outputTokens: 3, dollars: 0, unpriced: 1 }],
+    });
+    expect(await invoke(modelContracts.uses.name, 'caller')).toMatchObject({ items: [] });
     await small.close();
   });
 

@@ -31,6 +31,8 @@ const attempts: Readonly<Record<string, (ann: Ann) => object>> = {
   'events.list': () => ({ after: 0, limit: 1000 }),
   'audit.list': ({ caller }) => ({ caller: caller.id }),
   'status.show': () => ({}),
+  'models.list': () => ({}),
+  'usage.list': () => ({ by: 'key', days: 90 }),
   'models.usage': ({ caller }) => ({ caller: caller.id }),
   'kv.list': ({ caller }) => ({ plugin: 'keeps', caller: caller.id }),
   'kv.export': ({ caller }) => ({ plugin: 'keeps', caller: caller.id }),

@@ -80,7 +80,7 @@ export const commands: readonly CommandRow[] = [
     load: async () => (await import('./access/secret.ts')).registerSecret,
   },
   {
-    about: { models: 'see the language models and who uses them' },
+    about: { models: 'see and test the language models', usage: 'show what models were used for, and what that cost' },
     load: async () => (await import('./models.ts')).registerModels,
   },
   {

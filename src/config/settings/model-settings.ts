@@ -1,44 +1,205 @@
 import Type from 'typebox';
+import { suggestNearNames } from '../../errors/near-names.ts';
+import {
+  findKnownProvider,
+  type KeyHeader,
+  type KnownProvider,
+  keyHeaders,
+  knownProviders,
+  type ModelFormat,
+  modelFormats,
+} from './model-providers.ts';
 
-/** One model server with the OpenAI wire format, and the model that is asked of it. */
+const modelName = Type.String({ minLength: 1, maxLength: 256 });
+
+/** One provider: a known one by its name, or any address that speaks one of the formats. */
 export const modelProviderSchema = Type.Object(
   {
-    baseUrl: Type.String({ minLength: 1, maxLength: 2048, description: 'Such as https://api.example.com/v1.' }),
-    model: Type.String({ minLength: 1, maxLength: 256, description: 'The name of the model as the server knows it.' }),
+    provider: Type.Optional(Type.String({ minLength: 1, maxLength: 64, description: 'A known provider, when NAME is none.' })),
+    baseUrl: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 2048,
+        description: 'Such as https://api.example.com/v1; known providers have theirs.',
+      }),
+    ),
+    format: Type.Optional(Type.Enum(modelFormats, { description: 'What is spoken there; openai-chat when nothing is said.' })),
     key: Type.Optional(
       Type.String({ minLength: 1, maxLength: 256, description: 'Name of the secret or `env` value with the API key.' }),
     ),
+    keyHeader: Type.Optional(Type.Enum(keyHeaders, { description: 'The header that takes the key, when not the usual one.' })),
+    model: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 256, description: 'The model that is asked when none is named.' }),
+    ),
+    models: Type.Optional(
+      Type.Array(modelName, { minItems: 1, maxItems: 200, description: 'The models that are offered; all when absent.' }),
+    ),
+    timeoutMs: Type.Optional(Type.Integer({ minimum: 1, maximum: 3_600_000 })),
+    maxRetries: Type.Optional(Type.Integer({ minimum: 0, maximum: 10 })),
   },
+  { additionalProperties: false },
+);
+
+/** What a name of the config stands for: the first is asked, the others after it failed. */
+export const modelAliasSchema = Type.Union([modelName, Type.Array(modelName, { minItems: 1, maxItems: 8 })]);
+
+const dollars = Type.Number({ minimum: 0, maximum: 100_000 });
+
+/** Dollars for a million tokens. */
+export const modelPriceSchema = Type.Object(
+  { input: dollars, output: dollars, cacheRead: Type.Optional(dollars), cacheWrite: Type.Optional(dollars) },
   { additionalProperties: false },
 );
 
 /** The models as configured. */
 export interface ModelSettings {
-  /** The one that `context.llm` asks; empty when none is named. */
+  /** Asked when nobody names a model; empty when none is named. */
   readonly default: string;
   readonly providers: Readonly<Record<string, ModelProviderSettings>>;
+  readonly aliases: Readonly<Record<string, string | readonly string[]>>;
+  /** By `provider/model` or model; they win over the shipped ones. */
+  readonly prices: Readonly<Record<string, ModelPrice>>;
   /** Tokens of an answer when the caller says nothing. */
   readonly maxTokens: number;
   /** Time for one answer. */
   readonly timeoutMs: number;
+  readonly maxRetries: number;
 }
 
-/** One model. */
+/** One provider, as it was written. */
 export interface ModelProviderSettings {
-  readonly baseUrl: string;
-  readonly model: string;
+  readonly provider?: string | undefined;
+  readonly baseUrl?: string | undefined;
+  readonly format?: ModelFormat | undefined;
   readonly key?: string | undefined;
+  readonly keyHeader?: KeyHeader | undefined;
+  readonly model?: string | undefined;
+  readonly models?: readonly string[] | undefined;
+  readonly timeoutMs?: number | undefined;
+  readonly maxRetries?: number | undefined;
+}
+
+/** What a million tokens cost, in dollars; what caches cost is that of `input` where nothing is said. */
+export interface ModelPrice {
+  readonly input: number;
+  readonly output: number;
+  readonly cacheRead?: number | undefined;
+  readonly cacheWrite?: number | undefined;
+}
+
+/** One provider with what the table knows of it. */
+export interface ModelProvider {
+  /** Its name in the config. */
+  readonly name: string;
+  /** Its row of the table, and the name of it. */
+  readonly known: KnownProvider | undefined;
+  readonly knownName: string | undefined;
+  readonly baseUrl: string;
+  readonly format: ModelFormat;
+  readonly keyName: string | undefined;
+  readonly keyHeader: KeyHeader;
+  /** What is asked when none is named. */
+  readonly model: string | undefined;
+  /** What is offered; undefined for all. */
+  readonly models: readonly string[] | undefined;
+  readonly listsModels: boolean;
+  readonly timeoutMs: number;
+  readonly maxRetries: number;
+}
+
+const usualHeaders: Readonly<Record<ModelFormat, KeyHeader>> = {
+  'openai-chat': 'authorization',
+  'openai-responses': 'authorization',
+  anthropic: 'x-api-key',
+  gemini: 'x-goog-api-key',
+};
+
+/** Completes what was written of a provider; undefined where no address is known. */
+export function readProvider(
+  name: string,
+  setting: ModelProviderSettings,
+  { timeoutMs, maxRetries }: Pick<ModelSettings, 'timeoutMs' | 'maxRetries'>,
+): ModelProvider | undefined {
+  const knownName = setting.provider ?? (findKnownProvider(name) === undefined ? undefined : name);
+  const known = knownName === undefined ? undefined : findKnownProvider(knownName);
+  const format = setting.format ?? known?.format ?? 'openai-chat';
+  const own = known === undefined || format === known.format ? known?.baseUrl : known.elsewhere?.[format];
+  const baseUrl = setting.baseUrl ?? own;
+  if (baseUrl === undefined) return undefined;
+  // The usual key of a provider is meant for its own address: another one gets it only by name.
+  const keyName = setting.key ?? (setting.baseUrl === undefined ? known?.keyName : undefined);
+  return {
+    name,
+    known,
+    knownName: known === undefined ? undefined : knownName,
+    baseUrl: trimBaseUrl(baseUrl, format),
+    format,
+    keyName,
+    keyHeader: setting.keyHeader ?? (format === known?.format ? known.keyHeader : undefined) ?? usualHeaders[format],
+    model: setting.model ?? setting.models?.[0] ?? known?.model,
+    models: setting.models,
+    listsModels: known?.listsModels ?? true,
+    timeoutMs: setting.timeoutMs ?? timeoutMs,
+    maxRetries: setting.maxRetries ?? maxRetries,
+  };
+}
+
+/** Paths of Anthropic begin with /v1, which people write at the end of its address all the same. */
+function trimBaseUrl(baseUrl: string, format: ModelFormat): string {
+  const bare = baseUrl.replace(/\/+$/, '');
+  return format === 'anthropic' ? bare.replace(/\/v1$/, '') : bare;
 }
 
 /** What of the models does not fit together, as clauses that name the key. */
-export function findModelProblems({ default: chosen, providers }: ModelSettings): string[] {
-  const problems = Object.entries(providers).flatMap(([name, { baseUrl }]) => {
-    const reason = judgeBaseUrl(baseUrl);
-    return reason === undefined ? [] : [`models.providers.${name}.baseUrl must be ${reason} and is ${JSON.stringify(baseUrl)}`];
+export function findModelProblems(settings: ModelSettings): string[] {
+  const { default: chosen, providers, aliases } = settings;
+  return [
+    ...Object.entries(providers).flatMap(([name, setting]) => findProviderProblems(name, setting, settings)),
+    ...Object.entries(aliases).flatMap(([name, targets]) => [
+      ...(Object.hasOwn(providers, name) ? [`models.aliases.${name} has the name of a provider`] : []),
+      ...[targets].flat().flatMap((target) => {
+        if (namesProvider(target, settings)) return [];
+        const near = suggestNearNames(target.split('/')[0] ?? '', Object.keys(providers));
+        return [`models.aliases.${name} is ${JSON.stringify(target)}, which is no provider/model of models.providers.${near}`];
+      }),
+    ]),
+    ...(chosen === '' || isKnownModel(chosen, settings)
+      ? []
+      : [
+          `models.default is ${JSON.stringify(chosen)}, which models.providers does not have (${Object.keys(providers).join(', ') || 'none'})`,
+        ]),
+  ];
+}
+
+function findProviderProblems(name: string, setting: ModelProviderSettings, settings: ModelSettings): string[] {
+  const at = `models.providers.${name}`;
+  const { provider, baseUrl, format } = setting;
+  const known = findKnownProvider(provider ?? name);
+  if (name.includes('/') || name === '') return [`${at} must be a name without a slash`];
+  if (provider !== undefined && known === undefined) {
+    const near = suggestNearNames(provider, Object.keys(knownProviders));
+    return [`${at}.provider is ${JSON.stringify(provider)}, which is no known provider.${near}`];
+  }
+  if (readProvider(name, setting, settings) === undefined) {
+    if (known !== undefined) return [`${at}.format is ${format}: ${known.title} speaks it nowhere known, so name its baseUrl`];
+    const near = suggestNearNames(name, Object.keys(knownProviders));
+    return [`${at} is no known provider and has no baseUrl.${near}`];
+  }
+  const reason = baseUrl === undefined ? undefined : judgeBaseUrl(baseUrl);
+  return reason === undefined ? [] : [`${at}.baseUrl must be ${reason} and is ${JSON.stringify(baseUrl)}`];
+}
+
+function namesProvider(model: string, { providers }: ModelSettings): boolean {
+  const slash = model.indexOf('/');
+  return Object.hasOwn(providers, slash < 0 ? model : model.slice(0, slash));
+}
+
+function isKnownModel(model: string, settings: ModelSettings): boolean {
+  if (Object.hasOwn(settings.aliases, model) || namesProvider(model, settings)) return true;
+  return Object.entries(settings.providers).some(([name, setting]) => {
+    const provider = readProvider(name, setting, settings);
+    return provider?.model === model || provider?.models?.includes(model) === true;
   });
-  if (chosen === '' || Object.hasOwn(providers, chosen)) return problems;
-  const known = Object.keys(providers).join(', ') || 'none';
-  return [...problems, `models.default is ${JSON.stringify(chosen)}, which models.providers does not have (${known})`];
 }
 
 /** What is wrong with a base URL; undefined when nothing is. */

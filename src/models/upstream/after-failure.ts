@@ -11,6 +11,8 @@ const maxWaitMs = 5_000;
 const firstWaitMs = 200;
 
 const mayPass = new Set<ModelFailure['kind']>(['rate-limited', 'overloaded', 'timeout', 'server-error']);
+/** Of these the config has to be mended. */
+const lasting = new Set(['upstream_key_refused', 'upstream_redirect']);
 /** What is wrong with the request is wrong everywhere. */
 const isOfRequest = new Set<ModelFailure['kind']>(['invalid-request', 'too-large', 'conflict']);
 
@@ -23,8 +25,8 @@ export function decideAfterFailure(
   if (isOfRequest.has(failure.kind)) return { do: 'stop' };
   const afterMs = failure.retryAfterMs ?? firstWaitMs * 2 ** (failures - 1) * (0.5 + random / 2);
   // A provider that said nothing until the time was over is not asked twice.
-  const isWorthWaiting =
-    mayPass.has(failure.kind) && failure.kind !== 'timeout' && failures <= maxRetries && afterMs <= maxWaitMs;
+  const isLasting = failure.kind === 'timeout' || lasting.has(failure.code ?? '');
+  const isWorthWaiting = mayPass.has(failure.kind) && !isLasting && failures <= maxRetries && afterMs <= maxWaitMs;
   if (isWorthWaiting) return { do: 'again', afterMs };
   return hasNext ? { do: 'next' } : { do: 'stop' };
 }

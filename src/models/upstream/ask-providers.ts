@@ -119,9 +119,11 @@ export function createProviderAsker({ resolve, readKey, meter }: UpstreamParts):
       read: () => request,
       isBounded: request.maxTokens !== undefined,
     });
+    heard.target = target;
+    // A server that fell silent may have counted tokens.
+    heard.isBilled = !('failure' in posted) || posted.failure.kind === 'timeout';
     if ('failure' in posted) return posted;
     const { response, settle } = posted.value;
-    heard.target = target;
     heard.warnings = warnings;
     heard.rateLimits = readRateLimits(toHeaders(response.headers));
     const rest = settled(

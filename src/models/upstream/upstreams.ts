@@ -9,13 +9,14 @@ export function createUpstreams(parts: UpstreamParts): Upstreams {
   };
   return {
     ask(request, by) {
-      const heard: Heard = { target: undefined, rateLimits: [], warnings: [] };
+      const heard: Heard = { target: undefined, isBilled: false, rateLimits: [], warnings: [] };
       async function* listen() {
         yield* (await load()).ask(request, by, heard);
       }
       return {
         events: listen(),
         target: () => heard.target,
+        isBilled: () => heard.isBilled,
         rateLimits: () => heard.rateLimits,
         warnings: () => heard.warnings,
       };

@@ -12,6 +12,9 @@ const ruleChanges = Type.Partial(
     maxConcurrent: Type.Union([callerRuleFields.maxConcurrent, Type.Null()]),
     mayAnswer: Type.Union([callerRuleFields.mayAnswer, Type.Null()]),
     code: Type.Union([callerRuleFields.code, Type.Null()]),
+    models: Type.Union([callerRuleFields.models, Type.Null()]),
+    modelTokensPerDay: Type.Union([callerRuleFields.modelTokensPerDay, Type.Null()]),
+    modelDollarsPerDay: Type.Union([callerRuleFields.modelDollarsPerDay, Type.Null()]),
     expiresAtMs: Type.Union([callerRuleFields.expiresAtMs, Type.Null()]),
   }),
 ).properties;

@@ -3,6 +3,7 @@ import { checkBrowser, checkConfig, checkDatabase, checkDataDir, checkPort, chec
 import { checkDocker, checkDockerImages } from './docker-checks.ts';
 import type { DoctorFacts } from './doctor-facts.ts';
 import { checkDisk, checkNode, checkWatchLimit } from './machine-checks.ts';
+import { checkModels } from './model-checks.ts';
 import { checkDeno, checkEsbuild } from './program-checks.ts';
 
 type Check = (facts: DoctorFacts) => Finding | Promise<Finding>;
@@ -20,6 +21,7 @@ const checks: readonly Check[] = [
   checkDockerImages,
   checkSearch,
   checkBrowser,
+  checkModels,
   () => checkDeno(),
 ];
 

@@ -40,6 +40,10 @@ export function createStatusOperations(parts: OperationParts): Operation[] {
 }
 
 /** The doctor, asked from outside while the daemon serves. */
-export function createDoctorOperations({ config, configState, store }: OperationParts): Operation[] {
-  return [implement(daemonContracts.doctor, () => runDoctor({ config, isServing: true, configState: configState(), store }))];
+export function createDoctorOperations({ config, configState, store, catalog }: OperationParts): Operation[] {
+  return [
+    implement(daemonContracts.doctor, () =>
+      runDoctor({ config, isServing: true, configState: configState(), store, providers: catalog.providers() }),
+    ),
+  ];
 }

@@ -1,14 +1,24 @@
 import { basename } from 'node:path';
-import { dayOf, endOfDay } from '../../capabilities/llm/token-budget.ts';
+import type { Caller } from '../../callers/caller.ts';
+import { budgetOwner, dayOf, endOfDay } from '../../capabilities/llm/token-budget.ts';
+import type { ProviderState } from '../../models/catalog.ts';
+import { explainModelFailure } from '../../models/explain-failure.ts';
+import { findPrice, pricesAsOf } from '../../models/prices.ts';
+import { collect, writeTestRequest } from '../../models/text-generator.ts';
 import { defaultLlmTokens } from '../../permissions/decision.ts';
 import type { Asking } from '../../permissions/grants.ts';
 import { modelContracts } from '../contracts/models.ts';
 import { implement, type Operation } from '../operation.ts';
 import type { OperationParts } from '../operation-parts.ts';
 
+const nanosPerDollar = 1_000_000_000;
+const shownChars = 200;
+
 /** What can be seen of models. */
-export function createModelOperations(parts: Pick<OperationParts, 'models' | 'plugins' | 'grants' | 'store'>): Operation[] {
-  const { models, plugins, grants, store } = parts;
+export function createModelOperations(
+  parts: Pick<OperationParts, 'catalog' | 'config' | 'upstreams' | 'plugins' | 'grants' | 'store'>,
+): Operation[] {
+  const { catalog, config, upstreams, plugins, grants, store } = parts;
 
   /** Names and budgets of the plugins that are there, by the path under which tokens are counted. */
   function describePlugins() {
@@ -25,10 +35,70 @@ export function createModelOperations(parts: Pick<OperationParts, 'models' | 'pl
     return llm === true ? defaultLlmTokens : llm;
   }
 
+  async function test(name: string, caller: Caller, signal: AbortSignal) {
+    const beganAt = performance.now();
+    const answer = upstreams.ask(writeTestRequest(name), { caller, purpose: 'test', signal });
+    const { parts: said, usage, failure } = await collect(answer);
+    const latencyMs = Math.round(performance.now() - beganAt);
+    const target = answer.target();
+    const answeredBy = target === undefined ? {} : { answeredBy: `${target.provider}/${target.model}` };
+    if (failure !== undefined) {
+      const { code, message, fix } = explainModelFailure(failure, target);
+      return { name, ok: false, latencyMs, ...answeredBy, code, problem: message, fix };
+    }
+    const text = said.map((part) => (part.type === 'text' ? part.text : '')).join('');
+    const counted = usage === undefined ? {} : { inputTokens: usage.inputTokens, outputTokens: usage.outputTokens };
+    return { name, ok: true, latencyMs, ...answeredBy, text: text.slice(0, shownChars), ...counted };
+  }
+
+  function describeBudget({ id, modelTokensPerDay: tokens, modelDollarsPerDay: dollars }: Caller, day: number) {
+    if (tokens === undefined && dollars === undefined) return {};
+    const used = store.modelUses.used({ caller: id, day });
+    return {
+      budget: {
+        ...(tokens === undefined ? {} : { tokensPerDay: tokens, tokensLeft: Math.max(0, tokens - used.tokens) }),
+        ...(dollars === undefined
+          ? {}
+          : { dollarsPerDay: dollars, dollarsLeft: Math.max(0, dollars - used.costNanos / nanosPerDollar) }),
+        resetsAtMs: endOfDay(day),
+      },
+    };
+  }
+
   return [
-    implement(modelContracts.list, () => {
-      const items = models.list();
+    implement(modelContracts.list, async ({ fetch: isFetched = false, provider }, { caller }) => {
+      const models = await catalog.list({ caller, purpose: 'gateway' }, { isFetched });
+      const items = models
+        .filter((each) => provider === undefined || each.provider === provider)
+        .map(({ aliasOf, ...model }) => {
+          const price = findPrice(config.models, model.provider, model.model);
+          return {
+            ...model,
+            ...(aliasOf === undefined ? {} : { aliasOf: [...aliasOf] }),
+            ...(price === undefined ? {} : { dollarsPerMillionTokens: { input: price.input, output: price.output } }),
+          };
+        });
+      const providers = catalog.providers().filter(({ provider: { name } }) => provider === undefined || name === provider);
+      return { items, total: items.length, ...(caller.role === 'admin' ? { providers: providers.map(showProvider) } : {}) };
+    }),
+    implement(modelContracts.test, async ({ name }, { caller, signal }) => {
+      const providers = catalog.providers().map(({ provider }) => provider.name);
+      const items = await Promise.all((name === undefined ? providers : [name]).map((each) => test(each, caller, signal)));
+      if (items.length === 0) catalog.check();
       return { items, total: items.length };
+    }),
+    implement(modelContracts.uses, ({ by = 'model', days = 7, limit = 100 }, { caller }) => {
+      const day = dayOf(Date.now());
+      const fromDay = day - days + 1;
+      const own = caller.role === 'admin' ? {} : { caller: budgetOwner(caller.id) };
+      const sums = store.modelUses.list({ by, fromDay, limit, ...own });
+      const items = sums.map(({ name, costNanos, latencyMs, ...sum }) => ({
+        ...sum,
+        name: by === 'day' ? showDay(Number(name)) : name,
+        dollars: costNanos / nanosPerDollar,
+        meanLatencyMs: Math.round(latencyMs / Math.max(1, sum.requests)),
+      }));
+      return { items, total: items.length, by, fromDay: showDay(fromDay), pricesAsOf, ...describeBudget(caller, day) };
     }),
     implement(modelContracts.usage, ({ limit = 1000 }, { caller }) => {
       const day = dayOf(Date.now());
@@ -43,4 +113,23 @@ export function createModelOperations(parts: Pick<OperationParts, 'models' | 'pl
       return { items, total: items.length, resetsAtMs: endOfDay(day) };
     }),
   ];
+}
+
+function showProvider({ provider, isDefault, problem }: ProviderState) {
+  const { name, known, baseUrl, format, model, keyName } = provider;
+  return {
+    name,
+    ...(known === undefined ? {} : { title: known.title }),
+    baseUrl,
+    format,
+    ...(model === undefined ? {} : { model }),
+    ...(keyName === undefined ? {} : { key: keyName }),
+    isReady: problem === undefined,
+    isDefault,
+    ...(problem === undefined ? {} : { problem: problem.message, fix: problem.fix }),
+  };
+}
+
+function showDay(day: number): string {
+  return new Date(endOfDay(day - 1)).toISOString().slice(0, 10);
 }

@@ -96,6 +96,9 @@ function addRules(command: Command): Command {
     .option('--concurrent <n>', 'calls under way at once')
     .option('--may-answer', 'may answer questions that its own calls asked')
     .option('--code', 'has scripts run that call its tools: search_code and run_code')
+    .option('--models <names...>', 'the only models that it may ask: provider/model or an alias, * for any text')
+    .option('--tokens-per-day <n>', 'tokens of models a day (UTC)')
+    .option('--dollars-per-day <n>', 'what models may cost it a day (UTC)')
     .option('--expires <when>', 'a time such as 30d or 12h, or a date such as 2027-01-31');
 }
 

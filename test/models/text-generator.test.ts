@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { TextRequest, TextResult } from '../../src/capabilities/llm.ts';
-import { createModels } from '../../src/models/models.ts';
+import type { ModelSettings } from '../../src/config/settings/model-settings.ts';
 import { complete, fail, startModelServer } from './model-server.ts';
+import { openModels } from './open-models.ts';
 
 const key = 'sk-very-secret-0123456789';
 const request: TextRequest = {
@@ -11,11 +12,14 @@ const request: TextRequest = {
   temperature: undefined,
   json: undefined,
 };
+const by = { executionId: 'exec_1', caller: 'ann', tool: 'weather' };
 const never = new AbortController().signal;
 
+/** Asks the one model of a server, without trying again. */
 function modelsOf(baseUrl: string, timeoutMs = 10_000) {
-  const settings = { default: '', maxTokens: 100, timeoutMs, providers: { small: { baseUrl, model: 'm-1', key: 'KEY' } } };
-  return createModels({ settings, readKey: () => key });
+  const providers = { small: { baseUrl, model: 'm-1', key: 'KEY' } };
+  const { generator } = openModels({ maxRetries: 0, timeoutMs, providers }, { KEY: key });
+  return { generate: (asked: TextRequest, signal: AbortSignal) => generator.generate(asked, by, signal) };
 }
 
 function failureOf(result: TextResult) {
@@ -24,7 +28,7 @@ function failureOf(result: TextResult) {
     : { code: result.error.code, text: `${result.error.message} ${result.error.fix}`, isBilled: result.isBilled };
 }
 
-describe('createModels', () => {
+describe('createTextGenerator', () => {
   const warnings: unknown[] = [];
   const onWarning = (warning: unknown) => warnings.push(warning);
   process.on('warning', onWarning);
@@ -77,8 +81,8 @@ describe('createModels', () => {
   });
 
   it.each([
-    [401, `Incorrect API key provided: ${key}.`, 'model-failed', 'refused the key "KEY" (HTTP 401)'],
-    [403, 'no', 'model-failed', 'refused the key "KEY" (HTTP 403)'],
+    [401, `Incorrect API key provided: ${key}.`, 'model-failed', 'refused the key "KEY" of this daemon'],
+    [403, 'no', 'model-failed', 'answered with HTTP 403'],
     [404, 'no such model', 'model-failed', 'does not know "m-1" (HTTP 404)'],
     [429, 'slow down', 'rate-limited', 'takes no more requests for 7 s (HTTP 429)'],
     [500, 'oops', 'model-failed', 'answered with HTTP 500'],
@@ -107,9 +111,9 @@ describe('createModels', () => {
 
   it('bounds the answer', async () => {
     await using server = await startModelServer();
-    server.next((_seen, response) => complete(response, 'x'.repeat(9_000_000)));
+    server.next((_seen, response) => complete(response, 'x'.repeat(68_000_000)));
     const failure = failureOf(await modelsOf(server.baseUrl).generate(request, never));
-    expect(failure).toMatchObject({ code: 'model-failed', text: expect.stringContaining('more than 8388608 bytes') });
+    expect(failure).toMatchObject({ code: 'model-failed', text: expect.stringContaining('more than 67108864 bytes') });
   });
 
   it('ends a slow server at its time, and a cancelled request at once', async () => {
@@ -118,7 +122,7 @@ describe('createModels', () => {
     expect(failureOf(await modelsOf(server.baseUrl, 60).generate(request, never))).toMatchObject({
       code: 'time-exceeded',
       isBilled: true,
-      text: expect.stringContaining('within 60 ms'),
+      text: expect.stringContaining('said nothing for 60 ms'),
     });
     const stop = new AbortController();
     const asked = modelsOf(server.baseUrl).generate(request, stop.signal);
@@ -150,11 +154,10 @@ describe('createModels', () => {
   });
 
   it('names the lines that are missing', () => {
-    const settings = { default: '', maxTokens: 1, timeoutMs: 1, providers: {} };
     const one = { baseUrl: 'https://a.example/v1', model: 'm' };
-    const check = (more: object, readKey = (): string | undefined => undefined) => {
+    const check = (more: Partial<ModelSettings>, keys: Record<string, string> = {}) => {
       try {
-        createModels({ settings: { ...settings, ...more }, readKey }).check();
+        openModels(more, keys).generator.check();
         return 'ready';
       } catch (error) {
         return error instanceof Error && 'code' in error && 'fix' in error
@@ -162,10 +165,12 @@ describe('createModels', () => {
           : 'bug';
       }
     };
-    expect(check({})).toMatch(/^model-not-configured: .*models\.providers is empty.*baseUrl: https/);
+    expect(check({})).toMatch(/^model-not-configured: .*models\.providers is empty.*openai: \{\}/);
     expect(check({ providers: { a: one, b: one } })).toMatch(/^model-not-configured: .*models\.default: one of a, b/);
     expect(check({ providers: { a: one, b: one }, default: 'b' })).toBe('ready');
-    expect(check({ providers: { a: { ...one, key: 'K' } } })).toMatch(/^model-not-configured: .*"K", which has no value/);
-    expect(check({ providers: { a: { ...one, key: 'K' } } }, () => 'value')).toBe('ready');
+    expect(check({ providers: { a: { ...one, key: 'K' } } })).toMatch(
+      /^model-not-configured: The key "K" of models\.providers\.a has no value .*environment variable K .*--header authorization/,
+    );
+    expect(check({ providers: { a: { ...one, key: 'K' } } }, { K: 'value' })).toBe('ready');
   });
 });

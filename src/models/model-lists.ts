@@ -1,0 +1,85 @@
+import type { ModelProvider } from '../config/settings/model-settings.ts';
+import { createModelFetch } from './model-fetch.ts';
+import { writeAuthorization } from './model-key.ts';
+
+/** The models that providers say they have. */
+export interface ModelLists {
+  /** Asks a provider at most every ten minutes, after a failure every minute. Never rejects: whoever does not answer has none. */
+  read(provider: ModelProvider): Promise<readonly string[]>;
+}
+
+interface KeptList {
+  readonly models: Promise<readonly string[]>;
+  untilMs: number;
+}
+
+const keptMs = 10 * 60_000;
+const failureKeptMs = 60_000;
+const maxLists = 64;
+const maxModels = 1000;
+const maxNameChars = 256;
+const maxBytes = 4 * 1024 * 1024;
+const timeoutMs = 10_000;
+
+/** Creates the lists; nothing is asked before somebody reads one. */
+export function createModelLists(parts: {
+  readonly readKey: (provider: ModelProvider) => string | undefined;
+  readonly now: () => number;
+}): ModelLists {
+  const { readKey, now } = parts;
+  const listByAddress = new Map<string, KeptList>();
+
+  async function ask(provider: ModelProvider): Promise<readonly string[]> {
+    const { baseUrl, format } = provider;
+    const send = createModelFetch({ baseUrl, maxBytes, onSent: () => {} });
+    const response = await send(`${baseUrl}${listPaths[format]}`, {
+      headers: writeAuthorization(provider, readKey(provider)),
+      signal: AbortSignal.timeout(timeoutMs),
+    });
+    if (!response.ok) {
+      await response.body?.cancel();
+      throw new TypeError(`The list of models answered with HTTP ${response.status}.`);
+    }
+    return readNames(await response.json());
+  }
+
+  return {
+    read(provider) {
+      const address = JSON.stringify([provider.baseUrl, provider.format, provider.keyName]);
+      const kept = listByAddress.get(address);
+      if (kept !== undefined && now() < kept.untilMs) return kept.models;
+      const fresh: KeptList = {
+        untilMs: now() + keptMs,
+        models: ask(provider).catch(() => {
+          fresh.untilMs = now() + failureKeptMs;
+          return [];
+        }),
+      };
+      listByAddress.delete(address);
+      listByAddress.set(address, fresh);
+      const [oldest] = listByAddress.keys();
+      if (listByAddress.size > maxLists && oldest !== undefined) listByAddress.delete(oldest);
+      return fresh.models;
+    },
+  };
+}
+
+const listPaths = {
+  'openai-chat': '/models',
+  'openai-responses': '/models',
+  anthropic: '/v1/models?limit=1000',
+  gemini: '/models?pageSize=1000',
+} as const;
+
+/** `data` with `id`s, as OpenAI and Anthropic have it, or `models` with `name`s, as Gemini. */
+function readNames(body: unknown): readonly string[] {
+  const { data, models }: { data?: unknown; models?: unknown } = Object(body);
+  const items: readonly unknown[] = Array.isArray(data) ? data : Array.isArray(models) ? models : Array.isArray(body) ? body : [];
+  const names = items.flatMap((item) => {
+    const { id, name, supportedGenerationMethods: can }: Readonly<Record<string, unknown>> = Object(item);
+    if (Array.isArray(can) && !can.includes('generateContent')) return [];
+    const found = typeof id === 'string' ? id : typeof name === 'string' ? name.replace(/^models\//, '') : '';
+    return found === '' || found.length > maxNameChars ? [] : [found];
+  });
+  return [...new Set(names)].slice(0, maxModels);
+}
