@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander';
+import { errorCatalog } from '../errors/catalog.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import { examplesOf } from './commands/examples.ts';
 import { commands } from './commands/table.ts';
@@ -16,14 +17,18 @@ Pages to read: hotcell docs
 /** Runs one command line (without program names) and resolves with its exit code. Never rejects. */
 export async function runCli(argv: readonly string[], io: CliIo): Promise<number> {
   const session = createSession(io);
+  let command = 'hotcell';
   try {
     const program = await createCommandLine(session, argv);
+    program.hook('preAction', (_program, action) => {
+      command = nameOfCommand(action);
+    });
     await program.parseAsync([...argv], { from: 'user' });
     return session.exitCode;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.usage;
     if (isInterrupt(error, io)) return 130;
-    io.stderr.write(renderError(error, session.style));
+    io.stderr.write(renderError(nameHelp(error, command), session.style));
     return error instanceof HotcellError ? exitCodeFor(error.code) : exitCodes.failed;
   }
 }
@@ -88,6 +93,13 @@ function describeUsage({ message }: CommanderError, name: string): HotcellError 
     .replaceAll("'", '"');
   const sentence = `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
   return new HotcellError('usage-wrong', /[.?]$/.test(sentence) ? sentence : `${sentence}.`, { fix: `See ${name} --help.` });
+}
+
+/** Wrong usage that says no better leads to the help of the command that was run. */
+function nameHelp(error: unknown, command: string): unknown {
+  if (!(error instanceof HotcellError) || error.code !== 'usage-wrong' || error.fix !== errorCatalog['usage-wrong'].fix)
+    return error;
+  return new HotcellError('usage-wrong', error.message, { fix: `See ${command} --help.`, facts: error.facts, cause: error });
 }
 
 function isInterrupt(error: unknown, io: CliIo): boolean {

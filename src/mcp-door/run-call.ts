@@ -64,8 +64,15 @@ export async function runCall(parts: CallParts, requested: RequestedCall, ctx: S
   const watch = new CallWatch(tellClient(ctx));
   const left = new AbortController();
   const cancelled = new AbortController();
-  // Whoever hangs up while a person is asked did not take the question back.
-  const onAbort = (): void => (watch.isAsked ? left.abort(noLongerWatched) : cancelled.abort());
+  const request = hashRequest(requested.method, requested.name, requested.args);
+  const onAbort = (): void => {
+    if (!watch.isAsked) cancelled.abort();
+    else {
+      // Whoever hangs up while a person is asked did not take the question back: the same call again finds this one.
+      if (watch.executionId !== undefined) waiting.keep(caller, request, watch.executionId);
+      left.abort(noLongerWatched);
+    }
+  };
   mcpReq.signal.addEventListener('abort', onAbort, { once: true });
   const context = {
     caller,
@@ -75,13 +82,13 @@ export async function runCall(parts: CallParts, requested: RequestedCall, ctx: S
     clientCan: listAbilities(can),
   };
   const used = new Set<string>();
-  const request = hashRequest(requested.method, requested.name, requested.args);
   try {
     const { answer } = await begin();
     for (let lateMs: number | undefined = can.tasks ? taskAfterMs : undefined; ; ) {
       const step = await watch.next(answer, lateMs);
       if (step.kind === 'answer') {
-        waiting.forget(caller, request);
+        // A client that hung up does not read this answer.
+        if (!left.signal.aborted) waiting.forget(caller, request);
         return { kind: 'ended', ended: step.answer };
       }
       const executionId = watch.executionId ?? '';

@@ -10,3 +10,11 @@ describe('the rule --code', () => {
     expect(describeRules({ code: true, tools: ['a'] })).toBe('tools a, scripts');
   });
 });
+
+describe('the rule --expires', () => {
+  it('is a time to come', () => {
+    const now = Date.parse('2026-11-22');
+    expect(readNewRules({ expires: '2d' }, now)).toEqual({ expiresAtMs: now + 2 * 86_400_000 });
+    for (const expires of ['5', '0d', '2020-01-01', 'soon']) expect(() => readNewRules({ expires }, now)).toThrow(/--expires/);
+  });
+});

@@ -205,7 +205,11 @@ describe('a client that can ask nobody', () => {
     });
   const callerOf = (id: string): Caller => ({ id, role: 'caller' });
 
-  async function callAt(door: ReturnType<typeof openDoor>, caller: Caller): Promise<ReturnType<typeof JSON.parse>> {
+  async function callAt(
+    door: ReturnType<typeof openDoor>,
+    caller: Caller,
+    init: { readonly signal?: AbortSignal } = {},
+  ): Promise<ReturnType<typeof JSON.parse>> {
     const params = {
       name: 'danger',
       arguments: { what: 'all' },
@@ -219,7 +223,7 @@ describe('a client that can ask nobody', () => {
       'mcp-name': 'danger',
     };
     const body = { jsonrpc: '2.0', id: 1, method: 'tools/call', params };
-    return (await door.handle(new Request('http://localhost/mcp', { method: 'POST', headers }), body, caller)).json();
+    return (await door.handle(new Request('http://localhost/mcp', { method: 'POST', headers, ...init }), body, caller)).json();
   }
 
   it('is told whom to ask, and the same call finds the one that waited; nobody else does', async () => {
@@ -249,6 +253,29 @@ describe('a client that can ask nobody', () => {
     const [open] = small.parts.approvals.list({ caller: 'key_three', status: 'open', limit: 1 });
     small.parts.approvals.answer(String(open?.id), 'approved', { id: 'local', role: 'admin', mayAnswer: false, isPerson: true });
     expect((await answer).result.content).toEqual([{ type: 'text', text: 'all 1' }]);
+    door.close();
+  });
+
+  it('that hangs up while it is held, twice, finds the call that waits; no second question is asked', async () => {
+    const door = openDoor(60_000);
+    const openOf = () => small.parts.approvals.list({ caller: 'key_four', status: 'open', limit: 9 });
+    for (let time = 0; time < 2; time++) {
+      const hangUp = new AbortController();
+      const answer = callAt(door, callerOf('key_four'), { signal: hangUp.signal }).catch(() => undefined);
+      await expect.poll(openOf).toHaveLength(1);
+      hangUp.abort();
+      await answer;
+    }
+    const last = callAt(door, callerOf('key_four'));
+    expect(openOf()).toHaveLength(1);
+    small.parts.approvals.answer(String(openOf()[0]?.id), 'approved', {
+      id: 'local',
+      role: 'admin',
+      mayAnswer: false,
+      isPerson: true,
+    });
+    expect((await last).result.content).toEqual([{ type: 'text', text: 'all 1' }]);
+    expect(openOf()).toHaveLength(0);
     door.close();
   });
 });

@@ -1,5 +1,15 @@
-import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
@@ -132,8 +142,34 @@ describe('hotcell mcp install', () => {
     expect(existsSync(file)).toBe(false);
     mkdirSync(join(folder, '.vscode'));
     writeFileSync(file, '{ // mine\n}');
-    expect(() => run('mcp', 'install', '--client', 'vscode', '--yes')).toThrow(/without comments/);
+    expect(() => run('mcp', 'install', '--client', 'vscode', '--yes')).toThrow(
+      /without comments: .*line 1 column 3[\s\S]*--client vscode --print shows/,
+    );
+    expect(JSON.parse(run('mcp', 'install', '--client', 'vscode', '--print')).servers.hotcell.env).toEqual({
+      HOTCELL_TOKEN: 'KEY',
+    });
     expect(readFileSync(file, 'utf8')).toContain('// mine');
     expect(() => run('mcp', 'install', '--client', 'cursr')).toThrow(/Did you mean cursor/);
+    expect(() => run('mcp', 'install')).toThrow(/Expected --client to be one of claude-code, .*got nothing/);
+    expect(() => run('mcp', 'install', '--client', 'cursor', '--name', 'a b')).toThrow(/--name[\s\S]*hotcell mcp install --help/);
+  });
+
+  it('writes nothing over that is no list of servers, through links, and tells of the key that stood there', async () => {
+    await hello(await connect('2025-11-25'));
+    const file = join(folder, '.mcp.json');
+    const install = () => spawnSync(process.execPath, [program, 'mcp', 'install', '--client', 'claude-code', '--yes'], spawned);
+    const spawned = { cwd: folder, encoding: 'utf8' } as const;
+    writeFileSync(file, '{"mcpServers": [{"command": "mine"}]}');
+    expect(install().stderr).toMatch(/Expected "mcpServers" in .* to be an object of servers by name, got \[/);
+    expect(readFileSync(file, 'utf8')).toContain('mine');
+
+    const kept = join(folder, 'kept.json');
+    writeFileSync(kept, '{}');
+    rmSync(file);
+    symlinkSync(kept, file);
+    const [, first = ''] = /the key (key_\w+)/.exec(install().stdout) ?? [];
+    expect(install().stderr).toContain(`hotcell key revoke ${first}`);
+    expect(lstatSync(file).isSymbolicLink()).toBe(true);
+    expect(JSON.parse(readFileSync(kept, 'utf8')).mcpServers.hotcell.env.HOTCELL_TOKEN).toMatch(/^hck_/);
   });
 });

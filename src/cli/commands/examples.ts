@@ -11,7 +11,10 @@ const examplesByCommand: Readonly<Record<string, readonly string[]>> = {
     `echo '{"data":[1,2]}' | hotcell call query -`,
   ],
   'hotcell mcp': ['hotcell mcp', 'hotcell mcp install --client cursor'],
-  'hotcell mcp install': ['hotcell mcp install', 'hotcell mcp install --client claude-code --tools weather --print'],
+  'hotcell mcp install': [
+    'hotcell mcp install --client vscode',
+    'hotcell mcp install --client claude-code --tools weather --print',
+  ],
   'hotcell mcp status': ['hotcell mcp status', 'hotcell mcp status --json'],
   'hotcell mcp servers': ['hotcell mcp servers', 'hotcell mcp servers files --json'],
   'hotcell mcp restart': ['hotcell mcp restart files'],

@@ -98,9 +98,9 @@ function readCount(flag: string, text: string, maxDigits = 7): number {
 function readTime(text: string, nowMs: number): number {
   const [, count, unit = ''] = /^(\d{1,6})([mhdw])$/.exec(text) ?? [];
   const atMs = count === undefined ? Date.parse(text) : nowMs + Number(count) * (unitMs[unit] ?? 0);
-  if (Number.isFinite(atMs)) return atMs;
+  if (atMs > nowMs) return atMs;
   throw new HotcellError(
     'usage-wrong',
-    `Expected --expires to be a time such as 30d or a date such as 2027-01-31, got "${text.slice(0, 64)}".`,
+    `Expected --expires to be a time such as 30d or a date to come such as 2027-01-31, got "${text.slice(0, 64)}".`,
   );
 }

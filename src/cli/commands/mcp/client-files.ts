@@ -40,7 +40,7 @@ export const clientFiles: Readonly<Record<string, ClientFile>> = {
     projectFile: '.mcp.json',
     path: ['mcpServers'],
     entry: typed,
-    next: 'Start claude in this folder and see it with /mcp.',
+    next: 'Start claude and see it with /mcp.',
   },
   'claude-desktop': {
     title: 'Claude Desktop',

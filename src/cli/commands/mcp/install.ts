@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { chmodSync, existsSync, mkdirSync, readFileSync, realpathSync, renameSync, writeFileSync } from 'node:fs';
+import { basename, dirname, resolve } from 'node:path';
 import { isObject } from '../../../config/json-object.ts';
 import type { CliFlags } from '../../../config/read/sources.ts';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
@@ -26,32 +26,65 @@ const usualExpiry = '90d';
 export async function installClient(session: CliSession, flags: InstallFlags): Promise<void> {
   const { style } = session;
   const { title, path, entry, next, ...files } = requireClient(flags.client);
-  const { name = 'hotcell' } = flags;
+  const name = requireServerName(flags.name ?? 'hotcell');
   const file = chooseFile(files, flags.user === true, session.io.cwd);
-  const config = readClientFile(file, title);
   const { dataDir } = await session.locate(flags);
   const rules = readNewRules({ expires: usualExpiry, ...flags, mayAnswer: flags.mayAnswer !== false }, Date.now());
   const describe = (key: string) => entry(startHotcell(dataDir, key));
-
-  session.note(`${style.bold(title)}: ${file}\n`);
-  session.note(`${JSON.stringify(nest([...path, name], describe('(a new key)')), null, 2)}\n`);
-  session.note(
-    `The key is a caller's: it calls tools${rules.mayAnswer ? ' and answers the questions of its own calls' : ''}. ` +
-      `Its rules: ${describeRules(rules)}. Take it back with hotcell key revoke.\n`,
-  );
-  if (flags.print) return;
-  if (flags.yes !== true && (await askYesNo(session.io, 'Write it?')) !== true) {
-    session.exitCode = 1;
-    return session.note('Nothing was written. With --yes it is written without a question.\n');
+  const shown = (key: string) => `${JSON.stringify(nest([...path, name], describe(key)), null, 2)}\n`;
+  const keyName = `mcp ${flags.client}`.slice(0, 64);
+  if (flags.print) {
+    session.note(`${style.bold(title)}: ${file}\n`);
+    session.print(shown('KEY'));
+    return session.note(`KEY is what this prints, once: ${sayKeyCommand(keyName, flags)}\n`);
   }
+
+  const config = readClientFile(
+    file,
+    title,
+    `hotcell mcp install --client ${flags.client}${flags.user ? ' --user' : ''} --print`,
+  );
+  const earlier = requireObjects(config, path, file)[name];
   const client = await session.connect(flags);
   try {
-    const made = await client.invoke(keyContracts.create, { role: 'caller', name: `mcp ${flags.client}`.slice(0, 64), ...rules });
+    session.note(`${style.bold(title)}: ${file}\n${shown('(a new key)')}`);
+    session.note(
+      `The key is a caller's: it calls tools${rules.mayAnswer ? ' and answers the questions of its own calls' : ''}. ` +
+        `Its rules: ${describeRules(rules)}. Take it back with hotcell key revoke.\n`,
+    );
+    if (flags.yes !== true && (await askYesNo(session.io, 'Write it?')) !== true) {
+      session.exitCode = 1;
+      return session.note('Nothing was written. With --yes it is written without a question.\n');
+    }
+    const made = await client.invoke(keyContracts.create, { role: 'caller', name: keyName, ...rules });
     writeClientFile(file, setAt(config, [...path, name], describe(made.key)));
     session.print(`${style.green('✓')} ${title} has the server "${name}", with the key ${made.id}. ${next}\n`);
+    if (file !== files.userFile) session.note(`${basename(file)} holds a key now: keep it out of version control.\n`);
+    if (earlier === undefined) return;
+    const { items } = await client.invoke(keyContracts.list, {});
+    const others = items.filter((key) => key.name === keyName && key.id !== made.id && key.revokedAtMs === undefined);
+    const which = others.map(({ id }) => `hotcell key revoke ${id}`).join(' or ');
+    if (which !== '') session.note(`The key that stood there before is good until it is revoked: ${which}.\n`);
   } finally {
     await client.close();
   }
+}
+
+/** The command that makes such a key, for those who write the file by hand. */
+function sayKeyCommand(name: string, { tools, rate, expires = usualExpiry, mayAnswer, code }: InstallFlags): string {
+  return [
+    `hotcell key create --name '${name}' --expires ${expires}`,
+    ...(mayAnswer === false ? [] : ['--may-answer']),
+    ...(rate === undefined ? [] : [`--rate ${rate}`]),
+    ...(code === true ? ['--code'] : []),
+    ...(tools === undefined ? [] : [`--tools ${tools.map((tool) => `'${tool}'`).join(' ')}`]),
+  ].join(' ');
+}
+
+/** Clients make names of tools out of it. */
+function requireServerName(name: string): string {
+  if (/^[\w-]{1,64}$/.test(name)) return name;
+  throw new HotcellError('usage-wrong', `Expected --name to be 1 to 64 letters, digits, _ and -, got "${name.slice(0, 64)}".`);
 }
 
 function requireClient(client: string | undefined): ClientFile {
@@ -83,22 +116,42 @@ function startHotcell(dataDir: string, key: string): ServerEntry {
   };
 }
 
-function readClientFile(file: string, title: string): Record<string, unknown> {
+function readClientFile(file: string, title: string, printCommand: string): Record<string, unknown> {
   if (!existsSync(file)) return {};
+  const fix = `Add it by hand: ${printCommand} shows what ${title} needs.`;
+  let config: unknown;
   try {
-    const config: unknown = JSON.parse(readFileSync(file, 'utf8') || '{}');
-    if (isObject(config)) return config;
-  } catch {
-    // Said below, as for any file that is no JSON object.
+    config = JSON.parse(readFileSync(file, 'utf8') || '{}');
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new HotcellError('usage-wrong', `Expected ${file} to be a JSON object without comments: ${reason}.`, { fix });
   }
-  throw new HotcellError('usage-wrong', `Expected ${file} to be a JSON object without comments, got something else.`, {
-    fix: `Add it by hand: hotcell mcp install --print shows what ${title} needs.`,
+  if (isObject(config)) return config;
+  throw new HotcellError('usage-wrong', `Expected ${file} to be a JSON object, got ${JSON.stringify(config).slice(0, 64)}.`, {
+    fix,
   });
 }
 
-/** The file holds a key: it is for its owner's eyes. Renamed into place, so that no client reads half of it. */
-function writeClientFile(file: string, config: object): void {
-  mkdirSync(dirname(file), { recursive: true });
+/** What stands at the path, which has to be objects all the way: whatever else stands there is not written over. */
+function requireObjects(config: Readonly<Record<string, unknown>>, path: readonly string[], file: string) {
+  let inner = config;
+  for (const key of path) {
+    const value = inner[key] ?? {};
+    if (!isObject(value)) {
+      const got = JSON.stringify(value).slice(0, 64);
+      throw new HotcellError('usage-wrong', `Expected "${key}" in ${file} to be an object of servers by name, got ${got}.`, {
+        fix: 'Mend the file, then run the command again.',
+      });
+    }
+    inner = value;
+  }
+  return inner;
+}
+
+/** The file holds a key: it is for its owner's eyes. Renamed into place, so that no client reads half of it; a link stays one. */
+function writeClientFile(named: string, config: object): void {
+  mkdirSync(dirname(named), { recursive: true });
+  const file = existsSync(named) ? realpathSync(named) : named;
   const draft = `${file}.${randomBytes(4).toString('hex')}`;
   writeFileSync(draft, `${JSON.stringify(config, null, 2)}\n`, { mode: 0o600 });
   chmodSync(draft, 0o600);

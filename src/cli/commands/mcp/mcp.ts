@@ -23,7 +23,7 @@ export function registerMcp(program: Command, session: CliSession): void {
   mcp
     .command('install')
     .description('set up an MCP client: show what it needs, ask, and write it with a key of its own')
-    .requiredOption('--client <client>', Object.keys(clientFiles).join(', '))
+    .option('--client <client>', `needed: ${Object.keys(clientFiles).join(', ')}`)
     .option('--user', 'for all projects, where the client has files for one project too')
     .option('--name <name>', 'what the client calls the server (hotcell)')
     .option('--tools <tool...>', 'names of tools, * for any text: the client never hears of others')

@@ -75,7 +75,7 @@ export class StdioBridge {
     const fail = (reason: string): void => {
       this.#parts.note(`${reason}\n`);
       if (id === undefined || !this.#open.delete(id)) return;
-      void this.#parts.client.send({ jsonrpc: '2.0', id, error: { code: internalError, message: reason } });
+      this.#tell({ jsonrpc: '2.0', id, error: { code: internalError, message: reason } });
     };
     try {
       // An answer that broke off comes no more: its client asks again rather than wait for ever.
@@ -86,8 +86,15 @@ export class StdioBridge {
       await this.#deliver(message, { requestSignal: controller.signal, onRequestStreamEnd });
       if (isInitializedNotification(message)) this.#isGreeted = true;
     } catch (error) {
+      // It was cancelled, or the client is gone.
+      if (controller.signal.aborted) return;
       fail(error instanceof Error ? error.message : String(error));
     }
+  }
+
+  /** A client that closed its streams meanwhile reads nothing more. */
+  #tell(message: JSONRPCMessage): void {
+    this.#parts.client.send(message).catch(() => {});
   }
 
   /** A daemon that is gone, or that knows nothing of the session, is asked once more from the start. */
@@ -122,7 +129,7 @@ export class StdioBridge {
       }
       if (isJSONRPCResponse(message) && message.id === greetingId) return greeted.resolve();
       if (isJSONRPCResponse(message) && message.id !== undefined) this.#open.delete(message.id);
-      void this.#parts.client.send(message);
+      this.#tell(message);
     };
     await daemon.start();
     if (this.#greeting !== undefined && this.#isGreeted) {
@@ -130,7 +137,7 @@ export class StdioBridge {
       await greeted.promise;
       await daemon.send({ jsonrpc: '2.0', method: 'notifications/initialized' });
       for (const list of ['tools', 'prompts', 'resources']) {
-        await this.#parts.client.send({ jsonrpc: '2.0', method: `notifications/${list}/list_changed` });
+        this.#tell({ jsonrpc: '2.0', method: `notifications/${list}/list_changed` });
       }
     }
     return daemon;
