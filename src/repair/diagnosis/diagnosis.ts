@@ -21,6 +21,13 @@ export interface EarlierAttempt {
   readonly diff: string;
 }
 
+/** A generation that was good, with its texts by real path. */
+export interface LastGood {
+  readonly generation: number;
+  readonly contentHash: string;
+  readonly sources: ReadonlyMap<string, string>;
+}
+
 /** Everything that is known of a failed plugin when a repair begins; texts are bounded. */
 export interface Diagnosis {
   readonly plugin: {
@@ -32,18 +39,13 @@ export interface Diagnosis {
   readonly failure: Failure;
   /** Real path of each file of the plugin's own, to its text; the entry is first. */
   readonly sources: ReadonlyMap<string, string>;
-  /** `file` is the real path. Empty where the language service had no answer. */
-  readonly typeErrors: readonly PluginFault[];
+  /** `file` is the real path. Undefined where the language service had no answer. */
+  readonly typeErrors: readonly PluginFault[] | undefined;
   readonly declarations: readonly QuotedType[];
-  /** What lies near it and may have been meant: files by real path, packages by name. */
+  /** What lies near it and may have been meant: files by real path, packages by name; both empty unless an import is at fault. */
   readonly nearby: { readonly files: readonly string[]; readonly packages: readonly string[] };
   readonly failingCall?: FailingCall;
-  /** The generation that still serves, or the last that did: its texts by real path, and the difference to `sources`. */
-  readonly lastGood?: {
-    readonly generation: number;
-    readonly contentHash: string;
-    readonly sources: ReadonlyMap<string, string>;
-    readonly diff: string;
-  };
+  /** The generation that still serves, or the last that did, and the difference from it to `sources`. */
+  readonly lastGood?: LastGood & { readonly diff: string };
   readonly earlierAttempts: readonly EarlierAttempt[];
 }

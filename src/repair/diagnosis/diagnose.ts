@@ -1,0 +1,129 @@
+import { relative } from 'node:path';
+import type { Recording } from '../../border/border.ts';
+import type { Execution } from '../../calls/call-types.ts';
+import { hashInputs } from '../../plugins/compile/input-ledger.ts';
+import { displayPath } from '../../plugins/discovery/plugin-roots.ts';
+import type { PluginSource } from '../../plugins/discovery/plugin-source.ts';
+import { hashBytes } from '../../plugins/generations/artifact-files.ts';
+import type { BuildOutcome, PluginBuilder } from '../../plugins/supervisor/build/builder-types.ts';
+import type { InspectRequest, InspectResult } from '../../typescript/check-types.ts';
+import type { TypeChecker } from '../../typescript/checker.ts';
+import type { Failure } from '../failures/failure.ts';
+import { judgeDiagnostic } from '../failures/judge.ts';
+import type { Diagnosis, EarlierAttempt, FailingCall, LastGood } from './diagnosis.ts';
+import { listNearby, policyOf, readPluginTexts } from './plugin-texts.ts';
+import { cutText, describeDifference } from './text-difference.ts';
+
+/** What a diagnosis is made with. */
+export interface DiagnosisParts {
+  readonly checker: Pick<TypeChecker, 'inspect'>;
+  readonly builder: Pick<PluginBuilder, 'build'>;
+  /** Forgets the cells of a build that is thrown away, unless a generation that is kept is the same program. */
+  readonly discard: (source: PluginSource, build: Extract<BuildOutcome, { ok: true }>) => void;
+  readonly sharedDirs: () => readonly string[];
+}
+
+/** What a diagnosis begins with. */
+export interface DiagnosisRequest {
+  readonly source: PluginSource;
+  readonly name: string;
+  readonly failure: Failure;
+  readonly lastGood?: LastGood;
+  readonly failingCall?: FailingCall;
+  readonly earlierAttempts?: readonly EarlierAttempt[];
+  readonly signal: AbortSignal;
+}
+
+/** What became of changed texts. */
+export interface CheckedTexts {
+  /** They compile, load and have a valid manifest. */
+  readonly builds: boolean;
+  /** Of the changed texts; its failure is the old one when they build. */
+  readonly diagnosis: Diagnosis;
+}
+
+/** Diagnoses failures, and changed texts; nothing is written or published. */
+export interface Diagnoser {
+  diagnose(request: DiagnosisRequest): Promise<Diagnosis>;
+  /** `files`: whole texts by real path, instead of those of the diagnosis. */
+  check(diagnosis: Diagnosis, files: ReadonlyMap<string, string>, signal: AbortSignal): Promise<CheckedTexts>;
+}
+
+const maxMessageChars = 4000;
+const maxArgumentChars = 8000;
+const maxAttempts = 5;
+/** All repairs together are one caller of the language service. */
+const callerId = 'repair';
+
+/** Creates the diagnoser. */
+export function createDiagnoser(parts: DiagnosisParts): Diagnoser {
+  const packageDirsOf = (source: PluginSource) => policyOf(source, parts.sharedDirs()).packageDirs;
+
+  /** Undefined when the types are too much, or the text is: a repair goes on without them. */
+  async function inspect(request: InspectRequest, signal: AbortSignal): Promise<InspectResult | undefined> {
+    try {
+      return await parts.checker.inspect(request, { callerId, signal });
+    } catch {
+      signal.throwIfAborted();
+      return undefined;
+    }
+  }
+
+  return {
+    async diagnose({ source, name, failure, lastGood, failingCall, earlierAttempts = [], signal }) {
+      const sharedDirs = parts.sharedDirs();
+      const policy = policyOf(source, sharedDirs);
+      const sources = readPluginTexts(source, policy);
+      const files = toFiles(sources);
+      const { packageDirs } = policy;
+      const seen = await inspect({ files, packageDirs, declarations: true }, signal);
+      const show = (path: string) => displayPath(source.root, path);
+      const isImport = failure.code.startsWith('import-') || failure.code === 'builtin-refused';
+      return {
+        plugin: { source, name, contentHash: hashTexts(source, sources) },
+        failure: { ...failure, message: cutText(failure.message, maxMessageChars) },
+        sources,
+        typeErrors: seen?.faults,
+        declarations: seen?.declarations ?? [],
+        nearby: isImport ? listNearby(source, policy, sharedDirs) : { files: [], packages: [] },
+        ...(failingCall === undefined ? {} : { failingCall }),
+        ...(lastGood === undefined
+          ? {}
+          : { lastGood: { ...lastGood, diff: describeDifference(lastGood.sources, sources, show) } }),
+        earlierAttempts: earlierAttempts.slice(-maxAttempts),
+      };
+    },
+    async check(diagnosis, changed, signal) {
+      const { source } = diagnosis.plugin;
+      const sources = new Map([...diagnosis.sources, ...changed]);
+      const [built, seen] = await Promise.all([
+        parts.builder.build(source, signal, { author: 'repair', proposed: changed }),
+        inspect({ files: toFiles(sources), packageDirs: packageDirsOf(source) }, signal),
+      ]);
+      if (built.ok) parts.discard(source, built);
+      const judged = built.ok ? undefined : judgeDiagnostic(diagnosis.failure.path, built.diagnostic);
+      // What is nobody's fault now was hidden behind the failure: it is not mended, and no fixer has anything to say.
+      const failure = judged !== undefined && 'failure' in judged ? judged.failure : diagnosis.failure;
+      const plugin = { ...diagnosis.plugin, contentHash: hashTexts(source, sources) };
+      return { builds: built.ok, diagnosis: { ...diagnosis, plugin, failure, sources, typeErrors: seen?.faults } };
+    },
+  };
+}
+
+/** The failing call of a diagnosis, with bounded arguments. */
+export function describeFailingCall(
+  { id: executionId, tool, arguments: given }: Pick<Execution, 'id' | 'tool' | 'arguments'>,
+  recording: Recording | undefined,
+): FailingCall {
+  const text = cutText(JSON.stringify(given) ?? 'null', maxArgumentChars);
+  return { executionId, tool, arguments: text, ...(recording === undefined ? {} : { recording }) };
+}
+
+function toFiles(sources: ReadonlyMap<string, string>): { name: string; text: string }[] {
+  return [...sources].map(([name, text]) => ({ name, text }));
+}
+
+function hashTexts(source: PluginSource, sources: ReadonlyMap<string, string>): string {
+  const inputs = [...sources].map(([path, text]) => ({ path, sha256: hashBytes(text), signature: '' }));
+  return hashInputs(inputs, (path) => relative(source.root.path, path));
+}

@@ -1,0 +1,151 @@
+import type { CheckedTexts, Diagnoser } from '../diagnosis/diagnose.ts';
+import type { Diagnosis } from '../diagnosis/diagnosis.ts';
+import type { FailureClass } from '../failures/failure.ts';
+import type { Proposal } from '../proposal.ts';
+import type { Fixer, FixerParts } from './fixer.ts';
+import { fixers as allFixers } from './fixer-table.ts';
+
+/** What the fixers came to. */
+export interface FixerOutcome {
+  /** All steps as one, against the texts of the diagnosis; absent where no step made anything better. */
+  readonly proposal?: Proposal;
+  /** With it the plugin builds. Whether it does what it did is for a trial to say. */
+  readonly builds: boolean;
+  readonly steps: readonly Proposal[];
+  /** How many changed texts were checked. */
+  readonly checked: number;
+}
+
+/** How far the fixers may go. */
+export interface FixerBounds {
+  readonly maxSteps: number;
+  /** Changed texts that are checked, in all. */
+  readonly maxCandidates: number;
+  /** Longer texts are left to people. */
+  readonly maxChars: number;
+}
+
+const usualBounds: FixerBounds = { maxSteps: 8, maxCandidates: 40, maxChars: 200_000 };
+
+/** How far a plugin with such a failure gets. */
+const stages: Readonly<Record<FailureClass, number>> = {
+  'does-not-compile': 0,
+  'does-not-load': 1,
+  'manifest-invalid': 2,
+  'check-failed': 3,
+  'runtime-error': 3,
+  'limit-reached': 3,
+};
+const built = 3;
+
+/**
+ * Asks the fixers one after the other, and takes the first change that makes the plugin better; again, until it builds and nothing
+ * gets better any more. What does not help is taken back. The proposal is sure only when each of its steps is, and the types say no
+ * more against it than before. Rejects when the signal aborts.
+ */
+export async function applyFixers(
+  diagnosis: Diagnosis,
+  parts: Omit<FixerParts, 'signal'> & { readonly check: Diagnoser['check']; readonly signal: AbortSignal },
+  { fixers = allFixers, bounds = usualBounds }: { readonly fixers?: readonly Fixer[]; readonly bounds?: FixerBounds } = {},
+): Promise<FixerOutcome> {
+  const steps: Proposal[] = [];
+  const seen = new Set([textKey(diagnosis.sources)]);
+  let current: CheckedTexts = { builds: stages[diagnosis.failure.class] === built, diagnosis };
+  let checked = 0;
+  const isSmall = [...diagnosis.sources.values()].every((text) => text.length <= bounds.maxChars);
+
+  /** The first change that helps: a sure one before a guess, whichever fixer has it. */
+  async function takeStep(): Promise<boolean> {
+    const before = current;
+    for await (const proposal of inOrder(before.diagnosis, parts, fixers)) {
+      const changed = changeTexts(diagnosis, before.diagnosis, proposal);
+      const key = textKey(new Map([...diagnosis.sources, ...changed]));
+      if (seen.has(key)) continue;
+      if (checked >= bounds.maxCandidates) return false;
+      seen.add(key);
+      checked++;
+      const after = await parts.check(diagnosis, changed, parts.signal);
+      if (!isBetter(before, after)) continue;
+      current = after;
+      steps.push(proposal);
+      return true;
+    }
+    return false;
+  }
+
+  while (isSmall && steps.length < bounds.maxSteps && !isDone(current, diagnosis) && (await takeStep()));
+  const [first] = steps;
+  if (first === undefined) return { builds: false, steps, checked };
+  const files = changeTexts(diagnosis, current.diagnosis, { files: new Map() });
+  const isSure = steps.every(({ sureness }) => sureness === 'sure') && hasNoMoreFaults(diagnosis, current.diagnosis);
+  const by = [...new Set(steps.map((step) => step.by))].join(', ');
+  const note = steps.map((step) => step.note).join(' ');
+  return { proposal: { files, by, sureness: isSure ? 'sure' : 'maybe', note }, builds: current.builds, steps, checked };
+}
+
+/** Sure proposals as the fixers make them, and after these the guesses. */
+async function* inOrder(diagnosis: Diagnosis, parts: FixerParts, fixers: readonly Fixer[]): AsyncGenerator<Proposal> {
+  const guesses: Proposal[] = [];
+  for (const fixer of fixers) {
+    parts.signal.throwIfAborted();
+    const proposals = await ask(fixer, diagnosis, parts);
+    guesses.push(...proposals.filter(({ sureness }) => sureness !== 'sure'));
+    yield* proposals.filter(({ sureness }) => sureness === 'sure');
+  }
+  yield* guesses;
+}
+
+/** A service that has no time for a text is no reason to stop: other fixers may know. */
+async function ask(fixer: Fixer, diagnosis: Diagnosis, parts: FixerParts): Promise<readonly Proposal[]> {
+  try {
+    return await fixer.propose(diagnosis, parts);
+  } catch {
+    parts.signal.throwIfAborted();
+    return [];
+  }
+}
+
+/** A plugin that did not build is done when it does and its types are no worse; one that did, when its types say nothing. */
+function isDone({ builds, diagnosis }: CheckedTexts, first: Diagnosis): boolean {
+  if (!builds) return false;
+  const faults = diagnosis.typeErrors ?? [];
+  return faults.length === 0 || (stages[first.failure.class] < built && hasNoMoreFaults(first, diagnosis));
+}
+
+function isBetter(before: CheckedTexts, after: CheckedTexts): boolean {
+  const [from, to] = [stageOf(before), stageOf(after)];
+  const [syntaxBefore, syntaxAfter] = [countFaults(before, true), countFaults(after, true)];
+  if (to !== from) return to > from && syntaxAfter <= syntaxBefore;
+  if (syntaxAfter !== syntaxBefore) return syntaxAfter < syntaxBefore;
+  const [typesBefore, typesAfter] = [countFaults(before, false), countFaults(after, false)];
+  if (typesAfter !== typesBefore) return typesAfter < typesBefore;
+  // The next of several failures, of which only one is told at a time.
+  return to < built && after.diagnosis.failure.key !== before.diagnosis.failure.key;
+}
+
+function stageOf({ builds, diagnosis }: CheckedTexts): number {
+  return builds ? built : Math.min(stages[diagnosis.failure.class], built - 1);
+}
+
+function countFaults({ diagnosis }: CheckedTexts, isSyntax: boolean): number {
+  return (diagnosis.typeErrors ?? []).filter((fault) => fault.isSyntax === isSyntax).length;
+}
+
+/**
+ * Whether the types say no more than before. While the syntax was wrong they said nothing: the last good text counts then, of which
+ * nothing is known here but that it was good, so that any fault is one too many.
+ */
+function hasNoMoreFaults(before: Diagnosis, after: Diagnosis): boolean {
+  if (before.typeErrors === undefined || after.typeErrors === undefined) return false;
+  const wasSyntax = before.typeErrors.some(({ isSyntax }) => isSyntax);
+  return after.typeErrors.length <= (wasSyntax ? 0 : before.typeErrors.length);
+}
+
+/** What differs from the first texts after one more change. */
+function changeTexts(first: Diagnosis, current: Diagnosis, { files }: Pick<Proposal, 'files'>): Map<string, string> {
+  return new Map([...current.sources, ...files].filter(([path, text]) => first.sources.get(path) !== text));
+}
+
+function textKey(sources: ReadonlyMap<string, string>): string {
+  return JSON.stringify([...sources]);
+}

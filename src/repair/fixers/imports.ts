@@ -1,0 +1,110 @@
+import { basename, dirname, relative } from 'node:path';
+import { findNearNames } from '../../errors/near-names.ts';
+import type { Diagnosis } from '../diagnosis/diagnosis.ts';
+import type { Proposal } from '../proposal.ts';
+import type { Fixer } from './fixer.ts';
+import { type Change, edit, toProposal } from './text-edits.ts';
+import { isOneSlip } from './typescript-fixes.ts';
+
+const codes: ReadonlySet<string> = new Set(['import-unresolved', 'import-refused', 'builtin-refused']);
+const importing = /(\b(?:from|import)\s*\(?\s*|\brequire\s*\(\s*)(['"])([^'"\n]{1,300})\2/g;
+/** Packages that bring what the sandbox has by itself, and the global that is meant. */
+const globalsOf: Readonly<Record<string, string>> = {
+  'node-fetch': 'fetch',
+  'cross-fetch': 'fetch',
+  'isomorphic-fetch': 'fetch',
+  'whatwg-fetch': 'fetch',
+  undici: 'fetch',
+  'abort-controller': 'AbortController',
+  'form-data': 'FormData',
+  'formdata-node': 'FormData',
+  'whatwg-url': 'URL',
+};
+
+/** Imports that lead nowhere: to the file or package that was meant, or to what the sandbox has without one. */
+export const imports: Fixer = {
+  name: 'imports',
+  sureness: 'sure',
+  propose(diagnosis) {
+    if (!codes.has(diagnosis.failure.code)) return [];
+    const { message } = diagnosis.failure;
+    return [...diagnosis.sources].flatMap(([path, text]) =>
+      Array.from(text.matchAll(importing)).flatMap((match) => {
+        const [whole, before = '', , specifier = ''] = match;
+        if (!message.includes(`"${specifier}"`)) return [];
+        const at = match.index + before.length + 1;
+        const replace = (newText: string, sureness: Change['sureness']): Proposal[] =>
+          toProposal(
+            'imports',
+            { path, text },
+            {
+              edits: [edit(at, specifier.length, newText)],
+              note: `"${specifier}" was not found; "${newText}" is there.`,
+              sureness,
+            },
+          );
+        if (specifier.startsWith('.') || specifier.startsWith('/')) return findFiles(diagnosis, path, specifier, replace);
+        const packages = findPackages(diagnosis, specifier, replace);
+        return packages.length > 0 ? packages : dropGlobal({ path, text }, specifier, match.index + whole.length);
+      }),
+    );
+  },
+};
+
+type Replace = (newText: string, sureness: Change['sureness']) => Proposal[];
+
+function findFiles({ nearby }: Diagnosis, importer: string, specifier: string, replace: Replace): Proposal[] {
+  const wanted = stem(specifier);
+  const others = nearby.files.filter((file) => file !== importer);
+  const same = others.filter((file) => stem(file) === wanted || (wanted === 'index' && stem(file) === stem(dirname(specifier))));
+  const near = same.length > 0 ? same : others.filter((file) => findNearNames(stem(file), [wanted]).length > 0);
+  return near.slice(0, 3).flatMap((file) => {
+    const path = relative(dirname(importer), file);
+    const isCertain = near.length === 1 && (same.length === 1 || isOneSlip(stem(file), wanted));
+    return replace(path.startsWith('.') ? path : `./${path}`, isCertain ? 'sure' : 'maybe');
+  });
+}
+
+function findPackages({ nearby }: Diagnosis, specifier: string, replace: Replace): Proposal[] {
+  const known = new Set(nearby.packages);
+  const bare =
+    /^(?:npm:|jsr:|https?:\/\/(?:esm\.sh|cdn\.skypack\.dev|unpkg\.com|cdn\.jsdelivr\.net\/npm|esm\.run)\/)\/?(.+)$/.exec(
+      specifier,
+    )?.[1];
+  const wanted = (bare ?? specifier).replace(/^((?:@[^/@]+\/)?[^/@]+)@[^/]*/, '$1');
+  const name = wanted.split('/', wanted.startsWith('@') ? 2 : 1).join('/');
+  const version = bare === undefined ? undefined : /@\D{0,2}(\d+)/.exec(bare.slice(name.length))?.[1];
+  // Which version is installed is not known here: a wanted one may be another.
+  if (bare !== undefined && (known.has(name) || name === 'zod')) return replace(wanted, version === undefined ? 'sure' : 'maybe');
+  if (isOneSlip('hotcell', name)) return replace('hotcell', 'sure');
+  return findNearNames(name, known, 2).flatMap((near) => replace(near + wanted.slice(name.length), 'maybe'));
+}
+
+/** The import of what is a global here goes away; another name of it is given to it. */
+function dropGlobal({ path, text }: { path: string; text: string }, specifier: string, end: number): Proposal[] {
+  const meant = globalsOf[specifier];
+  const start = text.lastIndexOf('import', end);
+  const names = /^import\s+(?:\* as\s+)?([\w$]+|\{\s*[\w$\s,]+\})\s+from\b/.exec(text.slice(start, end))?.[1];
+  if (meant === undefined || names === undefined) return [];
+  const imported = names
+    .replace(/[{}\s]/g, '')
+    .split(',')
+    .filter((name) => name !== '');
+  const isMeant = imported.every((name) => name === meant || (!names.startsWith('{') && name !== ''));
+  if (!isMeant || imported.length !== 1) return [];
+  const [own] = imported;
+  const rest = /^\s*;?[ \t]*\n?/.exec(text.slice(end))?.[0] ?? '';
+  const newText = own === meant ? '' : `const ${own} = ${meant};\n`;
+  const note = `"${meant}" is there without the package "${specifier}".`;
+  return toProposal(
+    'imports',
+    { path, text },
+    { edits: [edit(start, end - start + rest.length, newText)], note, sureness: 'sure' },
+  );
+}
+
+function stem(path: string): string {
+  return basename(path)
+    .replace(/(?:\.d)?\.[a-z]+$/i, '')
+    .toLowerCase();
+}

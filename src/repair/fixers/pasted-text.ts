@@ -1,0 +1,86 @@
+import type { Fixer } from './fixer.ts';
+import { failingText, faultyTexts, toProposal } from './text-edits.ts';
+
+interface Cleaning {
+  readonly note: string;
+  readonly sureness: 'sure' | 'maybe';
+  /** The clean text; undefined where the text is not of the kind. */
+  clean(text: string): string | undefined;
+}
+
+const fence = /^[ \t]*(?:```|~~~)[ \t]*([\w.+-]*)[ \t]*$/;
+const entities: Readonly<Record<string, string>> = { '&lt;': '<', '&gt;': '>', '&amp;': '&', '&quot;': '"', '&#39;': "'" };
+
+const cleanings: readonly Cleaning[] = [
+  { note: 'The fence of a Markdown block stood around the code.', sureness: 'sure', clean: (text) => openFence(text, false) },
+  { note: 'Prose stood around the only block of code.', sureness: 'maybe', clean: (text) => openFence(text, true) },
+  { note: 'Each line began with its number.', sureness: 'sure', clean: stripNumbers },
+  { note: 'Each line began with the "+" of a difference.', sureness: 'sure', clean: stripPluses },
+  { note: 'Characters were written as those of a web page, such as &lt;.', sureness: 'maybe', clean: decodeEntities },
+  { note: 'Of two sides of a merge the upper one is kept.', sureness: 'maybe', clean: keepUpperSide },
+];
+
+/** Mends what a text carries along from where it was copied. */
+export const pastedText: Fixer = {
+  name: 'pasted-text',
+  sureness: 'sure',
+  propose(diagnosis) {
+    const isBroken = diagnosis.failure.class === 'does-not-compile';
+    const found = isBroken ? [failingText(diagnosis) ?? [], faultyTexts(diagnosis, ({ isSyntax }) => isSyntax)].flat() : [];
+    return found.flatMap(({ path, text }) =>
+      cleanings.flatMap(({ note, sureness, clean }) => {
+        const newText = clean(text);
+        if (newText === undefined) return [];
+        return toProposal('pasted-text', { path, text }, { edits: [{ start: 0, length: text.length, newText }], note, sureness });
+      }),
+    );
+  },
+};
+
+/** What stands between the first fence and the last, where nothing else does; with prose, that of the only block. */
+function openFence(text: string, hasProse: boolean): string | undefined {
+  const lines = text.split('\n');
+  const fences = lines.flatMap((line, index) => (fence.test(line) ? [index] : []));
+  const [first, last = lines.length] = fences;
+  if (first === undefined || fences.length > 2) return undefined;
+  const around = [...lines.slice(0, first), ...lines.slice(last + 1)];
+  if (around.some((line) => line.trim() !== '') !== hasProse) return undefined;
+  return `${lines
+    .slice(first + 1, last)
+    .join('\n')
+    .trim()}\n`;
+}
+
+function stripNumbers(text: string): string | undefined {
+  const lines = text.trimEnd().split('\n');
+  const numbers = lines.map((line) => /^\s*(\d+)(?:\s*[|:.)]|\t|\s{2,}|$)/.exec(line)?.[1]);
+  const [first] = numbers;
+  if (lines.length < 3 || first === undefined || numbers.some((number, index) => Number(number) !== Number(first) + index)) {
+    return undefined;
+  }
+  return `${lines.map((line) => line.replace(/^\s*\d+(?:\s*[|:.)] ?|\t|\s{2}|$)/, '')).join('\n')}\n`;
+}
+
+function stripPluses(text: string): string | undefined {
+  const lines = text.trimEnd().split('\n');
+  if (lines.length < 3 || lines.some((line) => !line.startsWith('+'))) return undefined;
+  return `${lines.map((line) => line.replace(/^\+ ?/, '')).join('\n')}\n`;
+}
+
+function decodeEntities(text: string): string | undefined {
+  const isCode = /=&gt;|&amp;&amp;|&lt;=|&lt;\w{1,40}&gt;|&quot;/.test(text);
+  return isCode ? text.replace(/&(?:lt|gt|amp|quot|#39);/g, (entity) => entities[entity] ?? entity) : undefined;
+}
+
+function keepUpperSide(text: string): string | undefined {
+  const kept: string[] = [];
+  let side: 'both' | 'upper' | 'lower' = 'both';
+  for (const line of text.split('\n')) {
+    const mark = /^(?:<{7}|[|=]{7}|>{7})(?: |$)/.exec(line)?.[0]?.[0];
+    if (mark === '<') side = 'upper';
+    else if (mark === '>') side = 'both';
+    else if (mark !== undefined && side !== 'both') side = 'lower';
+    else if (side !== 'lower') kept.push(line);
+  }
+  return side === 'both' && kept.length < text.split('\n').length ? kept.join('\n') : undefined;
+}

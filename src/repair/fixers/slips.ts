@@ -1,0 +1,96 @@
+import type { PluginFault } from '../../typescript/check-types.ts';
+import type { Diagnosis } from '../diagnosis/diagnosis.ts';
+import type { Fixer } from './fixer.ts';
+import { type Change, edit, type FaultyText, faultyTexts, lineAt, toProposal } from './text-edits.ts';
+import { isOneSlip } from './typescript-fixes.ts';
+
+/** What a fault of the types leads to, by the number of TypeScript; each reads its own message and the text around it. */
+const mends: Readonly<Record<number, (fault: PluginFault, text: string, diagnosis: Diagnosis) => Change | undefined>> = {
+  2304: (fault, text) => writeWordOfPython(fault, text) ?? declareCounter(fault, text),
+  2552: (fault, text) => writeWordOfPython(fault, text) ?? declareCounter(fault, text),
+  2300: dropSecondImport,
+  2561: takeNearKey,
+  2613: (fault, text) => changeImport(fault, text, false),
+  2614: (fault, text) => changeImport(fault, text, true),
+  2531: askForNothing,
+  2532: askForNothing,
+  18047: askForNothing,
+  18048: askForNothing,
+  18049: askForNothing,
+};
+const maxFaults = 10;
+const wordsOfPython: Readonly<Record<string, string>> = {
+  True: 'true',
+  False: 'false',
+  None: 'null',
+  nil: 'null',
+  elif: 'else if',
+};
+
+/** Slips for which TypeScript has words and no change. */
+export const slips: Fixer = {
+  name: 'slips',
+  sureness: 'sure',
+  propose(diagnosis) {
+    return faultyTexts(diagnosis, ({ code }) => mends[code] !== undefined).flatMap((faulty: FaultyText) =>
+      faulty.faults.slice(0, maxFaults).flatMap((fault) => {
+        const change = mends[fault.code]?.(fault, faulty.text, diagnosis);
+        return change === undefined ? [] : toProposal('slips', faulty, change);
+      }),
+    );
+  },
+};
+
+function writeWordOfPython({ start, length, line }: PluginFault, text: string): Change | undefined {
+  const word = text.slice(start, start + length);
+  const meant = wordsOfPython[word];
+  if (meant === undefined) return undefined;
+  return { edits: [edit(start, length, meant)], note: `Line ${line}: "${word}" is "${meant}" here.`, sureness: 'sure' };
+}
+
+/** `for (i = 0; …` of a name that nothing declares. */
+function declareCounter({ start, length, line }: PluginFault, text: string): Change | undefined {
+  const before = text.slice(Math.max(0, start - 20), start);
+  const after = text.slice(start + length, start + length + 8);
+  if (!/\bfor \(?\(?$|\bfor\s*\(\s*$/.test(before) || !/^\s*(?:=(?!=)|of\b|in\b)/.test(after)) return undefined;
+  const word = /^\s*=/.test(after) ? 'let' : 'const';
+  return { edits: [edit(start, 0, `${word} `)], note: `Line ${line}: the loop declared no name of its own.`, sureness: 'sure' };
+}
+
+/** A line that imports what the same line imported before. */
+function dropSecondImport({ start, line }: PluginFault, text: string): Change | undefined {
+  const own = lineAt(text, start);
+  if (!/^import\b/.test(own.text)) return undefined;
+  const first = text.indexOf(own.text);
+  if (first === own.start || first === -1 || lineAt(text, first).text !== own.text) return undefined;
+  return {
+    edits: [edit(own.start, own.end + 1 - own.start, '')],
+    note: `Line ${line} imported the same again.`,
+    sureness: 'sure',
+  };
+}
+
+function takeNearKey({ start, length, line, message }: PluginFault, text: string): Change | undefined {
+  const meant = /Did you mean to write '([\w$]+)'\?/.exec(message)?.[1];
+  const written = text.slice(start, start + length);
+  if (meant === undefined || !/^[\w$]+$/.test(written)) return undefined;
+  const note = `Line ${line}: "${written}" is called "${meant}".`;
+  return { edits: [edit(start, length, meant)], note, sureness: isOneSlip(written, meant) ? 'sure' : 'maybe' };
+}
+
+/** `import { a }` of a module that has `a` as its default export, and the other way round. */
+function changeImport({ start, line, message }: PluginFault, text: string, toDefault: boolean): Change | undefined {
+  const own = lineAt(text, start);
+  const form = toDefault ? /^(import\s+)\{\s*([\w$]+)\s*\}(\s+from\b)/ : /^(import\s+)([\w$]+)(\s+from\b)/;
+  const [found, before, name, after] = form.exec(own.text) ?? [];
+  if (found === undefined || !message.includes('Did you mean to use')) return undefined;
+  const newText = `${before}${toDefault ? name : `{ ${name} }`}${after}`;
+  const note = `Line ${line}: "${name}" is ${toDefault ? 'the default export' : 'a named export'}.`;
+  return { edits: [edit(own.start, found.length, newText)], note, sureness: 'sure' };
+}
+
+/** `?.` where a value may be missing: what happens then may not be what was meant. */
+function askForNothing({ start, length, line }: PluginFault, text: string, { failure }: Diagnosis): Change | undefined {
+  if (failure.class !== 'runtime-error' || failure.line !== line || text[start + length] !== '.') return undefined;
+  return { edits: [edit(start + length, 0, '?')], note: `Line ${line}: the value may be missing.`, sureness: 'maybe' };
+}
