@@ -1,3 +1,4 @@
+import type { PluginFault } from '../../typescript/check-types.ts';
 import type { CheckedTexts, Diagnoser } from '../diagnosis/diagnose.ts';
 import type { Diagnosis } from '../diagnosis/diagnosis.ts';
 import type { FailureClass } from '../failures/failure.ts';
@@ -132,13 +133,22 @@ function countFaults({ diagnosis }: CheckedTexts, isSyntax: boolean): number {
 }
 
 /**
- * Whether the types say no more than before. While the syntax was wrong they said nothing: the last good text counts then, of which
- * nothing is known here but that it was good, so that any fault is one too many.
+ * Whether the types say nothing that they did not say before. While the syntax was wrong they said nothing: then any fault is one
+ * too many.
  */
 function hasNoMoreFaults(before: Diagnosis, after: Diagnosis): boolean {
   if (before.typeErrors === undefined || after.typeErrors === undefined) return false;
   const wasSyntax = before.typeErrors.some(({ isSyntax }) => isSyntax);
-  return after.typeErrors.length <= (wasSyntax ? 0 : before.typeErrors.length);
+  const known = wasSyntax ? [] : before.typeErrors.map(faultKey);
+  return after.typeErrors.every((fault) => {
+    const at = known.indexOf(faultKey(fault));
+    if (at !== -1) known.splice(at, 1);
+    return at !== -1;
+  });
+}
+
+function faultKey({ file, code, message }: PluginFault): string {
+  return `${file} ${code} ${message}`;
 }
 
 /** What differs from the first texts after one more change. */

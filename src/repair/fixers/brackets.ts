@@ -1,6 +1,6 @@
 import type { Fixer, FixerParts } from './fixer.ts';
 import { blankTexts, closerOf, listBrackets, listLines, type ScannedLine } from './scan-brackets.ts';
-import { applyEdits, type Change, edit, type FaultyText, faultyTexts, keepParsing, lineAt, toProposal } from './text-edits.ts';
+import { type Change, edit, type FaultyText, faultyTexts, keepParsing, lineAt, toProposal } from './text-edits.ts';
 
 const maxCandidates = 120;
 const maxOffered = 3;
@@ -31,10 +31,13 @@ async function findChanges(faulty: FaultyText, parts: FixerParts): Promise<Chang
   const { open, extra } = findUnpaired(blank);
   const extraChanges = extra === undefined ? [] : await keepParsing(parts, faulty, takeOut(faulty.text, blank, extra));
   const openChanges = open === undefined ? [] : await keepParsing(parts, faulty, closeInLine(faulty.text, blank, open));
-  return [extraChanges, openChanges].flatMap((changes) => {
-    const texts = new Set(changes.map(({ edits }) => applyEdits(faulty.text, edits).replace(/\s+/g, '')));
-    return changes.slice(0, maxOffered).map((change) => (texts.size === 1 ? { ...change, sureness: 'sure' as const } : change));
-  });
+  const isSureExtra = extra !== undefined && isLineOfClosers(blank, extra) && !hasLostOpener(blank);
+  return [
+    ...extraChanges.slice(0, maxOffered).map((change) => (isSureExtra ? { ...change, sureness: 'sure' as const } : change)),
+    ...openChanges
+      .slice(0, maxOffered)
+      .map((change) => (openChanges.length === 1 ? { ...change, sureness: 'sure' as const } : change)),
+  ];
 }
 
 /** Lines that end in an opening bracket, and of which the next line that is indented no further does not close it. */
@@ -54,8 +57,8 @@ function closeByLayout(blank: string): Change[] {
   return (ends[line.lastChar] ?? []).map((end) => ({
     edits: [edit(at, 0, next === undefined ? `\n${indent}${end}\n` : `${indent}${end}\n`)],
     note: `"${end}" was missing: what line ${lineNumber(blank, line)} opens was not closed.`,
-    // At its end a text may have lost more than brackets.
-    sureness: next === undefined && !isEnd(lines.at(-1)) ? 'maybe' : 'sure',
+    // At its end a text may have lost more than brackets, and a block of nothing was hardly meant.
+    sureness: (next === undefined && !isEnd(lines.at(-1))) || next === lines[lines.indexOf(line) + 1] ? 'maybe' : 'sure',
   }));
 }
 
@@ -91,6 +94,31 @@ function takeOut(text: string, blank: string, extra: number): Change[] {
     note: `"${char}" closed nothing.`,
     sureness: 'maybe' as const,
   }));
+}
+
+/** Whether a brace stands twice where blocks end: at the end of a line of nothing else, or on a line like the one before. */
+function isLineOfClosers(blank: string, at: number): boolean {
+  const lines = listLines(blank).filter(({ isBlank }) => !isBlank);
+  const index = lines.findIndex(({ start, end }) => start <= at && at <= end);
+  const [before, own] = [lines[index - 1], lines[index]].map((line) =>
+    line === undefined ? '' : blank.slice(line.start, line.end).trimEnd(),
+  );
+  return blank[at] === '}' && (/^\s*\}\}[),;\]]*$/.test(own ?? '') || (own === before && /^\s*\}[,;]?$/.test(own ?? '')));
+}
+
+/** Whether some line goes on in a block that nothing opened: then that is what is wrong. */
+function hasLostOpener(blank: string): boolean {
+  const lines = listLines(blank).filter(({ isBlank }) => !isBlank);
+  return lines.some((line, index) => {
+    const next = lines[index + 1];
+    const ends = blank.slice(Math.max(line.start, line.lastAt - 12), line.lastAt + 1);
+    return (
+      next !== undefined &&
+      next.indent > line.indent &&
+      /(?:\)|=>|\b(?:else|try|do|finally)|[\w$])$/.test(ends) &&
+      !'.?:&|+'.includes(next.firstChar)
+    );
+  });
 }
 
 /** With the closing bracket at one of the places in the rest of the line where a term ends. */

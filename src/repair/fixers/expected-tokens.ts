@@ -5,6 +5,8 @@ import { type Change, edit, type FaultyText, faultyTexts, keepParsing, lineAt, t
 const expected = 1005;
 /** What may have been lost between two tokens. */
 const tokens = [',', ':', ';', '=', '=>', '(', ')', '[', ']', '{', '}', '.', '?', '+', '-', '*', '/', '&&', '||', '??', '<', '>'];
+/** Of these one is certain where no other token fits. A bracket may have been lost elsewhere, and an operator may be another. */
+const between: ReadonlySet<string> = new Set([',', ':', '=', '=>', 'from', 'of', 'in']);
 const words = ['from', 'of', 'in', 'as', 'await', 'new', 'return'];
 
 /**
@@ -25,7 +27,7 @@ export const expectedTokens: Fixer = {
       // Two that are written in other ways, and are the same to a reader, do not occur among these.
       const ordered = named === undefined ? [] : [named, ...parsing.filter((change) => change !== named).slice(0, 3)];
       return ordered.flatMap((change) => {
-        const isOnly = parsing.length === 1 && change.token !== ')' && change.token !== ']';
+        const isOnly = parsing.length === 1 && between.has(change.token);
         const sureness = isOnly || isCertain(faulty.text, change.at, fault.start, change.token) ? 'sure' : 'maybe';
         return toProposal('expected-tokens', faulty, { ...change, sureness });
       });
