@@ -16,7 +16,6 @@ import type { SchemaReader } from '../../src/plugins/schema/schema-types.ts';
 import { createBuilder } from '../../src/plugins/supervisor/build/build.ts';
 import type { BuildOutcome } from '../../src/plugins/supervisor/build/builder-types.ts';
 import { createDiagnoser } from '../../src/repair/diagnosis/diagnose.ts';
-import { policyOf } from '../../src/repair/diagnosis/plugin-texts.ts';
 import type { Failure } from '../../src/repair/failures/failure.ts';
 import { judgeCheck, judgeDiagnostic, judgeExecution } from '../../src/repair/failures/judge.ts';
 import { applyFixers, type FixerOutcome } from '../../src/repair/fixers/apply-fixers.ts';
@@ -159,8 +158,7 @@ export async function openWorkbench(shared: { readonly schemaReader?: SchemaRead
     async mend(source: PluginSource, failure: Failure): Promise<FixerOutcome & { readonly ms: number }> {
       const start = performance.now();
       const diagnosis = await diagnoser.diagnose({ source, name: source.name, failure, signal: never });
-      const packageDirsOf = () => policyOf(source, []).packageDirs;
-      const outcome = await applyFixers(diagnosis, { checker, packageDirsOf, check: diagnoser.check, signal: never });
+      const outcome = await applyFixers(diagnosis, { checker, check: diagnoser.check, signal: never });
       return { ...outcome, ms: performance.now() - start };
     },
     async close() {

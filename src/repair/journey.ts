@@ -4,18 +4,18 @@ import type { PluginMending, PluginStanding } from '../plugins/supervisor/mendin
 import { decideModelRoom } from './decide-next.ts';
 import type { Diagnosis } from './diagnosis/diagnosis.ts';
 import type { Failure } from './failures/failure.ts';
-import type { Fixer } from './fixers/fixer.ts';
+import type { applyFixers, FixerOutcome } from './fixers/apply-fixers.ts';
 import type { ProposeByModel } from './model/propose-by-model.ts';
+import type { Proposal } from './proposal.ts';
 import type { Repair } from './repair.ts';
 import type { RepairBook } from './repair-book.ts';
 import type { Candidate, TryProposal } from './trial/trial.ts';
 import { createTrials, type Trials, type Tried } from './trials.ts';
 
-/** What is asked of a diagnosis; `texts` take the place of files on the disk. */
-export interface DiagnosisRequest {
+/** What a diagnosis is asked for. */
+export interface DiagnosisOrder {
   readonly failure: Failure;
   readonly standing: PluginStanding;
-  readonly texts?: ReadonlyMap<string, string>;
   readonly earlier: readonly Repair[];
   readonly signal: AbortSignal;
 }
@@ -25,8 +25,13 @@ export interface JourneyParts {
   readonly settings: RepairSettings;
   readonly book: RepairBook;
   readonly mending: PluginMending;
-  readonly diagnose: (request: DiagnosisRequest) => Promise<Diagnosis>;
-  readonly fixers: readonly Fixer[];
+  readonly diagnose: (order: DiagnosisOrder) => Promise<Diagnosis>;
+  /** Asks the fixers; what builds is put to `accept`, and the next change is looked at where that says no. */
+  readonly mendByFixers: (
+    diagnosis: Diagnosis,
+    accept: NonNullable<Parameters<typeof applyFixers>[1]['accept']>,
+    signal: AbortSignal,
+  ) => Promise<FixerOutcome>;
   readonly tryProposal: TryProposal;
   /** Absent where no model may be asked. */
   readonly proposeByModel: ProposeByModel | undefined;
@@ -42,16 +47,17 @@ export interface MendRequest {
   readonly signal: AbortSignal;
 }
 
-/** Errors that fixers take out one after the other. */
-const maxSteps = 8;
-
 /** A repair from its diagnosis to its end: fixers, then the model, each proposal tried; then published, proposed or given up. */
 export async function mend(parts: JourneyParts, repair: Repair, request: MendRequest): Promise<Repair> {
   const { failure, standing, signal } = request;
   const earlier = parts.book.list({ path: repair.path, limit: 20 }).filter(({ id }) => id !== repair.id);
   const diagnosis = await parts.diagnose({ failure, standing, earlier, signal });
   const trials = createTrials(parts, repair, { ...request, sources: diagnosis.sources });
-  await tryFixers(parts, request, diagnosis, trials, earlier);
+  const accept = async (proposal: Proposal) => {
+    const tried = trials.isOver() ? undefined : await trials.run(proposal, 'repair');
+    return trials.isOver() || (tried !== undefined && tried.step !== 'put-aside');
+  };
+  await parts.mendByFixers(diagnosis, accept, signal);
   const reason = trials.best() === undefined ? await askModel(parts, repair, diagnosis, trials, signal) : undefined;
   const best = trials.best();
   trials.releaseAllBut(best);
@@ -64,51 +70,6 @@ export async function mend(parts: JourneyParts, repair: Repair, request: MendReq
     author: best.proposal.author,
     proposal: best.proposal,
   });
-}
-
-/** Applies fixers one at a time: what mends ends it, what takes an error out is kept for the next step, the rest is put aside. */
-async function tryFixers(
-  parts: JourneyParts,
-  { failure, standing, signal }: MendRequest,
-  first: Diagnosis,
-  trials: Trials,
-  earlier: readonly Repair[],
-): Promise<void> {
-  let texts: ReadonlyMap<string, string> = new Map();
-  let diagnosis = first;
-  let isSure = true;
-  for (let step = 0; step < maxSteps; step++) {
-    const next = await takeStep();
-    if (next === undefined) return;
-    ({ texts, diagnosis, isSure } = next);
-  }
-
-  async function takeStep() {
-    for (const fixer of parts.fixers) {
-      for (const proposal of await fixer.propose(diagnosis)) {
-        if (trials.isOver()) return undefined;
-        const files = new Map([...texts, ...proposal.files]);
-        const sureness = isSure ? proposal.sureness : 'maybe';
-        const tried = await trials.run({ ...proposal, files, sureness }, 'repair');
-        if (tried === undefined) continue;
-        if (tried.step !== 'put-aside') return undefined;
-        const remaining = tried.report.verdict === 'not-mended' ? tried.report.remaining : undefined;
-        if (remaining === undefined) continue;
-        const after = await parts.diagnose({ failure: remaining, standing, texts: files, earlier, signal });
-        if (isBetter(after, diagnosis, failure)) return { texts: files, diagnosis: after, isSure: sureness === 'sure' };
-      }
-    }
-    return undefined;
-  }
-}
-
-/** One error less, or another one behind it: never the same again. */
-function isBetter(after: Diagnosis, before: Diagnosis, first: Failure): boolean {
-  if (after.failure.key === first.key && after.typeErrors.length >= before.typeErrors.length) return false;
-  return (
-    after.typeErrors.length < before.typeErrors.length ||
-    (after.failure.key !== before.failure.key && after.typeErrors.length === before.typeErrors.length)
-  );
 }
 
 /** Why no model was asked, or did not help. */

@@ -57,8 +57,6 @@ const callerId = 'repair';
 
 /** Creates the diagnoser. */
 export function createDiagnoser(parts: DiagnosisParts): Diagnoser {
-  const packageDirsOf = (source: PluginSource) => policyOf(source, parts.sharedDirs()).packageDirs;
-
   /** Undefined when the types are too much, or the text is: a repair goes on without them. */
   async function inspect(request: InspectRequest, signal: AbortSignal): Promise<InspectResult | undefined> {
     try {
@@ -85,6 +83,7 @@ export function createDiagnoser(parts: DiagnosisParts): Diagnoser {
         sources,
         typeErrors: seen?.faults,
         declarations: seen?.declarations ?? [],
+        packageDirs,
         nearby: isImport ? listNearby(source, policy, sharedDirs) : { files: [], packages: [] },
         ...(failingCall === undefined ? {} : { failingCall }),
         ...(lastGood === undefined
@@ -98,7 +97,7 @@ export function createDiagnoser(parts: DiagnosisParts): Diagnoser {
       const sources = new Map([...diagnosis.sources, ...changed]);
       const [built, seen] = await Promise.all([
         parts.builder.build(source, signal, { author: 'repair', proposed: changed }),
-        inspect({ files: toFiles(sources), packageDirs: packageDirsOf(source) }, signal),
+        inspect({ files: toFiles(sources), packageDirs: diagnosis.packageDirs }, signal),
       ]);
       if (built.ok) parts.discard(source, built);
       const judged = built.ok ? undefined : judgeDiagnostic(diagnosis.failure.path, built.diagnostic);

@@ -42,6 +42,8 @@ export interface Diagnosis {
   /** `file` is the real path. Undefined where the language service had no answer. */
   readonly typeErrors: readonly PluginFault[] | undefined;
   readonly declarations: readonly QuotedType[];
+  /** The folders that its packages may come from, nearest first. */
+  readonly packageDirs: readonly string[];
   /** What lies near it and may have been meant: files by real path, packages by name; both empty unless an import is at fault. */
   readonly nearby: { readonly files: readonly string[]; readonly packages: readonly string[] };
   readonly failingCall?: FailingCall;

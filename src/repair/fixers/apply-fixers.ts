@@ -46,7 +46,11 @@ const built = 3;
  */
 export async function applyFixers(
   diagnosis: Diagnosis,
-  parts: Omit<FixerParts, 'signal'> & { readonly check: Diagnoser['check']; readonly signal: AbortSignal },
+  parts: FixerParts & {
+    readonly check: Diagnoser['check'];
+    /** A trial of what builds: when it does not mend, the last step is taken back and the next change is looked at. */
+    readonly accept?: (proposal: Proposal) => Promise<boolean>;
+  },
   { fixers = allFixers, bounds = usualBounds }: { readonly fixers?: readonly Fixer[]; readonly bounds?: FixerBounds } = {},
 ): Promise<FixerOutcome> {
   const steps: Proposal[] = [];
@@ -67,21 +71,32 @@ export async function applyFixers(
       checked++;
       const after = await parts.check(diagnosis, changed, parts.signal);
       if (!isBetter(before, after)) continue;
-      current = after;
       steps.push(proposal);
+      const isWhole = isDone(after, diagnosis) || stages[diagnosis.failure.class] === built;
+      if (isWhole && parts.accept !== undefined && !(await parts.accept(joinSteps(diagnosis, after.diagnosis, steps)))) {
+        steps.pop();
+        continue;
+      }
+      current = after;
       return true;
     }
     return false;
   }
 
   while (isSmall && steps.length < bounds.maxSteps && !isDone(current, diagnosis) && (await takeStep()));
-  const [first] = steps;
-  if (first === undefined) return { builds: false, steps, checked };
-  const files = changeTexts(diagnosis, current.diagnosis, { files: new Map() });
-  const isSure = steps.every(({ sureness }) => sureness === 'sure') && hasNoMoreFaults(diagnosis, current.diagnosis);
-  const by = [...new Set(steps.map((step) => step.by))].join(', ');
-  const note = steps.map((step) => step.note).join(' ');
-  return { proposal: { files, by, sureness: isSure ? 'sure' : 'maybe', note }, builds: current.builds, steps, checked };
+  if (steps.length === 0) return { builds: false, steps, checked };
+  return { proposal: joinSteps(diagnosis, current.diagnosis, steps), builds: current.builds, steps, checked };
+}
+
+/** The steps so far as one proposal. */
+function joinSteps(first: Diagnosis, current: Diagnosis, steps: readonly Proposal[]): Proposal {
+  const isSure = steps.every(({ sureness }) => sureness === 'sure') && hasNoMoreFaults(first, current);
+  return {
+    files: changeTexts(first, current, { files: new Map() }),
+    by: [...new Set(steps.map((step) => step.by))].join(', '),
+    sureness: isSure ? 'sure' : 'maybe',
+    note: steps.map((step) => step.note).join(' '),
+  };
 }
 
 /** Sure proposals as the fixers make them, and after these the guesses. */

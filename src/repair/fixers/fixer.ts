@@ -5,8 +5,6 @@ import type { Proposal, Sureness } from '../proposal.ts';
 /** What a fixer may ask beside the diagnosis: all of it is about texts that it hands over. */
 export interface FixerParts {
   readonly checker: Pick<TypeChecker, 'inspect' | 'parse'>;
-  /** Folders that packages of a plugin may come from. */
-  readonly packageDirsOf: (diagnosis: Diagnosis) => readonly string[];
   readonly signal: AbortSignal;
 }
 

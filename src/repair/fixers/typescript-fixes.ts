@@ -35,10 +35,10 @@ const maxProposals = 12;
 export const typescriptFixes: Fixer = {
   name: 'typescript',
   sureness: 'sure',
-  async propose(diagnosis, { checker, packageDirsOf, signal }) {
+  async propose(diagnosis, { checker, signal }) {
     if ((diagnosis.typeErrors ?? []).length === 0) return [];
     const files = [...diagnosis.sources].map(([name, text]) => ({ name, text }));
-    const request = { files, packageDirs: packageDirsOf(diagnosis), fixNames: Object.keys(allowed) };
+    const request = { files, packageDirs: diagnosis.packageDirs, fixNames: Object.keys(allowed) };
     const { fixes } = await checker.inspect(request, { callerId: 'repair', signal });
     return fixes.slice(0, maxProposals).flatMap((fix) => propose(diagnosis, fix, fixes));
   },
