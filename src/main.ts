@@ -16,6 +16,7 @@ import { openMcp } from './main/mcp.ts';
 import { openNames } from './main/names.ts';
 import { openPlugins } from './main/plugins.ts';
 import { openReplays } from './main/replays.ts';
+import { openSchedules } from './main/schedules.ts';
 import { openTools } from './main/tools.ts';
 import { openUpstreams } from './main/upstreams.ts';
 import { warmUp } from './main/warm-up.ts';
@@ -93,7 +94,17 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
   };
   const { caller, capabilities, journey, desk } = openCalls(foundation, { ...calls, beforeCall: () => hooks.beforeCall });
   const hooks = openHooks(foundation, { engines, commands, approvals, journey });
-  const { skills, registered } = openHosted(foundation, { hosted, capabilities, desk, names, registry, grants, grantQuestions });
+  const schedules = openSchedules(foundation, { call: caller.call, findKey: (id) => keys.current(id) });
+  const { skills, registered } = openHosted(foundation, {
+    hosted,
+    capabilities,
+    desk,
+    schedules,
+    names,
+    registry,
+    grants,
+    grantQuestions,
+  });
 
   const mcp = openMcp(foundation, { hosted, approvals, capabilities });
 
@@ -141,6 +152,7 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
     containers: commands,
     hooks: hooks.book,
     mcp,
+    schedules,
     version,
     startedAtMs,
   };
@@ -183,6 +195,7 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
   await plugins.start();
   caller.resume(true);
   await mcp.follow();
+  if (config.safeMode === 'off' && config.builtins.tools.includes('schedule_task')) schedules.start();
   loops.resume();
   const enginesInUse = new Set(
     // The first script of a model may wait for its engine.

@@ -12,6 +12,7 @@ import { createSearchCode } from './code/search-code.ts';
 import { createFileRead, createFileWrite } from './file-tools.ts';
 import { createEvalCode } from './native/eval-code.ts';
 import { createExecuteCommand } from './native/execute-command.ts';
+import { createScheduleTask, type ScheduleToolParts } from './schedule-task.ts';
 import { createSearchTools } from './search-tools.ts';
 import { createHttpRequest } from './web/http-request.ts';
 import { createPageReader } from './web/read-page.ts';
@@ -26,6 +27,7 @@ export interface BuiltinParts extends Pick<WebSearchParts, 'readKey'> {
   readonly desk: ToolDeskParts;
   readonly checker: CodeParts['checker'];
   readonly browsers: Pick<Browsers, 'use'>;
+  readonly schedules: ScheduleToolParts['schedules'];
 }
 
 /** What a built-in may ask for, and have where it is not the usual. */
@@ -66,7 +68,7 @@ export function createBuiltins(parts: BuiltinParts): ReadonlyArray<HostedUnit | 
   ];
 }
 
-function createOptional(name: OptionalBuiltin, { config, answer, readKey, browsers }: BuiltinParts): HostedUnit {
+function createOptional(name: OptionalBuiltin, { config, answer, readKey, browsers, desk, schedules }: BuiltinParts): HostedUnit {
   const { builtins, files, search } = config;
   const http = { answer, settings: builtins };
   switch (name) {
@@ -89,6 +91,10 @@ function createOptional(name: OptionalBuiltin, { config, answer, readKey, browse
       return describeUnit(createWebFetch({ ...http, readPage: createPageReader({ maxMs: maxPageMs }) }), { permissions: {} });
     case 'web_search':
       return describeUnit(createWebSearch({ answer, who: builtins.who, search, readKey, now: Date.now }), { permissions: {} });
+    case 'schedule_task':
+      return describeUnit(createScheduleTask({ ...desk, schedules, who: builtins.who.schedule_task, now: Date.now }), {
+        permissions: {},
+      });
     case 'browser':
       return describeUnit(createBrowserTool({ browsers, settings: builtins }), {
         permissions: {},

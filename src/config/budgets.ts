@@ -357,6 +357,16 @@ export const budgets = {
     settings: ['docker.maxWaiting'],
     tests: ['engines/process/docker/command/container-places.test.ts'],
   },
+  'schedules.kept': {
+    holds: 'calls that are made later',
+    unit: 'calls',
+    perCaller: 100,
+    perPlugin: 1000,
+    inAll: 1000,
+    reserve: 100,
+    atBound: 'a new one is refused with `quota-exceeded`; admins have the reserve beyond the bound in all',
+    tests: ['calls/schedule/schedule-book.test.ts'],
+  },
   'browser.places': {
     holds: 'browsers that are open, each of one call with all that it calls',
     unit: 'places',

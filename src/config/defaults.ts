@@ -71,6 +71,7 @@ export const defaultSettings = {
       web_fetch: 'model',
       web_search: 'model',
       browser: 'person',
+      schedule_task: 'model',
     },
     browser: { executable: '', sandbox: true },
     codeForAdmins: false,

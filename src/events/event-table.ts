@@ -81,6 +81,8 @@ export const eventTable = {
     }),
   },
   'loop-end': { seenBy: 'its-caller', data: Type.Object({ reason: text, purpose: text, model: text, rounds: whole }) },
+  /** A call for later was not made; one that is made again and again is tried at its next time. */
+  'schedule-problem': { seenBy: 'its-caller', data: Type.Object({ tool: text, code: text, message: text }) },
   /** The memory of a session's or plugin's cell is gone. */
   'cell-loss': { seenBy: 'admins', data: Type.Object({ path: text, reason: text }) },
   'permission-use': {

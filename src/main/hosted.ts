@@ -2,6 +2,7 @@ import type { CapabilityTable } from '../border/capability.ts';
 import { createBrowsers } from '../builtins/browser/browsers.ts';
 import { createBuiltins } from '../builtins/builtins.ts';
 import type { ToolDeskParts } from '../builtins/call-tool.ts';
+import type { ScheduleBook } from '../calls/schedule/schedule-book.ts';
 import { readModelKey } from '../models/model-key.ts';
 import type { NameBook } from '../names/name-owners.ts';
 import { createSkillBook, type SkillBook } from '../skills/skill-book.ts';
@@ -18,6 +19,7 @@ export interface HostedNeeds extends Pick<Consents, 'grants' | 'grantQuestions'>
   readonly hosted: HostedTools;
   readonly capabilities: Pick<CapabilityTable, 'native' | 'answer' | 'dial'>;
   readonly desk: ToolDeskParts;
+  readonly schedules: ScheduleBook;
   readonly names: NameBook;
   readonly registry: ToolRegistry;
 }
@@ -27,7 +29,7 @@ export function openHosted(
   { config, closers, store, secrets, events, logFault }: Foundation,
   needs: HostedNeeds,
 ): { readonly skills: SkillBook; readonly registered: RegisteredTools } {
-  const { hosted, capabilities, desk, names, registry, grants, grantQuestions } = needs;
+  const { hosted, capabilities, desk, schedules, names, registry, grants, grantQuestions } = needs;
   const { native, answer, dial } = capabilities;
   const checker = createTypeChecker();
   closers.push(() => checker.close());
@@ -38,7 +40,7 @@ export function openHosted(
     closers.push(() => browsers.close());
     closers.push(events.subscribe({ types: ['execution-end'] }, ({ subject }) => browsers.endCall(subject)));
   }
-  for (const unit of createBuiltins({ config, native, answer, desk, checker, readKey, browsers })) hosted.put(unit);
+  for (const unit of createBuiltins({ config, native, answer, desk, checker, readKey, browsers, schedules })) hosted.put(unit);
   const skills = createSkillBook({ config, native, hosted, grants, onChange: grantQuestions.poke, onFault: logFault });
   closers.push(events.subscribe({ types: ['grant-change'] }, () => skills.regrant()));
   const registered = createRegisteredTools({

@@ -1,5 +1,6 @@
 import type { KeyRing } from '../callers/key-ring.ts';
 import type { ExecutionReader, ToolCaller } from '../calls/call-types.ts';
+import type { ScheduleBook } from '../calls/schedule/schedule-book.ts';
 import type { Config } from '../config/config-types.ts';
 import type { ConfigState } from '../config/live.ts';
 import type { CommandRunner } from '../engines/process/docker/command/command-runner.ts';
@@ -73,6 +74,7 @@ export interface OperationParts {
   readonly containers: Pick<CommandRunner, 'listRuns' | 'kill' | 'killAll'>;
   readonly hooks: HookBook;
   readonly mcp: McpBook;
+  readonly schedules: ScheduleBook;
   readonly version: string;
   readonly startedAtMs: number;
 }

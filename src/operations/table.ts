@@ -15,6 +15,7 @@ import { createMcpOperations } from './handlers/mcp.ts';
 import { createModelOperations } from './handlers/models.ts';
 import { createOfferingOperations } from './handlers/offerings.ts';
 import { createPluginOperations } from './handlers/plugins.ts';
+import { createScheduleOperations } from './handlers/schedules.ts';
 import { createSkillOperations } from './handlers/skills.ts';
 import { createToolOperations } from './handlers/tools.ts';
 import type { Operation } from './operation.ts';
@@ -34,6 +35,7 @@ export function createOperations(parts: OperationParts): readonly Operation[] {
     ...createSecretOperations(parts),
     ...createModelOperations(parts),
     ...createKvOperations(parts),
+    ...createScheduleOperations(parts),
     ...createImageOperations(parts),
     ...createContainerOperations(parts),
     ...createSkillOperations(parts),

@@ -485,6 +485,18 @@ const migrations: readonly string[] = [
     primary key (caller, day)
   ) strict, without rowid;
   `,
+  `
+  create table schedules (
+    id text primary key not null,
+    caller text not null,
+    session text not null,
+    tool text not null,
+    arguments text not null,
+    time text not null,
+    next_at integer not null,
+    made_at integer not null
+  ) strict;
+  `,
 ];
 
 /** Brings the database to the newest version, each step in one transaction. Refuses one that a newer Hotcell wrote. */

@@ -21,6 +21,7 @@ import { createIdempotencyTable } from './tables/calls/idempotency.ts';
 import { createLoopTable } from './tables/calls/loops.ts';
 import { createParkedCallTable } from './tables/calls/parked-calls.ts';
 import { createRecordingTable } from './tables/calls/recordings.ts';
+import { createScheduleTable } from './tables/calls/schedules.ts';
 import { createEventTable } from './tables/events.ts';
 import { createModelUsageTable } from './tables/model-usage.ts';
 import { createModelUseTable } from './tables/model-uses.ts';
@@ -137,6 +138,7 @@ function createStore(database: DatabaseSync, options: StoreOptions): Store {
     toolSwitches: createToolSwitchTable(database),
     toolUses: createToolUseTable(database, queue),
     registeredTools: createRegisteredToolTable(database),
+    schedules: createScheduleTable(database),
     repairs: createRepairTable(database),
     loops: createLoopTable(database, queue),
     committed: queue.committed,

@@ -14,7 +14,7 @@ import type {
   WrittenFileTable,
 } from './permission-types.ts';
 import type { RepairTable } from './repair-types.ts';
-import type { RegisteredToolTable, ToolSettingTable, ToolSwitchTable, ToolUseTable } from './tool-rows.ts';
+import type { RegisteredToolTable, ScheduleTable, ToolSettingTable, ToolSwitchTable, ToolUseTable } from './tool-rows.ts';
 
 /**
  * The store: SQLite (`node:sqlite`, WAL, synchronous=NORMAL) in `<data>/hotcell.db`. Rows are plain data here; the
@@ -47,6 +47,7 @@ export interface Store {
   readonly toolSwitches: ToolSwitchTable;
   readonly toolUses: ToolUseTable;
   readonly registeredTools: RegisteredToolTable;
+  readonly schedules: ScheduleTable;
   readonly repairs: RepairTable;
   readonly loops: LoopTable;
   /**

@@ -56,6 +56,28 @@ export interface RegisteredToolRow {
   readonly madeAtMs: number;
 }
 
+/** A call that is to be made later. */
+export interface ScheduleRow {
+  readonly id: string;
+  /** The caller id. */
+  readonly caller: string;
+  readonly session: string;
+  readonly tool: string;
+  readonly argumentsJson: string;
+  /** Once, or by which rule again. */
+  readonly timeJson: string;
+  readonly nextAtMs: number;
+  readonly madeAtMs: number;
+}
+
+/** Calls for later by id; everything is written at once. */
+export interface ScheduleTable {
+  /** The next one first. */
+  list(): ScheduleRow[];
+  put(row: ScheduleRow): void;
+  remove(id: string): void;
+}
+
 /** Registered tools by name; everything is written at once. */
 export interface RegisteredToolTable {
   list(): RegisteredToolRow[];

@@ -25,6 +25,7 @@ const samples: { [Type in EventType]: EventDataByType[Type] } = {
   'execution-end': { tool: 'a', version: '1.0.0', status: 'error', durationMs: 1.5, code: 'handler-threw' },
   'loop-step': { step: 'call-end', round: 1, tool: 'a', executionId: 'exe_1', status: 'success' },
   'loop-end': { reason: 'answered', purpose: 'gateway', model: 'm', rounds: 2 },
+  'schedule-problem': { tool: 'a', code: 'tool-unknown', message: 'gone' },
   'cell-loss': { path: 'a.ts', reason: 'memory' },
   'permission-use': { tool: 'a', permission: 'net', detail: 'api.example.com', allowed: false },
   'storage-problem': { path: '/d', message: 'full' },

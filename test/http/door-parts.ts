@@ -56,6 +56,7 @@ export async function openDoor() {
     events: parts.events,
     keys: parts.keys,
     approvals: parts.approvals,
+    schedules: parts.schedules,
     fetch: (path: string, init: RequestInit = {}) =>
       fetch(url + path, { ...init, headers: { authorization: `Bearer ${token}`, ...init.headers } }),
     /** The next event of a type about a tool. */

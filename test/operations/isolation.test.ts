@@ -38,6 +38,8 @@ const attempts: Readonly<Record<string, (ann: Ann) => object>> = {
   'kv.export': ({ caller }) => ({ plugin: 'keeps', caller: caller.id }),
   'kv.import': ({ caller }) => ({ plugin: 'keeps', caller: caller.id, entries: [{ key: 'a', value: 'overwritten' }] }),
   'kv.delete': ({ caller }) => ({ plugin: 'keeps', caller: caller.id }),
+  'schedules.list': () => ({}),
+  'schedules.cancel': ({ schedule }) => ({ id: schedule }),
   'skills.run': () => ({ name: 'echo', script: 'echo', session: 'diary' }),
   'tickets.create': () => ({}),
 };
@@ -46,6 +48,7 @@ interface Ann {
   readonly caller: Caller;
   readonly execution: string;
   readonly approval: string;
+  readonly schedule: string;
   readonly key: string;
 }
 
@@ -95,7 +98,10 @@ beforeAll(async () => {
     argumentsHash: 'hash',
     details: { text: marker },
   });
-  ann = { caller: { id: a.row.id, role: 'caller' }, execution: execution.id, approval: approval.id, key: 'the-same-key' };
+  const caller: Caller = { id: a.row.id, role: 'caller' };
+  const time = { atMs: Date.now() + 3_600_000 };
+  const { id: schedule } = door.schedules.create({ tool: 'echo', arguments: { text: marker }, session: 'diary', time }, caller);
+  ann = { caller, execution: execution.id, approval: approval.id, schedule, key: 'the-same-key' };
 });
 afterAll(() => door.close());
 
@@ -124,7 +130,7 @@ describe('the operations that are open to callers', () => {
       expect(text).not.toContain(marker);
       // What bob himself named may be said again; what lies behind it may not.
       const named = JSON.stringify(attempt(ann));
-      for (const secret of [ann.caller.id, ann.execution, ann.approval]) {
+      for (const secret of [ann.caller.id, ann.execution, ann.approval, ann.schedule]) {
         if (!named.includes(secret)) expect(text).not.toContain(secret);
       }
     },
@@ -134,6 +140,7 @@ describe('the operations that are open to callers', () => {
     const { items } = JSON.parse(await readText(ask(annsKey)('/api/plugins/keeps/kv/export')));
     expect(items).toMatchObject([{ key: 'a', value: marker }]);
     expect(door.approvals.get(ann.approval)?.status).toBe('open');
+    expect(door.schedules.list(ann.caller)).toHaveLength(1);
     expect(JSON.parse(await readText(ask(annsKey)(`/api/executions/${ann.execution}`))).status).toBe('success');
   });
 });

@@ -88,6 +88,10 @@ export const commands: readonly CommandRow[] = [
     load: async () => (await import('./kv.ts')).registerKv,
   },
   {
+    about: { schedule: 'see and cancel calls that are made later' },
+    load: async () => (await import('./schedule.ts')).registerSchedule,
+  },
+  {
     about: { build: 'make a plugin into a .wasm that any Extism host runs; needs no daemon' },
     load: async () => (await import('./plugins/build.ts')).registerBuild,
   },

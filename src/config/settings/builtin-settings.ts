@@ -2,7 +2,15 @@ import Type from 'typebox';
 import { defaultSettings } from '../defaults.ts';
 
 /** Tools of the daemon itself that are there where the config names them. */
-export const optionalBuiltins = ['file_read', 'file_write', 'http_request', 'web_fetch', 'web_search', 'browser'] as const;
+export const optionalBuiltins = [
+  'file_read',
+  'file_write',
+  'http_request',
+  'web_fetch',
+  'web_search',
+  'browser',
+  'schedule_task',
+] as const;
 /** The name of one. */
 export type OptionalBuiltin = (typeof optionalBuiltins)[number];
 
@@ -93,6 +101,7 @@ export const builtinProperties = {
         web_fetch: who(defaults.who.web_fetch, 'web_fetch'),
         web_search: who(defaults.who.web_search, 'web_search'),
         browser: who(defaults.who.browser, 'browser'),
+        schedule_task: who(defaults.who.schedule_task, 'schedule_task'),
       },
       strict,
     ),

@@ -264,9 +264,9 @@ export const processMutants: MutantsByPromise = {
   'A page in `browser` reaches what its call may reach': [
     {
       what: 'the browser reaches this machine without its proxy',
-      file: 'src/builtins/browser/chromium-flags.ts',
-      find: "    '--proxy-bypass-list=<-loopback>',\n",
-      replace: "    '--proxy-bypass-list=<local>;127.0.0.1',\n",
+      file: 'src/builtins/browser/driver.ts',
+      find: 'username: proxy.username,',
+      replace: "bypass: '127.0.0.1', username: proxy.username,",
       tests: ['test/builtins/browser/browser.test.ts'],
     },
     {
@@ -296,6 +296,43 @@ export const processMutants: MutantsByPromise = {
       find: 'await drop(outermost);\n      else',
       replace: 'await Promise.resolve();\n      else',
       tests: ['test/builtins/browser/browser.test.ts'],
+    },
+  ],
+  'A call for later has the rights that its caller has then': [
+    {
+      what: 'a call is made with the rights of when it was asked for',
+      file: 'src/main/schedules.ts',
+      find: 'needs.findKey(id)',
+      replace: "{ id, role: 'admin' }",
+      tests: ['test/builtins/schedule-task.test.ts'],
+    },
+    {
+      what: 'a caller cancels what is not its own',
+      file: 'src/calls/schedule/schedule-book.ts',
+      find: "(caller.role !== 'admin' && row.caller !== caller.id)",
+      replace: 'false',
+      tests: ['test/calls/schedule/schedule-book.test.ts'],
+    },
+    {
+      what: 'a call that had begun is made again after a restart',
+      file: 'src/calls/schedule/schedule-book.ts',
+      find: 'idempotencyKey: `schedule-',
+      replace: 'idempotencyKey: Math.random() + `schedule-',
+      tests: ['test/calls/schedule/schedule-book.test.ts'],
+    },
+    {
+      what: 'a caller schedules any number of calls',
+      file: 'src/calls/schedule/schedule-book.ts',
+      find: 'if (full !== undefined) {',
+      replace: 'if (false) {',
+      tests: ['test/calls/schedule/schedule-book.test.ts'],
+    },
+    {
+      what: 'what a caller may not know of is scheduled',
+      file: 'src/builtins/schedule-task.ts',
+      find: 'if (!offered.some((entry) => entry.name === name)) {',
+      replace: 'if (false) {',
+      tests: ['test/builtins/schedule-task.test.ts'],
     },
   ],
   'A search provider that answers garbage': [
