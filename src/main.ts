@@ -173,7 +173,7 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
         ...doors,
         version,
         log,
-        gateway: models,
+        gateway: { ...models, loops, keptAnswers: store.keptAnswers, config },
         modelTotals: models.meter.totals,
         isReady: () => isReady,
         storageProblem: store.problem,

@@ -199,6 +199,15 @@ export const budgets = {
       'of a caller: the answer is refused with `rate-limited`, and a WebSocket that was to be told an event is closed with 4408; in all: the connection whose answer waits longest is closed, of the caller who has most',
     tests: ['http/unread-answers.test.ts'],
   },
+  'gateway.answers': {
+    holds: 'answers of models under way to clients of the gateway',
+    unit: 'calls',
+    perCaller: 1024,
+    inAll: 4096,
+    reserve: 256,
+    atBound: 'the request is refused with `rate-limited`',
+    tests: ['gateway/attacks.test.ts'],
+  },
   'cells.memory': {
     holds: 'memory of calls that wait and of kept cells',
     unit: 'bytes',
@@ -498,6 +507,16 @@ export const budgets = {
     atBound:
       'the oldest ends go, of the caller or of all; a loop that finds no room then runs all the same, but does not survive a restart',
     tests: ['loop/loops.test.ts'],
+  },
+  'disk.answers': {
+    holds: 'answers of models that a later request may go on from',
+    unit: 'bytes',
+    each: { of: 'answer', max: 16 * MIB },
+    perCaller: 64 * MIB,
+    inAll: 512 * MIB,
+    atBound: 'the oldest go, of the caller or of whoever has most; a longer one is not kept',
+    settings: ['gateway.keepMs'],
+    tests: ['gateway/kept-answers.test.ts'],
   },
   'disk.events': {
     holds: 'kept events',

@@ -55,6 +55,11 @@ export interface Config {
   readonly skillRoutingRules: readonly RoutingRule[];
   readonly models: ModelSettings;
   /** Servers of the Model Context Protocol whose tools join the registry. */
+  readonly gateway: {
+    /** Tools that clients of models get beside their own. */
+    readonly tools: 'auto' | 'all' | 'code' | 'off';
+    readonly keepMs: number;
+  };
   readonly mcp: McpSettings;
   readonly queue: { readonly maxPending: number; readonly maxPendingPerCaller: number; readonly maxRunning: number };
   readonly workers: { readonly min: number; readonly max: number };

@@ -17,6 +17,7 @@ export const defaultSettings = {
   tools: { enabled: true, custom: true, maxDepth: 8 },
   skillRoutingRules: [],
   models: { default: '', providers: {}, aliases: {}, prices: {}, maxTokens: 1024, timeoutMs: 120_000, maxRetries: 2 },
+  gateway: { tools: 'auto', keepMs: 30 * 24 * 3_600_000 },
   mcp: { servers: {} },
   queue: { maxPending: 10_000, maxPendingPerCaller: 6000, maxRunning: 6000 },
   workers: { min: 2, max: 4 },

@@ -25,6 +25,8 @@ const liveKeys: ReadonlySet<string> = new Set([
   'models.maxTokens',
   'models.timeoutMs',
   'models.maxRetries',
+  'gateway.tools',
+  'gateway.keepMs',
   'mcp.servers',
   'idempotency.sideEffectMs',
   'anonymous.enabled',

@@ -166,6 +166,21 @@ export const settingsSchema = Type.Object(
       timeoutMs: whole(defaults.models.timeoutMs, 1, hourMs, 'Time that a model may say nothing, at the start and later.'),
       maxRetries: whole(defaults.models.maxRetries, 0, 10, 'How often a model is asked again after a failure that may pass.'),
     }),
+    gateway: section({
+      tools: Type.Optional(
+        Type.Enum(['auto', 'all', 'code', 'off'], {
+          default: defaults.gateway.tools,
+          description:
+            'Tools that clients of models get beside their own: those that fit the request (`auto`), `all`, only those to search, call and script (`code`), or none (`off`).',
+        }),
+      ),
+      keepMs: whole(
+        defaults.gateway.keepMs,
+        60_000,
+        365 * 24 * hourMs,
+        'How long answers are kept that a later request may go on from.',
+      ),
+    }),
     mcp: section({
       servers: named(
         mcpServerSchema,

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Caller } from '../callers/caller.ts';
+import type { StoredResponse } from './response-store.ts';
 
 /** One request of a client of models, after it is known whose it is. */
 export interface GatewayRequest {
@@ -10,6 +11,8 @@ export interface GatewayRequest {
   readonly caller: Caller;
   /** Aborts when the client is gone. */
   readonly signal: AbortSignal;
+  /** Responses that one connection alone keeps, by id. */
+  readonly local?: Map<string, StoredResponse>;
 }
 
 /** What is answered. A stream is read as fast as its client reads. */

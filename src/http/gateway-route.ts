@@ -1,31 +1,47 @@
 import { once } from 'node:events';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
-import type { Gateway, GatewayParts } from '../gateway/gateway.ts';
+import type { Caller } from '../callers/caller.ts';
+import type { GatewayDoor, GatewayDoorParts } from '../gateway/door.ts';
 import type { GatewayReply, GatewayRequest } from '../gateway/gateway-types.ts';
 import type { WireFormatName } from '../models/wire/wire-format.ts';
-import { type Authenticate, refuseAnonymous } from './admission/auth.ts';
+import { type Authenticate, type IsCurrent, refuseAnonymous } from './admission/auth.ts';
+import type { Shares } from './admission/shares.ts';
 import { toHotcellError } from './problem-reply.ts';
 
 /** What the routes are served with. */
-export interface GatewayRouteParts extends GatewayParts {
+export interface GatewayRouteParts extends GatewayDoorParts {
   readonly authenticate: Authenticate;
+  readonly isCurrent: IsCurrent;
+  readonly watchKeys: (changed: () => void) => () => void;
+  /** Answers under way. */
+  readonly shares: Shares;
   readonly log: Logger;
+}
+
+/** The routes, once they are registered. */
+export interface GatewayRoutes {
+  readonly open: () => Promise<GatewayDoor>;
+  readonly close: () => void;
 }
 
 const maxBodyBytes = 32 * 1024 * 1024;
 /** A client that takes nothing for so long is gone. */
 const unreadMs = 60_000;
 
-type Answer = (gateway: Gateway, request: GatewayRequest, params: Readonly<Record<string, string>>) => Promise<GatewayReply>;
+type Answer = (door: GatewayDoor, request: GatewayRequest, rest: string) => Promise<GatewayReply>;
 
 /** Serves clients of models in the formats of the providers. What serves them is loaded with the first request. */
-export function registerGatewayRoutes(app: FastifyInstance, parts: GatewayRouteParts): { readonly close: () => void } {
-  let opening: Promise<Gateway> | undefined;
-  const open = (): Promise<Gateway> => {
-    opening ??= import('../gateway/gateway.ts').then(({ createGateway }) => createGateway(parts));
+export function registerGatewayRoutes(app: FastifyInstance, parts: GatewayRouteParts): GatewayRoutes {
+  let opening: Promise<GatewayDoor> | undefined;
+  const open = (): Promise<GatewayDoor> => {
+    opening ??= import('../gateway/door.ts').then(({ createGatewayDoor }) => createGatewayDoor(parts));
     return opening;
   };
+  const streams = new Set<{ readonly caller: Caller; readonly end: () => void }>();
+  const unwatchKeys = parts.watchKeys(() => {
+    for (const { caller, end } of streams) if (!parts.isCurrent(caller)) end();
+  });
 
   function serve(method: 'GET' | 'POST' | 'DELETE', url: string, format: WireFormatName, answer: Answer): void {
     app.route({
@@ -40,32 +56,68 @@ export function registerGatewayRoutes(app: FastifyInstance, parts: GatewayRouteP
         done();
       },
       handler: async (request, reply) => {
-        const gateway = await open();
+        const door = await open();
+        const { headers, query, body, caller, params, raw } = request;
+        const release = parts.shares.take(caller);
         const controller = new AbortController();
-        reply.raw.once('close', () => controller.abort(clientGone));
-        const { headers, query, body, caller, params } = request;
+        const stream = { caller, end: () => reply.raw.destroy() };
+        streams.add(stream);
+        reply.raw.once('close', () => {
+          release();
+          streams.delete(stream);
+          controller.abort(clientGone);
+        });
+        // It went while its request was read.
+        if (raw.socket.destroyed) controller.abort(clientGone);
         const asked = { headers, query: Object(query), body, caller, signal: controller.signal };
-        return send(reply, await answer(gateway, asked, Object(params)));
+        return send(reply, await answer(door, asked, String(Object(params)['*'] ?? Object(params).id ?? '')));
       },
-      errorHandler: async (thrown, _request, reply) => {
+      errorHandler: async (thrown, request, reply) => {
         const { replyError } = await import('../gateway/gateway.ts');
-        return send(reply, replyError(format, toHotcellError(thrown, parts.log)));
+        return send(reply, replyError(formatOf(format, request), toHotcellError(thrown, parts.log)));
       },
     });
   }
 
-  serve('POST', '/v1/chat/completions', 'openai-chat', (gateway, request) => gateway.answer('openai-chat', request));
-  serve('POST', '/v1/responses', 'openai-responses', (gateway, request) => gateway.answer('openai-responses', request));
-  serve('POST', '/v1/messages', 'anthropic', (gateway, request) => gateway.answer('anthropic', request));
-  serve('POST', '/v1beta/models/*', 'gemini', (gateway, request, params) => gateway.answerGemini(params['*'] ?? '', request));
-  return { close: () => {} };
+  serve('POST', '/v1/chat/completions', 'openai-chat', (door, request) => door.answer('openai-chat', request));
+  serve('POST', '/v1/messages', 'anthropic', (door, request) => door.answer('anthropic', request));
+  serve('POST', '/v1/messages/count_tokens', 'anthropic', (door, request) => door.countTokens('anthropic', request));
+  serve('POST', '/v1beta/models/*', 'gemini', (door, request, path) => door.answerGemini(path, request));
+  serve('POST', '/v1/responses', 'openai-responses', (door, request) => door.answer('openai-responses', request));
+  serve('POST', '/v1/responses/compact', 'openai-responses', (door, request) => door.compact(request));
+  serve('GET', '/v1/responses/:id', 'openai-responses', (door, request, id) => door.getResponse(id, request));
+  serve('DELETE', '/v1/responses/:id', 'openai-responses', (door, request, id) => door.deleteResponse(id, request));
+  serve('GET', '/v1/models', 'openai-chat', (door, request) => door.listModels(modelFormatOf(request.headers), request));
+  serve('GET', '/v1/models/*', 'openai-chat', (door, request, id) => door.getModel(modelFormatOf(request.headers), id, request));
+  serve('GET', '/v1beta/models', 'gemini', (door, request) => door.listModels('gemini', request));
+  serve('GET', '/v1beta/models/*', 'gemini', (door, request, id) => door.getModel('gemini', id, request));
+  serve('POST', '/v1/embeddings', 'openai-chat', (door, request) => door.embed(request));
+  app.addContentTypeParser('multipart/form-data', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+  serve('POST', '/v1/audio/transcriptions', 'openai-chat', (door, request) => door.transcribe(request));
+
+  return {
+    open,
+    close() {
+      unwatchKeys();
+      void opening?.then((door) => door.close());
+    },
+  };
 }
 
 /** Why the signal of a request aborts; made once, since every request ends so. */
 const clientGone = new Error('The answer was read, or its client is gone.');
 
+/** One address for the clients of two providers: those of Anthropic say which version of it they speak. */
+function modelFormatOf(headers: GatewayRequest['headers']): WireFormatName {
+  return headers['anthropic-version'] === undefined ? 'openai-chat' : 'anthropic';
+}
+
+function formatOf(format: WireFormatName, { url, headers }: FastifyRequest): WireFormatName {
+  return url.startsWith('/v1/models') ? modelFormatOf(headers) : format;
+}
+
 /** Clients of each provider show their key in another place; here it is a key of the daemon. */
-function readKey({ headers, query }: FastifyRequest): string | undefined {
+export function readKey({ headers, query }: Pick<FastifyRequest, 'headers' | 'query'>): string | undefined {
   if (headers.authorization !== undefined) return headers.authorization;
   const key = headers['x-api-key'] ?? headers['x-goog-api-key'] ?? Object(query).key;
   return typeof key === 'string' ? `Bearer ${key}` : undefined;
@@ -91,6 +143,7 @@ async function send(reply: FastifyReply, { status, headers, body }: GatewayReply
 }
 
 async function waitForReader(raw: FastifyReply['raw']): Promise<void> {
+  if (raw.destroyed) return;
   const over = new AbortController();
   const timer = setTimeout(() => raw.destroy(), unreadMs);
   try {

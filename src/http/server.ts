@@ -1,12 +1,14 @@
 import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
 import type { Logger } from 'pino';
 import type { Caller } from '../callers/caller.ts';
+import { budgets } from '../config/budgets.ts';
 import type { Config } from '../config/config-types.ts';
 import { limitTable } from '../config/limits.ts';
 import { maxInputDepth, nestsDeeper, nestsTooDeep } from '../config/read/json-nesting.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import { describeJsonFault } from '../errors/json-fault.ts';
 import type { EventLog } from '../events/event.ts';
+import type { GatewayDoorParts } from '../gateway/door.ts';
 import type { ModelTotals } from '../models/meter.ts';
 import { mcpClientContracts } from '../operations/contracts/mcp-clients.ts';
 import { prepareOperations } from '../operations/invoke.ts';
@@ -15,18 +17,19 @@ import type { Authenticate, Authenticator, IsCurrent } from './admission/auth.ts
 import { createConnectionBook, fitConnections } from './admission/connection-count.ts';
 import { registerDoorAdmission } from './admission/door-admission.ts';
 import { createHostCheck, refuseRepeatedHeaders } from './admission/host-check.ts';
-import { createDoorShares } from './admission/shares.ts';
+import { createDoorShares, createShares } from './admission/shares.ts';
 import { createTicketOffice } from './admission/tickets.ts';
 import { answerClientError } from './client-error.ts';
 import { registerEventStream } from './event-stream.ts';
 import { registerFixedRoutes } from './fixed-routes.ts';
-import { type GatewayRouteParts, registerGatewayRoutes } from './gateway-route.ts';
+import { registerGatewayRoutes } from './gateway-route.ts';
 import { registerWebSocket } from './json-rpc/web-socket.ts';
 import { registerMcpRoute } from './mcp-route.ts';
 import { createMetrics } from './metrics.ts';
 import { describeModelTotals } from './model-metrics.ts';
 import { type KnownRoute, refuseUnknownRoute } from './not-found.ts';
 import { formatProblem, problemType, toHotcellError } from './problem-reply.ts';
+import { registerResponsesSocket } from './responses-socket.ts';
 import { type RouteParts, registerOperation } from './routes.ts';
 import { registerUnreadAnswers } from './unread-answers.ts';
 
@@ -44,7 +47,7 @@ export interface HttpServerParts {
   readonly version: string;
   readonly log: Logger;
   /** What clients of models are served with; they are not when it is absent. */
-  readonly gateway?: Omit<GatewayRouteParts, 'authenticate' | 'log'>;
+  readonly gateway?: Omit<GatewayDoorParts, 'operations' | 'events' | 'now'>;
   /** What models were used for since the start. */
   readonly modelTotals?: () => ReadonlyMap<string, ModelTotals>;
   /** False as long as plugins load; always ready when absent. */
@@ -106,7 +109,16 @@ export async function startHttpServer(parts: HttpServerParts): Promise<HttpServe
   app.setNotFoundHandler((request, reply) => sendProblem(reply, refuseUnknownRoute(request.method, request.url, routes)));
 
   const endStreams = registerEventStream(app, { events, authenticate, isCurrent, watchKeys, shares: shares.streams });
+  const keyed = { authenticate, isCurrent, watchKeys };
+  const answers = createShares(budgets['gateway.answers']);
+  const models =
+    parts.gateway &&
+    registerGatewayRoutes(app, { ...parts.gateway, ...keyed, operations, events, now: Date.now, shares: answers, log });
+  let endResponses = (): void => {};
   const endSockets = await registerWebSocket(app, {
+    more(scope) {
+      if (models) endResponses = registerResponsesSocket(scope, { ...keyed, routes: models, shares, answers });
+    },
     operations,
     events,
     authenticate,
@@ -132,8 +144,6 @@ export async function startHttpServer(parts: HttpServerParts): Promise<HttpServe
   const mcp = registerMcpRoute(app, { ...doorParts, url: '/mcp', surface: 'tools' });
   const management = registerMcpRoute(app, { ...doorParts, url: '/mcp/manage', surface: 'management' });
 
-  const gateway = parts.gateway && registerGatewayRoutes(app, { ...parts.gateway, authenticate, log });
-
   const url = await listen(app, config);
   return {
     url,
@@ -142,7 +152,8 @@ export async function startHttpServer(parts: HttpServerParts): Promise<HttpServe
       endSockets();
       mcp.close();
       management.close();
-      gateway?.close();
+      endResponses();
+      models?.close();
       metrics.close();
       connections.endUnused();
       const lastCall = setTimeout(() => app.server.closeAllConnections(), closeWithinMs);

@@ -50,7 +50,8 @@ export interface UpstreamAnswer {
 
 /** A request that goes on as it came, to a provider of the format in which it came. */
 export interface AsIsRequest {
-  readonly format: WireFormatName;
+  /** Providers of these formats understand it; the first says how its answer tells what it cost. */
+  readonly formats: readonly [WireFormatName, ...WireFormatName[]];
   readonly model: string;
   /** The path below the base URL, with the name that the provider has for the model. */
   readonly path: (model: string) => string;
@@ -63,6 +64,8 @@ export interface AsIsRequest {
   readonly read: () => ConversationRequest;
   /** It names a bound of its answer itself. */
   readonly isBounded: boolean;
+  /** It costs nothing, and is not counted. */
+  readonly isFree?: boolean;
 }
 
 /** An answer that is passed on as it comes. */

@@ -497,6 +497,17 @@ const migrations: readonly string[] = [
     made_at integer not null
   ) strict;
   `,
+  `
+  create table kept_answers (
+    caller text not null,
+    key text not null,
+    value text not null,
+    bytes integer not null,
+    at integer not null,
+    primary key (caller, key)
+  ) strict, without rowid;
+  create index kept_answers_by_age on kept_answers (caller, at);
+  `,
 ];
 
 /** Brings the database to the newest version, each step in one transaction. Refuses one that a newer Hotcell wrote. */

@@ -23,6 +23,7 @@ import { createParkedCallTable } from './tables/calls/parked-calls.ts';
 import { createRecordingTable } from './tables/calls/recordings.ts';
 import { createScheduleTable } from './tables/calls/schedules.ts';
 import { createEventTable } from './tables/events.ts';
+import { createKeptAnswerTable } from './tables/kept-answers.ts';
 import { createModelUsageTable } from './tables/model-usage.ts';
 import { createModelUseTable } from './tables/model-uses.ts';
 import { createGenerationTable } from './tables/plugins/generations.ts';
@@ -139,6 +140,7 @@ function createStore(database: DatabaseSync, options: StoreOptions): Store {
     toolUses: createToolUseTable(database, queue),
     registeredTools: createRegisteredToolTable(database),
     schedules: createScheduleTable(database),
+    keptAnswers: createKeptAnswerTable(database),
     repairs: createRepairTable(database),
     loops: createLoopTable(database, queue),
     committed: queue.committed,

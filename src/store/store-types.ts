@@ -48,6 +48,7 @@ export interface Store {
   readonly toolUses: ToolUseTable;
   readonly registeredTools: RegisteredToolTable;
   readonly schedules: ScheduleTable;
+  readonly keptAnswers: KeptAnswerTable;
   readonly repairs: RepairTable;
   readonly loops: LoopTable;
   /**
@@ -218,4 +219,25 @@ export interface ModelUsageTable {
   list(day: number, query: { readonly caller?: string; readonly limit: number }): (ModelUsageKey & { readonly tokens: number })[];
   /** Forgets earlier days. */
   prune(beforeDay: number): void;
+}
+
+/** One thing that a later request of the same caller may ask for. */
+export interface KeptAnswerRow {
+  readonly caller: string;
+  readonly key: string;
+  readonly value: string;
+  readonly atMs: number;
+}
+
+export interface KeptAnswerTable {
+  /** At once. The oldest of the caller go where it has more than its share, then those of whoever has most. False when it is too long. */
+  put(row: KeptAnswerRow): boolean;
+  /** At once. False when there is one with this key. */
+  claim(row: KeptAnswerRow): boolean;
+  get(caller: string, key: string): KeptAnswerRow | undefined;
+  /** What is kept for a caller; costs next to nothing. */
+  bytes(caller: string): number;
+  /** At once. False when there was none. */
+  remove(caller: string, key: string): boolean;
+  prune(beforeMs: number): void;
 }

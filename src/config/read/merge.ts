@@ -79,6 +79,10 @@ export function mergeLayers(layers: readonly Settings[], { cwd, configFile, gran
       defaults.models,
       layers.map((layer) => layer.models),
     ),
+    gateway: mergeSection<Config['gateway']>(
+      defaults.gateway,
+      layers.map((layer) => layer.gateway),
+    ),
     mcp: mergeSection<Config['mcp']>(
       defaults.mcp,
       layers.map((layer) => layer.mcp),

@@ -31,6 +31,8 @@ export interface WebSocketParts {
   readonly maxMessageBytes: number;
   readonly pingEveryMs: number;
   readonly log: Logger;
+  /** Registers further routes that are WebSockets. */
+  readonly more?: (scope: FastifyInstance) => void;
 }
 
 function refuseOpener(ticket: string | undefined): HotcellError {
@@ -85,6 +87,7 @@ export async function registerWebSocket(app: FastifyInstance, parts: WebSocketPa
     });
     scope.decorateRequest('opener', undefined);
     scope.decorateRequest('place', undefined);
+    parts.more?.(scope);
     scope.route({
       method: 'GET',
       url: '/ws',

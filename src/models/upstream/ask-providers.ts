@@ -32,7 +32,10 @@ interface Sent {
   readonly headers: Readonly<Record<string, string>>;
   readonly read: () => ConversationRequest;
   readonly isBounded: boolean;
+  readonly isFree?: boolean | undefined;
 }
+
+const unmetered: UpstreamReservation = { settle: () => {} };
 
 interface Posted {
   readonly response: UpstreamResponse;
@@ -76,7 +79,7 @@ export function createProviderAsker({ resolve, readKey, meter }: UpstreamParts):
     let body = sent.body();
     try {
       key = readKey(target);
-      reservation = meter.reserve(sent.read, target, by);
+      reservation = sent.isFree === true ? unmetered : meter.reserve(sent.read, target, by);
     } catch (error) {
       return { failure: failureOfError(error) };
     }
@@ -165,12 +168,12 @@ export function createProviderAsker({ resolve, readKey, meter }: UpstreamParts):
       } catch (error) {
         return failureOfError(error);
       }
-      if (targets.some(({ format }) => format !== request.format)) return undefined;
+      if (targets.some(({ format }) => !request.formats.includes(format))) return undefined;
       const answer = await tryTargets(targets, by.signal, async (target) => {
-        const { headers, read, isBounded } = request;
+        const { headers, read, isBounded, isFree } = request;
         const { model } = target;
         const body = (bound?: number) => request.body(model, bound);
-        const posted = await post(target, by, { path: request.path(model), body, headers, read, isBounded });
+        const posted = await post(target, by, { path: request.path(model), body, headers, read, isBounded, isFree });
         if ('failure' in posted) return posted;
         const { response, settle } = posted.value;
         const bytes = passOn(request, response, settle);
@@ -267,7 +270,7 @@ async function* settled(
 }
 
 async function* passOn(
-  { format, isStreamed }: AsIsRequest,
+  { formats: [format], isStreamed }: AsIsRequest,
   response: UpstreamResponse,
   settle: Posted['settle'],
 ): AsyncGenerator<Uint8Array> {

@@ -5,13 +5,16 @@ import { kindOfStatus } from '../wire/failures.ts';
 /** A refusal of the daemon itself, as providers fail. */
 export function failureOfError(error: unknown): ModelFailure {
   if (!(error instanceof HotcellError)) throw error;
-  const { status, code, message, fix, facts } = error;
+  const { status, message, fix, facts } = error;
+  const code = typeof facts.code === 'string' ? facts.code : error.code;
+  const param = typeof facts.param === 'string' ? { param: facts.param } : {};
   const retryAfterMs = typeof facts.retryAfterMs === 'number' ? { retryAfterMs: facts.retryAfterMs } : {};
   return {
     kind: kindOfStatus(status),
     status,
     code,
     message: fix === undefined ? message : `${message} ${fix}`,
+    ...param,
     ...retryAfterMs,
   };
 }

@@ -1,0 +1,149 @@
+import { FormData } from 'undici';
+import type { JsonObject } from '../conversation/conversation.ts';
+import { HotcellError } from '../errors/hotcell-error.ts';
+import type { CatalogModel, ModelCatalog } from '../models/catalog.ts';
+import { estimateRequest } from '../models/request-estimate.ts';
+import type { AsIsRequest, AskedBy, Upstreams } from '../models/upstream.ts';
+import { requireObject } from '../models/wire/json-fields.ts';
+import type { RequestAddress, WireFormatName } from '../models/wire/wire-format.ts';
+import { wireFormats } from '../models/wire/wire-formats.ts';
+import { jsonType, replyFailure } from './answer-client.ts';
+import { asItCame, pickHeaders } from './as-it-came.ts';
+import type { GatewayReply, GatewayRequest } from './gateway-types.ts';
+
+/** What clients ask for beside answers of models. */
+export interface BesideAnswers {
+  /** The models of a caller, or one of them, in the shape of a format. */
+  listModels(format: WireFormatName, request: GatewayRequest): Promise<GatewayReply>;
+  getModel(format: WireFormatName, id: string, request: GatewayRequest): Promise<GatewayReply>;
+  /** How many tokens a request has: as the provider counts them, where its format has that, else as it is estimated. */
+  countTokens(format: 'anthropic' | 'gemini', request: GatewayRequest, address?: RequestAddress): Promise<GatewayReply>;
+  embed(request: GatewayRequest): Promise<GatewayReply>;
+  transcribe(request: GatewayRequest): Promise<GatewayReply>;
+}
+
+/** Creates them over the models of the config. */
+export function createBesideAnswers({ upstreams, catalog }: { upstreams: Upstreams; catalog: ModelCatalog }): BesideAnswers {
+  const list = (request: GatewayRequest) => catalog.list(byOf(request), { isFetched: true });
+
+  async function pass(sent: AsIsRequest, request: GatewayRequest): Promise<GatewayReply | undefined> {
+    const answer = await upstreams.forward(sent, byOf(request));
+    if (answer === undefined) return undefined;
+    if ('kind' in answer) return replyFailure(wireFormats[sent.formats[0]], answer);
+    return { status: answer.status, headers: answer.headers, body: answer.bytes };
+  }
+
+  return {
+    async listModels(format, request) {
+      return replyJson(describeList[format](await list(request)));
+    },
+    async getModel(format, id, request) {
+      const found = (await list(request)).find(({ name }) => name === id);
+      if (found !== undefined) return replyJson(describeModel[format](found));
+      // It says which names are near.
+      await catalog.resolve(id, byOf(request));
+      throw new HotcellError('not-found', `There is no model "${id.slice(0, 128)}" in the list.`);
+    },
+    async countTokens(format, request, address = {}) {
+      const body = requireObject(request.body, 'body');
+      const inner =
+        format === 'gemini' && body.generateContentRequest !== undefined
+          ? requireObject(body.generateContentRequest, 'generateContentRequest')
+          : body;
+      const usual = asItCame(format, body, request, address);
+      const path = (model: string) =>
+        format === 'anthropic' ? '/v1/messages/count_tokens' : `/models/${encodeURIComponent(model)}:countTokens`;
+      const counted = await pass({ ...usual, path, isStreamed: false, isFree: true }, request);
+      if (counted !== undefined) return counted;
+      const tokens = estimateRequest(wireFormats[format].readRequest({ max_tokens: 1, ...inner }, address));
+      return replyJson(format === 'anthropic' ? { input_tokens: tokens } : { totalTokens: tokens });
+    },
+    async embed(request) {
+      const body = requireObject(request.body, 'body');
+      const sent = plain('/embeddings', textOf(body.model), request, (model) => JSON.stringify({ ...body, model }));
+      return (await pass(sent, request)) ?? refuseFormat('embeddings');
+    },
+    async transcribe(request) {
+      const form = await readForm(request);
+      const sent = plain('/audio/transcriptions', textOf(form.get('model')), request, (model) => {
+        const copy = new FormData();
+        for (const [name, value] of form) {
+          if (name !== 'model') copy.append(name, value);
+        }
+        copy.set('model', model);
+        return copy;
+      });
+      return (await pass(sent, request)) ?? refuseFormat('audio/transcriptions');
+    },
+  };
+}
+
+function byOf({ caller, signal }: GatewayRequest): AskedBy {
+  return { caller, signal, purpose: 'gateway' };
+}
+
+/** A request that only OpenAI's APIs have, and that has nothing of a conversation. */
+function plain(path: string, model: string, { headers }: GatewayRequest, body: AsIsRequest['body']): AsIsRequest {
+  return {
+    formats: ['openai-chat', 'openai-responses'],
+    model,
+    path: () => path,
+    body,
+    headers: pickHeaders(headers),
+    isStreamed: false,
+    read: () => ({ model, system: [], messages: [], tools: [], nativeTools: [], sampling: {}, maxTokens: 0, isStreamed: false }),
+    isBounded: true,
+  };
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+function refuseFormat(what: string): GatewayReply {
+  const message = `The provider of this model does not speak the OpenAI format, which alone has ${what}.`;
+  return replyFailure(wireFormats['openai-chat'], { kind: 'invalid-request', status: 400, message, param: 'model' });
+}
+
+async function readForm({ body, headers }: GatewayRequest) {
+  try {
+    if (!(body instanceof Uint8Array)) throw new TypeError('no form');
+    return await new Response(Buffer.from(body), { headers: { 'content-type': String(headers['content-type']) } }).formData();
+  } catch (error) {
+    throw new HotcellError('body-invalid', 'Expected a form (multipart/form-data) with "file" and "model".', { cause: error });
+  }
+}
+
+function replyJson(value: JsonObject): GatewayReply {
+  return { status: 200, headers: { 'content-type': jsonType }, body: JSON.stringify(value) };
+}
+
+const geminiMethods = ['generateContent', 'streamGenerateContent', 'countTokens'];
+const epoch = '1970-01-01T00:00:00Z';
+
+const openaiModel = ({ name, provider }: CatalogModel): JsonObject => ({
+  id: name,
+  object: 'model',
+  created: 0,
+  owned_by: provider,
+});
+const openaiList = (models: readonly CatalogModel[]): JsonObject => ({ object: 'list', data: models.map(openaiModel) });
+
+const describeModel: Readonly<Record<WireFormatName, (model: CatalogModel) => JsonObject>> = {
+  'openai-chat': openaiModel,
+  'openai-responses': openaiModel,
+  anthropic: ({ name }) => ({ type: 'model', id: name, display_name: name, created_at: epoch }),
+  gemini: ({ name }) => ({ name: `models/${name}`, displayName: name, supportedGenerationMethods: geminiMethods }),
+};
+
+const describeList: Readonly<Record<WireFormatName, (models: readonly CatalogModel[]) => JsonObject>> = {
+  'openai-chat': openaiList,
+  'openai-responses': openaiList,
+  anthropic: (models) => ({
+    data: models.map(describeModel.anthropic),
+    has_more: false,
+    first_id: models[0]?.name ?? null,
+    last_id: models.at(-1)?.name ?? null,
+  }),
+  gemini: (models) => ({ models: models.map(describeModel.gemini) }),
+};

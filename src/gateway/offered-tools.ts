@@ -1,0 +1,103 @@
+import type { Caller } from '../callers/caller.ts';
+import type { Config } from '../config/config-types.ts';
+import type { ConversationRequest, ToolDeclaration } from '../conversation/request.ts';
+import type { LoopTools } from '../loop/loop.ts';
+import { type LoopBounds, loopBoundsOf } from '../loop/loop-budget.ts';
+import type { ToolBooks } from '../mcp-door/tool-book.ts';
+import { encodeToolName } from '../models/wire/tool-names.ts';
+import type { WireFormatName } from '../models/wire/wire-format.ts';
+import type { Ask } from '../operations/ask.ts';
+import { type ToolView, toolContracts } from '../operations/contracts/tools.ts';
+import { deskTools } from '../tools/offered-tools.ts';
+
+/** What the model of one request is told of beside the client's own tools, and what is run when it calls them. */
+export interface InjectedTools {
+  readonly declarations: readonly ToolDeclaration[];
+  readonly tools: LoopTools;
+  readonly bounds: LoopBounds;
+}
+
+export type OfferMode = Config['gateway']['tools'];
+
+/** Chooses the tools of a request. */
+export interface ToolChooser {
+  /** False where nothing would be chosen whatever the request says: then nobody has to read it. */
+  mayOffer(caller: Caller, mode: OfferMode): Promise<boolean>;
+  choose(
+    request: ConversationRequest,
+    by: { caller: Caller; mode: OfferMode; format: WireFormatName },
+  ): Promise<InjectedTools | undefined>;
+}
+
+/** More than this no provider takes. */
+const maxTools = 128;
+const maxContextChars = 8000;
+/** What leads to all other tools, for callers that may run scripts. */
+const codeTools = ['search_code', 'run_code', 'search_tools', 'call_tool'];
+const finders = ['search_tools', 'call_tool'];
+const providers: Readonly<Record<WireFormatName, string>> = {
+  'openai-chat': 'openai',
+  'openai-responses': 'openai',
+  anthropic: 'anthropic',
+  gemini: 'gemini',
+};
+
+/** Creates the chooser over the operations of the daemon, so that it knows of no tool that its caller does not. */
+export function createToolChooser(ask: Ask, books: ToolBooks): ToolChooser {
+  async function listShown(request: ConversationRequest, caller: Caller, mode: OfferMode, format: WireFormatName) {
+    const { tools } = await books.read(caller);
+    const views = new Map(tools.map(({ view }) => [view.name, view]));
+    const named = (names: readonly string[]) => names.flatMap((name) => views.get(name) ?? []);
+    if (mode === 'code' || (mode === 'auto' && caller.code === true)) return named(codeTools);
+    const others = [...views.values()].filter(({ name, mode: set }) => set !== 'off' && !deskTools.has(name));
+    if (others.length === 0) return [];
+    if (mode === 'all') return others;
+    const context = { caller, signal: new AbortController().signal };
+    const asked = { context: lastWords(request), provider: providers[format] };
+    const selected = await ask(toolContracts.select, asked, context);
+    const shown = named(selected.tools.map(({ name }) => name)).filter(({ name }) => !deskTools.has(name));
+    return shown.length < others.length ? [...shown, ...named(finders)] : shown;
+  }
+
+  return {
+    async mayOffer(caller, mode) {
+      if (mode === 'off') return false;
+      const { tools } = await books.read(caller);
+      return tools.some(({ view }) => !deskTools.has(view.name)) || (caller.code === true && tools.length > 0);
+    },
+    async choose(request, { caller, mode, format }) {
+      if (mode === 'off' || !mayCallOthers(request)) return undefined;
+      const own = new Set(request.tools.map(({ name }) => encodeToolName(name)));
+      const shown = await listShown(request, caller, mode, format);
+      // What the client has under this name is what it means.
+      const views = shown.filter(({ name }) => !own.has(encodeToolName(name))).slice(0, maxTools - own.size);
+      if (views.length === 0) return undefined;
+      return {
+        declarations: views.map(declare),
+        tools: Object.fromEntries(
+          views.map(({ name, flags }) => [name, { ref: name, ...(flags.includes('isDeep') && { isDeep: true }) }]),
+        ),
+        bounds: loopBoundsOf(
+          views.map(({ flags }) => ({ flags: { isResearch: flags.includes('isResearch'), isDeep: flags.includes('isDeep') } })),
+        ),
+      };
+    },
+  };
+}
+
+/** A client that says which of its tools is called wants no other; a provider's own tools of Gemini stand alone. */
+function mayCallOthers({ toolChoice, nativeTools }: ConversationRequest): boolean {
+  return (toolChoice === undefined || toolChoice.kind === 'auto') && !nativeTools.some(({ format }) => format === 'gemini');
+}
+
+function declare({ name, description, usage, input }: ToolView): ToolDeclaration {
+  const said = usage === undefined || description.includes(usage) ? description : `${description}\n${usage}`;
+  return { name, description: said, parameters: { ...input, type: 'object' } };
+}
+
+/** What the person said last. */
+function lastWords({ messages }: ConversationRequest): string {
+  const last = messages.findLast(({ role, parts }) => role === 'user' && parts.some(({ type }) => type === 'text'));
+  const text = last?.parts.map((part) => (part.type === 'text' ? part.text : '')).join('\n') ?? '';
+  return text.slice(-maxContextChars);
+}

@@ -1,0 +1,118 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { budgets } from '../../config/budgets.ts';
+import { readNumber, readText } from '../column-values.ts';
+import { writeNow } from '../sqlite-error.ts';
+import type { KeptAnswerRow, KeptAnswerTable } from '../store-types.ts';
+
+const { each, perCaller, inAll } = budgets['disk.answers'];
+
+/** Creates the table of what later requests to models may ask for. */
+export function createKeptAnswerTable(
+  database: DatabaseSync,
+  bounds: { readonly each: number; readonly perCaller: number; readonly inAll: number } = { each: each.max, perCaller, inAll },
+): KeptAnswerTable {
+  const put = database.prepare(
+    `insert into kept_answers (caller, key, value, bytes, at) values (?, ?, ?, ?, ?)
+     on conflict do update set value = excluded.value, bytes = excluded.bytes, at = excluded.at`,
+  );
+  const claim = database.prepare(
+    'insert into kept_answers (caller, key, value, bytes, at) values (?, ?, ?, ?, ?) on conflict do nothing',
+  );
+  const get = database.prepare('select caller, key, value, at from kept_answers where caller = ? and key = ?');
+  const bytesOf = database.prepare('select bytes from kept_answers where caller = ? and key = ?');
+  const remove = database.prepare('delete from kept_answers where caller = ? and key = ?');
+  const oldest = database.prepare('select key, bytes from kept_answers where caller = ? order by at limit 100');
+  const prune = database.prepare('delete from kept_answers where at < ? returning caller, bytes');
+  const count = database.prepare('select caller, sum(bytes) as bytes from kept_answers group by caller');
+  let counted: Map<string, number> | undefined;
+
+  /** Counted with the first write, and kept along. */
+  const heldBy = (): Map<string, number> => {
+    counted ??= new Map(count.all().map((row) => [readText(row, 'caller'), readNumber(row, 'bytes')]));
+    return counted;
+  };
+
+  function note(caller: string, bytes: number): void {
+    const left = (heldBy().get(caller) ?? 0) + bytes;
+    if (left > 0) heldBy().set(caller, left);
+    else heldBy().delete(caller);
+  }
+
+  /** `kept` is what must not go: it has just come. */
+  function makeRoom(caller: string, maxBytes: number, kept: { readonly caller: string; readonly key: string }): void {
+    for (;;) {
+      if ((heldBy().get(caller) ?? 0) <= maxBytes) return;
+      const rows = oldest.all(caller).filter((row) => caller !== kept.caller || readText(row, 'key') !== kept.key);
+      if (rows.length === 0) return;
+      for (const row of rows) {
+        remove.run(caller, readText(row, 'key'));
+        note(caller, -readNumber(row, 'bytes'));
+        if ((heldBy().get(caller) ?? 0) <= maxBytes) return;
+      }
+    }
+  }
+
+  function bound(row: { readonly caller: string; readonly key: string }): void {
+    makeRoom(row.caller, bounds.perCaller, row);
+    for (;;) {
+      let inUse = 0;
+      let largest: [string, number] = [row.caller, 0];
+      for (const entry of heldBy()) {
+        inUse += entry[1];
+        if (entry[1] > largest[1]) largest = entry;
+      }
+      if (inUse <= bounds.inAll) return;
+      makeRoom(largest[0], Math.max(0, largest[1] - (inUse - bounds.inAll)), row);
+      if ((heldBy().get(largest[0]) ?? 0) === largest[1]) return;
+    }
+  }
+
+  return {
+    put({ caller, key, value, atMs }) {
+      const bytes = Buffer.byteLength(value);
+      if (bytes > Math.min(bounds.each, bounds.perCaller)) return false;
+      writeNow(() => {
+        const before = bytesOf.get(caller, key);
+        heldBy();
+        put.run(caller, key, value, bytes, atMs);
+        note(caller, bytes - (before === undefined ? 0 : readNumber(before, 'bytes')));
+        bound({ caller, key });
+      });
+      return true;
+    },
+    claim: ({ caller, key, value, atMs }) =>
+      writeNow(() => {
+        heldBy();
+        const bytes = Buffer.byteLength(value);
+        if (claim.run(caller, key, value, bytes, atMs).changes !== 1) return false;
+        note(caller, bytes);
+        bound({ caller, key });
+        return true;
+      }),
+    get(caller, key): KeptAnswerRow | undefined {
+      const row = get.get(caller, key);
+      if (row === undefined) return undefined;
+      return {
+        caller: readText(row, 'caller'),
+        key: readText(row, 'key'),
+        value: readText(row, 'value'),
+        atMs: readNumber(row, 'at'),
+      };
+    },
+    bytes: (caller) => heldBy().get(caller) ?? 0,
+    remove: (caller, key) =>
+      writeNow(() => {
+        const before = bytesOf.get(caller, key);
+        if (before === undefined) return false;
+        heldBy();
+        remove.run(caller, key);
+        note(caller, -readNumber(before, 'bytes'));
+        return true;
+      }),
+    prune(beforeMs) {
+      for (const row of writeNow(() => prune.all(beforeMs))) {
+        if (counted !== undefined) note(readText(row, 'caller'), -readNumber(row, 'bytes'));
+      }
+    },
+  };
+}
