@@ -15,6 +15,7 @@ import { openLoops, waitForLoops } from './main/loops.ts';
 import { openMcp } from './main/mcp.ts';
 import { openNames } from './main/names.ts';
 import { openPlugins } from './main/plugins.ts';
+import { openRepairs } from './main/repairs.ts';
 import { openReplays } from './main/replays.ts';
 import { openSchedules } from './main/schedules.ts';
 import { openTools } from './main/tools.ts';
@@ -23,6 +24,7 @@ import { warmUp } from './main/warm-up.ts';
 import { createAnonymousCleaner } from './operations/anonymous-cleaner.ts';
 import { type Daemon, type DaemonOptions, drainMs } from './operations/daemon-types.ts';
 import { createOperations } from './operations/table.ts';
+import { createBuildTrial } from './repair/trial/build-trial.ts';
 import { findStorageError } from './store/sqlite-error.ts';
 import { createHostedTools } from './tools/hosted/hosted-tools.ts';
 import { nameRunner } from './units/unit.ts';
@@ -95,7 +97,7 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
   const { caller, capabilities, journey, desk } = openCalls(foundation, { ...calls, beforeCall: () => hooks.beforeCall });
   const hooks = openHooks(foundation, { engines, commands, approvals, journey });
   const schedules = openSchedules(foundation, { call: caller.call, findKey: (id) => keys.current(id) });
-  const { skills, registered } = openHosted(foundation, {
+  const { skills, registered, checker } = openHosted(foundation, {
     hosted,
     capabilities,
     desk,
@@ -120,6 +122,16 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
   const executions = createExecutionReader({ store });
   const { replays } = openReplays(foundation, { ...calls, caller, executions, grants });
   const loops = openLoops(foundation, { caller, executions, approvals, keys, upstreams: models.upstreams });
+  const repairs = openRepairs(foundation, {
+    plugins,
+    builder,
+    checker,
+    engines,
+    loops,
+    executions,
+    caller,
+    tryProposal: createBuildTrial(plugins.proposeFiles),
+  });
   const parts = {
     config,
     configState: openedConfig.state,
@@ -137,6 +149,7 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
     toolUses,
     offered,
     registered,
+    repairs,
     names,
     caller,
     executions,
@@ -197,6 +210,7 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
   await mcp.follow();
   if (config.safeMode === 'off' && config.builtins.tools.includes('schedule_task')) schedules.start();
   loops.resume();
+  repairs.start();
   const enginesInUse = new Set(
     // The first script of a model may wait for its engine.
     registry.list().flatMap(({ source, served }) => (source === 'builtin' ? [] : [nameRunner(served.unit.runner)])),

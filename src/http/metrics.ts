@@ -22,6 +22,14 @@ export interface MetricGauges {
   readonly plugins: Readonly<Record<string, number>>;
   readonly tools: number;
   readonly calls: { readonly pending: number; readonly running: number };
+  readonly repairs?: {
+    readonly running: number;
+    readonly waiting: number;
+    readonly proposed: number;
+    readonly refused: Readonly<Record<string, number>>;
+    readonly tokens: number;
+    readonly cost: number;
+  };
 }
 
 const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
@@ -34,9 +42,12 @@ export function createMetrics(events: EventLog, readFamilies: () => readonly Fam
   const callsByTool = new Map<string, Map<string, number>>();
   const durations = { counts: buckets.map(() => 0), sum: 0, count: 0 };
   const reloads = { ready: 0, failed: 0 };
+  /** How many repairs came to rest in each state. */
+  const repairsByState = new Map<string, number>();
 
-  const unsubscribe = events.subscribe({ types: ['execution-end', 'plugin-change'] }, (event) => {
+  const unsubscribe = events.subscribe({ types: ['execution-end', 'plugin-change', 'repair-end'] }, (event) => {
     if (event.type === 'execution-end') countCall(event.data);
+    if (event.type === 'repair-end') repairsByState.set(event.data.state, (repairsByState.get(event.data.state) ?? 0) + 1);
     if (event.type === 'plugin-change' && event.data.generation !== undefined && event.data.state === 'ready') reloads.ready++;
     if (event.type === 'plugin-change' && ['failed', 'degraded'].includes(event.data.state)) reloads.failed++;
   });
@@ -96,12 +107,43 @@ export function createMetrics(events: EventLog, readFamilies: () => readonly Fam
           `hotcell_reloads_total{result="failed"} ${reloads.failed}`,
         ]),
         ...readFamilies().flatMap(({ name, type, help, lines }) => family(name, type, help, lines)),
+        ...family(
+          'hotcell_repairs_total',
+          'counter',
+          'Repairs that came to rest, by state.',
+          [...repairsByState].map(([state, count]) => `hotcell_repairs_total{state=${quoteLabel(state)}} ${count}`),
+        ),
+        ...repairLines(gauges.repairs),
         ...family('process_resident_memory_bytes', 'gauge', 'Resident memory.', [`process_resident_memory_bytes ${memory}`]),
         '',
       ].join('\n');
     },
     close: unsubscribe,
   };
+}
+
+function repairLines(repairs: MetricGauges['repairs']): string[] {
+  if (repairs === undefined) return [];
+  const { running, waiting, proposed, refused, tokens, cost } = repairs;
+  return [
+    ...family('hotcell_repairs', 'gauge', 'Repairs at work, waiting for their turn, and proposals that wait for a person.', [
+      `hotcell_repairs{state="running"} ${running}`,
+      `hotcell_repairs{state="waiting"} ${waiting}`,
+      `hotcell_repairs{state="proposed"} ${proposed}`,
+    ]),
+    ...family(
+      'hotcell_repairs_refused_total',
+      'counter',
+      'Failures that started no repair, by what kept it from starting.',
+      Object.entries(refused).map(([brake, count]) => `hotcell_repairs_refused_total{brake=${quoteLabel(brake)}} ${count}`),
+    ),
+    ...family('hotcell_repair_tokens_day', 'gauge', 'Tokens of models that repairs used in the last day.', [
+      `hotcell_repair_tokens_day ${tokens}`,
+    ]),
+    ...family('hotcell_repair_cost_day', 'gauge', 'What models for repairs cost in the last day.', [
+      `hotcell_repair_cost_day ${cost}`,
+    ]),
+  ];
 }
 
 function family(name: string, type: string, help: string, lines: readonly string[]): string[] {

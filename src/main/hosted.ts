@@ -10,7 +10,7 @@ import type { HostedTools } from '../tools/hosted/hosted-tools.ts';
 import { createRegisteredTools, type RegisteredTools } from '../tools/registered/registered-tools.ts';
 import type { ToolRegistry } from '../tools/registry.ts';
 import { seesTool } from '../tools/visible-tools.ts';
-import { createTypeChecker } from '../typescript/checker.ts';
+import { createTypeChecker, type TypeChecker } from '../typescript/checker.ts';
 import type { Consents } from './consents.ts';
 import type { Foundation } from './foundation.ts';
 
@@ -28,7 +28,7 @@ export interface HostedNeeds extends Pick<Consents, 'grants' | 'grantQuestions'>
 export function openHosted(
   { config, closers, store, secrets, events, logFault }: Foundation,
   needs: HostedNeeds,
-): { readonly skills: SkillBook; readonly registered: RegisteredTools } {
+): { readonly skills: SkillBook; readonly registered: RegisteredTools; readonly checker: TypeChecker } {
   const { hosted, capabilities, desk, schedules, names, registry, grants, grantQuestions } = needs;
   const { native, answer, dial } = capabilities;
   const checker = createTypeChecker();
@@ -56,5 +56,5 @@ export function openHosted(
     onFault: (error) => logFault(error),
   });
   registered.restore();
-  return { skills, registered };
+  return { skills, registered, checker };
 }

@@ -18,6 +18,7 @@ import type { GrantQuestions } from '../permissions/approvals/grant-questions.ts
 import type { GrantBook } from '../permissions/grants.ts';
 import type { PermissionUses } from '../permissions/uses.ts';
 import type { PluginSupervisor } from '../plugins/supervisor-types.ts';
+import type { Repairs } from '../repair/repairs.ts';
 import type { Replays } from '../replay/replay-types.ts';
 import type { SecretKeeper } from '../secrets/secret-types.ts';
 import type { SkillBook } from '../skills/skill-book.ts';
@@ -75,6 +76,7 @@ export interface OperationParts {
   readonly hooks: HookBook;
   readonly mcp: McpBook;
   readonly schedules: ScheduleBook;
+  readonly repairs: Repairs;
   readonly version: string;
   readonly startedAtMs: number;
 }

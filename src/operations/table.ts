@@ -15,6 +15,7 @@ import { createMcpOperations } from './handlers/mcp.ts';
 import { createModelOperations } from './handlers/models.ts';
 import { createOfferingOperations } from './handlers/offerings.ts';
 import { createPluginOperations } from './handlers/plugins.ts';
+import { createRepairOperations } from './handlers/repairs.ts';
 import { createScheduleOperations } from './handlers/schedules.ts';
 import { createSkillOperations } from './handlers/skills.ts';
 import { createToolOperations } from './handlers/tools.ts';
@@ -40,6 +41,7 @@ export function createOperations(parts: OperationParts): readonly Operation[] {
     ...createContainerOperations(parts),
     ...createSkillOperations(parts),
     ...createHookOperations(parts),
+    ...createRepairOperations(parts),
     ...createMcpOperations(parts),
     ...createEventOperations(parts),
     ...createAuditOperations(parts),

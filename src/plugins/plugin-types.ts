@@ -65,6 +65,8 @@ export interface PluginView {
     /** Number of a newer generation that waits for what is pending, while an older one serves. */
     readonly waitingGeneration?: number;
   };
+  /** The last repair, while it says something of what is there; and why none started. Told by the operations, not by the supervisor. */
+  readonly repair?: { readonly id?: string; readonly state: string; readonly reason: string };
   readonly loadedAtMs?: number;
   readonly lastReloadMs?: number;
 }

@@ -118,6 +118,7 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
     createQueue,
     onPassedOver: ({ path, reason }) => events.publish('watch-problem', { subject: path, data: { path, message: reason } }),
   });
+  const mending = createMending({ queues: pluginSet.queues, archive, publisher, reconciler, written });
   let watches: Watches | undefined;
 
   function createQueue(record: PluginRecord): LookQueue {
@@ -189,10 +190,8 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
   }
 
   const proposeFiles = (source: PluginSource, proposed: ProposedTexts, signal: AbortSignal) =>
-    inChecks(signal, () => buildUnsaved({ ...parts, isKept }, { source, proposed, signal }));
+    inChecks(signal, () => buildUnsaved({ ...parts, isKept: mending.isKept }, { source, proposed, signal }));
 
-  const isKept = (path: string, programKey: string): boolean =>
-    archive.listKept(path).some(({ runner }) => runner.program.key === programKey);
   const standingOf = ({ source, live }: PluginRecord) => ({ source, live: live?.generation });
   const view = (record: PluginRecord) => viewPlugin(record, (asking) => decideGrants(asking));
   const sortedQueues = () => [...pluginSet.queues.values()].sort((a, b) => (a.record.path < b.record.path ? -1 : 1));
@@ -264,7 +263,7 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
     },
     async check(name, text, signal = new AbortController().signal) {
       const proposal = findNewFile(name) ?? standingOf(find(name).record);
-      return inChecks(signal, () => checkText({ ...parts, isKept }, { ...proposal, text, signal }));
+      return inChecks(signal, () => checkText({ ...parts, isKept: mending.isKept }, { ...proposal, text, signal }));
     },
     async propose(name, text, signal) {
       const { source } = find(name).record;
@@ -288,7 +287,7 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
       });
     },
     findGeneration,
-    mending: createMending({ queues: pluginSet.queues, archive, publisher, reconciler, written }),
+    mending,
     units: {
       find: (name) => describeStanding(find(name).record, decideGrants),
       list: () => sortedQueues().map((queue) => describeStanding(queue.record, decideGrants)),

@@ -22,7 +22,8 @@ const ranks: Readonly<Record<RepairMode, number>> = { off: 0, propose: 1, auto: 
 /** What becomes of a proposal that was tried: the most careful of all that is said about it. Pure. */
 export function decideNext({ verdict, sureness, author, asks, mode, settings }: TriedFacts): ProposalFate {
   if (verdict === 'worse' || verdict === 'not-mended') return 'put-aside';
-  const modes = [mode, ...(author === 'model' ? [settings.byModel] : []), ...(sureness === 'maybe' ? [settings.maybe] : [])];
+  const ofAuthor = author === 'model' ? settings.byModel : sureness === 'maybe' ? settings.maybe : mode;
+  const modes = [mode, ofAuthor];
   const most = Math.min(...modes.map((each) => ranks[each]));
   if (most === ranks.off) return 'put-aside';
   if (verdict === 'asks-for-more' || asks.length > 0) return 'propose';

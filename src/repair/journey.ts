@@ -16,6 +16,7 @@ import { createTrials, type Trials, type Tried } from './trials.ts';
 export interface DiagnosisOrder {
   readonly failure: Failure;
   readonly standing: PluginStanding;
+  readonly lastGood: Generation | undefined;
   readonly earlier: readonly Repair[];
   readonly signal: AbortSignal;
 }
@@ -51,7 +52,7 @@ export interface MendRequest {
 export async function mend(parts: JourneyParts, repair: Repair, request: MendRequest): Promise<Repair> {
   const { failure, standing, signal } = request;
   const earlier = parts.book.list({ path: repair.path, limit: 20 }).filter(({ id }) => id !== repair.id);
-  const diagnosis = await parts.diagnose({ failure, standing, earlier, signal });
+  const diagnosis = await parts.diagnose({ failure, standing, lastGood: request.diagnosed, earlier, signal });
   const trials = createTrials(parts, repair, { ...request, sources: diagnosis.sources });
   const accept = async (proposal: Proposal) => {
     const tried = trials.isOver() ? undefined : await trials.run(proposal, 'repair');

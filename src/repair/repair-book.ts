@@ -28,6 +28,9 @@ export interface RepairBook {
   list(query: { readonly path?: string; readonly states?: readonly RepairState[]; readonly limit: number }): Repair[];
   /** What the repairs of a plugin, or of all, used of models in the last day. */
   usedOf(path: string | undefined): { readonly tokens: number; readonly cost: number };
+  count(states: readonly RepairState[]): number;
+  /** Whether a plugin has any: costs nothing. */
+  has(path: string): boolean;
   forget(path: string): void;
 }
 
@@ -55,6 +58,7 @@ export function createRepairBook(parts: {
   readonly now: () => number;
 }): RepairBook {
   const { table, events, now } = parts;
+  const known = new Set(table.paths());
 
   function get(id: string): Repair {
     const row = table.get(id);
@@ -76,6 +80,7 @@ export function createRepairBook(parts: {
     list,
     open(begun) {
       const startedAtMs = now();
+      known.add(begun.path);
       const id = `rep_${startedAtMs.toString(36)}${randomUUID().slice(-8)}`;
       const repair = put({ ...begun, id, state: 'running', reason: 'under way', attempts: [], tokens: 0, cost: 0, startedAtMs });
       table.prune(keptRepairs, openStates);
@@ -106,17 +111,13 @@ export function createRepairBook(parts: {
       const repair = get(id);
       put({ ...repair, tokens: repair.tokens + tokens, cost: repair.cost + cost });
     },
-    usedOf(path) {
-      const since = now() - dayMs;
-      const today = list({ ...(path === undefined ? {} : { path }), limit: keptRepairs }).filter(
-        ({ startedAtMs }) => startedAtMs > since,
-      );
-      return {
-        tokens: today.reduce((sum, { tokens }) => sum + tokens, 0),
-        cost: today.reduce((sum, { cost }) => sum + cost, 0),
-      };
+    usedOf: (path) => table.sumSince(now() - dayMs, path),
+    count: table.count,
+    has: (path) => known.has(path),
+    forget(path) {
+      known.delete(path);
+      table.forget(path);
     },
-    forget: (path) => table.forget(path),
   };
 }
 

@@ -8,6 +8,7 @@ import { createSlots } from '../queues/slots.ts';
 import { decideStart, type RepairBrake, repairBrakes } from './decide-start.ts';
 import type { Failure, Judged } from './failures/failure.ts';
 import { judgeDiagnostic } from './failures/judge.ts';
+import { type FailedCall, watchCalls } from './failures/watch-calls.ts';
 import { type JourneyParts, mend, writeRepair } from './journey.ts';
 import { openStates, type Repair, type RepairState } from './repair.ts';
 import type { RepairBook } from './repair-book.ts';
@@ -62,6 +63,8 @@ export interface RepairsParts extends Omit<JourneyParts, 'settings'> {
   readonly events: Pick<EventLog, 'subscribe'>;
   /** The generation that served last, of a plugin where none does. */
   readonly lastGood: (path: string) => Generation | undefined;
+  /** A call that ended without success, and what crossed its border. */
+  readonly readFailure: (executionId: string) => Promise<FailedCall>;
   readonly now: () => number;
   readonly onFault: (error: unknown) => void;
 }
@@ -175,7 +178,7 @@ export function createRepairs(parts: RepairsParts): Repairs {
 
   function countProposals(): number {
     expire();
-    return book.list({ states: ['proposed'], limit: 10_000 }).length;
+    return book.count(['proposed']);
   }
 
   function judge(path: string): Judged | undefined {
@@ -201,6 +204,20 @@ export function createRepairs(parts: RepairsParts): Repairs {
     supersede(path, mending.find(path)?.contentHash ?? '');
     if ('nobody' in judged) note(path, `No repair starts. ${judged.nobody.reason}`);
     else take(judged.failure, false).catch(onFault);
+  }
+
+  function findPathOfGeneration(id: string): string | undefined {
+    const path = plugins.findGeneration(id)?.path;
+    // What an older generation did is not a failure of what serves now.
+    return path !== undefined && mending.find(path)?.live?.id === id ? path : undefined;
+  }
+
+  /** A file that is gone takes its proposals with it; one that was never there waits to be made. */
+  function forgetRemoved(): void {
+    for (const repair of book.list({ states: ['proposed', 'published'], limit: 1000 })) {
+      if (repair.class === 'creation' || mending.find(repair.path) !== undefined) continue;
+      book.move(repair.id, 'superseded', { reason: 'The file was removed.' });
+    }
   }
 
   function findPath(name: string): string | undefined {
@@ -252,7 +269,13 @@ export function createRepairs(parts: RepairsParts): Repairs {
       stops.push(
         parts.events.subscribe({ types: ['plugin-diagnostic', 'plugin-change', 'plugin-removed'] }, (event) => {
           if (event.type === 'plugin-diagnostic') later(() => onDiagnostic(event.data.path));
+          else if (event.type === 'plugin-removed') later(forgetRemoved);
           else if (event.type === 'plugin-change' && event.data.state === 'ready') later(() => settleAfterSave(event.data.path));
+        }),
+        watchCalls({
+          ...parts,
+          pathOf: findPathOfGeneration,
+          onFailure: (failure) => later(() => take(failure, false).catch(onFault)),
         }),
       );
       // What failed at the start was told before anybody listened.
@@ -298,7 +321,7 @@ export function createRepairs(parts: RepairsParts): Repairs {
       return book.move(id, 'rolled-back', { reason: 'It was taken back.' });
     },
     noteOf(path) {
-      const [repair] = book.list({ path, limit: 1 });
+      const [repair] = book.has(path) ? book.list({ path, limit: 1 }) : [];
       const refusal = refusalByPath.get(path);
       return { ...(repair === undefined ? {} : { repair }), ...(refusal === undefined ? {} : { refusal }) };
     },

@@ -28,6 +28,11 @@ export interface RepairTable {
   get(id: string): RepairRow | undefined;
   /** Newest first; of one plugin when a path is given. */
   list(query: { readonly path?: string; readonly states?: readonly string[]; readonly limit: number }): RepairRow[];
+  count(states: readonly string[]): number;
+  /** Tokens and money of repairs that began since then; of one plugin when a path is given. */
+  sumSince(sinceMs: number, path?: string): { readonly tokens: number; readonly cost: number };
+  /** The plugins that have any. */
+  paths(): string[];
   /** Deletes the oldest beyond `keep` that are in none of these states. */
   prune(keep: number, except: readonly string[]): void;
   forget(path: string): void;

@@ -60,6 +60,10 @@ export const commands: readonly CommandRow[] = [
     load: async () => (await import('./mcp/mcp.ts')).registerMcp,
   },
   {
+    about: { repair: 'see what was repaired, and decide about proposals' },
+    load: async () => (await import('./plugins/repair.ts')).registerRepair,
+  },
+  {
     about: { executions: 'see and cancel calls' },
     load: async () => (await import('./executions.ts')).registerExecutions,
   },

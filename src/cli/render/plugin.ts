@@ -24,9 +24,14 @@ export function renderPlugins(plugins: readonly PluginView[], style: Style, widt
     { head: 'GEN', text: (row) => String(row.generation ?? '-') },
     { head: 'TOOLS', text: (row) => String(row.tools.length) },
     { head: 'PATH', text: (row) => row.path },
-    { head: 'ABOUT', text: (row) => row.diagnostic?.message ?? describeAbout(row) },
+    { head: 'ABOUT', text: (row) => `${describeRepair(row)}${row.diagnostic?.message ?? describeAbout(row)}` },
   ];
   return renderTable(plugins, columns, width);
+}
+
+function describeRepair({ repair }: PluginView): string {
+  if (repair?.id === undefined) return '';
+  return `[repair ${repair.state}: hotcell repair show ${repair.id}] `;
 }
 
 function describeAbout({ shape, description }: PluginView): string {
@@ -51,6 +56,7 @@ export function renderPlugin(plugin: PluginView, style: Style): string {
     [`requested (${permissions.source})`, formatPermissions(permissions.requested)],
     ['granted', formatPermissions(permissions.granted)],
     ['pending', formatPermissions(permissions.pending)],
+    ['repair', plugin.repair && tame(`${plugin.repair.id ?? ''} ${plugin.repair.state}: ${plugin.repair.reason}`.trim())],
     ['used in 30 days', permissions.used?.map(({ permission }) => tame(permission)).join(' ') || undefined],
     ['never used', permissions.neverUsed?.map(tame).join(' ') || undefined],
     ['to allow it', describeNeed(plugin)],

@@ -36,6 +36,19 @@ export const daemonContracts = {
       plugins: Type.Record(Type.String(), Type.Integer(), { description: 'How many in each state.' }),
       tools: Type.Integer(),
       calls: Type.Object({ pending: Type.Integer(), running: Type.Integer() }),
+      repairs: Type.Optional(
+        Type.Object(
+          {
+            running: Type.Integer(),
+            waiting: Type.Integer(),
+            proposed: Type.Integer(),
+            refused: Type.Record(Type.String(), Type.Integer()),
+            tokens: Type.Integer(),
+            cost: Type.Number(),
+          },
+          { description: 'Repairs of failed plugins, and what models used for them in the last day; for admins.' },
+        ),
+      ),
       lastEventSeq: Type.Optional(Type.Integer({ description: 'For admins: it counts what happens to others, too.' })),
     }),
     http: { method: 'GET', path: '/api/status' },

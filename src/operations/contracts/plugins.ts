@@ -33,6 +33,11 @@ const permissions = schemaOf<PluginView['permissions']>()(
   }),
 );
 
+const repairNote = Type.Object(
+  { id: Type.Optional(Type.String()), state: Type.String(), reason: Type.String() },
+  { description: 'Its last repair, or why none started.' },
+);
+
 const pluginView = schemaOf<PluginView>()(
   Type.Object({
     name: Type.String(),
@@ -58,6 +63,7 @@ const pluginView = schemaOf<PluginView>()(
     diagnostic: Type.Optional(diagnostic),
     warnings: Type.Array(Type.String()),
     permissions,
+    repair: Type.Optional(repairNote),
     loadedAtMs: Type.Optional(Type.Number()),
     lastReloadMs: Type.Optional(Type.Number()),
   }),
@@ -225,6 +231,7 @@ export const pluginContracts = {
       state: Type.String(),
       diagnostic: Type.Optional(diagnostic),
       permissions,
+      repair: Type.Optional(repairNote),
       items: Type.Array(transition),
       total: Type.Integer(),
     }),

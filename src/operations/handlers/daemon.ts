@@ -33,6 +33,7 @@ export function createStatusOperations(parts: OperationParts): Operation[] {
           lastEventSeq: parts.events.lastSeq(),
           openQuestions: parts.approvals.count({ status: 'open' }),
           config: showConfigState(parts),
+          repairs: parts.repairs.facts(),
         }),
       };
     }),

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { HotcellError } from '../../errors/hotcell-error.ts';
+import type { PluginView } from '../../plugins/plugin-types.ts';
 import type { ReloadResult } from '../../plugins/supervisor-types.ts';
 import { cutPage } from '../contracts/paging.ts';
 import { pluginContracts } from '../contracts/plugins.ts';
@@ -7,20 +8,31 @@ import { implement, type Operation } from '../operation.ts';
 import type { OperationParts } from '../operation-parts.ts';
 
 /** What can be done with plugins. */
-export function createPluginOperations({ plugins, uses }: OperationParts): Operation[] {
+export function createPluginOperations({ plugins, uses, repairs }: OperationParts): Operation[] {
+  /** What repair has to do with what is there: nothing with a plugin that is well and that nobody mended. */
+  function noteRepair({ path, diagnostic, author }: PluginView): Pick<PluginView, 'repair'> {
+    const isMended = author === 'repair' || author === 'model';
+    const { repair, refusal } = repairs.noteOf(plugins.pathOf(path));
+    const isTold = repair !== undefined && (isMended || diagnostic !== undefined || repair.state === 'proposed');
+    if (refusal !== undefined && diagnostic !== undefined) return { repair: { state: 'not-started', reason: refusal } };
+    return isTold ? { repair: { id: repair.id, state: repair.state, reason: repair.reason } } : {};
+  }
+
   return [
     implement(pluginContracts.list, (input) => {
       const views = plugins.list().filter((view) => input.state === undefined || view.state === input.state);
       // Two files may carry one name, so the path makes the cursor unique.
       const keyOf = (view: { name: string; path: string }) => `${view.name}\n${view.path}`;
-      return { ...cutPage(views.sort(compareBy(keyOf)), input, keyOf), passedOver: plugins.passedOver() };
+      const { items, ...page } = cutPage(views.sort(compareBy(keyOf)), input, keyOf);
+      return { ...page, items: items.map((view) => ({ ...view, ...noteRepair(view) })), passedOver: plugins.passedOver() };
     }),
     implement(pluginContracts.get, ({ name }) => {
       const view = plugins.get(name);
       const asking = plugins.asking(name);
-      if (asking === undefined) return view;
+      const noted = { ...view, ...noteRepair(view) };
+      if (asking === undefined) return noted;
       const { used, neverUsed } = uses.describe(asking.path, view.permissions.granted);
-      return { ...view, permissions: { ...view.permissions, used, neverUsed } };
+      return { ...noted, permissions: { ...view.permissions, used, neverUsed } };
     }),
     implement(pluginContracts.reload, async ({ name }) => requireSuccess(await plugins.reload(name))),
     implement(pluginContracts.reloadAll, async () => {
@@ -50,6 +62,7 @@ export function createPluginOperations({ plugins, uses }: OperationParts): Opera
         state: view.state,
         ...(diagnostic ? { diagnostic } : {}),
         permissions: view.permissions,
+        ...noteRepair(view),
         items,
         total: items.length,
       };

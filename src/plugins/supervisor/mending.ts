@@ -58,6 +58,10 @@ export interface PluginMending {
   find(path: string): PluginStanding | undefined;
   /** All that are there. */
   paths(): string[];
+  /** The generation that serves, or the last that did and was not of a repair. */
+  lastGood(path: string): Generation | undefined;
+  /** Whether a generation that is kept is this very program: its cells are not to be touched. */
+  isKept(path: string, programKey: string): boolean;
   /** Whether a file holds exactly this text. */
   holds(file: string, text: string): boolean;
   publish(path: string, proposed: ProposedBuild): Promise<ProposedOutcome>;
@@ -132,6 +136,11 @@ export function createMending(parts: {
       );
     },
     paths: () => [...queues.keys()],
+    lastGood(path) {
+      const kept = archive.listKept(path).find(({ author }) => author === 'operator' || author === 'caller');
+      return queues.get(path)?.record.live?.generation ?? kept;
+    },
+    isKept: (path, programKey) => archive.listKept(path).some(({ runner }) => runner.program.key === programKey),
     holds: isOnDisk,
     async publish(path, proposed) {
       const queue = queues.get(path);

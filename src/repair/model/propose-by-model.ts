@@ -1,7 +1,12 @@
+import type { ConversationAnswer } from '../../conversation/answer.ts';
+import type { Message, ToolCallPart, ToolResultPart } from '../../conversation/conversation.ts';
+import type { ConversationRequest, ToolDeclaration } from '../../conversation/request.ts';
 import type { ModelRoom } from '../decide-next.ts';
 import type { Diagnosis } from '../diagnosis/diagnosis.ts';
 import type { Proposal } from '../proposal.ts';
 import type { Tried } from '../trials.ts';
+import { applyBlocks } from './blocks.ts';
+import { createFence, describeDiagnosis, describeTask, type Fence, nameFiles } from './prompt.ts';
 
 /** What a model is asked to mend. */
 export interface PatchRequest {
@@ -16,3 +21,145 @@ export interface PatchRequest {
 
 /** Has a model propose patches until one mends, or its room is used up; says why it ended otherwise. */
 export type ProposeByModel = (request: PatchRequest) => Promise<string | undefined>;
+
+/** One answer of a model, and what it used. `failure`: it did not answer, in a sentence. */
+export interface AskedModel {
+  readonly answer: ConversationAnswer;
+  readonly tokens: number;
+  readonly cost: number;
+  readonly failure?: string;
+}
+
+/** Asks a model once. Must not throw but for an abort. */
+export type AskModel = (request: ConversationRequest, room: ModelRoom, signal: AbortSignal) => Promise<AskedModel>;
+
+const maxRounds = 8;
+const maxCallsPerRound = 4;
+const maxAnswerTokens = 8192;
+const textSchema = (name: string, about: string) => ({
+  type: 'object',
+  properties: { [name]: { type: 'string', description: about } },
+  required: [name],
+  additionalProperties: false,
+});
+
+const repairTools: readonly ToolDeclaration[] = [
+  {
+    name: 'read_source',
+    description: 'Reads a file of the plugin.',
+    parameters: textSchema('file', 'its name, as it was shown'),
+  },
+  {
+    name: 'read_declaration',
+    description: 'Reads the declaration of a type that the errors speak of.',
+    parameters: textSchema('name', 'the name of the type'),
+  },
+  {
+    name: 'try_patch',
+    description: 'Tries a change in a sandbox, with the examples and recorded calls of the plugin, and says what came of it.',
+    parameters: textSchema('blocks', 'the change, as blocks'),
+  },
+];
+
+/** Creates what asks the model of that name. */
+export function createModelProposer(parts: { readonly model: () => string; readonly ask: AskModel }): ProposeByModel {
+  return async ({ diagnosis, room, signal, onUse, tryPatch, isOver }) => {
+    const fence = createFence();
+    const model = parts.model();
+    const messages: Message[] = [say(describeDiagnosis(diagnosis, fence))];
+    let left = room;
+    for (let round = 0; round < maxRounds; round++) {
+      const asked = await parts.ask(compose(model, fence, messages, left), left, signal);
+      onUse(asked);
+      left = { tokens: left.tokens - asked.tokens, cost: left.cost - asked.cost };
+      if (asked.failure !== undefined) return `The model ${model} did not answer: ${asked.failure}`;
+      const reply = await takeAnswer(asked.answer, { diagnosis, model, fence, tryPatch });
+      if (isOver()) return undefined;
+      if (reply === undefined) return `The model ${model} has no change to propose.`;
+      if (left.tokens <= 0 || left.cost <= 0) return `The model ${model} used up what a plugin may use in a day.`;
+      messages.push({ role: 'assistant', parts: asked.answer.parts }, ...reply);
+    }
+    return `The model ${model} did not mend it in ${maxRounds} rounds.`;
+  };
+}
+
+function compose(model: string, fence: Fence, messages: readonly Message[], left: ModelRoom): ConversationRequest {
+  return {
+    model,
+    system: [{ type: 'text', text: describeTask(fence) }],
+    messages: [...messages],
+    tools: repairTools,
+    nativeTools: [],
+    sampling: {},
+    maxTokens: Math.min(maxAnswerTokens, Math.max(1, left.tokens)),
+    isStreamed: true,
+  };
+}
+
+interface TakeParts extends Pick<PatchRequest, 'diagnosis' | 'tryPatch'> {
+  readonly model: string;
+  readonly fence: Fence;
+}
+
+/** What is said back to an answer; undefined when the model has nothing to propose. */
+async function takeAnswer(answer: ConversationAnswer, parts: TakeParts): Promise<Message[] | undefined> {
+  const calls = answer.parts.filter((part) => part.type === 'tool-call');
+  const text = answer.parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
+  if (calls.length > 0) return [{ role: 'tool', parts: await runCalls(calls, parts) }];
+  if (answer.parts.some(({ type }) => type === 'refusal')) return undefined;
+  const isEmpty = !/^[<>]{7}/m.test(text);
+  // Who was cut off in the middle of a block had something to propose.
+  if (isEmpty && answer.stop.kind !== 'max-tokens') return undefined;
+  return [say(await tryBlocks(text, parts))];
+}
+
+/** One after the other: each is tried on the plugin as it is. */
+async function runCalls(calls: readonly ToolCallPart[], parts: TakeParts): Promise<ToolResultPart[]> {
+  const results: ToolResultPart[] = [];
+  for (const [index, call] of calls.entries()) {
+    const text =
+      index < maxCallsPerRound ? await runCall(call, parts) : `At most ${maxCallsPerRound} calls of one answer are run.`;
+    results.push({ type: 'tool-result', callId: call.id, name: call.name, content: [{ type: 'text', text }], isError: false });
+  }
+  return results;
+}
+
+async function runCall({ name, arguments: given }: ToolCallPart, parts: TakeParts): Promise<string> {
+  if (given.state === 'broken') return `The arguments cannot be read: ${given.problem}`;
+  const { file, name: type, blocks } = given.value;
+  const { diagnosis, fence } = parts;
+  if (name === 'read_source') {
+    const [path] = [...nameFiles(diagnosis)].find(([, shown]) => shown === file) ?? [];
+    const text = path === undefined ? undefined : diagnosis.sources.get(path);
+    return text === undefined
+      ? `There is no such file; there are: ${[...nameFiles(diagnosis).values()].join(', ')}.`
+      : fence.wrap(`file ${String(file)}`, text);
+  }
+  if (name === 'read_declaration') {
+    const found = diagnosis.declarations.find((declaration) => declaration.name === type);
+    return found === undefined ? 'No declaration of that name is known.' : fence.wrap('declaration', found.text);
+  }
+  if (name === 'try_patch') return tryBlocks(typeof blocks === 'string' ? blocks : '', parts);
+  return `There is no tool "${name.slice(0, 64)}"; there are: ${repairTools.map((tool) => tool.name).join(', ')}.`;
+}
+
+/** Tries blocks and says what came of it; what is malformed is an answer to learn from. */
+async function tryBlocks(text: string, { diagnosis, model, fence, tryPatch }: TakeParts): Promise<string> {
+  const names = nameFiles(diagnosis);
+  const byName = new Map([...names].map(([path, name]) => [name, diagnosis.sources.get(path) ?? '']));
+  const applied = applyBlocks(text, byName);
+  if (!applied.ok) return `Nothing was tried. ${applied.problem}`;
+  const files = new Map(
+    [...names].flatMap(([path, name]) => (applied.texts.has(name) ? [[path, applied.texts.get(name) ?? ''] as const] : [])),
+  );
+  const note = `A change of ${[...applied.texts.keys()].join(', ')} that a model wrote.`;
+  const tried = await tryPatch({ files, by: model, sureness: 'maybe', note });
+  if (tried === undefined) return 'Nothing was tried: this very change was tried before, or it is too large.';
+  const { verdict, checks } = tried.report;
+  const said = checks.map(({ name, outcome, detail }) => `${name}: ${outcome}. ${detail}`).join('\n');
+  return `Tried: ${verdict}.\n${fence.wrap('what the checks say', said.slice(0, 8000))}`;
+}
+
+function say(text: string): Message {
+  return { role: 'user', parts: [{ type: 'text', text }] };
+}

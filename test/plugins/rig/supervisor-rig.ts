@@ -8,7 +8,7 @@ import type { PermissionSet } from '../../../src/config/permission-set.ts';
 import { Deadline } from '../../../src/engines/deadline.ts';
 import type { Engine } from '../../../src/engines/engine.ts';
 import { embedSidecar } from '../../../src/engines/extism/module/sidecar.ts';
-import type { EventEnvelope } from '../../../src/events/event.ts';
+import type { EventEnvelope, EventLog } from '../../../src/events/event.ts';
 import { createEventLog } from '../../../src/events/event-log.ts';
 import { createNameBook } from '../../../src/names/name-owners.ts';
 import { decideGrants } from '../../../src/permissions/decision.ts';
@@ -41,6 +41,7 @@ export interface Rig {
   readonly registry: ToolRegistry;
   readonly store: Store;
   readonly events: readonly EventEnvelope[];
+  readonly log: EventLog;
   /** How often each step of a build ran. */
   readonly builds: { compiled: number; loaded: number };
   /** Changes what is granted; takes effect with `refreshGrants`. */
@@ -139,6 +140,7 @@ export async function startRig(shared: SharedParts, options: RigOptions = {}): P
     registry,
     store,
     events,
+    log,
     builds,
     stop,
     call: (ref: string, args: unknown = {}) => callTool(shared, registry, ref, args),

@@ -7,6 +7,7 @@ import { renderDiagnostic } from '../../render/error.ts';
 import { formatTime } from '../../render/format.ts';
 import { renderMcpServer } from '../../render/mcp-server.ts';
 import { describeNeed, formatPermissions, paintState } from '../../render/plugin.ts';
+import { renderRepairNote } from '../../render/repair.ts';
 import { renderTable } from '../../render/table.ts';
 import type { CliSession } from '../../session.ts';
 import { type ListFlags, withDaemon } from '../command.ts';
@@ -47,6 +48,7 @@ export function registerWhy(program: Command, session: CliSession): void {
       const isAsking = !isNothing(requested) || !isNothing(granted);
       if (isAsking) session.print(`\n${lines.join('')}`);
       if (why.diagnostic !== undefined) session.print(`\n${renderDiagnostic(why.diagnostic, style)}`);
+      if (why.repair !== undefined) session.print(`\n${renderRepairNote(why.repair, style)}`);
     });
 }
 

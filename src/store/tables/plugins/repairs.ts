@@ -17,13 +17,19 @@ export function createRepairTable(database: DatabaseSync): RepairTable {
   const list = database.prepare(
     `select * from repairs where (?1 is null or path = ?1)
        and (?2 is null or state in (select value from json_each(?2)))
-     order by started_at desc, id desc limit ?3`,
+     order by started_at desc, rowid desc limit ?3`,
   );
   const prune = database.prepare(
     `delete from repairs where id in (select id from repairs
-       where state not in (select value from json_each(?)) order by started_at desc, id desc limit -1 offset ?)`,
+       where state not in (select value from json_each(?)) order by started_at desc, rowid desc limit -1 offset ?)`,
   );
   const forget = database.prepare('delete from repairs where path = ?');
+  const count = database.prepare('select count(*) as found from repairs where state in (select value from json_each(?))');
+  const sum = database.prepare(
+    `select coalesce(sum(tokens), 0) as tokens, coalesce(sum(cost), 0.0) as cost from repairs
+     where started_at > ?1 and (?2 is null or path = ?2)`,
+  );
+  const paths = database.prepare('select distinct path from repairs');
   return {
     upsert: (row) =>
       void writeNow(() =>
@@ -54,6 +60,12 @@ export function createRepairTable(database: DatabaseSync): RepairTable {
     },
     list: ({ path, states, limit }) =>
       list.all(path ?? null, states === undefined ? null : JSON.stringify(states), limit).map(readRepair),
+    count: (states) => Number(count.get(JSON.stringify(states))?.found),
+    sumSince(sinceMs, path) {
+      const row = sum.get(sinceMs, path ?? null);
+      return { tokens: Number(row?.tokens), cost: Number(row?.cost) };
+    },
+    paths: () => paths.all().map((row) => readText(row, 'path')),
     prune: (keep, except) => void writeNow(() => prune.run(JSON.stringify(except), keep)),
     forget: (path) => void writeNow(() => forget.run(path)),
   };

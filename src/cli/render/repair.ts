@@ -1,0 +1,75 @@
+import type { RepairItem } from '../../operations/contracts/repairs.ts';
+import { formatTime } from './format.ts';
+import { type Style, tame } from './style.ts';
+import { type Column, renderTable } from './table.ts';
+
+type RepairRow = Omit<RepairItem, 'attempts' | 'proposal'>;
+
+const good: readonly string[] = ['published', 'applied'];
+const bad: readonly string[] = ['given-up', 'interrupted', 'expired'];
+
+/** The state of a repair in its colour. */
+export function paintRepair(state: string, style: Style): string {
+  if (good.includes(state)) return style.green(state);
+  if (bad.includes(state)) return style.red(state);
+  return state === 'proposed' ? style.yellow(state) : style.dim(state);
+}
+
+/** Repairs as a table. */
+export function renderRepairs(repairs: readonly RepairRow[], style: Style, width: number | undefined): string {
+  const columns: readonly Column<RepairRow>[] = [
+    { head: 'REPAIR', text: (row) => row.id, paint: style.bold },
+    { head: 'TIME', text: (row) => formatTime(row.startedAtMs) },
+    { head: 'PLUGIN', text: (row) => tame(row.plugin) },
+    { head: 'STATE', text: (row) => row.state, paint: (text) => paintRepair(text, style) },
+    { head: 'FAILURE', text: (row) => row.class },
+    { head: 'TRIED', text: (row) => String(row.tried) },
+    { head: 'ABOUT', text: (row) => tame(row.reason) },
+  ];
+  return renderTable(repairs, columns, width);
+}
+
+/** One repair: the failure, what was tried, and the difference that a person decides about. */
+export function renderRepair(repair: RepairItem, style: Style): string {
+  const { proposal, failure } = repair;
+  const place = [failure.file, failure.line].filter((part) => part !== undefined).join(':');
+  const facts: readonly (readonly [string, string | undefined])[] = [
+    ['state', paintRepair(repair.state, style)],
+    ['because', tame(repair.reason)],
+    ['failure', `${repair.class}: ${tame(failure.message)}${place === '' ? '' : ` (${tame(place)})`}`],
+    ['call', failure.executionId],
+    ['by', proposal && `${tame(proposal.by)} (${proposal.sureness})`],
+    ['change', proposal && tame(proposal.note)],
+    ['asks for', proposal?.asks.length ? style.yellow(tame(proposal.asks.join('; '))) : undefined],
+    ['model', repair.tokens === 0 ? undefined : `${repair.tokens} tokens, ${repair.cost.toFixed(4)}`],
+  ];
+  const lines = facts.flatMap(([name, text]) => (text === undefined ? [] : [`  ${style.dim(name.padEnd(9))} ${text}\n`]));
+  const tried = repair.attempts.map(({ by, outcome, note, checks }) => {
+    const failed = checks.filter((check) => check.outcome === 'failed').map(({ name, detail }) => `      ${name}: ${detail}\n`);
+    return `  ${outcome === 'mended' ? style.green('✓') : style.red('✗')} ${tame(by)}: ${outcome}. ${tame(note)}\n${tame(failed.join(''))}`;
+  });
+  const head = `${style.bold(repair.id)} of ${tame(repair.plugin)}\n${lines.join('')}`;
+  const trials = tried.length === 0 ? '' : `\nTried:\n${tried.join('')}`;
+  return `${head}${trials}${proposal === undefined ? '' : `\n${renderDiff(proposal.diff, style)}`}`;
+}
+
+/** What repair has to do with a plugin, in one line. */
+export function renderRepairNote(
+  { id, state, reason }: { readonly id?: string; readonly state: string; readonly reason: string },
+  style: Style,
+): string {
+  return `${style.dim('repair')} ${id === undefined ? '' : `${id} `}${paintRepair(state, style)}: ${tame(reason)}\n`;
+}
+
+/** A difference as `diff -u` writes it, in colours. */
+function renderDiff(diff: string, style: Style): string {
+  const lines = tame(diff)
+    .split('\n')
+    .map((line) => {
+      if (line.startsWith('+++') || line.startsWith('---')) return style.bold(line);
+      if (line.startsWith('+')) return style.green(line);
+      if (line.startsWith('-')) return style.red(line);
+      return line.startsWith('@@') ? style.cyan(line) : line;
+    });
+  return `${lines.join('\n').trimEnd()}\n`;
+}

@@ -1,0 +1,95 @@
+import { realpathSync } from 'node:fs';
+import { join } from 'node:path';
+import { operatorCaller } from '../callers/caller.ts';
+import type { ExecutionReader } from '../calls/call-types.ts';
+import type { createToolCaller } from '../calls/tool-caller.ts';
+import type { Loops } from '../loop/loop.ts';
+import type { PluginBuilder } from '../plugins/supervisor/build/builder-types.ts';
+import type { PluginSupervisorControls } from '../plugins/supervisor.ts';
+import { createDiagnoser, describeFailingCall } from '../repair/diagnosis/diagnose.ts';
+import type { Diagnosis } from '../repair/diagnosis/diagnosis.ts';
+import { applyFixers } from '../repair/fixers/apply-fixers.ts';
+import type { DiagnosisOrder } from '../repair/journey.ts';
+import { createAskModel } from '../repair/model/ask-model.ts';
+import { createModelProposer } from '../repair/model/propose-by-model.ts';
+import { createRepairBook } from '../repair/repair-book.ts';
+import { createRepairs, type Repairs } from '../repair/repairs.ts';
+import type { TryProposal } from '../repair/trial/trial.ts';
+import type { TypeChecker } from '../typescript/checker.ts';
+import type { OpenEngines } from './engines.ts';
+import type { Foundation } from './foundation.ts';
+
+/** What repairs are made with. */
+export interface RepairNeeds extends Pick<OpenEngines, 'engines'> {
+  readonly plugins: PluginSupervisorControls;
+  readonly builder: PluginBuilder;
+  readonly checker: Pick<TypeChecker, 'inspect' | 'parse'>;
+  readonly loops: Pick<Loops, 'run'>;
+  readonly executions: ExecutionReader;
+  readonly caller: Pick<ReturnType<typeof createToolCaller>, 'readRecording'>;
+  readonly tryProposal: TryProposal;
+}
+
+/** Opens the repairs; they begin with `start`. */
+export function openRepairs({ config, closers, store, events, logFault }: Foundation, needs: RepairNeeds): Repairs {
+  const { plugins, builder, checker, engines, executions, caller } = needs;
+  const { mending } = plugins;
+  const sharedDirs = () => config.sharedDirs;
+  const diagnoser = createDiagnoser({
+    checker,
+    builder,
+    sharedDirs,
+    discard: ({ path }, { programKey, manifest }) => {
+      if (!mending.isKept(path, programKey)) engines[manifest.engine]?.discard({ programKey });
+    },
+  });
+
+  async function diagnose({ failure, standing, lastGood, earlier, signal }: DiagnosisOrder): Promise<Diagnosis> {
+    const { executionId } = failure;
+    const execution = executionId === undefined ? undefined : executions.get(executionId, operatorCaller);
+    const recording = executionId === undefined ? undefined : await caller.readRecording(executionId);
+    const trace = lastGood && (await plugins.readArtifacts(lastGood.id));
+    const texts = new Map(trace?.sources.map(({ path, text }) => [join(realpathSync(standing.source.root.path), path), text]));
+    return diagnoser.diagnose({
+      source: standing.source,
+      name: standing.name,
+      failure,
+      ...(lastGood === undefined || texts.size === 0
+        ? {}
+        : { lastGood: { generation: lastGood.number, contentHash: lastGood.contentHash, sources: texts } }),
+      ...(execution === undefined ? {} : { failingCall: describeFailingCall(execution, recording) }),
+      earlierAttempts: earlier.flatMap(({ attempts }) => attempts),
+      signal,
+    });
+  }
+
+  const ask = createAskModel(needs.loops, operatorCaller);
+  const propose = createModelProposer({ model: () => config.repair.model, ask });
+  const book = createRepairBook({
+    table: store.repairs,
+    events,
+    showPath: (path) => mending.find(path)?.shownPath ?? path,
+    now: Date.now,
+  });
+  const repairs = createRepairs({
+    settings: () => config.repair,
+    book,
+    mending,
+    plugins,
+    events,
+    diagnose,
+    mendByFixers: (diagnosis, accept, signal) => applyFixers(diagnosis, { checker, check: diagnoser.check, accept, signal }),
+    tryProposal: needs.tryProposal,
+    // Which model is asked, and whether one is, is read when a repair needs one.
+    proposeByModel: async (request) => (config.repair.model === '' ? undefined : propose(request)),
+    lastGood: mending.lastGood,
+    readFailure: async (executionId) => ({
+      execution: executions.get(executionId, operatorCaller),
+      recording: await caller.readRecording(executionId),
+    }),
+    now: Date.now,
+    onFault: logFault,
+  });
+  closers.push(() => repairs.close());
+  return repairs;
+}

@@ -1,0 +1,67 @@
+import type { Recording } from '../../border/border.ts';
+import type { Execution } from '../../calls/call-types.ts';
+import type { EventLog } from '../../events/event.ts';
+import type { Failure } from './failure.ts';
+import { isWorthRepair, type SeenCall } from './failure-rate.ts';
+import { judgeExecution } from './judge.ts';
+
+/** A call that ended without success. */
+export interface FailedCall {
+  readonly execution: Execution;
+  readonly recording: Recording | undefined;
+}
+
+const windowCalls = 20;
+const maxTools = 500;
+/** Failures that are looked into at the same time: of a storm the first ones tell as much as all. */
+const maxReads = 4;
+
+/** Tells of failures of calls that are worth a repair. A call that goes well costs a look into a map, and nothing where its tool never failed. */
+export function watchCalls(parts: {
+  readonly events: Pick<EventLog, 'subscribe'>;
+  readonly readFailure: (executionId: string) => Promise<FailedCall>;
+  /** The plugin whose generation serves; undefined for another one. */
+  readonly pathOf: (generationId: string) => string | undefined;
+  readonly onFailure: (failure: Failure) => void;
+  readonly onFault: (error: unknown) => void;
+}): () => void {
+  /** The last calls of each tool that failed lately. */
+  const windowByTool = new Map<string, SeenCall[]>();
+  let reads = 0;
+
+  function add(tool: string, call: SeenCall): readonly SeenCall[] {
+    const seen = [...(windowByTool.get(tool) ?? []), call].slice(-windowCalls);
+    windowByTool.delete(tool);
+    windowByTool.set(tool, seen);
+    const [oldest] = windowByTool.keys();
+    if (windowByTool.size > maxTools && oldest !== undefined) windowByTool.delete(oldest);
+    return seen;
+  }
+
+  async function look(executionId: string): Promise<void> {
+    const { execution, recording } = await parts.readFailure(executionId);
+    const path = parts.pathOf(execution.generation);
+    if (path === undefined) return;
+    const judged = judgeExecution(path, execution, recording);
+    if ('nobody' in judged) return;
+    const window = add(execution.tool, { tool: execution.tool, failureKey: judged.failure.key });
+    if (isWorthRepair(judged.failure, window)) parts.onFailure(judged.failure);
+  }
+
+  return parts.events.subscribe({ types: ['execution-end'] }, ({ type, subject, data }) => {
+    if (type !== 'execution-end') return;
+    if (data.status === 'success') {
+      if (windowByTool.has(data.tool)) add(data.tool, { tool: data.tool });
+    } else if (data.status !== 'cancelled' && reads < maxReads) {
+      reads += 1;
+      // The row is written behind the event.
+      setImmediate(() => {
+        look(subject)
+          .catch(parts.onFault)
+          .finally(() => {
+            reads -= 1;
+          });
+      });
+    }
+  });
+}

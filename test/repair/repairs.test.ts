@@ -1,0 +1,204 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import type { Repair } from '../../src/repair/repair.ts';
+import { useSharedParts } from '../plugins/rig/shared-parts.ts';
+import { answering, until } from '../plugins/rig/supervisor-rig.ts';
+import { broken, mendedText, type RepairRig, startRepairRig } from './repair-rig.ts';
+
+const shared = useSharedParts();
+
+/** The newest repair, when it stands there. */
+function reached(rig: RepairRig, state: Repair['state']): Promise<Repair> {
+  return until(() => rig.repairs.list({ limit: 1 }).find((repair) => repair.state === state), `a repair that is ${state}`);
+}
+
+describe('a failure', () => {
+  it('is mended by a sure fixer, and the file is left alone', async () => {
+    const rig = await startRepairRig(shared.get(), { text: broken() });
+    const repair = await reached(rig, 'published');
+    expect(repair).toMatchObject({
+      author: 'repair',
+      class: 'does-not-compile',
+      attempts: [{ by: 'broken-word', outcome: 'mended' }],
+    });
+    expect(repair.proposal?.diff).toContain('+++ b/hello.ts');
+    expect(await rig.call('hello')).toBe('mended');
+    expect(readFileSync(rig.file, 'utf8')).toBe(broken());
+    expect(rig.supervisor.get('hello')).toMatchObject({ state: 'ready', author: 'repair' });
+    const told = rig.events.filter(({ type }) => type.startsWith('repair-'));
+    expect(told.map(({ type }) => type)).toEqual(['repair-start', 'repair-update', 'repair-end']);
+  });
+
+  it('is mended while the last good generation serves', async () => {
+    const rig = await startRepairRig(shared.get(), { text: answering('good') });
+    writeFileSync(rig.file, broken());
+    await reached(rig, 'published');
+    expect(await rig.call('hello')).toBe('mended');
+  });
+
+  it('that stays the same after a change is no reason to go on', async () => {
+    const text = "export default { description: 'A.', handler: async () => BROKEN(BROKEN('x' };\n";
+    const rig = await startRepairRig(shared.get(), { text });
+    await reached(rig, 'given-up');
+    expect(rig.repairs.list({ limit: 5 })).toHaveLength(1);
+  });
+
+  it('is left alone when nothing is known, with one line that says what to do', async () => {
+    const rig = await startRepairRig(shared.get(), { text: 'export default {{' });
+    const repair = await reached(rig, 'given-up');
+    expect(repair.reason).toBe('Nothing is known that would mend it. Mend the file: hotcell why hello.');
+    await rig.supervisor.reload('hello');
+    await rig.repairs.idle();
+    await until(() => rig.repairs.noteOf(repair.path).refusal !== undefined, 'the brake');
+    expect(rig.repairs.noteOf(repair.path).refusal).toContain('was not mended before');
+    expect(rig.repairs.list({ limit: 5 })).toHaveLength(1);
+    expect(rig.repairs.facts().refused['same-diagnosis']).toBe(1);
+  });
+
+  it('becomes a proposal where the config says so, at once after an edit of it', async () => {
+    const rig = await startRepairRig(shared.get(), {
+      text: answering('good'),
+      settings: { mode: { 'does-not-compile': 'propose' } },
+    });
+    writeFileSync(rig.file, broken());
+    const proposed = await reached(rig, 'proposed');
+    expect(await rig.call('hello')).toBe('good');
+    expect(rig.supervisor.get('hello').state).toBe('degraded');
+    rig.settings.current = { ...rig.settings.current, mode: {} };
+    writeFileSync(rig.file, broken('other'));
+    await reached(rig, 'published');
+    expect(rig.repairs.get(proposed.id).state).toBe('superseded');
+  });
+
+  it('is not touched where the config says off, until a person asks', async () => {
+    const rig = await startRepairRig(shared.get(), { text: broken(), settings: { mode: { 'does-not-compile': 'off' } } });
+    await until(() => rig.repairs.facts().refused.off > 0, 'the refusal');
+    expect(rig.repairs.list({ limit: 5 })).toEqual([]);
+    await expect(rig.repairs.begin('hello', false)).rejects.toMatchObject({ code: 'conflict' });
+    expect(await rig.repairs.begin('hello', true)).toMatchObject({ state: 'proposed' });
+  });
+
+  it('is proposed when a fixer only guesses', async () => {
+    const rig = await startRepairRig(shared.get(), { text: broken(), sureness: 'maybe' });
+    await reached(rig, 'proposed');
+    expect(rig.supervisor.get('hello').state).toBe('failed');
+  });
+});
+
+describe('a save', () => {
+  it('in the middle of a repair wins', async () => {
+    const rig = await startRepairRig(shared.get(), { text: answering('good') });
+    rig.state.beforeTrial = () => writeFileSync(rig.file, answering('of a person'));
+    writeFileSync(rig.file, broken());
+    await reached(rig, 'superseded');
+    await until(() => rig.supervisor.get('hello').state === 'ready', 'the save');
+    expect(await rig.call('hello')).toBe('of a person');
+    expect(readFileSync(rig.file, 'utf8')).toBe(answering('of a person'));
+    expect(rig.supervisor.generations('hello').every(({ author }) => author === 'operator')).toBe(true);
+  });
+
+  it('after a repair wins, and the repair says so', async () => {
+    const rig = await startRepairRig(shared.get(), { text: broken() });
+    const repair = await reached(rig, 'published');
+    writeFileSync(rig.file, answering('of a person'));
+    await until(() => rig.repairs.get(repair.id).state === 'superseded', 'the end of the repair');
+    expect(await rig.call('hello')).toBe('of a person');
+    await expect(rig.repairs.rollback(repair.id, 'local')).rejects.toMatchObject({ code: 'conflict' });
+    await expect(rig.repairs.apply(repair.id, 'local')).rejects.toMatchObject({ code: 'conflict' });
+    expect(readFileSync(rig.file, 'utf8')).toBe(answering('of a person'));
+  });
+});
+
+describe('a plugin that is well', () => {
+  it('is never touched', async () => {
+    const rig = await startRepairRig(shared.get(), { text: answering('good') });
+    await expect(rig.repairs.begin('hello', true)).rejects.toMatchObject({ code: 'conflict' });
+    expect(rig.repairs.list({ limit: 5 })).toEqual([]);
+  });
+});
+
+describe('apply', () => {
+  it('writes what was published, as the work of who applies, and rollback puts the original back', async () => {
+    const rig = await startRepairRig(shared.get(), { text: broken() });
+    const repair = await reached(rig, 'published');
+    expect(await rig.repairs.apply(repair.id, 'local')).toMatchObject({ state: 'applied' });
+    expect(readFileSync(rig.file, 'utf8')).toBe(mendedText());
+    expect(rig.supervisor.get('hello')).toMatchObject({ state: 'ready', author: 'operator' });
+    expect(await rig.repairs.rollback(repair.id, 'local')).toMatchObject({ state: 'rolled-back' });
+    expect(readFileSync(rig.file, 'utf8')).toBe(broken());
+  });
+
+  it('writes a proposal', async () => {
+    const rig = await startRepairRig(shared.get(), { text: broken(), sureness: 'maybe' });
+    const repair = await reached(rig, 'proposed');
+    expect(await rig.repairs.apply(repair.id, 'local')).toMatchObject({ state: 'applied' });
+    expect(await rig.call('hello')).toBe('mended');
+  });
+
+  it('writes nothing over an edit, and neither does rollback', async () => {
+    const rig = await startRepairRig(shared.get(), { text: broken(), sureness: 'maybe' });
+    const repair = await reached(rig, 'proposed');
+    const edited = `${broken()}// of a person\n`;
+    writeFileSync(rig.file, edited);
+    await expect(rig.repairs.apply(repair.id, 'local')).rejects.toMatchObject({ code: 'conflict' });
+    expect(readFileSync(rig.file, 'utf8')).toBe(edited);
+    const next = await until(
+      () => rig.repairs.list({ limit: 1 }).find(({ id, state }) => id !== repair.id && state === 'proposed'),
+      'a proposal for the edit',
+    );
+    await rig.repairs.apply(next.id, 'local');
+    writeFileSync(rig.file, answering('of a person'));
+    await expect(rig.repairs.rollback(next.id, 'local')).rejects.toMatchObject({ code: 'conflict' });
+    expect(readFileSync(rig.file, 'utf8')).toBe(answering('of a person'));
+  });
+
+  it('is done by the daemon where repair.write is on', async () => {
+    const rig = await startRepairRig(shared.get(), { text: broken(), settings: { write: true } });
+    await reached(rig, 'applied');
+    expect(readFileSync(rig.file, 'utf8')).toBe(mendedText());
+    expect(rig.supervisor.get('hello')).toMatchObject({ state: 'ready', author: 'repair' });
+  });
+});
+
+describe('reject and rollback', () => {
+  it('keep the same content from being repaired again by itself', async () => {
+    const rig = await startRepairRig(shared.get(), { text: broken() });
+    const repair = await reached(rig, 'published');
+    expect(await rig.repairs.rollback(repair.id, 'local')).toMatchObject({ state: 'rolled-back' });
+    expect(rig.supervisor.get('hello').state).toBe('failed');
+    await until(() => rig.repairs.facts().refused['refused-by-person'] > 0, 'the brake');
+    expect(rig.repairs.list({ limit: 5 })).toHaveLength(1);
+  });
+
+  it('turn a proposal down with the reason', async () => {
+    const rig = await startRepairRig(shared.get(), { text: broken(), sureness: 'maybe' });
+    const { id } = await reached(rig, 'proposed');
+    expect(rig.repairs.reject(id, 'not so')).toMatchObject({ state: 'rejected', reason: 'not so' });
+    await expect(rig.repairs.apply(id, 'local')).rejects.toMatchObject({ code: 'conflict' });
+  });
+
+  it('do not throw away a proposal before its time is over', async () => {
+    const rig = await startRepairRig(shared.get(), { text: broken(), sureness: 'maybe' });
+    const { id } = await reached(rig, 'proposed');
+    rig.state.clock += rig.settings.current.proposalMs;
+    expect(rig.repairs.list({ limit: 1 })[0]?.state).toBe('proposed');
+    rig.state.clock += 1;
+    expect(rig.repairs.list({ limit: 1 })[0]?.state).toBe('expired');
+    expect(rig.repairs.get(id).reason).toContain('repair.proposalMs');
+  });
+});
+
+describe('after a restart', () => {
+  it('a published repair serves on, and can be taken back', async () => {
+    const rig = await startRepairRig(shared.get(), { text: broken() });
+    const { id } = await reached(rig, 'published');
+    await rig.repairs.close();
+    await rig.stop();
+    const again = await startRepairRig(shared.get(), { home: rig.home });
+    expect(await again.call('hello')).toBe('mended');
+    expect(again.repairs.get(id).state).toBe('published');
+    expect(again.repairs.list({ limit: 5 })).toHaveLength(1);
+    await again.repairs.rollback(id, 'local');
+    expect(again.supervisor.get('hello').state).toBe('failed');
+  });
+});
