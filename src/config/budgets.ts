@@ -540,6 +540,27 @@ export const budgets = {
     settings: ['generations.keep'],
     tests: ['plugins/supervisor.test.ts'],
   },
+  'rate.modelBudgets': {
+    holds: 'tokens and dollars of models; without a bound unless the key has one',
+    unit: 'tokens',
+    atBound: 'the request is refused with `model-budget-exceeded`, which says when the day ends, and `Retry-After`',
+    tests: ['models/meter.test.ts'],
+  },
+  'disk.modelUses': {
+    holds: 'names of models that are counted apart; kept for 90 days',
+    unit: 'rows',
+    each: { of: 'caller and day', max: 200 },
+    atBound: 'more are counted together as `(other)`',
+    tests: ['models/meter.test.ts'],
+  },
+  'models.lists': {
+    holds: 'models of a provider that are remembered from its list',
+    unit: 'rows',
+    each: { of: 'provider', max: 1000 },
+    inAll: 64_000,
+    atBound: 'more of a provider are left out; of more than 64 providers the list that was read first is read anew',
+    tests: ['models/model-lists.test.ts'],
+  },
   'rate.models': {
     holds: 'tokens of `context.llm`, where the grant names no other number',
     unit: 'tokens',

@@ -52,6 +52,8 @@ export interface ModelFailure {
     | 'server-error';
   readonly status: number;
   readonly message: string;
+  /** What helps, where the daemon itself refused; `message` ends with it. */
+  readonly fix?: string;
   /** The provider's own word. */
   readonly code?: string;
   readonly param?: string;

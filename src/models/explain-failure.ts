@@ -8,14 +8,16 @@ const shownChars = 300;
 /** Says what a failure of a model means, and which line of the config to change. `target` was asked last, where anybody was. */
 export function explainModelFailure(failure: ModelFailure, target: UpstreamTarget | undefined): HotcellError {
   const { status, code = '' } = failure;
-  const said = tameLine(failure.message);
   // The daemon refused by itself, with the sentence and what helps.
-  if (isErrorCode(code))
-    return new HotcellError(
-      code,
-      said,
-      failure.retryAfterMs === undefined ? {} : { facts: { retryAfterMs: failure.retryAfterMs } },
-    );
+  if (isErrorCode(code)) {
+    const { fix = '', retryAfterMs } = failure;
+    const message = failure.message.slice(0, failure.message.length - fix.length).trimEnd();
+    return new HotcellError(code, message, {
+      ...(fix === '' ? {} : { fix }),
+      ...(retryAfterMs === undefined ? {} : { facts: { retryAfterMs } }),
+    });
+  }
+  const said = tameLine(failure.message);
   if (target === undefined) return new HotcellError('model-failed', said);
   const { provider, model, timeoutMs } = target;
   const at = `models.providers.${provider}`;

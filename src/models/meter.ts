@@ -1,4 +1,5 @@
 import { budgetOwner, dayOf } from '../capabilities/llm/token-budget.ts';
+import { budgets } from '../config/budgets.ts';
 import type { ModelPrice, ModelSettings } from '../config/settings/model-settings.ts';
 import type { TokenUsage } from '../conversation/answer.ts';
 import type { ModelUseTable } from '../store/model-types.ts';
@@ -31,7 +32,7 @@ export interface ModelMeter extends UpstreamMeter {
 export const latencyBuckets = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120] as const;
 /** What is counted under one name when a caller thinks up more: rows and metrics stay bounded. */
 const otherModel = '(other)';
-const maxModelsOfCaller = 200;
+const maxModelsOfCaller = budgets['disk.modelUses'].each.max;
 const maxModelsInAll = 500;
 const keptDays = 90;
 

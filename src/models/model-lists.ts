@@ -1,3 +1,4 @@
+import { budgets } from '../config/budgets.ts';
 import type { ModelProvider } from '../config/settings/model-settings.ts';
 import { createModelFetch } from './model-fetch.ts';
 import { writeAuthorization } from './model-key.ts';
@@ -16,7 +17,7 @@ interface KeptList {
 const keptMs = 10 * 60_000;
 const failureKeptMs = 60_000;
 const maxLists = 64;
-const maxModels = 1000;
+const maxModels = budgets['models.lists'].each.max;
 const maxNameChars = 256;
 const maxBytes = 4 * 1024 * 1024;
 const timeoutMs = 10_000;

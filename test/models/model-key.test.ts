@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readModelKey } from '../../src/models/model-key.ts';
+import { readModelKey, writeAuthorization } from '../../src/models/model-key.ts';
 import { createSecretBook } from '../../src/secrets/secret-book.ts';
 import { temporaryStore } from '../store/temporary-store.ts';
 
@@ -25,5 +25,28 @@ describe('readModelKey', () => {
       processEnv: { ENV: 'from-env', CONFIGURED: 'no' },
     };
     expect(readModelKey(name, baseUrl, sources)).toBe(value);
+  });
+
+  it('gives a secret to the header that it is bound to, and to no other', () => {
+    const store = temporaryStore();
+    const secrets = createSecretBook({ table: store.secrets, config: {}, env: {}, now: Date.now });
+    const headers = ['authorization', 'x-api-key', 'x-goog-api-key'];
+    for (const header of headers) secrets.set({ name: header, value: `value-of-${header}`, hosts: ['api.example.com'], header });
+    const sources = { configured: {}, secrets, processEnv: {} };
+    const read = (name: string, header: string) => readModelKey(name, 'https://api.example.com', sources, header);
+    for (const name of headers)
+      expect(headers.map((header) => read(name, header))).toEqual(
+        headers.map((header) => (header === name ? `value-of-${name}` : undefined)),
+      );
+  });
+});
+
+describe('writeAuthorization', () => {
+  it('writes the key as its header has it, and nothing without one', () => {
+    expect(writeAuthorization({ keyHeader: 'authorization', format: 'openai-chat' }, 'k')).toEqual({ authorization: 'Bearer k' });
+    expect(writeAuthorization({ keyHeader: 'x-goog-api-key', format: 'gemini' }, 'k')).toEqual({ 'x-goog-api-key': 'k' });
+    expect(writeAuthorization({ keyHeader: 'x-api-key', format: 'anthropic' }, undefined)).toEqual({
+      'anthropic-version': '2023-06-01',
+    });
   });
 });

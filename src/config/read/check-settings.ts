@@ -67,6 +67,8 @@ export function isPlainObject(value: unknown): value is Readonly<Record<string, 
 function describeWanted(schema: TSchema): string {
   const { minimum, maximum, minLength, maxItems }: Readonly<Record<string, unknown>> = { ...schema };
   if (Type.IsInteger(schema)) return `a whole number from ${String(minimum)} to ${String(maximum)}`;
+  if (Type.IsNumber(schema)) return `a number from ${String(minimum)} to ${String(maximum)}`;
+  if (Type.IsUnion(schema)) return schema.anyOf.map(describeWanted).join(' or ');
   if (Type.IsBoolean(schema)) return 'true or false';
   if (Type.IsString(schema)) return minLength === undefined ? 'a text' : 'a text that is not empty';
   if (Type.IsEnum(schema)) return `one of ${schema.enum.join(', ')}`;

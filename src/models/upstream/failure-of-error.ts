@@ -13,7 +13,8 @@ export function failureOfError(error: unknown): ModelFailure {
     kind: kindOfStatus(status),
     status,
     code,
-    message: fix === undefined ? message : `${message} ${fix}`,
+    message: `${message} ${fix}`,
+    fix,
     ...param,
     ...retryAfterMs,
   };
