@@ -1,7 +1,7 @@
 /** One line of the report: a figure of Hotcell, what it must be, and the peer that it was measured against. */
 export interface Row {
   readonly name: string;
-  readonly unit: 'ms' | 'µs' | 'MB' | 'packages' | 'requests/s' | 'pages';
+  readonly unit: 'ms' | 'µs' | 'MB' | '%' | 'packages' | 'plugins' | 'requests/s' | 'pages';
   readonly p50: number;
   readonly p99?: number;
   /** The same work done by the peer, in the same run. */

@@ -31,12 +31,10 @@ export interface Repair {
   readonly checked: number;
 }
 
-/** The mutants of a seed that fail, `count` of each good plugin. */
-export async function* breakPlugins(
-  bench: Workbench,
-  { seed, count, isHeldOut }: { seed: number; count: number; isHeldOut: boolean },
-): AsyncGenerator<BrokenPlugin> {
-  for (const [index, { name, files, calls }] of goodPlugins.entries()) {
+/** What each good plugin does, by its name. */
+export async function readBehaviours(bench: Workbench): Promise<Map<string, Behaviour[]>> {
+  const behavioursOf = new Map<string, Behaviour[]>();
+  for (const { name, files, calls } of goodPlugins) {
     const source = bench.lay(files);
     const built = await bench.build(source);
     if (!built.ok) throw new Error(`${name} should build: ${built.diagnostic.message}`);
@@ -46,13 +44,26 @@ export async function* breakPlugins(
       if ('failure' in answer) throw new Error(`${name} should work: ${answer.failure.message}`);
       behaviours.push({ ...call, expect: answer.output });
     }
+    behavioursOf.set(name, behaviours);
+  }
+  return behavioursOf;
+}
+
+/** The mutants of a seed that fail, `count` of each good plugin. */
+export async function* breakPlugins(
+  bench: Workbench,
+  behavioursOf: ReadonlyMap<string, readonly Behaviour[]>,
+  { seed, count, isHeldOut }: { readonly seed: number; readonly count: number; readonly isHeldOut: boolean },
+): AsyncGenerator<BrokenPlugin> {
+  for (const [index, { name, files }] of goodPlugins.entries()) {
+    const behaviours = behavioursOf.get(name) ?? [];
     let made = 0;
     for (const mutant of mutate(files, seed * 1000 + index)) {
       if (made >= count) break;
       const failure = await bench.findFailure(bench.lay(mutant.files), behaviours);
       if (failure === undefined) continue;
       made++;
-      yield { name: `${name} ${mutant.kind} ${made}`, kind: mutant.kind, files: mutant.files, behaviours, isHeldOut };
+      yield { name: `${name}: ${mutant.kind} ${made}`, kind: mutant.kind, files: mutant.files, behaviours, isHeldOut };
     }
   }
 }

@@ -98,7 +98,8 @@ export async function openWorkbench(shared: { readonly schemaReader?: SchemaRead
       { tool, args }: Pick<Behaviour, 'tool' | 'args'>,
     ): Promise<Answer> {
       count++;
-      const handler = tool ?? 'default';
+      const { tools } = built.manifest;
+      const handler = (tools.find(({ name }) => name === tool) ?? tools[0])?.handler ?? 'default';
       const key = `${built.programKey}-${count}`;
       const { code } = built.artifacts;
       const program = {

@@ -26,6 +26,8 @@ export function quoteDeclarations(program: ts.Program, faults: readonly PluginFa
 function symbolsAt(checker: ts.TypeChecker, source: ts.SourceFile, start: number): ts.Symbol[] {
   let node: ts.Node = source;
   for (let inner: ts.Node | undefined = source; inner !== undefined; inner = childAt(inner, source, start)) node = inner;
+  // A comment stands in no node.
+  if (node === source) return [];
   const { parent } = node;
   const around = parent && ts.isPropertyAccessExpression(parent) ? parent.expression : node;
   const type = checker.getTypeAtLocation(around);

@@ -94,7 +94,9 @@ export function createDiagnoser(parts: DiagnosisParts): Diagnoser {
     },
     async check(diagnosis, changed, signal) {
       const { source } = diagnosis.plugin;
-      const sources = new Map([...diagnosis.sources, ...changed]);
+      const texts = new Map([...diagnosis.sources, ...changed]);
+      // A changed import may lead to a file that no text led to before.
+      const sources = new Map([...texts, ...readPluginTexts(source, policyOf(source, parts.sharedDirs()), texts)]);
       const [built, seen] = await Promise.all([
         parts.builder.build(source, signal, { author: 'repair', proposed: changed }),
         inspect({ files: toFiles(sources), packageDirs: diagnosis.packageDirs }, signal),

@@ -2,6 +2,7 @@ import { readdirSync, realpathSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { createInputLedger } from '../../plugins/compile/input-ledger.ts';
 import { createPathPolicy, type PathPolicy } from '../../plugins/compile/path-policy.ts';
+import type { ProposedTexts } from '../../plugins/compile/read-input.ts';
 import { candidatePaths } from '../../plugins/compile/type-imports.ts';
 import type { PluginSource } from '../../plugins/discovery/plugin-source.ts';
 import { textFileOf } from '../../plugins/supervisor/entry-text.ts';
@@ -26,10 +27,13 @@ export function policyOf(source: PluginSource, sharedDirs: readonly string[]): P
   });
 }
 
-/** The plugin's own files by real path, the entry first: what it imports by path, as far as the policy lets a build read it. */
-export function readPluginTexts(source: PluginSource, policy: PathPolicy): Map<string, string> {
+/**
+ * The plugin's own files by real path, the entry first: what it imports by path, as far as the policy lets a build read it. `known`
+ * texts count instead of those on the disk.
+ */
+export function readPluginTexts(source: PluginSource, policy: PathPolicy, known?: ProposedTexts): Map<string, string> {
   const texts = new Map<string, string>();
-  const ledger = createInputLedger();
+  const ledger = createInputLedger(known);
   const entry = source.kind === 'wasm' ? sidecarOf(source) : source.realEntry;
   const queue = entry === undefined ? [] : [entry];
   let chars = 0;

@@ -5,6 +5,7 @@ import type { FailureClass } from '../failures/failure.ts';
 import type { Proposal } from '../proposal.ts';
 import type { Fixer, FixerParts } from './fixer.ts';
 import { fixers as allFixers } from './fixer-table.ts';
+import { pastedText } from './pasted-text.ts';
 
 /** What the fixers came to. */
 export interface FixerOutcome {
@@ -70,10 +71,9 @@ export async function applyFixers(
       seen.add(key);
       checked++;
       const after = await parts.check(diagnosis, changed, parts.signal);
-      if (!isBetter(before, after)) continue;
+      if (!isBetter(before, after, proposal.by === pastedText.name)) continue;
       steps.push(proposal);
-      const isWhole = isDone(after, diagnosis) || stages[diagnosis.failure.class] === built;
-      if (isWhole && parts.accept !== undefined && !(await parts.accept(joinSteps(diagnosis, after.diagnosis, steps)))) {
+      if (after.builds && parts.accept !== undefined && !(await parts.accept(joinSteps(diagnosis, after.diagnosis, steps)))) {
         steps.pop();
         continue;
       }
@@ -128,8 +128,10 @@ function isDone({ builds, diagnosis }: CheckedTexts, first: Diagnosis): boolean 
   return faults.length === 0 || (stages[first.failure.class] < built && hasNoMoreFaults(first, diagnosis));
 }
 
-function isBetter(before: CheckedTexts, after: CheckedTexts): boolean {
+/** `opens`: what was no code is code now, of which all faults are seen for the first time. */
+function isBetter(before: CheckedTexts, after: CheckedTexts, opens: boolean): boolean {
   const [from, to] = [stageOf(before), stageOf(after)];
+  if (opens) return true;
   const [syntaxBefore, syntaxAfter] = [countFaults(before, true), countFaults(after, true)];
   if (to !== from) return to > from && syntaxAfter <= syntaxBefore;
   if (syntaxAfter !== syntaxBefore) return syntaxAfter < syntaxBefore;
@@ -166,9 +168,11 @@ function faultKey({ file, code, message }: PluginFault): string {
   return `${file} ${code} ${message}`;
 }
 
-/** What differs from the first texts after one more change. */
+/** What differs from the first texts after one more change; a file that was only found is none. */
 function changeTexts(first: Diagnosis, current: Diagnosis, { files }: Pick<Proposal, 'files'>): Map<string, string> {
-  return new Map([...current.sources, ...files].filter(([path, text]) => first.sources.get(path) !== text));
+  return new Map(
+    [...current.sources, ...files].filter(([path, text]) => first.sources.has(path) && first.sources.get(path) !== text),
+  );
 }
 
 function textKey(sources: ReadonlyMap<string, string>): string {

@@ -55,7 +55,7 @@ function closeByLayout(blank: string): Change[] {
   const at = next?.start ?? lines.at(-1)?.end ?? 0;
   const indent = ' '.repeat(line.indent);
   return (ends[line.lastChar] ?? []).map((end) => ({
-    edits: [edit(at, 0, next === undefined ? `\n${indent}${end}\n` : `${indent}${end}\n`)],
+    edits: [edit(at, 0, next === undefined ? `\n${indent}${end}` : `${indent}${end}\n`)],
     note: `"${end}" was missing: what line ${lineNumber(blank, line)} opens was not closed.`,
     // At its end a text may have lost more than brackets, and a block of nothing was hardly meant.
     sureness: (next === undefined && !isEnd(lines.at(-1))) || next === lines[lines.indexOf(line) + 1] ? 'maybe' : 'sure',

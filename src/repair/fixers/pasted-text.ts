@@ -16,7 +16,7 @@ const cleanings: readonly Cleaning[] = [
   { note: 'Prose stood around the only block of code.', sureness: 'maybe', clean: (text) => openFence(text, true) },
   { note: 'Each line began with its number.', sureness: 'sure', clean: stripNumbers },
   { note: 'Each line began with the "+" of a difference.', sureness: 'sure', clean: stripPluses },
-  { note: 'Characters were written as those of a web page, such as &lt;.', sureness: 'maybe', clean: decodeEntities },
+  { note: 'Signs were written as a web page writes them, such as &lt;.', sureness: 'sure', clean: decodeEntities },
   { note: 'Of two sides of a merge the upper one is kept.', sureness: 'maybe', clean: keepUpperSide },
 ];
 
@@ -25,7 +25,8 @@ export const pastedText: Fixer = {
   name: 'pasted-text',
   sureness: 'sure',
   propose(diagnosis) {
-    const isBroken = diagnosis.failure.class === 'does-not-compile';
+    // A fence may be a template of a template, which compiles and does not load.
+    const isBroken = ['does-not-compile', 'does-not-load', 'manifest-invalid'].includes(diagnosis.failure.class);
     const found = isBroken ? [failingText(diagnosis) ?? [], faultyTexts(diagnosis, ({ isSyntax }) => isSyntax)].flat() : [];
     return found.flatMap(({ path, text }) =>
       cleanings.flatMap(({ note, sureness, clean }) => {
@@ -64,11 +65,13 @@ function stripNumbers(text: string): string | undefined {
 function stripPluses(text: string): string | undefined {
   const lines = text.trimEnd().split('\n');
   if (lines.length < 3 || lines.some((line) => !line.startsWith('+'))) return undefined;
-  return `${lines.map((line) => line.replace(/^\+ ?/, '')).join('\n')}\n`;
+  const mark = lines.every((line) => line === '+' || line.startsWith('+ ')) && lines.some((line) => /^\+ \S/.test(line)) ? 2 : 1;
+  return `${lines.map((line) => line.slice(mark)).join('\n')}\n`;
 }
 
 function decodeEntities(text: string): string | undefined {
-  const isCode = /=&gt;|&amp;&amp;|&lt;=|&lt;\w{1,40}&gt;|&quot;/.test(text);
+  // A text that has the signs themselves has the others on purpose.
+  const isCode = !/[<>]/.test(text) && /=&gt;|&amp;&amp;|&lt;=|&lt;\w{1,40}&gt;|&quot;/.test(text);
   return isCode ? text.replace(/&(?:lt|gt|amp|quot|#39);/g, (entity) => entities[entity] ?? entity) : undefined;
 }
 

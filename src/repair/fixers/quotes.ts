@@ -29,8 +29,9 @@ export const quotes: Fixer = {
       }));
       const opening = { edits: findMissingOpening(line.text, from, quote).map((at) => edit(line.start + at, 0, quote)), note };
       const parsing = await keepParsing(parts, faulty, [...closings, { ...opening, sureness: 'maybe' as const }]);
-      // Where a closing bracket may belong to the text, or it may have words that look like code, more than one end is possible.
-      const isPlain = !/[,;(){}[\]'"`=]/.test(words.slice(0, words.length - tail.length));
+      // Where a closing bracket may belong to the text, or it has words that look like code, or none at all, more than one end is possible.
+      const said = words.slice(0, words.length - tail.length);
+      const isPlain = /[\p{L}\d]/u.test(said) && !/[,;(){}[\]'"`=]/.test(said);
       return parsing.slice(0, 3).flatMap((change, index) =>
         toProposal('quotes', faulty, {
           ...change,

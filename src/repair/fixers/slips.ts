@@ -8,7 +8,6 @@ import { isOneSlip } from './typescript-fixes.ts';
 const mends: Readonly<Record<number, (fault: PluginFault, text: string, diagnosis: Diagnosis) => Change | undefined>> = {
   2304: (fault, text) => writeWordOfPython(fault, text) ?? declareCounter(fault, text),
   2552: (fault, text) => writeWordOfPython(fault, text) ?? declareCounter(fault, text),
-  2300: dropSecondImport,
   2561: takeNearKey,
   2613: (fault, text) => changeImport(fault, text, false),
   2614: (fault, text) => changeImport(fault, text, true),
@@ -55,19 +54,6 @@ function declareCounter({ start, length, line }: PluginFault, text: string): Cha
   if (!/\bfor \(?\(?$|\bfor\s*\(\s*$/.test(before) || !/^\s*(?:=(?!=)|of\b|in\b)/.test(after)) return undefined;
   const word = /^\s*=/.test(after) ? 'let' : 'const';
   return { edits: [edit(start, 0, `${word} `)], note: `Line ${line}: the loop declared no name of its own.`, sureness: 'sure' };
-}
-
-/** A line that imports what the same line imported before. */
-function dropSecondImport({ start, line }: PluginFault, text: string): Change | undefined {
-  const own = lineAt(text, start);
-  if (!/^import\b/.test(own.text)) return undefined;
-  const first = text.indexOf(own.text);
-  if (first === own.start || first === -1 || lineAt(text, first).text !== own.text) return undefined;
-  return {
-    edits: [edit(own.start, own.end + 1 - own.start, '')],
-    note: `Line ${line} imported the same again.`,
-    sureness: 'sure',
-  };
 }
 
 function takeNearKey({ start, length, line, message }: PluginFault, text: string): Change | undefined {

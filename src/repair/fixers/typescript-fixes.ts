@@ -1,5 +1,5 @@
 import { findNearNames } from '../../errors/near-names.ts';
-import type { CodeFix, PluginFault } from '../../typescript/check-types.ts';
+import type { CodeFix } from '../../typescript/check-types.ts';
 import type { Diagnosis } from '../diagnosis/diagnosis.ts';
 import type { Proposal, Sureness } from '../proposal.ts';
 import type { Fixer } from './fixer.ts';
@@ -82,9 +82,4 @@ function countDifferences(a: string, b: string): number {
   const [left, right] = [a.slice(start, a.length - end), b.slice(start, b.length - end)];
   if (left.length <= 1 && right.length <= 1) return 1;
   return left.length === 2 && left === [...right].reverse().join('') ? 1 : 2;
-}
-
-/** Whether a fault says that a name is not known. */
-export function isUnknownName({ code }: PluginFault): boolean {
-  return misspelt.has(code);
 }

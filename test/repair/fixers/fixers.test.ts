@@ -1,0 +1,273 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { goodPlugins } from '../../../bench/repair/good-plugins.ts';
+import { openWorkbench, type PluginTexts } from '../../../bench/repair/workbench.ts';
+import { applyFixers } from '../../../src/repair/fixers/apply-fixers.ts';
+import { fixers } from '../../../src/repair/fixers/fixer-table.ts';
+import { sharedReader } from '../../shared-builds.ts';
+
+let bench: Awaited<ReturnType<typeof openWorkbench>>;
+beforeAll(async () => {
+  bench = await openWorkbench({ schemaReader: sharedReader });
+}, 120_000);
+afterAll(() => bench.close());
+
+/** The text of the entry after the fixers, and how sure they are; `builds` false where nothing that builds was found. */
+async function mend(files: PluginTexts | string) {
+  const laid = typeof files === 'string' ? { 'a.ts': files } : files;
+  const source = bench.lay(laid);
+  const failure = await bench.findFailure(source, []);
+  if (failure === undefined) throw new Error('The plugin should fail.');
+  const { proposal, builds, steps } = await bench.mend(source, failure);
+  const [text] = proposal?.files.values() ?? [];
+  return { failure, builds, text, sureness: proposal?.sureness, by: proposal?.by, steps: steps.length, source };
+}
+
+const plugin = (body: string, keys = '') =>
+  `export default {\n  description: 'Adds.',${keys}\n  handler: async (args: { a: number; b: number }) => {\n${body}\n  },\n};\n`;
+const good = plugin('    return args.a + args.b;');
+
+/** What is broken, the fixer that mends it, and the whole text that must come of it. */
+const sure: readonly [what: string, by: string, before: string, after: string][] = [
+  ['a Markdown fence', 'pasted-text', `\`\`\`typescript\n${good}\`\`\`\n`, good],
+  ['a fence without an end', 'pasted-text', `\n\`\`\`ts\n${good}`, good],
+  [
+    'line numbers',
+    'pasted-text',
+    good
+      .trimEnd()
+      .split('\n')
+      .map((line, index) => `${index + 1}: ${line}`)
+      .join('\n'),
+    good,
+  ],
+  ['the marks of a difference', 'pasted-text', good.trimEnd().replace(/^/gm, '+'), good],
+  ['typographic quotes', 'odd-characters', good.replace("'Adds.'", '“Adds.”'), good.replace("'Adds.'", '"Adds."')],
+  ['a space that has no width', 'odd-characters', good.replace('return', '\u200breturn'), good],
+  ['a text without an end', 'quotes', good.replace("'Adds.',", "'Adds,"), good.replace("'Adds.'", "'Adds'")],
+  [
+    'a misspelt keyword',
+    'keywords',
+    good.replace('return', 'retrun').replace('export', 'exprot').replace('exprot', 'export'),
+    good,
+  ],
+  ['a block without an end', 'brackets', good.replace('  },\n};', '};'), good.replace('  },\n};', '  }\n};')],
+  ['a plugin without an end', 'brackets', good.replace('};\n', ''), good.replace('};\n', '}\n')],
+  ['no comma before the next key', 'expected-tokens', good.replace("'Adds.',", "'Adds.'"), good],
+  ['no arrow', 'expected-tokens', good.replace(') => {', ') {'), good],
+  [
+    'no equals sign',
+    'expected-tokens',
+    plugin('    const c args.a;\n    return c;'),
+    plugin('    const c = args.a;\n    return c;'),
+  ],
+  ['a misspelt key', 'manifest', good.replace('description', 'descripton'), good],
+  [
+    'a short version',
+    'manifest',
+    plugin('    return 1;', "\n  version: 'v2.1',"),
+    plugin('    return 1;', "\n  version: '2.1.0',"),
+  ],
+  [
+    'a key that nobody reads',
+    'manifest',
+    plugin('    return 1;', "\n  author: 'me',"),
+    plugin('    return 1;', "\n  metadata: { author: 'me' },"),
+  ],
+  [
+    'a flag as text',
+    'manifest',
+    plugin('    return 1;', "\n  idempotent: 'true',"),
+    plugin('    return 1;', '\n  idempotent: true,'),
+  ],
+  [
+    'a plugin that is not exported',
+    'module-forms',
+    good.replace('export default', 'const adder ='),
+    `${good.replace('export default', 'const adder =')}\nexport default adder;\n`,
+  ],
+  [
+    'CommonJS in an ES module',
+    'module-forms',
+    `export const version = 1;\n${good.replace('export default', 'module.exports =')}`,
+    `export const version = 1;\n${good}`,
+  ],
+  [
+    'a misspelt hotcell',
+    'imports',
+    `import { definePlugin } from 'hotcel';\nexport default definePlugin({ handler: () => 1 });\n`,
+    `import { definePlugin } from 'hotcell';\nexport default definePlugin({ handler: () => 1 });\n`,
+  ],
+  [
+    'a package for a global',
+    'imports',
+    `import fetch from 'cross-fetch';\n${plugin('    return typeof fetch;')}`,
+    plugin('    return typeof fetch;'),
+  ],
+  [
+    'npm: before the package of the daemon',
+    'imports',
+    `import { z } from 'npm:zod';\n${plugin('    return z.number().parse(args.a);')}`,
+    `import { z } from 'zod';\n${plugin('    return z.number().parse(args.a);')}`,
+  ],
+  [
+    'await in a plain function',
+    'typescript',
+    plugin('    const f = () => await args.a;\n    return f();'),
+    plugin('    const f = async () => await args.a;\n    return f();'),
+  ],
+  [
+    'an assignment to a constant',
+    'typescript',
+    plugin('    const c = 1;\n    c += args.a;\n    return c;'),
+    plugin('    let c = 1;\n    c += args.a;\n    return c;'),
+  ],
+];
+
+/** What could have been meant otherwise: never sure. */
+const guesses: readonly [what: string, text: string][] = [
+  ['prose around a fence', `This adds:\n\`\`\`ts\n${good}\`\`\`\nDone.\n`],
+  ['a lost parenthesis', plugin('    return Math.round((args.a + args.b * 100) / 100;')],
+  ['a lost operator', plugin('    return { sum: args.a b };')],
+  ['a lost opening parenthesis', plugin('    return Math.round(args.a * args.b + 1));')],
+  ['a lost brace of parameters', good.replace('async (args', 'async ( args })').replace('async ( args })', 'async ( args }')],
+  ['a text that is cut', good.slice(0, good.indexOf('return') + 12)],
+  ['a name with a space', plugin('    return 1;', "\n  name: 'my adder',")],
+  ['two sides of a merge', plugin('<<<<<<< HEAD\n    return 1;\n=======\n    return 2;\n>>>>>>> theirs')],
+  ['a text with a comma and no end', good.replace("'Adds.',", "'Adds, and more;,")],
+];
+
+/** Nothing is known that would mend it. */
+const hopeless: readonly [what: string, text: string][] = [
+  ['a package that nobody has', "import left from 'left-pad-nowhere';\nexport default { handler: () => left };"],
+  ['a permission that does not exist', plugin('    return 1;', "\n  permissions: { nett: ['a.example'] },")],
+  ['an engine that does not exist', plugin('    return 1;', "\n  engine: 'quickjss',")],
+  ['a misspelt block of permissions', plugin('    return 1;', "\n  permission: { net: ['a.example'] },")],
+  ['an isolation of other letters', plugin('    return 1;', "\n  isolation: 'Plugin',")],
+];
+
+describe('applyFixers', () => {
+  it.each(sure)('mends %s (%s), and is sure', async (_what, by, before, after) => {
+    const mended = await mend(before);
+    expect(mended).toMatchObject({ by, sureness: 'sure', builds: true });
+    expect(mended.text).toBe(after);
+  });
+
+  it.each(guesses)('only guesses at %s', async (_what, text) => {
+    expect((await mend(text)).sureness).not.toBe('sure');
+  });
+
+  it.each(hopeless)('leaves %s', async (_what, text) => {
+    expect((await mend(text)).builds).toBe(false);
+  });
+
+  it('finds the file that was meant, by its name', async () => {
+    const files = {
+      'fold/index.ts': "import { one } from './lib/one.ts';\nexport default { handler: () => one };\n",
+      'fold/one.ts': 'export const one = 1;\n',
+    };
+    expect(await mend(files)).toMatchObject({
+      text: "import { one } from './one.ts';\nexport default { handler: () => one };\n",
+      sureness: 'sure',
+    });
+  });
+
+  it('takes several errors out one after the other', async () => {
+    const mended = await mend(`\`\`\`ts\n${good.replace('description', 'descripton').replace("'Adds.',", '“Adds.”,')}\`\`\``);
+    expect(mended).toMatchObject({ builds: true, steps: 3, sureness: 'sure' });
+    expect(mended.text).toBe(good.replace("'Adds.'", '"Adds."'));
+  });
+
+  it('reads a name off the types where a call showed that it is wrong', async () => {
+    const source = bench.lay({ 'a.ts': plugin('    return args.a.toFixd(1);') });
+    const failure = await bench.findFailure(source, [{ args: { a: 1, b: 2 }, expect: '1.0' }]);
+    expect(failure).toMatchObject({ class: 'runtime-error', line: 4 });
+    const { proposal } = failure ? await bench.mend(source, failure) : {};
+    expect([...(proposal?.files.values() ?? [])]).toEqual([plugin('    return args.a.toFixed(1);')]);
+  });
+
+  it('takes back what a trial does not accept, and looks at the next', async () => {
+    const source = bench.lay({ 'a.ts': plugin('    return Math.round((args.a + args.b * 100) / 100;') });
+    const failure = await bench.findFailure(source, []);
+    if (failure === undefined) throw new Error('The plugin should fail.');
+    const { signal } = new AbortController();
+    const diagnosis = await bench.diagnoser.diagnose({ source, name: 'a', failure, signal });
+    const seen: string[] = [];
+    const accept = async ({ files }: { files: ReadonlyMap<string, string> }) => {
+      seen.push(...files.values());
+      return seen.length === 2;
+    };
+    const parts = { checker: bench.checker, check: bench.diagnoser.check, signal };
+    const { proposal } = await applyFixers(diagnosis, { ...parts, accept });
+    expect(seen.length).toBe(2);
+    expect(seen[0]).not.toBe(seen[1]);
+    expect([...(proposal?.files.values() ?? [])]).toEqual([seen[1]]);
+    expect(await applyFixers(diagnosis, { ...parts, accept: async () => false })).not.toHaveProperty('proposal');
+  });
+});
+
+describe('fixers', () => {
+  it('have no change for a healthy plugin, whatever is said to be wrong with it', async () => {
+    const codes = ['compile-failed', 'import-unresolved', 'load-failed', 'export-missing', 'manifest-invalid'] as const;
+    for (const { files } of goodPlugins) {
+      const source = bench.lay(files);
+      for (const code of codes) {
+        const failure = {
+          path: source.path,
+          class: 'does-not-compile',
+          key: 'k',
+          code,
+          message: 'Something is wrong.',
+          fix: '',
+        } as const;
+        const { proposal } = await bench.mend(source, failure);
+        expect(proposal, `${source.name} ${code}`).toBeUndefined();
+      }
+    }
+  });
+
+  it('never touch what a plugin may do', async () => {
+    const permissions =
+      "permissions: { net: ['api.example.com'], env: ['KEY'], kv: true }, isolation: 'call', limits: { cpuMs: 100 }";
+    for (const [what, , before] of sure) {
+      if (!before.includes('  description: ')) continue;
+      const text = before.replace('  description: ', `  ${permissions}, description: `);
+      const source = bench.lay({ 'a.ts': text });
+      const failure = await bench.findFailure(source, []);
+      if (failure === undefined) continue;
+      const { proposal } = await bench.mend(source, failure);
+      for (const mended of proposal?.files.values() ?? []) expect(mended, what).toContain(permissions);
+    }
+  });
+
+  it('are short work for a hostile text', async () => {
+    const texts = [
+      `export default { handler: () => ${'('.repeat(50_000)} };`,
+      `${'<<<<<<< a\n'.repeat(9_000)}`,
+      `const a = '${')'.repeat(90_000)}`,
+      `${'`'.repeat(50_001)}`,
+      `${'/*'.repeat(40_000)} x`,
+      `\`\`\`ts\n${'x '.repeat(60_000)}`,
+      `${'case '.repeat(20_000)}`,
+      'x'.repeat(10_000_000),
+    ];
+    for (const text of texts) {
+      const source = bench.lay({ 'a.ts': text });
+      const failure = {
+        path: source.path,
+        class: 'does-not-compile',
+        key: 'k',
+        code: 'compile-failed',
+        message: 'x',
+        fix: '',
+        file: 'a.ts',
+        line: 1,
+        column: 1,
+      } as const;
+      expect(await bench.mend(source, failure)).toMatchObject({ builds: false });
+    }
+  }, 300_000);
+
+  it('are each in the table once', () => {
+    expect(new Set(fixers.map(({ name }) => name)).size).toBe(fixers.length);
+  });
+});
