@@ -92,7 +92,10 @@ function describeUsage({ message }: CommanderError, name: string): HotcellError 
     .replace(/\n\((.*)\)$/, '. $1')
     .replaceAll("'", '"');
   const sentence = `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
-  return new HotcellError('usage-wrong', /[.?]$/.test(sentence) ? sentence : `${sentence}.`, { fix: `See ${name} --help.` });
+  const [, option] = name === 'hotcell call' ? (/^Unknown option "--([\w-]+)/.exec(sentence) ?? []) : [];
+  const fix =
+    option === undefined ? `See ${name} --help.` : `Arguments of a tool are written ${option}=VALUE. See ${name} --help.`;
+  return new HotcellError('usage-wrong', /[.?]$/.test(sentence) ? sentence : `${sentence}.`, { fix });
 }
 
 /** Wrong usage that says no better leads to the help of the command that was run. */

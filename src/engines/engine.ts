@@ -39,6 +39,8 @@ export interface StackFrame {
 export interface GuestError {
   readonly code: ErrorCode;
   readonly message: string;
+  /** A next step that is closer than the usual one of the code. */
+  readonly fix?: string;
   /** The class that the guest threw, such as TypeError. */
   readonly name?: string;
   /** The built-in of Node that the code reached for last, and that its engine does not have. */

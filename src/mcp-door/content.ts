@@ -25,7 +25,9 @@ export function toToolResult(ended: Ended, schema: ToolView['output'] | undefine
 export function sayFailure({ status, error }: Ended): string {
   if (error === undefined) return `The call ended as ${status}.`;
   const { code, message, fix } = error;
-  return message.includes(fix) ? `${message} (${code})` : `${message} ${fix} (${code})`;
+  // What plugins throw need not end as a sentence.
+  const said = /[.!?…]$/.test(message) ? message : `${message}.`;
+  return message.includes(fix) ? `${said} (${code})` : `${said} ${fix} (${code})`;
 }
 
 /** An output as parts of content: a text, a part, a list of parts or `{ content: parts }`; everything else as JSON. */

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { ProtocolError, SdkError, SdkHttpError, UnauthorizedError } from '@modelcontextprotocol/client';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import { cleanUntrustedText } from '../permissions/untrusted-text.ts';
@@ -7,10 +8,27 @@ export function sayProblem(error: unknown): string {
   const own = findOwn(error);
   if (own !== undefined) return own.message;
   if (isLoginWanted(error)) return 'The server wants a login.';
+  const status = findHttpStatus(error);
+  const said = error instanceof Error ? error.message : String(error);
+  if (status !== undefined) return `The server answers with the HTTP status ${status}: ${cleanUntrustedText(said, 300)}`;
+  return cleanUntrustedText(said, 500);
+}
+
+/** Why a program did not become a server; `ending` is what it came to when it ended by itself. */
+export function describeProgramFailure(
+  error: unknown,
+  { command, cwd }: { readonly command: string; readonly cwd?: string | undefined },
+  ending: string | undefined,
+): unknown {
   const code = findCode(error);
-  if (code === 'ENOENT') return 'There is no such program.';
-  if (code === 'EACCES') return 'The program may not be started.';
-  return cleanUntrustedText(error instanceof Error ? error.message : String(error), 500);
+  const refuse = (message: string) => new HotcellError('mcp-unreachable', message, { cause: error });
+  if (ending !== undefined) return refuse(cleanUntrustedText(ending, 500));
+  // The system says the same of a program and of the folder in which it is to run.
+  if (code === 'ENOENT' && cwd !== undefined && !existsSync(cwd))
+    return refuse(`There is no folder "${cwd}", the cwd of its entry.`);
+  if (code === 'ENOENT') return refuse(`There is no program "${command}": look at the command of its entry, and at the PATH.`);
+  if (code === 'EACCES') return refuse(`The program "${command}" may not be started: it is not executable for this user.`);
+  return error;
 }
 
 /** Why a server could not be connected to; `wantsLogin` is a fact of it. */

@@ -43,7 +43,10 @@ export function planServer(
   const refuse = (reason: string) => ({ by: 'nothing', reason }) as const;
   if (!serverNamePattern.test(name)) return refuse('The name of a server has letters, digits, _ and -, at most 64 of them.');
   const { url, command } = setting;
-  if ((url === undefined) === (command === undefined)) return refuse('A server has either a url or a command.');
+  if (url !== undefined && command !== undefined)
+    return refuse('Its entry has a url and a command; a server has one of the two.');
+  if (url === undefined && command === undefined)
+    return refuse('Its entry has neither a url nor a command; a server has one of the two.');
   return command === undefined ? planHttp(url ?? '', setting) : planProgram(command, setting);
 }
 
@@ -65,7 +68,7 @@ function planHttp(text: string, setting: McpServerSetting): ReturnType<typeof pl
   const refuse = (reason: string) => ({ by: 'nothing', reason }) as const;
   const url = URL.parse(text);
   if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:'))
-    return refuse('Its url is no http: or https: URL.');
+    return refuse(`Its url is no http: or https: URL: "${text.slice(0, 100)}".`);
   if (url.username !== '' || url.password !== '') return refuse('Its url holds user-info: put it into a header, as a secret.');
   const { headers = {}, net = [], transport, auth } = setting;
   const entries = [`${url.hostname}:${url.port || (url.protocol === 'https:' ? '443' : '80')}`, ...net].map(parseNetEntry);

@@ -75,3 +75,27 @@ describe('published servers over stdio', () => {
     expect(await house.call('memory/read_graph')).toMatchObject({ status: 'success', output: { entities: [] } });
   });
 });
+
+describe('programs that are no servers', () => {
+  it('are told of by name, by how they ended and by their last words', async () => {
+    const said = 'console.error("cannot read the frobnicator"); process.exit(3)';
+    const failing = await openMcpHouse({
+      missing: { command: 'no-such-program-here' },
+      homeless: { command: process.execPath, cwd: '/no/such/folder' },
+      dying: { command: process.execPath, args: ['-e', said] },
+      page: { command: 'x', url: 'http://127.0.0.1/' },
+    });
+    try {
+      for (const name of ['missing', 'homeless', 'dying']) await failing.answer(name);
+      const errorOf = async (name: string) => (await failing.server(name, ({ state }) => state === 'failed')).lastError;
+      expect(await errorOf('missing')).toContain('There is no program "no-such-program-here"');
+      expect(await errorOf('homeless')).toContain('There is no folder "/no/such/folder"');
+      expect(await errorOf('dying')).toBe(
+        'The program ended with exit code 3. To its standard error it said: cannot read the frobnicator',
+      );
+      expect(failing.parts.mcp.get('page').lastError).toContain('a url and a command');
+    } finally {
+      await failing.close();
+    }
+  });
+});

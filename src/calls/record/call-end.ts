@@ -84,13 +84,13 @@ export function describeAnswer(call: ActiveCall, end: CallEnd, durationMs: numbe
 }
 
 function describeError(error: GuestError): ExecutionError {
-  const { code, message, name, frames } = error;
+  const { code, message, name, frames, fix = errorCatalog[code].fix } = error;
   return {
     code,
     message,
     ...(name !== undefined && { name }),
     ...(frames.length > 0 && { frames }),
-    fix: errorCatalog[code].fix,
+    fix,
   };
 }
 

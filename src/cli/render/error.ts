@@ -44,7 +44,7 @@ function renderFailure({ title, message, place, codeFrame, fix }: Failure, style
   const head = `${style.red('✗')} ${style.bold(title)}${place === undefined ? '' : `  ${style.cyan(tame(place))}`}`;
   const lines = [head, indent(tame(message))];
   if (codeFrame !== undefined) lines.push('', indent(style.dim(tame(codeFrame))), '');
-  if (fix !== undefined && fix !== '') lines.push(indent(`${style.green('Fix:')} ${tame(fix)}`));
+  if (fix !== undefined && fix !== '' && !message.includes(fix)) lines.push(indent(`${style.green('Fix:')} ${tame(fix)}`));
   return `${lines.join('\n')}\n`;
 }
 

@@ -1,10 +1,11 @@
+import { isObject } from '../../config/json-object.ts';
 import { tame } from './style.ts';
 
-/** Bytes in an output: an image, a sound or a file, as plugins return them. */
+/** Bytes in an output, as they are told of. */
 interface BytesPart {
-  readonly type: 'image' | 'audio' | 'file';
   readonly mediaType: string;
   readonly name?: string;
+  /** Base64. */
   readonly data: string;
 }
 
@@ -13,15 +14,17 @@ export function renderOutput(output: unknown, isTTY: boolean): string {
   if (output === undefined) return '';
   if (!isTTY) return writeText(output);
   // The terminal of a person is not the tool's to repaint, and nobody reads base64.
-  if (isBytesPart(output)) return `${tame(describePart(output))}\n`;
+  const only = findBytes(output);
+  if (only !== undefined) return `${tame(describePart(only))}\n`;
   if (typeof output === 'string') return tame(writeText(output));
-  return tame(`${JSON.stringify(output, (_key, value: unknown) => (isBytesPart(value) ? describePart(value) : value), 2)}\n`);
+  return tame(`${JSON.stringify(output, (_key, value: unknown) => describeBytes(value), 2)}\n`);
 }
 
 /** What a file of the output holds: the bytes of the one part that it is or holds alone, else its text. */
 export function outputContent(output: unknown): Uint8Array | string {
-  const only = Array.isArray(output) && output.length === 1 ? output[0] : output;
-  return isBytesPart(only) ? Buffer.from(only.data, 'base64') : writeText(output);
+  const list = isObject(output) && Array.isArray(output.content) ? output.content : output;
+  const only = findBytes(Array.isArray(list) && list.length === 1 ? list[0] : output);
+  return only === undefined ? writeText(output) : Buffer.from(only.data, 'base64');
 }
 
 function writeText(output: unknown): string {
@@ -40,9 +43,16 @@ function formatBytes(bytes: number): string {
   return bytes < 1_000_000 ? `${Math.round(bytes / 1000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
 }
 
-function isBytesPart(value: unknown): value is BytesPart {
-  if (typeof value !== 'object' || value === null || !('type' in value) || !('mediaType' in value) || !('data' in value))
-    return false;
-  const isKind = value.type === 'image' || value.type === 'audio' || value.type === 'file';
-  return isKind && typeof value.mediaType === 'string' && typeof value.data === 'string';
+function describeBytes(value: unknown): unknown {
+  const found = findBytes(value);
+  return found === undefined ? value : describePart(found);
+}
+
+/** A part in the form of plugins or in that of MCP; undefined when it is none. */
+function findBytes(value: unknown): BytesPart | undefined {
+  if (!isObject(value)) return undefined;
+  const { type, data, name, mimeType, mediaType = mimeType } = value;
+  if (type !== 'image' && type !== 'audio' && type !== 'file') return undefined;
+  if (typeof mediaType !== 'string' || typeof data !== 'string') return undefined;
+  return { mediaType, data, ...(typeof name === 'string' && { name }) };
 }

@@ -9,7 +9,7 @@ import type { SecretBook } from '../../secrets/secret-types.ts';
 import type { McpLoginTable } from '../../store/mcp-types.ts';
 import { createMcpLogins, type McpLogins } from '../auth/mcp-logins.ts';
 import { type Connection, type McpConnectionParts, openConnection } from '../connection.ts';
-import { describeConnectFailure, findHttpStatus } from '../failures.ts';
+import { describeConnectFailure, describeProgramFailure, findHttpStatus } from '../failures.ts';
 import { nameMcpUnit } from '../mcp-unit.ts';
 import { endWithCall } from '../running-call.ts';
 import type { HttpPlan, StdioPlan } from '../server-plan.ts';
@@ -110,13 +110,18 @@ export function createConnector(parts: ConnectorParts): Connector {
     const own = Object.entries(plan.env).map(([key, value]) => [key, readSecrets(name, value)] as const);
     const program = { command: plan.command, args: plan.args, cwd: plan.cwd, env: Object.fromEntries([...passed, ...own]) };
     const onErrorLine = (line: string): void => parts.onErrorLine(name, line);
-    const start = () => new StdioTransport(program, { maxMessageBytes, received, onErrorLine });
+    const start = async (isNewerTried: boolean): Promise<Connection> => {
+      const transport = new StdioTransport(program, { maxMessageBytes, received, onErrorLine });
+      return open(transport, isNewerTried).catch((error: unknown) => {
+        throw describeProgramFailure(error, program, transport.ending);
+      });
+    };
     try {
-      return await open(start(), true);
+      return await start(true);
     } catch (error) {
       wanted.signal.throwIfAborted();
       // A server of the older era may end when it is asked what it does not know; one that cannot be started fails again.
-      return await open(start(), false).catch(() => {
+      return await start(false).catch(() => {
         throw error;
       });
     }

@@ -30,6 +30,8 @@ const maxErrorLineBytes = 64 * 1024;
 const graceMs = 500;
 /** Lines that are no messages: a program that writes nothing else is no server. */
 const maxGarbageLines = 1000;
+/** Of its last words so many are told when it ended by itself. */
+const maxLastWords = 3;
 const repeatMs = 50;
 const repeatedShare = 1 / 20;
 const maxRepeatedChars = 1000;
@@ -57,6 +59,10 @@ export class StdioTransport implements Transport {
   #repeat: NodeJS.Timeout | undefined;
   #garbage = 0;
   #ended: Promise<void> | undefined;
+  readonly #lastWords: string[] = [];
+  #isClosing = false;
+  /** Why it ended by itself, as a sentence; its own words are its own. */
+  ending: string | undefined;
 
   constructor(program: StdioProgram, options: StdioOptions) {
     this.#program = program;
@@ -76,8 +82,9 @@ export class StdioTransport implements Transport {
     if (pid !== undefined) groups.add(pid);
     // What it started ends with it.
     child.once('exit', () => void (pid !== undefined && signalGroup(pid, 'SIGKILL')));
-    child.once('close', () => {
+    child.once('close', (code, signal) => {
       if (pid !== undefined) groups.delete(pid);
+      if (!this.#isClosing && pid !== undefined) this.#sayEnding(code, signal);
       this.#contextsById.clear();
       clearTimeout(this.#repeat);
       this.onclose?.();
@@ -109,6 +116,7 @@ export class StdioTransport implements Transport {
 
   async close(): Promise<void> {
     const child = this.#child;
+    this.#isClosing = true;
     if (child === undefined) return;
     const { pid } = child;
     child.stdin.end();
@@ -119,6 +127,13 @@ export class StdioTransport implements Transport {
     for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy();
     await this.#ended;
     await this.#options.onEnd?.();
+  }
+
+  #sayEnding(code: number | null, signal: NodeJS.Signals | null): void {
+    const how = signal === null ? `with exit code ${code}` : `by ${signal}`;
+    const said = this.#lastWords.length === 0 ? 'said nothing' : `said: ${this.#lastWords.join(' / ')}`;
+    this.ending = `The program ended ${how}. To its standard error it ${said}`;
+    this.onerror?.(new Error(this.ending));
   }
 
   async #endsWithin(ms: number): Promise<boolean> {
@@ -185,7 +200,11 @@ export class StdioTransport implements Transport {
     child.stderr.on('error', () => undefined);
     child.stderr.on('data', (chunk: Buffer) => {
       try {
-        for (const line of reader.push(chunk)) this.#options.onErrorLine(line);
+        for (const line of reader.push(chunk)) {
+          this.#options.onErrorLine(line);
+          if (line.trim() !== '') this.#lastWords.push(line.trim().slice(0, 200));
+          if (this.#lastWords.length > maxLastWords) this.#lastWords.shift();
+        }
       } catch {
         reader = createLineReader(maxErrorLineBytes);
       }

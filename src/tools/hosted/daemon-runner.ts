@@ -1,7 +1,7 @@
 import type { BorderHost } from '../../border/border.ts';
 import { watchDeadline } from '../../engines/deadline.ts';
 import type { RunOutcome } from '../../engines/engine.ts';
-import type { ErrorCode } from '../../errors/catalog.ts';
+import { type ErrorCode, errorCatalog } from '../../errors/catalog.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import type { DaemonRun, DaemonRunner } from '../../units/unit.ts';
 import type { HostedTool } from './hosted-types.ts';
@@ -31,9 +31,9 @@ async function runHosted(
     // There is no guest to run again; the recording keeps the log of the call.
     recording: { seed: '', startedAtMs, crossings: [], complete: false },
   });
-  const fail = (status: 'error' | 'timeout' | 'cancelled', code: ErrorCode, message: string): RunOutcome => ({
+  const fail = (status: 'error' | 'timeout' | 'cancelled', code: ErrorCode, message: string, fix?: string): RunOutcome => ({
     status,
-    error: { code, message, frames: [] },
+    error: { code, message, frames: [], ...(fix !== undefined && { fix }) },
     ...end(),
   });
   if (tool === undefined || user === undefined) {
@@ -65,13 +65,15 @@ async function runHosted(
     }
     if (!(error instanceof HotcellError)) throw error;
     const status = error.code === 'time-exceeded' ? 'timeout' : error.code === 'cancelled' ? 'cancelled' : 'error';
-    return fail(status, error.code, sayWithFix(error));
+    return fail(status, error.code, sayWithFix(error), error.fix);
   } finally {
     endWatch();
   }
 }
 
-/** The record of a call names the usual fix of a code; what this error says is closer. */
-function sayWithFix({ fix, message }: HotcellError): string {
-  return message.includes(fix) ? message : `${message} ${fix}`;
+/** Plugins that call the tool hear the sentence alone; what the catalog says of a code stands beside it everywhere. */
+function sayWithFix({ code, fix, message }: HotcellError): string {
+  return message.includes(fix) || fix === errorCatalog[code].fix
+    ? message
+    : `${/[.!?…]$/.test(message) ? message : `${message}.`} ${fix}`;
 }

@@ -72,7 +72,7 @@ async function findQuestions(client: Client, name: string): Promise<readonly str
   const asked = own.toSorted((one, other) => Number(other.kind === 'grant') - Number(one.kind === 'grant'));
   if (asked.length > 0) return asked.map(({ id }) => id);
   throw new HotcellError('approval-unknown', `Nothing of ${JSON.stringify(name.slice(0, 64))} waits for an answer.`, {
-    fix: `List what does: hotcell approve. What it has and lacks: hotcell plugin info ${name.slice(0, 64)}.`,
+    fix: `List what does: hotcell approve. What it has and lacks: hotcell why ${name.slice(0, 64)}.`,
   });
 }
 

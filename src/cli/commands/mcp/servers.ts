@@ -68,8 +68,9 @@ export function registerMcpServers(mcp: Command, session: CliSession): void {
 
 async function logIn(session: CliSession, name: string, flags: LoginFlags): Promise<void> {
   const { style } = session;
+  const port = readPort(flags.port);
   await withDaemon(session, flags, async (client) => {
-    await using callback = await listenForCallback(flags.port);
+    await using callback = await listenForCallback(port);
     const step = await client.invoke(mcpContracts.login, { name, redirectUrl: callback.url });
     if (step.kind === 'browser') session.note(`Open this in your browser:\n\n  ${tame(step.url ?? '')}\n\n`);
     if (step.kind === 'device') {
@@ -88,9 +89,15 @@ async function logIn(session: CliSession, name: string, flags: LoginFlags): Prom
 const callbackPath = '/callback';
 const usualPort = 7421;
 
+function readPort(text = String(usualPort)): number {
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : -1;
+  if (port >= 0 && port < 65_536) return port;
+  throw new HotcellError('usage-wrong', `Expected --port to be a whole number from 0 to 65535, got "${text.slice(0, 64)}".`);
+}
+
 /** Waits on this machine alone for the browser to come back; the first answer counts. */
 async function listenForCallback(
-  port = String(usualPort),
+  port: number,
 ): Promise<AsyncDisposable & { readonly url: string; readonly answer: Promise<string> }> {
   const answered = Promise.withResolvers<string>();
   const server = createServer((request, response) => {
@@ -112,7 +119,7 @@ async function listenForCallback(
         }),
       ),
     );
-    server.listen(Number(port), '127.0.0.1', resolve);
+    server.listen(port, '127.0.0.1', resolve);
   });
   const { port: taken }: Pick<AddressInfo, 'port'> = Object(server.address());
   return {

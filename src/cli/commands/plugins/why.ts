@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { Client } from '../../../client/client.ts';
+import { HotcellError } from '../../../errors/hotcell-error.ts';
 import { type McpServerItem, mcpContracts } from '../../../operations/contracts/mcp.ts';
 import { pluginContracts } from '../../../operations/contracts/plugins.ts';
 import { isNothing } from '../../../permissions/decision.ts';
@@ -23,7 +24,7 @@ export function registerWhy(program: Command, session: CliSession): void {
       const server = await withDaemon(session, flags, (client) => findServer(client, name));
       if (server !== undefined)
         return flags.json ? session.printJson(server) : session.print(renderMcpServer(server, session.style));
-      const why = await withDaemon(session, flags, (client) => client.invoke(pluginContracts.why, { name }));
+      const why = await withDaemon(session, flags, (client) => client.invoke(pluginContracts.why, { name }).catch(nameServers));
       if (flags.json) return session.printJson(why);
       const { style, io } = session;
       session.print(`${style.bold(why.name)} is ${paintState(why.state, style)}.\n\n`);
@@ -50,6 +51,13 @@ export function registerWhy(program: Command, session: CliSession): void {
       if (why.diagnostic !== undefined) session.print(`\n${renderDiagnostic(why.diagnostic, style)}`);
       if (why.repair !== undefined) session.print(`\n${renderRepairNote(why.repair, style)}`);
     });
+}
+
+/** The name may be meant for either. */
+function nameServers(error: unknown): never {
+  if (!(error instanceof HotcellError) || error.code !== 'plugin-unknown') throw error;
+  const { message, fix, facts } = error;
+  throw new HotcellError('plugin-unknown', message, { fix: `${fix} MCP servers: hotcell mcp servers.`, facts, cause: error });
 }
 
 /** An MCP server of that name, as units call it (`mcp:files`) or as the config does where no plugin is called so. */
