@@ -86,7 +86,7 @@ export function createKeptLoops(parts: {
     addStep(request, step) {
       const stepJson = write(step);
       const isRoom = step.type === 'accepted' || makeRoom(request, stepJson.length);
-      if (isRoom) table.addStep(request.id, stepJson, step.type === 'accepted');
+      if (isRoom) table.addStep(request.id, stepJson);
       else table.remove(request.id);
       return isRoom;
     },

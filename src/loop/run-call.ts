@@ -49,6 +49,11 @@ interface Parts {
 const foreverMs = 2 ** 31 - 1;
 const maxQuestions = 1000;
 
+const cutOff = new HotcellError(
+  'interrupted',
+  'The daemon stopped when this call began; whether its effects took place is not known, and it was not made again.',
+);
+
 /** Creates what runs calls through the call journey, as calls of a model with the rights of the caller. No call runs twice. */
 export function createLoopCallRunner({ caller: toolCaller, executions, events, approvals, findCaller }: Parts): RunLoopCall {
   async function begin(call: LoopCall, onAccepted: (executionId: string) => void): Promise<RanLoopCall> {
@@ -119,6 +124,8 @@ export function createLoopCallRunner({ caller: toolCaller, executions, events, a
       return await follow(call.executionId, call);
     } catch (error) {
       if (!(error instanceof HotcellError) || error.code === 'shutting-down') throw error;
+      // The daemon was killed between the acceptance of the call and its record.
+      if (error.code === 'execution-unknown') return toRefusedCall(cutOff);
       const { executionId } = error.facts;
       const isSame = error.code === 'idempotency-in-progress' || error.code === 'conflict';
       if (!isSame || typeof executionId !== 'string') return toRefusedCall(error);

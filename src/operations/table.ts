@@ -11,6 +11,7 @@ import { createExecutionOperations } from './handlers/executions.ts';
 import { createHookOperations } from './handlers/hooks.ts';
 import { createImageOperations } from './handlers/images.ts';
 import { createKvOperations } from './handlers/kv.ts';
+import { createLoopOperations } from './handlers/loops.ts';
 import { createMcpOperations } from './handlers/mcp.ts';
 import { createModelOperations } from './handlers/models.ts';
 import { createOfferingOperations } from './handlers/offerings.ts';
@@ -30,6 +31,7 @@ export function createOperations(parts: OperationParts): readonly Operation[] {
     ...createToolOperations(parts),
     ...createOfferingOperations(parts),
     ...createExecutionOperations(parts),
+    ...createLoopOperations(parts),
     ...createGrantOperations(parts),
     ...createApprovalOperations(parts),
     ...createKeyOperations(parts),

@@ -11,11 +11,10 @@ export interface LoopRow {
   readonly endJson: string | null;
 }
 
-/** Loops and their steps. Everything is written at once, but for steps that may come with what they tell of. */
+/** Loops and their steps. Everything is written at once: what a step tells of happens after it. */
 export interface LoopTable {
   put(row: LoopRow): void;
-  /** `isQueued`: committed with the next transaction, such as that of the call it tells of. */
-  addStep(id: string, stepJson: string, isQueued: boolean): void;
+  addStep(id: string, stepJson: string): void;
   /** Oldest first, as JSON. */
   stepsOf(id: string): string[];
   /** Puts the end in the place of the request and the steps. */

@@ -142,7 +142,7 @@ function createStore(database: DatabaseSync, options: StoreOptions): Store {
     schedules: createScheduleTable(database),
     keptAnswers: createKeptAnswerTable(database),
     repairs: createRepairTable(database),
-    loops: createLoopTable(database, queue),
+    loops: createLoopTable(database),
     committed: queue.committed,
     committedEnds: queue.committedEnds,
     flush: queue.flush,

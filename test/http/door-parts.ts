@@ -57,6 +57,7 @@ export async function openDoor() {
     keys: parts.keys,
     approvals: parts.approvals,
     schedules: parts.schedules,
+    store: parts.store,
     fetch: (path: string, init: RequestInit = {}) =>
       fetch(url + path, { ...init, headers: { authorization: `Bearer ${token}`, ...init.headers } }),
     /** The next event of a type about a tool. */

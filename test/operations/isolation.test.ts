@@ -19,6 +19,11 @@ const attempts: Readonly<Record<string, (ann: Ann) => object>> = {
   'executions.cancel': ({ execution }) => ({ id: execution }),
   'executions.replay': ({ execution }) => ({ id: execution }),
   'executions.follow': ({ execution }) => ({ id: execution }),
+  'loops.list': () => ({}),
+  'loops.get': ({ loop }) => ({ id: loop }),
+  'loops.follow': ({ loop }) => ({ id: loop }),
+  'loops.cancel': ({ loop }) => ({ id: loop }),
+  'loops.steer': ({ loop }) => ({ id: loop, text: 'Tell bob.' }),
   'prompts.list': () => ({}),
   'prompts.get': () => ({ name: 'echo' }),
   'resources.list': () => ({}),
@@ -49,6 +54,7 @@ interface Ann {
   readonly execution: string;
   readonly approval: string;
   readonly schedule: string;
+  readonly loop: string;
   readonly key: string;
 }
 
@@ -98,10 +104,23 @@ beforeAll(async () => {
     argumentsHash: 'hash',
     details: { text: marker },
   });
+  const said = { role: 'assistant', parts: [{ type: 'text', text: marker }] };
+  const answer = { id: 'a', model: 'm', parts: said.parts, stop: { kind: 'end' } };
+  const end = { reason: 'answered', answer, messages: [said], usage: { inputTokens: 1, outputTokens: 1 }, rounds: 1, untaken: [] };
+  door.store.loops.put({
+    id: 'anns-loop',
+    caller: a.row.id,
+    purpose: 'chat',
+    model: 'm',
+    requestJson: '',
+    startedAtMs: 1,
+    endedAtMs: 2,
+    endJson: JSON.stringify(end),
+  });
   const caller: Caller = { id: a.row.id, role: 'caller' };
   const time = { atMs: Date.now() + 3_600_000 };
   const { id: schedule } = door.schedules.create({ tool: 'echo', arguments: { text: marker }, session: 'diary', time }, caller);
-  ann = { caller, execution: execution.id, approval: approval.id, schedule, key: 'the-same-key' };
+  ann = { caller, execution: execution.id, approval: approval.id, schedule, loop: 'anns-loop', key: 'the-same-key' };
 });
 afterAll(() => door.close());
 
@@ -141,6 +160,7 @@ describe('the operations that are open to callers', () => {
     expect(items).toMatchObject([{ key: 'a', value: marker }]);
     expect(door.approvals.get(ann.approval)?.status).toBe('open');
     expect(door.schedules.list(ann.caller)).toHaveLength(1);
+    expect(await readText(ask(annsKey)(`/api/loops/${ann.loop}`))).toContain(marker);
     expect(JSON.parse(await readText(ask(annsKey)(`/api/executions/${ann.execution}`))).status).toBe('success');
   });
 });

@@ -72,6 +72,10 @@ export const commands: readonly CommandRow[] = [
     load: async () => (await import('./replay.ts')).registerReplay,
   },
   {
+    about: { loops: 'see and cancel what models do with tools' },
+    load: async () => (await import('./loops.ts')).registerLoops,
+  },
+  {
     about: { key: 'make, change and revoke API keys' },
     load: async () => (await import('./access/key.ts')).registerKey,
   },

@@ -2,10 +2,9 @@ import type { DatabaseSync } from 'node:sqlite';
 import { readNumber, readNumberOrNull, readText, readTextOrNull, type SqlRow } from '../../column-values.ts';
 import type { LoopRow, LoopTable } from '../../loop-types.ts';
 import { writeNow } from '../../sqlite-error.ts';
-import type { WriteQueue } from '../../write-queue.ts';
 
 /** Creates the table of loops. */
-export function createLoopTable(database: DatabaseSync, queue: WriteQueue): LoopTable {
+export function createLoopTable(database: DatabaseSync): LoopTable {
   const put = database.prepare(
     `insert into loops (id, caller, purpose, model, request, started_at, ended_at, ending, bytes)
      values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, octet_length(?5) + coalesce(octet_length(?8), 0))`,
@@ -31,46 +30,33 @@ export function createLoopTable(database: DatabaseSync, queue: WriteQueue): Loop
        select id from loops where ended_at is not null and (?1 is null or caller = ?1) order by ended_at, id limit 1)`,
   );
 
-  function writeStep(id: string, stepJson: string): void {
-    addStep.run(id, stepJson);
-    weigh.run(id, stepJson);
-  }
-
   return {
     put: (row) =>
       void writeNow(() =>
         put.run(row.id, row.caller, row.purpose, row.model, row.requestJson, row.startedAtMs, row.endedAtMs, row.endJson),
       ),
-    addStep(id, stepJson, isQueued) {
-      if (isQueued) return queue.add({ apply: () => writeStep(id, stepJson) });
-      // Steps that wait come before this one.
-      queue.flush();
-      writeNow(() => writeStep(id, stepJson));
-    },
-    stepsOf(id) {
-      queue.flush();
-      return steps.all(id).map((row) => readText(row, 'step'));
-    },
-    end(id, endJson, endedAtMs) {
-      queue.flush();
+    addStep: (id, stepJson) =>
+      writeNow(() => {
+        addStep.run(id, stepJson);
+        weigh.run(id, stepJson);
+      }),
+    stepsOf: (id) => steps.all(id).map((row) => readText(row, 'step')),
+    end: (id, endJson, endedAtMs) =>
       writeNow(() => {
         end.run(id, endJson, endedAtMs);
         removeSteps.run(id);
-      });
-    },
+      }),
     get(id) {
       const row = get.get(id);
       return row && readLoop(row);
     },
     list: ({ caller, limit }) => list.all(caller ?? null, limit).map(readLoop),
     listOpen: () => listOpen.all().map(readLoop),
-    remove(id) {
-      queue.flush();
+    remove: (id) =>
       writeNow(() => {
         removeSteps.run(id);
         remove.run(id);
-      });
-    },
+      }),
     bytes: (caller) => Number(bytes.get(caller ?? null)?.bytes ?? 0),
     prune: (endedBeforeMs) => void writeNow(() => prune.run(endedBeforeMs)),
     removeOldestEnded: (caller) => writeNow(() => removeOldest.run(caller ?? null)).changes === 1,
