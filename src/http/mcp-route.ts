@@ -85,8 +85,8 @@ const internalError = -32603;
 /** Why the signal of a request aborts; made once, since every request ends so. */
 const answerOver = new Error('The answer was read, or its client is gone.');
 
-/** Without its body, which was read and counted already. */
-function toWebRequest(request: FastifyRequest, reply: FastifyReply): Request {
+/** A request without its body, which was read and counted already. */
+export function toWebRequest(request: FastifyRequest, reply: FastifyReply): Request {
   const controller = new AbortController();
   reply.raw.once('close', () => controller.abort(answerOver));
   const headers = new Headers();
@@ -98,11 +98,12 @@ function toWebRequest(request: FastifyRequest, reply: FastifyReply): Request {
   });
 }
 
-async function sendResponse(
+/** Sends an answer; as a stream it counts among those of its caller, who is cut off where it lets too much wait. */
+export async function sendResponse(
   response: Response,
   request: FastifyRequest,
   reply: FastifyReply,
-  { shares }: McpRouteParts,
+  { shares }: Pick<McpRouteParts, 'shares'>,
 ): Promise<FastifyReply> {
   const headers = Object.fromEntries(response.headers);
   const isStream = headers['content-type']?.startsWith('text/event-stream') === true;

@@ -13,6 +13,7 @@ import type { ModelTotals } from '../models/meter.ts';
 import { mcpClientContracts } from '../operations/contracts/mcp-clients.ts';
 import { prepareOperations } from '../operations/invoke.ts';
 import { implement, type Operation } from '../operations/operation.ts';
+import { registerA2aRoute } from './a2a-route.ts';
 import type { Authenticate, Authenticator, IsCurrent } from './admission/auth.ts';
 import { createConnectionBook, fitConnections } from './admission/connection-count.ts';
 import { registerDoorAdmission } from './admission/door-admission.ts';
@@ -144,6 +145,8 @@ export async function startHttpServer(parts: HttpServerParts): Promise<HttpServe
   const mcp = registerMcpRoute(app, { ...doorParts, url: '/mcp', surface: 'tools' });
   const management = registerMcpRoute(app, { ...doorParts, url: '/mcp/manage', surface: 'management' });
 
+  const a2a = registerA2aRoute(app, { operations, events, authenticate, version, shares });
+
   const url = await listen(app, config);
   return {
     url,
@@ -154,6 +157,7 @@ export async function startHttpServer(parts: HttpServerParts): Promise<HttpServe
       management.close();
       endResponses();
       models?.close();
+      a2a.close();
       metrics.close();
       connections.endUnused();
       const lastCall = setTimeout(() => app.server.closeAllConnections(), closeWithinMs);

@@ -47,6 +47,11 @@ export class CallWatch implements OperationStream {
     }
   }
 
+  /** Resolves with its id once it has one. */
+  get begun(): Promise<string> {
+    return this.#accepted.promise;
+  }
+
   /** Somebody is asked now. */
   get isAsked(): boolean {
     return this.#open.size + this.#known.size > 0;

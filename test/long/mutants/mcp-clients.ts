@@ -33,6 +33,22 @@ export const mcpClientMutants: MutantsByPromise = {
       tests: ['test/mcp-door/attacks.test.ts'],
     },
   ],
+  'An agent over A2A sees, calls, answers and cancels what its key may': [
+    {
+      what: 'tasks are looked up with the rights of the operator',
+      file: 'src/a2a-door/request-handler.ts',
+      find: 'const context: OperationContext = { caller, signal };',
+      replace: "const context: OperationContext = { caller: { id: 'local', role: 'admin' }, signal };",
+      tests: ['test/a2a-door/a2a-door.test.ts'],
+    },
+    {
+      what: 'tools are called with the rights of the operator',
+      file: 'src/a2a-door/request-handler.ts',
+      find: 'const going: OperationContext = { caller, signal:',
+      replace: "const going: OperationContext = { caller: { id: 'local', role: 'admin' }, signal:",
+      tests: ['test/a2a-door/a2a-door.test.ts'],
+    },
+  ],
   'An MCP client has the sessions of its own key alone': [
     {
       what: 'a session is anybody\u2019s who knows its id',

@@ -1,0 +1,40 @@
+import type { FastifyInstance } from 'fastify';
+import type { A2aDoor, A2aDoorParts } from '../a2a-door/a2a-door.ts';
+import { type Authenticate, refuseAnonymous } from './admission/auth.ts';
+import type { DoorShares } from './admission/shares.ts';
+import { sendResponse, toWebRequest } from './mcp-route.ts';
+
+/** What the routes are served with. */
+export interface A2aRouteParts extends A2aDoorParts {
+  readonly authenticate: Authenticate;
+  readonly shares: Pick<DoorShares, 'streams' | 'unread'>;
+}
+
+/** Serves the agent card to everybody and A2A to those who show a key. What speaks it is loaded with the first request. */
+export function registerA2aRoute(app: FastifyInstance, parts: A2aRouteParts): { readonly close: () => void } {
+  let opening: Promise<A2aDoor> | undefined;
+  const open = (): Promise<A2aDoor> => {
+    opening ??= import('../a2a-door/a2a-door.ts').then(({ createA2aDoor }) => createA2aDoor(parts));
+    return opening;
+  };
+  app.get('/.well-known/agent-card.json', async ({ headers }, reply) => {
+    const card = (await open()).card(`http://${headers.host}`);
+    return reply.header('content-type', 'application/json; charset=utf-8').send(JSON.stringify(card));
+  });
+  app.route({
+    method: 'POST',
+    url: '/a2a',
+    onRequest: (request, _reply, done) => {
+      const { authorization } = request.headers;
+      const caller = parts.authenticate(authorization);
+      if (caller === undefined) return done(refuseAnonymous(authorization));
+      request.caller = caller;
+      done();
+    },
+    handler: async (request, reply) => {
+      const response = await (await open()).handle(toWebRequest(request, reply), request.body, request.caller);
+      return sendResponse(response, request, reply, parts);
+    },
+  });
+  return { close: () => void opening?.then((door) => door.close()) };
+}
