@@ -100,6 +100,7 @@ const examplesByCommand: Readonly<Record<string, readonly string[]>> = {
   'hotcell secret remove': ['hotcell secret remove WEATHER_KEY'],
   'hotcell models': ['hotcell models'],
   'hotcell models list': ['hotcell models list'],
+  'hotcell replay': ['hotcell replay exe_01m7ysn4fk0000t2qvdr8mp4w5'],
   'hotcell schedule': ['hotcell schedule list'],
   'hotcell schedule list': ['hotcell schedule list'],
   'hotcell schedule cancel': ['hotcell schedule cancel sch_0f6c'],

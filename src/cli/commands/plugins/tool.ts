@@ -1,5 +1,6 @@
 import { Argument, type Command, Option } from 'commander';
 import type { Static } from 'typebox';
+import { isObject } from '../../../config/json-object.ts';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
 import { findJsonFault } from '../../../errors/json-fault.ts';
 import { type ToolView, toolContracts } from '../../../operations/contracts/tools.ts';
@@ -133,7 +134,10 @@ export function registerTool(program: Command, session: CliSession): void {
         const definition = readDefinition(await io.readStdin());
         const view = await client.invoke(toolContracts.register, replace ? { ...definition, replace } : definition);
         if (flags.json) return session.printJson(view);
-        session.print(`${style.bold(view.ref)} is registered; what it asks for: hotcell approve ${view.plugin}\n`);
+        // Another name for a tool asks for nothing.
+        const isService = isObject(definition.handler) && 'url' in definition.handler;
+        const next = isService ? `; what it asks for: hotcell approve ${view.plugin}` : '.';
+        session.print(`${style.bold(view.ref)} is registered${next}\n`);
       });
     });
 
