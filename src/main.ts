@@ -19,12 +19,12 @@ import { openRepairs } from './main/repairs.ts';
 import { openReplays } from './main/replays.ts';
 import { openSchedules } from './main/schedules.ts';
 import { openTools } from './main/tools.ts';
+import { openTrials } from './main/trials.ts';
 import { openUpstreams } from './main/upstreams.ts';
 import { warmUp } from './main/warm-up.ts';
 import { createAnonymousCleaner } from './operations/anonymous-cleaner.ts';
 import { type Daemon, type DaemonOptions, drainMs } from './operations/daemon-types.ts';
 import { createOperations } from './operations/table.ts';
-import { createBuildTrial } from './repair/trial/build-trial.ts';
 import { findStorageError } from './store/sqlite-error.ts';
 import { createHostedTools } from './tools/hosted/hosted-tools.ts';
 import { nameRunner } from './units/unit.ts';
@@ -120,7 +120,9 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
     }),
   );
   const executions = createExecutionReader({ store });
-  const { replays } = openReplays(foundation, { ...calls, caller, executions, grants });
+  const replaying = openReplays(foundation, { ...calls, caller, executions, grants });
+  const { replays } = replaying;
+  const tryProposal = openTrials(foundation, { engines, grants, plugins, capabilities, checker, replaying });
   const loops = openLoops(foundation, { caller, executions, approvals, keys, upstreams: models.upstreams });
   const repairs = openRepairs(foundation, {
     plugins,
@@ -130,7 +132,7 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
     loops,
     executions,
     caller,
-    tryProposal: createBuildTrial(plugins.proposeFiles),
+    tryProposal,
   });
   const parts = {
     config,
@@ -155,6 +157,7 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
     executions,
     loops,
     replays,
+    tryProposal,
     events,
     store,
     keys,

@@ -10,7 +10,7 @@ import { createDenial } from './denial.ts';
 import { createPayloadReader } from './payload.ts';
 
 interface Parts {
-  readonly table: Store['kv'];
+  readonly table: Pick<Store['kv'], 'get' | 'set' | 'delete' | 'list'>;
   readonly limits: Config['kv'];
 }
 

@@ -26,16 +26,19 @@ export interface ReplayNeeds extends Pick<OpenEngines, 'engines'>, Pick<Consents
   readonly executions: ExecutionReader;
 }
 
-/** Opens replays, and what trials need of them. */
-export function openReplays(
-  { config, secrets }: Foundation,
-  { engines, registry, names, plugins, units, tracer, caller, executions, grants }: ReplayNeeds,
-): {
+/** Replays, and what trials need of them. */
+export interface OpenReplays {
   readonly replays: Replays;
   readonly runRecorded: RunRecorded;
   readonly readRecorded: ReplayParts['readRecorded'];
   readonly prepare: ReplayParts['prepare'];
-} {
+}
+
+/** Opens them. */
+export function openReplays(
+  { config, secrets }: Foundation,
+  { engines, registry, names, plugins, units, tracer, caller, executions, grants }: ReplayNeeds,
+): OpenReplays {
   const ofConfig = (unitPath: string) => names.findSetting(unitPath, config.pluginLimits);
   const parts: ReplayParts = {
     engines,

@@ -19,6 +19,7 @@ import type { GrantBook } from '../permissions/grants.ts';
 import type { PermissionUses } from '../permissions/uses.ts';
 import type { PluginSupervisor } from '../plugins/supervisor-types.ts';
 import type { Repairs } from '../repair/repairs.ts';
+import type { TryProposal } from '../repair/trial/trial.ts';
 import type { Replays } from '../replay/replay-types.ts';
 import type { SecretKeeper } from '../secrets/secret-types.ts';
 import type { SkillBook } from '../skills/skill-book.ts';
@@ -59,6 +60,8 @@ export interface OperationParts {
   readonly executions: ExecutionReader;
   readonly loops: Loops;
   readonly replays: Replays;
+  /** Tries changes of plugins; nothing of them is published. */
+  readonly tryProposal: TryProposal;
   readonly events: EventLog;
   readonly store: Store;
   readonly keys: KeyRing;

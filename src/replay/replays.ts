@@ -147,7 +147,8 @@ export function createReplays(parts: ReplayParts): Replays {
   };
 }
 
-function endOf({ status, output, error }: Pick<Execution, 'status' | 'output' | 'error'>): ReplayEnd {
+/** The end of a call by its record. */
+export function endOf({ status, output, error }: Pick<Execution, 'status' | 'output' | 'error'>): ReplayEnd {
   const ended = status === 'pending' || status === 'running' ? 'error' : status;
   return { status: ended, ...(output !== undefined && { output }), ...(error !== undefined && { error }) };
 }

@@ -1,0 +1,277 @@
+import type { Config } from '../../config/config-types.ts';
+import type { GrantDecision } from '../../permissions/decision.ts';
+import { isNothing } from '../../permissions/decision.ts';
+import type { Asking } from '../../permissions/grants.ts';
+import type { PluginSource } from '../../plugins/discovery/plugin-source.ts';
+import type { Generation } from '../../plugins/generations/generation.ts';
+import type { UnsavedBuild } from '../../plugins/supervisor/build/unsaved-build.ts';
+import type { PluginSupervisor } from '../../plugins/supervisor-types.ts';
+import type { RecordedExecution } from '../../replay/recorded-execution.ts';
+import { findRecordedTool } from '../../replay/replay-code.ts';
+import type { ServedUnit } from '../../units/unit.ts';
+import { judgeDiagnostic, judgeExecution } from '../failures/judge.ts';
+import { compareManifests } from './compare-manifests.ts';
+import type { TrialCheck, TrialReport, TrialRequest, TryProposal } from './trial.ts';
+import { createTrialWorlds } from './trial-world.ts';
+import { createTryCalls, type TryCallParts, type TryCalls } from './try-calls.ts';
+
+/** A fault of the types of a plugin, as far as a trial wants to know. */
+export interface TypeFault {
+  readonly code: number;
+  readonly message: string;
+  readonly isSyntax: boolean;
+}
+
+/** What trials are made of. */
+export interface TrialParts extends TryCallParts {
+  readonly config: Pick<Config, 'dataDir' | 'kv' | 'files'>;
+  readonly plugins: Pick<PluginSupervisor, 'proposeFiles'>;
+  readonly decideGrants: (asking: Asking) => GrantDecision;
+  /** The faults of the types of a plugin with these texts in place of those on the disk; undefined when nobody can tell. */
+  readonly findTypeFaults: (
+    source: PluginSource,
+    texts: ReadonlyMap<string, string>,
+    signal: AbortSignal,
+  ) => Promise<readonly TypeFault[] | undefined>;
+  /** A recorded call by its id; undefined when it cannot be replayed. */
+  readonly readRecorded: (executionId: string) => Promise<RecordedExecution | undefined>;
+  /** Ids of successful calls of a generation, newest first. */
+  readonly listSuccesses: (generation: Generation, limit: number) => readonly string[];
+}
+
+type Name = TrialCheck['name'];
+const maxEarlierCalls = 12;
+const maxExamples = 20;
+
+/** Creates trials. */
+export function createTryProposal(parts: TrialParts): TryProposal {
+  return async (request) => {
+    const { source, proposal, signal } = request;
+    const typesBefore = parts.findTypeFaults(source, new Map(), signal);
+    typesBefore.catch(() => {});
+    const built = await parts.plugins.proposeFiles(source, proposal.files, signal);
+    if (!built.generation) return describeUnbuilt(request, built.diagnostic);
+    try {
+      const report = await tryBuilt(parts, request, built, typesBefore);
+      return { ...report, candidate: { build: built.build, release: built.release } };
+    } catch (error) {
+      built.release();
+      throw error;
+    }
+  };
+}
+
+function describeUnbuilt({ source, diagnosed, failure }: TrialRequest, diagnostic: UnsavedBuild['diagnostic']): TrialReport {
+  if (diagnostic === undefined) throw new Error('a build without an outcome');
+  const { code, message } = diagnostic;
+  const judged = judgeDiagnostic(source.path, diagnostic);
+  const isCompiled = 'failure' in judged && judged.failure.class !== 'does-not-compile';
+  const asksForEngine = code === 'engine-pending' || code === 'engine-refused';
+  const detail = `${message}`.slice(0, 2000);
+  const checks: TrialCheck[] = isCompiled
+    ? [passed('compiles', 'It compiles.'), failed('shape', detail)]
+    : [failed('compiles', detail)];
+  if (asksForEngine) return { verdict: 'asks-for-more', checks };
+  const wasBuilt = diagnosed !== undefined && failure.executionId !== undefined;
+  return { verdict: wasBuilt ? 'worse' : 'not-mended', checks };
+}
+
+async function tryBuilt(
+  parts: TrialParts,
+  request: TrialRequest,
+  { generation, build }: Extract<UnsavedBuild, { generation: Generation }>,
+  typesBefore: Promise<readonly TypeFault[] | undefined>,
+): Promise<TrialReport> {
+  const { diagnosed, proposal, signal, failure } = request;
+  const measured = diagnosed ?? generation;
+  const { granted } = parts.decideGrants(measured);
+  const serve = (unit: Generation): ServedUnit => ({ unit, granted: () => granted, lease: () => () => {} });
+  const candidate = serve(generation);
+  const before = diagnosed && serve(diagnosed);
+  const worlds = createTrialWorlds(parts.config, granted);
+  const calls = createTryCalls(parts, worlds, signal);
+  const checks: TrialCheck[] = [passed('compiles', 'It compiles.'), passed('shape', 'It loads, and its manifest is valid.')];
+  let wasMended = isFailureOfBuild(failure.class);
+  try {
+    checks.push(await checkTypes(parts, request, typesBefore));
+    const change = diagnosed && compareManifests(diagnosed.manifest, build.manifest);
+    checks.push(checkThat('tools', change?.lost, 'It brings the same tools.'));
+    const recorded = diagnosed ? await readSuccesses(parts, diagnosed) : [];
+    const refused = before ? findRefused(parts, before, candidate, recorded) : undefined;
+    checks.push(checkThat('schemas', change && [...change.narrowed, ...(refused ?? [])], 'They accept what they accepted.'));
+    // Without a generation before there is nothing that anybody allowed; what surely was meant is asked for as if it had been saved.
+    const pending = parts.decideGrants({ ...generation, author: 'operator' }).pending;
+    const wants =
+      change?.widened ?? (proposal.sureness === 'sure' || isNothing(pending) ? [] : ['It asks for what nobody has allowed.']);
+    checks.push(checkThat('permissions', wants, 'It asks for nothing more.'));
+    const isBroken = checks.some(({ outcome }) => outcome === 'failed');
+    if (before && !isBroken) {
+      const examples = await tryExamples(calls, before, candidate, failure.class === 'check-failed');
+      checks.push(examples.check);
+      const health = await tryHealth(calls, before, candidate);
+      checks.push(health);
+      if (failure.class === 'check-failed') wasMended = examples.wasMended;
+      const failing = await tryFailingCall(parts, calls, candidate, request);
+      if (failing) checks.push(failing);
+      if (failing?.outcome === 'passed') wasMended = true;
+      else if (failure.executionId !== undefined) wasMended = false;
+      checks.push(await tryEarlierCalls(calls, before, candidate, recorded));
+    }
+    const more = change?.more ?? pending;
+    return { verdict: decideVerdict(checks, wasMended), checks, ...(isNothing(more) ? {} : { more }) };
+  } finally {
+    await worlds.close();
+  }
+}
+
+/** What is lost counts first; a person is asked only about what mends otherwise, or cannot be tried without an answer. */
+function decideVerdict(checks: readonly TrialCheck[], wasMended: boolean): TrialReport['verdict'] {
+  const lost = checks.filter(({ outcome, name }) => outcome === 'failed' && name !== 'permissions' && name !== 'failing-call');
+  if (lost.length > 0) return 'worse';
+  if (checks.some(({ outcome, name }) => outcome === 'failed' && name === 'permissions')) return 'asks-for-more';
+  return wasMended ? 'mended' : 'not-mended';
+}
+
+const isFailureOfBuild = (failureClass: TrialRequest['failure']['class']): boolean =>
+  failureClass === 'does-not-compile' || failureClass === 'does-not-load' || failureClass === 'manifest-invalid';
+
+async function checkTypes(
+  parts: TrialParts,
+  { source, proposal, signal }: TrialRequest,
+  typesBefore: Promise<readonly TypeFault[] | undefined>,
+): Promise<TrialCheck> {
+  const before = await typesBefore;
+  if (before === undefined) return notTried('types', 'The types of the plugin are not known.');
+  if (before.some(({ isSyntax }) => isSyntax)) return notTried('types', 'Before the change the text could not be parsed.');
+  const after = await parts.findTypeFaults(source, proposal.files, signal);
+  if (after === undefined) return notTried('types', 'The types of the change are not known.');
+  const known = new Set(before.map(({ code, message }) => `${code} ${message}`));
+  const added = after.find(({ code, message }) => !known.has(`${code} ${message}`));
+  if (added === undefined || after.length < before.length)
+    return passed('types', `${after.length} faults of types, before ${before.length}.`);
+  return failed('types', `TS${added.code}: ${added.message}`);
+}
+
+async function readSuccesses(parts: TrialParts, generation: Generation): Promise<RecordedExecution[]> {
+  const recorded = await Promise.all(parts.listSuccesses(generation, maxEarlierCalls).map(parts.readRecorded));
+  return recorded.filter((each) => each !== undefined);
+}
+
+/** Arguments that were accepted, and are not any more. */
+function findRefused(
+  { prepare }: TrialParts,
+  before: ServedUnit,
+  candidate: ServedUnit,
+  recorded: readonly RecordedExecution[],
+): string[] {
+  const accepted = [
+    ...recorded.map(({ execution: { tool, arguments: args } }) => ({ tool, args })),
+    ...before.unit.manifest.tools.flatMap(({ name: tool, examples }) => examples.map(({ args }) => ({ tool, args }))),
+  ];
+  return accepted.flatMap(({ tool, args }) => {
+    const [was, now] = [findRecordedTool(before, tool), findRecordedTool(candidate, tool)];
+    if (!was || !now) return [];
+    const length = JSON.stringify(args)?.length ?? 0;
+    if (prepare(was).input.findIssues(args, length) !== undefined) return [];
+    const issues = prepare(now).input.findIssues(args, length);
+    return issues === undefined ? [] : [`${tool} refuses arguments that it accepted: ${JSON.stringify(args)?.slice(0, 200)}.`];
+  });
+}
+
+async function tryExamples(calls: TryCalls, before: ServedUnit, candidate: ServedUnit, isTheFailure: boolean) {
+  const examples = before.unit.manifest.tools.flatMap(({ name, examples }) =>
+    examples.map((example) => ({ tool: name, example })),
+  );
+  const faults: string[] = [];
+  let tried = 0;
+  let wasMended = false;
+  for (const { tool, example } of examples.slice(0, maxExamples)) {
+    const now = await calls.example(candidate, tool, example);
+    if (now.fault === undefined) tried++;
+    if (now.fault === undefined && !isTheFailure) continue;
+    const was = await calls.example(before, tool, example);
+    if (now.fault === undefined) wasMended ||= was.fault !== undefined;
+    // What did not work in a trial before says nothing of the change.
+    else if (was.fault === undefined || (isTheFailure && !now.wasRefused))
+      faults.push(`${tool} ${JSON.stringify(example.args)?.slice(0, 200)}: ${now.fault}`);
+  }
+  const none = examples.length === 0 ? 'There are none.' : 'None of them can be tried without what a trial has not.';
+  const check =
+    faults[0] !== undefined
+      ? failed('examples', faults[0])
+      : tried > 0
+        ? passed('examples', `${tried} pass.`)
+        : notTried('examples', none);
+  return { check, wasMended: wasMended && faults.length === 0 };
+}
+
+async function tryHealth(calls: TryCalls, before: ServedUnit, candidate: ServedUnit): Promise<TrialCheck> {
+  const has = ({ unit }: ServedUnit): boolean => 'hooks' in unit.manifest && Object(unit.manifest.hooks).healthcheck === true;
+  if (!has(before)) return notTried('healthcheck', 'There is none.');
+  if (!has(candidate)) return failed('healthcheck', 'The health check is gone.');
+  const now = await calls.healthcheck(candidate);
+  if (now.fault === undefined) return passed('healthcheck', 'It passes.');
+  const was = await calls.healthcheck(before);
+  if (now.wasRefused || was.fault !== undefined)
+    return notTried('healthcheck', `It did not pass before either, or needs what a trial has not: ${now.fault}`);
+  return failed('healthcheck', now.fault);
+}
+
+/** Errors of the code itself: another one in place of the failure mends nothing. */
+const programErrors: ReadonlySet<string> = new Set(['TypeError', 'ReferenceError', 'RangeError', 'SyntaxError']);
+
+async function tryFailingCall(
+  parts: TrialParts,
+  calls: TryCalls,
+  candidate: ServedUnit,
+  { failure, source }: TrialRequest,
+): Promise<TrialCheck | undefined> {
+  if (failure.executionId === undefined) return undefined;
+  const recorded = await parts.readRecorded(failure.executionId);
+  if (recorded === undefined)
+    return notTried('failing-call', 'The call that failed cannot be replayed: its recording is not there.');
+  const { end, wasRefused } = await calls.replay(candidate, recorded);
+  if (end.status === 'success') return passed('failing-call', 'The call that failed goes well.');
+  const said = `${end.error?.name === undefined ? '' : `${end.error.name}: `}${end.error?.message ?? end.status}`;
+  const judged = judgeExecution(source.path, {
+    ...recorded.execution,
+    status: end.status,
+    ...(end.error && { error: end.error }),
+  });
+  if ('failure' in judged && judged.failure.key === failure.key)
+    return failed('failing-call', `The call fails as before: ${said}`);
+  if (wasRefused) return notTried('failing-call', `It asks for what was not recorded, so nobody can tell: ${said}`);
+  const isOfCode = programErrors.has(end.error?.name ?? '') || ('failure' in judged && judged.failure.class === 'limit-reached');
+  if (isOfCode) return failed('failing-call', `The call fails otherwise: ${said}`);
+  return passed('failing-call', `The call ends with another error, which the plugin throws itself: ${said}`);
+}
+
+async function tryEarlierCalls(
+  calls: TryCalls,
+  before: ServedUnit,
+  candidate: ServedUnit,
+  recorded: readonly RecordedExecution[],
+): Promise<TrialCheck> {
+  let same = 0;
+  for (const each of recorded) {
+    const now = await calls.replay(candidate, each);
+    if (now.difference === undefined) {
+      same++;
+      continue;
+    }
+    // What does not come to the same on the same code says nothing of the change.
+    const was = await calls.replay(before, each);
+    if (was.difference === undefined) return failed('earlier-calls', `${each.execution.id}: ${now.difference}`);
+  }
+  if (same > 0) return passed('earlier-calls', `${same} come to the same.`);
+  return notTried('earlier-calls', 'There is no recording of one that would tell.');
+}
+
+function checkThat(name: Name, faults: readonly string[] | undefined, detail: string): TrialCheck {
+  if (faults === undefined) return notTried(name, 'There is no generation to compare with.');
+  return faults.length === 0 ? passed(name, detail) : failed(name, faults.join(' ').slice(0, 2000));
+}
+
+const passed = (name: Name, detail: string): TrialCheck => ({ name, outcome: 'passed', detail });
+const failed = (name: Name, detail: string): TrialCheck => ({ name, outcome: 'failed', detail });
+const notTried = (name: Name, detail: string): TrialCheck => ({ name, outcome: 'not-tried', detail });

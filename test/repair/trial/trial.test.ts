@@ -1,0 +1,221 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { findSource } from '../../../src/plugins/discovery/plugin-source.ts';
+import type { Generation } from '../../../src/plugins/generations/generation.ts';
+import { judgeDiagnostic, judgeExecution } from '../../../src/repair/failures/judge.ts';
+import type { Sureness } from '../../../src/repair/proposal.ts';
+import type { TrialCheck, TrialReport } from '../../../src/repair/trial/trial.ts';
+import { startSmallDaemon } from '../../small-daemon.ts';
+
+const names = `export default {
+  name: 'names', version: '1.0.0', description: 'Names of people.',
+  permissions: { kv: true, read: ['lists'], write: ['lists'] },
+  tools: {
+    first_name: {
+      description: 'The first name of a list.',
+      parameters: { type: 'object', required: ['list'], properties: { list: { type: 'array', items: { type: 'object' } } } },
+      isSideEffect: true,
+      examples: [{ args: { list: [{ name: 'Ada' }] }, expect: 'Ada' }],
+      handler: async ({ list }, { kv }) => {
+        await kv.set('asked', list.length);
+        return list[0].name;
+      },
+    },
+    count: {
+      description: 'How many there are.',
+      parameters: { type: 'object', properties: { list: { type: 'array' } } },
+      handler: async ({ list = [] }) => list.length,
+    },
+  },
+  healthcheck: async ({ kv }) => { await kv.set('health', 1); return (await kv.get('health')) === 1; },
+};`;
+const mended = names.replace('list[0].name', "list[0]?.name ?? ''");
+const slow = `export default { name: 'slow', description: 'slow', limits: { cpuMs: 300 }, handler: ({ n }) => { for (;;) if (n === 1) return 'one'; } };`;
+const plain = `export default { name: 'plain', description: 'plain', permissions: { kv: true }, handler: async () => 'plain' };`;
+
+let house: Awaited<ReturnType<typeof startSmallDaemon>>;
+let failedId = '';
+
+beforeAll(async () => {
+  const plugins = { 'names.ts': names, 'slow.ts': slow, 'plain.ts': plain, 'broken.ts': 'export default { name: ' };
+  house = await startSmallDaemon(plugins);
+  for (const list of [[{ name: 'Eva' }], [{ name: 'Bo' }, { name: 'Cy' }]]) await house.call('first_name', { list });
+  await house.call('count', { list: [1, 2] });
+  failedId = (await house.call('first_name', { list: [] })).executionId;
+});
+afterAll(() => house.close());
+
+async function tryText(
+  text: string,
+  options: {
+    readonly name?: string;
+    readonly executionId?: string;
+    readonly sureness?: Sureness;
+    readonly isUnmeasured?: boolean;
+  } = {},
+): Promise<TrialReport & { outcomes: Partial<Record<TrialCheck['name'], TrialCheck['outcome']>>; said: string }> {
+  const { name = 'names', executionId, sureness = 'maybe', isUnmeasured = false } = options;
+  const root = { path: join(house.folder, 'plugins'), kind: 'plugins', label: 'plugins' } as const;
+  const source = findSource(root, `${name}.ts`);
+  if (source === undefined) throw new Error('no such plugin');
+  const [kept] = isUnmeasured ? [] : house.parts.plugins.generations(name);
+  const diagnosed: Generation | undefined = kept && house.parts.plugins.findGeneration(kept.id);
+  const execution =
+    executionId === undefined ? undefined : house.parts.executions.get(executionId, { id: 'local', role: 'admin' });
+  const diagnostic = { code: 'compile-failed', message: 'Unexpected end of file', fix: '' } as const;
+  const judged = execution ? judgeExecution(source.path, execution) : judgeDiagnostic(source.path, diagnostic);
+  if (!('failure' in judged)) throw new Error(judged.nobody.reason);
+  const report = await house.parts.tryProposal({
+    source,
+    proposal: { files: new Map([[source.realEntry, text]]), by: 'test', sureness, note: 'a change' },
+    diagnosed,
+    failure: judged.failure,
+    signal: new AbortController().signal,
+  });
+  const outcomes = Object.fromEntries(report.checks.map(({ name: check, outcome }) => [check, outcome]));
+  return { ...report, outcomes, said: report.checks.map(({ detail }) => detail).join('\n') };
+}
+
+describe('tryProposal', () => {
+  it('shows that a change mends the failing call and loses nothing', async () => {
+    const before = house.parts.executions.list({}, { id: 'local', role: 'admin' }).total;
+    const report = await tryText(mended, { executionId: failedId });
+    expect(report.said).toContain('The call that failed goes well.');
+    expect(report.verdict).toBe('mended');
+    expect(report.outcomes).toMatchObject({
+      compiles: 'passed',
+      shape: 'passed',
+      tools: 'passed',
+      schemas: 'passed',
+      permissions: 'passed',
+      examples: 'passed',
+      healthcheck: 'passed',
+      'failing-call': 'passed',
+      'earlier-calls': 'passed',
+    });
+    expect(report.candidate?.build.manifest.name).toBe('names');
+    expect(house.parts.executions.list({}, { id: 'local', role: 'admin' }).total).toBe(before);
+    report.candidate?.release();
+  });
+
+  it.each([
+    ['the same failure', names.replace('Names of people.', 'Names of all people.'), 'not-mended', 'failing-call'],
+    ['another failure of the code', names.replace('list[0].name', 'list[0][1].name'), 'worse', 'examples'],
+    ['a failure that moved', names.replace('await kv.set', 'list[0].name; await kv.set'), 'not-mended', 'failing-call'],
+  ])('does not take %s for mended', async (_what, text, verdict, check) => {
+    const report = await tryText(text, { executionId: failedId });
+    expect([report.verdict, report.outcomes[check as TrialCheck['name']]]).toEqual([verdict, 'failed']);
+  });
+
+  it.each([
+    ['renames the plugin', mended.replace("name: 'names'", "name: 'other'"), 'worse', 'tools'],
+    ['deletes a tool', mended.replace(/count: \{[\s\S]*?list\.length,\n {4}\},/, ''), 'worse', 'tools'],
+    ['renames a tool', mended.replace('count: {', 'counted: {'), 'worse', 'tools'],
+    [
+      'takes less',
+      mended.replace("required: ['list'], properties", "required: ['list', 'more'], properties"),
+      'worse',
+      'schemas',
+    ],
+    [
+      'takes less by a bound',
+      mended.replace("items: { type: 'object' } }", "items: { type: 'object' }, maxItems: 1 }"),
+      'worse',
+      'schemas',
+    ],
+    ['answers something else', names.replace('list[0].name', "list.at(-1)?.name ?? ''"), 'worse', 'earlier-calls'],
+    ['writes something else', mended.replace("kv.set('asked', list.length)", "kv.set('asked', 0)"), 'worse', 'earlier-calls'],
+    [
+      'replaces its examples',
+      mended.replace("expect: 'Ada'", "expect: 'Bob'").replace("?.name ?? ''", '?.title'),
+      'worse',
+      'examples',
+    ],
+    ['drops its health check', mended.replace(/ {2}healthcheck:.*\n/, ''), 'worse', 'healthcheck'],
+    ['breaks its health check', mended.replace('=== 1;', '=== 2;'), 'worse', 'healthcheck'],
+    ['asks for a host', mended.replace('kv: true,', "kv: true, net: ['example.com'],"), 'asks-for-more', 'permissions'],
+    ['asks for more of a permission', mended.replace("read: ['lists']", "read: ['.']"), 'asks-for-more', 'permissions'],
+    [
+      'shares its cell',
+      mended.replace('permissions: {', "isolation: 'plugin', permissions: { sharedCell: true,"),
+      'asks-for-more',
+      'permissions',
+    ],
+    ['keeps its cells', mended.replace('permissions: {', "isolation: 'session', permissions: {"), 'asks-for-more', 'permissions'],
+    [
+      'raises a limit',
+      mended.replace('permissions: {', 'limits: { memoryBytes: 67108864 }, permissions: {'),
+      'asks-for-more',
+      'permissions',
+    ],
+    ['hides that it has effects', mended.replace('isSideEffect: true,', ''), 'asks-for-more', 'permissions'],
+    [
+      'may run twice',
+      mended.replace('isSideEffect: true,', 'isSideEffect: true, idempotent: true, retries: 2,'),
+      'asks-for-more',
+      'permissions',
+    ],
+    ['reads the host by import', `import words from '/etc/passwd';\nconsole.log(words);\n${mended}`, 'worse', 'compiles'],
+    ['leads out of its folder', `import words from '../../../secret.json';\nconsole.log(words);\n${mended}`, 'worse', 'compiles'],
+    ['does not load', `throw new Error('no');\n${mended}`, 'worse', 'shape'],
+  ])('refuses a change that %s', { timeout: 120_000 }, async (_what, text, verdict, check) => {
+    expect(text).not.toBe(mended);
+    const report = await tryText(text, { executionId: failedId });
+    expect([report.verdict, report.outcomes[check as TrialCheck['name']], report.said]).toEqual([verdict, 'failed', report.said]);
+    report.candidate?.release();
+  });
+
+  it('finds permissions that are read off the code', async () => {
+    const inferred = plain.replace(' permissions: { kv: true },', '');
+    const report = await tryText(inferred.replace("'plain' }", "(await fetch('https://evil.example/x')).status }"), {
+      name: 'plain',
+    });
+    expect(report).toMatchObject({ verdict: 'asks-for-more', more: { net: ['evil.example'] } });
+  });
+
+  it('lets a change that loops or floods end by its limits', { timeout: 120_000 }, async () => {
+    const ended = await house.call('slow', { n: 2 });
+    const text = slow.replace("if (n === 1) return 'one';", 'JSON.stringify(n);');
+    expect(await tryText(text, { name: 'slow', executionId: ended.executionId })).toMatchObject({ verdict: 'not-mended' });
+    const flood = slow.replace('for (;;)', 'for (let i = 0; i < 2e5; i++) console.log(i); for (;;)');
+    expect(await tryText(flood, { name: 'slow', executionId: ended.executionId })).toMatchObject({ verdict: 'not-mended' });
+    expect(await tryText(slow.replace('for (;;)', ''), { name: 'slow', executionId: ended.executionId })).toMatchObject({
+      verdict: 'mended',
+    });
+    expect(house.parts.plugins.get('slow').state).toBe('ready');
+  });
+
+  it('tries what never loaded: a sure change is asked for as if it had been saved, another waits for a person', async () => {
+    const text = plain.replace("'plain',", "'broken',");
+    expect(await tryText(text, { name: 'broken', isUnmeasured: true })).toMatchObject({
+      verdict: 'mended',
+      outcomes: { tools: 'not-tried' },
+    });
+    expect(await tryText('export default { nam', { name: 'broken', isUnmeasured: true })).toMatchObject({
+      verdict: 'not-mended',
+    });
+  });
+
+  it('touches no value, file or generation of anybody, and leaves nothing behind', async () => {
+    const kept = house.parts.plugins.generations('names');
+    const value = () => house.parts.store.kv.get(join(house.folder, 'plugins', 'names.ts'), 'local', 'asked');
+    const before = value();
+    const text = mended
+      .replace(
+        "kv.set('asked', list.length)",
+        "kv.set('asked', list.length); await context.kv.set('left', 1); await context.files.write('lists/x', 'y')",
+      )
+      .replace('({ list }, { kv })', '({ list }, context, kv = context.kv)');
+    const report = await tryText(text, { executionId: failedId });
+    expect(report.outcomes).toMatchObject({ 'failing-call': 'passed', 'earlier-calls': 'failed' });
+    report.candidate?.release();
+    expect(value()).toBe(before);
+    expect(house.parts.store.kv.get(join(house.folder, 'plugins', 'names.ts'), 'local', 'left')).toBeUndefined();
+    expect(house.parts.plugins.generations('names')).toEqual(kept);
+    const data = readdirSync(house.parts.config.dataDir, { recursive: true }).map(String);
+    expect(data.filter((path) => path.includes('trial-') || path.endsWith('lists/x'))).toEqual([]);
+    expect(readFileSync(join(house.folder, 'plugins', 'names.ts'), 'utf8')).toBe(names);
+    expect((await house.call('first_name', { list: [{ name: 'Di' }] })).output).toBe('Di');
+  });
+});
