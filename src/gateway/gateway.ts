@@ -299,7 +299,7 @@ export function createGateway(parts: GatewayParts): Gateway {
         const status = view === undefined ? 'failed' : 'in_progress';
         return { ...stored, response: { ...format.writeAnswer(shell, { request: said, id }).value, status, completed_at: null } };
       }
-      const told = answerOfLoop(view.end, { isClients: (name) => names.has(name), before: [] });
+      const told = answerOfLoop(view.end, { isClients: (name) => names.has(name), separator: '', before: [] });
       const whole = { ...stored, output: view.end.messages, response: format.writeAnswer(told, { request: said, id }).value };
       if (told.failure === undefined) responses.put(id, caller, whole);
       return whole;

@@ -1,5 +1,6 @@
+import { isObject } from '../config/json-object.ts';
 import type { AnswerStop, ConversationAnswer, ModelFailure, StreamEvent } from '../conversation/answer.ts';
-import type { Message, Part, RanCallPart, ToolCallPart } from '../conversation/conversation.ts';
+import { keptOf, type Message, type Part, type RanCallPart, type ToolCallPart } from '../conversation/conversation.ts';
 import { eventsOfPart } from '../conversation/stream-builder.ts';
 import { argumentsOf } from '../conversation/tool-arguments.ts';
 import { errorCatalog } from '../errors/catalog.ts';
@@ -25,6 +26,9 @@ export function createLoopStream({ isClients, separator, before }: LoopTelling):
   let nextIndex = 0;
   let round = 0;
   let textRound: number | undefined;
+  /** Texts before which a separator stands. */
+  const separated = new Set<number>();
+  const nameItem = createItemNamer();
   /** Of this round: where its parts are in the whole answer. */
   let indexes = new Map<number, number>();
   /** Calls of this round that the client does not run, by their index in it. */
@@ -46,8 +50,9 @@ export function createLoopStream({ isClients, separator, before }: LoopTelling):
       case 'answer-start': {
         if (isStarted) return [];
         isStarted = true;
-        const parts = describeMessages(before, isClients, true);
-        return [event, ...parts.flatMap((part) => eventsOfPart(nextIndex++, part))];
+        const parts = describeMessages(before, { isClients, separator }, true);
+        if (parts.some(({ type }) => type === 'text')) textRound = 0;
+        return [event, ...parts.flatMap((part) => eventsOfPart(nextIndex++, nameItem(part, 0)))];
       }
       case 'part-start': {
         const { part } = event;
@@ -61,8 +66,9 @@ export function createLoopStream({ isClients, separator, before }: LoopTelling):
         indexes.set(event.index, index);
         const isNext = part.type === 'text' && textRound !== undefined && textRound !== round && separator !== '';
         if (part.type === 'text') textRound = round;
+        if (isNext) separated.add(index);
         const between: StreamEvent[] = isNext ? [{ type: 'part-delta', index, text: separator, channel: 'text' }] : [];
-        return [...released, { ...event, index }, ...between];
+        return [...released, { ...event, index, part: nameItem(part, round) }, ...between];
       }
       case 'part-delta':
       case 'part-end': {
@@ -71,11 +77,11 @@ export function createLoopStream({ isClients, separator, before }: LoopTelling):
           if (event.type === 'part-end' && event.part.type === 'tool-call') hidden.set(event.index, event.part);
           return [];
         }
-        if (event.type === 'part-end' && event.part.type === 'text') {
-          heldText = { ...event, index };
-          return [];
-        }
-        return [{ ...event, index }];
+        if (event.type === 'part-delta') return [{ ...event, index }];
+        const part = nameItem(event.part, round);
+        if (part.type !== 'text') return [{ ...event, index, part }];
+        heldText = { ...event, index, part: separated.has(index) ? { ...part, text: `${separator}${part.text}` } : part };
+        return [];
       }
       case 'native-event': {
         const index = event.index === undefined ? undefined : indexes.get(event.index);
@@ -144,13 +150,13 @@ export function createLoopStream({ isClients, separator, before }: LoopTelling):
 }
 
 /** The same as one whole answer, of a loop that is over. */
-export function answerOfLoop(end: LoopEnd, { isClients, before }: Pick<LoopTelling, 'isClients' | 'before'>): ConversationAnswer {
+export function answerOfLoop(end: LoopEnd, telling: LoopTelling): ConversationAnswer {
   const { id, model, kept } = end.answer;
   const failure = failureOfEnd(end);
   return {
     id,
     model,
-    parts: describeMessages([...before, ...end.messages], isClients, false),
+    parts: describeMessages([...telling.before, ...end.messages], telling, false),
     stop: stopOfEnd(end),
     usage: end.usage,
     ...(failure !== undefined && { failure }),
@@ -159,25 +165,58 @@ export function answerOfLoop(end: LoopEnd, { isClients, before }: Pick<LoopTelli
 }
 
 /** Calls of the client stand in the last message alone; what was said before others is commentary. */
-function describeMessages(messages: readonly Message[], isClients: (name: string) => boolean, isUnfinished: boolean): Part[] {
+function describeMessages(
+  messages: readonly Message[],
+  { isClients, separator }: Pick<LoopTelling, 'isClients' | 'separator'>,
+  isUnfinished: boolean,
+): Part[] {
   const results = new Map(
     messages.flatMap(({ parts }) => parts.flatMap((part) => (part.type === 'tool-result' ? [[part.callId, part] as const] : []))),
   );
   const last = isUnfinished ? -1 : messages.findLastIndex(({ role }) => role === 'assistant');
+  const nameItem = createItemNamer();
+  let hasText = false;
   return messages.flatMap(({ role, parts }, position) => {
     if (role !== 'assistant') return [];
     const isOnTheWay = position !== last || parts.some((part) => part.type === 'tool-call' && !isClients(part.name));
-    return parts.flatMap((part): Part[] => {
-      if (part.type === 'text' && isOnTheWay) return [{ ...part, phase: 'commentary' }];
+    let lead = hasText ? separator : '';
+    return parts.flatMap((given): Part[] => {
+      const part = nameItem(given, position);
+      if (part.type === 'text') {
+        const text = `${lead}${part.text}`;
+        hasText = true;
+        lead = '';
+        return [{ ...part, text, ...(isOnTheWay && { phase: 'commentary' }) }];
+      }
       if (part.type !== 'tool-call') return [part];
       if (isClients(part.name)) return position === last ? [part] : [];
-      const { id, name, arguments: given } = part;
+      const { id, name } = part;
       const result = results.get(id);
       const text = result?.content.map((one) => (one.type === 'text' ? one.text : '')).join('\n') ?? 'It was not run.';
-      const ran: RanCallPart = { type: 'ran-call', id, server, name, arguments: given };
+      const ran: RanCallPart = { type: 'ran-call', id, server, name, arguments: part.arguments };
       return [withResult(ran, text, result?.isError ?? true)];
     });
   });
+}
+
+const responsesFormat = 'openai-responses';
+
+/** Providers may name the items of each answer alike; in one response each has a name of its own. */
+function createItemNamer(): (part: Part, round: number) => Part {
+  const rounds = new Map<string, number>();
+  return (part, round) => {
+    if (part.type === 'native') return part;
+    const kept = keptOf(part, responsesFormat);
+    const item = isObject(kept.item) ? kept.item : undefined;
+    const id = item?.id ?? kept.id;
+    if (typeof id !== 'string') return part;
+    const first = rounds.get(id) ?? round;
+    rounds.set(id, first);
+    if (first === round) return part;
+    const own = `${id}_${round}`;
+    const renamed = item === undefined ? { ...kept, id: own } : { ...kept, item: { ...item, id: own } };
+    return { ...part, kept: { ...part.kept, [responsesFormat]: renamed } };
+  };
 }
 
 function withResult(part: RanCallPart, text: string, isError: boolean): RanCallPart {

@@ -82,7 +82,9 @@ export function registerGatewayRoutes(app: FastifyInstance, parts: GatewayRouteP
   serve('POST', '/v1/chat/completions', 'openai-chat', (door, request) => door.answer('openai-chat', request));
   serve('POST', '/v1/messages', 'anthropic', (door, request) => door.answer('anthropic', request));
   serve('POST', '/v1/messages/count_tokens', 'anthropic', (door, request) => door.countTokens('anthropic', request));
-  serve('POST', '/v1beta/models/*', 'gemini', (door, request, path) => door.answerGemini(path, request));
+  for (const version of ['v1beta', 'v1']) {
+    serve('POST', `/${version}/models/*`, 'gemini', (door, request, path) => door.answerGemini(path, request));
+  }
   serve('POST', '/v1/responses', 'openai-responses', (door, request) => door.answer('openai-responses', request));
   serve('POST', '/v1/responses/compact', 'openai-responses', (door, request) => door.compact(request));
   serve('GET', '/v1/responses/:id', 'openai-responses', (door, request, id) => door.getResponse(id, request));
@@ -107,13 +109,14 @@ export function registerGatewayRoutes(app: FastifyInstance, parts: GatewayRouteP
 /** Why the signal of a request aborts; made once, since every request ends so. */
 const clientGone = new Error('The answer was read, or its client is gone.');
 
-/** One address for the clients of two providers: those of Anthropic say which version of it they speak. */
+/** One address for the clients of three providers: those of Anthropic and of Gemini can be told by their headers. */
 function modelFormatOf(headers: GatewayRequest['headers']): WireFormatName {
+  if (headers['x-goog-api-key'] !== undefined) return 'gemini';
   return headers['anthropic-version'] === undefined ? 'openai-chat' : 'anthropic';
 }
 
-function formatOf(format: WireFormatName, { url, headers }: FastifyRequest): WireFormatName {
-  return url.startsWith('/v1/models') ? modelFormatOf(headers) : format;
+function formatOf(format: WireFormatName, { method, url, headers }: FastifyRequest): WireFormatName {
+  return url.startsWith('/v1/models') && method === 'GET' ? modelFormatOf(headers) : format;
 }
 
 /** Clients of each provider show their key in another place; here it is a key of the daemon. */

@@ -32,6 +32,8 @@ export async function startProvider(script: Script = (_request, response) => res
     seen,
     /** The answer to the next request that has none yet. */
     next: (answer: Script) => void waiting.push(answer),
+    /** Answers that nobody asked for are not given any more. */
+    forget: () => void waiting.splice(0),
     always(answer: Script) {
       otherwise = answer;
     },

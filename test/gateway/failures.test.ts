@@ -1,0 +1,120 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { streams } from '../models/wire/upstreams.ts';
+import { formats, type GatewayHouse, nameOf, openGateway, requestOf } from './gateway-house.ts';
+import { sendJson, sendStream } from './provider-server.ts';
+
+let house: GatewayHouse;
+beforeAll(async () => {
+  house = await openGateway();
+});
+afterAll(() => house.close());
+beforeEach(() => house.provider.forget());
+
+const pairs = formats.flatMap((client) => formats.map((upstream) => ({ client, upstream })));
+
+describe.each(pairs)('a client of $client with a provider of $upstream', ({ client, upstream }) => {
+  const ask = (isStreamed: boolean) => {
+    const { path, body } = requestOf(client, `${nameOf(upstream)}/m-1`, isStreamed);
+    return house.post(path, body);
+  };
+  const errorOf = async (response: Response) => {
+    const body = Object(await response.json());
+    return typeof body.error?.message === 'string' ? body.error.message : JSON.stringify(body);
+  };
+
+  it('hears when it may come again', async () => {
+    const headers = { 'retry-after': '7', 'x-ratelimit-remaining-requests': '0' };
+    house.provider.next((_request, response) => sendJson(response, { error: { message: 'Slow down.' } }, 429, headers));
+    const response = await ask(true);
+    expect([response.status, response.headers.get('retry-after')]).toEqual([429, '7']);
+    const limit = client === 'anthropic' ? 'anthropic-ratelimit-requests-remaining' : 'x-ratelimit-remaining-requests';
+    if (client !== 'gemini') expect(response.headers.get(limit)).toBe('0');
+    expect(await errorOf(response)).toContain('Slow down.');
+  });
+
+  it('hears of a server that fails, of one that speaks otherwise, and of one that is not there', async () => {
+    house.provider.next((_request, response) => sendJson(response, { error: { message: 'Broken.' } }, 500));
+    const failed = await ask(false);
+    expect(failed.status).toBe(500);
+    expect(await errorOf(failed)).toContain('Broken.');
+    house.provider.next((_request, response) => response.socket?.destroy());
+    const gone = await ask(false);
+    expect(gone.status).toBe(502);
+    expect(await errorOf(gone)).toContain('cannot be reached');
+  });
+
+  it.skipIf(client === upstream && client !== 'openai-responses')(
+    'gets what came of a stream that breaks off, and an error for nonsense',
+    async () => {
+      const text = streams[upstream](upstream === 'gemini' ? 'whole' : 'fragments');
+      house.provider.next((_request, response) => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' });
+        response.write(text.slice(0, text.length - 40), () => response.destroy());
+      });
+      expect(await (await ask(true)).text()).toContain('Let me ');
+      house.provider.next((_request, response) =>
+        sendStream(response, `${text.slice(0, text.indexOf('\n\n') + 2)}data: {"broken\n\n`),
+      );
+      expect(await (await ask(true)).text()).toContain('no JSON');
+    },
+  );
+});
+
+describe('a model that nobody has', () => {
+  it.each(formats)('is told to a client of %s, with near names', async (client) => {
+    const { path, body } = requestOf(client, 'chta/m-1', false);
+    const response = await house.post(path, body);
+    expect(response.status).toBe(404);
+    expect(JSON.stringify(await response.json())).toContain('chat');
+  });
+});
+
+describe('beside answers', () => {
+  it('lists models in the shape of each client', async () => {
+    const openai = Object(await (await house.get('/v1/models')).json());
+    expect(openai.data.map(({ id }: { id: string }) => id)).toContain('chat/m-1');
+    const anthropic = Object(await (await house.get('/v1/models', { 'anthropic-version': '2023-06-01' })).json());
+    expect(anthropic).toMatchObject({
+      has_more: false,
+      data: expect.arrayContaining([expect.objectContaining({ type: 'model' })]),
+    });
+    const gemini = Object(await (await house.get('/v1beta/models')).json());
+    expect(gemini.models.map(({ name }: { name: string }) => name)).toContain('models/chat/m-1');
+    expect(await (await house.get('/v1/models/chat/m-1')).json()).toMatchObject({ id: 'chat/m-1', object: 'model' });
+  });
+
+  it('counts tokens: as the provider does, else as estimated', async () => {
+    const body = { messages: [{ role: 'user', content: 'Hello there' }] };
+    house.provider.next((_request, response) => sendJson(response, { input_tokens: 42 }));
+    const counted = await house.post('/v1/messages/count_tokens', { ...body, model: 'anthropic/m-1' });
+    expect(await counted.json()).toEqual({ input_tokens: 42 });
+    expect(house.provider.seen.at(-1)).toMatchObject({ path: '/v1/messages/count_tokens', body: { model: 'm-1' } });
+    const estimated = Object(await (await house.post('/v1/messages/count_tokens', { ...body, model: 'chat/m-1' })).json());
+    expect(estimated.input_tokens).toBeGreaterThan(1);
+    const contents = [{ role: 'user', parts: [{ text: 'Hello there' }] }];
+    const gemini = Object(await (await house.post('/v1beta/models/chat/m-1:countTokens', { contents })).json());
+    expect(gemini.totalTokens).toBeGreaterThan(1);
+  });
+
+  it('passes embeddings and transcriptions on, with the name that the provider has for the model', async () => {
+    house.provider.next((_request, response) => sendJson(response, { data: [{ embedding: [1] }], usage: { prompt_tokens: 2 } }));
+    const embedded = await house.post('/v1/embeddings', { model: 'chat/e-1', input: 'Hi' });
+    expect(await embedded.json()).toMatchObject({ data: [{ embedding: [1] }] });
+    expect(house.provider.seen.at(-1)).toMatchObject({ path: '/v1/embeddings', body: { model: 'e-1', input: 'Hi' } });
+
+    house.provider.next((_request, response) => sendJson(response, { text: 'Hello.' }));
+    const form = new FormData();
+    form.set('model', 'chat/whisper');
+    form.set('file', new File(['sound of a voice'], 'a.wav', { type: 'audio/wav' }));
+    const heard = await fetch(`${house.url}/v1/audio/transcriptions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${house.token}` },
+      body: form,
+    });
+    expect(await heard.json()).toEqual({ text: 'Hello.' });
+    const sent = String(house.provider.seen.at(-1)?.body);
+    expect(sent).toContain('sound of a voice');
+    expect(sent).toMatch(/name="model"\r\n\r\nwhisper\r\n/);
+    expect((await house.post('/v1/embeddings', { model: 'anthropic/e-1', input: 'Hi' })).status).toBe(400);
+  });
+});
