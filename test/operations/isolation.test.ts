@@ -106,7 +106,14 @@ beforeAll(async () => {
   });
   const said = { role: 'assistant', parts: [{ type: 'text', text: marker }] };
   const answer = { id: 'a', model: 'm', parts: said.parts, stop: { kind: 'end' } };
-  const end = { reason: 'answered', answer, messages: [said], usage: { inputTokens: 1, outputTokens: 1 }, rounds: 1, untaken: [] };
+  const end = {
+    reason: 'answered',
+    answer,
+    messages: [said],
+    usage: { inputTokens: 1, outputTokens: 1 },
+    rounds: 1,
+    untaken: [],
+  };
   door.store.loops.put({
     id: 'anns-loop',
     caller: a.row.id,

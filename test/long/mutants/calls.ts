@@ -32,6 +32,61 @@ export const callMutants: MutantsByPromise = {
       tests: ['test/builtins/code-mode.test.ts'],
     },
   ],
+  'A model that calls tools has an end': [
+    {
+      what: 'a model that is told to stop goes on',
+      file: 'src/loop/decide-round.ts',
+      find: 'return state.pressedBy === undefined ? askOrStop(state, facts) : end(state.pressedBy);',
+      replace: 'return askOrStop(state, facts);',
+      tests: ['test/loop/decide-round.test.ts'],
+    },
+    {
+      what: 'the same call runs for ever',
+      file: 'src/loop/decide-round.ts',
+      find: 'if (made >= bounds.repeats) {',
+      replace: 'if (made < 0) {',
+      tests: ['test/loop/decide-round.test.ts', 'test/loop/run-loop.test.ts'],
+    },
+    {
+      what: 'all calls of an answer run',
+      file: 'src/loop/decide-round.ts',
+      find: 'if (running >= bounds.maxCallsPerTurn) {',
+      replace: 'if (running < 0) {',
+      tests: ['test/loop/decide-round.test.ts', 'test/loop/run-loop.test.ts'],
+    },
+    {
+      what: 'a tool runs that the model was not told of',
+      file: 'src/loop/decide-round.ts',
+      find: 'const tool = Object.hasOwn(tools, part.name) ? tools[part.name] : undefined;',
+      replace: 'const tool = tools[part.name] ?? { ref: part.name };',
+      tests: ['test/loop/decide-round.test.ts', 'test/loop/loops.test.ts'],
+    },
+    {
+      what: 'an answer without an end is read for ever',
+      file: 'src/loop/run-loop.ts',
+      find: 'if (bytes > bounds.maxAnswerBytes) break;',
+      replace: '',
+      tests: ['test/loop/run-loop.test.ts'],
+    },
+  ],
+  'A loop of a model survives a kill': [
+    {
+      what: 'a call that began before the kill is made again',
+      file: 'src/loop/run-call.ts',
+      find: 'if (call.executionId === undefined) return await begin(call, accept);',
+      replace: 'if (call.round > 0) return await begin(call, accept);',
+      tests: ['test/promises/loops-survive.test.ts'],
+    },
+  ],
+  'Nobody sees, follows, steers or cancels the loop of another': [
+    {
+      what: 'whoever knows the id has the loop',
+      file: 'src/loop/loops.ts',
+      find: 'if (view === undefined || !maySee(caller, view.caller)) throw loopUnknown(id);',
+      replace: 'if (view === undefined) throw loopUnknown(id);',
+      tests: ['test/loop/loops.test.ts', 'test/operations/isolation.test.ts'],
+    },
+  ],
   'Types of a script can neither hold up the daemon': [
     {
       what: 'a check has no end',
