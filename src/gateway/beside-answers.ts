@@ -65,7 +65,7 @@ export function createBesideAnswers({ upstreams, catalog }: { upstreams: Upstrea
     },
     async transcribe(request) {
       const form = await readForm(request);
-      const sent = plain('/audio/transcriptions', textOf(form.get('model')), request, (model) => {
+      const sent = plain('/audio/transcriptions', catalog.speechModelOf(textOf(form.get('model'))), request, (model) => {
         const copy = new FormData();
         for (const [name, value] of form) {
           if (name !== 'model') copy.append(name, value);

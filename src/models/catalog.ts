@@ -40,6 +40,8 @@ export interface ModelCatalog {
   resolve(model: string, by: CatalogAsker): Promise<readonly UpstreamTarget[]>;
   /** The models that the caller may use: those of the config and, with `isFetched`, those that ready providers list. Never rejects. */
   list(by: CatalogAsker, options?: { readonly isFetched?: boolean }): Promise<readonly CatalogModel[]>;
+  /** What writes down speech for whoever asks for a provider alone, or for nothing: the provider's usual model for that, else the name itself. */
+  speechModelOf(model: string): string;
   /** Every provider of the config, and what it lacks. */
   providers(): readonly ProviderState[];
   /** Throws `model-not-configured`, with the lines that are missing, when the default cannot be asked. */
@@ -213,6 +215,11 @@ export function createModelCatalog({ settings, readKey, lists }: Parts): ModelCa
         })),
       ];
     },
+    speechModelOf(model) {
+      const provider = providersOf().find(({ name }) => name === (model === '' ? defaultName() : model));
+      const speech = provider?.known?.speech?.model;
+      return provider === undefined || speech === undefined ? model : `${provider.name}/${speech}`;
+    },
     providers() {
       const chosen = defaultName() ?? '';
       const place = [aliasOf(chosen)?.[0] ?? chosen].flatMap(locateSafely)[0];
@@ -275,7 +282,7 @@ function describeNoDefault(providers: readonly ModelProvider[]): HotcellError {
 
 function describeMissingModel({ name }: ModelProvider): HotcellError {
   return new HotcellError('model-not-configured', `No model of the provider "${name}" is named.`, {
-    fix: `Add the line models.providers.${name}.model, or ask for ${name}/MODEL; hotcell models list ${name} shows what it has.`,
+    fix: `Add the line models.providers.${name}.model, or ask for ${name}/MODEL; hotcell models list --fetch shows what it has.`,
   });
 }
 

@@ -152,6 +152,17 @@ describe('createModelCatalog', () => {
     );
   });
 
+  it('knows who writes down speech where a provider alone is named', () => {
+    const { catalog } = open({ ...several, providers: { ...several.providers, voice: { provider: 'groq' } }, default: 'openai' });
+    expect(['voice', '', 'own', 'groq/other', 'anthropic'].map(catalog.speechModelOf)).toEqual([
+      'voice/whisper-large-v3-turbo',
+      'openai/whisper-1',
+      'own',
+      'groq/other',
+      'anthropic',
+    ]);
+  });
+
   it('follows an edit of the config', async () => {
     const { settings, catalog } = openModels({ providers: { openai: {} } }, keys);
     const by = { caller: ann, purpose: 'gateway' } as const;

@@ -6,15 +6,23 @@ let server: Awaited<ReturnType<typeof startModelServer>>;
 let terminal: Terminal;
 let daemon: Awaited<ReturnType<Terminal['start']>>;
 let url = '';
+let own = '';
+let providers = '';
 
 const config = (models: string) => `workers: { min: 1, max: 1 }\nenv: { OWN_KEY: sk-own-0123456789 }\nmodels:\n${models}`;
 
 beforeAll(async () => {
   server = await startModelServer();
-  const own = `{ baseUrl: "${server.baseUrl}", model: m-1, key: OWN_KEY, maxRetries: 0 }`;
-  const providers = `  default: own\n  providers: { own: ${own}, groq: { key: MISSING_KEY } }\n  prices: { own/m-1: { input: 1, output: 2 } }\n`;
-  terminal = openTerminal({ 'hotcell.config.yaml': config(providers) });
-  daemon = await terminal.start();
+  own = `{ baseUrl: "${server.baseUrl}", model: m-1, key: OWN_KEY, maxRetries: 0 }`;
+  providers = `  default: own\n  providers: { own: ${own}, groq: { key: MISSING_KEY } }\n  prices: { own/m-1: { input: 1, output: 2 } }\n`;
+  terminal = openTerminal({
+    'hotcell.config.yaml': config(providers),
+    'plugins/asks.ts': `export default { description: 'Asks.', permissions: { llm: true },
+      handler: async (_args: object, context: any) => {
+        try { return (await context.llm.generate('ping')).text; } catch (error: any) { return error.code + ': ' + error.message; }
+      } };`,
+  });
+  daemon = await terminal.start(['--grant-requested']);
   url = /http:\/\/127\.0\.0\.1:\d+/.exec(daemon.first)?.[0] ?? '';
 });
 afterAll(async () => {
@@ -74,6 +82,23 @@ describe('hotcell models', () => {
     expect((await run('models', 'test', 'own/m-1', 'more')).code).toBe(2);
   });
 
+  it('takes over an edit of the config with the next request, and reads the lists of providers', async () => {
+    const edited = (model: string) =>
+      terminal.write(
+        'hotcell.config.yaml',
+        config(`  default: own\n  aliases: { mine: own/${model} }\n  providers: { own: ${own} }\n`),
+      );
+    edited('m-7');
+    await expect
+      .poll(async () => (await run('models', 'list')).out, { timeout: 20_000 })
+      .toMatch(/mine +0|mine +unknown +own\/m-7/);
+    expect((await run('models', 'test', 'mine')).out).toContain('own/m-7 answered');
+    const listed = await run('models', 'list', '--fetch');
+    expect(listed.out).toContain('own/listed-model');
+    terminal.write('hotcell.config.yaml', config(providers));
+    await expect.poll(async () => (await run('models', 'list')).out, { timeout: 20_000 }).toContain('MISSING_KEY');
+  });
+
   it('is seen by the doctor, who asks nobody', async () => {
     const before = server.seen.length;
     expect((await run('doctor')).out).toMatch(
@@ -93,7 +118,7 @@ describe('keys with models and budgets of their own', () => {
   });
 
   it('cannot pass their budget by fifty requests at once', async () => {
-    const key = await makeKey('--tokens-per-day', '2000');
+    const key = await makeKey('--tokens-per-day', '2000', '--tools', 'none');
     const gate = Promise.withResolvers<void>();
     let under = 0;
     server.always((_seen, response) => {
@@ -125,14 +150,33 @@ describe('keys with models and budgets of their own', () => {
   });
 
   it('bounds the answer of a request that names no bound', async () => {
-    const key = await makeKey('--dollars-per-day', '0.01');
+    const key = await makeKey('--dollars-per-day', '0.01', '--tools', 'none');
     expect((await chat(key)).status).toBe(200);
     expect(server.seen.at(-1)?.body.max_tokens).toBeGreaterThan(1000);
     expect(server.seen.at(-1)?.body.max_tokens).toBeLessThan(5000);
   });
 
+  it('have what tools ask for them counted, too', async () => {
+    const [poor, rich] = [
+      await makeKey('--tokens-per-day', '50'),
+      await makeKey('--tokens-per-day', '5000', '--models', 'none/*'),
+    ];
+    const call = async (key: string) => {
+      const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+      return (await fetch(`${url}/api/tools/asks/call`, { method: 'POST', headers, body: '{"arguments":{}}' })).json();
+    };
+    expect(await call(poor)).toMatchObject({
+      output: expect.stringMatching(/^model-budget-exceeded: This key may use 50 tokens/),
+    });
+    expect(await call(rich)).toMatchObject({ output: 'pong' });
+    expect(await ask(rich, '/api/usage?by=tool')).toMatchObject({
+      items: [{ name: 'asks', requests: 1 }],
+      budget: { tokensLeft: 4990 },
+    });
+  });
+
   it('see their own usage, the operator that of all, and metrics count it', async () => {
-    const own = await makeKey('--name', 'own');
+    const own = await makeKey('--name', 'own', '--tools', 'none');
     await chat(own);
     expect(await ask(own, '/api/usage?by=key&days=1')).toMatchObject({ items: [{ requests: 1 }], total: 1 });
     const { out } = await run('usage', '--by', 'purpose');

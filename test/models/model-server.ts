@@ -26,6 +26,7 @@ export async function startModelServer() {
     void text(request).then((body) => {
       const one = { path: request.url ?? '', authorization: request.headers.authorization, body: JSON.parse(body || '{}') };
       seen.push(one);
+      if (request.method === 'GET') return void response.end('{"data":[{"id":"listed-model"}]}');
       response.on('close', () => closed.push(response.writableFinished ? 'answered' : 'cut'));
       (answers.shift() ?? otherwise)(one, response);
     });
