@@ -98,6 +98,8 @@ const examplesByCommand: Readonly<Record<string, readonly string[]>> = {
   ],
   'hotcell secret list': ['hotcell secret list'],
   'hotcell secret remove': ['hotcell secret remove WEATHER_KEY'],
+  'hotcell models test': ['hotcell models test'],
+  'hotcell usage': ['hotcell usage'],
   'hotcell models': ['hotcell models'],
   'hotcell models list': ['hotcell models list'],
   'hotcell replay': ['hotcell replay exe_01m7ysn4fk0000t2qvdr8mp4w5'],
