@@ -101,6 +101,7 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
     hosted,
     capabilities,
     desk,
+    authoring: () => authoring,
     schedules,
     names,
     registry,
@@ -124,7 +125,7 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
   const { replays } = replaying;
   const tryProposal = openTrials(foundation, { engines, grants, plugins, capabilities, checker, replaying });
   const loops = openLoops(foundation, { caller, executions, approvals, keys, upstreams: models.upstreams });
-  const repairs = openRepairs(foundation, {
+  const { repairs, authoring } = openRepairs(foundation, {
     plugins,
     builder,
     checker,
@@ -152,6 +153,7 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
     offered,
     registered,
     repairs,
+    authoring,
     names,
     caller,
     executions,

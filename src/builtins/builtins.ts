@@ -4,6 +4,7 @@ import type { Config } from '../config/config-types.ts';
 import { limitTable } from '../config/limits.ts';
 import { type BuiltinSettings, type OptionalBuiltin, optionalBuiltins } from '../config/settings/builtin-settings.ts';
 import type { EngineUnit, HostedTool, HostedUnit } from '../tools/hosted/hosted-types.ts';
+import { createAuthoringTool, type PluginAuthoring } from './authoring.ts';
 import { createBrowserTool } from './browser/browser.ts';
 import type { Browsers } from './browser/browsers.ts';
 import { createCallTool, type ToolDeskParts } from './call-tool.ts';
@@ -27,6 +28,7 @@ export interface BuiltinParts extends Pick<WebSearchParts, 'readKey'> {
   readonly desk: ToolDeskParts;
   readonly checker: CodeParts['checker'];
   readonly browsers: Pick<Browsers, 'use'>;
+  readonly authoring: () => PluginAuthoring;
   readonly schedules: ScheduleToolParts['schedules'];
 }
 
@@ -68,7 +70,10 @@ export function createBuiltins(parts: BuiltinParts): ReadonlyArray<HostedUnit | 
   ];
 }
 
-function createOptional(name: OptionalBuiltin, { config, answer, readKey, browsers, desk, schedules }: BuiltinParts): HostedUnit {
+function createOptional(
+  name: OptionalBuiltin,
+  { config, answer, readKey, browsers, desk, schedules, authoring }: BuiltinParts,
+): HostedUnit {
   const { builtins, files, search } = config;
   const http = { answer, settings: builtins };
   switch (name) {
@@ -95,6 +100,10 @@ function createOptional(name: OptionalBuiltin, { config, answer, readKey, browse
       return describeUnit(createScheduleTask({ ...desk, schedules, who: builtins.who.schedule_task, now: Date.now }), {
         permissions: {},
       });
+    case 'create_custom_skill':
+    case 'tweak_skill':
+    case 'self_repair_skill':
+      return describeUnit(createAuthoringTool(name, authoring, builtins.who[name]), { permissions: {} });
     case 'browser':
       return describeUnit(createBrowserTool({ browsers, settings: builtins }), {
         permissions: {},

@@ -51,7 +51,6 @@ const liveKeys: ReadonlySet<string> = new Set([
   'repair.maxProposals',
   'repair.proposalMs',
   'repair.create',
-  'repair.sources',
   'repair.healthMs',
   'log.level',
 ]);

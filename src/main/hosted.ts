@@ -1,4 +1,5 @@
 import type { CapabilityTable } from '../border/capability.ts';
+import type { PluginAuthoring } from '../builtins/authoring.ts';
 import { createBrowsers } from '../builtins/browser/browsers.ts';
 import { createBuiltins } from '../builtins/builtins.ts';
 import type { ToolDeskParts } from '../builtins/call-tool.ts';
@@ -22,6 +23,7 @@ export interface HostedNeeds extends Pick<Consents, 'grants' | 'grantQuestions'>
   readonly schedules: ScheduleBook;
   readonly names: NameBook;
   readonly registry: ToolRegistry;
+  readonly authoring: () => PluginAuthoring;
 }
 
 /** Turns on the built-ins that have images, and opens the book of skills, whose scripts follow what is granted. */
@@ -29,7 +31,7 @@ export function openHosted(
   { config, closers, store, secrets, events, logFault }: Foundation,
   needs: HostedNeeds,
 ): { readonly skills: SkillBook; readonly registered: RegisteredTools; readonly checker: TypeChecker } {
-  const { hosted, capabilities, desk, schedules, names, registry, grants, grantQuestions } = needs;
+  const { hosted, capabilities, desk, schedules, names, registry, grants, grantQuestions, authoring } = needs;
   const { native, answer, dial } = capabilities;
   const checker = createTypeChecker();
   closers.push(() => checker.close());
@@ -40,7 +42,8 @@ export function openHosted(
     closers.push(() => browsers.close());
     closers.push(events.subscribe({ types: ['execution-end'] }, ({ subject }) => browsers.endCall(subject)));
   }
-  for (const unit of createBuiltins({ config, native, answer, desk, checker, readKey, browsers, schedules })) hosted.put(unit);
+  for (const unit of createBuiltins({ config, authoring, native, answer, desk, checker, readKey, browsers, schedules }))
+    hosted.put(unit);
   const skills = createSkillBook({ config, native, hosted, grants, onChange: grantQuestions.poke, onFault: logFault });
   closers.push(events.subscribe({ types: ['grant-change'] }, () => skills.regrant()));
   const registered = createRegisteredTools({

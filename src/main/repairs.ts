@@ -1,5 +1,6 @@
 import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
+import type { PluginAuthoring } from '../builtins/authoring.ts';
 import { operatorCaller } from '../callers/caller.ts';
 import type { ExecutionReader } from '../calls/call-types.ts';
 import type { createToolCaller } from '../calls/tool-caller.ts';
@@ -11,6 +12,7 @@ import type { Diagnosis } from '../repair/diagnosis/diagnosis.ts';
 import { applyFixers } from '../repair/fixers/apply-fixers.ts';
 import type { DiagnosisOrder } from '../repair/journey.ts';
 import { createAskModel } from '../repair/model/ask-model.ts';
+import { createAuthoring } from '../repair/model/authoring.ts';
 import { createModelProposer } from '../repair/model/propose-by-model.ts';
 import { createRepairBook } from '../repair/repair-book.ts';
 import { createRepairs, type Repairs } from '../repair/repairs.ts';
@@ -31,7 +33,10 @@ export interface RepairNeeds extends Pick<OpenEngines, 'engines'> {
 }
 
 /** Opens the repairs; they begin with `start`. */
-export function openRepairs({ config, closers, store, events, logFault }: Foundation, needs: RepairNeeds): Repairs {
+export function openRepairs(
+  { config, closers, store, events, logFault }: Foundation,
+  needs: RepairNeeds,
+): { readonly repairs: Repairs; readonly authoring: PluginAuthoring } {
   const { plugins, builder, checker, engines, executions, caller } = needs;
   const { mending } = plugins;
   const sharedDirs = () => config.sharedDirs;
@@ -91,5 +96,15 @@ export function openRepairs({ config, closers, store, events, logFault }: Founda
     onFault: logFault,
   });
   closers.push(() => repairs.close());
-  return repairs;
+  const authoring = createAuthoring({
+    settings: () => config.repair,
+    book,
+    mending,
+    plugins,
+    diagnose,
+    tryProposal: needs.tryProposal,
+    repairs,
+    ask,
+  });
+  return { repairs, authoring };
 }

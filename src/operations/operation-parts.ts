@@ -1,3 +1,4 @@
+import type { PluginAuthoring } from '../builtins/authoring.ts';
 import type { KeyRing } from '../callers/key-ring.ts';
 import type { ExecutionReader, ToolCaller } from '../calls/call-types.ts';
 import type { ScheduleBook } from '../calls/schedule/schedule-book.ts';
@@ -80,6 +81,7 @@ export interface OperationParts {
   readonly mcp: McpBook;
   readonly schedules: ScheduleBook;
   readonly repairs: Repairs;
+  readonly authoring: PluginAuthoring;
   readonly version: string;
   readonly startedAtMs: number;
 }

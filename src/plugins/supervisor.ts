@@ -118,7 +118,18 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
     createQueue,
     onPassedOver: ({ path, reason }) => events.publish('watch-problem', { subject: path, data: { path, message: reason } }),
   });
-  const mending = createMending({ queues: pluginSet.queues, archive, publisher, reconciler, written });
+  const mending = createMending({
+    queues: pluginSet.queues,
+    archive,
+    publisher,
+    reconciler,
+    written,
+    findNewFile: (name) => findNewFile(name)?.source,
+    takeIn(path) {
+      pluginSet.hint(path);
+      return find(path);
+    },
+  });
   let watches: Watches | undefined;
 
   function createQueue(record: PluginRecord): LookQueue {

@@ -135,9 +135,12 @@ export async function writeRepair(
   const files = repair.proposal?.files ?? [];
   const after = new Map(files.map(({ path, after: text }) => [path, text]));
   const before = new Map(files.flatMap(({ path, before: text }) => (text === null ? [] : [[path, text] as const])));
+  const isNew = repair.class === 'creation';
   book.move(repair.id, 'applying', { reason: 'is being written' });
   try {
-    const { ok, diagnostic } = await mending.write(repair.path, after, before, by);
+    const { ok, diagnostic } = isNew
+      ? await mending.create(repair.path, [...after.values()].join(''), by)
+      : await mending.write(repair.path, after, before, by);
     const reason = ok ? 'It lies in the file.' : `It lies in the file, which does not load even so: ${diagnostic?.message ?? ''}`;
     return book.move(repair.id, 'applied', { reason: `${reason} Take it back: hotcell repair rollback ${repair.id}.` });
   } catch (error) {

@@ -361,6 +361,11 @@ export function createRepairs(parts: RepairsParts): Repairs {
 
   async function takeOutOfFiles(repair: Repair, by: string): Promise<void> {
     const files = repair.proposal?.files ?? [];
+    const [written] = files;
+    if (repair.class === 'creation' && written !== undefined) {
+      if (await mending.removeWritten(repair.path, written.after)) return;
+      throw new HotcellError('conflict', `The file of ${repair.plugin} was changed since, so it was left alone.`);
+    }
     const after = new Map(files.map(({ path, after: text }) => [path, text]));
     const before = new Map(files.flatMap(({ path, before: text }) => (text === null ? [] : [[path, text] as const])));
     await mending.write(repair.path, before, after, by);

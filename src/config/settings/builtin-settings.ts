@@ -10,6 +10,9 @@ export const optionalBuiltins = [
   'web_search',
   'browser',
   'schedule_task',
+  'create_custom_skill',
+  'tweak_skill',
+  'self_repair_skill',
 ] as const;
 /** The name of one. */
 export type OptionalBuiltin = (typeof optionalBuiltins)[number];
@@ -102,6 +105,9 @@ export const builtinProperties = {
         web_search: who(defaults.who.web_search, 'web_search'),
         browser: who(defaults.who.browser, 'browser'),
         schedule_task: who(defaults.who.schedule_task, 'schedule_task'),
+        create_custom_skill: who(defaults.who.create_custom_skill, 'create_custom_skill'),
+        tweak_skill: who(defaults.who.tweak_skill, 'tweak_skill'),
+        self_repair_skill: who(defaults.who.self_repair_skill, 'self_repair_skill'),
       },
       strict,
     ),

@@ -25,8 +25,6 @@ export interface RepairSettings {
   readonly proposalMs: number;
   /** Plugins that models write. */
   readonly create: RepairMode;
-  /** Hosts from which descriptions of APIs may be read for a new plugin or a repair. */
-  readonly sources: readonly string[];
   /** How often health checks run; 0 never. */
   readonly healthMs: number;
 }
@@ -110,12 +108,5 @@ export const repairProperties = {
   maxProposals: count(defaults.maxProposals, 1, 10_000, 'Proposals that may wait for a person.'),
   proposalMs: count(defaults.proposalMs, 60_000, 365 * 24 * hourMs, 'How long a proposal waits for a person.'),
   create: mode(defaults.create, 'What becomes of plugins that models write: published, proposed to a person, or refused.'),
-  sources: Type.Optional(
-    Type.Array(Type.String({ minLength: 1, maxLength: 256 }), {
-      maxItems: 100,
-      default: [...defaults.sources],
-      description: 'Hosts from which the description of an API may be read for a model that writes or mends a plugin.',
-    }),
-  ),
   healthMs: count(defaults.healthMs, 0, 24 * hourMs, 'Time between two health checks of a plugin that has one; 0 never checks.'),
 } as const;

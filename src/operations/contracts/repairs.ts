@@ -75,6 +75,21 @@ export const repairContracts = {
     output: repairView,
     http: { method: 'POST', path: '/api/repairs' },
   }),
+  create: defineContract({
+    name: 'repairs.create',
+    summary: 'Writes a new plugin, from code or by the model of repair.model, tries it and keeps it as a proposal.',
+    role: 'admin',
+    input: Type.Object(
+      {
+        name: Type.String({ pattern: '^[a-z][a-z0-9_-]{0,47}$' }),
+        description: Type.String({ minLength: 1, maxLength: 2000 }),
+        code: Type.Optional(Type.String({ maxLength: 40_000, description: 'A module, or the body of its handler.' })),
+      },
+      { additionalProperties: false },
+    ),
+    output: repairView,
+    http: { method: 'POST', path: '/api/repairs/create' },
+  }),
   apply: defineContract({
     name: 'repairs.apply',
     summary: 'Writes what a repair proposes or published into the files, while they are still those that were diagnosed.',

@@ -7,7 +7,7 @@ import type { OperationParts } from '../operation-parts.ts';
 const pageSize = 100;
 
 /** What can be done with repairs. */
-export function createRepairOperations({ repairs }: Pick<OperationParts, 'repairs'>): Operation[] {
+export function createRepairOperations({ repairs, authoring }: Pick<OperationParts, 'repairs' | 'authoring'>): Operation[] {
   return [
     implement(repairContracts.list, ({ plugin, state, limit = pageSize }) => {
       const found = repairs.list({
@@ -20,6 +20,9 @@ export function createRepairOperations({ repairs }: Pick<OperationParts, 'repair
     implement(repairContracts.get, ({ id }) => describeRepair(repairs.get(id))),
     implement(repairContracts.start, async ({ plugin, person }, { caller }) =>
       describeRepair(await repairs.begin(plugin, person === true && caller.id === operatorId)),
+    ),
+    implement(repairContracts.create, async (wish, { caller }) =>
+      describeRepair(repairs.get((await authoring.create(wish, caller.id)).repair)),
     ),
     implement(repairContracts.apply, async ({ id }, { caller }) => describeRepair(await repairs.apply(id, caller.id))),
     implement(repairContracts.reject, ({ id, reason }) => describeRepair(repairs.reject(id, reason))),

@@ -1,4 +1,6 @@
 import { hash } from 'node:crypto';
+import { realpathSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { readInput } from '../compile/read-input.ts';
 import { displayPath } from '../discovery/plugin-roots.ts';
@@ -11,7 +13,7 @@ import { isOwnFile } from '../watch/compare-inputs.ts';
 import { startSeen } from '../watch/seen.ts';
 import { readBuildInput } from '../watch/signature.ts';
 import type { BuildOutcome } from './build/builder-types.ts';
-import { replaceText } from './entry-text.ts';
+import { deleteSource, replaceText } from './entry-text.ts';
 import type { LookQueue } from './look-queue.ts';
 import { describeWriting } from './pin.ts';
 import { nameOfPlugin } from './plugin-record.ts';
@@ -80,6 +82,12 @@ export interface PluginMending {
     expected: ReadonlyMap<string, string>,
     by: string,
   ): Promise<ReloadResult>;
+  /** Where a new file would lie; undefined when there is one, or the name is none for a plugin. */
+  newSource(file: string): PluginSource | undefined;
+  /** Writes a file that is not there yet, and loads it. Throws `conflict` when there is one. */
+  create(path: string, text: string, by: string): Promise<ReloadResult>;
+  /** Deletes a file while it holds exactly this text; false, and nothing is done, when it does not. */
+  removeWritten(path: string, text: string): Promise<boolean>;
   /** Whether the daemon itself wrote what lies in the folder. */
   isOwnWork(path: string): boolean;
 }
@@ -91,6 +99,9 @@ export function createMending(parts: {
   readonly publisher: Publisher;
   readonly reconciler: Pick<Reconciler, 'remember'>;
   readonly written: WrittenFiles;
+  readonly findNewFile: (name: string) => PluginSource | undefined;
+  /** The queue of a file that was put there just now. */
+  readonly takeIn: (path: string) => LookQueue;
 }): PluginMending {
   const { queues, archive, publisher, written } = parts;
 
@@ -182,6 +193,27 @@ export function createMending(parts: {
         }
       });
       return queue.reload('a repair was written');
+    },
+    newSource: parts.findNewFile,
+    async create(path, text, by) {
+      const file = join(realpathSync.native(dirname(path)), basename(path));
+      written.note(file, hash('sha256', text, 'hex'), by);
+      try {
+        writeFileSync(file, text, { flag: 'wx' });
+      } catch (error) {
+        throw new HotcellError('conflict', `${basename(path)} is there already, so it was not written.`, { cause: error });
+      }
+      return parts.takeIn(path).reload('it was written');
+    },
+    async removeWritten(path, text) {
+      const queue = queues.get(path);
+      const isGone = await queue?.run(async () => {
+        if (!isOnDisk(queue.record.source.realEntry, text)) return false;
+        await deleteSource(queue.record.source);
+        return true;
+      });
+      if (isGone) await queue?.check('removed');
+      return isGone ?? false;
     },
     isOwnWork(path) {
       const record = queues.get(path)?.record;
