@@ -8,11 +8,13 @@ import { HotcellError } from '../errors/hotcell-error.ts';
 import { suggestNearNames } from '../errors/near-names.ts';
 import type { HostedCall, HostedTool } from '../tools/hosted/hosted-types.ts';
 import type { OfferedTools } from '../tools/offered-tools.ts';
+import type { SearchIndex } from '../tools/search/search-index.ts';
 import { parseToolRef } from '../tools/tool-ref.ts';
 
 /** What tools need that find and call others. */
 export interface ToolDeskParts {
   readonly offered: OfferedTools;
+  readonly index: SearchIndex;
   /** Calls within a call, with the rights of whoever made it. */
   readonly call: ToolPort['call'];
   /** Who made a call; undefined when it is over. */

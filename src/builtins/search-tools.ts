@@ -2,7 +2,6 @@ import { Type } from 'typebox';
 import Value from 'typebox/value';
 import type { HostedTool } from '../tools/hosted/hosted-types.ts';
 import { deskTools } from '../tools/offered-tools.ts';
-import { createSearchIndex } from '../tools/search/search-index.ts';
 import type { ToolEntry } from '../tools/tool-types.ts';
 import { deskCallerOf, type ToolDeskParts } from './call-tool.ts';
 
@@ -29,8 +28,7 @@ const maxChars = 200_000;
 
 /** `search_tools`: finds tools by what they do, as they are at that moment. */
 export function createSearchTools(parts: ToolDeskParts): HostedTool {
-  const { offered } = parts;
-  const index = createSearchIndex();
+  const { offered, index } = parts;
   return {
     name: 'search_tools',
     description:

@@ -10,6 +10,7 @@ import type { NameBook } from '../names/name-owners.ts';
 import { findRefusedBuiltin } from '../plugins/compile/find-engine-need.ts';
 import type { Tracer } from '../plugins/diagnostics/trace.ts';
 import type { PluginSupervisorControls } from '../plugins/supervisor.ts';
+import { createSearchIndex } from '../tools/search/search-index.ts';
 import type { UnitBook } from '../units/unit-book.ts';
 import type { Consents } from './consents.ts';
 import type { OpenEngines } from './engines.ts';
@@ -142,6 +143,6 @@ export function openCalls(
     explainError: tracer.explain,
   });
   closers.push(() => caller.close());
-  const desk = { offered, call: toolPort.call, callerOf: (id: string) => caller.nested.callerOf(id) };
+  const desk = { offered, index: createSearchIndex(), call: toolPort.call, callerOf: (id: string) => caller.nested.callerOf(id) };
   return { caller, capabilities, journey, desk };
 }

@@ -8,6 +8,7 @@ import {
 } from '@modelcontextprotocol/server';
 import type { Logger } from 'pino';
 import type { Caller } from '../callers/caller.ts';
+import { isObject } from '../config/json-object.ts';
 import type { EventLog } from '../events/event.ts';
 import { createAsk } from '../operations/ask.ts';
 import type { McpClientView } from '../operations/contracts/mcp-clients.ts';
@@ -15,6 +16,7 @@ import type { InvocableOperation } from '../operations/invoke.ts';
 import { createClientBook } from './client-book.ts';
 import { listen } from './list-news.ts';
 import { createManagementServer } from './management.ts';
+import { findHeaderMismatch } from './param-headers.ts';
 import { type OpenServer, openProtocolServer, type ServedClient } from './protocol-server.ts';
 import { createStateCodec } from './request-state.ts';
 import { createSessions, refuse } from './sessions.ts';
@@ -39,6 +41,8 @@ export interface McpDoorParts {
   readonly holdMs?: number;
 }
 
+/** Of the revision: headers and body disagree. */
+const headerMismatch = -32020;
 const newEra = '2026-07-28';
 /** Clients give up after a minute. */
 const holdMs = 45_000;
@@ -108,6 +112,17 @@ export function createMcpDoor({ operations, events, adminToken, isCurrent, watch
     };
   }
 
+  /** The refusal of a call whose headers say something else than its arguments. */
+  async function findMismatch(request: Request, body: unknown, caller: Caller): Promise<Response | undefined> {
+    if (!isObject(body) || body.method !== 'tools/call' || !isObject(body.params)) return undefined;
+    const { name, arguments: args } = body.params;
+    const view = typeof name === 'string' ? (await books.read(caller)).find(name) : undefined;
+    const mismatch = isObject(view?.input) ? findHeaderMismatch(view.input, args, request.headers) : undefined;
+    if (mismatch === undefined) return undefined;
+    const error = { code: headerMismatch, message: `Bad Request: ${mismatch}.` };
+    return Response.json({ jsonrpc: '2.0', id: body.id ?? null, error }, { status: 400 });
+  }
+
   function endHandlers(isOver: (caller: Caller) => boolean): void {
     for (const [caller, handler] of handlers) {
       if (!isOver(caller)) continue;
@@ -130,6 +145,8 @@ export function createMcpDoor({ operations, events, adminToken, isCurrent, watch
       const isOlder = request.headers.get('mcp-protocol-version') !== newEra && (await isLegacyRequest(request, body));
       clients.note(caller, isOlder ? '2025-11-25' : '2026-07-28', body);
       if (isOlder) return sessions.handle(request, body, caller, authInfo);
+      const mismatch = surface === 'tools' ? await findMismatch(request, body, caller) : undefined;
+      if (mismatch !== undefined) return mismatch;
       return handlerOf(caller).fetch(request, { authInfo, parsedBody: body });
     },
     list: clients.list,

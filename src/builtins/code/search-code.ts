@@ -2,7 +2,6 @@ import { Type } from 'typebox';
 import Value from 'typebox/value';
 import type { HostedTool } from '../../tools/hosted/hosted-types.ts';
 import { deskTools } from '../../tools/offered-tools.ts';
-import { createSearchIndex } from '../../tools/search/search-index.ts';
 import { deskCallerOf } from '../call-tool.ts';
 import { declareTools } from './declare-tools.ts';
 import type { CodeParts } from './run-code.ts';
@@ -17,7 +16,6 @@ const input = Type.Object(
 
 /** `search_code`: finds tools as `search_tools` does, and answers how a script calls them. */
 export function createSearchCode(parts: CodeParts): HostedTool {
-  const index = createSearchIndex();
   return {
     name: 'search_code',
     description: 'Finds tools by what they do, and answers their TypeScript declarations, for scripts of run_code.',
@@ -31,7 +29,7 @@ export function createSearchCode(parts: CodeParts): HostedTool {
       // A script comes next.
       parts.checker.warm();
       const seen = parts.offered.list(deskCallerOf(parts, user)).filter(({ name }) => !deskTools.has(name));
-      const { tools, total } = await index.search(parts.offered.all(), { text: query, limit, seen });
+      const { tools, total } = await parts.index.search(parts.offered.all(), { text: query, limit, seen });
       return declareTools(tools, total);
     },
   };

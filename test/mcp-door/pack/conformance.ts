@@ -13,6 +13,15 @@ export default {
       description: 'Answers with a text.',
       handler: () => 'This is a simple text response for testing.',
     },
+    test_custom_header: {
+      description: 'Answers what it was told, also in a header.',
+      parameters: {
+        type: 'object',
+        properties: { region: { type: 'string', 'x-mcp-header': 'Region' } },
+        required: ['region'],
+      },
+      handler: ({ region }: { region: string }) => region,
+    },
     test_image_content: {
       description: 'Answers with a picture.',
       handler: () => ({ type: 'image', mediaType: 'image/png', data: png }),
