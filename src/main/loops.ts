@@ -4,13 +4,14 @@ import type { ExecutionReader, ToolCaller } from '../calls/call-types.ts';
 import { waitAtMost } from '../calls/time-limit.ts';
 import { createLoops, type LoopsHandle } from '../loop/loops.ts';
 import { createLoopCallRunner } from '../loop/run-call.ts';
+import { costOf, findPrice } from '../models/prices.ts';
 import type { Upstreams } from '../models/upstream.ts';
 import type { Consents } from './consents.ts';
 import type { Foundation } from './foundation.ts';
 
 /** Opens the loops of models and tools. */
 export function openLoops(
-  { store, secrets, events, logFault }: Foundation,
+  { config, store, secrets, events, logFault }: Foundation,
   parts: {
     readonly caller: ToolCaller;
     readonly executions: ExecutionReader;
@@ -24,6 +25,10 @@ export function openLoops(
   return createLoops({
     upstreams,
     runCall: createLoopCallRunner({ ...parts, events, findCaller }),
+    costOf({ provider, model }, usage) {
+      const price = findPrice(config.models, provider, model);
+      return price && costOf(price, usage) / nanosPerDollar;
+    },
     table: store.loops,
     events,
     redactor: secrets.redactor,
@@ -33,6 +38,7 @@ export function openLoops(
   });
 }
 
+const nanosPerDollar = 1e9;
 /** A loop whose reader is slow may not stop in time; it is kept all the same. */
 const leaveGraceMs = 5_000;
 

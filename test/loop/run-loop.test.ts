@@ -10,7 +10,8 @@ let small: Awaited<ReturnType<typeof startSmallDaemon>>;
 
 beforeAll(async () => {
   model = await startModel();
-  small = await startSmallDaemon(loopPlugins, model.settings);
+  const prices = { 'local/m-1': { input: 1, output: 1 } };
+  small = await startSmallDaemon(loopPlugins, { models: { ...model.settings.models, prices } });
 });
 afterAll(async () => {
   await small.close();
@@ -100,6 +101,13 @@ describe('a loop with a model that means harm', () => {
     model.next(() => {});
     const { end, asked } = await run('never', { timeoutMs: 200 });
     expect([end.reason, asked, end.answer.parts]).toEqual(['deadline', 1, []]);
+  });
+
+  it('ends when its money is used up, and says what it cost', async () => {
+    let count = 0;
+    model.always((_request, response) => sendParts(response, [ask('weather', `m${++count}`, { city: `M${count}` })]));
+    const { end, asked } = await run('money', { maxCost: 0.00002 });
+    expect([end.reason, asked, end.cost]).toEqual(['money', 2, 0.00003]);
   });
 
   it('tells what the model failed of', async () => {
