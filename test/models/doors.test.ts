@@ -169,6 +169,8 @@ describe('keys with models and budgets of their own', () => {
       output: expect.stringMatching(/^model-budget-exceeded: This key may use 50 tokens/),
     });
     expect(await call(rich)).toMatchObject({ output: 'pong' });
+    // With tools in the request the loop asks: the refusal is the same.
+    expect((await chat(poor)).status).toBe(429);
     expect(await ask(rich, '/api/usage?by=tool')).toMatchObject({
       items: [{ name: 'asks', requests: 1 }],
       budget: { tokensLeft: 4990 },
