@@ -97,7 +97,7 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
   const { caller, capabilities, journey, desk } = openCalls(foundation, { ...calls, beforeCall: () => hooks.beforeCall });
   const hooks = openHooks(foundation, { engines, commands, approvals, journey });
   const schedules = openSchedules(foundation, { call: caller.call, findKey: (id) => keys.current(id) });
-  const { skills, registered, checker } = openHosted(foundation, {
+  const { skills, registered } = openHosted(foundation, {
     hosted,
     capabilities,
     desk,
@@ -128,7 +128,6 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
   const { repairs, authoring } = openRepairs(foundation, {
     plugins,
     builder,
-    checker,
     engines,
     loops,
     executions,

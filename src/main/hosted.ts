@@ -11,7 +11,7 @@ import type { HostedTools } from '../tools/hosted/hosted-tools.ts';
 import { createRegisteredTools, type RegisteredTools } from '../tools/registered/registered-tools.ts';
 import type { ToolRegistry } from '../tools/registry.ts';
 import { seesTool } from '../tools/visible-tools.ts';
-import { createTypeChecker, type TypeChecker } from '../typescript/checker.ts';
+import { createTypeChecker } from '../typescript/checker.ts';
 import type { Consents } from './consents.ts';
 import type { Foundation } from './foundation.ts';
 
@@ -30,7 +30,7 @@ export interface HostedNeeds extends Pick<Consents, 'grants' | 'grantQuestions'>
 export function openHosted(
   { config, closers, store, secrets, events, logFault }: Foundation,
   needs: HostedNeeds,
-): { readonly skills: SkillBook; readonly registered: RegisteredTools; readonly checker: TypeChecker } {
+): { readonly skills: SkillBook; readonly registered: RegisteredTools } {
   const { hosted, capabilities, desk, schedules, names, registry, grants, grantQuestions, authoring } = needs;
   const { native, answer, dial } = capabilities;
   const checker = createTypeChecker();
@@ -59,5 +59,5 @@ export function openHosted(
     onFault: (error) => logFault(error),
   });
   registered.restore();
-  return { skills, registered, checker };
+  return { skills, registered };
 }

@@ -56,6 +56,9 @@ export const usualCheckerBounds: CheckerBounds = {
   idleMs: 300_000,
 };
 
+/** For repairs: they are few, so that the memory is given back soon. */
+export const repairCheckerBounds: CheckerBounds = { ...usualCheckerBounds, maxHeapMb: 512, idleMs: 60_000 };
+
 interface Job {
   readonly question: ToChecker;
   readonly callerId: string;

@@ -7,6 +7,7 @@ import { mcpServerMutants } from './mutants/mcp-servers.ts';
 import type { Mutation } from './mutants/mutation.ts';
 import { permissionMutants } from './mutants/permissions.ts';
 import { processMutants } from './mutants/processes.ts';
+import { repairFixerMutants } from './mutants/repair-fixers.ts';
 import { toolMutants } from './mutants/tools.ts';
 
 /** A mutation and the promise that it breaks. */
@@ -25,4 +26,5 @@ export const mutants: readonly Mutant[] = [
   processMutants,
   toolMutants,
   mcpServerMutants,
+  repairFixerMutants,
 ].flatMap((part) => Object.entries(part).flatMap(([promise, list]) => list.map((mutation) => ({ promise, ...mutation }))));

@@ -97,9 +97,9 @@ export const callMutants: MutantsByPromise = {
     },
     {
       what: 'a text refers to any file of the machine',
-      file: 'src/typescript/worker.ts',
-      find: 'if (!libName.test(name)) return undefined;',
-      replace: "if (!libName.test(name)) return ts.ScriptSnapshot.fromString(readFileSync(path, 'utf8'));",
+      file: 'src/typescript/type-files.ts',
+      find: "return libName.test(name) ? keep(path, () => readFileSync(join(libFolder, name), 'utf8')) : undefined;",
+      replace: "return keep(path, () => readFileSync(libName.test(name) ? join(libFolder, name) : path, 'utf8'));",
       tests: ['test/typescript/checker.test.ts'],
     },
     {
