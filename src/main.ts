@@ -27,6 +27,7 @@ import { type Daemon, type DaemonOptions, drainMs } from './operations/daemon-ty
 import { createOperations } from './operations/table.ts';
 import { findStorageError } from './store/sqlite-error.ts';
 import { createHostedTools } from './tools/hosted/hosted-tools.ts';
+import { createTypeChecker, repairCheckerBounds } from './typescript/checker.ts';
 import { nameRunner } from './units/unit.ts';
 import { createUnitBook } from './units/unit-book.ts';
 
@@ -123,11 +124,15 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
   const executions = createExecutionReader({ store });
   const replaying = openReplays(foundation, { ...calls, caller, executions, grants });
   const { replays } = replaying;
+  // A thread of its own: scripts of models do not wait for the types of a plugin.
+  const checker = createTypeChecker(repairCheckerBounds, 'inspect');
+  closers.push(() => checker.close());
   const tryProposal = openTrials(foundation, { engines, grants, plugins, capabilities, checker, replaying });
   const loops = openLoops(foundation, { caller, executions, approvals, keys, upstreams: models.upstreams });
   const { repairs, authoring } = openRepairs(foundation, {
     plugins,
     builder,
+    checker,
     engines,
     loops,
     executions,

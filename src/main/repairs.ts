@@ -17,7 +17,7 @@ import { createModelProposer } from '../repair/model/propose-by-model.ts';
 import { createRepairBook } from '../repair/repair-book.ts';
 import { createRepairs, type Repairs } from '../repair/repairs.ts';
 import type { TryProposal } from '../repair/trial/trial.ts';
-import { createTypeChecker, repairCheckerBounds } from '../typescript/checker.ts';
+import type { TypeChecker } from '../typescript/checker.ts';
 import type { OpenEngines } from './engines.ts';
 import type { Foundation } from './foundation.ts';
 
@@ -25,6 +25,7 @@ import type { Foundation } from './foundation.ts';
 export interface RepairNeeds extends Pick<OpenEngines, 'engines'> {
   readonly plugins: PluginSupervisorControls;
   readonly builder: PluginBuilder;
+  readonly checker: Pick<TypeChecker, 'inspect' | 'parse'>;
   readonly loops: Pick<Loops, 'run'>;
   readonly executions: ExecutionReader;
   readonly caller: Pick<ReturnType<typeof createToolCaller>, 'readRecording'>;
