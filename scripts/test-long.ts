@@ -23,6 +23,7 @@ const steps: readonly Step[] = [
   { name: 'storms', args: [...vitest, 'test/plugins/save-storms.test.ts'], env: { HOTCELL_LONG: '1' } },
   { name: 'writes', args: [...vitest, 'test/capabilities/files/killed-write.test.ts'], env: { HOTCELL_LONG: '1' } },
   { name: 'package', args: [...vitest, 'test/package.test.ts'], env: { HOTCELL_LONG: '1' } },
+  { name: 'replays', args: [...vitest, 'test/replay/example-plugins.test.ts'], env: { HOTCELL_REPLAYS: '1000' } },
   { name: 'pages', args: [...vitest, 'test/docs/code-blocks.test.ts'], env: { HOTCELL_LONG: '1' } },
   { name: 'soak', args: [...vitest, '--config', 'test/long/vitest.config.ts'] },
 ];

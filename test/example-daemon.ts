@@ -14,7 +14,12 @@ import { sharedReader } from './shared-builds.ts';
 const root = fileURLToPath(new URL('../', import.meta.url));
 
 /** A daemon without doors over the repository's own plugin folders, with data of its own. */
-export async function startExampleDaemon(flags: { readonly grantRequested: boolean; readonly plugins?: readonly string[] }) {
+export async function startExampleDaemon(flags: {
+  readonly grantRequested: boolean;
+  readonly plugins?: readonly string[];
+  /** Of every tool; a few when nothing is said. */
+  readonly keepRecordingsPerTool?: number;
+}) {
   const folder = mkdtempSync(join(tmpdir(), 'hotcell-examples-'));
   const config = loadConfig({
     flags: {
@@ -27,8 +32,13 @@ export async function startExampleDaemon(flags: { readonly grantRequested: boole
     parsePermissions,
   });
   giveWarmCache(config.dataDir);
+  const { keepRecordingsPerTool } = flags;
   const daemon = await startDaemon({
-    config: { ...config, ...fewThreads },
+    config: {
+      ...config,
+      ...fewThreads,
+      executions: { ...config.executions, ...(keepRecordingsPerTool !== undefined && { keepRecordingsPerTool }) },
+    },
     schemaReader: sharedReader,
     version: '0.0.0',
     listen: false,
@@ -38,6 +48,7 @@ export async function startExampleDaemon(flags: { readonly grantRequested: boole
   return {
     plugins,
     tools,
+    parts: daemon.parts,
     call: (ref: string, args: unknown, who: Caller = { id: 'local', role: 'admin' }): Promise<CallAnswer> =>
       caller.call({ ref, arguments: args, caller: who }),
     close: async () => {

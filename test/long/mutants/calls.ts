@@ -2,6 +2,66 @@ import type { MutantsByPromise } from './mutation.ts';
 
 /** The way of a call, its place among others, and what is kept of it. */
 export const callMutants: MutantsByPromise = {
+  'A replay carries out nothing': [
+    {
+      what: 'a replay draws its own chance',
+      file: 'src/engines/quickjs/cell-call.ts',
+      find: 'resumed?.seed ?? readSeed(earlier?.seed) ?? drawSeed()',
+      replace: 'resumed?.seed ?? drawSeed()',
+      tests: ['test/replay/replay.test.ts'],
+    },
+    {
+      what: 'a question of a replay is answered by another one of the same kind',
+      file: 'src/replay/recorded-answers.ts',
+      find: 'inOneSpelling(payload)}',
+      replace: "''}",
+      tests: ['test/replay/replay.test.ts'],
+    },
+    {
+      what: 'a caller replays what belongs to another',
+      file: 'src/replay/recorded-execution.ts',
+      find: 'parts.executions.get(id, caller)',
+      replace: "parts.executions.get(id, { ...caller, role: 'admin' })",
+      tests: ['test/replay/replay.test.ts'],
+    },
+    {
+      what: 'a caller chooses the code',
+      file: 'src/replay/replays.ts',
+      find: "caller.role !== 'admin' && ",
+      replace: 'false && ',
+      tests: ['test/replay/replay.test.ts'],
+    },
+  ],
+  'A change of a plugin is tried where nothing real can be touched': [
+    {
+      what: 'a change asks for more and is not noticed',
+      file: 'src/repair/trial/compare-manifests.ts',
+      find: '...(isNothing(more) ? [] :',
+      replace: '...(more ? [] :',
+      tests: ['test/repair/trial/trial.test.ts'],
+    },
+    {
+      what: 'a change leaves other traces and is not noticed',
+      file: 'src/repair/trial/try-calls.ts',
+      find: '?? findOtherTrace(run, parts.leavesTrace)',
+      replace: '',
+      tests: ['test/repair/trial/trial.test.ts'],
+    },
+    {
+      what: 'a change drops a tool and is not noticed',
+      file: 'src/repair/trial/compare-manifests.ts',
+      find: 'now === undefined ? [`The tool',
+      replace: 'now !== now ? [`The tool',
+      tests: ['test/repair/trial/trial.test.ts'],
+    },
+    {
+      what: 'files of a trial stay behind',
+      file: 'src/repair/trial/trial-world.ts',
+      find: 'await rm(await folder, { recursive: true, force: true });',
+      replace: '{}',
+      tests: ['test/repair/trial/trial.test.ts'],
+    },
+  ],
   'A script of a model has the tools of its caller': [
     {
       what: 'scripts are there for every key',
