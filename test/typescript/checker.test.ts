@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type CheckerBounds, createTypeChecker, usualCheckerBounds } from '../../src/typescript/checker.ts';
 
@@ -36,6 +37,7 @@ describe('createTypeChecker', () => {
       `import '/etc/passwd';\nexport default 1;`,
       `import { readFileSync } from 'node:fs';\nexport default readFileSync;`,
       `import ts from 'typescript';\nexport default ts;`,
+      `import { defineTool } from '${fileURLToPath(new URL('../../src/plugin.ts', import.meta.url))}';\nexport default defineTool;`,
     ]) {
       const { diagnostics } = await run(text);
       expect(diagnostics, text).toHaveLength(1);

@@ -33,10 +33,14 @@ describe('inspect', () => {
   });
 
   it('has no fault to say of any example plugin', async () => {
-    const packageDirs = [join(root, 'node_modules')];
     for (const name of readdirSync(join(root, 'plugins')).filter((file) => /\.[cm]?[jt]s$/.test(file))) {
       const path = join(root, 'plugins', name);
-      expect((await inspect({ [path]: readFileSync(path, 'utf8') }, packageDirs)).faults, name).toEqual([]);
+      const { faults } = await inspect({ [path]: readFileSync(path, 'utf8') });
+      // Packages are not looked for here.
+      expect(
+        faults.filter(({ code }) => code !== 2307 && code !== 7016),
+        name,
+      ).toEqual([]);
     }
   });
 

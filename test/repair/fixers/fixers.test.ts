@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { goodPlugins } from '../../../bench/repair/good-plugins.ts';
 import { openWorkbench, type PluginTexts } from '../../../bench/repair/workbench.ts';
 import { applyFixers } from '../../../src/repair/fixers/apply-fixers.ts';
+import type { Fixer } from '../../../src/repair/fixers/fixer.ts';
 import { fixers } from '../../../src/repair/fixers/fixer-table.ts';
 import { sharedReader } from '../../shared-builds.ts';
 
@@ -183,6 +184,26 @@ describe('applyFixers', () => {
     expect(failure).toMatchObject({ class: 'runtime-error', line: 4 });
     const { proposal } = failure ? await bench.mend(source, failure) : {};
     expect([...(proposal?.files.values() ?? [])]).toEqual([plugin('    return args.a.toFixed(1);')]);
+  });
+
+  it('keeps no change that makes nothing better', async () => {
+    const text = good.replace('return', 'retrun');
+    const source = bench.lay({ 'a.ts': text });
+    const failure = await bench.findFailure(source, []);
+    if (failure === undefined) throw new Error('The plugin should fail.');
+    const { signal } = new AbortController();
+    const diagnosis = await bench.diagnoser.diagnose({ source, name: 'a', failure, signal });
+    const useless: Fixer = {
+      name: 'useless',
+      sureness: 'sure',
+      propose: ({ sources }) => {
+        const files = new Map([...sources].map(([path, own]) => [path, `${own}// nothing\n`]));
+        return [{ files, by: 'useless', sureness: 'sure', note: 'Nothing.' }];
+      },
+    };
+    const parts = { checker: bench.checker, check: bench.diagnoser.check, signal };
+    const { proposal } = await applyFixers(diagnosis, parts, { fixers: [useless, ...fixers] });
+    expect([...(proposal?.files.values() ?? [])]).toEqual([good]);
   });
 
   it('takes back what a trial does not accept, and looks at the next', async () => {
