@@ -103,6 +103,7 @@ const examplesByCommand: Readonly<Record<string, readonly string[]>> = {
   'hotcell models': ['hotcell models'],
   'hotcell models list': ['hotcell models list'],
   'hotcell replay': ['hotcell replay exe_01m7ysn4fk0000t2qvdr8mp4w5'],
+  'hotcell code': ['hotcell code report.ts'],
   'hotcell schedule': ['hotcell schedule list'],
   'hotcell schedule list': ['hotcell schedule list'],
   'hotcell schedule cancel': ['hotcell schedule cancel sch_0f6c'],

@@ -96,6 +96,10 @@ export const commands: readonly CommandRow[] = [
     load: async () => (await import('./kv.ts')).registerKv,
   },
   {
+    about: { code: 'run a script that calls tools' },
+    load: async () => (await import('./code.ts')).registerCode,
+  },
+  {
     about: { schedule: 'see and cancel calls that are made later' },
     load: async () => (await import('./schedule.ts')).registerSchedule,
   },
