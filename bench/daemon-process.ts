@@ -8,6 +8,8 @@ import { fileURLToPath } from 'node:url';
 /** A server in a process of its own. */
 export interface ServerProcess {
   readonly url: string;
+  /** Memory of the process, in MB; undefined where the system does not tell. */
+  residentMb(): number | undefined;
   /** What the thread that serves requests has used of the processor so far, in ms; undefined where the system does not tell. */
   cpuMs(): number | undefined;
   close(): Promise<void>;
@@ -23,12 +25,13 @@ const bin = fileURLToPath(new URL('../bin/hotcell.js', import.meta.url));
 const tickMs = 10;
 
 /** Starts it with these plugins and waits until all of them serve. */
-export async function startDaemonProcess(plugins: Readonly<Record<string, string>>): Promise<DaemonProcess> {
+export async function startDaemonProcess(plugins: Readonly<Record<string, string>>, config?: object): Promise<DaemonProcess> {
   const folder = mkdtempSync(join(tmpdir(), 'hotcell-bench-process-'));
   const pluginDir = join(folder, 'plugins');
   const dataDir = join(folder, 'data');
   mkdirSync(pluginDir);
   for (const [file, text] of Object.entries(plugins)) writeFileSync(join(pluginDir, file), text);
+  if (config !== undefined) writeFileSync(join(folder, 'hotcell.config.json'), JSON.stringify(config));
   const args = [bin, 'start', '--plugins', pluginDir, '--data', dataDir, '--port', '0', '--json'];
   const server = await startServerProcess(args, folder);
   await untilReady(server.url);
@@ -48,6 +51,7 @@ export async function startServerProcess(args: readonly string[], cwd: string): 
   return {
     url: await readUrl(child),
     cpuMs: () => readCpuMs(child.pid ?? 0),
+    residentMb: () => readResidentMb(child.pid ?? 0),
     async close() {
       child.kill('SIGTERM');
       await once(child, 'exit');
@@ -82,6 +86,15 @@ function readCpuMs(pid: number): number | undefined {
     const text = readFileSync(`/proc/${pid}/task/${pid}/stat`, 'latin1');
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
     return (Number(fields[11]) + Number(fields[12])) * tickMs;
+  } catch {
+    return undefined;
+  }
+}
+
+function readResidentMb(pid: number): number | undefined {
+  try {
+    const [, kib] = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+    return kib === undefined ? undefined : Number(kib) / 1000;
   } catch {
     return undefined;
   }

@@ -1,6 +1,7 @@
 import { callMutants } from './mutants/calls.ts';
 import { capabilityMutants } from './mutants/capabilities.ts';
 import { doorMutants } from './mutants/doors.ts';
+import { gatewayMutants } from './mutants/gateway.ts';
 import { guestMutants } from './mutants/guests.ts';
 import { mcpClientMutants } from './mutants/mcp-clients.ts';
 import { mcpServerMutants } from './mutants/mcp-servers.ts';
@@ -21,6 +22,7 @@ export const mutants: readonly Mutant[] = [
   callMutants,
   capabilityMutants,
   doorMutants,
+  gatewayMutants,
   guestMutants,
   mcpClientMutants,
   processMutants,
