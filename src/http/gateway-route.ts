@@ -131,14 +131,17 @@ async function send(reply: FastifyReply, { status, headers, body }: GatewayReply
   const { raw } = reply;
   reply.hijack();
   raw.writeHead(status, headers);
-  raw.flushHeaders();
+  // What comes with the headers leaves with them, in one packet.
+  const flush = setImmediate(() => raw.flushHeaders());
   try {
     for await (const chunk of body) {
       if (raw.destroyed) break;
       if (!raw.write(chunk)) await waitForReader(raw);
     }
+    clearImmediate(flush);
     raw.end();
   } catch {
+    clearImmediate(flush);
     // What was begun cannot be taken back: the client sees that it broke off.
     raw.destroy();
   }

@@ -177,7 +177,7 @@ export function createProviderAsker({ resolve, readKey, meter }: UpstreamParts):
         if ('failure' in posted) return posted;
         const { response, settle } = posted.value;
         const bytes = passOn(request, response, settle);
-        return { value: { status: response.status, headers: pickHeaders(response), bytes, target } };
+        return { value: { status: response.status, headers: pickPassedHeaders(response), bytes, target } };
       });
       return 'failure' in answer ? answer.failure : answer.value;
     },
@@ -326,9 +326,9 @@ async function readFailure(
 }
 
 const passedHeaders =
-  /^(?:content-type|request-id|x-request-id|retry-after|retry-after-ms|x-ratelimit-.*|anthropic-ratelimit-.*|openai-(?:model|processing-ms|version))$/;
+  /^(?:content-type|content-length|content-encoding|request-id|x-request-id|retry-after|retry-after-ms|x-ratelimit-.*|anthropic-ratelimit-.*|openai-(?:model|processing-ms|version))$/;
 
-function pickHeaders({ headers }: UpstreamResponse): Record<string, string> {
+function pickPassedHeaders({ headers }: UpstreamResponse): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers).flatMap(([name, value]) => (passedHeaders.test(name) ? [[name, String(value)]] : [])),
   );
