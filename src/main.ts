@@ -129,7 +129,7 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
   closers.push(() => checker.close());
   const tryProposal = openTrials(foundation, { engines, grants, plugins, capabilities, checker, replaying });
   const loops = openLoops(foundation, { caller, executions, approvals, keys, upstreams: models.upstreams });
-  const { repairs, authoring } = openRepairs(foundation, {
+  const { repairs, authoring, health } = openRepairs(foundation, {
     plugins,
     builder,
     checker,
@@ -158,6 +158,7 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
     registered,
     repairs,
     authoring,
+    health,
     names,
     caller,
     executions,
@@ -220,6 +221,7 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
   if (config.safeMode === 'off' && config.builtins.tools.includes('schedule_task')) schedules.start();
   loops.resume();
   repairs.start();
+  health.start();
   const enginesInUse = new Set(
     // The first script of a model may wait for its engine.
     registry.list().flatMap(({ source, served }) => (source === 'builtin' ? [] : [nameRunner(served.unit.runner)])),

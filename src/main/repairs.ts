@@ -10,6 +10,7 @@ import type { PluginSupervisorControls } from '../plugins/supervisor.ts';
 import { createDiagnoser, describeFailingCall } from '../repair/diagnosis/diagnose.ts';
 import type { Diagnosis } from '../repair/diagnosis/diagnosis.ts';
 import { applyFixers } from '../repair/fixers/apply-fixers.ts';
+import { createHealthChecks, type HealthChecks } from '../repair/health.ts';
 import type { DiagnosisOrder } from '../repair/journey.ts';
 import { createAskModel } from '../repair/model/ask-model.ts';
 import { createAuthoring } from '../repair/model/authoring.ts';
@@ -36,7 +37,7 @@ export interface RepairNeeds extends Pick<OpenEngines, 'engines'> {
 export function openRepairs(
   { config, closers, store, events, logFault }: Foundation,
   needs: RepairNeeds,
-): { readonly repairs: Repairs; readonly authoring: PluginAuthoring } {
+): { readonly repairs: Repairs; readonly authoring: PluginAuthoring; readonly health: HealthChecks } {
   const { plugins, builder, checker, engines, executions, caller } = needs;
   const { mending } = plugins;
   const sharedDirs = () => config.sharedDirs;
@@ -96,6 +97,15 @@ export function openRepairs(
     onFault: logFault,
   });
   closers.push(() => repairs.close());
+  const health = createHealthChecks({
+    settings: () => config.repair,
+    mending,
+    tryProposal: needs.tryProposal,
+    onFailure: repairs.consider,
+    now: Date.now,
+    onFault: logFault,
+  });
+  closers.push(() => health.close());
   const authoring = createAuthoring({
     settings: () => config.repair,
     book,
@@ -106,5 +116,5 @@ export function openRepairs(
     repairs,
     ask,
   });
-  return { repairs, authoring };
+  return { repairs, authoring, health };
 }

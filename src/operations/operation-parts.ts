@@ -19,6 +19,7 @@ import type { GrantQuestions } from '../permissions/approvals/grant-questions.ts
 import type { GrantBook } from '../permissions/grants.ts';
 import type { PermissionUses } from '../permissions/uses.ts';
 import type { PluginSupervisor } from '../plugins/supervisor-types.ts';
+import type { HealthChecks } from '../repair/health.ts';
 import type { Repairs } from '../repair/repairs.ts';
 import type { TryProposal } from '../repair/trial/trial.ts';
 import type { Replays } from '../replay/replay-types.ts';
@@ -82,6 +83,7 @@ export interface OperationParts {
   readonly schedules: ScheduleBook;
   readonly repairs: Repairs;
   readonly authoring: PluginAuthoring;
+  readonly health: Pick<HealthChecks, 'healthOf'>;
   readonly version: string;
   readonly startedAtMs: number;
 }

@@ -67,6 +67,8 @@ export interface PluginView {
   };
   /** The last repair, while it says something of what is there; and why none started. Told by the operations, not by the supervisor. */
   readonly repair?: { readonly id?: string; readonly state: string; readonly reason: string };
+  /** What its last health check said. */
+  readonly health?: { readonly outcome: string; readonly detail: string; readonly atMs: number };
   readonly loadedAtMs?: number;
   readonly lastReloadMs?: number;
 }

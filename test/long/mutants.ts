@@ -9,6 +9,7 @@ import type { Mutation } from './mutants/mutation.ts';
 import { permissionMutants } from './mutants/permissions.ts';
 import { processMutants } from './mutants/processes.ts';
 import { repairFixerMutants } from './mutants/repair-fixers.ts';
+import { repairMutants } from './mutants/repairs.ts';
 import { toolMutants } from './mutants/tools.ts';
 
 /** A mutation and the promise that it breaks. */
@@ -19,6 +20,7 @@ export interface Mutant extends Mutation {
 /** One at least for every line of the promises. */
 export const mutants: readonly Mutant[] = [
   permissionMutants,
+  repairMutants,
   callMutants,
   capabilityMutants,
   doorMutants,

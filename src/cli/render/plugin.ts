@@ -29,7 +29,8 @@ export function renderPlugins(plugins: readonly PluginView[], style: Style, widt
   return renderTable(plugins, columns, width);
 }
 
-function describeRepair({ repair }: PluginView): string {
+function describeRepair({ repair, health }: PluginView): string {
+  if (health?.outcome === 'failed') return `[health check failed] `;
   if (repair?.id === undefined) return '';
   return `[repair ${repair.state}: hotcell repair show ${repair.id}] `;
 }
@@ -57,6 +58,7 @@ export function renderPlugin(plugin: PluginView, style: Style): string {
     ['granted', formatPermissions(permissions.granted)],
     ['pending', formatPermissions(permissions.pending)],
     ['repair', plugin.repair && tame(`${plugin.repair.id ?? ''} ${plugin.repair.state}: ${plugin.repair.reason}`.trim())],
+    ['health', plugin.health && tame(`${plugin.health.outcome} at ${formatTime(plugin.health.atMs)}. ${plugin.health.detail}`)],
     ['used in 30 days', permissions.used?.map(({ permission }) => tame(permission)).join(' ') || undefined],
     ['never used', permissions.neverUsed?.map(tame).join(' ') || undefined],
     ['to allow it', describeNeed(plugin)],

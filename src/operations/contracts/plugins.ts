@@ -38,6 +38,11 @@ const repairNote = Type.Object(
   { description: 'Its last repair, or why none started.' },
 );
 
+const healthNote = Type.Object(
+  { outcome: Type.String(), detail: Type.String(), atMs: Type.Number() },
+  { description: 'What its last health check said.' },
+);
+
 const pluginView = schemaOf<PluginView>()(
   Type.Object({
     name: Type.String(),
@@ -64,6 +69,7 @@ const pluginView = schemaOf<PluginView>()(
     warnings: Type.Array(Type.String()),
     permissions,
     repair: Type.Optional(repairNote),
+    health: Type.Optional(healthNote),
     loadedAtMs: Type.Optional(Type.Number()),
     lastReloadMs: Type.Optional(Type.Number()),
   }),
@@ -232,6 +238,7 @@ export const pluginContracts = {
       diagnostic: Type.Optional(diagnostic),
       permissions,
       repair: Type.Optional(repairNote),
+      health: Type.Optional(healthNote),
       items: Type.Array(transition),
       total: Type.Integer(),
     }),

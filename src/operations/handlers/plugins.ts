@@ -8,14 +8,17 @@ import { implement, type Operation } from '../operation.ts';
 import type { OperationParts } from '../operation-parts.ts';
 
 /** What can be done with plugins. */
-export function createPluginOperations({ plugins, uses, repairs }: OperationParts): Operation[] {
-  /** What repair has to do with what is there: nothing with a plugin that is well and that nobody mended. */
-  function noteRepair({ path, diagnostic, author }: PluginView): Pick<PluginView, 'repair'> {
+export function createPluginOperations({ plugins, uses, repairs, health }: OperationParts): Operation[] {
+  /** Its health, and what repair has to do with it: nothing with a plugin that is well and that nobody mended. */
+  function noteRepair({ path, diagnostic, author }: PluginView): Pick<PluginView, 'repair' | 'health'> {
     const isMended = author === 'repair' || author === 'model';
-    const { repair, refusal } = repairs.noteOf(plugins.pathOf(path));
+    const place = plugins.pathOf(path);
+    const { repair, refusal } = repairs.noteOf(place);
+    const checked = health.healthOf(place);
+    const noted = checked === undefined ? {} : { health: checked };
     const isTold = repair !== undefined && (isMended || diagnostic !== undefined || repair.state === 'proposed');
-    if (refusal !== undefined && diagnostic !== undefined) return { repair: { state: 'not-started', reason: refusal } };
-    return isTold ? { repair: { id: repair.id, state: repair.state, reason: repair.reason } } : {};
+    if (refusal !== undefined && diagnostic !== undefined) return { ...noted, repair: { state: 'not-started', reason: refusal } };
+    return isTold ? { ...noted, repair: { id: repair.id, state: repair.state, reason: repair.reason } } : noted;
   }
 
   return [

@@ -9,6 +9,7 @@ import { formatTime } from '../../render/format.ts';
 import { renderMcpServer } from '../../render/mcp-server.ts';
 import { describeNeed, formatPermissions, paintState } from '../../render/plugin.ts';
 import { renderRepairNote } from '../../render/repair.ts';
+import { tame } from '../../render/style.ts';
 import { renderTable } from '../../render/table.ts';
 import type { CliSession } from '../../session.ts';
 import { type ListFlags, withDaemon } from '../command.ts';
@@ -49,6 +50,8 @@ export function registerWhy(program: Command, session: CliSession): void {
       const isAsking = !isNothing(requested) || !isNothing(granted);
       if (isAsking) session.print(`\n${lines.join('')}`);
       if (why.diagnostic !== undefined) session.print(`\n${renderDiagnostic(why.diagnostic, style)}`);
+      if (why.health !== undefined)
+        session.print(`\n${style.dim('health')} ${tame(`${why.health.outcome}. ${why.health.detail}`)}\n`);
       if (why.repair !== undefined) session.print(`\n${renderRepairNote(why.repair, style)}`);
     });
 }

@@ -1,0 +1,98 @@
+import type { RepairSettings } from '../config/settings/repair-settings.ts';
+import type { PluginMending } from '../plugins/supervisor/mending.ts';
+import type { Failure } from './failures/failure.ts';
+import { judgeCheck } from './failures/judge.ts';
+import type { TryProposal } from './trial/trial.ts';
+
+/** What the last health check of a plugin said. */
+export interface PluginHealth {
+  readonly outcome: 'passed' | 'failed' | 'not-tried';
+  readonly detail: string;
+  readonly atMs: number;
+}
+
+/** The health checks of plugins that have one. */
+export interface HealthChecks {
+  start(): void;
+  /** Checks all of them now, one after the other. */
+  checkAll(): Promise<void>;
+  healthOf(path: string): PluginHealth | undefined;
+  close(): Promise<void>;
+}
+
+const waitForSettingMs = 60_000;
+
+/** Creates the checks: each runs as a trial of the plugin as it is, in cells of its own, where nothing real is touched. */
+export function createHealthChecks(parts: {
+  readonly settings: () => Pick<RepairSettings, 'healthMs'>;
+  readonly mending: Pick<PluginMending, 'paths' | 'find'>;
+  readonly tryProposal: TryProposal;
+  /** Hears of a check that did not come out, of a plugin that was well before. */
+  readonly onFailure: (failure: Failure) => void;
+  readonly now: () => number;
+  readonly onFault: (error: unknown) => void;
+}): HealthChecks {
+  const { settings, mending, onFault } = parts;
+  const healthByPath = new Map<string, PluginHealth>();
+  const closing = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  let round: Promise<void> = Promise.resolve();
+
+  async function checkOne(path: string): Promise<void> {
+    const standing = mending.find(path);
+    const live = standing?.live;
+    if (standing === undefined || live?.manifest.hooks.healthcheck !== true || standing.isPinned) return;
+    const proposal = { files: new Map<string, string>(), by: 'health', sureness: 'sure', note: 'The plugin as it is.' } as const;
+    const failure = judgeCheck(path, { said: 'The health check failed.' });
+    const { source } = standing;
+    const { signal } = closing;
+    const report = await parts.tryProposal({ source, proposal, diagnosed: live, failure, signal });
+    report.candidate?.release();
+    const check = report.checks.find(({ name }) => name === 'healthcheck');
+    const { outcome, detail } = readHealth(check?.outcome ?? 'not-tried', check?.detail ?? '');
+    const before = healthByPath.get(path)?.outcome;
+    healthByPath.set(path, { outcome, detail: detail.slice(0, 500), atMs: parts.now() });
+    if (outcome === 'failed' && before !== 'failed') parts.onFailure(judgeCheck(path, { said: detail }));
+  }
+
+  async function checkAll(): Promise<void> {
+    const paths = mending.paths();
+    for (const path of healthByPath.keys()) if (!paths.includes(path)) healthByPath.delete(path);
+    for (const path of paths) {
+      if (closing.signal.aborted) return;
+      await checkOne(path).catch((error: unknown) => {
+        if (!closing.signal.aborted) onFault(error);
+      });
+    }
+  }
+
+  function arm(): void {
+    const { healthMs } = settings();
+    timer = setTimeout(() => {
+      if (healthMs > 0 && settings().healthMs > 0) round = checkAll();
+      round.then(arm, onFault);
+    }, healthMs || waitForSettingMs);
+    timer.unref();
+  }
+
+  return {
+    start: arm,
+    checkAll,
+    healthOf: (path) => healthByPath.get(path),
+    async close() {
+      closing.abort();
+      clearTimeout(timer);
+      await round;
+    },
+  };
+}
+
+/** A trial compares two: of one and the same that does not pass, it says that it did not before either. What needs the world is not told from that. */
+function readHealth(outcome: PluginHealth['outcome'], detail: string): Pick<PluginHealth, 'outcome' | 'detail'> {
+  const [, fault] =
+    /^It did not pass before.*?: ((?:handler-threw|handler-never-settles|[a-z-]+-exceeded): .*)$/s.exec(detail) ?? [];
+  const needsWorld = /denied|grant|network|not recorded/i.test(detail.replace(/^It did not pass[^:]*:/, ''));
+  return outcome === 'not-tried' && fault !== undefined && !needsWorld
+    ? { outcome: 'failed', detail: fault }
+    : { outcome, detail };
+}

@@ -1,0 +1,76 @@
+import type { MutantsByPromise } from './mutation.ts';
+
+/** Plugins that are mended, and what models may do to them. */
+export const repairMutants: MutantsByPromise = {
+  'A repair writes over nothing that a person saved': [
+    {
+      what: 'what was saved in the middle of a repair is replaced',
+      file: 'src/plugins/supervisor/mending.ts',
+      find: "if (![...diagnosed].every(([path, text]) => isOnDisk(path, text))) return { kind: 'changed' };",
+      replace: '',
+      tests: ['test/plugins/supervisor/mending.test.ts'],
+    },
+    {
+      what: 'an edit is written over',
+      file: 'src/plugins/supervisor/mending.ts',
+      find: 'if (isWritten || isOnDisk(file, text)) continue;',
+      replace: 'continue;',
+      tests: ['test/plugins/supervisor/mending.test.ts'],
+    },
+    {
+      what: 'what a repair made is kept for the work of the operator',
+      file: 'src/plugins/supervisor/reconciler.ts',
+      find: "return (author !== 'repair' && author !== 'model') || parts.written.authorOf(inputs).author === author;",
+      replace: 'return true || inputs === undefined || author === undefined;',
+      tests: ['test/plugins/supervisor/mending.test.ts'],
+    },
+  ],
+  'A repair has an end': [
+    {
+      what: 'the same diagnosis starts one again',
+      file: 'src/repair/decide-start.ts',
+      find: "repair.state === 'given-up' && repair.failureKey === failureKey",
+      replace: 'false',
+      tests: ['test/repair/decide.test.ts'],
+    },
+    {
+      what: 'tokens have no end',
+      file: 'src/repair/decide-next.ts',
+      find: 'tokens <= 0 || cost <= 0',
+      replace: 'false',
+      tests: ['test/repair/decide.test.ts'],
+    },
+  ],
+  'What a model writes as a plugin was tried': [
+    {
+      what: 'what reaches for something is written by itself',
+      file: 'src/repair/model/authoring.ts',
+      find: "parts.settings().create !== 'auto' || asks.length > 0",
+      replace: "parts.settings().create !== 'auto'",
+      tests: ['test/repair/authoring.test.ts'],
+    },
+  ],
+  'What a model proposes serves by itself only where the config says so': [
+    {
+      what: 'what asks for more is published',
+      file: 'src/repair/decide-next.ts',
+      find: "if (verdict === 'asks-for-more' || asks.length > 0) return 'propose';",
+      replace: '',
+      tests: ['test/repair/decide.test.ts', 'test/repair/model/propose-by-model.test.ts'],
+    },
+    {
+      what: 'a change of the examples is not told',
+      file: 'src/repair/model/scan.ts',
+      find: 'blockOf(old, name) !== blockOf(now, name)',
+      replace: 'false',
+      tests: ['test/repair/model/scan.test.ts'],
+    },
+    {
+      what: 'text can end the marks around it',
+      file: 'src/repair/model/prompt.ts',
+      find: "randomBytes(12).toString('hex')",
+      replace: "'0'.repeat(24)",
+      tests: ['test/repair/model/propose-by-model.test.ts'],
+    },
+  ],
+};
