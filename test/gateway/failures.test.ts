@@ -5,7 +5,14 @@ import { sendJson, sendStream } from './provider-server.ts';
 
 let house: GatewayHouse;
 beforeAll(async () => {
-  house = await openGateway();
+  house = await openGateway({}, {}, (url) => ({
+    providers: {
+      slow: { baseUrl: `${url}/v1`, model: 'm-1', timeoutMs: 150, maxRetries: 0 },
+      patient: { baseUrl: `${url}/v1`, model: 'm-1', maxRetries: 1 },
+      gone: { baseUrl: 'http://127.0.0.1:9', model: 'm-1', maxRetries: 0 },
+    },
+    aliases: { spare: ['gone/m-1', 'chat/m-1'] },
+  }));
 });
 afterAll(() => house.close());
 beforeEach(() => house.provider.forget());
@@ -66,6 +73,42 @@ describe('a model that nobody has', () => {
     const response = await house.post(path, body);
     expect(response.status).toBe(404);
     expect(JSON.stringify(await response.json())).toContain('chat');
+  });
+});
+
+describe('a provider in trouble', () => {
+  const hello = {
+    id: 'c1',
+    object: 'chat.completion',
+    created: 1,
+    model: 'm-1',
+    choices: [{ index: 0, message: { role: 'assistant', content: 'Hello.' }, finish_reason: 'stop' }],
+  };
+  const ask = (path: string, model: string, stream: boolean) =>
+    house.post(path, { model, stream, max_tokens: 9, messages: [{ role: 'user', content: 'Hi' }] });
+
+  it('that falls silent is left: before its answer, and in the middle of a stream', async () => {
+    house.provider.next(() => {});
+    const silent = await ask('/v1/chat/completions', 'slow', false);
+    expect([silent.status, await silent.text()]).toEqual([504, expect.stringContaining('said nothing for 150 ms')]);
+    house.provider.next((_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write('data: {"id":"c","model":"m","choices":[{"index":0,"delta":{"content":"Hel"}}]}\n\n');
+    });
+    const text = await (await ask('/v1/messages', 'slow', true)).text();
+    expect(text).toContain('Hel');
+    expect(text).toContain('said nothing for 150 ms');
+  });
+
+  it('is asked again where that may help, and the next one in its place', async () => {
+    const before = house.provider.seen.length;
+    house.provider.next((_request, response) => sendJson(response, { error: { message: 'Busy.' } }, 503));
+    house.provider.next((_request, response) => sendJson(response, hello));
+    expect((await ask('/v1/chat/completions', 'patient', false)).status).toBe(200);
+    expect(house.provider.seen.length - before).toBe(2);
+    house.provider.next((_request, response) => sendJson(response, hello));
+    const spare = await ask('/v1/chat/completions', 'spare', false);
+    expect([spare.status, spare.headers.get('x-hotcell-upstream')]).toEqual([200, 'chat/m-1']);
   });
 });
 

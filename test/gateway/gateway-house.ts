@@ -13,7 +13,11 @@ const basePaths: Record<WireFormatName, string> = {
 export const formats: readonly WireFormatName[] = ['openai-chat', 'openai-responses', 'anthropic', 'gemini'];
 
 /** A daemon with one provider of each format, named `chat`, `responses`, `anthropic` and `gemini`; all are one raw server. */
-export async function openGateway(plugins: Readonly<Record<string, string>> = {}, settings: Settings = {}) {
+export async function openGateway(
+  plugins: Readonly<Record<string, string>> = {},
+  settings: Settings = {},
+  more: (url: string) => NonNullable<Settings['models']> = () => ({}),
+) {
   const provider = await startProvider();
   const providers = Object.fromEntries(
     formats.map((format) => {
@@ -21,9 +25,14 @@ export async function openGateway(plugins: Readonly<Record<string, string>> = {}
       return [nameOf(format), { baseUrl, format, model: 'm-1', key: 'PROVIDER_KEY', maxRetries: 0 }];
     }),
   );
+  const added = more(provider.url);
   const small = await startSmallDaemon(
     plugins,
-    { env: { PROVIDER_KEY: 'provider-secret' }, models: { providers, ...settings.models }, ...settings },
+    {
+      env: { PROVIDER_KEY: 'provider-secret' },
+      ...settings,
+      models: { ...added, providers: { ...providers, ...added.providers } },
+    },
     { listen: true },
   );
   const { url = '', token } = small.daemon;
