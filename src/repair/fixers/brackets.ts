@@ -126,11 +126,13 @@ function closeInLine(text: string, blank: string, open: number): Change[] {
   const closer = closerOf[blank[open] ?? ''] ?? ')';
   const { end } = lineAt(text, open);
   const rest = blank.slice(open + 1, Math.min(end, open + 2000));
-  const places = Array.from(
+  // A call without arguments: what follows can begin none.
+  const atOnce = /[\w$]$/.test(blank.slice(0, open)) && /^\s*[,;:)\]}.?]/.test(rest) ? [open + 1] : [];
+  const afterTerms = Array.from(
     rest.matchAll(/(?<=[\w$)\]}"'`_])(?=\s*(?:[,;:)\]}+\-*/?&|<>=.%]|$))/g),
     ({ index }) => open + 1 + index,
   );
-  return places.slice(0, maxCandidates).map((at) => ({
+  return [...atOnce, ...afterTerms].slice(0, maxCandidates).map((at) => ({
     edits: [edit(at, 0, closer)],
     note: `"${closer}" was missing.`,
     sureness: 'maybe' as const,

@@ -53,6 +53,12 @@ const sure: readonly [what: string, by: string, before: string, after: string][]
   ],
   ['a block without an end', 'brackets', good.replace('  },\n};', '};'), good.replace('  },\n};', '  }\n};')],
   ['a plugin without an end', 'brackets', good.replace('};\n', ''), good.replace('};\n', '}\n')],
+  [
+    'a call without arguments that is not closed',
+    'brackets',
+    plugin('    return args.a > 1 ? String(args.a).trim( : String(args.b);'),
+    plugin('    return args.a > 1 ? String(args.a).trim() : String(args.b);'),
+  ],
   ['no comma before the next key', 'expected-tokens', good.replace("'Adds.',", "'Adds.'"), good],
   ['no arrow', 'expected-tokens', good.replace(') => {', ') {'), good],
   [
