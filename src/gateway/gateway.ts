@@ -195,7 +195,7 @@ export function createGateway(parts: GatewayParts): Gateway {
     const { previousAnswerId: _previous, ...conversation } = asked.whole;
     const { loopId: id, before, answerId } = entered;
     const session = headers['x-hotcell-session'];
-    const release = fence.attend(id);
+    const release = fence.attend(id, signal);
     let isOver = false;
     let hasRun = false;
     if (asked.format.name === 'openai-responses' && isStored(asked.said)) {
@@ -235,7 +235,8 @@ export function createGateway(parts: GatewayParts): Gateway {
     } finally {
       release();
       // The loop goes on without its client: what it comes to is kept all the same.
-      if (!isOver) void noteLateEnd(story);
+      // What cannot be kept is asked of the loop itself.
+      if (!isOver) void noteLateEnd(story).catch(() => {});
     }
   }
 
@@ -249,7 +250,7 @@ export function createGateway(parts: GatewayParts): Gateway {
   async function* followLoop(story: Story): AsyncGenerator<StreamEvent> {
     const { asked, entered, telling } = story;
     const { caller, signal } = asked.request;
-    const release = fence.attend(entered.loopId);
+    const release = fence.attend(entered.loopId, signal);
     try {
       if (asked.said.isStreamed) yield { type: 'answer-start', id: entered.answerId, model: asked.said.model };
       const { end } = await loops.follow(entered.loopId, caller, signal);

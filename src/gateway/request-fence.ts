@@ -34,8 +34,8 @@ export type FenceAnswer =
 /** Lets no request run its tools twice. */
 export interface RequestFence {
   enter(caller: Caller, identity: RequestIdentity): FenceAnswer;
-  /** Somebody reads the answer; until the returned function is called nobody else does. */
-  attend(loopId: string): () => void;
+  /** Somebody reads the answer; until the returned function is called or the signal aborts nobody else does. */
+  attend(loopId: string, signal: AbortSignal): () => void;
   /** A tool of it was run. */
   noteRun(caller: Caller, identity: RequestIdentity): void;
   /** No tool was run: the same request may be made again. */
@@ -52,7 +52,7 @@ export function createRequestFence(parts: {
   readonly now: () => number;
 }): RequestFence {
   const { table, findLoop, now } = parts;
-  const attended = new Set<string>();
+  const attended = new Map<string, AbortSignal>();
 
   function write(caller: Caller, identity: RequestIdentity, row: KnownRequest): void {
     table.put({ caller: caller.id, key: rowKeyOf(identity), value: JSON.stringify(row), atMs: now() });
@@ -89,9 +89,14 @@ export function createRequestFence(parts: {
       if (view.end?.reason === 'model-failed') return begin(caller, identity, [...before, ...view.end.messages], answerId);
       return { kind: 'follow', loopId, answerId, before };
     },
-    attend(loopId) {
-      attended.add(loopId);
-      return () => void attended.delete(loopId);
+    attend(loopId, signal) {
+      attended.set(loopId, signal);
+      const release = (): void => {
+        signal.removeEventListener('abort', release);
+        if (attended.get(loopId) === signal) attended.delete(loopId);
+      };
+      signal.addEventListener('abort', release, { once: true });
+      return release;
     },
     noteRun(caller, identity) {
       const known = readKnown(table.get(caller.id, rowKeyOf(identity))?.value);
