@@ -48,7 +48,14 @@ describe('a key', () => {
     expect(inQuery.status).toBe(200);
     const sent = house.provider.seen.slice(before);
     expect(sent).toHaveLength(4);
-    expect(JSON.stringify(sent)).not.toContain(keys.alice);
+    // Also where a request goes on as it came, and the provider takes its key in another header.
+    for (const headers of [{ 'x-goog-api-key': keys.alice, 'x-api-key': keys.alice }, bearer(keys.alice)])
+      await fetch(`${house.url}/v1/messages`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: JSON.stringify({ ...body, model: 'anthropic/m-1' }),
+      });
+    expect(JSON.stringify(house.provider.seen.slice(before))).not.toContain(keys.alice);
     expect(new Set(sent.map(({ headers }) => headers.authorization))).toEqual(new Set(['Bearer provider-secret']));
   });
 
