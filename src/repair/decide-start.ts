@@ -94,8 +94,10 @@ function findBrake(facts: StartFacts, ofContent: readonly Repair[], ofFailure: r
       'same-diagnosis',
       `The same failure of the same content was not mended before; mend the file, or: hotcell repair start ${name}.`,
     );
-  const lastInVain = ofFailure.findIndex((repair) => !isInVain(repair));
-  const row = lastInVain === -1 ? ofFailure : ofFailure.slice(0, lastInVain);
+  // One that the end of the daemon cut off says nothing of the failure.
+  const finished = ofFailure.filter(({ state }) => state !== 'interrupted');
+  const lastInVain = finished.findIndex(({ state }) => state !== 'given-up');
+  const row = lastInVain === -1 ? finished : finished.slice(0, lastInVain);
   const [last] = row;
   const readyAtMs = (last?.endedAtMs ?? 0) + backOff(settings.backOffMs, row.length);
   if (last === undefined || facts.nowMs >= readyAtMs) return undefined;
