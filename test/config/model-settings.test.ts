@@ -159,6 +159,10 @@ describe('models.providers', () => {
       { providers: { openai: {} }, aliases: { fast: 'opnai/x' } },
       'models.aliases.fast is "opnai/x", which is no provider/model of models.providers. Did you mean "openai"?',
     ],
+    ...[`sk-${'a1B2'.repeat(8)}`, `AIza${'a1B2'.repeat(8)}`, 'a1B2'.repeat(8)].map((key): [unknown, string] => [
+      { providers: { openai: { key } } },
+      'models.providers.openai.key must be the name of a key, such as API_KEY, and looks like the key itself: put that into env.API_KEY or a secret.',
+    ]),
     [{ providers: { openai: {} }, aliases: { openai: 'openai/x' } }, 'models.aliases.openai has the name of a provider'],
     [
       { providers: { openai: {} }, aliases: { fast: 7 } },

@@ -186,7 +186,23 @@ function findProviderProblems(name: string, setting: ModelProviderSettings, sett
     return [`${at} is no known provider and has no baseUrl.${near}`];
   }
   const reason = baseUrl === undefined ? undefined : judgeBaseUrl(baseUrl);
-  return reason === undefined ? [] : [`${at}.baseUrl must be ${reason} and is ${JSON.stringify(baseUrl)}`];
+  return [
+    ...(reason === undefined ? [] : [`${at}.baseUrl must be ${reason} and is ${JSON.stringify(baseUrl)}`]),
+    // What it is stays unsaid: these sentences go to logs and to whoever asks for a model.
+    ...(looksLikeKey(setting.key ?? '')
+      ? [
+          `${at}.key must be the name of a key, such as API_KEY, and looks like the key itself: put that into env.API_KEY or a secret`,
+        ]
+      : []),
+  ];
+}
+
+const keyPrefixes = Object.values<KnownProvider>(knownProviders).flatMap(({ keyPrefix }) => keyPrefix ?? []);
+
+/** Whether a text is what providers hand out, and no name that a person gave it. */
+function looksLikeKey(text: string): boolean {
+  const isLong = text.length >= 20;
+  return (isLong && keyPrefixes.some((prefix) => text.startsWith(prefix))) || /^(?=.*\d)(?=.*[a-z])[A-Za-z0-9]{32,}$/.test(text);
 }
 
 function namesProvider(model: string, { providers }: ModelSettings): boolean {
