@@ -91,11 +91,18 @@ function describeSpent(facts: {
     ? [`${tokens} tokens`, `${Math.max(0, facts.left.tokens)}`, `${wanted.tokens}`]
     : [`$${dollars}`, showNanos(facts.left.costNanos), showNanos(wanted.costNanos)];
   const message = `This key may use ${all} of models a day; ${left} are left until ${until}, and this request may take ${asked}.`;
-  const flag = isTokens ? `--tokens-per-day ${(tokens ?? 0) * 2}` : `--dollars-per-day ${(dollars ?? 0) * 2}`;
+  const flag = isTokens
+    ? `--tokens-per-day ${Math.max((tokens ?? 0) * 2, (tokens ?? 0) - facts.left.tokens + wanted.tokens)}`
+    : `--dollars-per-day ${Math.max((dollars ?? 0) * 2, roundUp((dollars ?? 0) + (wanted.costNanos - facts.left.costNanos) / nanosPerDollar))}`;
   return new HotcellError('model-budget-exceeded', message, {
     fix: `Ask for less (a shorter prompt, max_tokens), wait, or have the operator raise it: hotcell key update ${caller.id} ${flag}`,
     facts: { left, until, retryAfterMs: Math.max(1000, untilMs - Date.now()) },
   });
+}
+
+/** To whole cents. */
+function roundUp(money: number): number {
+  return Math.ceil(money * 100) / 100;
 }
 
 function describeUnpriced(model: string): HotcellError {
