@@ -22,6 +22,8 @@ import type { TypeChecker } from '../typescript/checker.ts';
 import type { OpenEngines } from './engines.ts';
 import type { Foundation } from './foundation.ts';
 
+const noModel = 'No model is asked, because repair.model names none.';
+
 /** What repairs are made with. */
 export interface RepairNeeds extends Pick<OpenEngines, 'engines'> {
   readonly plugins: PluginSupervisorControls;
@@ -87,7 +89,7 @@ export function openRepairs(
     mendByFixers: (diagnosis, accept, signal) => applyFixers(diagnosis, { checker, check: diagnoser.check, accept, signal }),
     tryProposal: needs.tryProposal,
     // Which model is asked, and whether one is, is read when a repair needs one.
-    proposeByModel: async (request) => (config.repair.model === '' ? undefined : propose(request)),
+    proposeByModel: async (request) => (config.repair.model === '' ? noModel : propose(request)),
     lastGood: mending.lastGood,
     readFailure: async (executionId) => ({
       execution: executions.get(executionId, operatorCaller),
