@@ -104,6 +104,12 @@ describe('createLlm', () => {
     expect(asked).toEqual([]);
   });
 
+  it('names a property that it does not take, with those that it takes', async () => {
+    expect(await openLlm().ask({ promt: 'a' }, createUser({ llm: true }))).toMatch(
+      /"promt" is not known here\. Did you mean "prompt"\? It takes .*prompt.*, maxTokens/,
+    );
+  });
+
   it('refuses what may pass the budget, and says what is left until when', async () => {
     const { ask, asked, used, passDay } = openLlm(async () => answer('pong', 150, 100));
     const user = createUser({ llm: 300 });
