@@ -131,10 +131,9 @@ export function createModelCatalog({ settings, readKey, lists }: Parts): ModelCa
   }
 
   function describeUnknown(name: string, by: CatalogAsker): HotcellError {
-    const near = suggestNearNames(
-      name,
-      visible(by).flatMap(({ name: own, model }) => [own, model]),
-    );
+    const seen = visible(by).flatMap(({ name: own, model, provider }) => [own, model, provider]);
+    const others = mayUse(by, []) ? providersOf().map((provider) => provider.name) : [];
+    const near = suggestNearNames(name, [...seen, ...others]);
     return new HotcellError('model-unknown', `There is no model "${name.slice(0, maxNameChars)}".${near}`);
   }
 

@@ -47,7 +47,14 @@ describe.each(pairs)('a client of $client with a provider of $upstream', ({ clie
     house.provider.next((_request, response) => response.socket?.destroy());
     const gone = await ask(false);
     expect(gone.status).toBe(502);
-    expect(await errorOf(gone)).toContain('cannot be reached');
+    expect(await errorOf(gone)).toContain('closed the connection before it answered');
+  });
+
+  it.skipIf(client === upstream)('hears that an answer is none of its format, in one piece and as a stream', async () => {
+    for (const isStreamed of [false, true]) {
+      house.provider.next((_request, response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<p>Log in</p>'));
+      expect(await (await ask(isStreamed)).text()).toMatch(/The provider .+ answered, but not in the wire format/);
+    }
   });
 
   it.skipIf(client === upstream && client !== 'openai-responses')(

@@ -61,6 +61,7 @@ describe('createModelCatalog', () => {
     ['openai/gpt-5', 'model-unknown: There is no model "openai/gpt-5".'],
     ['gpt-4o-mimi', 'model-unknown: There is no model "gpt-4o-mimi". Did you mean "gpt-4o-mini" or "gpt-4o"?'],
     ['grok', 'model-unknown: There is no model "grok". Did you mean "groq"?'],
+    ['onw', 'model-unknown: There is no model "onw". Did you mean "own"?'],
     ['__proto__', 'model-unknown: There is no model "__proto__".'],
     ['constructor/x', 'model-unknown: There is no model "constructor/x".'],
   ])('finds where %j is asked', async (model, wanted) => {

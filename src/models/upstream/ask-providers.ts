@@ -14,7 +14,7 @@ import type {
   UpstreamTarget,
   UpstreamUse,
 } from '../upstream.ts';
-import { readRateLimits } from '../wire/failures.ts';
+import { malformedCode, readRateLimits } from '../wire/failures.ts';
 import type { WireFormat } from '../wire/wire-format.ts';
 import { wireFormats } from '../wire/wire-formats.ts';
 import { decideAfterFailure } from './after-failure.ts';
@@ -198,6 +198,7 @@ async function* readStream(
   const reader = format.createStreamReader({ request });
   const decoder = new TextDecoder();
   let bytes = 0;
+  let hasBegun = false;
   let failure: ModelFailure | undefined;
   try {
     for await (const chunk of body) {
@@ -206,15 +207,19 @@ async function* readStream(
         failure = tooLong;
         break;
       }
-      yield* reader.push(decoder.decode(chunk, { stream: true }));
+      const events = reader.push(decoder.decode(chunk, { stream: true }));
+      hasBegun ||= events.length > 0;
+      yield* events;
     }
   } catch (error) {
     const explained = explainLostAnswer(error, target);
     // One that fell silent failed; one that broke off ends as far as it came.
-    if (explained.kind === 'timeout') failure = explained;
+    if (explained.kind === 'timeout' || !hasBegun) failure = explained;
   }
   for (const event of reader.end()) {
-    yield failure !== undefined && event.type === 'answer-end' ? { type: 'answer-failed', failure } : event;
+    const isNothing = event.type === 'answer-failed' && event.failure.code === malformedCode;
+    if (isNothing) yield { type: 'answer-failed', failure: failure ?? malformed(target.provider, format) };
+    else yield failure !== undefined && event.type === 'answer-end' ? { type: 'answer-failed', failure } : event;
   }
 }
 
@@ -236,9 +241,13 @@ function parseWhole(format: WireFormat, request: ConversationRequest, text: stri
   try {
     return eventsOfAnswer(format.readAnswer(JSON.parse(text), { request }));
   } catch {
-    const message = `The provider "${provider}" answered, but not in the wire format ${format.name}.`;
-    return [{ type: 'answer-failed', failure: { kind: 'server-error', status: 502, message, code: 'upstream_malformed' } }];
+    return [{ type: 'answer-failed', failure: malformed(provider, format) }];
   }
+}
+
+function malformed(provider: string, { name }: WireFormat): ModelFailure {
+  const message = `The provider "${provider}" answered, but not in the wire format ${name}.`;
+  return { kind: 'server-error', status: 502, message, code: malformedCode };
 }
 
 const tooLong: ModelFailure = {

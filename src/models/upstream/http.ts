@@ -78,6 +78,9 @@ export function explainLostAnswer(error: unknown, { provider, baseUrl, timeoutMs
     return { kind: 'timeout', status: 504, message, code: 'upstream_timeout' };
   }
   const host = URL.parse(baseUrl)?.host ?? 'no host';
-  const message = `The server of the provider "${provider}" (${host}) cannot be reached${code === '' ? '' : ` (${code})`}.`;
+  const what = /^(ECONNRESET|EPIPE|UND_ERR_SOCKET)$/.test(code)
+    ? 'closed the connection before it answered'
+    : 'cannot be reached';
+  const message = `The server of the provider "${provider}" (${host}) ${what}${code === '' ? '' : ` (${code})`}.`;
   return { kind: 'server-error', status: 502, message, code: 'upstream_unreachable' };
 }

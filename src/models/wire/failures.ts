@@ -141,6 +141,9 @@ export function writeLimitHeaders(failure: ModelFailure, format: 'openai' | 'ant
   return headers;
 }
 
+/** The code of an answer that is none of its format. */
+export const malformedCode = 'upstream_malformed';
+
 /** A failure that a chunk of a stream tells of. */
 export function brokenStream(message: string): ModelFailure {
   return { kind: 'server-error', status: 502, message };

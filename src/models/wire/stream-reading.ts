@@ -3,7 +3,7 @@ import { isObject } from '../../config/json-object.ts';
 import type { JsonObject } from '../../conversation/conversation.ts';
 import { createStreamBuilder, type StreamBuilder } from '../../conversation/stream-builder.ts';
 import { createMessageSplitter, type WireMessage } from './event-source.ts';
-import { brokenStream } from './failures.ts';
+import { brokenStream, malformedCode } from './failures.ts';
 import { fitCall, takesFreeText } from './tool-declarations.ts';
 import { decodeToolName } from './tool-names.ts';
 import type { ReadOptions, StreamReader, WireFormatName } from './wire-format.ts';
@@ -35,7 +35,7 @@ export function createReading<Key>({ format, builder, read, end }: Reading<Key>)
     end() {
       // The last chunk is no JSON when the stream was cut off in it.
       for (const message of splitter.end()) if (message.value !== undefined || message.text.trim() === '[DONE]') take(message);
-      if (!builder.isStarted) builder.fail(brokenStream('The stream ended before it had an answer.'));
+      if (!builder.isStarted) builder.fail({ ...brokenStream('The stream ended before it had an answer.'), code: malformedCode });
       else if (!builder.isOver) end();
       return builder.take();
     },
