@@ -38,7 +38,7 @@ export interface Repairs {
   start(): void;
   list(query: { readonly plugin?: string; readonly state?: RepairState; readonly limit: number }): Repair[];
   get(id: string): Repair;
-  /** Repairs a plugin because somebody asked; resolves when it is over. Throws `conflict` with the reason when there is nothing to do. */
+  /** Repairs a plugin because somebody asked; resolves when it is over, also for one whose repair serves. Throws `conflict` with the reason when there is nothing to do. */
   begin(name: string, isForPerson: boolean): Promise<Repair>;
   /** A failure that was seen elsewhere: in a call, or a health check. */
   consider(failure: Failure): void;
@@ -289,7 +289,10 @@ export function createRepairs(parts: RepairsParts): Repairs {
     get: book.get,
     async begin(name, isForPerson) {
       const path = plugins.pathOf(name);
+      await mending.look(path);
       const judged = judge(path);
+      const [serving] = judged === undefined ? book.list({ limit: 1, path, states: ['published'] }) : [];
+      if (serving !== undefined) return serving;
       if (judged === undefined)
         throw new HotcellError('conflict', `Nothing is wrong with the plugin "${name}", so there is nothing to repair.`);
       if ('nobody' in judged) throw new HotcellError('conflict', `A repair would not help "${name}". ${judged.nobody.reason}`);

@@ -24,7 +24,7 @@ const wildcards: readonly (readonly [name: string, pattern: RegExp])[] = [
   ['<duration>', /\d+(?:\.\d+)? m?s\b/g],
   ['"<durationMs>"', /(?<="durationMs": ?)\d+(?:\.\d+)?/g],
   ['<ms>', /\b1\d{12}\b/g],
-  ['<id>', /\b(?:exe|apr|key|sub|flt)_[\w-]{8,}/g],
+  ['<id>', /\b(?:exe|apr|key|sub|flt|rep)_[\w-]{8,}/g],
   ['<key>', /\bhck_[\w-]{20,}/g],
   ['<hash>', /\b(?=[0-9a-f]*\d)[0-9a-f]{12,64}\b/g],
   ['<version>', /(?<=Hotcell )\d+\.\d+\.\d+/g],

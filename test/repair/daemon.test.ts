@@ -44,6 +44,16 @@ describe('a daemon', () => {
     expect(parts.repairs.list({ limit: 10 })).toHaveLength(1);
   });
 
+  it('answers who asks for a repair with what was saved a moment ago, and with the repair that serves already', async () => {
+    const good = `export default { description: 'A.', handler: async () => 'one' };\n`;
+    const { folder, parts } = await startDaemonWith({ 'edited.ts': good });
+    await expect(parts.repairs.begin('edited', true)).rejects.toMatchObject({ code: 'conflict' });
+    writeFileSync(join(folder, 'plugins', 'edited.ts'), good.replace(' };', ' '));
+    const repair = await parts.repairs.begin('edited', true);
+    expect(repair).toMatchObject({ state: 'published' });
+    expect(await parts.repairs.begin('edited', true)).toMatchObject({ id: repair.id, state: 'published' });
+  });
+
   it('tells why nothing is repaired where a permission is missing', async () => {
     const text =
       "export default { description: 'A.', permissions: { net: ['x.example'] }, handler: async (args, context) => (await context.fetch('https://x.example/')).text() };\n";

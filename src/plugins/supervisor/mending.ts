@@ -64,6 +64,8 @@ export interface PluginMending {
   lastGood(path: string): Generation | undefined;
   /** Whether a generation that is kept is this very program: its cells are not to be touched. */
   isKept(path: string, programKey: string): boolean;
+  /** Looks at the folder now: what was saved a moment ago counts. */
+  look(path: string): Promise<void>;
   /** Whether a file holds exactly this text. */
   holds(file: string, text: string): boolean;
   publish(path: string, proposed: ProposedBuild): Promise<ProposedOutcome>;
@@ -152,6 +154,7 @@ export function createMending(parts: {
       return queues.get(path)?.record.live?.generation ?? kept;
     },
     isKept: (path, programKey) => archive.listKept(path).some(({ runner }) => runner.program.key === programKey),
+    look: async (path) => queues.get(path)?.check('a repair was asked for'),
     holds: isOnDisk,
     async publish(path, proposed) {
       const queue = queues.get(path);
