@@ -75,3 +75,9 @@ export interface ConversationRequest {
   readonly previousAnswerId?: string;
   readonly kept?: Kept;
 }
+
+/** What the client runs, or has its provider run, by its names; tools of providers may have one in their own words. */
+export function namesOfTools({ tools, nativeTools }: Pick<ConversationRequest, 'tools' | 'nativeTools'>): Set<string> {
+  const native = nativeTools.flatMap(({ value: { name } }) => (typeof name === 'string' ? [name] : []));
+  return new Set([...tools.map(({ name }) => name), ...native]);
+}

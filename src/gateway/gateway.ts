@@ -2,7 +2,7 @@ import type { Config } from '../config/config-types.ts';
 import type { ModelFailure, StreamEvent } from '../conversation/answer.ts';
 import { createAnswerCollector, eventsOfAnswer } from '../conversation/collect-answer.ts';
 import { keptOf, type Message } from '../conversation/conversation.ts';
-import type { ConversationRequest } from '../conversation/request.ts';
+import { type ConversationRequest, namesOfTools } from '../conversation/request.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import type { EventLog } from '../events/event.ts';
 import type { LoopEnd, Loops } from '../loop/loop.ts';
@@ -161,7 +161,7 @@ export function createGateway(parts: GatewayParts): Gateway {
     const identity = identifyRequest(asked.format.name, request.body, headers['idempotency-key'] ?? headers['x-idempotency-key']);
     const entered = fence.enter(caller, identity);
     if (entered.kind === 'refuse') return replyFailure(asked.format, entered.failure);
-    const clientNames = new Set(said.tools.map(({ name }) => name));
+    const clientNames = namesOfTools(said);
     const telling: LoopTelling = {
       isClients: (name) => clientNames.has(name),
       separator: asked.format.name === 'openai-chat' ? '\n\n' : '',
@@ -293,7 +293,7 @@ export function createGateway(parts: GatewayParts): Gateway {
       const view = response === undefined && loopId !== undefined ? findLoop(loopId, caller) : undefined;
       if (response !== undefined || request === undefined) return stored;
       const said = { ...request, messages: stored.input };
-      const names = new Set(request.tools.map((tool) => tool.name));
+      const names = namesOfTools(request);
       const format = wireFormats['openai-responses'];
       if (view?.end === undefined) {
         const shell = { id, model: request.model, parts: [], stop: { kind: 'end' as const } };

@@ -1,6 +1,6 @@
 import type { Caller } from '../callers/caller.ts';
 import type { Config } from '../config/config-types.ts';
-import type { ConversationRequest, ToolDeclaration } from '../conversation/request.ts';
+import { type ConversationRequest, namesOfTools, type ToolDeclaration } from '../conversation/request.ts';
 import type { LoopTools } from '../loop/loop.ts';
 import { type LoopBounds, loopBoundsOf } from '../loop/loop-budget.ts';
 import type { ToolBooks } from '../mcp-door/tool-book.ts';
@@ -67,7 +67,7 @@ export function createToolChooser(ask: Ask, books: ToolBooks): ToolChooser {
     },
     async choose(request, { caller, mode, format }) {
       if (mode === 'off' || !mayCallOthers(request)) return undefined;
-      const own = new Set(request.tools.map(({ name }) => encodeToolName(name)));
+      const own = new Set([...namesOfTools(request)].map(encodeToolName));
       const shown = await listShown(request, caller, mode, format);
       // What the client has under this name is what it means.
       const views = shown.filter(({ name }) => !own.has(encodeToolName(name))).slice(0, maxTools - own.size);

@@ -1,6 +1,6 @@
 import type { ConversationAnswer } from '../conversation/answer.ts';
 import type { JsonObject, Message, ToolCallPart } from '../conversation/conversation.ts';
-import type { ConversationRequest, ToolChoice } from '../conversation/request.ts';
+import { type ConversationRequest, namesOfTools, type ToolChoice } from '../conversation/request.ts';
 import { suggestNearNames } from '../errors/near-names.ts';
 import type { LoopLimit, LoopRequest, LoopStop, LoopTool } from './loop.ts';
 import type { LoopBounds } from './loop-budget.ts';
@@ -68,12 +68,9 @@ function findLimit({ isRepeating, failures, bytes, followUps }: LoopState, bound
   return followUps + 1 >= bounds.followUps ? 'max-rounds' : undefined;
 }
 
-/** Which names of this conversation the client runs itself. What its provider runs has a name in its own words. */
+/** Which names of this conversation the client runs itself. */
 export function clientNamesOf({ conversation, tools }: Pick<LoopRequest, 'conversation' | 'tools'>): (name: string) => boolean {
-  const declared = new Set([
-    ...conversation.tools.map(({ name }) => name),
-    ...conversation.nativeTools.flatMap(({ value: { name } }) => (typeof name === 'string' ? [name] : [])),
-  ]);
+  const declared = namesOfTools(conversation);
   return (name) => declared.has(name) && !Object.hasOwn(tools, name);
 }
 
