@@ -13,6 +13,8 @@ export interface A2aDoorParts {
   readonly version: string;
   readonly operations: ReadonlyMap<string, InvocableOperation>;
   readonly events: Pick<EventLog, 'subscribe'>;
+  /** False when the key of a caller was revoked or has ended: it is told nothing any more. */
+  readonly isValid: (caller: Caller) => boolean;
 }
 
 /** Speaks A2A 1.0 with other agents: JSON-RPC over HTTP. */
@@ -24,7 +26,7 @@ export interface A2aDoor {
 }
 
 /** Opens the door on the operations of a daemon. */
-export function createA2aDoor({ version, operations, events }: A2aDoorParts): A2aDoor {
+export function createA2aDoor({ version, operations, events, isValid }: A2aDoorParts): A2aDoor {
   const ask = createAsk(operations);
   const books = createToolBooks(ask);
   const endWatch = events.subscribe({ types: ['tools-change', 'setting-change'] }, books.outdate);
@@ -42,17 +44,21 @@ export function createA2aDoor({ version, operations, events }: A2aDoorParts): A2
       const answer = await handler.handle(sent, new ServerCallContext({ requestedVersion }));
       if (!(Symbol.asyncIterator in answer)) return Response.json(answer);
       const headers = { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' };
-      return new Response(ReadableStream.from(writeEvents(answer, sent.id)), { headers });
+      return new Response(ReadableStream.from(writeEvents(answer, sent.id, () => isValid(caller))), { headers });
     },
     close: endWatch,
   };
 }
 
-async function* writeEvents(answers: AsyncIterable<unknown>, id: unknown): AsyncGenerator<Uint8Array> {
+async function* writeEvents(answers: AsyncIterable<unknown>, id: unknown, mayHear: () => boolean): AsyncGenerator<Uint8Array> {
   const encoder = new TextEncoder();
   try {
-    for await (const answer of answers) yield encoder.encode(`data: ${JSON.stringify(answer)}\n\n`);
+    for await (const answer of answers) {
+      if (!mayHear()) return;
+      yield encoder.encode(`data: ${JSON.stringify(answer)}\n\n`);
+    }
   } catch (error) {
+    if (!mayHear()) return;
     const failed = { jsonrpc: '2.0', id: id ?? null, error: JsonRpcTransportHandler.mapToJSONRPCError(error) };
     yield encoder.encode(`data: ${JSON.stringify(failed)}\n\n`);
   }

@@ -1,12 +1,13 @@
 import type { FastifyInstance } from 'fastify';
 import type { A2aDoor, A2aDoorParts } from '../a2a-door/a2a-door.ts';
-import { type Authenticate, refuseAnonymous } from './admission/auth.ts';
+import { type Authenticate, type IsCurrent, refuseAnonymous, refuseEnded } from './admission/auth.ts';
 import type { DoorShares } from './admission/shares.ts';
 import { sendResponse, toWebRequest } from './mcp-route.ts';
 
 /** What the routes are served with. */
 export interface A2aRouteParts extends A2aDoorParts {
   readonly authenticate: Authenticate;
+  readonly isCurrent: IsCurrent;
   readonly shares: Pick<DoorShares, 'streams' | 'unread'>;
 }
 
@@ -32,7 +33,12 @@ export function registerA2aRoute(app: FastifyInstance, parts: A2aRouteParts): { 
       done();
     },
     handler: async (request, reply) => {
-      const response = await (await open()).handle(toWebRequest(request, reply), request.body, request.caller);
+      const { body, caller } = request;
+      const door = await open();
+      // The body may have taken its time: what was so when it began need not be so any more.
+      if (!parts.isCurrent(caller)) throw refuseEnded();
+      const response = await door.handle(toWebRequest(request, reply), body, caller);
+      if (!parts.isValid(caller)) throw refuseEnded();
       return sendResponse(response, request, reply, parts);
     },
   });

@@ -5,7 +5,7 @@ import type { Caller } from '../callers/caller.ts';
 import type { GatewayDoor, GatewayDoorParts } from '../gateway/door.ts';
 import type { GatewayReply, GatewayRequest } from '../gateway/gateway-types.ts';
 import type { WireFormatName } from '../models/wire/wire-format.ts';
-import { type Authenticate, type IsCurrent, refuseAnonymous } from './admission/auth.ts';
+import { type Authenticate, type IsCurrent, refuseAnonymous, refuseEnded } from './admission/auth.ts';
 import type { Shares } from './admission/shares.ts';
 import { toHotcellError } from './problem-reply.ts';
 
@@ -57,6 +57,8 @@ export function registerGatewayRoutes(app: FastifyInstance, parts: GatewayRouteP
       },
       handler: async (request, reply) => {
         const door = await open();
+        // The body may have taken its time: what was so when it began need not be so any more.
+        if (!parts.isCurrent(request.caller)) throw refuseEnded();
         const { headers, query, body, caller, params, raw } = request;
         const release = parts.shares.take(caller);
         const controller = new AbortController();

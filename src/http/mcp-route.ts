@@ -2,7 +2,7 @@ import { finished } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { McpDoor, McpDoorParts } from '../mcp-door/mcp-door.ts';
 import type { McpClientView } from '../operations/contracts/mcp-clients.ts';
-import { type Authenticate, refuseAnonymous } from './admission/auth.ts';
+import { type Authenticate, refuseAnonymous, refuseEnded } from './admission/auth.ts';
 import type { DoorShares } from './admission/shares.ts';
 import { toHotcellError } from './problem-reply.ts';
 import { freeAnswerBytes } from './unread-answers.ts';
@@ -43,7 +43,10 @@ export function registerMcpRoute(app: FastifyInstance, parts: McpRouteParts): Mc
       done();
     },
     handler: async (request, reply) => {
-      const response = await (await open()).handle(toWebRequest(request, reply), request.body, request.caller);
+      const door = await open();
+      // The body may have taken its time: a session that began with rights that ended since would keep them.
+      if (!parts.isCurrent(request.caller)) throw refuseEnded();
+      const response = await door.handle(toWebRequest(request, reply), request.body, request.caller);
       return sendResponse(response, request, reply, parts);
     },
     errorHandler: (thrown, request, reply) => {

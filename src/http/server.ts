@@ -145,7 +145,7 @@ export async function startHttpServer(parts: HttpServerParts): Promise<HttpServe
   const mcp = registerMcpRoute(app, { ...doorParts, url: '/mcp', surface: 'tools' });
   const management = registerMcpRoute(app, { ...doorParts, url: '/mcp/manage', surface: 'management' });
 
-  const a2a = registerA2aRoute(app, { operations, events, authenticate, version, shares });
+  const a2a = registerA2aRoute(app, { ...doorParts, isValid });
 
   const url = await listen(app, config);
   return {

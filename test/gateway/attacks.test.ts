@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { request } from 'node:http';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { budgets } from '../../src/config/budgets.ts';
@@ -57,6 +59,23 @@ describe('a key', () => {
       });
     expect(JSON.stringify(house.provider.seen.slice(before))).not.toContain(keys.alice);
     expect(new Set(sent.map(({ headers }) => headers.authorization))).toEqual(new Set(['Bearer provider-secret']));
+  });
+
+  it('whose rights are taken from it while it sends a request asks no model with those that it had', async () => {
+    const { row, key } = house.parts.keys.create({ name: 'slow', role: 'caller' });
+    const before = house.provider.seen.length;
+    const body = JSON.stringify({ model: 'chat/m-1', messages: [{ role: 'user', content: 'Hi' }] });
+    const headers = { ...bearer(key), 'content-type': 'application/json', 'content-length': body.length };
+    const sent = request(`${house.url}/v1/chat/completions`, { method: 'POST', headers });
+    const answered = once(sent, 'response');
+    sent.write(body.slice(0, 5));
+    // The head of the request is there: the door has looked at the key.
+    await expect.poll(() => house.parts.keys.list().find(({ id }) => id === row.id)?.lastUsedAtMs).toEqual(expect.any(Number));
+    house.parts.keys.update(row.id, { tools: [] });
+    sent.end(body.slice(5));
+    const [answer] = await answered;
+    expect(answer.statusCode).toBe(401);
+    expect(house.provider.seen).toHaveLength(before);
   });
 
   it('of nobody is refused in the format of the client', async () => {

@@ -89,6 +89,32 @@ describe('a key that is revoked', () => {
   });
 });
 
+describe('a key whose rights are taken from it while it sends a request', () => {
+  const initialize = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } };
+  const message = { messageId: 'm1', role: 'ROLE_USER', parts: [{ data: { tool: 'guarded', arguments: {} } }] };
+  const sse = { accept: 'application/json, text/event-stream' };
+
+  it.each<[string, object, Record<string, string>]>([
+    ['/mcp', { jsonrpc: '2.0', id: 1, method: 'initialize', params: initialize }, sse],
+    ['/mcp/manage', { jsonrpc: '2.0', id: 1, method: 'initialize', params: initialize }, sse],
+    ['/a2a', { jsonrpc: '2.0', id: 1, method: 'SendMessage', params: { message } }, { 'a2a-version': '1.0' }],
+  ])('begins nothing with the rights that it had: %s', async (path, said, more) => {
+    const { id, authorization } = await makeKey();
+    const body = JSON.stringify(said);
+    const headers = { ...json, ...more, authorization, 'content-length': body.length };
+    const sent = request(`${url}${path}`, { method: 'POST', headers });
+    const answered = once(sent, 'response');
+    sent.write(body.slice(0, 5));
+    // The head of the request is there: the door has looked at the key.
+    await expect.poll(() => house.parts.keys.list().find((key) => key.id === id)?.lastUsedAtMs).toEqual(expect.any(Number));
+    house.parts.keys.update(id, { tools: [] });
+    sent.end(body.slice(5));
+    const [answer] = await answered;
+    expect([answer.statusCode, answer.headers['mcp-session-id']]).toEqual([401, undefined]);
+    expect(executionsOf(id)).toEqual([]);
+  });
+});
+
 /** What the operator sees of other keys in force, grants and plugins. */
 async function stateOfDaemon(ownId: string) {
   const read = async (path: string) => (await readJson(await fetch(`${url}${path}`, { headers: admin() }))).items;

@@ -42,6 +42,13 @@ export const mcpClientMutants: MutantsByPromise = {
       tests: ['test/a2a-door/a2a-door.test.ts'],
     },
     {
+      what: 'a message is carried out with the rights of before it was whole',
+      file: 'src/http/a2a-route.ts',
+      find: 'if (!parts.isCurrent(caller)) throw refuseEnded();',
+      replace: '',
+      tests: ['test/http/revoked-keys.test.ts'],
+    },
+    {
       what: 'tools are called with the rights of the operator',
       file: 'src/a2a-door/request-handler.ts',
       find: 'const going: OperationContext = { caller, signal:',
@@ -63,6 +70,13 @@ export const mcpClientMutants: MutantsByPromise = {
       find: 'if (own.length >= perCaller) {',
       replace: 'if (false) {',
       tests: ['test/mcp-door/sessions.test.ts'],
+    },
+    {
+      what: 'a session begins with the rights of before its request was whole',
+      file: 'src/http/mcp-route.ts',
+      find: 'if (!parts.isCurrent(request.caller)) throw refuseEnded();',
+      replace: '',
+      tests: ['test/http/revoked-keys.test.ts'],
     },
     {
       what: 'sessions outlive a change of their key',
