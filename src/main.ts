@@ -1,6 +1,7 @@
 import { createKeyRing } from './callers/key-ring.ts';
 import { createExecutionReader } from './calls/record/execution-reader.ts';
 import { removeDaemonFile, writeDaemonFile } from './client/daemon-file.ts';
+import { createResourceWatches } from './events/resource-watches.ts';
 import { createAuthenticator } from './http/admission/auth.ts';
 import { startHttpServer } from './http/server.ts';
 import { openCalls } from './main/calls.ts';
@@ -95,7 +96,10 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
     uses,
     audit,
   };
-  const { caller, capabilities, journey, desk } = openCalls(foundation, { ...calls, beforeCall: () => hooks.beforeCall });
+  const { caller, capabilities, journey, desk, tellResourceChange } = openCalls(foundation, {
+    ...calls,
+    beforeCall: () => hooks.beforeCall,
+  });
   const hooks = openHooks(foundation, { engines, commands, approvals, journey });
   const schedules = openSchedules(foundation, { call: caller.call, findKey: (id) => keys.current(id) });
   const { skills, registered } = openHosted(foundation, {
@@ -110,7 +114,8 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
     grantQuestions,
   });
 
-  const mcp = openMcp(foundation, { hosted, approvals, capabilities });
+  const watches = createResourceWatches();
+  const mcp = openMcp(foundation, { hosted, approvals, capabilities, registry, watches, tellResourceChange });
 
   const anonymous = createAnonymousCleaner({ store, dataDir: config.dataDir, onFault: logFault });
   await anonymous.forgetAll();
@@ -193,6 +198,7 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
         config,
         operations,
         events,
+        watches,
         ...doors,
         version,
         log,

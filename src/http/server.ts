@@ -8,6 +8,7 @@ import { maxInputDepth, nestsDeeper, nestsTooDeep } from '../config/read/json-ne
 import { HotcellError } from '../errors/hotcell-error.ts';
 import { describeJsonFault } from '../errors/json-fault.ts';
 import type { EventLog } from '../events/event.ts';
+import { createResourceWatches, type ResourceWatches } from '../events/resource-watches.ts';
 import type { GatewayDoorParts } from '../gateway/door.ts';
 import type { ModelTotals } from '../models/meter.ts';
 import { mcpClientContracts } from '../operations/contracts/mcp-clients.ts';
@@ -39,6 +40,8 @@ export interface HttpServerParts {
   readonly config: Pick<Config, 'host' | 'port' | 'http'>;
   readonly operations: readonly Operation[];
   readonly events: EventLog;
+  /** Told what clients of MCP watch. */
+  readonly watches?: ResourceWatches;
   readonly authenticate: Authenticate;
   readonly isCurrent: IsCurrent;
   readonly isValid: Authenticator['isValid'];
@@ -141,7 +144,8 @@ export async function startHttpServer(parts: HttpServerParts): Promise<HttpServe
   });
   await registerOperations(app, [...operations.values()], { authenticate, isCurrent, isValid, shares, log });
 
-  const doorParts = { operations, events, authenticate, isCurrent, watchKeys, adminToken, version, shares, log };
+  const { watches = createResourceWatches() } = parts;
+  const doorParts = { operations, events, watches, authenticate, isCurrent, watchKeys, adminToken, version, shares, log };
   const mcp = registerMcpRoute(app, { ...doorParts, url: '/mcp', surface: 'tools' });
   const management = registerMcpRoute(app, { ...doorParts, url: '/mcp/manage', surface: 'management' });
 

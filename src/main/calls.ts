@@ -4,6 +4,7 @@ import type { BeforeCall } from '../calls/accept/before-call.ts';
 import { createToolPort } from '../calls/attempt/tool-port.ts';
 import { createToolCaller, type ToolCallerParts } from '../calls/tool-caller.ts';
 import { createCapabilityTable } from '../capabilities/capability-table.ts';
+import type { TellResourceChange } from '../capabilities/resources.ts';
 import { buildBorderView } from '../capabilities/view.ts';
 import { createTextGenerator } from '../models/text-generator.ts';
 import type { NameBook } from '../names/name-owners.ts';
@@ -51,6 +52,7 @@ export function openCalls(
   readonly capabilities: ReturnType<typeof createCapabilityTable>;
   readonly journey: Journey;
   readonly desk: ToolDeskParts;
+  readonly tellResourceChange: TellResourceChange;
 } {
   const { config, closers, store, events, secrets, resolver, logFault } = foundation;
   const {
@@ -75,6 +77,13 @@ export function openCalls(
     callerOf: (executionId) => caller.nested.callerOf(executionId),
   });
   const toolPort = createToolPort({ registry, nested: () => caller.nested });
+  const tellResourceChange: TellResourceChange = (unitPath, uri) => {
+    const found = registry.offerings.findResource(uri, ({ served }) => served.unit.path === unitPath);
+    if (found === undefined) return false;
+    const { name } = found.entry.offering;
+    events.publish('resource-update', { subject: name, data: { uri, name } });
+    return true;
+  };
   const capabilities = createCapabilityTable({
     config,
     store,
@@ -83,13 +92,7 @@ export function openCalls(
     models,
     approvals,
     tools: toolPort,
-    tellResourceChange(unitPath, uri) {
-      const found = registry.offerings.findResource(uri, ({ served }) => served.unit.path === unitPath);
-      if (found === undefined) return false;
-      const { name } = found.entry.offering;
-      events.publish('resource-update', { subject: name, data: { uri, name } });
-      return true;
-    },
+    tellResourceChange,
     ...(resolver === undefined ? {} : { resolver }),
     logFault: (id, error) => logFault(error, id),
   });
@@ -144,5 +147,5 @@ export function openCalls(
   });
   closers.push(() => caller.close());
   const desk = { offered, index: createSearchIndex(), call: toolPort.call, callerOf: (id: string) => caller.nested.callerOf(id) };
-  return { caller, capabilities, journey, desk };
+  return { caller, capabilities, journey, desk, tellResourceChange };
 }

@@ -1,10 +1,14 @@
 import type { CapabilityTable } from '../border/capability.ts';
+import type { TellResourceChange } from '../capabilities/resources.ts';
+import type { ResourceWatches } from '../events/resource-watches.ts';
 import { createMcpBook, type McpBook } from '../mcp-servers/mcp-book.ts';
+import { nameMcpUnit } from '../mcp-servers/mcp-unit.ts';
 import { createFormAsker } from '../mcp-servers/questions/answer-form.ts';
 import { startMcpServer } from '../mcp-servers/server.ts';
 import type { Connector } from '../mcp-servers/transport/connect.ts';
 import { createMcpNetwork } from '../mcp-servers/transport/mcp-network.ts';
 import type { HostedTools } from '../tools/hosted/hosted-tools.ts';
+import type { ToolRegistry } from '../tools/registry.ts';
 import type { Consents } from './consents.ts';
 import type { Foundation } from './foundation.ts';
 
@@ -15,7 +19,13 @@ export function openMcp(
     hosted,
     approvals,
     capabilities,
+    registry,
+    watches,
+    tellResourceChange,
   }: Pick<Consents, 'approvals'> & {
+    readonly registry: Pick<ToolRegistry, 'offerings'>;
+    readonly watches: ResourceWatches;
+    readonly tellResourceChange: TellResourceChange;
     readonly hosted: HostedTools;
     readonly capabilities: Pick<CapabilityTable, 'answer'>;
   },
@@ -64,6 +74,11 @@ export function openMcp(
               ...(view.lastError === undefined ? {} : { error: view.lastError }),
             },
           }),
+        resources: {
+          watches,
+          serves: (uri) => registry.offerings.findResource(uri, () => true)?.entry.served.unit.path === nameMcpUnit(name),
+          tell: (uri) => void tellResourceChange(nameMcpUnit(name), uri),
+        },
         now: Date.now,
         onFault: (error) => logFault(error),
       }),

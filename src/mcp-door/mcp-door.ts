@@ -10,14 +10,16 @@ import type { Logger } from 'pino';
 import type { Caller } from '../callers/caller.ts';
 import { isObject } from '../config/json-object.ts';
 import type { EventLog } from '../events/event.ts';
+import type { ResourceWatches } from '../events/resource-watches.ts';
 import { createAsk } from '../operations/ask.ts';
 import type { McpClientView } from '../operations/contracts/mcp-clients.ts';
 import type { InvocableOperation } from '../operations/invoke.ts';
+import { maxUriChars } from '../units/uri-template.ts';
 import { createClientBook } from './client-book.ts';
 import { listen } from './list-news.ts';
 import { createManagementServer } from './management.ts';
 import { findHeaderMismatch } from './param-headers.ts';
-import { type OpenServer, openProtocolServer, type ServedClient } from './protocol-server.ts';
+import { maxWatched, type OpenServer, openProtocolServer, type ServedClient } from './protocol-server.ts';
 import { createStateCodec } from './request-state.ts';
 import { createSessions, refuse } from './sessions.ts';
 import { createToolBooks } from './tool-book.ts';
@@ -28,6 +30,8 @@ export interface McpDoorParts {
   readonly version: string;
   readonly operations: ReadonlyMap<string, InvocableOperation>;
   readonly events: Pick<EventLog, 'subscribe'>;
+  /** Told what clients watch. */
+  readonly watches: ResourceWatches;
   /** Seals what clients hand back. */
   readonly adminToken: string;
   /** False when the key of a caller was changed, revoked or has ended. */
@@ -123,6 +127,12 @@ export function createMcpDoor({ operations, events, adminToken, isCurrent, watch
     return Response.json({ jsonrpc: '2.0', id: body.id ?? null, error }, { status: 400 });
   }
 
+  function watchAsLongAs(signal: AbortSignal, uris: readonly string[]): void {
+    if (signal.aborted || uris.length === 0) return;
+    const ends = uris.map((uri) => rest.watches.watch(uri));
+    signal.addEventListener('abort', () => ends.forEach((end) => void end()), { once: true });
+  }
+
   function endHandlers(isOver: (caller: Caller) => boolean): void {
     for (const [caller, handler] of handlers) {
       if (!isOver(caller)) continue;
@@ -147,6 +157,7 @@ export function createMcpDoor({ operations, events, adminToken, isCurrent, watch
       if (isOlder) return sessions.handle(request, body, caller, authInfo);
       const mismatch = surface === 'tools' ? await findMismatch(request, body, caller) : undefined;
       if (mismatch !== undefined) return mismatch;
+      if (surface === 'tools') watchAsLongAs(request.signal, listWatched(body));
       return handlerOf(caller).fetch(request, { authInfo, parsedBody: body });
     },
     list: clients.list,
@@ -157,4 +168,13 @@ export function createMcpDoor({ operations, events, adminToken, isCurrent, watch
       endHandlers(() => true);
     },
   };
+}
+
+/** The resources of which a stream of news is to tell. */
+function listWatched(body: unknown): readonly string[] {
+  if (!isObject(body) || body.method !== 'subscriptions/listen' || !isObject(body.params)) return [];
+  const { notifications } = body.params;
+  const uris: unknown = isObject(notifications) ? notifications.resourceSubscriptions : undefined;
+  if (!Array.isArray(uris)) return [];
+  return uris.slice(0, maxWatched).filter((uri) => typeof uri === 'string' && uri.length <= maxUriChars);
 }

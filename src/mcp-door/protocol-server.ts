@@ -11,6 +11,7 @@ import {
 import type { Logger } from 'pino';
 import type { Caller } from '../callers/caller.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
+import type { ResourceWatches } from '../events/resource-watches.ts';
 import type { Ask } from '../operations/ask.ts';
 import { toolContracts } from '../operations/contracts/tools.ts';
 import { maxUriChars } from '../units/uri-template.ts';
@@ -32,6 +33,7 @@ export interface ServerParts {
   readonly codec: RequestStateCodec<RequestState>;
   readonly waiting: WaitingCalls;
   readonly holdMs: number;
+  readonly watches: ResourceWatches;
   readonly log: Logger;
 }
 
@@ -51,10 +53,11 @@ const roundTimeoutMs = 15 * 60_000;
 /** A server, and the resources that its client watches; absent where it has no lists that change. */
 export interface OpenServer {
   readonly server: Server;
-  readonly watched?: ReadonlySet<string>;
+  readonly watched?: Pick<ReadonlySet<string>, 'has'>;
 }
 
-const maxWatched = 1000;
+/** So many resources one session, or one stream of a client without sessions, may watch. */
+export const maxWatched = 1000;
 
 /** A server for one client: it can see and do what the key of that client can. */
 export function openProtocolServer(parts: ServerParts, client: ServedClient): OpenServer {
@@ -116,7 +119,7 @@ export function openProtocolServer(parts: ServerParts, client: ServedClient): Op
   });
   registerOffers(server, { ask, caller, session, callParts });
   registerTasks(server, { ask, caller, books });
-  return { server, watched: session === undefined ? new Set() : serveSubscriptions(server) };
+  return { server, watched: session === undefined ? new Set() : serveSubscriptions(server, parts.watches) };
 }
 
 /** What a model can mend is a result that it reads; a tool that is not there is an error of the protocol. */
@@ -139,15 +142,22 @@ function requireAbility({ error }: Ended, { mcpReq }: ServerContext): void {
 }
 
 /** What a session wants to hear of; clients without sessions say it with each of their streams. */
-function serveSubscriptions(server: Server): ReadonlySet<string> {
-  const watched = new Set<string>();
+function serveSubscriptions(server: Server, watches: ResourceWatches): ReadonlyMap<string, () => void> {
+  const watched = new Map<string, () => void>();
+  server.onclose = () => {
+    for (const end of watched.values()) end();
+    watched.clear();
+  };
   server.setRequestHandler('resources/subscribe', ({ params: { uri } }) => {
+    const kept = uri.slice(0, maxUriChars);
+    if (watched.has(kept)) return {};
     if (watched.size >= maxWatched)
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `A session may watch ${maxWatched} resources.`);
-    watched.add(uri.slice(0, maxUriChars));
+    watched.set(kept, watches.watch(kept));
     return {};
   });
   server.setRequestHandler('resources/unsubscribe', ({ params: { uri } }) => {
+    watched.get(uri)?.();
     watched.delete(uri);
     return {};
   });

@@ -13,6 +13,7 @@ import { cleanUntrustedText } from '../permissions/untrusted-text.ts';
 import type { HostedCall } from '../tools/hosted/hosted-types.ts';
 import { describeCallFailure, describeConnectFailure, isLost, sayProblem } from './failures.ts';
 import type { ListedOfferings } from './offerings/read-offerings.ts';
+import { createResourceWatcher } from './offerings/resource-watcher.ts';
 import type { AskForm } from './questions/answer-form.ts';
 import { runningCall } from './running-call.ts';
 import type { ReceivedBytes } from './transport/received-bytes.ts';
@@ -35,6 +36,8 @@ export interface Connection {
   ): Promise<CallToolResult>;
   /** What it lists beside tools; nothing of what it does not have. */
   listOfferings(signal: AbortSignal): Promise<ListedOfferings>;
+  /** Has it tell of changes of exactly these resources; what it cannot tell of is left out. Rejects only by the signal. */
+  watchResources(uris: ReadonlySet<string>, signal: AbortSignal): Promise<void>;
   /** Whether it knows what can stand for the argument of a prompt or a template. */
   readonly canComplete: boolean;
   /** Asks the server for something on behalf of a call. Rejects as `callTool` does. */
@@ -60,6 +63,8 @@ export interface McpConnectionParts {
   readonly probeMs: number;
   /** Must not throw. */
   readonly onToolsChanged: () => void;
+  /** Must not throw. */
+  readonly onResourceUpdated: (uri: string) => void;
   readonly askForm: AskForm;
   readonly signal: AbortSignal;
 }
@@ -102,6 +107,7 @@ export async function openConnection(parts: McpConnectionParts): Promise<Connect
     const call = findCall();
     if (call !== undefined) logMessage(call, params);
   });
+  client.setNotificationHandler('notifications/resources/updated', ({ params }) => parts.onResourceUpdated(params.uri));
   await client.connect(transport, { signal, timeout: connectMs });
   const info = client.getServerVersion();
   const capabilities = client.getServerCapabilities() ?? {};
@@ -183,6 +189,12 @@ export async function openConnection(parts: McpConnectionParts): Promise<Connect
         throw describeConnectFailure(error, parts.name);
       }
     },
+    watchResources: createResourceWatcher({
+      client,
+      era,
+      canWatch: capabilities.resources?.subscribe === true,
+      timeoutMs: connectMs,
+    }),
     canComplete: capabilities.completions !== undefined,
     callTool: (tool, args, call) =>
       ask(call, (_client, options) =>

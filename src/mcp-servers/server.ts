@@ -7,8 +7,9 @@ import type { McpPinTable } from '../store/mcp-types.ts';
 import type { HostedTools } from '../tools/hosted/hosted-tools.ts';
 import type { HostedCall } from '../tools/hosted/hosted-types.ts';
 import { createCoalescer } from './coalesce.ts';
-import type { Connection } from './connection.ts';
+import type { Connection, McpConnectionParts } from './connection.ts';
 import { describeMcpUnit, isToolAllowed, nameMcpUnit, nameServerTool, usualTimeoutMs } from './mcp-unit.ts';
+import { followResources, type ResourceNewsParts } from './offerings/follow-resources.ts';
 import { hostOffering } from './offerings/hosted-offerings.ts';
 import { readServerOfferings, type ServerOffering } from './offerings/read-offerings.ts';
 import { createServerQuestions } from './questions/server-questions.ts';
@@ -27,10 +28,11 @@ export interface McpServerParts {
   readonly hosted: Pick<HostedTools, 'put' | 'remove'>;
   readonly connect: (
     plan: StdioPlan | HttpPlan,
-    options: { readonly signal: AbortSignal; readonly onToolsChanged: () => void },
+    options: Pick<McpConnectionParts, 'signal' | 'onToolsChanged' | 'onResourceUpdated'>,
   ) => Promise<Connection>;
   /** Told when its state, or the number of its tools, is another one. Must not throw. */
   readonly onChange: (view: McpServerView, previousState: McpServerState) => void;
+  readonly resources: ResourceNewsParts;
   /** Epoch ms. */
   readonly now: () => number;
   /** Must not throw. */
@@ -52,6 +54,7 @@ export function startMcpServer(parts: McpServerParts): McpServer {
   const questions = createServerQuestions(name, parts.approvals);
   const ending = new AbortController();
   const refresh = createCoalescer(refreshTools, refreshGapMs);
+  const followed = followResources(parts.resources, { connection: () => connection, signal: ending.signal });
   let state: McpServerState = 'connecting';
   let connection: Connection | undefined;
   let said = { era: undefined as Connection['era'] | undefined, protocolVersion: '', serverName: '', serverVersion: '' };
@@ -108,10 +111,15 @@ export function startMcpServer(parts: McpServerParts): McpServer {
       become('connecting', lastError);
       const startedAtMs = performance.now();
       try {
-        connection = await parts.connect(plan, { signal, onToolsChanged: refresh.poke });
+        connection = await parts.connect(plan, {
+          signal,
+          onToolsChanged: refresh.poke,
+          onResourceUpdated: followed.note,
+        });
         said = connection;
         await refreshTools();
         become('ready');
+        followed.poke();
         lastError = await connection.closed;
       } catch (error) {
         noteFailure(error);
@@ -190,6 +198,7 @@ export function startMcpServer(parts: McpServerParts): McpServer {
     if (published === next) return;
     parts.hosted.put(unit);
     published = next;
+    followed.poke();
   }
 
   async function runTool(tool: ServerTool, args: unknown, call: HostedCall): Promise<unknown> {
@@ -279,6 +288,7 @@ export function startMcpServer(parts: McpServerParts): McpServer {
     async close({ isGone }) {
       ending.abort();
       refresh.close();
+      followed.close();
       wake();
       await connection?.close().catch(() => undefined);
       await life;

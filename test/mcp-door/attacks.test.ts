@@ -3,6 +3,7 @@ import { connect } from 'node:net';
 import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Caller } from '../../src/callers/caller.ts';
+import { createResourceWatches } from '../../src/events/resource-watches.ts';
 import { createMcpDoor } from '../../src/mcp-door/mcp-door.ts';
 import { prepareOperations } from '../../src/operations/invoke.ts';
 import { startSmallDaemon } from '../small-daemon.ts';
@@ -195,6 +196,7 @@ describe('a client that can ask nobody', () => {
     createMcpDoor({
       operations: prepareOperations(small.daemon.operations),
       events: small.parts.events,
+      watches: createResourceWatches(),
       adminToken: small.daemon.token,
       isCurrent: () => true,
       watchKeys: () => () => {},

@@ -137,7 +137,11 @@ async function run({ connect, logins }: Connector): Promise<void> {
 
   let connection: Connection | undefined;
   const open = async (): Promise<Connection> => {
-    connection ??= await connect(name, httpPlan, { signal: ending.signal, onToolsChanged: () => {} });
+    connection ??= await connect(name, httpPlan, {
+      signal: ending.signal,
+      onToolsChanged: () => {},
+      onResourceUpdated: () => {},
+    });
     void connection.closed.then(() => {
       connection = undefined;
     });
