@@ -8,7 +8,7 @@ import type { Client } from '../../src/client/client.ts';
 import { createLocalClient } from '../../src/client/local-client.ts';
 import { loadConfig } from '../../src/config/read/load.ts';
 import { startDaemon } from '../../src/main.ts';
-import { grantContracts } from '../../src/operations/contracts/grants.ts';
+import { grantContracts } from '../../src/operations/contracts/access/grants.ts';
 import { pluginContracts } from '../../src/operations/contracts/plugins.ts';
 import { toolContracts } from '../../src/operations/contracts/tools.ts';
 import { parsePermissions } from '../../src/permissions/parse.ts';

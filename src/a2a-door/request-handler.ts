@@ -14,7 +14,7 @@ import { HotcellError } from '../errors/hotcell-error.ts';
 import { CallWatch } from '../mcp-door/call-watch.ts';
 import type { ToolBooks } from '../mcp-door/tool-book.ts';
 import type { Ask } from '../operations/ask.ts';
-import { type ApprovalView, approvalContracts } from '../operations/contracts/approvals.ts';
+import { type ApprovalView, approvalContracts } from '../operations/contracts/access/approvals.ts';
 import { executionContracts } from '../operations/contracts/executions.ts';
 import { toolContracts } from '../operations/contracts/tools.ts';
 import type { OperationContext } from '../operations/operation.ts';

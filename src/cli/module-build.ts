@@ -10,7 +10,7 @@ import { createQuickJsEngine } from '../engines/quickjs/engine.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import { suggestNearNames } from '../errors/near-names.ts';
 import { loadPrelude } from '../guests/prelude.ts';
-import { openPluginBuilder } from '../operations/handlers/plugin-builder.ts';
+import { openPluginBuilder } from '../operations/handlers/plugins/plugin-builder.ts';
 import { findSource, type PluginSource } from '../plugins/discovery/plugin-source.ts';
 import type { PluginManifest } from '../plugins/generations/generation.ts';
 import { listDaemonPermissions, writeSidecar } from '../plugins/manifest/write-sidecar.ts';

@@ -197,7 +197,7 @@ export const budgets = {
     reserve: 64 * MIB,
     atBound:
       'of a caller: the answer is refused with `rate-limited`, and a WebSocket that was to be told an event is closed with 4408; in all: the connection whose answer waits longest is closed, of the caller who has most',
-    tests: ['http/unread-answers.test.ts'],
+    tests: ['http/streams/unread-answers.test.ts'],
   },
   'gateway.answers': {
     holds: 'answers of models under way to clients of the gateway',

@@ -5,7 +5,7 @@ import type { McpClientView } from '../operations/contracts/mcp-clients.ts';
 import { type Authenticate, refuseAnonymous, refuseEnded } from './admission/auth.ts';
 import type { DoorShares } from './admission/shares.ts';
 import { toHotcellError } from './problem-reply.ts';
-import { freeAnswerBytes } from './unread-answers.ts';
+import { freeAnswerBytes } from './streams/unread-answers.ts';
 
 /** What the route is served with. */
 export interface McpRouteParts extends McpDoorParts {

@@ -7,10 +7,10 @@ import { type InvocableOperation, inputProperties } from '../operations/invoke.t
 import type { HttpBinding } from '../operations/operation.ts';
 import { type Authenticate, type Authenticator, type IsCurrent, refuseAnonymous, refuseEnded } from './admission/auth.ts';
 import type { DoorShares } from './admission/shares.ts';
-import { AnswerStream } from './answer-stream.ts';
 import { toHotcellError } from './problem-reply.ts';
 import { createQueryReader } from './query.ts';
 import { HttpContext } from './request-context.ts';
+import { AnswerStream } from './streams/answer-stream.ts';
 
 /** What routes are served with. */
 export interface RouteParts {

@@ -22,7 +22,6 @@ import { createHostCheck, refuseRepeatedHeaders } from './admission/host-check.t
 import { createDoorShares, createShares } from './admission/shares.ts';
 import { createTicketOffice } from './admission/tickets.ts';
 import { answerClientError } from './client-error.ts';
-import { registerEventStream } from './event-stream.ts';
 import { registerFixedRoutes } from './fixed-routes.ts';
 import { registerGatewayRoutes } from './gateway-route.ts';
 import { registerWebSocket } from './json-rpc/web-socket.ts';
@@ -33,7 +32,8 @@ import { type KnownRoute, refuseUnknownRoute } from './not-found.ts';
 import { formatProblem, problemType, toHotcellError } from './problem-reply.ts';
 import { registerResponsesSocket } from './responses-socket.ts';
 import { type RouteParts, registerOperation } from './routes.ts';
-import { registerUnreadAnswers } from './unread-answers.ts';
+import { registerEventStream } from './streams/event-stream.ts';
+import { registerUnreadAnswers } from './streams/unread-answers.ts';
 
 /** What the HTTP door is made of. */
 export interface HttpServerParts {

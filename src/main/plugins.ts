@@ -1,7 +1,7 @@
 import type { createToolCaller } from '../calls/tool-caller.ts';
 import { thisBuild } from '../client/daemon-file.ts';
 import type { NameBook } from '../names/name-owners.ts';
-import { openPluginBuilder } from '../operations/handlers/plugin-builder.ts';
+import { openPluginBuilder } from '../operations/handlers/plugins/plugin-builder.ts';
 import { isNothing } from '../permissions/decision.ts';
 import { createTracer, type Tracer } from '../plugins/diagnostics/trace.ts';
 import type { PluginBuilder } from '../plugins/supervisor/build/builder-types.ts';

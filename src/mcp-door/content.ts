@@ -1,7 +1,7 @@
 import { type CallToolResult, type ContentBlock, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import { isObject } from '../config/json-object.ts';
 import type { HotcellError } from '../errors/hotcell-error.ts';
-import type { ApprovalView } from '../operations/contracts/approvals.ts';
+import type { ApprovalView } from '../operations/contracts/access/approvals.ts';
 import type { ToolView } from '../operations/contracts/tools.ts';
 
 /** What a call came to, as far as its content goes. */

@@ -1,7 +1,7 @@
 import { type InputRequest, type InputRequests, inputRequired, inputResponse, isSpecType } from '@modelcontextprotocol/server';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import type { Ask } from '../operations/ask.ts';
-import { type ApprovalView, approvalContracts } from '../operations/contracts/approvals.ts';
+import { type ApprovalView, approvalContracts } from '../operations/contracts/access/approvals.ts';
 import type { OperationContext } from '../operations/operation.ts';
 import type { ClientAbilities } from './client-abilities.ts';
 

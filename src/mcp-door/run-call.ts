@@ -8,7 +8,7 @@ import {
 import type { Caller } from '../callers/caller.ts';
 import type { ClientAbility } from '../calls/call-types.ts';
 import type { Ask } from '../operations/ask.ts';
-import { type ApprovalView, approvalContracts } from '../operations/contracts/approvals.ts';
+import { type ApprovalView, approvalContracts } from '../operations/contracts/access/approvals.ts';
 import { executionContracts } from '../operations/contracts/executions.ts';
 import type { OperationContext } from '../operations/operation.ts';
 import { CallWatch } from './call-watch.ts';

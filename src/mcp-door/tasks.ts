@@ -10,7 +10,7 @@ import type { Caller } from '../callers/caller.ts';
 import type { Execution } from '../calls/call-types.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import type { Ask } from '../operations/ask.ts';
-import { type ApprovalView, approvalContracts } from '../operations/contracts/approvals.ts';
+import { type ApprovalView, approvalContracts } from '../operations/contracts/access/approvals.ts';
 import { executionContracts } from '../operations/contracts/executions.ts';
 import type { OperationContext } from '../operations/operation.ts';
 import { type ClientAbilities, readAbilities, tasksExtension } from './client-abilities.ts';

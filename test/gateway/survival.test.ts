@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { approvalContracts } from '../../src/operations/contracts/approvals.ts';
+import { approvalContracts } from '../../src/operations/contracts/access/approvals.ts';
 import { executionContracts } from '../../src/operations/contracts/executions.ts';
 import { type DaemonProcess, makeDaemonFolder, removeDaemonFolder, startDaemonProcess } from '../promises/daemon-process.ts';
 import { type Provider, startProvider } from './provider-server.ts';

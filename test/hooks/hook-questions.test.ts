@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { Caller } from '../../src/callers/caller.ts';
-import { approvalContracts } from '../../src/operations/contracts/approvals.ts';
+import { approvalContracts } from '../../src/operations/contracts/access/approvals.ts';
 import { beforeHook, type HookHouse, openHookHouse } from './hook-house.ts';
 
 const veto = beforeHook("return { veto: 'no' };", 'permissions: { kv: true }');

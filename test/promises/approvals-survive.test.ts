@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { approvalContracts } from '../../src/operations/contracts/approvals.ts';
+import { approvalContracts } from '../../src/operations/contracts/access/approvals.ts';
 import { executionContracts } from '../../src/operations/contracts/executions.ts';
 import { promptContracts } from '../../src/operations/contracts/offerings.ts';
 import { until } from '../plugins/rig/supervisor-rig.ts';

@@ -2,7 +2,7 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { approvalContracts } from '../../src/operations/contracts/approvals.ts';
+import { approvalContracts } from '../../src/operations/contracts/access/approvals.ts';
 import { pluginContracts } from '../../src/operations/contracts/plugins.ts';
 import { type DaemonProcess, makeDaemonFolder, removeDaemonFolder, startDaemonProcess } from './daemon-process.ts';
 

@@ -9,7 +9,7 @@ import { loadConfig } from '../../src/config/read/load.ts';
 import type { Settings } from '../../src/config/schema.ts';
 import type { EventEnvelope } from '../../src/events/event.ts';
 import { startDaemon } from '../../src/main.ts';
-import { keyContracts } from '../../src/operations/contracts/keys.ts';
+import { keyContracts } from '../../src/operations/contracts/access/keys.ts';
 import { prepareOperations } from '../../src/operations/invoke.ts';
 import type { OperationContract } from '../../src/operations/operation.ts';
 import { parsePermissions } from '../../src/permissions/parse.ts';

@@ -1,9 +1,9 @@
 import { renameSync, rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { approvalContracts } from '../../src/operations/contracts/approvals.ts';
-import { auditContracts } from '../../src/operations/contracts/audit.ts';
-import { grantContracts } from '../../src/operations/contracts/grants.ts';
-import { keyContracts } from '../../src/operations/contracts/keys.ts';
+import { approvalContracts } from '../../src/operations/contracts/access/approvals.ts';
+import { auditContracts } from '../../src/operations/contracts/access/audit.ts';
+import { grantContracts } from '../../src/operations/contracts/access/grants.ts';
+import { keyContracts } from '../../src/operations/contracts/access/keys.ts';
 import { kvContracts } from '../../src/operations/contracts/kv.ts';
 import { pluginContracts } from '../../src/operations/contracts/plugins.ts';
 import { toolContracts } from '../../src/operations/contracts/tools.ts';

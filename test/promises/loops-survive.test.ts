@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { approvalContracts } from '../../src/operations/contracts/approvals.ts';
+import { approvalContracts } from '../../src/operations/contracts/access/approvals.ts';
 import { executionContracts } from '../../src/operations/contracts/executions.ts';
 import { loopContracts } from '../../src/operations/contracts/loops.ts';
 import { ask, loopPlugins, resultsOf, say, sendParts, startModel } from '../loop/rig.ts';

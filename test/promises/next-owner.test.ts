@@ -1,8 +1,8 @@
 import { rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { Caller } from '../../src/callers/caller.ts';
-import { grantContracts } from '../../src/operations/contracts/grants.ts';
-import { keyContracts } from '../../src/operations/contracts/keys.ts';
+import { grantContracts } from '../../src/operations/contracts/access/grants.ts';
+import { keyContracts } from '../../src/operations/contracts/access/keys.ts';
 import { openIdentityHouse } from './identity-house.ts';
 
 const defines = (tool: string, text: string) =>

@@ -2,8 +2,8 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
-import { grantContracts } from '../../src/operations/contracts/grants.ts';
-import { keyContracts } from '../../src/operations/contracts/keys.ts';
+import { grantContracts } from '../../src/operations/contracts/access/grants.ts';
+import { keyContracts } from '../../src/operations/contracts/access/keys.ts';
 import { openIdentityHouse } from './identity-house.ts';
 
 // The database of a daemon that still knew plugins by the names that they gave themselves, with plugins of these texts.

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, unlinkSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { grantContracts } from '../../src/operations/contracts/grants.ts';
+import { grantContracts } from '../../src/operations/contracts/access/grants.ts';
 import { pluginContracts } from '../../src/operations/contracts/plugins.ts';
 import { until } from '../plugins/rig/supervisor-rig.ts';
 import { type DaemonHouse, openDaemonHouse } from './daemon-house.ts';

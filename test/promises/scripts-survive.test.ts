@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { approvalContracts } from '../../src/operations/contracts/approvals.ts';
+import { approvalContracts } from '../../src/operations/contracts/access/approvals.ts';
 import { executionContracts } from '../../src/operations/contracts/executions.ts';
 import { until } from '../plugins/rig/supervisor-rig.ts';
 import { type DaemonProcess, makeDaemonFolder, removeDaemonFolder, startDaemonProcess } from './daemon-process.ts';

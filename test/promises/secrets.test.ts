@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { decodeRecording } from '../../src/calls/record/recording-codec.ts';
-import { secretContracts } from '../../src/operations/contracts/secrets.ts';
+import { secretContracts } from '../../src/operations/contracts/access/secrets.ts';
 import { type DaemonProcess, makeDaemonFolder, removeDaemonFolder, startDaemonProcess } from './daemon-process.ts';
 import { findTraces as findTracesOf } from './secret-traces.ts';
 

@@ -5,10 +5,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { type Client, createHttpClient } from '../../src/client/client.ts';
 import type { EventEnvelope } from '../../src/events/event.ts';
-import { auditContracts } from '../../src/operations/contracts/audit.ts';
+import { auditContracts } from '../../src/operations/contracts/access/audit.ts';
+import { keyContracts } from '../../src/operations/contracts/access/keys.ts';
 import { eventContracts } from '../../src/operations/contracts/events.ts';
 import { executionContracts } from '../../src/operations/contracts/executions.ts';
-import { keyContracts } from '../../src/operations/contracts/keys.ts';
 import { toolContracts } from '../../src/operations/contracts/tools.ts';
 import { type DaemonHouse, openDaemonHouse } from './daemon-house.ts';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { grantContracts } from '../../src/operations/contracts/access/grants.ts';
 import { executionContracts } from '../../src/operations/contracts/executions.ts';
-import { grantContracts } from '../../src/operations/contracts/grants.ts';
 import { type EngineHouse, openEngineHouse } from '../promises/engines/engine-house.ts';
 import { type Part, presentParts } from '../promises/engines/subjects.ts';
 

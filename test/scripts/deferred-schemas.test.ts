@@ -7,7 +7,9 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { deferSchemas } from '../../scripts/bundle.ts';
 
 const contracts = new URL('../../src/operations/contracts/', import.meta.url);
-const names = readdirSync(contracts).filter((name) => name !== 'paging.ts');
+const names = readdirSync(contracts, { encoding: 'utf8', recursive: true }).filter(
+  (name) => name.endsWith('.ts') && name !== 'paging.ts',
+);
 let folder: string;
 
 beforeAll(() => {
@@ -17,7 +19,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 // What `typebox` keeps out of sight, such as which keys may be left out, decides what JSON the schema becomes.
 it.each(names)('the bundle of the client makes the very schemas of %s', async (name) => {
-  const outfile = join(folder, `${name}.cjs`);
+  const outfile = join(folder, `${name.replace('/', '-')}.cjs`);
   const common = { bundle: true, format: 'cjs', platform: 'node', logLevel: 'silent' } as const;
   await Promise.all([
     build({ ...common, entryPoints: [new URL(name, contracts).pathname], outfile, plugins: [deferSchemas] }),

@@ -1,4 +1,4 @@
-import type { ApprovalView } from '../../operations/contracts/approvals.ts';
+import type { ApprovalView } from '../../operations/contracts/access/approvals.ts';
 import { readForm } from '../../permissions/approvals/form.ts';
 import { describeField, type FormField, findFieldFault } from '../../permissions/approvals/form-field.ts';
 import { cleanUntrustedText } from '../../permissions/untrusted-text.ts';

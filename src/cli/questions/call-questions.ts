@@ -1,6 +1,6 @@
 import type { Client } from '../../client/client.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
-import { approvalContracts } from '../../operations/contracts/approvals.ts';
+import { approvalContracts } from '../../operations/contracts/access/approvals.ts';
 import { executionContracts } from '../../operations/contracts/executions.ts';
 import { quoteQuestion, renderApproval } from '../render/approval.ts';
 import { renderError } from '../render/error.ts';

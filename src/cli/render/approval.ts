@@ -1,4 +1,4 @@
-import type { ApprovalView } from '../../operations/contracts/approvals.ts';
+import type { ApprovalView } from '../../operations/contracts/access/approvals.ts';
 import { cleanUntrustedText, describeUntrustedValue } from '../../permissions/untrusted-text.ts';
 import { formatTime } from './format.ts';
 import type { Style } from './style.ts';

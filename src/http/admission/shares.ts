@@ -2,7 +2,7 @@ import type { Caller } from '../../callers/caller.ts';
 import { countedAs } from '../../config/anonymous.ts';
 import { budgets } from '../../config/budgets.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
-import { createUnreadAnswers, type UnreadAnswers } from '../unread-answers.ts';
+import { createUnreadAnswers, type UnreadAnswers } from '../streams/unread-answers.ts';
 
 /** What callers hold of one thing, so that nobody takes all of it. */
 export interface Shares {

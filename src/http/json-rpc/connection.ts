@@ -10,7 +10,7 @@ import type { IsCurrent } from '../admission/auth.ts';
 import { freeBodyBytes } from '../admission/door-admission.ts';
 import type { DoorShares } from '../admission/shares.ts';
 import { toHotcellError } from '../problem-reply.ts';
-import { freeAnswerBytes } from '../unread-answers.ts';
+import { freeAnswerBytes } from '../streams/unread-answers.ts';
 import { type ConnectionMethod, dispatchRequest } from './dispatch.ts';
 import { formatNotification, formatRpcFailure, parseMessage, type RpcItem, type RpcMessage, type RpcRequest } from './message.ts';
 import { createRunningRequests } from './running-requests.ts';

@@ -7,8 +7,8 @@ import type { EventLog } from '../../events/event.ts';
 import { eventTypesQuery } from '../../operations/contracts/events.ts';
 import { filterFor } from '../../operations/handlers/events.ts';
 import type { Shares } from '../admission/shares.ts';
-import { type EventSink, startEventFeed } from '../event-feed.ts';
-import { requireEventType } from '../event-stream.ts';
+import { type EventSink, startEventFeed } from '../streams/event-feed.ts';
+import { requireEventType } from '../streams/event-stream.ts';
 import { formatNotification } from './message.ts';
 
 /** The event subscriptions of one connection. */

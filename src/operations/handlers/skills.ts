@@ -10,7 +10,7 @@ import { skillContracts } from '../contracts/skills.ts';
 import { implement, type Operation } from '../operation.ts';
 import type { OperationParts } from '../operation-parts.ts';
 import { describeSkillPackages } from './skill-packages.ts';
-import { createCallForOperation } from './tool-call.ts';
+import { createCallForOperation } from './tools/tool-call.ts';
 
 type Parts = Pick<OperationParts, 'skills' | 'units' | 'grants' | 'events' | 'caller' | 'forgetAnonymous' | 'images' | 'config'>;
 

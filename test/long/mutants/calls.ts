@@ -215,7 +215,7 @@ export const callMutants: MutantsByPromise = {
       file: 'src/tools/visible-tools.ts',
       find: 'return seesTool(caller, { ...entry, name: entry.offering.name });',
       replace: 'return caller !== undefined && entry !== undefined;',
-      tests: ['test/operations/handlers/offerings.test.ts'],
+      tests: ['test/operations/handlers/tools/offerings.test.ts'],
     },
     {
       what: 'an address may have a scheme that programs run',
@@ -459,7 +459,7 @@ export const callMutants: MutantsByPromise = {
       file: 'src/events/event-filter.ts',
       find: 'if (filter.types !== undefined && !filter.types.includes(event.type)) return undefined;',
       replace: '',
-      tests: ['test/events/event-log.test.ts', 'test/http/event-stream.test.ts'],
+      tests: ['test/events/event-log.test.ts', 'test/http/streams/event-stream.test.ts'],
     },
     {
       what: 'sessions of the same name are one cell',

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { approvalContracts } from '../../../src/operations/contracts/approvals.ts';
-import { auditContracts } from '../../../src/operations/contracts/audit.ts';
+import { approvalContracts } from '../../../src/operations/contracts/access/approvals.ts';
+import { auditContracts } from '../../../src/operations/contracts/access/audit.ts';
+import { grantContracts } from '../../../src/operations/contracts/access/grants.ts';
 import { executionContracts } from '../../../src/operations/contracts/executions.ts';
-import { grantContracts } from '../../../src/operations/contracts/grants.ts';
 import { startWebServer, type WebServer } from '../../capabilities/network/web-server.ts';
 import { type EngineHouse, openEngineHouse } from './engine-house.ts';
 import { engineSubjects, presentSubjects, type Step, type Subject } from './subjects.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { approvalContracts } from '../../../src/operations/contracts/approvals.ts';
+import { approvalContracts } from '../../../src/operations/contracts/access/approvals.ts';
 import { completionContracts, promptContracts, resourceContracts } from '../../../src/operations/contracts/offerings.ts';
 import { until } from '../../plugins/rig/supervisor-rig.ts';
 import { type EngineHouse, openEngineHouse } from './engine-house.ts';

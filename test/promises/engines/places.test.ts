@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { CallAnswer } from '../../../src/calls/call-types.ts';
-import { approvalContracts } from '../../../src/operations/contracts/approvals.ts';
+import { approvalContracts } from '../../../src/operations/contracts/access/approvals.ts';
 import { type EngineHouse, openEngineHouse } from './engine-house.ts';
 import { type CallTool, engineSubjects, presentParts } from './subjects.ts';
 

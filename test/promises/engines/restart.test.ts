@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { approvalContracts } from '../../../src/operations/contracts/approvals.ts';
+import { approvalContracts } from '../../../src/operations/contracts/access/approvals.ts';
 import { executionContracts } from '../../../src/operations/contracts/executions.ts';
 import type { DaemonHouse } from '../daemon-house.ts';
 import { openDaemonHouse } from '../daemon-house.ts';

@@ -2,8 +2,8 @@ import { createServer, type IncomingMessage } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Caller } from '../../../src/callers/caller.ts';
 import type { Settings } from '../../../src/config/schema.ts';
-import { grantContracts } from '../../../src/operations/contracts/grants.ts';
-import { secretContracts } from '../../../src/operations/contracts/secrets.ts';
+import { grantContracts } from '../../../src/operations/contracts/access/grants.ts';
+import { secretContracts } from '../../../src/operations/contracts/access/secrets.ts';
 import { toolContracts } from '../../../src/operations/contracts/tools.ts';
 import { openIdentityHouse, operator } from '../../promises/identity-house.ts';
 

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { Caller } from '../../../src/callers/caller.ts';
-import { approvalContracts } from '../../../src/operations/contracts/approvals.ts';
+import { approvalContracts } from '../../../src/operations/contracts/access/approvals.ts';
 import { toolContracts } from '../../../src/operations/contracts/tools.ts';
 import { openIdentityHouse, operator } from '../../promises/identity-house.ts';
 

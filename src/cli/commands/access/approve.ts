@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Client } from '../../../client/client.ts';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
-import { type ApprovalView, approvalContracts } from '../../../operations/contracts/approvals.ts';
+import { type ApprovalView, approvalContracts } from '../../../operations/contracts/access/approvals.ts';
 import { parseArguments } from '../../calling/call-arguments.ts';
 import { askAnswer } from '../../questions/ask.ts';
 import { askForm, hasForm } from '../../questions/ask-form.ts';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
-import { type AuditEntry, auditContracts } from '../../../operations/contracts/audit.ts';
+import { type AuditEntry, auditContracts } from '../../../operations/contracts/access/audit.ts';
 import { formatTime } from '../../render/format.ts';
 import { renderTable } from '../../render/table.ts';
 import type { CliSession } from '../../session.ts';

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { CallerRules } from '../../../callers/caller.ts';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
-import { keyContracts } from '../../../operations/contracts/keys.ts';
+import { keyContracts } from '../../../operations/contracts/access/keys.ts';
 import { formatTime } from '../../render/format.ts';
 import type { CliSession } from '../../session.ts';
 import { type ListFlags, withDaemon } from '../command.ts';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
-import { secretContracts } from '../../../operations/contracts/secrets.ts';
+import { secretContracts } from '../../../operations/contracts/access/secrets.ts';
 import { describeBinding } from '../../../secrets/binding.ts';
 import type { CliSession } from '../../session.ts';
 import { type ListFlags, withDaemon } from '../command.ts';

@@ -5,7 +5,7 @@ import { isObject } from '../../../config/json-object.ts';
 import type { CliFlags } from '../../../config/read/sources.ts';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
 import { findNearNames } from '../../../errors/near-names.ts';
-import { keyContracts } from '../../../operations/contracts/keys.ts';
+import { keyContracts } from '../../../operations/contracts/access/keys.ts';
 import { askYesNo } from '../../questions/ask.ts';
 import type { CliSession } from '../../session.ts';
 import { describeRules, type RuleFlags, readNewRules } from '../access/key-rules.ts';

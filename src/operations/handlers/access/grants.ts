@@ -6,7 +6,7 @@ import type { Asking } from '../../../permissions/grants.ts';
 import { type ParsedPermissions, parsePermissions } from '../../../permissions/parse.ts';
 import { parsePermissionWords } from '../../../permissions/permission-words.ts';
 import type { Grant } from '../../../permissions/select-grants.ts';
-import { type GrantView, grantContracts } from '../../contracts/grants.ts';
+import { type GrantView, grantContracts } from '../../contracts/access/grants.ts';
 import { implement, type Operation } from '../../operation.ts';
 import type { OperationParts } from '../../operation-parts.ts';
 import { readGrantScope, requireLastingScope } from './grant-scope.ts';

@@ -5,7 +5,7 @@ import type { NameBook } from '../../../names/name-owners.ts';
 import { isAnothers, readToolOwners } from '../../../names/tool-owners.ts';
 import { operatorId } from '../../../permissions/approvals/approval-answerer.ts';
 import type { KeyRow } from '../../../store/store-types.ts';
-import { keyContracts } from '../../contracts/keys.ts';
+import { keyContracts } from '../../contracts/access/keys.ts';
 import { implement, type Operation } from '../../operation.ts';
 import type { OperationParts } from '../../operation-parts.ts';
 

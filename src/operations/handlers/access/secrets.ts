@@ -1,6 +1,6 @@
 import { describeBinding } from '../../../secrets/binding.ts';
 import type { SecretView } from '../../../secrets/secret-types.ts';
-import { secretContracts } from '../../contracts/secrets.ts';
+import { secretContracts } from '../../contracts/access/secrets.ts';
 import { implement, type Operation } from '../../operation.ts';
 import type { OperationParts } from '../../operation-parts.ts';
 

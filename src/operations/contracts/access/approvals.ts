@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
-import { defineContract } from '../operation.ts';
-import { listOf } from './paging.ts';
+import { defineContract } from '../../operation.ts';
+import { listOf } from '../paging.ts';
 
 const status = Type.Union([
   Type.Literal('open'),

@@ -1,7 +1,7 @@
-import type { CallAnswer, CallRequest } from '../../calls/call-types.ts';
-import type { OperationContext } from '../operation.ts';
-import type { OperationParts } from '../operation-parts.ts';
-import { filterFor } from './events.ts';
+import type { CallAnswer, CallRequest } from '../../../calls/call-types.ts';
+import type { OperationContext } from '../../operation.ts';
+import type { OperationParts } from '../../operation-parts.ts';
+import { filterFor } from '../events.ts';
 
 /** What an operation says of the call that it makes; the rest comes with whoever asks for it. */
 export type WantedCall = Pick<CallRequest, 'ref' | 'arguments'> & {

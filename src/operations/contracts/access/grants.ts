@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
-import { defineContract } from '../operation.ts';
-import { permissionSet } from '../schema-of.ts';
-import { listOf } from './paging.ts';
+import { defineContract } from '../../operation.ts';
+import { permissionSet } from '../../schema-of.ts';
+import { listOf } from '../paging.ts';
 
 const pluginName = Type.String({
   minLength: 1,

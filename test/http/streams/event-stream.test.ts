@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Door, openDoor, readJson } from './door-parts.ts';
+import { type Door, openDoor, readJson } from '../door-parts.ts';
 
 let door: Door;
 beforeAll(async () => {

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
-import { createHttpClient } from '../../src/client/client.ts';
-import { budgets } from '../../src/config/budgets.ts';
-import type { EventEnvelope } from '../../src/events/event.ts';
-import { toolContracts } from '../../src/operations/contracts/tools.ts';
-import { startSmallDaemon } from '../small-daemon.ts';
-import { readJson } from './door-parts.ts';
+import { createHttpClient } from '../../../src/client/client.ts';
+import { budgets } from '../../../src/config/budgets.ts';
+import type { EventEnvelope } from '../../../src/events/event.ts';
+import { toolContracts } from '../../../src/operations/contracts/tools.ts';
+import { startSmallDaemon } from '../../small-daemon.ts';
+import { readJson } from '../door-parts.ts';
 
 const plugins = {
   'talks.ts': `export default { tools: {
@@ -89,7 +89,7 @@ describe('an answer as a stream over HTTP', () => {
   });
 });
 
-const approvals = async () => (await import('../../src/operations/contracts/approvals.ts')).approvalContracts;
+const approvals = async () => (await import('../../../src/operations/contracts/access/approvals.ts')).approvalContracts;
 
 describe('callers who follow calls and are shut out or go away', () => {
   it('hears nothing more of a call once its key is revoked, not its answer either', async () => {

@@ -1,13 +1,13 @@
 import type { FastifyInstance } from 'fastify';
-import type { Caller } from '../callers/caller.ts';
-import type { KeyRing } from '../callers/key-ring.ts';
-import { HotcellError } from '../errors/hotcell-error.ts';
-import { suggestNearNames } from '../errors/near-names.ts';
-import type { EventLog } from '../events/event.ts';
-import { type EventType, eventTypes, isEventType } from '../events/event-table.ts';
-import { filterFor } from '../operations/handlers/events.ts';
-import { type Authenticate, type IsCurrent, refuseAnonymous } from './admission/auth.ts';
-import type { Shares } from './admission/shares.ts';
+import type { Caller } from '../../callers/caller.ts';
+import type { KeyRing } from '../../callers/key-ring.ts';
+import { HotcellError } from '../../errors/hotcell-error.ts';
+import { suggestNearNames } from '../../errors/near-names.ts';
+import type { EventLog } from '../../events/event.ts';
+import { type EventType, eventTypes, isEventType } from '../../events/event-table.ts';
+import { filterFor } from '../../operations/handlers/events.ts';
+import { type Authenticate, type IsCurrent, refuseAnonymous } from '../admission/auth.ts';
+import type { Shares } from '../admission/shares.ts';
 import { startEventFeed } from './event-feed.ts';
 import { openServerSentEvents, type ServerSentEvents } from './server-sent-events.ts';
 

@@ -1,10 +1,10 @@
 import { finished } from 'node:stream';
 import type { FastifyReply } from 'fastify';
-import type { Caller } from '../callers/caller.ts';
-import { HotcellError } from '../errors/hotcell-error.ts';
-import type { EventEnvelope } from '../events/event.ts';
-import type { OperationStream } from '../operations/operation.ts';
-import { formatProblem } from './problem-reply.ts';
+import type { Caller } from '../../callers/caller.ts';
+import { HotcellError } from '../../errors/hotcell-error.ts';
+import type { EventEnvelope } from '../../events/event.ts';
+import type { OperationStream } from '../../operations/operation.ts';
+import { formatProblem } from '../problem-reply.ts';
 import { openServerSentEvents, type ServerSentEvents } from './server-sent-events.ts';
 import { freeAnswerBytes, type UnreadAnswers } from './unread-answers.ts';
 

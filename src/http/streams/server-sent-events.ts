@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { EventEnvelope } from '../events/event.ts';
+import type { EventEnvelope } from '../../events/event.ts';
 import type { EventSink } from './event-feed.ts';
 
 const heartbeatMs = 15_000;

@@ -1,8 +1,8 @@
-import type { Caller } from '../../callers/caller.ts';
-import { HotcellError } from '../../errors/hotcell-error.ts';
-import type { PluginView } from '../../plugins/plugin-types.ts';
-import { seesToolName } from '../../tools/visible-tools.ts';
-import type { OperationParts } from '../operation-parts.ts';
+import type { Caller } from '../../../callers/caller.ts';
+import { HotcellError } from '../../../errors/hotcell-error.ts';
+import type { PluginView } from '../../../plugins/plugin-types.ts';
+import { seesToolName } from '../../../tools/visible-tools.ts';
+import type { OperationParts } from '../../operation-parts.ts';
 
 /** How long a request waits for a plugin that loads: the first build after a start takes about a second. */
 const maxLoadWaitMs = 10_000;

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
-import { defineContract } from '../operation.ts';
-import { listOf, pageQuery } from './paging.ts';
+import { defineContract } from '../../operation.ts';
+import { listOf, pageQuery } from '../paging.ts';
 
 const auditEntry = Type.Object({
   id: Type.Integer(),

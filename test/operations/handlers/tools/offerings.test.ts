@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Caller } from '../../../src/callers/caller.ts';
-import { prepareOperations } from '../../../src/operations/invoke.ts';
-import { startSmallDaemon } from '../../small-daemon.ts';
+import type { Caller } from '../../../../src/callers/caller.ts';
+import { prepareOperations } from '../../../../src/operations/invoke.ts';
+import { startSmallDaemon } from '../../../small-daemon.ts';
 
 const notes = `export default {
   name: 'notes', version: '1.0.0',

@@ -1,11 +1,11 @@
-import type { Caller } from '../../callers/caller.ts';
-import type { CallAnswer } from '../../calls/call-types.ts';
-import { HotcellError } from '../../errors/hotcell-error.ts';
-import { suggestNearNames } from '../../errors/near-names.ts';
-import type { OfferingEntry } from '../../tools/tool-types.ts';
-import { seesOffering } from '../../tools/visible-tools.ts';
-import { completionHandlerOf, type OfferingKind } from '../../units/offering.ts';
-import { outputSchemas, toPromptOutput, toResourceContents } from '../../units/offering-output.ts';
+import type { Caller } from '../../../callers/caller.ts';
+import type { CallAnswer } from '../../../calls/call-types.ts';
+import { HotcellError } from '../../../errors/hotcell-error.ts';
+import { suggestNearNames } from '../../../errors/near-names.ts';
+import type { OfferingEntry } from '../../../tools/tool-types.ts';
+import { seesOffering } from '../../../tools/visible-tools.ts';
+import { completionHandlerOf, type OfferingKind } from '../../../units/offering.ts';
+import { outputSchemas, toPromptOutput, toResourceContents } from '../../../units/offering-output.ts';
 import {
   completionContracts,
   maxCompletionValues,
@@ -14,10 +14,10 @@ import {
   type ResourceView,
   resourceContracts,
   type TemplateView,
-} from '../contracts/offerings.ts';
-import { cutPage, type Page } from '../contracts/paging.ts';
-import { implement, type Operation, type OperationContext } from '../operation.ts';
-import type { OperationParts } from '../operation-parts.ts';
+} from '../../contracts/offerings.ts';
+import { cutPage, type Page } from '../../contracts/paging.ts';
+import { implement, type Operation, type OperationContext } from '../../operation.ts';
+import type { OperationParts } from '../../operation-parts.ts';
 import { untilLoaded } from './missing-tool.ts';
 import { createCallForOperation } from './tool-call.ts';
 

@@ -1,15 +1,15 @@
-import type { Caller } from '../../callers/caller.ts';
-import { HotcellError } from '../../errors/hotcell-error.ts';
-import { loopBudgetOf } from '../../loop/loop-budget.ts';
-import { type OfferedCandidate, selectFor } from '../../tools/selection/select-for.ts';
-import type { SelectedTool } from '../../tools/selection/select-tools.ts';
-import type { ToolEntry, ToolSetting } from '../../tools/tool-types.ts';
-import type { ToolUse } from '../../tools/tool-uses.ts';
-import { seesTool } from '../../tools/visible-tools.ts';
-import { cutPage } from '../contracts/paging.ts';
-import { type ToolView, toolContracts } from '../contracts/tools.ts';
-import { implement, type Operation } from '../operation.ts';
-import type { OperationParts } from '../operation-parts.ts';
+import type { Caller } from '../../../callers/caller.ts';
+import { HotcellError } from '../../../errors/hotcell-error.ts';
+import { loopBudgetOf } from '../../../loop/loop-budget.ts';
+import { type OfferedCandidate, selectFor } from '../../../tools/selection/select-for.ts';
+import type { SelectedTool } from '../../../tools/selection/select-tools.ts';
+import type { ToolEntry, ToolSetting } from '../../../tools/tool-types.ts';
+import type { ToolUse } from '../../../tools/tool-uses.ts';
+import { seesTool } from '../../../tools/visible-tools.ts';
+import { cutPage } from '../../contracts/paging.ts';
+import { type ToolView, toolContracts } from '../../contracts/tools.ts';
+import { implement, type Operation } from '../../operation.ts';
+import type { OperationParts } from '../../operation-parts.ts';
 import { createToolSeeker } from './missing-tool.ts';
 import { createCallForOperation } from './tool-call.ts';
 

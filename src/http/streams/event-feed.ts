@@ -1,4 +1,4 @@
-import type { EventEnvelope, EventFilter, EventLog } from '../events/event.ts';
+import type { EventEnvelope, EventFilter, EventLog } from '../../events/event.ts';
 
 /** Where the events of a feed go. */
 export interface EventSink {

@@ -1,9 +1,9 @@
 import { finished } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
-import { type Caller, unknownCaller } from '../callers/caller.ts';
-import { countedAs } from '../config/anonymous.ts';
-import { budgets } from '../config/budgets.ts';
-import { HotcellError } from '../errors/hotcell-error.ts';
+import { type Caller, unknownCaller } from '../../callers/caller.ts';
+import { countedAs } from '../../config/anonymous.ts';
+import { budgets } from '../../config/budgets.ts';
+import { HotcellError } from '../../errors/hotcell-error.ts';
 
 /** Answers up to this size are bounded by the number of connections. */
 export const freeAnswerBytes = 16 * 1024;

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
-import { defineContract } from '../operation.ts';
-import { listOf } from './paging.ts';
+import { defineContract } from '../../operation.ts';
+import { listOf } from '../paging.ts';
 
 const name = Type.String({ minLength: 1, maxLength: 128, description: 'As in permissions.env, such as WEATHER_KEY.' });
 const place = Type.String({ minLength: 1, maxLength: 256 });

@@ -1,15 +1,15 @@
-import type { Config } from '../../config/config-types.ts';
-import { limitTable, resolveLimits } from '../../config/limits.ts';
-import { embedSidecar } from '../../engines/extism/module/sidecar.ts';
-import { nodeBuiltins, nodeStandIns, readShapesModule, refusedBuiltins } from '../../guests/node-builtins.ts';
-import { readOwnZod } from '../../guests/own-zod.ts';
-import { createCompiler } from '../../plugins/compile/compile.ts';
-import { explainLoadError } from '../../plugins/diagnostics/load-diagnostic.ts';
-import { readManifest } from '../../plugins/manifest/read-manifest.ts';
-import { createSchemaReader } from '../../plugins/schema/schema-process.ts';
-import type { SchemaReader } from '../../plugins/schema/schema-types.ts';
-import { createBuilder } from '../../plugins/supervisor/build/build.ts';
-import { listSchemaWarnings } from '../../tools/validation/validator.ts';
+import type { Config } from '../../../config/config-types.ts';
+import { limitTable, resolveLimits } from '../../../config/limits.ts';
+import { embedSidecar } from '../../../engines/extism/module/sidecar.ts';
+import { nodeBuiltins, nodeStandIns, readShapesModule, refusedBuiltins } from '../../../guests/node-builtins.ts';
+import { readOwnZod } from '../../../guests/own-zod.ts';
+import { createCompiler } from '../../../plugins/compile/compile.ts';
+import { explainLoadError } from '../../../plugins/diagnostics/load-diagnostic.ts';
+import { readManifest } from '../../../plugins/manifest/read-manifest.ts';
+import { createSchemaReader } from '../../../plugins/schema/schema-process.ts';
+import type { SchemaReader } from '../../../plugins/schema/schema-types.ts';
+import { createBuilder } from '../../../plugins/supervisor/build/build.ts';
+import { listSchemaWarnings } from '../../../tools/validation/validator.ts';
 
 type BuilderParts = Parameters<typeof createBuilder>[0];
 

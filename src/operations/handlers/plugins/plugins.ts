@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
-import { HotcellError } from '../../errors/hotcell-error.ts';
-import type { PluginView } from '../../plugins/plugin-types.ts';
-import type { ReloadResult } from '../../plugins/supervisor-types.ts';
-import { cutPage } from '../contracts/paging.ts';
-import { pluginContracts } from '../contracts/plugins.ts';
-import { implement, type Operation } from '../operation.ts';
-import type { OperationParts } from '../operation-parts.ts';
+import { HotcellError } from '../../../errors/hotcell-error.ts';
+import type { PluginView } from '../../../plugins/plugin-types.ts';
+import type { ReloadResult } from '../../../plugins/supervisor-types.ts';
+import { cutPage } from '../../contracts/paging.ts';
+import { pluginContracts } from '../../contracts/plugins.ts';
+import { implement, type Operation } from '../../operation.ts';
+import type { OperationParts } from '../../operation-parts.ts';
 
 /** What can be done with plugins. */
 export function createPluginOperations({ plugins, uses, repairs, health }: OperationParts): Operation[] {

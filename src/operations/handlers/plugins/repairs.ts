@@ -1,8 +1,8 @@
-import { operatorId } from '../../permissions/approvals/approval-answerer.ts';
-import type { Repair } from '../../repair/repair.ts';
-import { type RepairItem, repairContracts } from '../contracts/repairs.ts';
-import { implement, type Operation } from '../operation.ts';
-import type { OperationParts } from '../operation-parts.ts';
+import { operatorId } from '../../../permissions/approvals/approval-answerer.ts';
+import type { Repair } from '../../../repair/repair.ts';
+import { type RepairItem, repairContracts } from '../../contracts/repairs.ts';
+import { implement, type Operation } from '../../operation.ts';
+import type { OperationParts } from '../../operation-parts.ts';
 
 const pageSize = 100;
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { describeMissingTool } from '../../../src/operations/handlers/missing-tool.ts';
-import { brokenPlugin, echoPlugin, openTerminal, type Terminal } from '../../cli/terminal.ts';
+import { describeMissingTool } from '../../../../src/operations/handlers/tools/missing-tool.ts';
+import { brokenPlugin, echoPlugin, openTerminal, type Terminal } from '../../../cli/terminal.ts';
 
 describe('describeMissingTool', () => {
   const diagnostic = { code: 'compile-failed', message: 'const key = "s3cret" is no statement', fix: 'Mend it.' } as const;

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
-import { callerRuleFields, keyRules } from '../../callers/caller.ts';
-import { defineContract } from '../operation.ts';
-import { listOf } from './paging.ts';
+import { callerRuleFields, keyRules } from '../../../callers/caller.ts';
+import { defineContract } from '../../operation.ts';
+import { listOf } from '../paging.ts';
 
 const role = Type.Union([Type.Literal('admin'), Type.Literal('caller')]);
 /** A rule that is `null` is taken away. */
