@@ -117,6 +117,7 @@ export function openRepairs(
     tryProposal: needs.tryProposal,
     repairs,
     ask,
+    now: Date.now,
   });
   return { repairs, authoring, health };
 }

@@ -2,6 +2,8 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Settings } from '../../src/config/schema.ts';
+import { openGateway } from '../gateway/gateway-house.ts';
+import { sendJson } from '../gateway/provider-server.ts';
 import { startSmallDaemon } from '../small-daemon.ts';
 
 const tools: Settings = { builtins: { tools: ['create_custom_skill', 'tweak_skill', 'self_repair_skill'] } };
@@ -61,6 +63,29 @@ describe('create_custom_skill', () => {
     expect(plain.state).toBe('applied');
     expect(existsSync(fileOf('double.ts'))).toBe(true);
     expect(parts.plugins.get('double').author).toBe('model');
+  });
+
+  it('asked for many times at once makes no more proposals than there is room for', async () => {
+    const { call, parts } = await start({}, { repair: { maxProposals: 2 } });
+    const asked = Array.from({ length: 5 }, (_, each) => call('create_custom_skill', { ...doubling, name: `double${each}` }));
+    const answers = await Promise.all(asked);
+    expect(answers.filter(({ error }) => error?.code === 'queue-full')).toHaveLength(3);
+    expect(parts.repairs.list({ state: 'proposed', limit: 10 })).toHaveLength(2);
+  });
+
+  it('counts what the model used for plugins of any name, and is not written beyond a day of it', async () => {
+    const house = await openGateway({}, { ...tools, repair: { model: 'chat/m-1', tokensPerDay: 1000 } });
+    onTestFinished(house.close);
+    const message = { role: 'assistant', content: 'I would rather not.' };
+    const usage = { prompt_tokens: 400, completion_tokens: 200, total_tokens: 600 };
+    house.provider.always((_request, response) =>
+      sendJson(response, { id: 'c', model: 'm-1', choices: [{ index: 0, message, finish_reason: 'stop' }], usage }),
+    );
+    const wishes = ['one', 'two', 'three'].map((name) => house.call('create_custom_skill', { name, description: 'Doubles.' }));
+    const codes = (await Promise.all(wishes)).map(({ error }) => error?.code);
+    expect(codes).toEqual(['model-budget-exceeded', 'model-budget-exceeded', 'model-budget-exceeded']);
+    expect(house.provider.seen).toHaveLength(2);
+    expect(house.parts.repairs.list({ limit: 10 })).toMatchObject([{ state: 'given-up', tokens: 1200, plugin: 'one' }]);
   });
 
   it('is refused where the config says off', async () => {
