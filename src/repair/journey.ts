@@ -62,7 +62,8 @@ export async function mend(parts: JourneyParts, repair: Repair, request: MendReq
   const reason = trials.best() === undefined ? await askModel(parts, repair, diagnosis, trials, signal) : undefined;
   const best = trials.best();
   trials.releaseAllBut(best);
-  if (best === undefined) return parts.book.move(repair.id, 'given-up', { reason: describeGivingUp(standing, trials, reason) });
+  if (best === undefined)
+    return parts.book.move(repair.id, 'given-up', { reason: describeGivingUp(standing, trials, reason, failure) });
   if (best.step === 'publish' && best.report.candidate !== undefined)
     return publish(parts, repair, standing, diagnosis, best, best.report.candidate);
   best.report.candidate?.release();
@@ -155,8 +156,15 @@ function describeAsks({ proposal: { note, asks } }: Tried): string {
     : `${note} It would need more than the plugin had: ${asks.join('; ')}.`;
 }
 
-function describeGivingUp({ name }: PluginStanding, trials: Trials, reason: string | undefined): string {
+function describeGivingUp(
+  { name }: PluginStanding,
+  trials: Trials,
+  reason: string | undefined,
+  { executionId }: Failure,
+): string {
+  // A plugin that loads is well to `why`: the failure is that of the call.
+  const look = executionId === undefined ? `hotcell why ${name}` : `hotcell executions show ${executionId}`;
   const tried =
     trials.count() === 0 ? 'Nothing is known that would mend it.' : `None of ${trials.count()} changes that were tried mends it.`;
-  return `${tried}${reason === undefined ? '' : ` ${reason}`} Mend the file: hotcell why ${name}.`;
+  return `${tried}${reason === undefined ? '' : ` ${reason}`} Mend the file: ${look}.`;
 }

@@ -83,11 +83,16 @@ export function createRepairs(parts: RepairsParts): Repairs {
   const refused = Object.fromEntries(repairBrakes.map((brake) => [brake, 0])) as Record<RepairBrake, number>;
   const stops: Array<() => void> = [];
 
-  function note(path: string, refusal: string): void {
-    refusalByPath.delete(path);
-    refusalByPath.set(path, refusal);
-    const [oldest] = refusalByPath.keys();
-    if (refusalByPath.size > maxNotes && oldest !== undefined) refusalByPath.delete(oldest);
+  /** What only a call shows, for a person who starts a repair of it later. */
+  const callByPath = new Map<string, { readonly failure: Failure; readonly contentHash: string }>();
+
+  const note = (path: string, refusal: string) => keep(refusalByPath, path, refusal);
+
+  function findFailedCall(path: string): Judged | undefined {
+    const failed = callByPath.get(path);
+    return failed !== undefined && failed.contentHash === mending.find(path)?.contentHash
+      ? { failure: failed.failure }
+      : undefined;
   }
 
   /** One repair of a plugin at a time; undefined when it does not start, which is noted. */
@@ -96,11 +101,13 @@ export function createRepairs(parts: RepairsParts): Repairs {
     if (running !== undefined) return running;
     const standing = mending.find(failure.path);
     if (standing === undefined || closing.signal.aborted) return Promise.resolve(undefined);
+    const { contentHash } = standing;
+    if (failure.executionId !== undefined) keep(callByPath, failure.path, { failure, contentHash });
     const decision = decideStart({
       settings: parts.settings(),
       class: failure.class,
       failureKey: failure.key,
-      contentHash: standing.contentHash,
+      contentHash,
       history: book.list({ path: failure.path, limit: historyRows }),
       liveGeneration: standing.live?.id,
       openProposals: countProposals(),
@@ -290,11 +297,16 @@ export function createRepairs(parts: RepairsParts): Repairs {
     async begin(name, isForPerson) {
       const path = plugins.pathOf(name);
       await mending.look(path);
-      const judged = judge(path);
-      const [serving] = judged === undefined ? book.list({ limit: 1, path, states: ['published'] }) : [];
+      const diagnosed = judge(path);
+      const [serving] = diagnosed === undefined ? book.list({ limit: 1, path, states: ['published'] }) : [];
       if (serving !== undefined) return serving;
+      const judged = diagnosed ?? findFailedCall(path);
       if (judged === undefined)
-        throw new HotcellError('conflict', `Nothing is wrong with the plugin "${name}", so there is nothing to repair.`);
+        throw new HotcellError(
+          'conflict',
+          `Nothing is wrong with the plugin "${name}": it loads, and no call of it has failed by its own fault since the daemon began.`,
+          { fix: `Make the call that fails once more, then: hotcell repair start ${name}.` },
+        );
       if ('nobody' in judged) throw new HotcellError('conflict', `A repair would not help "${name}". ${judged.nobody.reason}`);
       const repair = await take(judged.failure, isForPerson);
       if (repair !== undefined) return repair;
@@ -373,4 +385,12 @@ export function createRepairs(parts: RepairsParts): Repairs {
     const before = new Map(files.flatMap(({ path, before: text }) => (text === null ? [] : [[path, text] as const])));
     await mending.write(repair.path, before, after, by);
   }
+}
+
+/** Puts an entry last, and lets the oldest go beyond `maxNotes`. */
+function keep<Value>(map: Map<string, Value>, path: string, value: Value): void {
+  map.delete(path);
+  map.set(path, value);
+  const [oldest] = map.keys();
+  if (map.size > maxNotes && oldest !== undefined) map.delete(oldest);
 }

@@ -55,6 +55,25 @@ describe('a failure', () => {
     expect(rig.repairs.facts().refused['same-diagnosis']).toBe(1);
   });
 
+  it('of a call is tried again when a person asks, while the file is the same', async () => {
+    const rig = await startRepairRig(shared.get(), { text: answering('good') });
+    await until(() => rig.supervisor.list()[0]?.state === 'ready' || undefined, 'the plugin');
+    await expect(rig.repairs.begin('hello', true)).rejects.toMatchObject({
+      code: 'conflict',
+      fix: 'Make the call that fails once more, then: hotcell repair start hello.',
+    });
+    const { code, key, message, fix } = { code: 'handler-threw', key: 'k', message: 'TypeError: no', fix: 'Mend it.' } as const;
+    const failure = { path: rig.file, class: 'runtime-error', executionId: 'exe_1', code, key, message, fix } as const;
+    rig.repairs.consider(failure);
+    const first = await reached(rig, 'given-up');
+    expect(first.reason).toBe('Nothing is known that would mend it. Mend the file: hotcell executions show exe_1.');
+    const second = await rig.repairs.begin('hello', true);
+    expect([second.state, second.id === first.id]).toEqual(['given-up', false]);
+    writeFileSync(rig.file, answering('better'));
+    await until(async () => (await rig.call('hello')) === 'better' || undefined, 'the save');
+    await expect(rig.repairs.begin('hello', true)).rejects.toMatchObject({ code: 'conflict' });
+  });
+
   it('becomes a proposal where the config says so, at once after an edit of it', async () => {
     const rig = await startRepairRig(shared.get(), {
       text: answering('good'),

@@ -187,7 +187,7 @@ export function createMending(parts: {
           const isWritten = texts.has(file) && isOnDisk(file, texts.get(file) ?? '');
           if (isWritten || isOnDisk(file, text)) continue;
           throw new HotcellError('conflict', `${displayPath(source.root, file)} was changed since, so nothing was written.`, {
-            fix: 'See what is there now: hotcell why NAME. What the repair changed: hotcell repair show ID.',
+            fix: 'See what the repair changed, and keep what is good of both: hotcell repair list, then hotcell repair show ID.',
           });
         }
         for (const [file, text] of texts) {
