@@ -34,7 +34,7 @@ export function registerLoops(program: Command, session: CliSession): void {
     argument: ['id', 'its id'],
     input: (id) => ({ id }),
     show: ({ id, state, rounds, tokens, calls, end }) => {
-      const head = `${style.bold(tame(id))}  ${end?.reason ?? state} after ${rounds} rounds and ${tokens} tokens\n`;
+      const head = `${style.bold(tame(id))}  ${end?.reason ?? state} after ${rounds} ${rounds === 1 ? 'round' : 'rounds'} and ${tokens} tokens\n`;
       const waits = calls.map(({ name, approval, executionId = '' }) =>
         tame(
           approval === undefined ? `runs ${name} ${executionId}\n` : `${name} waits for a person: hotcell approve ${approval}\n`,
