@@ -1,6 +1,8 @@
+import { isUtf8 } from 'node:buffer';
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { relative } from 'node:path';
+import type { BorderCrossing } from '../../border/border.ts';
 import type { Diagnosis } from '../diagnosis/diagnosis.ts';
 import { blockRules } from './blocks.ts';
 
@@ -57,7 +59,7 @@ export function describeDiagnosis(diagnosis: Diagnosis, fence: Fence): string {
     ),
     some('declarations of the types in the errors', declarations.map(({ text }) => text).join('\n\n')),
     some('the call that failed', failingCall && `${failingCall.tool} ${failingCall.arguments}`),
-    some('what the host answered in that call', failingCall?.recording && JSON.stringify(failingCall.recording.crossings)),
+    some('what the host answered in that call', failingCall?.recording?.crossings.map(describeCrossing).join('\n\n')),
     some(`the difference to generation ${lastGood?.generation ?? ''}, which works`, lastGood?.diff),
     some(
       'what was tried in vain',
@@ -71,6 +73,14 @@ export function describeDiagnosis(diagnosis: Diagnosis, fence: Fence): string {
   function some(what: string, text: string | undefined): string | undefined {
     return text === undefined || text.trim() === '' ? undefined : fence.wrap(what, cut(text));
   }
+}
+
+/** One question to the host and its answer; bodies as the text that they are, so that a model can read a page. */
+function describeCrossing({ op, payload, answer }: BorderCrossing): string {
+  if (!answer.ok) return `${op} ${payload}\nrefused: ${answer.code}: ${answer.message}`;
+  const { body } = answer;
+  const text = body === undefined ? '' : isUtf8(body) ? Buffer.from(body).toString() : `${body.length} bytes that are no text`;
+  return [`${op} ${payload}`, `answered: ${answer.payload}`, text].filter(Boolean).join('\n');
 }
 
 function cut(text: string): string {

@@ -29,6 +29,12 @@ const branches: readonly (readonly [word: string, pattern: RegExp])[] = [
   'while',
 ].map((word) => [word, new RegExp(`\\b${word}\\b`, 'g')] as const);
 
+/** Names of all kinds: a change that has fewer of them does less, and often not what failed. */
+const names = /\b[a-z_$][\w$]*/gi;
+
+/** What keeps a failure from being seen instead of mending it. */
+const silencers = /\bcatch\b|@ts-(?:ignore|nocheck|expect-error)/g;
+
 /** Parts of a plugin that say whether it works: a patch that changes them judges itself. */
 const checks = ['examples', 'healthcheck'] as const;
 
@@ -44,6 +50,8 @@ export function listAsks(before: ReadonlyMap<string, string>, after: ReadonlyMap
   return [
     ...listReaches(now).filter((reach) => !known.has(reach)),
     ...(taken.length === 0 ? [] : [`it takes out code: ${taken.join(', ')}`]),
+    ...(taken.length === 0 && count(now, names) < count(old, names) ? ['it does less than before'] : []),
+    ...([...now.matchAll(silencers)].length > [...old.matchAll(silencers)].length ? ['it silences failures'] : []),
     ...checks.filter((name) => blockOf(old, name) !== blockOf(now, name)).map((name) => `it changes its own ${name}`),
   ].slice(0, 40);
 }

@@ -43,6 +43,12 @@ describe('listAsks', () => {
     ['no examples', before.replace("examples: [{ args: { city: 'Oslo' }, expect: 'cold' }],", '')],
     ['a health check of its own', plugin("return 'x'", 'healthcheck: () => true,')],
     ['a branch that is gone', before.replace("if (!answer.ok) throw new Error('no');", '')],
+    ['a line that does less', before.replace('return answer.text()', "return ''")],
+    [
+      'a failure that is swallowed',
+      before.replace('return answer.text();', "try { return answer.text(); } catch { return ''; }"),
+    ],
+    ['a promise whose failure is swallowed', before.replace('answer.text()', "answer.text().catch(() => '')")],
     ['a branch in a comment of several lines', before.replace('if (!answer.ok)', '/* if (!answer.ok) */')],
     ['a branch that is a comment now', before.replace('if (!answer.ok)', '// if (!answer.ok)')],
   ])('tells of %s', (_what, after) => {
