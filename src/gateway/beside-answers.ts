@@ -105,7 +105,21 @@ function refuseFormat(what: string): GatewayReply {
   return replyFailure(wireFormats['openai-chat'], { kind: 'invalid-request', status: 400, message, param: 'model' });
 }
 
+/** More than any client sends: a form is taken apart in one go, for which everybody else waits. */
+const maxFormParts = 100;
+
+/** Every part has a header of this name, whatever stands between them. */
+function requireFewParts(body: Uint8Array): void {
+  const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('latin1');
+  let count = 0;
+  for (const _ of text.matchAll(/content-disposition/gi)) {
+    count += 1;
+    if (count > maxFormParts) throw new HotcellError('body-invalid', `The form has more than ${maxFormParts} parts.`);
+  }
+}
+
 async function readForm({ body, headers }: GatewayRequest) {
+  if (body instanceof Uint8Array) requireFewParts(body);
   try {
     if (!(body instanceof Uint8Array)) throw new TypeError('no form');
     return await new Response(Buffer.from(body), { headers: { 'content-type': String(headers['content-type']) } }).formData();

@@ -112,6 +112,25 @@ describe('a key', () => {
   });
 });
 
+describe('a client', () => {
+  it('that sends a form of very many parts is refused before it is taken apart', async () => {
+    const part = '--x\r\ncontent-disposition: form-data; name="a"\r\n\r\n\r\n';
+    const send = (count: number) =>
+      fetch(`${house.url}/v1/audio/transcriptions`, {
+        method: 'POST',
+        headers: { ...bearer(keys.bob), 'content-type': 'multipart/form-data; boundary=x' },
+        body: `${part.repeat(count)}${part.replace('"a"', '"model"').replace(/\r\n$/, 'chat/m-1\r\n')}--x--\r\n`,
+      });
+    const before = house.provider.seen.length;
+    house.provider.always((_request, response) => sendJson(response, { text: 'Hi.' }));
+    expect((await send(20)).status).toBe(200);
+    const refused = await send(2000);
+    expect(refused.status).toBe(400);
+    expect(await refused.text()).toContain('more than 100 parts');
+    expect(house.provider.seen).toHaveLength(before + 1);
+  });
+});
+
 describe('a provider', () => {
   it('that calls a tool which was not injected gets nothing run', async () => {
     const call = { id: 'call_1', type: 'function', function: { name: 'secret_tool', arguments: '{}' } };
