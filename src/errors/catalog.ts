@@ -25,7 +25,7 @@ export const errorCatalog = {
   'usage-wrong': { title: 'Wrong usage', fix: 'See hotcell --help.', status: 400 },
   unauthenticated: {
     title: 'No valid token',
-    fix: 'Send Authorization: Bearer <token>; the admin token is in the file "token" of the data directory.',
+    fix: 'Send Authorization: Bearer <token>; the admin token is in the file "token" of the data directory, and a key for a program is made with: hotcell key create.',
     status: 401,
   },
   forbidden: {

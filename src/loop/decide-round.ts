@@ -40,6 +40,9 @@ export function decideRound(state: LoopState, facts: RoundFacts): NextRound {
     if (own.length > 0) return { does: 'call', calls: planCalls(state, facts, isClients) };
     if (callsOf(answer).length > 0) return end('client-calls');
     if (answer?.stop.kind === 'pause') return askOrStop(state, facts);
+    // Cut off by whoever cancelled it, or by the time: what came is told, and is no whole answer.
+    if (answer?.stop.kind === 'interrupted' && (facts.isCancelled || facts.leftMs <= 0))
+      return end(facts.isCancelled ? 'cancelled' : 'deadline');
     const isOver = state.steering.length === 0 || state.pressedBy !== undefined;
     const next = isOver ? end('answered') : askOrStop(state, facts);
     return next.does === 'end' ? end('answered') : next;

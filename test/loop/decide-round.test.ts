@@ -230,6 +230,14 @@ describe('decideRound', () => {
     expect(findBreaches(cancelled.state.messages)).toEqual([]);
   });
 
+  it('is cancelled, or over its time, where that cut an answer off; one that had its end is answered', () => {
+    const text = [{ type: 'text', text: 'So f' }] as const;
+    const cut = () => answerOf(text, { stop: { kind: 'interrupted' } });
+    expect(play({ answers: cut, isCancelled: (rounds) => rounds === 1 }).reason).toBe('cancelled');
+    expect(play({ answers: cut, leftMs: (rounds) => 1 - rounds }).reason).toBe('deadline');
+    expect(play({ answers: () => answerOf(text), isCancelled: (rounds) => rounds === 1 }).reason).toBe('answered');
+  });
+
   it('asks for no more tokens than are left', () => {
     const usage = { inputTokens: 60, outputTokens: 50 };
     const { asked } = play({
