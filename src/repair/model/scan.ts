@@ -8,7 +8,11 @@ const reaches: readonly (readonly [what: string, pattern: RegExp])[] = [
   ['an import of what is put together at run time', /\b(?:import|require)\s*\(\s*(?!['"])/g],
   ['the tool', /\btools\s*(?:\?\.|\.)\s*call\s*\(\s*['"`]([^'"`\n]+)['"`]/g],
   ['a tool that is chosen at run time', /\btools\s*(?:\?\.|\.)\s*call\s*\(\s*(?!['"])/g],
-  ['the capability', /\bcontext\s*(?:\?\.|\.)\s*(fetch|files|env|llm|run|tools|agent|browser|confirm|ask)\b/g],
+  // The context may have any name, or be taken apart.
+  ['the capability', /(?:\?\.|(?<!\.)\.)\s*(fetch|files|env|llm|run|tools|agent|browser|confirm|ask)\b/g],
+  ['the capability', /[{,]\s*(files|env|llm|run|tools|agent|browser|confirm|ask)\s*(?=[,}=]|:\s*\w+\s*[,}=])/g],
+  ['the capability', /\[\s*['"`](files|env|llm|run|tools|agent|browser|confirm|ask)['"`]\s*\]/g],
+  ['a name that is put together at run time', /\[\s*['"`][^\]\n]{0,200}['"`]\s*[+.]|\[\s*`[^\]\n]{0,200}\$\{/g],
   ['the capability', /\b(fetch|WebSocket|XMLHttpRequest|process|Deno|Bun)\b(?!\s*:)/g],
   ['code that is made at run time', /\b(?:eval|Function)\s*\(|\bconstructor\b|\bfromCharCode\b|\batob\s*\(|\bWebAssembly\b/g],
   ['letters that are written as numbers', /\\x[0-9a-f]{2}|\\u\{?[0-9a-f]{2,6}/gi],

@@ -36,6 +36,23 @@ describe('listAsks', () => {
       before.replace('return answer', 'await context.tools.call(args.city, {}); return answer'),
     ],
     ['a capability', before.replace('return answer', "await context.files.write('a', 'b'); return answer")],
+    [
+      'a capability of the context by another name',
+      before.replace('return answer', "const c = context; await c.files.write('a', 'b'); return answer"),
+    ],
+    [
+      'a capability that is taken out of the context',
+      before.replace('return answer', 'const { llm, run: r } = context; return answer'),
+    ],
+    [
+      'a capability that is an argument',
+      before.replace('city: string }, context)', 'city: string }, { fetch, browser })').replace('context.fetch', 'fetch'),
+    ],
+    ['a capability in brackets', before.replace('return answer', "await context['files'].write('a', 'b'); return answer")],
+    [
+      'a capability that is put together',
+      before.replace('return answer', "await context['fil' + 'es'].write('a', 'b'); return answer"),
+    ],
     ['code that is made at run time', before.replace('return answer', "eval('1'); return answer")],
     ['letters as numbers', before.replace('https://api.example.com/', '\\x68ttps://api.example.com/')],
     ['a setting', before.replace("description: 'Weather.',", "description: 'Weather.',\n  isolation: 'plugin',")],
