@@ -5,7 +5,7 @@ import { HotcellError } from '../../errors/hotcell-error.ts';
 import { createPlaceCount, type HeldPlace } from '../../queues/place-count.ts';
 import type { ScheduleRow, ScheduleTable } from '../../store/tool-rows.ts';
 import type { ToolCaller } from '../call-types.ts';
-import { nextCronTime, parseCron } from './cron.ts';
+import { nextCronTime } from './cron.ts';
 
 /** When a call is to be made: once, or again and again. */
 export type ScheduleTime =
@@ -223,8 +223,7 @@ function firstTime(time: ScheduleTime, nowMs: number): number {
 function nextTime(time: ScheduleTime, nowMs: number): number | undefined {
   if ('atMs' in time) return undefined;
   if ('everyMs' in time) return nowMs + time.everyMs;
-  const times = parseCron(time.cron);
-  return times && nextCronTime(times, nowMs);
+  return nextCronTime(time.cron, nowMs);
 }
 
 function refuseTime(said: string, rule: string): HotcellError {
