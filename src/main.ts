@@ -23,6 +23,7 @@ import { openTools } from './main/tools.ts';
 import { openTrials } from './main/trials.ts';
 import { openUpstreams } from './main/upstreams.ts';
 import { warmUp } from './main/warm-up.ts';
+import { createModelAsker } from './models/server-sampling.ts';
 import { createAnonymousCleaner } from './operations/anonymous-cleaner.ts';
 import { type Daemon, type DaemonOptions, drainMs } from './operations/daemon-types.ts';
 import { createOperations } from './operations/table.ts';
@@ -115,7 +116,8 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
   });
 
   const watches = createResourceWatches();
-  const mcp = openMcp(foundation, { hosted, approvals, capabilities, registry, watches, tellResourceChange });
+  const askModel = createModelAsker({ ...models, redactor: secrets.redactor, callerOf: desk.callerOf });
+  const mcp = openMcp(foundation, { hosted, approvals, capabilities, registry, watches, tellResourceChange, askModel });
 
   const anonymous = createAnonymousCleaner({ store, dataDir: config.dataDir, onFault: logFault });
   await anonymous.forgetAll();

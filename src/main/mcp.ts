@@ -4,6 +4,7 @@ import type { ResourceWatches } from '../events/resource-watches.ts';
 import { createMcpBook, type McpBook } from '../mcp-servers/mcp-book.ts';
 import { nameMcpUnit } from '../mcp-servers/mcp-unit.ts';
 import { createFormAsker } from '../mcp-servers/questions/answer-form.ts';
+import type { AskModelForCall } from '../mcp-servers/questions/answer-sampling.ts';
 import { startMcpServer } from '../mcp-servers/server.ts';
 import type { Connector } from '../mcp-servers/transport/connect.ts';
 import { createMcpNetwork } from '../mcp-servers/transport/mcp-network.ts';
@@ -22,10 +23,12 @@ export function openMcp(
     registry,
     watches,
     tellResourceChange,
+    askModel,
   }: Pick<Consents, 'approvals'> & {
     readonly registry: Pick<ToolRegistry, 'offerings'>;
     readonly watches: ResourceWatches;
     readonly tellResourceChange: TellResourceChange;
+    readonly askModel: AskModelForCall;
     readonly hosted: HostedTools;
     readonly capabilities: Pick<CapabilityTable, 'answer'>;
   },
@@ -43,6 +46,7 @@ export function openMcp(
       env: process.env,
       connectMs: config.network.timeoutMs,
       askForm,
+      askModel,
       onErrorLine: (server, line) => log.debug({ server, line: line.slice(0, 2000) }, 'an MCP server writes'),
     });
   // The library of the protocol is loaded with the first server.

@@ -15,6 +15,7 @@ import { describeCallFailure, describeConnectFailure, isLost, sayProblem } from 
 import type { ListedOfferings } from './offerings/read-offerings.ts';
 import { createResourceWatcher } from './offerings/resource-watcher.ts';
 import type { AskForm } from './questions/answer-form.ts';
+import { type AskModelForCall, createServerSampling } from './questions/answer-sampling.ts';
 import { runningCall } from './running-call.ts';
 import type { ReceivedBytes } from './transport/received-bytes.ts';
 
@@ -66,6 +67,9 @@ export interface McpConnectionParts {
   /** Must not throw. */
   readonly onResourceUpdated: (uri: string) => void;
   readonly askForm: AskForm;
+  readonly askModel: AskModelForCall;
+  /** Whether the server may ask for a model, and which one it then gets; the default where it is true. */
+  readonly sampling: boolean | string | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -73,6 +77,11 @@ const maxPages = 50;
 const maxListBytes = 16 * 1024 * 1024;
 /** The journey of a call has its own clock, which stops while a person is asked. */
 const noTimeoutMs = 2 ** 31 - 1;
+
+/** Answers also what it did not promise to: a server that asks for a model all the same reads which setting allows it. */
+class AnsweringClient extends Client {
+  protected override assertRequestHandlerCapability(): void {}
+}
 
 /** Opens a connection: the newer era when the server speaks it. Rejects with whatever the library or the transport says. */
 export async function openConnection(parts: McpConnectionParts): Promise<Connection> {
@@ -85,10 +94,11 @@ export async function openConnection(parts: McpConnectionParts): Promise<Connect
     runningCall.getStore()?.call ?? (running.size === 1 ? [...running][0] : undefined);
 
   const onChanged = { autoRefresh: false, debounceMs: 0, onChanged: parts.onToolsChanged } as const;
-  const client = new Client(
+  const sampling = createServerSampling(parts.name, parts.sampling, parts.askModel);
+  const client = new AnsweringClient(
     { name: 'hotcell', version: parts.version },
     {
-      capabilities: { elicitation: { form: { applyDefaults: true } } },
+      capabilities: { elicitation: { form: { applyDefaults: true } }, ...(sampling.isAllowed ? { sampling: {} } : {}) },
       versionNegotiation: { mode: parts.isNewerTried ? 'auto' : 'legacy', probe: { timeoutMs: parts.probeMs } },
       listMaxPages: maxPages,
       listChanged: { tools: onChanged, prompts: onChanged, resources: onChanged },
@@ -103,6 +113,9 @@ export async function openConnection(parts: McpConnectionParts): Promise<Connect
     if (call === undefined || 'url' in params) return { action: 'decline' };
     return parts.askForm({ message: params.message, schema: params.requestedSchema }, call);
   });
+  client.setRequestHandler('sampling/createMessage', ({ params }, { mcpReq }) =>
+    sampling.answer(params, findCall(), mcpReq.signal),
+  );
   client.setNotificationHandler('notifications/message', ({ params }) => {
     const call = findCall();
     if (call !== undefined) logMessage(call, params);

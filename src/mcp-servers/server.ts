@@ -28,7 +28,7 @@ export interface McpServerParts {
   readonly hosted: Pick<HostedTools, 'put' | 'remove'>;
   readonly connect: (
     plan: StdioPlan | HttpPlan,
-    options: Pick<McpConnectionParts, 'signal' | 'onToolsChanged' | 'onResourceUpdated'>,
+    options: Pick<McpConnectionParts, 'signal' | 'onToolsChanged' | 'onResourceUpdated' | 'sampling'>,
   ) => Promise<Connection>;
   /** Told when its state, or the number of its tools, is another one. Must not throw. */
   readonly onChange: (view: McpServerView, previousState: McpServerState) => void;
@@ -115,6 +115,7 @@ export function startMcpServer(parts: McpServerParts): McpServer {
           signal,
           onToolsChanged: refresh.poke,
           onResourceUpdated: followed.note,
+          sampling: setting.sampling,
         });
         said = connection;
         await refreshTools();

@@ -59,6 +59,7 @@ const connector = createConnector({
   version: '0.0.0',
   connectMs: patienceMs,
   askForm: acceptDefaults,
+  askModel: () => Promise.reject(new Error('no model is there')),
   network,
   secrets,
   learn: secrets.learn,
@@ -139,6 +140,7 @@ async function run({ connect, logins }: Connector): Promise<void> {
   const open = async (): Promise<Connection> => {
     connection ??= await connect(name, httpPlan, {
       signal: ending.signal,
+      sampling: false,
       onToolsChanged: () => {},
       onResourceUpdated: () => {},
     });

@@ -18,7 +18,7 @@ import { createReceivedBytes, type ReceivedBytes } from './received-bytes.ts';
 import { StdioTransport } from './stdio-transport.ts';
 
 /** What connections are made with. */
-export interface ConnectorParts extends Pick<McpConnectionParts, 'version' | 'connectMs' | 'askForm'> {
+export interface ConnectorParts extends Pick<McpConnectionParts, 'version' | 'connectMs' | 'askForm' | 'askModel'> {
   readonly network: McpNetwork;
   readonly secrets: SecretBook;
   readonly learn: (name: string, value: string) => void;
@@ -29,7 +29,7 @@ export interface ConnectorParts extends Pick<McpConnectionParts, 'version' | 'co
   readonly onErrorLine: (server: string, line: string) => void;
 }
 
-type Wanted = Pick<McpConnectionParts, 'signal' | 'onToolsChanged' | 'onResourceUpdated'>;
+type Wanted = Pick<McpConnectionParts, 'signal' | 'onToolsChanged' | 'onResourceUpdated' | 'sampling'>;
 type Open = (transport: Transport, isNewerTried: boolean) => Promise<Connection>;
 
 /** Connects to servers, with the logins of the operator. */
@@ -63,7 +63,7 @@ export function createConnector(parts: ConnectorParts): Connector {
     learn: parts.learn,
     fetchFor: (server, plan) => network.fetchFor(server, plan, { canLogin: true, received: createReceivedBytes() }),
     async tryConnection(server, plan, provider, signal) {
-      const wanted = { signal, onToolsChanged: () => {}, onResourceUpdated: () => {} };
+      const wanted = { signal, sampling: false, onToolsChanged: () => {}, onResourceUpdated: () => {} };
       const connection = await connectOverHttp({ name: server, plan, provider, wanted });
       await connection.close();
     },
