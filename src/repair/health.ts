@@ -2,7 +2,7 @@ import type { RepairSettings } from '../config/settings/repair-settings.ts';
 import type { PluginMending } from '../plugins/supervisor/mending.ts';
 import type { Failure } from './failures/failure.ts';
 import { judgeCheck } from './failures/judge.ts';
-import type { TryProposal } from './trial/trial.ts';
+import type { TrialCheck, TryProposal } from './trial/trial.ts';
 
 /** What the last health check of a plugin said. */
 export interface PluginHealth {
@@ -49,7 +49,7 @@ export function createHealthChecks(parts: {
     const report = await parts.tryProposal({ source, proposal, diagnosed: live, failure, signal });
     report.candidate?.release();
     const check = report.checks.find(({ name }) => name === 'healthcheck');
-    const { outcome, detail } = readHealth(check?.outcome ?? 'not-tried', check?.detail ?? '');
+    const { outcome, detail } = check === undefined ? { outcome: 'not-tried' as const, detail: '' } : readHealth(check);
     const before = healthByPath.get(path)?.outcome;
     healthByPath.set(path, { outcome, detail: detail.slice(0, 500), atMs: parts.now() });
     if (outcome === 'failed' && before !== 'failed') parts.onFailure(judgeCheck(path, { said: detail }));
@@ -88,11 +88,6 @@ export function createHealthChecks(parts: {
 }
 
 /** A trial compares two: of one and the same that does not pass, it says that it did not before either. What needs the world is not told from that. */
-function readHealth(outcome: PluginHealth['outcome'], detail: string): Pick<PluginHealth, 'outcome' | 'detail'> {
-  const [, fault] =
-    /^It did not pass before.*?: ((?:handler-threw|handler-never-settles|[a-z-]+-exceeded): .*)$/s.exec(detail) ?? [];
-  const needsWorld = /denied|grant|network|not recorded/i.test(detail.replace(/^It did not pass[^:]*:/, ''));
-  return outcome === 'not-tried' && fault !== undefined && !needsWorld
-    ? { outcome: 'failed', detail: fault }
-    : { outcome, detail };
+function readHealth({ outcome, detail, fault, wasRefused }: TrialCheck): Pick<PluginHealth, 'outcome' | 'detail'> {
+  return fault !== undefined && wasRefused !== true ? { outcome: 'failed', detail: fault } : { outcome, detail };
 }

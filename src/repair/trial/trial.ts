@@ -25,6 +25,10 @@ export interface TrialCheck {
   readonly outcome: 'passed' | 'failed' | 'not-tried';
   /** A sentence for people and models. */
   readonly detail: string;
+  /** How the proposed text itself fails it, also where that is not held against it. */
+  readonly fault?: string;
+  /** It may have failed for want of what a trial has not. */
+  readonly wasRefused?: boolean;
 }
 
 /**

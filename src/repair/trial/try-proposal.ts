@@ -213,7 +213,11 @@ async function tryHealth(calls: TryCalls, before: ServedUnit, candidate: ServedU
   if (now.fault === undefined) return passed('healthcheck', 'It passes.');
   const was = await calls.healthcheck(before);
   if (now.wasRefused || was.fault !== undefined)
-    return notTried('healthcheck', `It did not pass before either, or needs what a trial has not: ${now.fault}`);
+    return {
+      ...notTried('healthcheck', `It did not pass before either, or needs what a trial has not: ${now.fault}`),
+      fault: now.fault,
+      wasRefused: now.wasRefused,
+    };
   return failed('healthcheck', now.fault);
 }
 
