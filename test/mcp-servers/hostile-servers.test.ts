@@ -208,6 +208,30 @@ describe('what a server does', () => {
     expect((await call('bad/run')).error?.code).toBe('mcp-unreachable');
   });
 
+  it('crashes while somebody else holds its streams, and that is its end all the same', async () => {
+    const { call, server } = await admit('escapes', { timeoutMs: 60_000 });
+    const holds = Number(readFileSync(join(folder, 'file'), 'utf8'));
+    try {
+      expect((await call('bad/run')).error?.code).toBe('mcp-unreachable');
+      await server('bad', ({ state }) => state === 'ready');
+      expect(isAlive(holds)).toBe(true);
+    } finally {
+      for (const pid of new Set([holds, Number(readFileSync(join(folder, 'file'), 'utf8'))])) process.kill(pid, 'SIGKILL');
+    }
+  });
+
+  it('claims the address of another one, which keeps it, and keeps no tool of any from serving', async () => {
+    house = await openMcpHouse({ first: hostile('claims'), second: hostile('claims') });
+    await house.admit('first');
+    await house.admit('second');
+    const { parts, call, daemon } = house;
+    expect(parts.mcp.list().flatMap(({ tools }) => tools)).toEqual(['first/run', 'first/other', 'second/run', 'second/other']);
+    expect((await call('second/run')).status).toBe('success');
+    const listing = daemon.operations.find(({ name }) => name === 'resources.list');
+    const context = { caller: { id: 'local', role: 'admin' }, signal: new AbortController().signal } as const;
+    expect(await listing?.handle({}, context)).toMatchObject({ items: [{ uri: 'notes://all', name: 'first/all' }] });
+  });
+
   it('sees of the environment only where things are, and what its entry says', async () => {
     process.env.HOTCELL_SECRET_OF_TEST = 'leaked';
     try {

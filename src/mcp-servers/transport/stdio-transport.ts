@@ -81,7 +81,16 @@ export class StdioTransport implements Transport {
     const { pid } = child;
     if (pid !== undefined) groups.add(pid);
     // What it started ends with it.
-    child.once('exit', () => void (pid !== undefined && signalGroup(pid, 'SIGKILL')));
+    child.once('exit', (code, signal) => {
+      if (pid !== undefined) signalGroup(pid, 'SIGKILL');
+      // Whoever left the group may hold its streams open for as long as it likes.
+      const letGo = setTimeout(() => {
+        if (!this.#isClosing) this.#sayEnding(code, signal);
+        this.#isClosing = true;
+        for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy();
+      }, graceMs);
+      child.once('close', () => clearTimeout(letGo));
+    });
     child.once('close', (code, signal) => {
       if (pid !== undefined) groups.delete(pid);
       if (!this.#isClosing && pid !== undefined) this.#sayEnding(code, signal);

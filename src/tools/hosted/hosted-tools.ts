@@ -49,26 +49,32 @@ export function createHostedTools(parts: {
     return kept === undefined ? [] : kept.tools.map(({ name }) => `${name}@${kept.version}`);
   }
 
-  function requireNames(hosted: HostedUnit | EngineUnit): void {
-    const { path, name } = hosted;
+  /** What of a unit is served. A prompt or an address of somebody else stays theirs, and takes no tool of this unit away. */
+  function requireNames(given: HostedUnit | EngineUnit): HostedUnit | EngineUnit {
+    const { path, name, version } = given;
     names.arrive(path, [name]);
     names.settle(path);
+    const isFree = (manifest: OfferingManifest): boolean =>
+      names.findTaken(path, { version, tools: [ownedNameOf(manifest)] }) === undefined;
+    const hosted =
+      'runner' in given ? given : { ...given, offerings: given.offerings?.filter(({ manifest }) => isFree(manifest)) ?? [] };
     const taken = names.findTaken(path, wantedOf(hosted));
     if (taken !== undefined) {
       const message = `The tool "${taken.name}" of ${path} exists already: it belongs to ${taken.owner}.`;
       throw new HotcellError('tool-duplicate', message, { facts: { tool: taken.name, owner: taken.owner, second: path } });
     }
+    return hosted;
   }
 
   return {
-    put(hosted) {
+    put(given) {
+      const hosted = requireNames(given);
       const unit = describeUnit(hosted, findTool);
       const served: ServedUnit = {
         unit,
         granted: 'runner' in hosted ? () => hosted.granted : (use) => parts.decide(unit, use).granted,
         lease: () => () => undefined,
       };
-      requireNames(hosted);
       parts.registry.publish(served);
       names.claim(hosted.path, wantedOf(hosted));
       const before = listKeys(hosted.path);

@@ -21,7 +21,7 @@ export const mcpServerMutants: MutantsByPromise = {
     {
       what: 'what a program started outlives it',
       file: 'src/mcp-servers/transport/stdio-transport.ts',
-      find: "child.once('exit', () => void (pid !== undefined && signalGroup(pid, 'SIGKILL')));",
+      find: "if (pid !== undefined) signalGroup(pid, 'SIGKILL');",
       replace: '',
       tests: ['test/mcp-servers/hostile-servers.test.ts'],
     },
@@ -43,6 +43,20 @@ export const mcpServerMutants: MutantsByPromise = {
     },
   ],
   'What an MCP server sends is bounded': [
+    {
+      what: 'a program that ended is waited for as long as somebody holds its streams',
+      file: 'src/mcp-servers/transport/stdio-transport.ts',
+      find: 'for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy();\n      }, graceMs);',
+      replace: '}, graceMs);',
+      tests: ['test/mcp-servers/hostile-servers.test.ts'],
+    },
+    {
+      what: 'an address of another server keeps the tools of this one from serving',
+      file: 'src/tools/hosted/hosted-tools.ts',
+      find: 'names.findTaken(path, { version, tools: [ownedNameOf(manifest)] }) === undefined;',
+      replace: 'manifest !== undefined;',
+      tests: ['test/mcp-servers/hostile-servers.test.ts'],
+    },
     {
       what: 'a line may be of any length',
       file: 'src/mcp-servers/transport/line-reader.ts',
