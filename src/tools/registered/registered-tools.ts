@@ -146,12 +146,21 @@ export function createRegisteredTools(parts: RegisteredParts): RegisteredTools {
 function complete(given: RegisteredDefinition, resolve: (ref: string) => ToolEntry): RegisteredDefinition {
   const alias = aliasOf(given);
   const service = serviceOf(given);
-  if (service !== undefined) parseDestination(service.url);
+  if (service !== undefined) requireAddress(service.url);
   if (alias === undefined) return given;
   const target = resolve(alias.tool);
   if (target.name === given.name) throw new HotcellError('conflict', `"${given.name}" would be another name for itself.`);
   if (given.schema?.input !== undefined) return given;
   return { ...given, schema: { ...given.schema, input: withoutFixed(target.manifest.input, alias.arguments) } };
+}
+
+function requireAddress(url: string): void {
+  try {
+    parseDestination(url);
+  } catch (error) {
+    if (!(error instanceof HotcellError)) throw error;
+    throw new HotcellError('body-invalid', `handler.url cannot be asked. ${error.message}`, { fix: error.fix });
+  }
 }
 
 function serviceOf({ handler }: RegisteredDefinition): ServiceHandler | undefined {

@@ -169,9 +169,9 @@ describe('tools.register', () => {
     ['itself as a handler', { handler: 'mine' }, 'tool-unknown'],
     ['a name with a path', { name: '../../etc' }, 'body-invalid'],
     ['a version that is none', { version: 'latest' }, 'body-invalid'],
-    ['a URL of a file', { handler: { url: 'file:///etc/passwd' } }, 'network-refused'],
-    ['a URL with user-info', { handler: { url: 'https://a:b@example.com/' } }, 'network-refused'],
-    ['no URL', { handler: { url: 'not a url' } }, 'network-refused'],
+    ['a URL of a file', { handler: { url: 'file:///etc/passwd' } }, 'body-invalid'],
+    ['a URL with user-info', { handler: { url: 'https://a:b@example.com/' } }, 'body-invalid'],
+    ['no URL', { handler: { url: 'not a url' } }, 'body-invalid'],
     ['a schema that is too long', { schema: { input: { description: 'x'.repeat(300_000) } } }, 'body-invalid'],
   ])('refuses %s', async (_what, more, code) => {
     const house = await openHouse();
