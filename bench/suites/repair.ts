@@ -1,6 +1,7 @@
 import { type Row, summarise } from '../measure.ts';
 import { listBrokenPlugins } from '../repair/broken-plugins.ts';
 import { type BrokenPlugin, breakPlugins, type Repair, readBehaviours, repairOne } from '../repair/measure-repairs.ts';
+import { measureSaves } from '../repair/measure-saves.ts';
 import { openWorkbench } from '../repair/workbench.ts';
 
 const minMendedPart = 0.4;
@@ -50,6 +51,7 @@ const rows: Row[] = [
     met: times.p50 <= maxMs,
   },
 ];
+rows.push(...(await measureSaves()));
 process.stdout.write(`${JSON.stringify(rows)}\n`);
 process.exit(0);
 

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, watch } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { eventContracts } from '../../src/operations/contracts/events.ts';
@@ -48,6 +48,59 @@ describe('a daemon that is killed in a repair', () => {
         expect(items.find(({ current }) => current)?.id).toBe(published[0]?.generation);
         expect(await daemon.call('add', { a: 1 })).toMatchObject({ output: '2' });
         expect(readFileSync(join(folder, 'plugins', 'add.ts'), 'utf8')).toBe(broken);
+        await daemon.stop();
+      } finally {
+        removeDaemonFolder(folder);
+      }
+    },
+  );
+});
+
+describe('a daemon that is killed while a repair is applied', () => {
+  // Changes in the folder of plugins that are seen before: the new text beside the file, then in its place.
+  it.each([0, 1, 2, 3])(
+    'after %i changes in the folder leaves the old or the new file, whole, and a history that says which',
+    async (changes) => {
+      const folder = makeDaemonFolder({ 'add.ts': broken });
+      const file = join(folder, 'plugins', 'add.ts');
+      try {
+        const first = await startDaemonProcess(folder);
+        await seen(first, 'repair-end');
+        const { items } = await first.client.invoke(repairContracts.list, { state: 'published' });
+        const { id = '' } = items[0] ?? {};
+        const { proposal } = await first.client.invoke(repairContracts.get, { id });
+        const mended = proposal?.files[0]?.after ?? '';
+        const { promise: reached, resolve } = Promise.withResolvers<void>();
+        let left = changes;
+        const watcher = watch(join(folder, 'plugins'), () => {
+          left -= 1;
+          if (left === 0) resolve();
+        });
+        // Its answer, too, ends the wait: there may be fewer changes than that.
+        const answered = first.client.invoke(repairContracts.apply, { id }).catch(() => undefined);
+        if (changes > 0) await Promise.race([reached, answered]);
+        await first.kill();
+        watcher.close();
+        const text = readFileSync(file, 'utf8');
+        expect([broken, mended]).toContain(text);
+
+        const daemon = await startDaemonProcess(folder);
+        // A generation that was not kept yet when the kill came is made again, by another repair.
+        const standing = () =>
+          daemon.client
+            .invoke(repairContracts.list, {})
+            .then(({ items }) => items.filter((repair) => repair.state !== 'interrupted'));
+        const [now, ...others] = await until(async () => {
+          const all = await standing();
+          return all.length > 0 && all.every(({ state }) => state === 'published' || state === 'applied') && all;
+        }, 'the end of all repairs');
+        expect(others).toEqual([]);
+        expect(now?.state).toBe(text === mended ? 'applied' : 'published');
+        expect(await daemon.call('add', { a: 1 })).toMatchObject({ output: '2' });
+        expect(readFileSync(file, 'utf8')).toBe(text);
+        if (text !== mended) await daemon.client.invoke(repairContracts.apply, { id: now?.id ?? '' });
+        expect(readFileSync(file, 'utf8')).toBe(mended);
+        expect((await standing()).map(({ state }) => state)).toEqual(['applied']);
         await daemon.stop();
       } finally {
         removeDaemonFolder(folder);

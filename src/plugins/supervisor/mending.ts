@@ -1,5 +1,5 @@
-import { hash } from 'node:crypto';
-import { realpathSync, writeFileSync } from 'node:fs';
+import { hash, randomBytes } from 'node:crypto';
+import { linkSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { readInput } from '../compile/read-input.ts';
@@ -201,10 +201,17 @@ export function createMending(parts: {
     async create(path, text, by) {
       const file = join(realpathSync.native(dirname(path)), basename(path));
       written.note(file, hash('sha256', text, 'hex'), by);
+      // A link is there whole or not at all, and takes the place of nothing; the leading dot keeps the other name from being a plugin.
+      const part = join(dirname(file), `.${basename(file)}.${randomBytes(6).toString('hex')}.tmp`);
       try {
-        writeFileSync(file, text, { flag: 'wx' });
+        writeFileSync(part, text, { flag: 'wx' });
+        linkSync(part, file);
       } catch (error) {
-        throw new HotcellError('conflict', `${basename(path)} is there already, so it was not written.`, { cause: error });
+        const isThere = error instanceof Error && 'code' in error && error.code === 'EEXIST';
+        const why = isThere ? 'is there already, so it was not written' : 'could not be written';
+        throw new HotcellError('conflict', `${basename(path)} ${why}.`, { cause: error });
+      } finally {
+        rmSync(part, { force: true });
       }
       return parts.takeIn(path).reload('it was written');
     },
