@@ -3,6 +3,7 @@ import type { Caller } from '../../src/callers/caller.ts';
 import { complete, fail, startModelServer } from '../models/model-server.ts';
 import { fixture, type McpHouse, nodeServer, openMcpHouse } from './mcp-house.ts';
 
+const ignore = (): void => {};
 const closers: Array<() => PromiseLike<unknown>> = [];
 afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
@@ -84,11 +85,14 @@ describe('a server that asks for a model', () => {
     const held: Array<() => void> = [];
     model.always((_seen, response) => {
       held.push(() => complete(response, 'pong'));
-      if (held.length === 4) for (const go of held) go();
+      // The first four wait for each other: were they refused, nobody would be answered.
+      if (held.length >= 4) for (const go of held.splice(0, held.length, ignore, ignore, ignore)) go();
     });
     const { answers } = await ask({ times: 10 });
-    expect(answers.filter(({ model: answered }) => answered === 'm-1')).toHaveLength(4);
-    expect(answers.filter(({ code }) => code === -32602)).toHaveLength(6);
+    const answered = answers.filter(({ model: said }) => said === 'm-1').length;
+    // A request that comes after an answer is one of four again.
+    expect(answered).toBeGreaterThanOrEqual(4);
+    expect(answers.filter(({ code }) => code === -32602)).toHaveLength(10 - answered);
     const tools = [{ name: 't', inputSchema: { type: 'object' } }];
     const many = (await ask({ times: 40, more: { tools } })).answers.map(({ message }) => message);
     expect(many.filter((each) => each === 'A model is asked without tools.')).toHaveLength(25);
@@ -96,7 +100,7 @@ describe('a server that asks for a model', () => {
     expect((await ask({ chars: 2_000_000 })).answers).toMatchObject([
       { code: -32602, message: 'A model is asked with at most 2000000 characters.' },
     ]);
-    expect(model.seen).toHaveLength(4);
+    expect(model.seen).toHaveLength(answered);
   });
 
   it('sends no secret to the provider, and ends with its call', async () => {

@@ -72,6 +72,29 @@ export const mcpServerMutants: MutantsByPromise = {
       tests: ['test/mcp-servers/http-servers.test.ts'],
     },
   ],
+  'An MCP server asks a model only where its entry allows it': [
+    {
+      what: 'a server asks for a model unasked',
+      file: 'src/mcp-servers/questions/answer-sampling.ts',
+      find: "const isAllowed = allowed === true || typeof allowed === 'string';",
+      replace: "const isAllowed = allowed !== 'never';",
+      tests: ['test/mcp-servers/sampling.test.ts'],
+    },
+    {
+      what: 'one call asks for models without end',
+      file: 'src/mcp-servers/questions/answer-sampling.ts',
+      find: 'if (before >= maxRequestsOfCall)',
+      replace: 'if (before > Number.MAX_SAFE_INTEGER)',
+      tests: ['test/mcp-servers/sampling.test.ts'],
+    },
+    {
+      what: 'what a server has a model read keeps its secrets',
+      file: 'src/models/server-sampling.ts',
+      find: 'redactor.isIdle ? request : redactor.value(request)',
+      replace: 'redactor.isIdle ? request : request',
+      tests: ['test/mcp-servers/sampling.test.ts'],
+    },
+  ],
   'A key for an MCP server goes to the origin': [
     {
       what: 'headers are put into requests to anybody',
