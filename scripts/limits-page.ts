@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
-import { type Budget, budgets } from '../src/config/budgets.ts';
+import type { Budget } from '../src/config/budgets/budget.ts';
+import { budgets } from '../src/config/budgets.ts';
 import { limitTable } from '../src/config/limits.ts';
 
 /** Writes docs/limits.md: what a call may use and what a caller may hold, as the tables of the code have it. */

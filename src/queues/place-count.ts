@@ -1,4 +1,4 @@
-import type { PlaceBounds } from '../config/budgets.ts';
+import type { PlaceBounds } from '../config/budgets/budget.ts';
 import type { Queued } from './fair-queue.ts';
 
 /** For whom a place is held. */

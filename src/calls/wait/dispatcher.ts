@@ -1,4 +1,4 @@
-import { shareQueue } from '../../config/budgets.ts';
+import { shareQueue } from '../../config/budgets/budget.ts';
 import type { Config } from '../../config/config-types.ts';
 import { createCellTurns } from '../../queues/cell-turns.ts';
 import { type Candidacy, createFairQueue } from '../../queues/fair-queue.ts';

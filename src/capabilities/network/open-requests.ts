@@ -1,6 +1,7 @@
 import type { CapabilityUser } from '../../border/capability-user.ts';
 import { countedAs } from '../../config/anonymous.ts';
-import { budgets, type PlaceBounds } from '../../config/budgets.ts';
+import type { PlaceBounds } from '../../config/budgets/budget.ts';
+import { budgets } from '../../config/budgets.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { createPlaceCount, type HeldPlace } from '../../queues/place-count.ts';
 

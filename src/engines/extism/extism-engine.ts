@@ -1,6 +1,7 @@
 import type { BorderHost } from '../../border/border.ts';
 import { Recorder, recordView } from '../../border/recorder.ts';
-import { budgets, type PlaceBounds } from '../../config/budgets.ts';
+import type { PlaceBounds } from '../../config/budgets/budget.ts';
+import { budgets } from '../../config/budgets.ts';
 import { type Limits, resolveLimits } from '../../config/limits.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { answerAside, createPlaces, type Place } from '../../queues/places.ts';

@@ -1,5 +1,5 @@
 import type { BorderHost, LogLine } from '../../border/border.ts';
-import type { PlaceBounds } from '../../config/budgets.ts';
+import type { PlaceBounds } from '../../config/budgets/budget.ts';
 import { defaultLimits } from '../../config/limits.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { answerAside, createPlaces, type Place, type Places } from '../../queues/places.ts';

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { countedAs } from '../../config/anonymous.ts';
-import { budgets, shareQueue } from '../../config/budgets.ts';
+import { shareQueue } from '../../config/budgets/budget.ts';
+import { budgets } from '../../config/budgets.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import type { EventLog } from '../../events/event.ts';
 import type { Store } from '../../store/store-types.ts';

@@ -104,14 +104,14 @@ export const permissionMutants: MutantsByPromise = {
     },
     {
       what: 'data of an older daemon give a name to the first path, not to who had it first',
-      file: 'src/store/migrations.ts',
+      file: 'src/store/migrations/later-steps.ts',
       find: 'select name, path, 1, 0 from first_seen order by at is null, at, path;',
       replace: 'select name, path, 1, 0 from first_seen order by path;',
       tests: ['test/promises/older-data.test.ts'],
     },
     {
       what: 'values of an older daemon are lost to their plugin',
-      file: 'src/store/migrations.ts',
+      file: 'src/store/migrations/later-steps.ts',
       find: 'update kv set plugin = (select path from unit_paths where name = plugin)',
       replace: 'update kv set plugin = plugin',
       tests: ['test/promises/older-data.test.ts'],

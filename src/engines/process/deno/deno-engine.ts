@@ -1,7 +1,8 @@
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { BorderHost } from '../../../border/border.ts';
-import { budgets, type PlaceBounds } from '../../../config/budgets.ts';
+import type { PlaceBounds } from '../../../config/budgets/budget.ts';
+import { budgets } from '../../../config/budgets.ts';
 import { limitTable } from '../../../config/limits.ts';
 import { provideGuestRunner } from '../../../guests/runner.ts';
 import type { Engine } from '../../engine.ts';

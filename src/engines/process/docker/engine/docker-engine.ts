@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { budgets, sharePlaces } from '../../../../config/budgets.ts';
+import { sharePlaces } from '../../../../config/budgets/budget.ts';
+import { budgets } from '../../../../config/budgets.ts';
 import type { DockerSettings } from '../../../../config/config-types.ts';
 import { HotcellError } from '../../../../errors/hotcell-error.ts';
 import { provideGuestRunner } from '../../../../guests/runner.ts';
