@@ -24,8 +24,10 @@ async function seen(daemon: DaemonProcess, type: string): Promise<void> {
   }, type);
 }
 
+const isLong = process.env.HOTCELL_LONG !== undefined;
+
 describe('a daemon that is killed in a repair', () => {
-  it.each(['plugin-diagnostic', 'repair-start', 'repair-update', 'repair-end'])(
+  it.each(isLong ? ['plugin-diagnostic', 'repair-start', 'repair-update', 'repair-end'] : ['repair-start', 'repair-end'])(
     'after %s has generations, files and history that agree',
     async (type) => {
       const folder = makeDaemonFolder({ 'add.ts': broken });
@@ -58,7 +60,7 @@ describe('a daemon that is killed in a repair', () => {
 
 describe('a daemon that is killed while a repair is applied', () => {
   // Changes in the folder of plugins that are seen before: the new text beside the file, then in its place.
-  it.each([0, 1, 2, 3])(
+  it.each(isLong ? [0, 1, 2, 3] : [1, 2])(
     'after %i changes in the folder leaves the old or the new file, whole, and a history that says which',
     async (changes) => {
       const folder = makeDaemonFolder({ 'add.ts': broken });
