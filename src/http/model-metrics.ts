@@ -1,7 +1,6 @@
 import { latencyBuckets, type ModelTotals } from '../models/meter.ts';
+import { nanosPerDollar } from '../models/prices.ts';
 import { type Family, quoteLabel } from './metrics.ts';
-
-const nanosPerDollar = 1_000_000_000;
 
 /** What models were used for, as Prometheus reads it. */
 export function describeModelTotals(totals: ReadonlyMap<string, ModelTotals>): readonly Family[] {

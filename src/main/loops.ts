@@ -4,7 +4,7 @@ import type { ExecutionReader, ToolCaller } from '../calls/call-types.ts';
 import { waitAtMost } from '../calls/time-limit.ts';
 import { createLoops, type LoopsHandle } from '../loop/loops.ts';
 import { createLoopCallRunner } from '../loop/run-call.ts';
-import { costOf, findPrice } from '../models/prices.ts';
+import { costOf, findPrice, nanosPerDollar } from '../models/prices.ts';
 import type { Upstreams } from '../models/upstream.ts';
 import type { Consents } from './consents.ts';
 import type { Foundation } from './foundation.ts';
@@ -38,7 +38,6 @@ export function openLoops(
   });
 }
 
-const nanosPerDollar = 1e9;
 /** A loop whose reader is slow may not stop in time; it is kept all the same. */
 const leaveGraceMs = 5_000;
 

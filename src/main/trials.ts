@@ -1,7 +1,7 @@
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CapabilityTable } from '../border/capability.ts';
-import type { Caller } from '../callers/caller.ts';
+import { operatorCaller } from '../callers/caller.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import type { PluginSupervisor } from '../plugins/supervisor-types.ts';
 import type { TryProposal } from '../repair/trial/trial.ts';
@@ -22,7 +22,6 @@ export interface TrialNeeds extends Pick<OpenEngines, 'engines'>, Pick<Consents,
   readonly replaying: Pick<OpenReplays, 'runRecorded' | 'readRecorded' | 'prepare'>;
 }
 
-const operator: Caller = { id: 'local', role: 'admin' };
 /** So many calls of a tool are looked through for those of one generation. */
 const maxLooked = 100;
 
@@ -43,7 +42,7 @@ export function openTrials({ config, store }: Foundation, needs: TrialNeeds): Tr
     findTypeFaults: createTypeFaults({ checker, sharedDirs: () => config.sharedDirs }),
     async readRecorded(id) {
       try {
-        return await replaying.readRecorded(id, operator);
+        return await replaying.readRecorded(id, operatorCaller);
       } catch (error) {
         if (error instanceof HotcellError) return undefined;
         throw error;

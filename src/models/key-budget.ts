@@ -3,7 +3,7 @@ import { budgetOwner, dayOf, endOfDay } from '../capabilities/llm/token-budget.t
 import type { ModelPrice } from '../config/settings/model-settings.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import type { ModelBudget, ModelUseTable } from '../store/model-types.ts';
-import { costOf } from './prices.ts';
+import { costOf, nanosPerDollar } from './prices.ts';
 
 /** What one request may take. */
 export interface BudgetedRequest {
@@ -27,7 +27,6 @@ export interface KeyReservation {
 /** The answer of a request that names no bound gets this much of a budget, or what is left. */
 const usualMaxTokens = 8192;
 const noBound = Number.MAX_SAFE_INTEGER;
-const nanosPerDollar = 1_000_000_000;
 
 /** Sets a request aside in the budgets of its key; undefined when the key has none. Throws `model-budget-exceeded`. */
 export function reserveOfKey(

@@ -5,20 +5,17 @@ export interface ModelFetchOptions {
   /** Requests go below this URL and nowhere else. */
   readonly baseUrl: string;
   readonly maxBytes: number;
-  /** Told once a request leaves. */
-  readonly onSent: () => void;
 }
 
 /**
  * The way to one model server: nothing but its base URL, no redirect to anywhere, answers of bounded size. Fails with a
  * HotcellError for what it refuses.
  */
-export function createModelFetch({ baseUrl, maxBytes, onSent }: ModelFetchOptions): typeof fetch {
+export function createModelFetch({ baseUrl, maxBytes }: ModelFetchOptions): typeof fetch {
   const base = `${baseUrl.replace(/\/+$/, '')}/`;
   return async (input, init) => {
     const url = input instanceof Request ? input.url : String(input);
     if (!url.startsWith(base)) throw new HotcellError('model-failed', 'A request to a model left its base URL and was not sent.');
-    onSent();
     const response = await fetch(input, { ...init, redirect: 'manual' });
     if (response.status >= 300 && response.status < 400) {
       await response.body?.cancel();

@@ -32,7 +32,7 @@ export function createModelLists(parts: {
 
   async function ask(provider: ModelProvider): Promise<readonly string[]> {
     const { baseUrl, format } = provider;
-    const send = createModelFetch({ baseUrl, maxBytes, onSent: () => {} });
+    const send = createModelFetch({ baseUrl, maxBytes });
     const response = await send(`${baseUrl}${listPaths[format]}`, {
       headers: writeAuthorization(provider, readKey(provider)),
       signal: AbortSignal.timeout(timeoutMs),

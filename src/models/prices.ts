@@ -1,6 +1,9 @@
 import { type ModelPrice, type ModelSettings, readProvider } from '../config/settings/model-settings.ts';
 import type { TokenUsage } from '../conversation/answer.ts';
 
+/** Money is counted in billionths of a dollar, so that sums are exact. */
+export const nanosPerDollar = 1_000_000_000;
+
 /** When the shipped prices were looked up. */
 export const pricesAsOf = '2026-11-22';
 

@@ -17,8 +17,6 @@ export interface UpstreamTarget {
   readonly keyName?: string | undefined;
   /** The header that takes the key: `authorization` as `Bearer`, others bare. */
   readonly authHeader: string;
-  /** Sent with every request, besides the key. */
-  readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Time until the first byte of an answer, and between two of its bytes. */
   readonly timeoutMs: number;
   /** How often this target is asked again after a failure that may pass. */

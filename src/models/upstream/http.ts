@@ -42,7 +42,6 @@ export function createUpstreamHttp(): UpstreamHttp {
         headers: {
           ...(typeof body === 'string' && { 'content-type': 'application/json' }),
           ...headers,
-          ...target.headers,
           ...(key !== undefined && { [authHeader]: authHeader === 'authorization' ? `Bearer ${key}` : key }),
         },
         body,

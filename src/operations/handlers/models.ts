@@ -3,7 +3,7 @@ import type { Caller } from '../../callers/caller.ts';
 import { budgetOwner, dayOf, endOfDay } from '../../capabilities/llm/token-budget.ts';
 import type { ProviderState } from '../../models/catalog.ts';
 import { explainModelFailure } from '../../models/explain-failure.ts';
-import { findPrice, pricesAsOf } from '../../models/prices.ts';
+import { findPrice, nanosPerDollar, pricesAsOf } from '../../models/prices.ts';
 import { collect, writeTestRequest } from '../../models/text-generator.ts';
 import { defaultLlmTokens } from '../../permissions/decision.ts';
 import type { Asking } from '../../permissions/grants.ts';
@@ -11,7 +11,6 @@ import { modelContracts } from '../contracts/models.ts';
 import { implement, type Operation } from '../operation.ts';
 import type { OperationParts } from '../operation-parts.ts';
 
-const nanosPerDollar = 1_000_000_000;
 const shownChars = 200;
 
 /** What can be seen of models. */

@@ -1,4 +1,4 @@
-import type { Caller } from '../../callers/caller.ts';
+import { operatorCaller } from '../../callers/caller.ts';
 import { createExecutionIds } from '../../calls/record/execution-id.ts';
 import type { Engines } from '../../calls/runner.ts';
 import type { RunOutcome } from '../../engines/engine.ts';
@@ -47,7 +47,6 @@ export interface TryCalls {
   healthcheck(served: ServedUnit): Promise<TriedRun>;
 }
 
-const operator: Caller = { id: 'local', role: 'admin' };
 const nextId = createExecutionIds(Date.now);
 
 /** Creates the runs of one trial. */
@@ -57,7 +56,7 @@ export function createTryCalls(parts: TryCallParts, worlds: TrialWorlds, signal:
     const { runner } = unit;
     const engine = runner.by === 'engine' ? parts.engines[runner.engine] : undefined;
     if (runner.by !== 'engine' || engine === undefined) return undefined;
-    const facts = { executionId: nextId(), caller: operator.id, session: 'local' };
+    const facts = { executionId: nextId(), caller: operatorCaller.id, session: 'local' };
     const world = worlds.open({ ...facts, plugin: unit.manifest.name, tool: entry.name, unitPath: unit.path });
     const { outcome } = await runEarlier({
       ...facts,
@@ -67,7 +66,7 @@ export function createTryCalls(parts: TryCallParts, worlds: TrialWorlds, signal:
       ...(call.hook && { hook: call.hook }),
       argumentsJson: JSON.stringify(call.args ?? {}),
       limits: parts.prepare(entry).limits,
-      holder: { callerId: operator.id, unitPath: unit.path, isAdmin: true },
+      holder: { callerId: operatorCaller.id, unitPath: unit.path, isAdmin: true },
       recording: undefined,
       answerUnforeseen: world.answer,
       signal,
@@ -82,7 +81,11 @@ export function createTryCalls(parts: TryCallParts, worlds: TrialWorlds, signal:
       if (entry === undefined) return { end: { status: 'error' }, difference: 'The tool is gone.', wasRefused: false };
       const { id: executionId, plugin, tool, caller, session } = execution;
       const world = worlds.open({ executionId, plugin, tool, caller, session, unitPath: served.unit.path });
-      const { end, run } = await parts.runRecorded(recorded, entry, { holder: operator, signal, answerUnforeseen: world.answer });
+      const { end, run } = await parts.runRecorded(recorded, entry, {
+        holder: operatorCaller,
+        signal,
+        answerUnforeseen: world.answer,
+      });
       const difference = compareEnds(endOf(execution), end) ?? findOtherTrace(run, parts.leavesTrace);
       return { end, ...(difference !== undefined && { difference }), wasRefused: world.refusals() > 0 };
     },
