@@ -1,12 +1,10 @@
 import type { ModelFailure, StreamEvent } from '../conversation/answer.ts';
 import { createAnswerCollector } from '../conversation/collect-answer.ts';
 import type { UpstreamAnswer } from '../models/upstream.ts';
-import { serverSentEvent } from '../models/wire/event-source.ts';
-import { writeLimitHeaders } from '../models/wire/failures.ts';
-import type { AnswerContext, WireFormat, WireFormatName } from '../models/wire/wire-format.ts';
+import type { AnswerContext, WireFormat } from '../models/wire/wire-format.ts';
 import type { GatewayReply } from './gateway-types.ts';
 
-export const jsonType = 'application/json; charset=utf-8';
+const jsonType = 'application/json; charset=utf-8';
 
 /** An answer on its way to a client. */
 export interface TellableAnswer {
@@ -63,7 +61,7 @@ async function* writeEvents(
     for (;;) {
       const asked = rest.next();
       let next = await pings.first(asked);
-      for (; next === undefined; next = await pings.first(asked)) yield pingOf[format.name];
+      for (; next === undefined; next = await pings.first(asked)) yield format.ping;
       if (next.done === true) return;
       const text = writer.write(next.value);
       if (text !== '') yield text;
@@ -95,19 +93,11 @@ function createPings(pingMs: number) {
   };
 }
 
-/** Signs of life that the clients of each format pass over. */
-const pingOf: Readonly<Record<WireFormatName, string>> = {
-  'openai-chat': ': ping\n\n',
-  'openai-responses': ': ping\n\n',
-  anthropic: serverSentEvent({ type: 'ping' }, 'ping'),
-  gemini: serverSentEvent({ candidates: [{ content: { role: 'model', parts: [{ text: '' }] }, index: 0 }] }),
-};
-
 const maxToldChars = 2000;
 
 /** Who answered, what is left of limits, and what could not be said in the provider's format. */
 function describeAnswer(
-  { name }: WireFormat,
+  format: WireFormat,
   { about, headers }: TellableAnswer,
   more: readonly string[] = [],
 ): Record<string, string> {
@@ -115,7 +105,7 @@ function describeAnswer(
   const told = toHeader([...(about?.warnings() ?? []), ...more].join(' ')).slice(0, maxToldChars);
   const limits = { kind: 'rate-limited' as const, status: 200, message: '', rateLimits: about?.rateLimits() ?? [] };
   return {
-    ...writeLimitHeaders(limits, name === 'anthropic' ? 'anthropic' : 'openai'),
+    ...format.writeFailure(limits).headers,
     ...(target !== undefined && { 'x-hotcell-upstream': toHeader(`${target.provider}/${target.model}`) }),
     ...(told !== '' && { 'x-hotcell-left-out': told }),
     ...headers,
@@ -124,4 +114,9 @@ function describeAnswer(
 
 function toHeader(text: string): string {
   return text.replaceAll(/[^\x20-\x7e]/g, '?');
+}
+
+/** An answer of plain JSON. */
+export function replyJson(value: object): GatewayReply {
+  return { status: 200, headers: { 'content-type': jsonType }, body: JSON.stringify(value) };
 }

@@ -1,13 +1,12 @@
 import { FormData } from 'undici';
-import type { JsonObject } from '../conversation/conversation.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
-import type { CatalogModel, ModelCatalog } from '../models/catalog.ts';
+import type { ModelCatalog } from '../models/catalog.ts';
 import { estimateRequest } from '../models/request-estimate.ts';
 import type { AsIsRequest, AskedBy, Upstreams } from '../models/upstream.ts';
 import { requireObject } from '../models/wire/json-fields.ts';
 import type { RequestAddress, WireFormatName } from '../models/wire/wire-format.ts';
 import { wireFormats } from '../models/wire/wire-formats.ts';
-import { jsonType, replyFailure } from './answer-client.ts';
+import { replyFailure, replyJson } from './answer-client.ts';
 import { asItCame, pickHeaders } from './as-it-came.ts';
 import type { GatewayReply, GatewayRequest } from './gateway-types.ts';
 
@@ -17,7 +16,7 @@ export interface BesideAnswers {
   listModels(format: WireFormatName, request: GatewayRequest): Promise<GatewayReply>;
   getModel(format: WireFormatName, id: string, request: GatewayRequest): Promise<GatewayReply>;
   /** How many tokens a request has: as the provider counts them, where its format has that, else as it is estimated. */
-  countTokens(format: 'anthropic' | 'gemini', request: GatewayRequest, address?: RequestAddress): Promise<GatewayReply>;
+  countTokens(format: WireFormatName, request: GatewayRequest, address?: RequestAddress): Promise<GatewayReply>;
   embed(request: GatewayRequest): Promise<GatewayReply>;
   transcribe(request: GatewayRequest): Promise<GatewayReply>;
 }
@@ -35,28 +34,24 @@ export function createBesideAnswers({ upstreams, catalog }: { upstreams: Upstrea
 
   return {
     async listModels(format, request) {
-      return replyJson(describeList[format](await list(request)));
+      return replyJson(wireFormats[format].describeModels(await list(request)));
     },
     async getModel(format, id, request) {
       const found = (await list(request)).find(({ name }) => name === id);
-      if (found !== undefined) return replyJson(describeModel[format](found));
+      if (found !== undefined) return replyJson(wireFormats[format].describeModel(found));
       // It says which names are near.
       await catalog.resolve(id, byOf(request));
       throw new HotcellError('not-found', `There is no model "${id.slice(0, 128)}" in the list.`);
     },
-    async countTokens(format, request, address = {}) {
+    async countTokens(name, request, address = {}) {
+      const format = wireFormats[name];
+      const { tokenCounting } = format;
+      if (tokenCounting === undefined) throw new HotcellError('not-found', `The format ${name} counts no tokens.`);
       const body = requireObject(request.body, 'body');
-      const inner =
-        format === 'gemini' && body.generateContentRequest !== undefined
-          ? requireObject(body.generateContentRequest, 'generateContentRequest')
-          : body;
+      const counted = tokenCounting.requestIn(body);
       const usual = asItCame(format, body, request, address);
-      const path = (model: string) =>
-        format === 'anthropic' ? '/v1/messages/count_tokens' : `/models/${encodeURIComponent(model)}:countTokens`;
-      const counted = await pass({ ...usual, path, isStreamed: false, isFree: true }, request);
-      if (counted !== undefined) return counted;
-      const tokens = estimateRequest(wireFormats[format].readRequest({ max_tokens: 1, ...inner }, address));
-      return replyJson(format === 'anthropic' ? { input_tokens: tokens } : { totalTokens: tokens });
+      const told = await pass({ ...usual, path: tokenCounting.pathOf, isStreamed: false, isFree: true }, request);
+      return told ?? replyJson(tokenCounting.write(estimateRequest(format.readRequest(counted, address))));
     },
     async embed(request) {
       const body = requireObject(request.body, 'body');
@@ -127,37 +122,3 @@ async function readForm({ body, headers }: GatewayRequest) {
     throw new HotcellError('body-invalid', 'Expected a form (multipart/form-data) with "file" and "model".', { cause: error });
   }
 }
-
-function replyJson(value: JsonObject): GatewayReply {
-  return { status: 200, headers: { 'content-type': jsonType }, body: JSON.stringify(value) };
-}
-
-const geminiMethods = ['generateContent', 'streamGenerateContent', 'countTokens'];
-const epoch = '1970-01-01T00:00:00Z';
-
-const openaiModel = ({ name, provider }: CatalogModel): JsonObject => ({
-  id: name,
-  object: 'model',
-  created: 0,
-  owned_by: provider,
-});
-const openaiList = (models: readonly CatalogModel[]): JsonObject => ({ object: 'list', data: models.map(openaiModel) });
-
-const describeModel: Readonly<Record<WireFormatName, (model: CatalogModel) => JsonObject>> = {
-  'openai-chat': openaiModel,
-  'openai-responses': openaiModel,
-  anthropic: ({ name }) => ({ type: 'model', id: name, display_name: name, created_at: epoch }),
-  gemini: ({ name }) => ({ name: `models/${name}`, displayName: name, supportedGenerationMethods: geminiMethods }),
-};
-
-const describeList: Readonly<Record<WireFormatName, (models: readonly CatalogModel[]) => JsonObject>> = {
-  'openai-chat': openaiList,
-  'openai-responses': openaiList,
-  anthropic: (models) => ({
-    data: models.map(describeModel.anthropic),
-    has_more: false,
-    first_id: models[0]?.name ?? null,
-    last_id: models.at(-1)?.name ?? null,
-  }),
-  gemini: (models) => ({ models: models.map(describeModel.gemini) }),
-};

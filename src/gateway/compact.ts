@@ -6,7 +6,7 @@ import type { ConversationRequest } from '../conversation/request.ts';
 import type { AskedBy, Upstreams } from '../models/upstream.ts';
 import { writeResponsesUsage } from '../models/wire/openai-responses/answer.ts';
 import { wireFormats } from '../models/wire/wire-formats.ts';
-import { jsonType, replyFailure } from './answer-client.ts';
+import { replyFailure, replyJson } from './answer-client.ts';
 import type { GatewayReply } from './gateway-types.ts';
 
 const mark = 'hotcell.';
@@ -38,7 +38,7 @@ export async function compactConversation(
   if (failure !== undefined) return replyFailure(wireFormats[format], failure);
   const summary = parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
   const said = messages.filter(({ role }) => role === 'user');
-  const { body } = wireFormats[format].writeRequest({ ...asked, messages: said }).value;
+  const body = wireFormats[format].writeRequest({ ...asked, messages: said }).value;
   const encrypted_content = `${mark}${Buffer.from(summary).toString('base64url')}`;
   const id = randomUUID().replaceAll('-', '');
   const output = [...(Array.isArray(body.input) ? body.input : []), { type: 'compaction', id: `cmp_${id}`, encrypted_content }];
@@ -49,7 +49,7 @@ export async function compactConversation(
     output,
     usage: writeResponsesUsage(usage ?? { inputTokens: 0, outputTokens: 0 }),
   };
-  return { status: 200, headers: { 'content-type': jsonType }, body: JSON.stringify(value) };
+  return replyJson(value);
 }
 
 /** A conversation with the summaries that such items hold; those of providers stay as they are. */

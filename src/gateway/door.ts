@@ -1,6 +1,7 @@
 import type { ModelCatalog } from '../models/catalog.ts';
+import type { WireFormatName } from '../models/wire/wire-format.ts';
 import { wireFormats } from '../models/wire/wire-formats.ts';
-import { jsonType, replyFailure } from './answer-client.ts';
+import { replyJson } from './answer-client.ts';
 import { type BesideAnswers, createBesideAnswers } from './beside-answers.ts';
 import { compactConversation } from './compact.ts';
 import { createGateway, type Gateway, type GatewayParts } from './gateway.ts';
@@ -13,8 +14,8 @@ export interface GatewayDoorParts extends GatewayParts {
 
 /** Everything that clients of models ask for. */
 export interface GatewayDoor extends Pick<Gateway, 'answer' | 'close'>, BesideAnswers {
-  /** Gemini names the model, and what is asked of it, in the path. */
-  answerGemini(path: string, request: GatewayRequest): Promise<GatewayReply>;
+  /** Answers at an address of which the format reads the rest. */
+  answerAt(format: WireFormatName, rest: string, request: GatewayRequest): Promise<GatewayReply>;
   getResponse(id: string, request: GatewayRequest): Promise<GatewayReply>;
   deleteResponse(id: string, request: GatewayRequest): Promise<GatewayReply>;
   compact(request: GatewayRequest): Promise<GatewayReply>;
@@ -29,21 +30,17 @@ export function createGatewayDoor(parts: GatewayDoorParts): GatewayDoor {
     ...beside,
     answer: gateway.answer,
     close: gateway.close,
-    async answerGemini(path, request) {
-      const [, model = '', method] = /^(.*):(\w+)$/s.exec(path) ?? [];
-      const isStreamed = method === 'streamGenerateContent';
-      if (method === 'generateContent' || isStreamed) return gateway.answer('gemini', request, { model, isStreamed });
-      if (method === 'countTokens') return beside.countTokens('gemini', request, { model });
-      const message = `There is no method for "${path.slice(0, 128)}": MODEL:generateContent, :streamGenerateContent or :countTokens was expected.`;
-      return replyFailure(wireFormats.gemini, { kind: 'not-found', status: 404, message });
+    async answerAt(name, rest, request) {
+      const { isCount, ...address } = wireFormats[name].readAddress?.(rest) ?? {};
+      return isCount === true ? beside.countTokens(name, request, address) : gateway.answer(name, request, address);
     },
     async getResponse(id, request) {
-      return json({ ...gateway.findResponse(id, request).response });
+      return replyJson({ ...gateway.findResponse(id, request).response });
     },
     async deleteResponse(id, request) {
       gateway.findResponse(id, request);
       gateway.responses.remove(id, request.caller);
-      return json({ id, object: 'response.deleted', deleted: true });
+      return replyJson({ id, object: 'response.deleted', deleted: true });
     },
     compact(request) {
       const said = responses.readRequest(request.body);
@@ -56,9 +53,3 @@ export function createGatewayDoor(parts: GatewayDoorParts): GatewayDoor {
     },
   };
 }
-
-const json = (value: object): GatewayReply => ({
-  status: 200,
-  headers: { 'content-type': jsonType },
-  body: JSON.stringify(value),
-});

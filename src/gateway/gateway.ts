@@ -98,7 +98,7 @@ export function createGateway(parts: GatewayParts): Gateway {
     address: RequestAddress,
   ): Promise<GatewayReply | undefined> {
     const body = requireObject(request.body, 'body');
-    const forwarded = await upstreams.forward(asItCame(format, body, request, address), byOf(request));
+    const forwarded = await upstreams.forward(asItCame(wireFormats[format], body, request, address), byOf(request));
     if (forwarded === undefined) return undefined;
     if ('kind' in forwarded) return replyFailure(wireFormats[format], forwarded);
     const { provider, model } = forwarded.target;
@@ -121,7 +121,7 @@ export function createGateway(parts: GatewayParts): Gateway {
     id: string,
   ): void {
     const { caller } = request;
-    if (said.previousAnswerId === undefined) turns.keep(said, answer.parts, messages, { caller, format: format.name });
+    if (said.previousAnswerId === undefined) turns.keep(said, answer.parts, messages, { caller, format });
     if (format.name !== 'openai-responses') return;
     const response = format.writeAnswer(answer, { request: said, id }).value;
     const stored = { previous: said.previousAnswerId, input: said.messages, output: messages, response };
@@ -164,7 +164,7 @@ export function createGateway(parts: GatewayParts): Gateway {
     const clientNames = namesOfTools(said);
     const telling: LoopTelling = {
       isClients: (name) => clientNames.has(name),
-      separator: asked.format.name === 'openai-chat' ? '\n\n' : '',
+      separator: asked.format.hasOneText === true ? '\n\n' : '',
       before: entered.before,
     };
     const story = { asked, entered, identity, telling };

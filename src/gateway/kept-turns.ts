@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Caller } from '../callers/caller.ts';
 import type { Message, Part } from '../conversation/conversation.ts';
 import type { ConversationRequest } from '../conversation/request.ts';
-import type { WireFormatName } from '../models/wire/wire-format.ts';
+import type { WireFormat } from '../models/wire/wire-format.ts';
 import type { KeptAnswerTable } from '../store/store-types.ts';
 import { readMessages } from './kept-json.ts';
 
@@ -18,7 +18,7 @@ export interface KeptTurns {
 
 interface TurnOwner {
   readonly caller: Caller;
-  readonly format: WireFormatName;
+  readonly format: WireFormat;
 }
 
 /** Answers are found by all that was said before, as the client has it, so that no other conversation gets them. */
@@ -67,12 +67,12 @@ function keyOf(state: string, message: Message): string | undefined {
 }
 
 /** Whether a client of the format would bring less back than there was. */
-function isLossy(messages: readonly Message[], format: WireFormatName): boolean {
+function isLossy(messages: readonly Message[], { keepsSeals }: WireFormat): boolean {
   return messages.some(({ role, parts }) => {
     if (role === 'tool') return true;
     return parts.some((part) => {
       if (!('sealed' in part) || part.sealed === undefined) return false;
-      return format === 'openai-chat' || (part.type !== 'reasoning' && format !== 'gemini');
+      return keepsSeals === 'of-none' || (keepsSeals === 'of-reasoning' && part.type !== 'reasoning');
     });
   });
 }

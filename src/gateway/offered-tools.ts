@@ -6,6 +6,7 @@ import { type LoopBounds, loopBoundsOf } from '../loop/loop-budget.ts';
 import type { ToolBooks } from '../mcp-door/tool-book.ts';
 import { encodeToolName } from '../models/wire/tool-names.ts';
 import type { WireFormatName } from '../models/wire/wire-format.ts';
+import { wireFormats } from '../models/wire/wire-formats.ts';
 import type { Ask } from '../operations/ask.ts';
 import { type ToolView, toolContracts } from '../operations/contracts/tools.ts';
 import { deskTools } from '../tools/offered-tools.ts';
@@ -35,12 +36,6 @@ const maxContextChars = 8000;
 /** What leads to all other tools, for callers that may run scripts. */
 const codeTools = ['search_code', 'run_code', 'search_tools', 'call_tool'];
 const finders = ['search_tools', 'call_tool'];
-const providers: Readonly<Record<WireFormatName, string>> = {
-  'openai-chat': 'openai',
-  'openai-responses': 'openai',
-  anthropic: 'anthropic',
-  gemini: 'gemini',
-};
 
 /** Creates the chooser over the operations of the daemon, so that it knows of no tool that its caller does not. */
 export function createToolChooser(ask: Ask, books: ToolBooks): ToolChooser {
@@ -53,7 +48,7 @@ export function createToolChooser(ask: Ask, books: ToolBooks): ToolChooser {
     if (others.length === 0) return [];
     if (mode === 'all') return others;
     const context = { caller, signal: new AbortController().signal };
-    const asked = { context: lastWords(request), provider: providers[format] };
+    const asked = { context: lastWords(request), provider: wireFormats[format].family };
     const selected = await ask(toolContracts.select, asked, context);
     const shown = named(selected.tools.map(({ name }) => name)).filter(({ name }) => !deskTools.has(name));
     return shown.length < others.length ? [...shown, ...named(finders)] : shown;
@@ -85,9 +80,11 @@ export function createToolChooser(ask: Ask, books: ToolBooks): ToolChooser {
   };
 }
 
-/** A client that says which of its tools is called wants no other; a provider's own tools of Gemini stand alone. */
+const aloneFormats = new Set<string>(Object.values(wireFormats).flatMap((each) => (each.nativeToolsStandAlone ? each.name : [])));
+
+/** A client that says which of its tools is called wants no other; some providers' own tools stand alone. */
 function mayCallOthers({ toolChoice, nativeTools }: ConversationRequest): boolean {
-  return (toolChoice === undefined || toolChoice.kind === 'auto') && !nativeTools.some(({ format }) => format === 'gemini');
+  return (toolChoice === undefined || toolChoice.kind === 'auto') && !nativeTools.some(({ format }) => aloneFormats.has(format));
 }
 
 function declare({ name, description, usage, input }: ToolView): ToolDeclaration {

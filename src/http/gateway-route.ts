@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { Caller } from '../callers/caller.ts';
+import { modelFormats } from '../config/settings/model-formats.ts';
 import type { GatewayDoor, GatewayDoorParts } from '../gateway/door.ts';
 import type { GatewayReply, GatewayRequest } from '../gateway/gateway-types.ts';
 import type { WireFormatName } from '../models/wire/wire-format.ts';
@@ -81,20 +82,18 @@ export function registerGatewayRoutes(app: FastifyInstance, parts: GatewayRouteP
     });
   }
 
-  serve('POST', '/v1/chat/completions', 'openai-chat', (door, request) => door.answer('openai-chat', request));
-  serve('POST', '/v1/messages', 'anthropic', (door, request) => door.answer('anthropic', request));
-  serve('POST', '/v1/messages/count_tokens', 'anthropic', (door, request) => door.countTokens('anthropic', request));
-  for (const version of ['v1beta', 'v1']) {
-    serve('POST', `/${version}/models/*`, 'gemini', (door, request, path) => door.answerGemini(path, request));
+  for (const [format, { servedAt, countedAt, listedAt }] of modelFormats) {
+    for (const url of servedAt) serve('POST', url, format, (door, request, rest) => door.answerAt(format, rest, request));
+    if (countedAt !== undefined) serve('POST', countedAt, format, (door, request) => door.countTokens(format, request));
+    if (listedAt === undefined) continue;
+    serve('GET', listedAt, format, (door, request) => door.listModels(format, request));
+    serve('GET', `${listedAt}/*`, format, (door, request, id) => door.getModel(format, id, request));
   }
-  serve('POST', '/v1/responses', 'openai-responses', (door, request) => door.answer('openai-responses', request));
+  serve('GET', '/v1/models', 'openai-chat', (door, request) => door.listModels(modelFormatOf(request.headers), request));
+  serve('GET', '/v1/models/*', 'openai-chat', (door, request, id) => door.getModel(modelFormatOf(request.headers), id, request));
   serve('POST', '/v1/responses/compact', 'openai-responses', (door, request) => door.compact(request));
   serve('GET', '/v1/responses/:id', 'openai-responses', (door, request, id) => door.getResponse(id, request));
   serve('DELETE', '/v1/responses/:id', 'openai-responses', (door, request, id) => door.deleteResponse(id, request));
-  serve('GET', '/v1/models', 'openai-chat', (door, request) => door.listModels(modelFormatOf(request.headers), request));
-  serve('GET', '/v1/models/*', 'openai-chat', (door, request, id) => door.getModel(modelFormatOf(request.headers), id, request));
-  serve('GET', '/v1beta/models', 'gemini', (door, request) => door.listModels('gemini', request));
-  serve('GET', '/v1beta/models/*', 'gemini', (door, request, id) => door.getModel('gemini', id, request));
   serve('POST', '/v1/embeddings', 'openai-chat', (door, request) => door.embed(request));
   app.addContentTypeParser('multipart/form-data', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   serve('POST', '/v1/audio/transcriptions', 'openai-chat', (door, request) => door.transcribe(request));
@@ -111,20 +110,22 @@ export function registerGatewayRoutes(app: FastifyInstance, parts: GatewayRouteP
 /** Why the signal of a request aborts; made once, since every request ends so. */
 const clientGone = new Error('The answer was read, or its client is gone.');
 
-/** One address for the clients of three providers: those of Anthropic and of Gemini can be told by their headers. */
+/** At one address for the clients of several formats they are told by their headers. */
 function modelFormatOf(headers: GatewayRequest['headers']): WireFormatName {
-  if (headers['x-goog-api-key'] !== undefined) return 'gemini';
-  return headers['anthropic-version'] === undefined ? 'openai-chat' : 'anthropic';
+  const formats = [...modelFormats].filter(([, { clientHeader = '' }]) => headers[clientHeader] !== undefined);
+  return formats.at(-1)?.[0] ?? 'openai-chat';
 }
 
 function formatOf(format: WireFormatName, { method, url, headers }: FastifyRequest): WireFormatName {
   return url.startsWith('/v1/models') && method === 'GET' ? modelFormatOf(headers) : format;
 }
 
+const formatKeyHeaders = [...modelFormats.values()].map(({ keyHeader }) => keyHeader);
+
 /** Clients of each provider show their key in another place; here it is a key of the daemon. */
 export function readKey({ headers, query }: Pick<FastifyRequest, 'headers' | 'query'>): string | undefined {
   if (headers.authorization !== undefined) return headers.authorization;
-  const key = headers['x-api-key'] ?? headers['x-goog-api-key'] ?? Object(query).key;
+  const key = formatKeyHeaders.map((name) => headers[name]).find((value) => value !== undefined) ?? Object(query).key;
   return typeof key === 'string' ? `Bearer ${key}` : undefined;
 }
 

@@ -1,10 +1,10 @@
-import type { ModelProvider } from '../config/settings/model-settings.ts';
 import { createModelCatalog, type ModelCatalog } from '../models/catalog.ts';
 import { createModelMeter, type ModelMeter } from '../models/meter.ts';
 import { readModelKey } from '../models/model-key.ts';
 import { createModelLists } from '../models/model-lists.ts';
+import { createUpstreamHttp } from '../models/upstream/http.ts';
 import { createUpstreams } from '../models/upstream/upstreams.ts';
-import type { Upstreams } from '../models/upstream.ts';
+import type { Upstreams, UpstreamTarget } from '../models/upstream.ts';
 import type { Foundation } from './foundation.ts';
 
 /** The models of the config: which there are, the way to them, and what they are used for. */
@@ -17,18 +17,14 @@ export interface OpenModels {
 /** Opens the way to the models of the config. */
 export function openUpstreams({ config, closers, secrets, store }: Foundation): OpenModels {
   const settings = config.models;
-  const read = (name: string | undefined, baseUrl: string, header: string) =>
-    name === undefined
+  const http = createUpstreamHttp();
+  const readKey = ({ keyName, baseUrl, keyHeader }: Pick<UpstreamTarget, 'keyName' | 'baseUrl' | 'keyHeader'>) =>
+    keyName === undefined
       ? undefined
-      : readModelKey(name, baseUrl, { configured: config.env, secrets, processEnv: process.env }, header);
-  const readKey = ({ keyName, baseUrl, keyHeader }: ModelProvider) => read(keyName, baseUrl, keyHeader);
-  const catalog = createModelCatalog({ settings, readKey, lists: createModelLists({ readKey, now: Date.now }) });
+      : readModelKey(keyName, baseUrl, { configured: config.env, secrets, processEnv: process.env }, keyHeader);
+  const catalog = createModelCatalog({ settings, readKey, lists: createModelLists({ readKey, http, now: Date.now }) });
   const meter = createModelMeter({ settings, table: store.modelUses, now: Date.now });
-  const upstreams = createUpstreams({
-    resolve: catalog.resolve,
-    readKey: ({ keyName, baseUrl, authHeader }) => read(keyName, baseUrl, authHeader),
-    meter,
-  });
+  const upstreams = createUpstreams({ resolve: catalog.resolve, readKey, meter, http });
   closers.push(() => upstreams.close());
   return { catalog, upstreams, meter };
 }

@@ -216,7 +216,7 @@ export function createModelCatalog({ settings, readKey, lists }: Parts): ModelCa
     },
     speechModelOf(model) {
       const provider = providersOf().find(({ name }) => name === (model === '' ? defaultName() : model));
-      const speech = provider?.known?.speech?.model;
+      const speech = provider?.known?.speechModel;
       return provider === undefined || speech === undefined ? model : `${provider.name}/${speech}`;
     },
     providers() {
@@ -261,7 +261,7 @@ function toTarget({ provider, model }: Place): UpstreamTarget {
     baseUrl,
     model,
     keyName,
-    authHeader: keyHeader,
+    keyHeader,
     timeoutMs,
     maxRetries,
   };

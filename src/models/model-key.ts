@@ -1,4 +1,3 @@
-import type { ModelProvider } from '../config/settings/model-settings.ts';
 import { hostMatches } from '../permissions/matching.ts';
 import type { SecretBook } from '../secrets/secret-types.ts';
 
@@ -8,17 +7,6 @@ export interface KeySources {
   readonly configured: Readonly<Record<string, string>>;
   readonly secrets: Pick<SecretBook, 'placeholderOf' | 'findIn'>;
   readonly processEnv: Readonly<Record<string, string | undefined>>;
-}
-
-/** The header that takes the key of a provider, none without one, and what its format demands besides. */
-export function writeAuthorization(
-  { keyHeader, format }: Pick<ModelProvider, 'keyHeader' | 'format'>,
-  key: string | undefined,
-): Readonly<Record<string, string>> {
-  return {
-    ...(key === undefined ? {} : { [keyHeader]: keyHeader === 'authorization' ? `Bearer ${key}` : key }),
-    ...(format === 'anthropic' ? { 'anthropic-version': '2023-06-01' } : {}),
-  };
 }
 
 /** No execution has this id, so no guest ever gets a placeholder of it. */

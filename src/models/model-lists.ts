@@ -1,7 +1,6 @@
 import { budgets } from '../config/budgets.ts';
 import type { ModelProvider } from '../config/settings/model-settings.ts';
-import { createModelFetch } from './model-fetch.ts';
-import { writeAuthorization } from './model-key.ts';
+import { readBody, type UpstreamHttp } from './upstream/http.ts';
 
 /** The models that providers say they have. */
 export interface ModelLists {
@@ -25,23 +24,24 @@ const timeoutMs = 10_000;
 /** Creates the lists; nothing is asked before somebody reads one. */
 export function createModelLists(parts: {
   readonly readKey: (provider: ModelProvider) => string | undefined;
+  readonly http: UpstreamHttp;
   readonly now: () => number;
 }): ModelLists {
-  const { readKey, now } = parts;
+  const { readKey, http, now } = parts;
   const listByAddress = new Map<string, KeptList>();
 
   async function ask(provider: ModelProvider): Promise<readonly string[]> {
-    const { baseUrl, format } = provider;
-    const send = createModelFetch({ baseUrl, maxBytes });
-    const response = await send(`${baseUrl}${listPaths[format]}`, {
-      headers: writeAuthorization(provider, readKey(provider)),
-      signal: AbortSignal.timeout(timeoutMs),
-    });
-    if (!response.ok) {
-      await response.body?.cancel();
-      throw new TypeError(`The list of models answered with HTTP ${response.status}.`);
+    const { wireFormats } = await import('./wire/wire-formats.ts');
+    const { listPath, fixedHeaders } = wireFormats[provider.format];
+    const signal = AbortSignal.timeout(timeoutMs);
+    const response = await http.get(provider, { path: listPath, headers: fixedHeaders, key: readKey(provider), signal });
+    try {
+      const text = response.status === 200 ? await readBody(response, maxBytes) : undefined;
+      if (text === undefined) throw new TypeError(`No list of models: HTTP ${response.status}.`);
+      return readNames(JSON.parse(text));
+    } finally {
+      response.destroy();
     }
-    return readNames(await response.json());
   }
 
   return {
@@ -64,13 +64,6 @@ export function createModelLists(parts: {
     },
   };
 }
-
-const listPaths = {
-  'openai-chat': '/models',
-  'openai-responses': '/models',
-  anthropic: '/v1/models?limit=1000',
-  gemini: '/models?pageSize=1000',
-} as const;
 
 /** `data` with `id`s, as OpenAI and Anthropic have it, or `models` with `name`s, as Gemini. */
 function readNames(body: unknown): readonly string[] {

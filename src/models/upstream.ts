@@ -16,7 +16,7 @@ export interface UpstreamTarget {
   /** Name of the key; none is sent when absent. */
   readonly keyName?: string | undefined;
   /** The header that takes the key: `authorization` as `Bearer`, others bare. */
-  readonly authHeader: string;
+  readonly keyHeader: string;
   /** Time until the first byte of an answer, and between two of its bytes. */
   readonly timeoutMs: number;
   /** How often this target is asked again after a failure that may pass. */
@@ -114,28 +114,4 @@ export interface UpstreamReservation {
   /** The bound that the request has to be sent with when it names none: the caller has a budget that its answer must not pass. */
   readonly maxTokens?: number;
   settle(use: UpstreamUse): void;
-}
-
-/** What upstreams are made of. */
-export interface UpstreamParts {
-  /** Who may be asked for a model, in order. Rejects where nobody is, with near names. */
-  readonly resolve: (model: string, by: AskedBy) => Promise<readonly UpstreamTarget[]>;
-  /** The value of the key of a target. Throws where it should have one and there is none. */
-  readonly readKey: (target: UpstreamTarget) => string | undefined;
-  readonly meter: UpstreamMeter;
-}
-
-/** What is heard of an answer beside its events. */
-export interface Heard {
-  target: UpstreamTarget | undefined;
-  isBilled: boolean;
-  rateLimits: readonly RateLimit[];
-  warnings: readonly string[];
-}
-
-/** What asks providers. */
-export interface ProviderAsker {
-  ask(request: ConversationRequest, by: AskedBy, heard: Heard): AsyncIterable<StreamEvent>;
-  forward: Upstreams['forward'];
-  close(): Promise<void>;
 }

@@ -51,7 +51,7 @@ describe('the table of providers', () => {
     ).map(cellsOf);
     const code = (text: string | undefined, none = '') => (text === undefined ? none : `\`${text}\``);
     expect(rows).toEqual(
-      known.map(([name, { title, baseUrl, format, keyName, model, listsModels, speech }]) => [
+      known.map(([name, { title, baseUrl, format, keyName, model, listsModels, speechModel }]) => [
         code(name),
         title,
         baseUrl,
@@ -59,7 +59,7 @@ describe('the table of providers', () => {
         code(keyName, 'none'),
         code(model),
         listsModels ? 'yes' : 'no',
-        code(speech?.model),
+        code(speechModel),
       ]),
     );
     expect(page).toContain(pricesAsOf);

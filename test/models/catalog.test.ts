@@ -89,7 +89,7 @@ describe('createModelCatalog', () => {
       {
         baseUrl: 'https://api.groq.com/openai/v1',
         format: 'openai-chat',
-        authHeader: 'authorization',
+        keyHeader: 'authorization',
         timeoutMs: 5,
         maxRetries: 0,
       },
@@ -97,10 +97,10 @@ describe('createModelCatalog', () => {
         baseUrl: 'https://api.anthropic.com',
         format: 'anthropic',
         keyName: 'ANTHROPIC_API_KEY',
-        authHeader: 'x-api-key',
+        keyHeader: 'x-api-key',
         maxRetries: 3,
       },
-      { baseUrl: 'https://models.example.com/v1', format: 'openai-responses', authHeader: 'authorization', timeoutMs: 120_000 },
+      { baseUrl: 'https://models.example.com/v1', format: 'openai-responses', keyHeader: 'authorization', timeoutMs: 120_000 },
     ]);
   });
 

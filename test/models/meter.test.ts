@@ -46,7 +46,7 @@ function open(chosen: Partial<ModelSettings> = {}, store = temporaryStore()) {
       model,
       format: 'openai-chat',
       baseUrl: '',
-      authHeader: '',
+      keyHeader: '',
       timeoutMs: 1,
       maxRetries: 0,
     };

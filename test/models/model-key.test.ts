@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readModelKey, writeAuthorization } from '../../src/models/model-key.ts';
+import { readModelKey } from '../../src/models/model-key.ts';
 import { createSecretBook } from '../../src/secrets/secret-book.ts';
 import { temporaryStore } from '../store/temporary-store.ts';
 
@@ -38,15 +38,5 @@ describe('readModelKey', () => {
       expect(headers.map((header) => read(name, header))).toEqual(
         headers.map((header) => (header === name ? `value-of-${name}` : undefined)),
       );
-  });
-});
-
-describe('writeAuthorization', () => {
-  it('writes the key as its header has it, and nothing without one', () => {
-    expect(writeAuthorization({ keyHeader: 'authorization', format: 'openai-chat' }, 'k')).toEqual({ authorization: 'Bearer k' });
-    expect(writeAuthorization({ keyHeader: 'x-goog-api-key', format: 'gemini' }, 'k')).toEqual({ 'x-goog-api-key': 'k' });
-    expect(writeAuthorization({ keyHeader: 'x-api-key', format: 'anthropic' }, undefined)).toEqual({
-      'anthropic-version': '2023-06-01',
-    });
   });
 });

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { defaultSettings } from '../../src/config/defaults.ts';
 import { type ModelProviderSettings, readProvider } from '../../src/config/settings/model-settings.ts';
 import { createModelLists } from '../../src/models/model-lists.ts';
+import { createUpstreamHttp } from '../../src/models/upstream/http.ts';
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -38,7 +39,7 @@ function provide(setting: ModelProviderSettings) {
 }
 
 function openLists(now: () => number = () => 0) {
-  return createModelLists({ readKey: () => 'sk-1', now });
+  return createModelLists({ readKey: () => 'sk-1', http: createUpstreamHttp(), now });
 }
 
 describe('createModelLists', () => {

@@ -5,6 +5,7 @@ import { createModelCatalog } from '../../src/models/catalog.ts';
 import { createModelMeter } from '../../src/models/meter.ts';
 import { createModelLists } from '../../src/models/model-lists.ts';
 import { createTextGenerator } from '../../src/models/text-generator.ts';
+import { createUpstreamHttp } from '../../src/models/upstream/http.ts';
 import { createUpstreams } from '../../src/models/upstream/upstreams.ts';
 import { temporaryStore } from '../store/temporary-store.ts';
 
@@ -18,9 +19,10 @@ export function openModels(
   const settings: ModelSettings = { ...defaultSettings.models, ...chosen };
   const store = temporaryStore();
   const readKey = ({ keyName }: { readonly keyName?: string | undefined }) => (keyName === undefined ? undefined : keys[keyName]);
-  const catalog = createModelCatalog({ settings, readKey, lists: createModelLists({ readKey, now }) });
+  const http = createUpstreamHttp();
+  const catalog = createModelCatalog({ settings, readKey, lists: createModelLists({ readKey, http, now }) });
   const meter = createModelMeter({ settings, table: store.modelUses, now });
-  const upstreams = createUpstreams({ resolve: catalog.resolve, readKey, meter });
+  const upstreams = createUpstreams({ resolve: catalog.resolve, readKey, meter, http });
   const generator = createTextGenerator({ settings, catalog, upstreams, callerOf: (id) => callers[id] });
   return { settings, store, catalog, meter, upstreams, generator, [Symbol.asyncDispose]: () => upstreams.close() };
 }

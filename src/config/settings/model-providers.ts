@@ -1,12 +1,4 @@
-/** How a provider is spoken to. */
-export const modelFormats = ['openai-chat', 'openai-responses', 'anthropic', 'gemini'] as const;
-/** The name of one. */
-export type ModelFormat = (typeof modelFormats)[number];
-
-/** Headers that take the key of a provider; `authorization` takes it as `Bearer`. */
-export const keyHeaders = ['authorization', 'x-api-key', 'x-goog-api-key', 'api-key', 'xi-api-key'] as const;
-/** The name of one. */
-export type KeyHeader = (typeof keyHeaders)[number];
+import type { KeyHeader, ModelFormat } from './model-formats.ts';
 
 /** A provider that the config names by one word. */
 export interface KnownProvider {
@@ -26,8 +18,8 @@ export interface KnownProvider {
   readonly model?: string;
   /** Whether it tells which models it has. */
   readonly listsModels: boolean;
-  /** How it writes down what is said; `path` goes below its base URL. */
-  readonly speech?: { readonly path: string; readonly model: string };
+  /** What writes down what is said, when nobody names a model. */
+  readonly speechModel?: string;
   /** It runs on one's own machine: no key, no price. */
   readonly isLocal?: true;
 }
@@ -46,7 +38,7 @@ export const knownProviders = {
     keyPage: 'https://platform.openai.com/api-keys',
     keyPrefix: 'sk-',
     model: 'gpt-4o',
-    speech: { path: '/audio/transcriptions', model: 'whisper-1' },
+    speechModel: 'whisper-1',
   },
   anthropic: {
     title: 'Anthropic',
@@ -78,7 +70,7 @@ export const knownProviders = {
     keyPage: 'https://console.groq.com/keys',
     keyPrefix: 'gsk_',
     model: 'llama-3.3-70b-versatile',
-    speech: { path: '/audio/transcriptions', model: 'whisper-large-v3-turbo' },
+    speechModel: 'whisper-large-v3-turbo',
   },
   'together-ai': {
     ...openai,
@@ -154,7 +146,7 @@ export const knownProviders = {
     keyPage: 'https://openrouter.ai/keys',
     keyPrefix: 'sk-or-',
     model: 'anthropic/claude-sonnet-4',
-    speech: { path: '/audio/transcriptions', model: 'whisper-1' },
+    speechModel: 'whisper-1',
   },
   cerebras: {
     ...openai,

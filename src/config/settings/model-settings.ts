@@ -1,14 +1,7 @@
 import Type from 'typebox';
 import { suggestNearNames } from '../../errors/near-names.ts';
-import {
-  findKnownProvider,
-  type KeyHeader,
-  type KnownProvider,
-  keyHeaders,
-  knownProviders,
-  type ModelFormat,
-  modelFormats,
-} from './model-providers.ts';
+import { type KeyHeader, keyHeaders, type ModelFormat, modelFormats } from './model-formats.ts';
+import { findKnownProvider, type KnownProvider, knownProviders } from './model-providers.ts';
 
 const modelName = Type.String({ minLength: 1, maxLength: 256 });
 
@@ -23,7 +16,9 @@ export const modelProviderSchema = Type.Object(
         description: 'Such as https://api.example.com/v1; known providers have theirs.',
       }),
     ),
-    format: Type.Optional(Type.Enum(modelFormats, { description: 'What is spoken there; openai-chat when nothing is said.' })),
+    format: Type.Optional(
+      Type.Enum([...modelFormats.keys()], { description: 'What is spoken there; openai-chat when nothing is said.' }),
+    ),
     key: Type.Optional(
       Type.String({ minLength: 1, maxLength: 256, description: 'Name of the secret or `env` value with the API key.' }),
     ),
@@ -107,13 +102,6 @@ export interface ModelProvider {
   readonly maxRetries: number;
 }
 
-const usualHeaders: Readonly<Record<ModelFormat, KeyHeader>> = {
-  'openai-chat': 'authorization',
-  'openai-responses': 'authorization',
-  anthropic: 'x-api-key',
-  gemini: 'x-goog-api-key',
-};
-
 /** Completes what was written of a provider; undefined where no address is known. */
 export function readProvider(
   name: string,
@@ -135,7 +123,11 @@ export function readProvider(
     baseUrl: trimBaseUrl(baseUrl, format),
     format,
     keyName,
-    keyHeader: setting.keyHeader ?? (format === known?.format ? known.keyHeader : undefined) ?? usualHeaders[format],
+    keyHeader:
+      setting.keyHeader ??
+      (format === known?.format ? known.keyHeader : undefined) ??
+      modelFormats.get(format)?.keyHeader ??
+      'authorization',
     model: setting.model ?? setting.models?.[0] ?? known?.model,
     models: setting.models,
     listsModels: known?.listsModels ?? true,
@@ -144,10 +136,10 @@ export function readProvider(
   };
 }
 
-/** Paths of Anthropic begin with /v1, which people write at the end of its address all the same. */
 function trimBaseUrl(baseUrl: string, format: ModelFormat): string {
   const bare = baseUrl.replace(/\/+$/, '');
-  return format === 'anthropic' ? bare.replace(/\/v1$/, '') : bare;
+  const prefix = modelFormats.get(format)?.pathPrefix;
+  return prefix !== undefined && bare.endsWith(prefix) ? bare.slice(0, -prefix.length) : bare;
 }
 
 /** What of the models does not fit together, as clauses that name the key. */

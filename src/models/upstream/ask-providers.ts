@@ -1,16 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FormData } from 'undici';
-import type { ModelFailure, StreamEvent, TokenUsage } from '../../conversation/answer.ts';
+import type { ModelFailure, RateLimit, StreamEvent, TokenUsage } from '../../conversation/answer.ts';
 import { eventsOfAnswer } from '../../conversation/collect-answer.ts';
 import type { ConversationRequest } from '../../conversation/request.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import type {
   AsIsRequest,
   AskedBy,
-  Heard,
-  ProviderAsker,
-  UpstreamParts,
+  UpstreamMeter,
   UpstreamReservation,
+  Upstreams,
   UpstreamTarget,
   UpstreamUse,
 } from '../upstream.ts';
@@ -19,8 +18,32 @@ import type { WireFormat } from '../wire/wire-format.ts';
 import { wireFormats } from '../wire/wire-formats.ts';
 import { decideAfterFailure } from './after-failure.ts';
 import { failureOfError } from './failure-of-error.ts';
-import { createUpstreamHttp, explainLostAnswer, toHeaders, type UpstreamResponse } from './http.ts';
+import { explainLostAnswer, readBody, toHeaders, type UpstreamHttp, type UpstreamResponse } from './http.ts';
 import { createUsageReader } from './usage-reader.ts';
+
+/** What upstreams are made of. */
+export interface UpstreamParts {
+  /** Who may be asked for a model, in order. Rejects where nobody is, with near names. */
+  readonly resolve: (model: string, by: AskedBy) => Promise<readonly UpstreamTarget[]>;
+  /** The value of the key of a target. Throws where it should have one and there is none. */
+  readonly readKey: (target: UpstreamTarget) => string | undefined;
+  readonly meter: UpstreamMeter;
+  readonly http: UpstreamHttp;
+}
+
+/** What is heard of an answer beside its events. */
+export interface Heard {
+  target: UpstreamTarget | undefined;
+  isBilled: boolean;
+  rateLimits: readonly RateLimit[];
+  warnings: readonly string[];
+}
+
+/** What asks providers. */
+export interface ProviderAsker {
+  ask(request: ConversationRequest, by: AskedBy, heard: Heard): AsyncIterable<StreamEvent>;
+  forward: Upstreams['forward'];
+}
 
 /** What a provider answered at all, or why it did not. */
 type Attempt<Value> = { readonly value: Value } | { readonly failure: ModelFailure };
@@ -47,9 +70,7 @@ const maxAnswerBytes = 64 * 1024 * 1024;
 const maxFailureBytes = 64 * 1024;
 
 /** Creates what asks providers. */
-export function createProviderAsker({ resolve, readKey, meter }: UpstreamParts): ProviderAsker {
-  const http = createUpstreamHttp();
-
+export function createProviderAsker({ resolve, readKey, meter, http }: UpstreamParts): ProviderAsker {
   /** Asks one after the other until somebody answers. */
   async function tryTargets<Value>(
     targets: readonly UpstreamTarget[],
@@ -88,7 +109,7 @@ export function createProviderAsker({ resolve, readKey, meter }: UpstreamParts):
     const settle = (use: Pick<UpstreamUse, 'status' | 'usage' | 'isBilled'>): void =>
       reservation.settle({ ...use, target, latencyMs: performance.now() - beganAt });
     try {
-      const headers = target.format === 'anthropic' ? { 'anthropic-version': '2023-06-01', ...sent.headers } : sent.headers;
+      const headers = { ...wireFormats[target.format].fixedHeaders, ...sent.headers };
       const response = await http.post(target, { path: sent.path, body, headers, key, signal: by.signal });
       const { status } = response;
       if (status >= 200 && status < 300) return { value: { response, settle } };
@@ -114,9 +135,9 @@ export function createProviderAsker({ resolve, readKey, meter }: UpstreamParts):
     const write = (maxTokens = request.maxTokens) =>
       format.writeRequest({ ...request, model: target.model, ...(maxTokens !== undefined && { maxTokens }) });
     const { value: written, warnings } = write();
-    const body = (bound?: number) => JSON.stringify(bound === undefined ? written.body : write(bound).value.body);
+    const body = (bound?: number) => JSON.stringify(bound === undefined ? written : write(bound).value);
     const posted = await post(target, by, {
-      path: written.path,
+      path: format.pathOf(target.model, request.isStreamed),
       body,
       headers: {},
       read: () => request,
@@ -181,7 +202,6 @@ export function createProviderAsker({ resolve, readKey, meter }: UpstreamParts):
       });
       return 'failure' in answer ? answer.failure : answer.value;
     },
-    close: http.close,
   };
 }
 
@@ -229,7 +249,7 @@ async function* readWhole(
   response: UpstreamResponse,
   target: UpstreamTarget,
 ): AsyncGenerator<StreamEvent> {
-  const text = await readText(response, maxAnswerBytes);
+  const text = await readBody(response, maxAnswerBytes);
   if (text === undefined) {
     yield { type: 'answer-failed', failure: tooLong };
     return;
@@ -283,7 +303,7 @@ async function* passOn(
   response: UpstreamResponse,
   settle: Posted['settle'],
 ): AsyncGenerator<Uint8Array> {
-  const usage = createUsageReader(format, isStreamed);
+  const usage = createUsageReader(wireFormats[format], isStreamed);
   let status = clientGone;
   let bytes = 0;
   try {
@@ -300,18 +320,6 @@ async function* passOn(
   }
 }
 
-/** Undefined when there is too much of it. */
-async function readText({ body }: UpstreamResponse, maxBytes: number): Promise<string | undefined> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of body) {
-    bytes += chunk.length;
-    if (bytes > maxBytes) return undefined;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
-}
-
 /** Servers like to repeat the key that they refuse. */
 async function readFailure(
   { format, provider, keyName }: UpstreamTarget,
@@ -319,7 +327,7 @@ async function readFailure(
   key: string | undefined,
 ): Promise<ModelFailure> {
   const { status } = response;
-  const text = (await readText(response, maxFailureBytes).catch(() => '')) ?? '';
+  const text = (await readBody(response, maxFailureBytes).catch(() => '')) ?? '';
   response.destroy();
   if (status >= 300 && status < 400) {
     const message = `The provider "${provider}" answered with a redirect (HTTP ${status}); put the final address into its baseUrl.`;

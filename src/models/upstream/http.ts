@@ -1,11 +1,14 @@
-import { Agent, type Dispatcher, type FormData, request as send } from 'undici';
+import { Agent, type Dispatcher, type FormData, request } from 'undici';
 import type { ModelFailure } from '../../conversation/answer.ts';
 import type { UpstreamTarget } from '../upstream.ts';
 
-/** What is posted to a provider. */
-export interface UpstreamPost {
+/** The server of a provider. */
+type UpstreamServer = Pick<UpstreamTarget, 'baseUrl' | 'keyHeader' | 'timeoutMs'>;
+
+/** What a provider is asked for. */
+interface UpstreamGet {
+  /** Goes below the base URL. */
   readonly path: string;
-  readonly body: string | FormData;
   readonly headers: Readonly<Record<string, string>>;
   readonly key: string | undefined;
   readonly signal: AbortSignal;
@@ -22,7 +25,8 @@ export interface UpstreamResponse {
 
 /** Connections to providers, kept open between requests. */
 export interface UpstreamHttp {
-  post(target: UpstreamTarget, post: UpstreamPost): Promise<UpstreamResponse>;
+  get(server: UpstreamServer, get: UpstreamGet): Promise<UpstreamResponse>;
+  post(server: UpstreamServer, post: UpstreamGet & { readonly body: string | FormData }): Promise<UpstreamResponse>;
   close(): Promise<void>;
 }
 
@@ -33,31 +37,45 @@ const keepAliveMs = 4_000;
 /** Opens nothing before the first request. Redirects are not followed. */
 export function createUpstreamHttp(): UpstreamHttp {
   const agent = new Agent({ connect: { timeout: connectTimeoutMs }, keepAliveTimeout: keepAliveMs, pipelining: 1 });
-  return {
-    async post(target, { path, body, headers, key, signal }) {
-      const { baseUrl, timeoutMs, authHeader } = target;
-      const response = await send(`${baseUrl.replace(/\/+$/, '')}${path}`, {
-        dispatcher: agent,
-        method: 'POST',
-        headers: {
-          ...(typeof body === 'string' && { 'content-type': 'application/json' }),
-          ...headers,
-          ...(key !== undefined && { [authHeader]: authHeader === 'authorization' ? `Bearer ${key}` : key }),
-        },
-        body,
-        signal,
-        headersTimeout: timeoutMs,
-        bodyTimeout: timeoutMs,
-      });
-      return {
-        status: response.statusCode,
-        headers: response.headers,
-        body: response.body,
-        destroy: () => void response.body.on('error', () => {}).destroy(),
-      };
-    },
-    close: () => agent.destroy(),
-  };
+
+  async function ask(
+    { baseUrl, timeoutMs, keyHeader }: UpstreamServer,
+    { path, headers, key, signal, body }: UpstreamGet & { readonly body?: string | FormData },
+  ): Promise<UpstreamResponse> {
+    const response = await request(`${baseUrl.replace(/\/+$/, '')}${path}`, {
+      dispatcher: agent,
+      method: body === undefined ? 'GET' : 'POST',
+      headers: {
+        ...(typeof body === 'string' && { 'content-type': 'application/json' }),
+        ...headers,
+        ...(key !== undefined && { [keyHeader]: keyHeader === 'authorization' ? `Bearer ${key}` : key }),
+      },
+      ...(body !== undefined && { body }),
+      signal,
+      headersTimeout: timeoutMs,
+      bodyTimeout: timeoutMs,
+    });
+    return {
+      status: response.statusCode,
+      headers: response.headers,
+      body: response.body,
+      destroy: () => void response.body.on('error', () => {}).destroy(),
+    };
+  }
+
+  return { get: ask, post: ask, close: () => agent.destroy() };
+}
+
+/** Undefined when there is too much of it. */
+export async function readBody({ body }: UpstreamResponse, maxBytes: number): Promise<string | undefined> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += chunk.length;
+    if (bytes > maxBytes) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
 }
 
 /** The headers of a response as a web object, for those who read them by name. */

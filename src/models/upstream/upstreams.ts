@@ -1,4 +1,5 @@
-import type { Heard, ProviderAsker, UpstreamParts, Upstreams } from '../upstream.ts';
+import type { Upstreams } from '../upstream.ts';
+import type { Heard, ProviderAsker, UpstreamParts } from './ask-providers.ts';
 
 /** Creates the upstreams. What asks is loaded with the first request, not at the start. */
 export function createUpstreams(parts: UpstreamParts): Upstreams {
@@ -22,6 +23,6 @@ export function createUpstreams(parts: UpstreamParts): Upstreams {
       };
     },
     forward: async (request, by) => (await load()).forward(request, by),
-    close: async () => void (await asking)?.close(),
+    close: parts.http.close,
   };
 }

@@ -1,12 +1,8 @@
 import { isObject } from '../../config/json-object.ts';
 import type { TokenUsage } from '../../conversation/answer.ts';
 import type { JsonObject } from '../../conversation/conversation.ts';
-import { readMessagesUsage } from '../wire/anthropic/answer.ts';
-import { readGeminiUsage } from '../wire/gemini/answer.ts';
 import { objectIn } from '../wire/json-fields.ts';
-import { readChatUsage } from '../wire/openai-chat/answer.ts';
-import { readResponsesUsage } from '../wire/openai-responses/answer.ts';
-import type { WireFormatName } from '../wire/wire-format.ts';
+import type { WireFormat } from '../wire/wire-format.ts';
 
 /** Finds what an answer cost while its bytes go by, without reading the rest of it. */
 export interface UsageReader {
@@ -18,16 +14,9 @@ export interface UsageReader {
 const maxLineBytes = 1024 * 1024;
 const newline = 10;
 
-const readers: Readonly<Record<WireFormatName, (usage: JsonObject) => TokenUsage>> = {
-  'openai-chat': readChatUsage,
-  'openai-responses': readResponsesUsage,
-  anthropic: readMessagesUsage,
-  gemini: readGeminiUsage,
-};
-
 /** Reads lines of streams in which the word stands, or a whole answer. */
-export function createUsageReader(format: WireFormatName, isStreamed: boolean): UsageReader {
-  const word = format === 'gemini' ? '"usageMetadata"' : '"usage"';
+export function createUsageReader({ usageName, readUsage }: WireFormat, isStreamed: boolean): UsageReader {
+  const word = `"${usageName}"`;
   let kept: Buffer[] = [];
   let keptBytes = 0;
   let counted: JsonObject = {};
@@ -39,7 +28,7 @@ export function createUsageReader(format: WireFormatName, isStreamed: boolean): 
   function readText(text: string): void {
     try {
       const value = objectIn(JSON.parse(text));
-      const usage = value.usage ?? value.usageMetadata ?? objectIn(value.message).usage ?? objectIn(value.response).usage;
+      const usage = value[usageName] ?? objectIn(value.message)[usageName] ?? objectIn(value.response)[usageName];
       if (!isObject(usage)) return;
       counted = { ...counted, ...Object.fromEntries(Object.entries(usage).filter(([, count]) => count !== null)) };
     } catch {
@@ -74,7 +63,7 @@ export function createUsageReader(format: WireFormatName, isStreamed: boolean): 
     end() {
       if (isStreamed) readLine(take());
       else readText(take().toString('utf8'));
-      return Object.keys(counted).length === 0 ? undefined : readers[format](counted);
+      return Object.keys(counted).length === 0 ? undefined : readUsage(counted);
     },
   };
 }

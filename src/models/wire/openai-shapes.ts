@@ -1,6 +1,8 @@
 import type { JsonObject, MediaSource } from '../../conversation/conversation.ts';
 import type { ResponseShape } from '../../conversation/request.ts';
 import { compact, flagIn, known, objectIn, textIn } from './json-fields.ts';
+import { readOpenaiFailure, writeOpenaiFailure } from './openai-failure.ts';
+import type { ListedModel, WireFormat } from './wire-format.ts';
 
 // What both of OpenAI's formats say in the same way.
 
@@ -38,4 +40,23 @@ export function writeShape(shape: ResponseShape): { type: string; about?: JsonOb
   if (shape.kind === 'json') return { type: 'json_object' };
   const { name = 'answer', schema, isStrict: strict, description } = shape;
   return { type: 'json_schema', about: compact({ name, description, schema, strict }) };
+}
+
+/** What both formats have beside requests and answers. */
+export const openaiFacts = {
+  streamType: 'text/event-stream',
+  family: 'openai',
+  fixedHeaders: {},
+  clientHeaders: ['openai-beta'],
+  usageName: 'usage',
+  listPath: '/models',
+  ping: ': ping\n\n',
+  describeModel: describeOpenaiModel,
+  describeModels: (models) => ({ object: 'list', data: models.map(describeOpenaiModel) }),
+  readFailure: readOpenaiFailure,
+  writeFailure: writeOpenaiFailure,
+} as const satisfies Partial<WireFormat>;
+
+function describeOpenaiModel({ name, provider }: ListedModel): JsonObject {
+  return { id: name, object: 'model', created: 0, owned_by: provider };
 }

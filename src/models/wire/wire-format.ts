@@ -1,19 +1,15 @@
-import type { ConversationAnswer, ModelFailure, StreamEvent } from '../../conversation/answer.ts';
+import type { ModelFormat } from '../../config/settings/model-formats.ts';
+import type { ConversationAnswer, ModelFailure, StreamEvent, TokenUsage } from '../../conversation/answer.ts';
 import type { JsonObject } from '../../conversation/conversation.ts';
 import type { ConversationRequest } from '../../conversation/request.ts';
 
-export type WireFormatName = 'openai-chat' | 'openai-responses' | 'anthropic' | 'gemini';
+/** The name of a format, in the config and in code. */
+export type WireFormatName = ModelFormat;
 
 /** What was written, and what had to be left out of it: a sentence each. */
 export interface Written<Value> {
   readonly value: Value;
   readonly warnings: readonly string[];
-}
-
-/** A request to a provider. `path` goes below the base URL of its API. */
-export interface WireRequest {
-  readonly path: string;
-  readonly body: JsonObject;
 }
 
 /** An answer that is no success. */
@@ -27,6 +23,26 @@ export interface WireFailure {
 export interface RequestAddress {
   readonly model?: string;
   readonly isStreamed?: boolean;
+}
+
+/** What the address of a request to the door asks for. */
+export interface ReadAddress extends RequestAddress {
+  readonly isCount?: boolean;
+}
+
+/** A model as a list tells of it. */
+export interface ListedModel {
+  readonly name: string;
+  readonly provider: string;
+}
+
+/** What is said of tokens without an answer. */
+export interface TokenCounting {
+  /** The path of a provider, below its base URL. */
+  pathOf(model: string): string;
+  /** The request that is counted: a body may have it in a field. */
+  requestIn(body: JsonObject): JsonObject;
+  write(tokens: number): JsonObject;
 }
 
 /** What a reader of answers has to know. */
@@ -67,8 +83,37 @@ export interface WireFormat {
   readonly name: WireFormatName;
   /** The type of what `createStreamWriter` writes. */
   readonly streamType: string;
+  /** Whose models speak it: tools may be meant for these. */
+  readonly family: 'openai' | 'anthropic' | 'gemini';
+  /** Headers that each request to a provider has. */
+  readonly fixedHeaders: Readonly<Record<string, string>>;
+  /** Headers of clients that say something to providers. */
+  readonly clientHeaders: readonly string[];
+  /** Fields that bound the length of an answer, the one to write first, and the object of the body in which they stand. */
+  readonly boundNames: readonly [string, ...string[]];
+  readonly boundsIn?: string;
+  /** The field of answers that says what was used. */
+  readonly usageName: string;
+  /** Where providers list their models, below the base URL. */
+  readonly listPath: string;
+  /** A sign of life in a stream, which clients pass over. */
+  readonly ping: string;
+  /** Parts of which a client brings back what a provider sealed in them. */
+  readonly keepsSeals: 'of-all' | 'of-reasoning' | 'of-none';
+  /** An answer has one text, whatever it was made of. */
+  readonly hasOneText?: boolean;
+  /** A provider's own tools go with no others. */
+  readonly nativeToolsStandAlone?: boolean;
+  readonly tokenCounting?: TokenCounting;
+  /** The path of an answer, below the base URL. */
+  pathOf(model: string, isStreamed: boolean): string;
+  /** What stands for `*` in the addresses of the door. Throws `not-found`. */
+  readAddress?(rest: string): ReadAddress;
+  readUsage(usage: JsonObject): TokenUsage;
+  describeModel(model: ListedModel): JsonObject;
+  describeModels(models: readonly ListedModel[]): JsonObject;
   readRequest(body: unknown, address?: RequestAddress): ConversationRequest;
-  writeRequest(request: ConversationRequest): Written<WireRequest>;
+  writeRequest(request: ConversationRequest): Written<JsonObject>;
   readAnswer(body: unknown, options?: ReadOptions): ConversationAnswer;
   writeAnswer(answer: ConversationAnswer, context?: AnswerContext): Written<JsonObject>;
   createStreamReader(options?: ReadOptions): StreamReader;

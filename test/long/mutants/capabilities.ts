@@ -296,17 +296,10 @@ export const capabilityMutants: MutantsByPromise = {
       tests: ['test/config/model-settings.test.ts'],
     },
     {
-      what: 'a redirect is followed',
-      file: 'src/models/model-fetch.ts',
-      find: "redirect: 'manual'",
-      replace: "redirect: 'follow'",
-      tests: ['test/models/model-lists.test.ts'],
-    },
-    {
       what: 'a list may be of any size',
-      file: 'src/models/model-fetch.ts',
-      find: 'if (bytes <= maxBytes) return',
-      replace: 'if (bytes > 0) return',
+      file: 'src/models/model-lists.ts',
+      find: 'readBody(response, maxBytes)',
+      replace: 'readBody(response, Number.POSITIVE_INFINITY)',
       tests: ['test/models/model-lists.test.ts'],
     },
     {

@@ -13,8 +13,8 @@ export const gatewayMutants: MutantsByPromise = {
     {
       what: 'the key of the client goes to the provider',
       file: 'src/gateway/as-it-came.ts',
-      find: "const passedHeaders = ['anthropic-version',",
-      replace: "const passedHeaders = ['authorization', 'x-api-key', 'x-goog-api-key', 'anthropic-version',",
+      find: 'Object.values(wireFormats).flatMap(({ clientHeaders }) => clientHeaders)',
+      replace: "['authorization', 'x-api-key', 'x-goog-api-key']",
       tests: ['test/gateway/attacks.test.ts'],
     },
     {

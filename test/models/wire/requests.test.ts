@@ -35,7 +35,7 @@ function exchangesOf({ messages }: ConversationRequest): Exchange[] {
 describe.each(names)('a request of %s', (name) => {
   it.each(requestsOf[name].map((body) => [body]))('is written as it came, with all that is not known', (body) => {
     const { value, warnings } = write(name, read(name, body));
-    expect(value.body).toEqual(body);
+    expect(value).toEqual(body);
     expect(warnings).toEqual([]);
   });
 
@@ -48,7 +48,7 @@ describe.each(pairs)('a request of %s, written in %s', (from, to) => {
   const [body] = requestsOf[from];
   const request = read(from, body);
   const { value, warnings } = write(to, request);
-  const again = wireFormats[to].readRequest(value.body, address);
+  const again = wireFormats[to].readRequest(value, address);
 
   it('has the same calls and results', () => {
     expect(exchangesOf(again)).toEqual(expect.arrayContaining(exchangesOf(request)));
@@ -64,7 +64,7 @@ describe.each(pairs)('a request of %s, written in %s', (from, to) => {
   });
 
   it('tells of everything that it leaves out', () => {
-    const written = JSON.stringify(value.body);
+    const written = JSON.stringify(value);
     for (const field of ['brand_new', 'hologram', 'search_result', 'retrieval', 'googleSearch', 'web_search_20250305']) {
       if (!JSON.stringify(body).includes(`"${field}"`) || written.includes(`"${field}"`)) continue;
       expect(warnings.join('\n')).toContain(field);
@@ -73,7 +73,7 @@ describe.each(pairs)('a request of %s, written in %s', (from, to) => {
   });
 
   it('is the same when it is written twice', () => {
-    expect(write(to, again).value.body).toEqual(value.body);
+    expect(write(to, again).value).toEqual(value);
   });
 });
 
@@ -136,7 +136,7 @@ describe('writeRequest', () => {
   };
 
   it.each(names)('of %s has names that the provider takes, which the answer turns back', (name) => {
-    const body = JSON.stringify(write(name, plain).value.body);
+    const body = JSON.stringify(write(name, plain).value);
     const encoded = 'skills_x2f_weather_x40_1_x2e_0_x2e_0';
     expect(body).toContain(`"${encoded}"`);
     const streamed = wireFormats[name].createStreamWriter().write({ type: 'answer-start', id: 'a', model: 'm' });
@@ -160,13 +160,13 @@ describe('writeRequest', () => {
       { role: 'assistant' as const, parts: [ran, { type: 'text' as const, text: 'It is noon.' }] },
     ];
     const { value, warnings } = write(name, { ...plain, messages });
-    expect(JSON.stringify(value.body)).toContain('noon');
+    expect(JSON.stringify(value)).toContain('noon');
     expect(warnings.join()).not.toContain('run on the way');
   });
 
   it('of Anthropic tells that it had to choose a bound', () => {
     const { value, warnings } = write('anthropic', plain);
-    expect(value.body).toMatchObject({ max_tokens: 8192 });
+    expect(value).toMatchObject({ max_tokens: 8192 });
     expect(warnings.join()).toContain('8192');
   });
 
@@ -177,10 +177,10 @@ describe('writeRequest', () => {
       ...plain.messages,
     ];
     const own = write('anthropic', { ...plain, messages });
-    expect(JSON.stringify(own.value.body)).toContain('"signature":"sig"');
+    expect(JSON.stringify(own.value)).toContain('"signature":"sig"');
     for (const other of ['openai-responses', 'gemini'] as const) {
       const { value, warnings } = write(other, { ...plain, messages });
-      expect(JSON.stringify(value.body)).not.toContain('sig');
+      expect(JSON.stringify(value)).not.toContain('sig');
       expect(warnings.join()).toContain('Reasoning that another provider made');
     }
   });
@@ -192,7 +192,7 @@ describe('writeRequest', () => {
     const parts = [...wireFormats['openai-responses'].readAnswer(answer.value).parts];
     const messages = [{ role: 'assistant' as const, parts }, ...plain.messages];
     const { value, warnings } = write('openai-responses', { ...plain, messages });
-    expect(JSON.stringify(value.body)).not.toContain('hotcell.anthropic');
+    expect(JSON.stringify(value)).not.toContain('hotcell.anthropic');
     expect(warnings.join()).toContain('Reasoning that another provider made');
   });
 

@@ -1,5 +1,6 @@
-import type { WireFormat } from '../wire-format.ts';
-import { readMessagesAnswer, writeMessagesAnswer } from './answer.ts';
+import { serverSentEvent } from '../event-source.ts';
+import type { ListedModel, WireFormat } from '../wire-format.ts';
+import { readMessagesAnswer, readMessagesUsage, writeMessagesAnswer } from './answer.ts';
 import { readMessagesFailure, writeMessagesFailure } from './failure.ts';
 import { readMessagesRequest, writeMessagesRequest } from './request.ts';
 import { createMessagesStreamReader } from './stream-reader.ts';
@@ -9,6 +10,28 @@ import { createMessagesStreamWriter } from './stream-writer.ts';
 export const anthropic: WireFormat = {
   name: 'anthropic',
   streamType: 'text/event-stream',
+  family: 'anthropic',
+  fixedHeaders: { 'anthropic-version': '2023-06-01' },
+  clientHeaders: ['anthropic-version', 'anthropic-beta'],
+  boundNames: ['max_tokens'],
+  usageName: 'usage',
+  listPath: '/v1/models?limit=1000',
+  ping: serverSentEvent({ type: 'ping' }, 'ping'),
+  keepsSeals: 'of-reasoning',
+  tokenCounting: {
+    pathOf: () => '/v1/messages/count_tokens',
+    requestIn: (body) => ({ max_tokens: 1, ...body }),
+    write: (tokens) => ({ input_tokens: tokens }),
+  },
+  pathOf: () => '/v1/messages',
+  readUsage: readMessagesUsage,
+  describeModel,
+  describeModels: (models) => ({
+    data: models.map(describeModel),
+    has_more: false,
+    first_id: models[0]?.name ?? null,
+    last_id: models.at(-1)?.name ?? null,
+  }),
   readRequest: readMessagesRequest,
   writeRequest: writeMessagesRequest,
   readAnswer: readMessagesAnswer,
@@ -18,3 +41,7 @@ export const anthropic: WireFormat = {
   readFailure: readMessagesFailure,
   writeFailure: writeMessagesFailure,
 };
+
+function describeModel({ name }: ListedModel) {
+  return { type: 'model', id: name, display_name: name, created_at: '1970-01-01T00:00:00Z' };
+}

@@ -25,7 +25,7 @@ import {
 import { createLosses, type Losses } from '../losses.ts';
 import { fitForProvider } from '../provider-request.ts';
 import { freeTextSchema, writeNativeTools } from '../tool-declarations.ts';
-import type { WireRequest, Written } from '../wire-format.ts';
+import type { Written } from '../wire-format.ts';
 import { readBlocks, writeBlocks } from './blocks.ts';
 
 const format = 'anthropic';
@@ -122,7 +122,7 @@ function readReasoning({ type, budget_tokens, display }: JsonObject, { effort }:
 }
 
 /** Writes a request for `POST /v1/messages`. */
-export function writeMessagesRequest(asked: ConversationRequest): Written<WireRequest> {
+export function writeMessagesRequest(asked: ConversationRequest): Written<JsonObject> {
   const request = fitForProvider(asked, { maxIdChars: 64 });
   const losses = createLosses(format);
   losses.noteKept(request, 'request');
@@ -154,7 +154,7 @@ export function writeMessagesRequest(asked: ConversationRequest): Written<WireRe
     stream: request.isStreamed || undefined,
     ...rest,
   });
-  return { value: { path: '/v1/messages', body }, warnings: losses.list };
+  return { value: body, warnings: losses.list };
 }
 
 /** What the system says first has a place of its own. */

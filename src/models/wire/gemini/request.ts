@@ -24,7 +24,7 @@ import {
 import { createLosses, type Losses } from '../losses.ts';
 import { fitForProvider } from '../provider-request.ts';
 import { freeTextSchema, readOpenApiSchema, writeNativeTools } from '../tool-declarations.ts';
-import type { RequestAddress, WireRequest, Written } from '../wire-format.ts';
+import type { RequestAddress, Written } from '../wire-format.ts';
 import { readGeminiPart, writeGeminiParts } from './parts.ts';
 
 const format = 'gemini';
@@ -157,7 +157,7 @@ function readReasoning({ thinkingBudget, thinkingLevel, includeThoughts }: JsonO
 }
 
 /** Writes a request for `generateContent`, or `streamGenerateContent`. */
-export function writeGeminiRequest(asked: ConversationRequest): Written<WireRequest> {
+export function writeGeminiRequest(asked: ConversationRequest): Written<JsonObject> {
   const request = fitForProvider(asked, { maxIdChars: 64 });
   const losses = createLosses(format);
   losses.noteKept(request, 'request');
@@ -195,11 +195,7 @@ export function writeGeminiRequest(asked: ConversationRequest): Written<WireRequ
     generationConfig: config,
     ...rest,
   });
-  const method = request.isStreamed ? 'streamGenerateContent?alt=sse' : 'generateContent';
-  return {
-    value: { path: `/models/${encodeURIComponent(request.model.toWellFormed())}:${method}`, body },
-    warnings: losses.list,
-  };
+  return { value: body, warnings: losses.list };
 }
 
 /** Results of one turn stand together, as the calls do. */

@@ -18,7 +18,7 @@ import { createLosses, type Losses } from '../losses.ts';
 import { readShape, writeShape } from '../openai-shapes.ts';
 import { fitForProvider } from '../provider-request.ts';
 import { freeTextSchema, writeNativeTools } from '../tool-declarations.ts';
-import type { WireRequest, Written } from '../wire-format.ts';
+import type { Written } from '../wire-format.ts';
 import { readChatMessages, writeChatMessages } from './messages.ts';
 
 const format = 'openai-chat';
@@ -100,7 +100,7 @@ function readChoice(choice: unknown): ToolChoice | undefined {
 }
 
 /** Writes a request for `POST /chat/completions`. */
-export function writeChatRequest(asked: ConversationRequest): Written<WireRequest> {
+export function writeChatRequest(asked: ConversationRequest): Written<JsonObject> {
   const request = fitForProvider(asked, { maxIdChars: 40 });
   const losses = createLosses(format);
   losses.noteKept(request, 'request');
@@ -132,7 +132,7 @@ export function writeChatRequest(asked: ConversationRequest): Written<WireReques
     stream_options: request.isStreamed ? { ...objectIn(stream_options), ...usageAlways } : undefined,
     ...rest,
   });
-  return { value: { path: '/chat/completions', body }, warnings: losses.list };
+  return { value: body, warnings: losses.list };
 }
 
 /** Usage is asked for in any case; whether a client sees it is decided when its stream is written. */

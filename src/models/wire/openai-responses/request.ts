@@ -19,7 +19,7 @@ import { createLosses, type Losses } from '../losses.ts';
 import { readShape, writeShape } from '../openai-shapes.ts';
 import { fitForProvider } from '../provider-request.ts';
 import { freeTextSchema, writeNativeTools } from '../tool-declarations.ts';
-import type { WireRequest, Written } from '../wire-format.ts';
+import type { Written } from '../wire-format.ts';
 import { readResponsesContent, writeContentPart } from './content.ts';
 import { readOutputItem, writeOutputItems, writeResultItem } from './items.ts';
 
@@ -126,7 +126,7 @@ function readChoice(choice: unknown): ToolChoice | undefined {
 }
 
 /** Writes a request for `POST /responses`. */
-export function writeResponsesRequest(asked: ConversationRequest): Written<WireRequest> {
+export function writeResponsesRequest(asked: ConversationRequest): Written<JsonObject> {
   const request = fitForProvider(asked, { maxIdChars: 64, hasRanCalls: true });
   const losses = createLosses(format);
   losses.noteKept(request, 'request');
@@ -156,7 +156,7 @@ export function writeResponsesRequest(asked: ConversationRequest): Written<WireR
     stream: request.isStreamed || undefined,
     ...rest,
   });
-  return { value: { path: '/responses', body }, warnings: losses.list };
+  return { value: body, warnings: losses.list };
 }
 
 /** Writes messages as items. */
