@@ -98,6 +98,7 @@ export const defaultSettings = {
     proposalMs: 30 * 24 * 3_600_000,
     create: 'propose',
     healthMs: 300_000,
+    trialMs: 120_000,
   },
   watch: { polling: false },
   log: { level: 'info' },

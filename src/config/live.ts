@@ -52,6 +52,7 @@ const liveKeys: ReadonlySet<string> = new Set([
   'repair.proposalMs',
   'repair.create',
   'repair.healthMs',
+  'repair.trialMs',
   'log.level',
 ]);
 

@@ -1,5 +1,3 @@
-import { realpathSync } from 'node:fs';
-import { join } from 'node:path';
 import type { PluginAuthoring } from '../builtins/authoring.ts';
 import { operatorCaller } from '../callers/caller.ts';
 import type { ExecutionReader } from '../calls/call-types.ts';
@@ -21,6 +19,7 @@ import type { TryProposal } from '../repair/trial/trial.ts';
 import type { TypeChecker } from '../typescript/checker.ts';
 import type { OpenEngines } from './engines.ts';
 import type { Foundation } from './foundation.ts';
+import { readKeptTexts } from './trials.ts';
 
 const noModel = 'No model is asked, because repair.model names none.';
 
@@ -56,13 +55,12 @@ export function openRepairs(
     const { executionId } = failure;
     const execution = executionId === undefined ? undefined : executions.get(executionId, operatorCaller);
     const recording = executionId === undefined ? undefined : await caller.readRecording(executionId);
-    const trace = lastGood && (await plugins.readArtifacts(lastGood.id));
-    const texts = new Map(trace?.sources.map(({ path, text }) => [join(realpathSync(standing.source.root.path), path), text]));
+    const texts = lastGood === undefined ? undefined : await readKeptTexts(plugins, standing.source, lastGood.id);
     return diagnoser.diagnose({
       source: standing.source,
       name: standing.name,
       failure,
-      ...(lastGood === undefined || texts.size === 0
+      ...(lastGood === undefined || texts === undefined || texts.size === 0
         ? {}
         : { lastGood: { generation: lastGood.number, contentHash: lastGood.contentHash, sources: texts } }),
       ...(execution === undefined ? {} : { failingCall: describeFailingCall(execution, recording) }),
@@ -95,6 +93,7 @@ export function openRepairs(
       execution: executions.get(executionId, operatorCaller),
       recording: await caller.readRecording(executionId),
     }),
+    findFailedCheck: (path) => health.findFailure(path),
     now: Date.now,
     onFault: logFault,
   });

@@ -1,9 +1,12 @@
-import { readdirSync, rmSync } from 'node:fs';
+import { readdirSync, realpathSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CapabilityTable } from '../border/capability.ts';
 import { operatorCaller } from '../callers/caller.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
+import type { PluginSource } from '../plugins/discovery/plugin-source.ts';
+import type { PluginSupervisorControls } from '../plugins/supervisor.ts';
 import type { PluginSupervisor } from '../plugins/supervisor-types.ts';
+import { policyOf, readPluginTexts } from '../repair/diagnosis/plugin-texts.ts';
 import type { TryProposal } from '../repair/trial/trial.ts';
 import { trialFolder } from '../repair/trial/trial-world.ts';
 import { createTryProposal } from '../repair/trial/try-proposal.ts';
@@ -16,9 +19,9 @@ import type { OpenReplays } from './replays.ts';
 
 /** What proposals are tried with. */
 export interface TrialNeeds extends Pick<OpenEngines, 'engines'>, Pick<Consents, 'grants'> {
-  readonly plugins: Pick<PluginSupervisor, 'proposeFiles'>;
+  readonly plugins: Pick<PluginSupervisor, 'proposeFiles'> & Pick<PluginSupervisorControls, 'readArtifacts'>;
   readonly capabilities: Pick<CapabilityTable, 'leavesTrace'>;
-  readonly checker: Pick<TypeChecker, 'inspect'>;
+  readonly checker: Pick<TypeChecker, 'inspect' | 'restore'>;
   readonly replaying: Pick<OpenReplays, 'runRecorded' | 'readRecorded' | 'prepare'>;
 }
 
@@ -40,6 +43,17 @@ export function openTrials({ config, store }: Foundation, needs: TrialNeeds): Tr
     leavesTrace: capabilities.leavesTrace,
     decideGrants: grants.decide,
     findTypeFaults: createTypeFaults({ checker, sharedDirs: () => config.sharedDirs }),
+    maxTrialMs: () => config.repair.trialMs,
+    async restoreHealthcheck(source, generation, texts, signal) {
+      const before = toFiles(await readKeptTexts(plugins, source, generation.id));
+      const after = toFiles(readPluginTexts(source, policyOf(source, config.sharedDirs), texts));
+      const request = { entry: source.realEntry, name: 'healthcheck', before, after };
+      const restored = await checker.restore(request, { callerId: 'trial', signal }).catch(() => {
+        signal.throwIfAborted();
+        return undefined;
+      });
+      return restored && new Map(restored.map(({ name, text }) => [name, text]));
+    },
     async readRecorded(id) {
       try {
         return await replaying.readRecorded(id, operatorCaller);
@@ -55,4 +69,19 @@ export function openTrials({ config, store }: Foundation, needs: TrialNeeds): Tr
         .slice(0, limit)
         .map(({ id }) => id),
   });
+}
+
+/** The texts of a kept generation by real path. */
+export async function readKeptTexts(
+  plugins: Pick<PluginSupervisorControls, 'readArtifacts'>,
+  { root }: PluginSource,
+  generationId: string,
+): Promise<Map<string, string>> {
+  const folder = realpathSync(root.path);
+  const trace = await plugins.readArtifacts(generationId);
+  return new Map(trace?.sources.map(({ path, text }) => [join(folder, path), text]));
+}
+
+function toFiles(texts: ReadonlyMap<string, string>) {
+  return [...texts].map(([name, text]) => ({ name, text }));
 }

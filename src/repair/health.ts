@@ -1,8 +1,9 @@
 import type { RepairSettings } from '../config/settings/repair-settings.ts';
+import type { Generation } from '../plugins/generations/generation.ts';
 import type { PluginMending } from '../plugins/supervisor/mending.ts';
 import type { Failure } from './failures/failure.ts';
 import { judgeCheck } from './failures/judge.ts';
-import type { TrialCheck, TryProposal } from './trial/trial.ts';
+import type { TrialCheck, TrialReport, TryProposal } from './trial/trial.ts';
 
 /** What the last health check of a plugin said. */
 export interface PluginHealth {
@@ -17,6 +18,8 @@ export interface HealthChecks {
   /** Checks all of them now, one after the other. */
   checkAll(): Promise<void>;
   healthOf(path: string): PluginHealth | undefined;
+  /** Asks the health check and the examples of a plugin now; the failure that they show, if any. */
+  findFailure(path: string): Promise<Failure | undefined>;
   close(): Promise<void>;
 }
 
@@ -33,26 +36,32 @@ export function createHealthChecks(parts: {
   readonly onFault: (error: unknown) => void;
 }): HealthChecks {
   const { settings, mending, onFault } = parts;
-  const healthByPath = new Map<string, PluginHealth>();
+  const healthByPath = new Map<string, PluginHealth & { readonly generation: string }>();
   const closing = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   let round: Promise<void> = Promise.resolve();
 
-  async function checkOne(path: string): Promise<void> {
+  /** A trial of the plugin as it is; undefined where nothing of its own serves. */
+  async function tryAsItIs(path: string, isMeant: (live: Generation) => boolean): Promise<TriedPlugin | undefined> {
     const standing = mending.find(path);
     const live = standing?.live;
-    if (standing === undefined || live?.manifest.hooks.healthcheck !== true || standing.isPinned) return;
+    if (standing === undefined || live === undefined || standing.isPinned || !isMeant(live)) return undefined;
     const proposal = { files: new Map<string, string>(), by: 'health', sureness: 'sure', note: 'The plugin as it is.' } as const;
-    const failure = judgeCheck(path, { said: 'The health check failed.' });
+    const failure = judgeCheck(path, { tool: '', said: 'A check failed.' });
     const { source } = standing;
     const { signal } = closing;
     const report = await parts.tryProposal({ source, proposal, diagnosed: live, failure, signal });
     report.candidate?.release();
-    const check = report.checks.find(({ name }) => name === 'healthcheck');
-    const { outcome, detail } = check === undefined ? { outcome: 'not-tried' as const, detail: '' } : readHealth(check);
-    const before = healthByPath.get(path)?.outcome;
-    healthByPath.set(path, { outcome, detail: detail.slice(0, 500), atMs: parts.now() });
-    if (outcome === 'failed' && before !== 'failed') parts.onFailure(judgeCheck(path, { said: detail }));
+    const health = { ...readHealth(report), atMs: parts.now(), generation: live.id };
+    if (hasHealthcheck(live)) healthByPath.set(path, health);
+    return { report, health };
+  }
+
+  async function checkOne(path: string): Promise<void> {
+    const before = healthByPath.get(path);
+    const { health } = (await tryAsItIs(path, hasHealthcheck)) ?? {};
+    const isKnown = before?.outcome === 'failed' && before.generation === health?.generation;
+    if (health?.outcome === 'failed' && !isKnown) parts.onFailure(judgeCheck(path, { said: health.detail }));
   }
 
   async function checkAll(): Promise<void> {
@@ -79,6 +88,12 @@ export function createHealthChecks(parts: {
     start: arm,
     checkAll,
     healthOf: (path) => healthByPath.get(path),
+    async findFailure(path) {
+      const { report, health } = (await tryAsItIs(path, () => true)) ?? {};
+      if (health?.outcome === 'failed') return judgeCheck(path, { said: health.detail });
+      const example = report?.checks.find(({ name, outcome }) => name === 'examples' && outcome === 'failed');
+      return example && judgeCheck(path, { tool: /^\S+/.exec(example.detail)?.[0] ?? '', said: example.detail });
+    },
     async close() {
       closing.abort();
       clearTimeout(timer);
@@ -87,7 +102,22 @@ export function createHealthChecks(parts: {
   };
 }
 
+interface TriedPlugin {
+  readonly report: TrialReport;
+  readonly health: PluginHealth & { readonly generation: string };
+}
+
+function hasHealthcheck({ manifest }: Generation): boolean {
+  return manifest.hooks.healthcheck === true;
+}
+
+function readHealth({ checks }: TrialReport): Pick<PluginHealth, 'outcome' | 'detail'> {
+  const check = checks.find(({ name }) => name === 'healthcheck') ?? checks.find(({ name }) => name === 'time');
+  const { outcome, detail } = check === undefined ? { outcome: 'not-tried' as const, detail: '' } : readCheck(check);
+  return { outcome, detail: detail.slice(0, 500) };
+}
+
 /** A trial compares two: of one and the same that does not pass, it says that it did not before either. What needs the world is not told from that. */
-function readHealth({ outcome, detail, fault, wasRefused }: TrialCheck): Pick<PluginHealth, 'outcome' | 'detail'> {
+function readCheck({ outcome, detail, fault, wasRefused }: TrialCheck): Pick<PluginHealth, 'outcome' | 'detail'> {
   return fault !== undefined && wasRefused !== true ? { outcome: 'failed', detail: fault } : { outcome, detail };
 }

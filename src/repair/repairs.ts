@@ -65,6 +65,8 @@ export interface RepairsParts extends Omit<JourneyParts, 'settings'> {
   readonly lastGood: (path: string) => Generation | undefined;
   /** A call that ended without success, and what crossed its border. */
   readonly readFailure: (executionId: string) => Promise<FailedCall>;
+  /** Asks the checks of a plugin that nothing is known to be wrong with. */
+  readonly findFailedCheck: (path: string) => Promise<Failure | undefined>;
   readonly now: () => number;
   readonly onFault: (error: unknown) => void;
 }
@@ -93,6 +95,11 @@ export function createRepairs(parts: RepairsParts): Repairs {
     return failed !== undefined && failed.contentHash === mending.find(path)?.contentHash
       ? { failure: failed.failure }
       : undefined;
+  }
+
+  async function findFailed(path: string): Promise<Judged | undefined> {
+    const failure = await parts.findFailedCheck(path);
+    return failure && { failure };
   }
 
   /** One repair of a plugin at a time; undefined when it does not start, which is noted. */
@@ -300,11 +307,11 @@ export function createRepairs(parts: RepairsParts): Repairs {
       const diagnosed = judge(path);
       const [serving] = diagnosed === undefined ? book.list({ limit: 1, path, states: ['published'] }) : [];
       if (serving !== undefined) return serving;
-      const judged = diagnosed ?? findFailedCall(path);
+      const judged = diagnosed ?? findFailedCall(path) ?? (await findFailed(path));
       if (judged === undefined)
         throw new HotcellError(
           'conflict',
-          `Nothing is wrong with the plugin "${name}": it loads, and no call of it has failed by its own fault since the daemon began.`,
+          `Nothing is wrong with the plugin "${name}": it loads, its checks pass, and no call of it has failed by its own fault since the daemon began.`,
           { fix: `Make the call that fails once more, then: hotcell repair start ${name}.` },
         );
       if ('nobody' in judged) throw new HotcellError('conflict', `A repair would not help "${name}". ${judged.nobody.reason}`);

@@ -65,6 +65,16 @@ export interface ParseRequest {
   readonly variants: readonly (readonly TextEdit[])[];
 }
 
+/** A plugin before and after a change, of which one check is to be as it was. */
+export interface RestoreRequest {
+  /** Real path of the file with the check. */
+  readonly entry: string;
+  /** What the check is called there, such as `healthcheck`. */
+  readonly name: string;
+  readonly before: readonly TypedFile[];
+  readonly after: readonly TypedFile[];
+}
+
 /** A change that TypeScript offers for a fault; it concerns one file. */
 export interface CodeFix {
   readonly fixName: string;
@@ -93,7 +103,8 @@ export interface InspectResult {
 export type ToChecker =
   | { readonly type: 'check'; readonly request: CheckRequest }
   | { readonly type: 'inspect'; readonly request: InspectRequest }
-  | { readonly type: 'parse'; readonly request: ParseRequest };
+  | { readonly type: 'parse'; readonly request: ParseRequest }
+  | { readonly type: 'restore'; readonly request: RestoreRequest };
 export type CheckerUse = 'check' | 'inspect';
 
 /** What the thread says: that it can work, and what came of the one question that it has. */
@@ -101,4 +112,5 @@ export type FromChecker =
   | { readonly type: 'ready' }
   | { readonly type: 'checked'; readonly result: CheckResult }
   | { readonly type: 'inspected'; readonly result: InspectResult }
-  | { readonly type: 'parsed'; readonly result: readonly number[] };
+  | { readonly type: 'parsed'; readonly result: readonly number[] }
+  | { readonly type: 'restored'; readonly result: readonly TypedFile[] | undefined };

@@ -10,7 +10,9 @@ import type {
   InspectRequest,
   InspectResult,
   ParseRequest,
+  RestoreRequest,
   ToChecker,
+  TypedFile,
 } from './check-types.ts';
 
 /** Checks the types of texts that nobody vouches for, on a thread of its own that is started with the first of them. */
@@ -24,6 +26,8 @@ export interface TypeChecker {
   inspect(request: InspectRequest, by: CheckedBy): Promise<InspectResult>;
   /** How many faults of syntax each variant of a text has. Rejects like `inspect`. */
   parse(request: ParseRequest, by: CheckedBy): Promise<readonly number[]>;
+  /** The files of a changed plugin in which one check is put back as it was; see `restoreCheck`. Rejects like `inspect`. */
+  restore(request: RestoreRequest, by: CheckedBy): Promise<readonly TypedFile[] | undefined>;
   /** Starts the thread, where a check is likely to come soon. Must not throw. */
   warm(): void;
   close(): Promise<void>;
@@ -220,6 +224,12 @@ export function createTypeChecker(bounds: CheckerBounds = usualCheckerBounds, us
       refuseLarge(request.text.length);
       const answer = await ask({ type: 'parse', request }, by);
       if (answer.type === 'parsed') return answer.result;
+      throw new Error(`the thread that checks types answered "${answer.type}"`);
+    },
+    async restore(request, by) {
+      refuseLarge([...request.before, ...request.after].reduce((sum, { text }) => sum + text.length, 0) / 2);
+      const answer = await ask({ type: 'restore', request }, by);
+      if (answer.type === 'restored') return answer.result;
       throw new Error(`the thread that checks types answered "${answer.type}"`);
     },
     warm: start,

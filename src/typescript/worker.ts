@@ -5,6 +5,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import ts from 'typescript';
 import type { CheckRequest, CheckResult, FromChecker, ToChecker, TypeDiagnostic } from './check-types.ts';
 import { countSyntaxFaults, createPluginInspector } from './inspect-plugin.ts';
+import { restoreCheck } from './restore-check.ts';
 import { createTypeFiles } from './type-files.ts';
 
 const folder = '/hotcell';
@@ -89,6 +90,8 @@ function answer(question: ToChecker): FromChecker {
       return { type: 'inspected', result: inspect(question.request) };
     case 'parse':
       return { type: 'parsed', result: countSyntaxFaults(question.request) };
+    case 'restore':
+      return { type: 'restored', result: restoreCheck(question.request) };
   }
 }
 

@@ -99,6 +99,7 @@ export async function startRepairRig(
     },
     proposeByModel: options.proposeByModel,
     readFailure: () => Promise.reject(new Error('No call runs here.')),
+    findFailedCheck: async () => undefined,
     now: () => state.clock,
     onFault: (error) => {
       throw error;

@@ -27,6 +27,8 @@ export interface RepairSettings {
   readonly create: RepairMode;
   /** How often health checks run; 0 never. */
   readonly healthMs: number;
+  /** How long one trial may take in all. */
+  readonly trialMs: number;
 }
 
 const defaults = defaultSettings.repair;
@@ -109,4 +111,5 @@ export const repairProperties = {
   proposalMs: count(defaults.proposalMs, 60_000, 365 * 24 * hourMs, 'How long a proposal waits for a person.'),
   create: mode(defaults.create, 'What becomes of plugins that models write: published, proposed to a person, or refused.'),
   healthMs: count(defaults.healthMs, 0, 24 * hourMs, 'Time between two health checks of a plugin that has one; 0 never checks.'),
+  trialMs: count(defaults.trialMs, 1000, hourMs, 'How long all builds and calls of one trial may take together.'),
 } as const;

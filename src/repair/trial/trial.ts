@@ -17,6 +17,7 @@ export const trialChecks = [
   'healthcheck',
   'failing-call',
   'earlier-calls',
+  'time',
 ] as const;
 
 /** One of them. `not-tried` is neither for nor against the proposal. */
@@ -62,10 +63,15 @@ export interface TrialRequest {
    * which the failure was diagnosed, or the last good one of a plugin that does not build. Absent when there was never one.
    */
   readonly diagnosed: Generation | undefined;
-  /** What it is to mend: known again by its key; with an `executionId` that call is replayed. */
-  readonly failure: Pick<Failure, 'class' | 'key' | 'executionId'>;
+  /** What it is to mend: known again by its key; with an `executionId` that call is replayed, of a check with a `tool` it is an example. */
+  readonly failure: Pick<Failure, 'class' | 'key' | 'executionId' | 'tool'>;
   readonly signal: AbortSignal;
 }
 
 /** Tries a proposal in cells of its own, where nothing real is touched. Rejects when the signal aborts, or on a fault of the daemon. */
 export type TryProposal = (request: TrialRequest) => Promise<TrialReport>;
+
+type Name = TrialCheck['name'];
+export const passed = (name: Name, detail: string): TrialCheck => ({ name, outcome: 'passed', detail });
+export const failed = (name: Name, detail: string): TrialCheck => ({ name, outcome: 'failed', detail });
+export const notTried = (name: Name, detail: string): TrialCheck => ({ name, outcome: 'not-tried', detail });

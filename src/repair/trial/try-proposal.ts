@@ -6,14 +6,16 @@ import type { PluginSource } from '../../plugins/discovery/plugin-source.ts';
 import type { Generation } from '../../plugins/generations/generation.ts';
 import type { UnsavedBuild } from '../../plugins/supervisor/build/unsaved-build.ts';
 import type { PluginSupervisor } from '../../plugins/supervisor-types.ts';
+import { raceAbort } from '../../queues/race-abort.ts';
 import type { RecordedExecution } from '../../replay/recorded-execution.ts';
 import { findRecordedTool } from '../../replay/replay-code.ts';
 import type { ServedUnit } from '../../units/unit.ts';
 import { judgeDiagnostic, judgeExecution } from '../failures/judge.ts';
 import { compareManifests } from './compare-manifests.ts';
-import type { TrialCheck, TrialReport, TrialRequest, TryProposal } from './trial.ts';
+import { failed, notTried, passed, type TrialCheck, type TrialReport, type TrialRequest, type TryProposal } from './trial.ts';
 import { createTrialWorlds } from './trial-world.ts';
 import { createTryCalls, type TryCallParts, type TryCalls } from './try-calls.ts';
+import { tryExamples, tryHealth } from './try-checks.ts';
 
 /** A fault of the types of a plugin, as far as a trial wants to know. */
 export interface TypeFault {
@@ -33,6 +35,18 @@ export interface TrialParts extends TryCallParts {
     texts: ReadonlyMap<string, string>,
     signal: AbortSignal,
   ) => Promise<readonly TypeFault[] | undefined>;
+  /**
+   * Texts by real path with which the health check of a generation is asked about changed texts: none where the change left the check
+   * alone, undefined when nobody can tell.
+   */
+  readonly restoreHealthcheck: (
+    source: PluginSource,
+    generation: Generation,
+    texts: ReadonlyMap<string, string>,
+    signal: AbortSignal,
+  ) => Promise<ReadonlyMap<string, string> | undefined>;
+  /** How long a trial may take in all. */
+  readonly maxTrialMs: () => number;
   /** A recorded call by its id; undefined when it cannot be replayed. */
   readonly readRecorded: (executionId: string) => Promise<RecordedExecution | undefined>;
   /** Ids of successful calls of a generation, newest first. */
@@ -41,22 +55,34 @@ export interface TrialParts extends TryCallParts {
 
 type Name = TrialCheck['name'];
 const maxEarlierCalls = 12;
-const maxExamples = 20;
 
 /** Creates trials. */
 export function createTryProposal(parts: TrialParts): TryProposal {
-  return async (request) => {
+  return async (whole) => {
+    const maxMs = parts.maxTrialMs();
+    const over = AbortSignal.timeout(maxMs);
+    const request = { ...whole, signal: AbortSignal.any([whole.signal, over]) };
     const { source, proposal, signal } = request;
     const typesBefore = parts.findTypeFaults(source, new Map(), signal);
     typesBefore.catch(() => {});
-    const built = await parts.plugins.proposeFiles(source, proposal.files, signal);
-    if (!built.generation) return describeUnbuilt(request, built.diagnostic);
+    let release = () => {};
     try {
+      const building = parts.plugins.proposeFiles(source, proposal.files, signal);
+      // A module that is evaluated goes on to its own limit: nobody waits for that.
+      building.then(
+        (late) => signal.aborted && late.release(),
+        () => {},
+      );
+      const built = await raceAbort(building, signal);
+      if (!built.generation) return describeUnbuilt(request, built.diagnostic);
+      release = built.release;
       const report = await tryBuilt(parts, request, built, typesBefore);
-      return { ...report, candidate: { build: built.build, release: built.release } };
+      return { ...report, candidate: { build: built.build, release } };
     } catch (error) {
-      built.release();
-      throw error;
+      release();
+      whole.signal.throwIfAborted();
+      if (!over.aborted) throw error;
+      return { verdict: 'not-mended', checks: [failed('time', `It could not be tried within ${maxMs} ms (repair.trialMs).`)] };
     }
   };
 }
@@ -106,11 +132,16 @@ async function tryBuilt(
     checks.push(checkThat('permissions', wants, 'It asks for nothing more.'));
     const isBroken = checks.some(({ outcome }) => outcome === 'failed');
     if (before && !isBroken) {
-      const examples = await tryExamples(calls, before, candidate, failure.class === 'check-failed');
+      const examples = await tryExamples(
+        calls,
+        before,
+        candidate,
+        failure.tool !== undefined && failure.class === 'check-failed',
+      );
       checks.push(examples.check);
-      const health = await tryHealth(calls, before, candidate);
-      checks.push(health);
-      if (failure.class === 'check-failed') wasMended = examples.wasMended;
+      const health = await tryHealth(calls, before, candidate, (run) => runWithHealthcheckOf(parts, request, measured, run));
+      checks.push(health.check);
+      if (failure.class === 'check-failed') wasMended = (failure.tool === undefined ? health : examples).wasMended;
       const failing = await tryFailingCall(parts, calls, candidate, request);
       if (failing) checks.push(failing);
       if (failing?.outcome === 'passed') wasMended = true;
@@ -121,6 +152,25 @@ async function tryBuilt(
     return { verdict: decideVerdict(checks, wasMended), checks, ...(isNothing(more) ? {} : { more }) };
   } finally {
     await worlds.close();
+  }
+}
+
+/** Builds the change once more with the health check of a generation, where the change has another one, for one run. */
+async function runWithHealthcheckOf<Result>(
+  parts: TrialParts,
+  { source, proposal, signal }: TrialRequest,
+  generation: Generation,
+  run: (served: ServedUnit) => Promise<Result>,
+): Promise<Result | 'the same' | 'unknown'> {
+  const texts = await parts.restoreHealthcheck(source, generation, proposal.files, signal);
+  if (texts?.size === 0) return 'the same';
+  const built = texts && (await parts.plugins.proposeFiles(source, new Map([...proposal.files, ...texts]), signal));
+  if (!built?.generation) return 'unknown';
+  try {
+    const { granted } = parts.decideGrants(generation);
+    return await run({ unit: built.generation, granted: () => granted, lease: () => () => {} });
+  } finally {
+    built.release();
   }
 }
 
@@ -178,49 +228,6 @@ function findRefused(
   });
 }
 
-async function tryExamples(calls: TryCalls, before: ServedUnit, candidate: ServedUnit, isTheFailure: boolean) {
-  const examples = before.unit.manifest.tools.flatMap(({ name, examples }) =>
-    examples.map((example) => ({ tool: name, example })),
-  );
-  const faults: string[] = [];
-  let tried = 0;
-  let wasMended = false;
-  for (const { tool, example } of examples.slice(0, maxExamples)) {
-    const now = await calls.example(candidate, tool, example);
-    if (now.fault === undefined) tried++;
-    if (now.fault === undefined && !isTheFailure) continue;
-    const was = await calls.example(before, tool, example);
-    if (now.fault === undefined) wasMended ||= was.fault !== undefined;
-    // What did not work in a trial before says nothing of the change.
-    else if (was.fault === undefined || (isTheFailure && !now.wasRefused))
-      faults.push(`${tool} ${JSON.stringify(example.args)?.slice(0, 200)}: ${now.fault}`);
-  }
-  const none = examples.length === 0 ? 'There are none.' : 'None of them can be tried without what a trial has not.';
-  const check =
-    faults[0] !== undefined
-      ? failed('examples', faults[0])
-      : tried > 0
-        ? passed('examples', `${tried} pass.`)
-        : notTried('examples', none);
-  return { check, wasMended: wasMended && faults.length === 0 };
-}
-
-async function tryHealth(calls: TryCalls, before: ServedUnit, candidate: ServedUnit): Promise<TrialCheck> {
-  const has = ({ unit }: ServedUnit): boolean => 'hooks' in unit.manifest && Object(unit.manifest.hooks).healthcheck === true;
-  if (!has(before)) return notTried('healthcheck', 'There is none.');
-  if (!has(candidate)) return failed('healthcheck', 'The health check is gone.');
-  const now = await calls.healthcheck(candidate);
-  if (now.fault === undefined) return passed('healthcheck', 'It passes.');
-  const was = await calls.healthcheck(before);
-  if (now.wasRefused || was.fault !== undefined)
-    return {
-      ...notTried('healthcheck', `It did not pass before either, or needs what a trial has not: ${now.fault}`),
-      fault: now.fault,
-      wasRefused: now.wasRefused,
-    };
-  return failed('healthcheck', now.fault);
-}
-
 /** Errors of the code itself: another one in place of the failure mends nothing. */
 const programErrors: ReadonlySet<string> = new Set(['TypeError', 'ReferenceError', 'RangeError', 'SyntaxError']);
 
@@ -275,7 +282,3 @@ function checkThat(name: Name, faults: readonly string[] | undefined, detail: st
   if (faults === undefined) return notTried(name, 'There is no generation to compare with.');
   return faults.length === 0 ? passed(name, detail) : failed(name, faults.join(' ').slice(0, 2000));
 }
-
-const passed = (name: Name, detail: string): TrialCheck => ({ name, outcome: 'passed', detail });
-const failed = (name: Name, detail: string): TrialCheck => ({ name, outcome: 'failed', detail });
-const notTried = (name: Name, detail: string): TrialCheck => ({ name, outcome: 'not-tried', detail });

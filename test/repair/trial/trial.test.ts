@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findSource } from '../../../src/plugins/discovery/plugin-source.ts';
 import type { Generation } from '../../../src/plugins/generations/generation.ts';
-import { judgeDiagnostic, judgeExecution } from '../../../src/repair/failures/judge.ts';
+import { judgeCheck, judgeDiagnostic, judgeExecution } from '../../../src/repair/failures/judge.ts';
 import type { Sureness } from '../../../src/repair/proposal.ts';
 import type { TrialCheck, TrialReport } from '../../../src/repair/trial/trial.ts';
 import { startSmallDaemon } from '../../small-daemon.ts';
@@ -31,6 +31,14 @@ const names = `export default {
   healthcheck: async ({ kv }) => { await kv.set('health', 1); return (await kv.get('health')) === 1; },
 };`;
 const mended = names.replace('list[0].name', "list[0]?.name ?? ''");
+const sick = `const split = (text) => text.split(';');
+const probe = () => 'a,b';
+export default {
+  name: 'sick', description: 'Splits.', parameters: { type: 'object', properties: { text: { type: 'string' } } },
+  examples: [{ args: { text: 'a,b' }, expect: ['a', 'b'] }],
+  handler: async ({ text }) => split(text),
+  healthcheck: async () => { if (split(probe()).length !== 2) throw new Error('splits badly'); },
+};`;
 const slow = `export default { name: 'slow', description: 'slow', limits: { cpuMs: 300 }, handler: ({ n }) => { for (;;) if (n === 1) return 'one'; } };`;
 const plain = `export default { name: 'plain', description: 'plain', permissions: { kv: true }, handler: async () => 'plain' };`;
 
@@ -38,7 +46,13 @@ let house: Awaited<ReturnType<typeof startSmallDaemon>>;
 let failedId = '';
 
 beforeAll(async () => {
-  const plugins = { 'names.ts': names, 'slow.ts': slow, 'plain.ts': plain, 'broken.ts': 'export default { name: ' };
+  const plugins = {
+    'names.ts': names,
+    'sick.ts': sick,
+    'slow.ts': slow,
+    'plain.ts': plain,
+    'broken.ts': 'export default { name: ',
+  };
   house = await startSmallDaemon(plugins);
   for (const list of [[{ name: 'Eva' }], [{ name: 'Bo' }, { name: 'Cy' }]]) await house.call('first_name', { list });
   await house.call('count', { list: [1, 2] });
@@ -53,9 +67,11 @@ async function tryText(
     readonly executionId?: string;
     readonly sureness?: Sureness;
     readonly isUnmeasured?: boolean;
+    /** What failed is a check: the health check, or an example of this tool. */
+    readonly check?: { readonly tool?: string };
   } = {},
 ): Promise<TrialReport & { outcomes: Partial<Record<TrialCheck['name'], TrialCheck['outcome']>>; said: string }> {
-  const { name = 'names', executionId, sureness = 'maybe', isUnmeasured = false } = options;
+  const { name = 'names', executionId, sureness = 'maybe', isUnmeasured = false, check: failedCheck } = options;
   const root = { path: join(house.folder, 'plugins'), kind: 'plugins', label: 'plugins' } as const;
   const source = findSource(root, `${name}.ts`);
   if (source === undefined) throw new Error('no such plugin');
@@ -64,7 +80,8 @@ async function tryText(
   const execution =
     executionId === undefined ? undefined : house.parts.executions.get(executionId, { id: 'local', role: 'admin' });
   const diagnostic = { code: 'compile-failed', message: 'Unexpected end of file', fix: '' } as const;
-  const judged = execution ? judgeExecution(source.path, execution) : judgeDiagnostic(source.path, diagnostic);
+  const ofCheck = failedCheck && { failure: judgeCheck(source.path, { ...failedCheck, said: 'It failed.' }) };
+  const judged = ofCheck ?? (execution ? judgeExecution(source.path, execution) : judgeDiagnostic(source.path, diagnostic));
   if (!('failure' in judged)) throw new Error(judged.nobody.reason);
   const report = await house.parts.tryProposal({
     source,
@@ -163,6 +180,38 @@ describe('tryProposal', () => {
     expect(text).not.toBe(mended);
     const report = await tryText(text, { executionId: failedId });
     expect([report.verdict, report.outcomes[check as TrialCheck['name']], report.said]).toEqual([verdict, 'failed', report.said]);
+    report.candidate?.release();
+  });
+
+  const well = sick.replace("split(';')", "split(',')");
+  it.each([
+    ['code that is mended', well, 'mended', 'passed'],
+    ['code that is mended beside another check', well.replace('!== 2', '< 1'), 'mended', 'passed'],
+    ['a check that says nothing', sick.replace(/healthcheck: .*/, 'healthcheck: () => true,'), 'not-mended', 'not-tried'],
+    ['what only the check reads', sick.replace("'a,b';", "'a;b';"), 'not-mended', 'not-tried'],
+    ['a check that is gone', well.replace(/ {2}healthcheck: .*\n/, ''), 'worse', 'failed'],
+    ['code that fails as before', sick.replace("split(';')", "split('|')"), 'not-mended', 'not-tried'],
+    [
+      'code that only the check runs',
+      sick.replace('=> split(text)', "=> text.split(';')").replace("split(';');", "split(',');"),
+      'not-mended',
+      'not-tried',
+    ],
+  ])('measures a failed health check by itself: %s', async (_what, text, verdict, outcome) => {
+    expect(text).not.toBe(sick);
+    // The example fails as well, which is another failure.
+    const report = await tryText(text, { name: 'sick', check: {} });
+    expect([report.verdict, report.outcomes.healthcheck], report.said).toEqual([verdict, outcome]);
+    report.candidate?.release();
+  });
+
+  it.each([
+    ['code that is mended', well, 'mended', 'passed'],
+    ['another example', sick.replace("expect: ['a', 'b']", "expect: ['a,b']"), 'worse', 'failed'],
+    ['no example', sick.replace(/ {2}examples: .*\n/, ''), 'worse', 'failed'],
+  ])('measures a failed example by itself: %s', async (_what, text, verdict, outcome) => {
+    const report = await tryText(text, { name: 'sick', check: { tool: 'sick' } });
+    expect([report.verdict, report.outcomes.examples], report.said).toEqual([verdict, outcome]);
     report.candidate?.release();
   });
 

@@ -1,0 +1,73 @@
+import type { ServedUnit } from '../../units/unit.ts';
+import { failed, notTried, passed, type TrialCheck } from './trial.ts';
+import type { TriedRun, TryCalls } from './try-calls.ts';
+
+/** What a check says of a change, and whether it says so of the change alone: before it said otherwise. */
+interface CheckOutcome {
+  readonly check: TrialCheck;
+  readonly wasMended: boolean;
+}
+
+const maxExamples = 20;
+
+/** Runs the examples of the generation that is measured by, on the change. */
+export async function tryExamples(
+  calls: TryCalls,
+  before: ServedUnit,
+  candidate: ServedUnit,
+  isTheFailure: boolean,
+): Promise<CheckOutcome> {
+  const examples = before.unit.manifest.tools.flatMap(({ name, examples }) =>
+    examples.map((example) => ({ tool: name, example })),
+  );
+  const faults: string[] = [];
+  let tried = 0;
+  let wasMended = false;
+  for (const { tool, example } of examples.slice(0, maxExamples)) {
+    const now = await calls.example(candidate, tool, example);
+    if (now.fault === undefined) tried++;
+    if (now.fault === undefined && !isTheFailure) continue;
+    const was = await calls.example(before, tool, example);
+    if (now.fault === undefined) wasMended ||= was.fault !== undefined;
+    // What did not work in a trial before says nothing of the change.
+    else if (was.fault === undefined || (isTheFailure && !now.wasRefused))
+      faults.push(`${tool} ${JSON.stringify(example.args)?.slice(0, 200)}: ${now.fault}`);
+  }
+  const none = examples.length === 0 ? 'There are none.' : 'None of them can be tried without what a trial has not.';
+  const check =
+    faults[0] !== undefined
+      ? failed('examples', faults[0])
+      : tried > 0
+        ? passed('examples', `${tried} pass.`)
+        : notTried('examples', none);
+  return { check, wasMended: wasMended && faults.length === 0 };
+}
+
+/**
+ * Runs the health check of the change, and that of the generation which is measured by on the changed code: `runWithFormer` makes such a
+ * unit for one run. A change of the check itself mends nothing.
+ */
+export async function tryHealth(
+  calls: TryCalls,
+  before: ServedUnit,
+  candidate: ServedUnit,
+  runWithFormer: (run: (served: ServedUnit) => Promise<TriedRun>) => Promise<TriedRun | 'the same' | 'unknown'>,
+): Promise<CheckOutcome> {
+  const not = (check: TrialCheck): CheckOutcome => ({ check, wasMended: false });
+  const has = ({ unit }: ServedUnit): boolean => 'hooks' in unit.manifest && Object(unit.manifest.hooks).healthcheck === true;
+  if (!has(before)) return not(notTried('healthcheck', 'There is none.'));
+  if (!has(candidate)) return not(failed('healthcheck', 'The health check is gone.'));
+  const own = await calls.healthcheck(candidate);
+  const was = await calls.healthcheck(before);
+  const former = own.fault === undefined ? await runWithFormer(calls.healthcheck) : 'the same';
+  if (former === 'unknown')
+    return not(notTried('healthcheck', 'It passes; whether it is the check that it was, nobody can tell.'));
+  const now = former === 'the same' ? own : former;
+  if (now.fault === undefined)
+    return { check: passed('healthcheck', 'It passes.'), wasMended: was.fault !== undefined && !was.wasRefused };
+  if (now.wasRefused || was.fault !== undefined) {
+    const detail = `It did not pass before either, or needs what a trial has not: ${now.fault}`;
+    return not({ ...notTried('healthcheck', detail), fault: now.fault, wasRefused: now.wasRefused });
+  }
+  return not(failed('healthcheck', former === 'the same' ? now.fault : `As it was before the change: ${now.fault}`));
+}
