@@ -1,6 +1,6 @@
 import { type Artifact, type Message, type Part, Role, type Task, TaskState, type TaskStatus } from '@a2a-js/sdk';
 import type { Execution } from '../calls/call-types.ts';
-import { sayFailure, toContent } from '../mcp-door/content.ts';
+import { sayFailure, toContent } from '../operations/calling/call-content.ts';
 import type { ApprovalView } from '../operations/contracts/access/approvals.ts';
 
 /** An execution as a task: its id is that of the execution, so it is there over restarts. */

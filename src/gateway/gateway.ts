@@ -6,13 +6,13 @@ import { type ConversationRequest, namesOfTools } from '../conversation/request.
 import { HotcellError } from '../errors/hotcell-error.ts';
 import type { EventLog } from '../events/event.ts';
 import type { LoopEnd, Loops } from '../loop/loop.ts';
-import { createToolBooks } from '../mcp-door/tool-book.ts';
 import { failureOfError } from '../models/upstream/failure-of-error.ts';
 import type { AskedBy, Upstreams } from '../models/upstream.ts';
 import { requireObject } from '../models/wire/json-fields.ts';
 import type { RequestAddress, WireFormat, WireFormatName } from '../models/wire/wire-format.ts';
 import { wireFormats } from '../models/wire/wire-formats.ts';
 import { createAsk } from '../operations/ask.ts';
+import { createToolBooks } from '../operations/calling/tool-book.ts';
 import type { InvocableOperation } from '../operations/invoke.ts';
 import type { KeptAnswerTable } from '../store/store-types.ts';
 import { replyAnswer, replyFailure, type TellableAnswer } from './answer-client.ts';

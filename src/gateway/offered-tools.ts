@@ -3,11 +3,11 @@ import type { Config } from '../config/config-types.ts';
 import { type ConversationRequest, namesOfTools, type ToolDeclaration } from '../conversation/request.ts';
 import type { LoopTools } from '../loop/loop.ts';
 import { type LoopBounds, loopBoundsOf } from '../loop/loop-budget.ts';
-import type { ToolBooks } from '../mcp-door/tool-book.ts';
 import { encodeToolName } from '../models/wire/tool-names.ts';
 import type { WireFormatName } from '../models/wire/wire-format.ts';
 import { wireFormats } from '../models/wire/wire-formats.ts';
 import type { Ask } from '../operations/ask.ts';
+import type { ToolBooks } from '../operations/calling/tool-book.ts';
 import { type ToolView, toolContracts } from '../operations/contracts/tools.ts';
 import { deskTools } from '../tools/offered-tools.ts';
 

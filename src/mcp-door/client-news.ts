@@ -1,5 +1,5 @@
 import type { LoggingLevel, ServerContext } from '@modelcontextprotocol/server';
-import type { CallNews } from './call-watch.ts';
+import type { CallNews } from '../operations/calling/call-watch.ts';
 
 const levels: Readonly<Record<string, LoggingLevel>> = { debug: 'debug', info: 'info', warn: 'warning', error: 'error' };
 

@@ -2,9 +2,9 @@ import { type CallToolResult, ProtocolError, ProtocolErrorCode, Server, type Too
 import type { Logger } from 'pino';
 import type { Caller } from '../callers/caller.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
+import { sayFailure } from '../operations/calling/call-content.ts';
 import { type InvocableOperation, isAllowed } from '../operations/invoke.ts';
 import type { Operation } from '../operations/operation.ts';
-import { sayFailure } from './content.ts';
 
 /** What the server for management is made of. */
 export interface ManagementParts {

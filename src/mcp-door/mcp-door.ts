@@ -12,6 +12,7 @@ import { isObject } from '../config/json-object.ts';
 import type { EventLog } from '../events/event.ts';
 import type { ResourceWatches } from '../events/resource-watches.ts';
 import { createAsk } from '../operations/ask.ts';
+import { createToolBooks } from '../operations/calling/tool-book.ts';
 import type { McpClientView } from '../operations/contracts/mcp-clients.ts';
 import type { InvocableOperation } from '../operations/invoke.ts';
 import { maxUriChars } from '../units/uri-template.ts';
@@ -22,7 +23,6 @@ import { findHeaderMismatch } from './param-headers.ts';
 import { maxWatched, type OpenServer, openProtocolServer, type ServedClient } from './protocol-server.ts';
 import { createStateCodec } from './request-state.ts';
 import { createSessions, refuse } from './sessions.ts';
-import { createToolBooks } from './tool-book.ts';
 import { createWaitingCalls } from './waiting-calls.ts';
 
 /** What the MCP door is made of. */

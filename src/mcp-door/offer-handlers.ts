@@ -4,10 +4,11 @@ import type { Caller } from '../callers/caller.ts';
 import { isObject } from '../config/json-object.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import type { Ask } from '../operations/ask.ts';
+import { type Contents, type Ended, sayFailure, toContents, toPart } from '../operations/calling/call-content.ts';
 import { completionContracts, promptContracts, resourceContracts } from '../operations/contracts/offerings.ts';
 import type { OperationContext } from '../operations/operation.ts';
 import { readAbilities } from './client-abilities.ts';
-import { type Contents, type Ended, sayFailure, toContents, toPart, toProtocolError } from './content.ts';
+import { toProtocolError } from './content.ts';
 import { type CallParts, type RequestedCall, runCall } from './run-call.ts';
 
 /** What prompts and resources are served with. */

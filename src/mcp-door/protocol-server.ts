@@ -13,16 +13,17 @@ import type { Caller } from '../callers/caller.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import type { ResourceWatches } from '../events/resource-watches.ts';
 import type { Ask } from '../operations/ask.ts';
+import { type Ended, sayFailure } from '../operations/calling/call-content.ts';
+import type { ToolBooks } from '../operations/calling/tool-book.ts';
 import { toolContracts } from '../operations/contracts/tools.ts';
 import { maxUriChars } from '../units/uri-template.ts';
 import { readAbilities, tasksExtension } from './client-abilities.ts';
-import { type Ended, sayElsewhere, sayFailure, toProtocolError, toToolResult } from './content.ts';
+import { sayElsewhere, toProtocolError, toToolResult } from './content.ts';
 import { describeTool } from './describe-tool.ts';
 import { registerOffers } from './offer-handlers.ts';
 import type { RequestState } from './request-state.ts';
 import { runCall } from './run-call.ts';
 import { createTask, lacksTasks, registerTasks } from './tasks.ts';
-import type { ToolBooks } from './tool-book.ts';
 import type { WaitingCalls } from './waiting-calls.ts';
 
 /** What every server of the door is made with. */

@@ -8,13 +8,13 @@ import {
 import type { Caller } from '../callers/caller.ts';
 import type { ClientAbility } from '../calls/call-types.ts';
 import type { Ask } from '../operations/ask.ts';
+import type { Ended } from '../operations/calling/call-content.ts';
+import { CallWatch } from '../operations/calling/call-watch.ts';
 import { type ApprovalView, approvalContracts } from '../operations/contracts/access/approvals.ts';
 import { executionContracts } from '../operations/contracts/executions.ts';
 import type { OperationContext } from '../operations/operation.ts';
-import { CallWatch } from './call-watch.ts';
 import type { ClientAbilities } from './client-abilities.ts';
 import { tellClient } from './client-news.ts';
-import type { Ended } from './content.ts';
 import { answerQuestions, sortQuestions, toInputRequests } from './questions.ts';
 import { hashRequest, type RequestState, readState } from './request-state.ts';
 import type { WaitingCalls } from './waiting-calls.ts';

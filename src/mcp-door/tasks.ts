@@ -10,13 +10,14 @@ import type { Caller } from '../callers/caller.ts';
 import type { Execution } from '../calls/call-types.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import type { Ask } from '../operations/ask.ts';
+import { sayFailure } from '../operations/calling/call-content.ts';
+import type { ToolBooks } from '../operations/calling/tool-book.ts';
 import { type ApprovalView, approvalContracts } from '../operations/contracts/access/approvals.ts';
 import { executionContracts } from '../operations/contracts/executions.ts';
 import type { OperationContext } from '../operations/operation.ts';
 import { type ClientAbilities, readAbilities, tasksExtension } from './client-abilities.ts';
-import { sayFailure, toToolResult } from './content.ts';
+import { toToolResult } from './content.ts';
 import { answerQuestions, sortQuestions, toInputRequests } from './questions.ts';
-import type { ToolBooks } from './tool-book.ts';
 
 /** How often a client should look after a task. */
 const pollIntervalMs = 500;

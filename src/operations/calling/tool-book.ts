@@ -1,7 +1,7 @@
-import type { Caller } from '../callers/caller.ts';
-import { encodeToolName } from '../models/wire/tool-names.ts';
-import type { Ask } from '../operations/ask.ts';
-import { type ToolView, toolContracts } from '../operations/contracts/tools.ts';
+import type { Caller } from '../../callers/caller.ts';
+import { encodeToolName } from '../../models/wire/tool-names.ts';
+import type { Ask } from '../ask.ts';
+import { type ToolView, toolContracts } from '../contracts/tools.ts';
 
 /** The tools that one caller sees, by the names under which MCP clients know them; in a fixed order. */
 export interface ToolBook {

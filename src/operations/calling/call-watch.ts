@@ -1,5 +1,5 @@
-import type { EventEnvelope } from '../events/event.ts';
-import type { OperationStream } from '../operations/operation.ts';
+import type { EventEnvelope } from '../../events/event.ts';
+import type { OperationStream } from '../operation.ts';
 
 /** What is told of a call while it goes on. Nothing here may throw. */
 export interface CallNews {
