@@ -117,7 +117,7 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
 
   const watches = createResourceWatches();
   const askModel = createModelAsker({ ...models, redactor: secrets.redactor, callerOf: desk.callerOf });
-  const mcp = openMcp(foundation, { hosted, approvals, capabilities, registry, watches, tellResourceChange, askModel });
+  const mcp = openMcp(foundation, { hosted, approvals, capabilities, commands, registry, watches, tellResourceChange, askModel });
 
   const anonymous = createAnonymousCleaner({ store, dataDir: config.dataDir, onFault: logFault });
   await anonymous.forgetAll();

@@ -29,6 +29,7 @@ const settings = { ...defaultSettings.docker, images: [], pluginImage: image };
 const commands = createCommandRunner({
   dataDir: folder,
   settings,
+  allowedImages: () => [image],
   env: {},
   onFault: (error) => process.stderr.write(`${error}\n`),
 });

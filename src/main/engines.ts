@@ -4,7 +4,7 @@ import { createExtismEngine } from '../engines/extism/extism-engine.ts';
 import { createDenoEngine } from '../engines/process/deno/deno-engine.ts';
 import { type CommandRunner, createCommandRunner } from '../engines/process/docker/command/command-runner.ts';
 import { createDockerEngine } from '../engines/process/docker/engine/docker-engine.ts';
-import { allowNamedImages } from '../engines/process/docker/images/image-uses.ts';
+import { allowNamedImages, listAllowedImages } from '../engines/process/docker/images/image-uses.ts';
 import { createQuickJsEngine, type QuickJsOptions } from '../engines/quickjs/engine.ts';
 import { forbiddenSegments } from '../permissions/forbidden-segments.ts';
 import type { Foundation } from './foundation.ts';
@@ -34,7 +34,8 @@ export async function openEngines(foundation: Foundation, news: ProgramNews): Pr
   closers.push(() => deno.close());
   const commands = createCommandRunner({
     dataDir: config.dataDir,
-    settings: allowNamedImages(config),
+    settings: config.docker,
+    allowedImages: () => listAllowedImages(allowNamedImages(config)),
     env: process.env,
     onFault: logFault,
   });

@@ -1,5 +1,6 @@
 import type { CapabilityTable } from '../border/capability.ts';
 import type { TellResourceChange } from '../capabilities/resources.ts';
+import type { CommandRunner } from '../engines/process/docker/command/command-runner.ts';
 import type { ResourceWatches } from '../events/resource-watches.ts';
 import { createMcpBook, type McpBook } from '../mcp-servers/mcp-book.ts';
 import { nameMcpUnit } from '../mcp-servers/mcp-unit.ts';
@@ -7,6 +8,7 @@ import { createFormAsker } from '../mcp-servers/questions/answer-form.ts';
 import type { AskModelForCall } from '../mcp-servers/questions/answer-sampling.ts';
 import { startMcpServer } from '../mcp-servers/server.ts';
 import type { Connector } from '../mcp-servers/transport/connect.ts';
+import { createContainerStarter } from '../mcp-servers/transport/container-program.ts';
 import { createMcpNetwork } from '../mcp-servers/transport/mcp-network.ts';
 import type { HostedTools } from '../tools/hosted/hosted-tools.ts';
 import type { ToolRegistry } from '../tools/registry.ts';
@@ -20,6 +22,7 @@ export function openMcp(
     hosted,
     approvals,
     capabilities,
+    commands,
     registry,
     watches,
     tellResourceChange,
@@ -30,7 +33,8 @@ export function openMcp(
     readonly tellResourceChange: TellResourceChange;
     readonly askModel: AskModelForCall;
     readonly hosted: HostedTools;
-    readonly capabilities: Pick<CapabilityTable, 'answer'>;
+    readonly capabilities: Pick<CapabilityTable, 'answer' | 'dial'>;
+    readonly commands: Pick<CommandRunner, 'hold'>;
   },
 ): McpBook {
   const network = createMcpNetwork({ network: config.network, resolve: resolver, secrets });
@@ -43,6 +47,7 @@ export function openMcp(
       secrets,
       learn: secrets.learn,
       logins: store.mcpLogins,
+      startInContainer: createContainerStarter({ containers: commands, capabilities }),
       env: process.env,
       connectMs: config.network.timeoutMs,
       askForm,

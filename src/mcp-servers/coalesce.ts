@@ -5,8 +5,8 @@ export interface Coalescer {
   close(): void;
 }
 
-/** Creates one: the first request runs at once, those that follow wait until the run is over and `gapMs` have passed. */
-export function createCoalescer(run: () => Promise<void>, gapMs: number): Coalescer {
+/** Creates one: the first request runs at once, those that follow wait until the run is over and `gapMs()` have passed. */
+export function createCoalescer(run: () => Promise<void>, gapMs: () => number): Coalescer {
   let isWanted = false;
   let isBusy = false;
   let isClosed = false;
@@ -20,7 +20,7 @@ export function createCoalescer(run: () => Promise<void>, gapMs: number): Coales
     timer = setTimeout(() => {
       isBusy = false;
       if (isWanted) void go();
-    }, gapMs);
+    }, gapMs());
   }
 
   return {

@@ -89,6 +89,7 @@ export async function openConnection(parts: McpConnectionParts): Promise<Connect
   const running = new Set<HostedCall>();
   const over = Promise.withResolvers<string>();
   let lastProblem: string | undefined;
+  let closedBecause: string | undefined;
   // The only call under way is meant where the transport does not say which one.
   const findCall = (): HostedCall | undefined =>
     runningCall.getStore()?.call ?? (running.size === 1 ? [...running][0] : undefined);
@@ -107,7 +108,10 @@ export async function openConnection(parts: McpConnectionParts): Promise<Connect
   client.onerror = (error) => {
     lastProblem = sayProblem(error);
   };
-  client.onclose = () => over.resolve(lastProblem ?? 'The server closed the connection.');
+  client.onclose = () => {
+    closedBecause = lastProblem ?? 'The server closed the connection.';
+    over.resolve(closedBecause);
+  };
   client.setRequestHandler('elicitation/create', async ({ params }): Promise<ElicitResult> => {
     const call = findCall();
     if (call === undefined || 'url' in params) return { action: 'decline' };
@@ -149,8 +153,9 @@ export async function openConnection(parts: McpConnectionParts): Promise<Connect
       return await runningCall.run({ call, over: ending.signal }, () => send(client, options));
     } catch (error) {
       call.signal.throwIfAborted();
+      const failure = describeCallFailure(error, parts.name, closedBecause);
       if (isLost(error)) void client.close();
-      throw describeCallFailure(error, parts.name);
+      throw failure;
     } finally {
       running.delete(call);
       ending.abort();

@@ -61,15 +61,15 @@ export function isLost(error: unknown): boolean {
   return !(error instanceof ProtocolError) && (findOwn(error)?.code === 'network-failed' || error instanceof SdkError);
 }
 
-/** Why a call failed; `neverBegun` is a fact of it when nothing of it can have been done. */
-export function describeCallFailure(error: unknown, server: string): HotcellError {
+/** Why a call failed; `neverBegun` is a fact of it when nothing of it can have been done. `ending` is why the connection is over, if it is. */
+export function describeCallFailure(error: unknown, server: string, ending?: string): HotcellError {
   const own = findOwn(error);
   if (own !== undefined && own.code !== 'network-failed') return own;
   if (error instanceof ProtocolError) {
     const said = cleanUntrustedText(error.message, 2000);
     return new HotcellError('mcp-tool-failed', `The server "${server}" answers: ${said}`, { cause: error });
   }
-  return new HotcellError('mcp-unreachable', `The server "${server}" did not answer: ${sayProblem(error)}`, {
+  return new HotcellError('mcp-unreachable', `The server "${server}" did not answer: ${ending ?? sayProblem(error)}`, {
     cause: error,
     facts: { neverBegun: findHttpStatus(error) === 404 || findCode(error) === 'ECONNREFUSED' },
     ...(isLoginWanted(error) ? { fix: `Log in: hotcell mcp login ${server}` } : {}),

@@ -7,7 +7,7 @@ import { canonicalJson } from '../tools/canonical-json.ts';
 /** How a server is reached, read from its entry in the config. */
 export type ServerPlan = StdioPlan | HttpPlan;
 
-/** It is a program that the daemon starts. */
+/** It is a program that the daemon starts, on this machine or in a container. */
 export interface StdioPlan {
   readonly by: 'stdio';
   readonly command: string;
@@ -15,6 +15,10 @@ export interface StdioPlan {
   /** Values may hold `${secret:NAME}`. */
   readonly env: Readonly<Record<string, string>>;
   readonly cwd?: string;
+  /** It runs in a container of this image. */
+  readonly image?: string;
+  /** Where it may go from its container, in the grammar of `net`. */
+  readonly net: readonly string[];
   /** SHA-256 (hex) of everything that consent is given to: no value of the environment. */
   readonly commandHash: string;
 }
@@ -40,7 +44,6 @@ export function planServer(
   name: string,
   setting: McpServerSetting,
 ): ServerPlan | { readonly by: 'nothing'; readonly reason: string } {
-  const refuse = (reason: string) => ({ by: 'nothing', reason }) as const;
   if (!serverNamePattern.test(name)) return refuse('The name of a server has letters, digits, _ and -, at most 64 of them.');
   const { url, command } = setting;
   if (url !== undefined && command !== undefined)
@@ -50,8 +53,12 @@ export function planServer(
   return command === undefined ? planHttp(url ?? '', setting) : planProgram(command, setting);
 }
 
-function planProgram(command: string, setting: McpServerSetting): StdioPlan {
-  const { args = [], env = {}, cwd } = setting;
+function planProgram(command: string, setting: McpServerSetting): ReturnType<typeof planServer> {
+  const { args = [], env = {}, cwd, container: image, net = [] } = setting;
+  if (image === undefined && net.length > 0)
+    return refuse('Its entry has a net, which bounds no program of this machine: name the image of a container for it.');
+  const places = readNet(net);
+  if (typeof places === 'string') return refuse(places);
   const names = Object.keys(env).sort();
   const consent = { command, args, names, cwd, secrets: listSecrets(Object.values(env)) };
   return {
@@ -60,26 +67,39 @@ function planProgram(command: string, setting: McpServerSetting): StdioPlan {
     args,
     env,
     ...(cwd === undefined ? {} : { cwd }),
-    commandHash: hash('sha256', canonicalJson(consent)),
+    ...(image === undefined ? {} : { image }),
+    net: places,
+    commandHash: hash('sha256', canonicalJson(image === undefined ? consent : { ...consent, image, net: places })),
   };
 }
 
 function planHttp(text: string, setting: McpServerSetting): ReturnType<typeof planServer> {
-  const refuse = (reason: string) => ({ by: 'nothing', reason }) as const;
   const url = URL.parse(text);
   if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:'))
     return refuse(`Its url is no http: or https: URL: "${text.slice(0, 100)}".`);
   if (url.username !== '' || url.password !== '') return refuse('Its url holds user-info: put it into a header, as a secret.');
   const { headers = {}, net = [], transport, auth } = setting;
-  const entries = [`${url.hostname}:${url.port || (url.protocol === 'https:' ? '443' : '80')}`, ...net].map(parseNetEntry);
-  const wrong = entries.find((entry) => !entry.ok);
-  if (wrong?.ok === false) return refuse(`An entry of its net ${wrong.reason}.`);
+  if (setting.container !== undefined) return refuse('Its entry has a url and a container; only a command runs in one.');
+  const places = readNet([`${url.hostname}:${url.port || (url.protocol === 'https:' ? '443' : '80')}`, ...net]);
+  if (typeof places === 'string') return refuse(places);
   return {
     by: 'http',
     url,
     transport,
     headers,
-    net: entries.flatMap((entry) => (entry.ok ? [entry.entry] : [])),
+    net: places,
     auth,
   };
+}
+
+function refuse(reason: string): { readonly by: 'nothing'; readonly reason: string } {
+  return { by: 'nothing', reason };
+}
+
+/** Places in the grammar of `net`; the reason when one is none. */
+function readNet(net: readonly string[]): readonly string[] | string {
+  const entries = net.map(parseNetEntry);
+  const wrong = entries.find((entry) => !entry.ok);
+  if (wrong?.ok === false) return `An entry of its net ${wrong.reason}.`;
+  return entries.flatMap((entry) => (entry.ok ? [entry.entry] : []));
 }

@@ -20,6 +20,8 @@ export interface McpServerView {
   readonly tools: readonly string[];
   /** Those that somebody has to approve first. */
   readonly waitingTools: readonly string[];
+  /** Prompts, as `server/prompt`, and addresses of resources that somebody has to approve first. */
+  readonly waitingOfferings: readonly string[];
   /** What of its list cannot be served, and why. */
   readonly problems: readonly string[];
   readonly lastError?: string;

@@ -12,10 +12,10 @@ import { describeMcpUnit, isToolAllowed, nameMcpUnit, nameServerTool, usualTimeo
 import { followResources, type ResourceNewsParts } from './offerings/follow-resources.ts';
 import { hostOffering } from './offerings/hosted-offerings.ts';
 import { readServerOfferings, type ServerOffering } from './offerings/read-offerings.ts';
+import { commandItem, decidePins, hashAsked, listAsked, type PinDecision } from './pins.ts';
 import { createServerQuestions } from './questions/server-questions.ts';
 import { type HttpPlan, planServer, type StdioPlan } from './server-plan.ts';
 import type { McpServer, McpServerState, McpServerView } from './server-types.ts';
-import { commandItem, decidePins, hashAsked, itemOfTool, offeringsItem, type PinDecision } from './tools/pins.ts';
 import { readTools, type ServerTool } from './tools/read-tools.ts';
 import { readResult } from './tools/results.ts';
 
@@ -39,9 +39,14 @@ export interface McpServerParts {
   readonly onFault: (error: unknown) => void;
 }
 
-const nobody: PinDecision = { served: [], added: [], changed: [] };
-/** List changes that come faster are followed together. */
+/** What a server brings. */
+type Listed = ServerTool | ServerOffering;
+
+const nothing: PinDecision<Listed> = { served: [], added: [], changed: [] };
+/** List changes that come faster are followed together; those of a server that asks for another thing every time wait longer and longer. */
 const refreshGapMs = 250;
+const maxRefreshGapMs = 60_000;
+const patientQuestions = 8;
 const firstBackOffMs = 250;
 const maxBackOffMs = 60_000;
 /** A connection that lasted so long was a good one. */
@@ -53,13 +58,15 @@ export function startMcpServer(parts: McpServerParts): McpServer {
   const plan = planServer(name, setting);
   const questions = createServerQuestions(name, parts.approvals);
   const ending = new AbortController();
-  const refresh = createCoalescer(refreshTools, refreshGapMs);
+  const refresh = createCoalescer(refreshTools, waitToRefresh);
   const followed = followResources(parts.resources, { connection: () => connection, signal: ending.signal });
   let state: McpServerState = 'connecting';
   let connection: Connection | undefined;
   let said = { era: undefined as Connection['era'] | undefined, protocolVersion: '', serverName: '', serverVersion: '' };
-  let decision = nobody;
-  let offerings: readonly ServerOffering[] = [];
+  let decision = nothing;
+  /** Questions that took the place of one that nobody had answered yet, one soon after the other. */
+  let restless = 0;
+  let asked = { hash: '', atMs: 0 };
   let problems: readonly string[] = [];
   let lastError: string | undefined;
   let failures = 0;
@@ -84,7 +91,7 @@ export function startMcpServer(parts: McpServerParts): McpServer {
 
   function tell(): void {
     const now = view();
-    const facts = [now.state, now.tools.length, now.waitingTools.length].join();
+    const facts = [now.state, now.tools.length, now.waitingTools.length, now.waitingOfferings.length].join();
     if (facts === told.facts) return;
     const { state: previous } = told;
     told = { facts, state: now.state };
@@ -162,12 +169,12 @@ export function startMcpServer(parts: McpServerParts): McpServer {
       const [listed, others] = await Promise.all([from.listTools(ending.signal), from.listOfferings(ending.signal)]);
       if (from !== connection) return;
       const read = readTools(listed);
-      offerings = readServerOfferings(name, others, {
+      const beside = readServerOfferings(name, others, {
         timeoutMs: setting.timeoutMs ?? usualTimeoutMs,
         canComplete: from.canComplete,
       });
-      problems = read.problems;
-      settle(read.tools.filter((tool) => isToolAllowed(setting, tool.name)));
+      problems = [...read.problems, ...beside.problems];
+      settle([...read.tools.filter((tool) => isToolAllowed(setting, tool.name)), ...beside.offerings]);
     } catch (error) {
       if (ending.signal.aborted) return;
       noteFailure(error);
@@ -175,26 +182,34 @@ export function startMcpServer(parts: McpServerParts): McpServer {
     }
   }
 
-  function areOfferingsApproved(): boolean {
-    return pins.list(name).some(({ item }) => item === offeringsItem);
+  /** Brings what serves and what is asked in line with what was approved. */
+  function settle(listed: readonly Listed[]): void {
+    decision = decidePins(listed, pins.list(name));
+    publish();
+    if (listAsked(decision).length === 0) questions.withdraw();
+    else askAgain();
+    tell();
   }
 
-  /** Brings what serves and what is asked in line with what was approved. */
-  function settle(tools: readonly ServerTool[]): void {
-    decision = decidePins(tools, pins.list(name));
-    publish();
-    const asked = areOfferingsApproved() ? [] : offerings;
-    const shown = asked.map((each) => ('prompt' in each ? each.manifest.name : each.uri));
-    if (decision.added.length + decision.changed.length + asked.length === 0) questions.withdraw();
-    else questions.askTools(decision, { target: describeTarget(plan), offerings: shown });
-    tell();
+  function waitToRefresh(): number {
+    return Math.min(maxRefreshGapMs, refreshGapMs * 2 ** Math.max(0, restless - patientQuestions));
+  }
+
+  function askAgain(): void {
+    const next = { hash: hashAsked(decision), atMs: parts.now() };
+    if (next.hash !== asked.hash) {
+      restless = next.atMs - asked.atMs < maxRefreshGapMs * 2 ? restless + 1 : 0;
+      asked = next;
+    }
+    questions.askListed(decision, describeTarget(plan));
   }
 
   function publish(): void {
     const { serverVersion: version, serverName } = said;
     const about = `Tools of the MCP server ${name}${serverName === '' ? '' : `, which calls itself ${serverName}`}`;
-    const hosted = areOfferingsApproved() ? offerings.map((each) => hostOffering(each, askServer)) : [];
-    const unit = describeMcpUnit(name, { setting, tools: decision.served, version, about, offerings: hosted }, runTool);
+    const tools = decision.served.filter((each) => each.kind === 'tool');
+    const offerings = decision.served.filter((each) => each.kind !== 'tool').map((each) => hostOffering(each, askServer));
+    const unit = describeMcpUnit(name, { setting, tools, version, about, offerings }, runTool);
     const next = `${unit.version}#${unit.contentHash}`;
     if (published === next) return;
     parts.hosted.put(unit);
@@ -216,6 +231,10 @@ export function startMcpServer(parts: McpServerParts): McpServer {
       if (!(error instanceof HotcellError && error.facts.neverBegun === true)) throw error;
       return await ask(await findConnection(call.signal));
     }
+  }
+
+  function nameTools(listed: readonly Listed[]): string[] {
+    return listed.flatMap((each) => (each.kind === 'tool' ? [nameServerTool(name, each.name)] : []));
   }
 
   /** A call does not wait for the back-off, but for one attempt. */
@@ -245,10 +264,9 @@ export function startMcpServer(parts: McpServerParts): McpServer {
             serverName: said.serverName,
             serverVersion: said.serverVersion,
           }),
-      tools: decision.served.map((tool) => nameServerTool(name, tool.name)),
-      waitingTools: [...decision.added, ...decision.changed.map(({ tool }) => tool)].map((tool) =>
-        nameServerTool(name, tool.name),
-      ),
+      tools: nameTools(decision.served),
+      waitingTools: nameTools(listAsked(decision)),
+      waitingOfferings: listAsked(decision).flatMap((each) => (each.kind === 'tool' ? [] : [nameOffering(each)])),
       problems,
       ...(lastError === undefined ? {} : { lastError }),
       failures,
@@ -263,13 +281,14 @@ export function startMcpServer(parts: McpServerParts): McpServer {
     restart() {
       questions.startOver();
       failures = 0;
+      restless = 0;
       if (connection === undefined) wake();
       else void connection.close().catch(onFault).then(wake);
     },
     requireAsked: (approval) => void findAsked(approval),
     approveAsked(approval, by) {
       const approvedAtMs = parts.now();
-      const asked = findAsked(approval);
+      const found = findAsked(approval);
       const pin = (item: string, hash: string, definitionJson: string) => ({
         server: name,
         item,
@@ -278,13 +297,13 @@ export function startMcpServer(parts: McpServerParts): McpServer {
         approvedBy: by,
         approvedAtMs,
       });
-      if (asked === 'command') {
+      if (found === 'command') {
         pins.put([pin(commandItem, approval.argumentsHash, JSON.stringify(approval.details))]);
         return wake();
       }
-      const others = offerings.length > 0 ? [pin(offeringsItem, '', '{}')] : [];
-      pins.put([...asked.map((tool) => pin(itemOfTool(tool.name), tool.hash, tool.definitionJson)), ...others]);
-      settle([...decision.served, ...asked]);
+      restless = 0;
+      pins.put(found.map(({ item, hash, definitionJson }) => pin(item, hash, definitionJson)));
+      settle([...decision.served, ...found]);
     },
     async close({ isGone }) {
       ending.abort();
@@ -299,11 +318,9 @@ export function startMcpServer(parts: McpServerParts): McpServer {
   };
 
   /** What an approval is about, as it is now. */
-  function findAsked({ argumentsHash }: Approval): 'command' | readonly ServerTool[] {
+  function findAsked({ argumentsHash }: Approval): 'command' | readonly Listed[] {
     if (plan.by === 'stdio' && plan.commandHash === argumentsHash) return 'command';
-    const withOfferings = offerings.length > 0 && !areOfferingsApproved();
-    if (hashAsked(decision, withOfferings) === argumentsHash)
-      return [...decision.added, ...decision.changed.map(({ tool }) => tool)];
+    if (hashAsked(decision) === argumentsHash) return listAsked(decision);
     throw new HotcellError('conflict', `The MCP server "${name}" does not ask for that any more.`, {
       fix: 'Look at what it asks for now: hotcell approve.',
     });
@@ -312,5 +329,11 @@ export function startMcpServer(parts: McpServerParts): McpServer {
 
 function describeTarget(plan: ReturnType<typeof planServer>): string {
   if (plan.by === 'http') return plan.url.href;
-  return plan.by === 'stdio' ? [plan.command, ...plan.args].join(' ') : '';
+  if (plan.by === 'nothing') return '';
+  const line = [plan.command, ...plan.args].join(' ');
+  return plan.image === undefined ? line : `${line} (in a container of ${plan.image})`;
+}
+
+function nameOffering(offering: ServerOffering): string {
+  return offering.kind === 'prompt' ? offering.manifest.name : offering.uri;
 }

@@ -65,6 +65,7 @@ const connector = createConnector({
   learn: secrets.learn,
   logins: store.mcpLogins,
   env: process.env,
+  startInContainer: () => Promise.reject(new Error('There are no containers here.')),
   onErrorLine: () => {},
 });
 

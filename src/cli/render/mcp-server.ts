@@ -14,14 +14,19 @@ export function listServerColumns(style: Style): readonly Column<McpServerItem>[
     { head: 'BY', text: (row) => row.transport },
     { head: 'ERA', text: (row) => (row.era === undefined ? '-' : eras[row.era]) },
     { head: 'TOOLS', text: (row) => String(row.tools.length) },
-    { head: 'WAITING', text: (row) => (row.waitingTools.length === 0 ? '-' : String(row.waitingTools.length)) },
+    { head: 'WAITING', text: (row) => String(listWaiting(row).length || '-') },
     { head: 'LAST ERROR', text: (row) => cleanUntrustedText(row.lastError ?? '-', 200) },
   ];
 }
 
+function listWaiting({ waitingTools, waitingOfferings }: McpServerItem): readonly string[] {
+  return [...waitingTools, ...waitingOfferings];
+}
+
 /** What is to be done so that a server serves all it has. */
-function sayNext({ name, state, waitingTools }: McpServerItem): string | undefined {
-  if (state === 'waiting' || waitingTools.length > 0) return `hotcell approve ${name}`;
+function sayNext(server: McpServerItem): string | undefined {
+  const { name, state } = server;
+  if (state === 'waiting' || listWaiting(server).length > 0) return `hotcell approve ${name}`;
   if (state === 'login') return `hotcell mcp login ${name}`;
   return state === 'failed' ? `hotcell mcp restart ${name}` : undefined;
 }
@@ -38,7 +43,7 @@ export function renderMcpServer(server: McpServerItem, style: Style): string {
     ['protocol', era === undefined ? undefined : `${protocolVersion ?? ''} (${eras[era]})`],
     ['last error', lastError === undefined ? undefined : cleanUntrustedText(lastError, 500)],
     ['tools', shown(server.tools)],
-    ['to be approved', shown(server.waitingTools)],
+    ['to be approved', shown(listWaiting(server))],
     ['left out', shown(server.problems)],
     ['next', sayNext(server)],
   ];

@@ -28,6 +28,7 @@ export const mcpServerSchema = Type.Object(
     args: Type.Optional(Type.Array(Type.String({ maxLength: 65_000 }), { maxItems: 256 })),
     env: Type.Optional(texts),
     cwd: Type.Optional(shortText),
+    container: Type.Optional(shortText),
     sampling: Type.Optional(Type.Union([Type.Boolean(), Type.String({ minLength: 1, maxLength: 256 })])),
     enabled: Type.Optional(Type.Boolean()),
     mode: Type.Optional(Type.Enum(['on', 'off', 'auto'])),

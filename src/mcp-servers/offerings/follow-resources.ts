@@ -23,7 +23,7 @@ export interface FollowedResources {
 /** Resources of one server that are watched at the same time. */
 const maxFollowed = 1000;
 /** What a server says of its resources within so long is passed on together, each resource once. */
-const gapMs = 250;
+const gapMs = (): number => 250;
 
 /** Starts to follow them: the server is asked for news of what somebody watches, and news of anything else are dropped. */
 export function followResources(

@@ -5,6 +5,7 @@ import { outputSchemas } from '../../units/offering-output.ts';
 import { type JsonSchema, setFlags, type ToolManifest } from '../../units/tool-manifest.ts';
 import { findUriFault, readUriTemplate } from '../../units/uri-template.ts';
 import { nameServerTool } from '../mcp-unit.ts';
+import { type Pinned, pinDefinition } from '../pins.ts';
 
 /** What a server lists beside tools. */
 export interface ListedOfferings {
@@ -15,37 +16,69 @@ export interface ListedOfferings {
 
 /** A prompt or a resource of a server, and what the server knows it by. */
 export type ServerOffering =
-  | { readonly manifest: PromptManifest; readonly prompt: string }
-  | { readonly manifest: ResourceManifest; readonly uri: string };
+  | (Pinned & { readonly kind: 'prompt'; readonly manifest: PromptManifest; readonly prompt: string })
+  | (Pinned & { readonly kind: 'resource'; readonly manifest: ResourceManifest; readonly uri: string });
+
+/** The prompts and resources of a server, and why some of what it lists cannot be served. */
+export interface ServerOfferings {
+  readonly offerings: readonly ServerOffering[];
+  readonly problems: readonly string[];
+}
 
 const maxPrompts = 200;
 const maxResources = 1000;
 const maxArguments = 32;
 const maxTextChars = 2000;
+const maxListChars = 4 * 1024 * 1024;
+const maxProblems = 20;
 const namePattern = /^[A-Za-z0-9_.-]{1,64}$/;
 const argumentPattern = /^[A-Za-z_][A-Za-z0-9_.-]{0,63}$/;
 
-/** Reads them. All of it is untrusted: texts are tamed, and what could be misread is left out. */
+/** Reads them. All of it is untrusted: texts are tamed, and what could be misread is left out and named. */
 export function readServerOfferings(
   server: string,
   { prompts, resources, templates }: ListedOfferings,
   options: { readonly timeoutMs: number; readonly canComplete: boolean },
-): ServerOffering[] {
-  return [
-    ...prompts.slice(0, maxPrompts).flatMap((prompt) => readPrompt(server, prompt, options)),
-    ...resources.slice(0, maxResources).flatMap((resource) => readResource(server, { ...resource, isTemplate: false }, options)),
-    ...templates
-      .slice(0, maxResources)
-      .flatMap(({ uriTemplate, ...rest }) => readResource(server, { ...rest, uri: uriTemplate, isTemplate: true }, options)),
+): ServerOfferings {
+  const problems: string[] = [];
+  const offerings = new Map<string, ServerOffering>();
+  let chars = 0;
+  const take = (what: string, read: ServerOffering | string): void => {
+    const fault =
+      typeof read === 'string'
+        ? read
+        : offerings.has(read.item)
+          ? 'is listed twice; the first one counts'
+          : chars + read.definitionJson.length > maxListChars
+            ? 'is one too many: all of a server together are too large'
+            : undefined;
+    if (typeof read !== 'string' && fault === undefined) {
+      chars += read.definitionJson.length;
+      offerings.set(read.item, read);
+    } else if (problems.length < maxProblems) problems.push(`The ${cleanUntrustedText(what, 80)} ${fault}.`);
+  };
+  for (const prompt of prompts.slice(0, maxPrompts)) take(`prompt "${prompt.name}"`, readPrompt(server, prompt, options));
+  for (const resource of resources.slice(0, maxResources))
+    take(`resource "${resource.uri}"`, readResource(server, { ...resource, isTemplate: false }, options));
+  for (const { uriTemplate: uri, ...rest } of templates.slice(0, maxResources))
+    take(`resource "${uri}"`, readResource(server, { ...rest, uri, isTemplate: true }, options));
+  const tooMany = [
+    ...(prompts.length > maxPrompts ? [`${maxPrompts} prompts`] : []),
+    ...(Math.max(resources.length, templates.length) > maxResources ? [`${maxResources} resources`] : []),
   ];
+  for (const many of tooMany) problems.push(`The server lists more than ${many}; the others are left out.`);
+  return { offerings: [...offerings.values()], problems };
 }
 
 type Options = Parameters<typeof readServerOfferings>[2];
 
-function readPrompt(server: string, prompt: Prompt, { timeoutMs, canComplete }: Options): ServerOffering[] {
-  const { name: own, title, description = '', arguments: args = [] } = prompt;
-  const isLegal = args.length <= maxArguments && args.every(({ name }) => argumentPattern.test(name));
-  if (!namePattern.test(own) || !isLegal) return [];
+function readPrompt(server: string, prompt: Prompt, { timeoutMs, canComplete }: Options): ServerOffering | string {
+  const { name: own, title, description, arguments: args = [] } = prompt;
+  if (!namePattern.test(own)) return 'has a name that no prompt can have: letters, digits, _ . - and at most 64 of them';
+  if (args.length > maxArguments) return `has more than ${maxArguments} arguments`;
+  if (!args.every(({ name }) => argumentPattern.test(name))) return 'has an argument with a name that none can have';
+  const pin = pinDefinition('prompt', own, { name: own, title, description, arguments: args });
+  if (typeof pin === 'string') return pin;
   const name = nameServerTool(server, own);
   const shown = args.map((each) => ({
     name: each.name,
@@ -75,7 +108,7 @@ function readPrompt(server: string, prompt: Prompt, { timeoutMs, canComplete }: 
     completions,
     call,
   } as const;
-  return [{ manifest, prompt: own }];
+  return { ...pin, manifest, prompt: own };
 }
 
 interface Listed extends Pick<Resource, 'name' | 'uri' | 'title' | 'description' | 'mimeType'> {
@@ -83,10 +116,14 @@ interface Listed extends Pick<Resource, 'name' | 'uri' | 'title' | 'description'
   readonly isTemplate: boolean;
 }
 
-function readResource(server: string, listed: Listed, { timeoutMs, canComplete }: Options): ServerOffering[] {
-  const { uri, isTemplate, title, description = '', mimeType, size } = listed;
+function readResource(server: string, listed: Listed, { timeoutMs, canComplete }: Options): ServerOffering | string {
+  const { uri, isTemplate, title, description, mimeType, size } = listed;
   const template = isTemplate ? readUriTemplate(uri) : undefined;
-  if (typeof template === 'string' || (!isTemplate && findUriFault(uri) !== undefined)) return [];
+  const fault = typeof template === 'string' ? template : isTemplate ? undefined : findUriFault(uri);
+  if (typeof template === 'string' || fault !== undefined) return `needs ${fault}`;
+  // The size says how long it is now, and is no text that anybody reads.
+  const pin = pinDefinition('resource', uri, { uri, isTemplate, name: listed.name, title, description, mimeType });
+  if (typeof pin === 'string') return pin;
   const name = nameServerTool(server, cleanUntrustedText(listed.name, 128));
   const variables = template?.variables ?? [];
   const input = describeInput(Object.fromEntries(variables.map((each) => [each, { type: 'string' }])), variables);
@@ -103,7 +140,7 @@ function readResource(server: string, listed: Listed, { timeoutMs, canComplete }
     completions: canComplete ? Object.fromEntries(variables.map((each) => [each, 'asked' as const])) : {},
     call,
   } as const;
-  return [{ manifest, uri }];
+  return { ...pin, manifest, uri };
 }
 
 function describeInput(properties: Readonly<Record<string, object>>, required: readonly string[]): JsonSchema {
@@ -141,6 +178,6 @@ function readTitle(title: string | undefined): { title?: string } {
   return title === undefined ? {} : { title: cleanUntrustedText(title, 200) };
 }
 
-function tame(text: string): string {
+function tame(text = ''): string {
   return cleanUntrustedText(text, maxTextChars);
 }

@@ -3,18 +3,15 @@ import { HotcellError } from '../../errors/hotcell-error.ts';
 import type { ApprovalRequest, Approvals } from '../../permissions/approvals/approval-types.ts';
 import { listSecrets } from '../../secrets/named-secrets.ts';
 import { nameMcpUnit } from '../mcp-unit.ts';
+import { compareDefinitions, hashAsked, type PinDecision, type Pinned, readMembers } from '../pins.ts';
 import type { StdioPlan } from '../server-plan.ts';
-import { compareDefinitions, hashAsked, type PinDecision, readMembers } from '../tools/pins.ts';
 
 /** Keeps at most one open question about a server. */
 export interface ServerQuestions {
   /** Asks whether the program may be started. */
   askCommand(plan: StdioPlan): void;
-  /** Asks about tools that are new or changed. */
-  askTools(
-    decision: Pick<PinDecision, 'added' | 'changed'>,
-    about: { readonly target: string; readonly offerings: readonly string[] },
-  ): void;
+  /** Asks about what is new or changed. */
+  askListed(decision: Pick<PinDecision, 'added' | 'changed'>, target: string): void;
   /** Takes back whatever is open. */
   withdraw(): void;
   /** What was denied or ran out of time is asked again. */
@@ -22,7 +19,6 @@ export interface ServerQuestions {
 }
 
 const maxQuestions = 100_000;
-const maxShownOfferings = 200;
 
 /** Creates the questions about one server. */
 export function createServerQuestions(server: string, approvals: Pick<Approvals, 'ask' | 'withdraw' | 'list'>): ServerQuestions {
@@ -47,36 +43,39 @@ export function createServerQuestions(server: string, approvals: Pick<Approvals,
   }
 
   return {
-    askCommand({ commandHash, command, args, env, cwd }) {
+    askCommand({ commandHash, command, args, env, cwd, image, net }) {
+      const where = image === undefined ? 'with your rights on this machine' : 'in a container of this image';
       ask({
-        question: `May the MCP server "${server}" be started as this program, with your rights on this machine?`,
+        question: `May the MCP server "${server}" be started as this program, ${where}?`,
         argumentsHash: commandHash,
         details: {
           server,
           command: [command, ...args],
+          ...(image === undefined ? {} : { image, network: net.join(' ') || 'none' }),
           environment: Object.keys(env).join(' ') || 'none of its own',
           secrets: listSecrets(Object.values(env)).join(' ') || 'none',
           ...(cwd === undefined ? {} : { folder: cwd }),
         },
       });
     },
-    askTools(decision, { target, offerings }) {
+    askListed(decision, target) {
       const { added, changed } = decision;
       const parts = [
-        ...(added.length === 0 ? [] : [`${added.length} new tools`]),
-        ...(changed.length === 0 ? [] : [`${changed.length} tools that changed since they were approved`]),
-        ...(offerings.length === 0 ? [] : [`its ${offerings.length} prompts and resources`]),
+        ...countKinds('new', added),
+        ...countKinds(
+          'changed',
+          changed.map(({ now }) => now),
+        ),
       ];
       ask({
         question: `May this of the MCP server "${server}" be used: ${parts.join(', ')}? What they say of themselves is the server's own text.`,
-        argumentsHash: hashAsked(decision, offerings.length > 0),
+        argumentsHash: hashAsked(decision),
         details: {
           server,
           target,
-          ...(offerings.length === 0 ? {} : { promptsAndResources: offerings.slice(0, maxShownOfferings) }),
-          ...Object.fromEntries(added.map(({ name, definitionJson }) => [`new ${name}`, readMembers(definitionJson)])),
+          ...Object.fromEntries(added.map((each) => [`new ${sayName(each)}`, readMembers(each.definitionJson)])),
           ...Object.fromEntries(
-            changed.map(({ tool, before }) => [`changed ${tool.name}`, compareDefinitions(before, tool.definitionJson)]),
+            changed.map(({ now, before }) => [`changed ${sayName(now)}`, compareDefinitions(before, now.definitionJson)]),
           ),
         },
       });
@@ -86,4 +85,16 @@ export function createServerQuestions(server: string, approvals: Pick<Approvals,
       round = `:${randomBytes(6).toString('hex')}`;
     },
   };
+}
+
+/** A tool by its name alone, everything else by what it is. */
+function sayName({ kind, item }: Pinned): string {
+  return kind === 'tool' ? item.slice('tool:'.length) : item.replace(':', ' ');
+}
+
+function countKinds(how: string, asked: readonly Pinned[]): string[] {
+  return (['tool', 'prompt', 'resource'] as const).flatMap((kind) => {
+    const count = asked.filter((each) => each.kind === kind).length;
+    return count === 0 ? [] : [`${count} ${how} ${kind}${count === 1 ? '' : 's'}`];
+  });
 }

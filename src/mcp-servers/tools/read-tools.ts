@@ -1,20 +1,15 @@
-import { hash } from 'node:crypto';
 import type { Tool } from '@modelcontextprotocol/client';
 import { isObject } from '../../config/json-object.ts';
-import { nestsDeeper } from '../../config/read/json-nesting.ts';
 import { cleanUntrustedText } from '../../permissions/untrusted-text.ts';
-import { canonicalJson } from '../../tools/canonical-json.ts';
 import { isBoundedSchema } from '../../tools/validation/prepare-schema.ts';
 import { type JsonSchema, setFlags, type ToolFlags } from '../../units/tool-manifest.ts';
+import { type Pinned, pinDefinition } from '../pins.ts';
 
 /** A tool of a server as it can be served. */
-export interface ServerTool {
+export interface ServerTool extends Pinned {
+  readonly kind: 'tool';
   /** As the server calls it. */
   readonly name: string;
-  /** SHA-256 (hex) of the definition. */
-  readonly hash: string;
-  /** Everything that is shown to models or decides about calls, as canonical JSON: what is approved. */
-  readonly definitionJson: string;
   readonly description: string;
   readonly input: JsonSchema;
   readonly output?: JsonSchema;
@@ -32,8 +27,6 @@ export interface ServerTools {
 
 const maxTools = 1000;
 const maxDescriptionChars = 8192;
-const maxDefinitionChars = 128 * 1024;
-const maxDefinitionDepth = 200;
 const maxListChars = 4 * 1024 * 1024;
 const maxProblems = 20;
 const namePattern = /^[A-Za-z0-9_.-]{1,128}$/;
@@ -70,14 +63,12 @@ function readTool(raw: Tool): ServerTool | string {
   if (!isBoundedSchema(inputSchema)) return 'has an input schema that is too large or nested too deep';
   if (outputSchema !== undefined && !isBoundedSchema(outputSchema))
     return 'has an output schema that is too large or nested too deep';
-  const definitionJson = writeDefinition({ name, title, description, inputSchema, outputSchema, annotations });
-  if (definitionJson === undefined)
-    return `has a definition of more than ${maxDefinitionChars} characters, or one nested too deep`;
+  const pin = pinDefinition('tool', name, { name, title, description, inputSchema, outputSchema, annotations });
+  if (typeof pin === 'string') return pin;
   const { destructiveHint, readOnlyHint, idempotentHint } = annotations ?? {};
   return {
+    ...pin,
     name,
-    hash: hash('sha256', definitionJson),
-    definitionJson,
     description: tameText([title ?? annotations?.title, description].filter((text) => text !== undefined).join('\n')),
     input: tameSchema(inputSchema),
     ...(outputSchema === undefined ? {} : { output: tameSchema(outputSchema) }),
@@ -88,16 +79,6 @@ function readTool(raw: Tool): ServerTool | string {
     idempotent: readOnlyHint === true || idempotentHint === true,
     called: { name, inputSchema },
   };
-}
-
-function writeDefinition(definition: object): string | undefined {
-  try {
-    const json = canonicalJson(definition);
-    return json.length <= maxDefinitionChars && !nestsDeeper(json, maxDefinitionDepth) ? json : undefined;
-  } catch (error) {
-    if (error instanceof RangeError) return undefined;
-    throw error;
-  }
 }
 
 /** Line by line, so that lists stay lists. */

@@ -13,7 +13,10 @@ import { describeConnectFailure, describeProgramFailure, findHttpStatus } from '
 import { nameMcpUnit } from '../mcp-unit.ts';
 import { endWithCall } from '../running-call.ts';
 import type { HttpPlan, StdioPlan } from '../server-plan.ts';
+import type { StartInContainer } from './container-program.ts';
+import { startLocalProgram } from './local-program.ts';
 import { type McpNetwork, maxMessageBytes, requireSecret } from './mcp-network.ts';
+import type { RunningProgram } from './program.ts';
 import { createReceivedBytes, type ReceivedBytes } from './received-bytes.ts';
 import { StdioTransport } from './stdio-transport.ts';
 
@@ -23,6 +26,7 @@ export interface ConnectorParts extends Pick<McpConnectionParts, 'version' | 'co
   readonly secrets: SecretBook;
   readonly learn: (name: string, value: string) => void;
   readonly logins: McpLoginTable;
+  readonly startInContainer: StartInContainer;
   /** The environment of the daemon. */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Hears what programs write to their standard error. Must not throw. */
@@ -108,12 +112,20 @@ export function createConnector(parts: ConnectorParts): Connector {
     const { received, open } = prepare(name, wanted, silentMs);
     const passed = passedNames.flatMap((each) => (parts.env[each] === undefined ? [] : [[each, parts.env[each]] as const]));
     const own = Object.entries(plan.env).map(([key, value]) => [key, readSecrets(name, value)] as const);
-    const program = { command: plan.command, args: plan.args, cwd: plan.cwd, env: Object.fromEntries([...passed, ...own]) };
+    const { command, args, cwd, image } = plan;
     const onErrorLine = (line: string): void => parts.onErrorLine(name, line);
+    const run = (): Promise<RunningProgram> =>
+      image === undefined
+        ? startLocalProgram({ command, args, cwd, env: Object.fromEntries([...passed, ...own]) })
+        : parts.startInContainer(
+            name,
+            { image, net: plan.net, program: { command, args, cwd, env: Object.fromEntries(own) } },
+            wanted.signal,
+          );
     const start = async (isNewerTried: boolean): Promise<Connection> => {
-      const transport = new StdioTransport(program, { maxMessageBytes, received, onErrorLine });
+      const transport = new StdioTransport({ open: run, maxMessageBytes, received, onErrorLine });
       return open(transport, isNewerTried).catch((error: unknown) => {
-        throw describeProgramFailure(error, program, transport.ending);
+        throw describeProgramFailure(error, { command, ...(image === undefined ? { cwd } : {}) }, transport.ending);
       });
     };
     try {

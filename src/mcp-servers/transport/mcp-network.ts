@@ -87,7 +87,8 @@ export function requireSecret(secrets: Pick<SecretBook, 'has' | 'problemOf'>, se
   });
 }
 
-function createMcpUser(server: string, granted: () => PermissionSet): CapabilityUser {
+/** A server as a user of capabilities. */
+export function createMcpUser(server: string, granted: () => PermissionSet): CapabilityUser {
   const unit = nameMcpUnit(server);
   return {
     executionId: unit,

@@ -18,6 +18,9 @@ const serverView = Type.Object({
   serverVersion: Type.Optional(Type.String()),
   tools: Type.Array(Type.String(), { description: 'Those that serve, as server/tool.' }),
   waitingTools: Type.Array(Type.String(), { description: 'Those that are new or changed, until somebody approves them.' }),
+  waitingOfferings: Type.Array(Type.String(), {
+    description: 'Prompts, as server/prompt, and addresses of resources that are new or changed, until somebody approves them.',
+  }),
   problems: Type.Array(Type.String(), { description: 'What of its list cannot be served, and why.' }),
   lastError: Type.Optional(Type.String()),
   failures: Type.Integer({ description: 'Attempts that failed one after the other.' }),

@@ -39,7 +39,7 @@ export async function checkDockerImages({ config }: DoctorFacts): Promise<Findin
   if (needed.length === 0) return { name: 'images', status: 'ok', message: 'The config needs no image.' };
   try {
     const docker = createDockerClient({ socket: config.docker.socket, env: process.env });
-    const book = createImageBook({ docker, allowed: needed, pinFile: join(config.dataDir, 'docker-images.json') });
+    const book = createImageBook({ docker, allowed: () => needed, pinFile: join(config.dataDir, 'docker-images.json') });
     const states = await book.list();
     const bad = states.filter(({ status }) => status !== 'present');
     if (bad.length === 0)

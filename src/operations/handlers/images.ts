@@ -6,9 +6,8 @@ import type { OperationParts } from '../operation-parts.ts';
 
 /** What can be done with the images of native commands. */
 export function createImageOperations({ images, config }: OperationParts): Operation[] {
-  const uses = describeImageUses(config);
   const show = ({ fix, ...state }: ImageState) => {
-    const usedBy = [...(uses.get(state.name) ?? [])];
+    const usedBy = [...(describeImageUses(config).get(state.name) ?? [])];
     // Nobody needs to fetch what nothing runs in.
     const isWanted = fix !== undefined && (usedBy.length > 0 || state.status !== 'missing');
     return { ...state, usedBy, ...(isWanted ? { fix } : {}) };

@@ -24,6 +24,12 @@ export function createMcpOperations({ mcp }: Pick<OperationParts, 'mcp'>): Opera
   ];
 }
 
-function describeServer({ tools, waitingTools, problems, ...view }: McpServerView): McpServerItem {
-  return { ...view, tools: [...tools], waitingTools: [...waitingTools], problems: [...problems] };
+function describeServer({ tools, waitingTools, waitingOfferings, problems, ...view }: McpServerView): McpServerItem {
+  return {
+    ...view,
+    tools: [...tools],
+    waitingTools: [...waitingTools],
+    waitingOfferings: [...waitingOfferings],
+    problems: [...problems],
+  };
 }

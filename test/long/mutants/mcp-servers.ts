@@ -20,19 +20,49 @@ export const mcpServerMutants: MutantsByPromise = {
     },
     {
       what: 'what a program started outlives it',
-      file: 'src/mcp-servers/transport/stdio-transport.ts',
+      file: 'src/mcp-servers/transport/local-program.ts',
       find: "if (pid !== undefined) signalGroup(pid, 'SIGKILL');",
       replace: '',
       tests: ['test/mcp-servers/hostile-servers.test.ts'],
     },
   ],
-  'A tool of an MCP server serves only as it was shown': [
+  'A program of an MCP server that has a container': [
+    {
+      what: 'the consent to a command line is one to every image',
+      file: 'src/mcp-servers/server-plan.ts',
+      find: 'image === undefined ? consent : { ...consent, image, net: places }',
+      replace: 'consent',
+      tests: ['test/mcp-servers/container-servers.test.ts'],
+    },
+    {
+      what: 'every container has a way to the network',
+      file: 'src/mcp-servers/transport/container-program.ts',
+      find: 'start.net.length === 0 ? undefined :',
+      replace: 'start.net.length < 0 ? undefined :',
+      tests: ['test/mcp-servers/container-servers.test.ts'],
+    },
+  ],
+  'A tool, a prompt and a resource of an MCP server serve only': [
     {
       what: 'a tool that changed goes on serving',
-      file: 'src/mcp-servers/tools/pins.ts',
-      find: 'else if (pin.hash === tool.hash) served.push(tool);',
-      replace: 'else if (pin.hash !== "") served.push(tool);',
-      tests: ['test/mcp-servers/hostile-servers.test.ts', 'test/mcp-servers/tools/pins.test.ts'],
+      file: 'src/mcp-servers/pins.ts',
+      find: 'else if (pin.hash === each.hash) served.push(each);',
+      replace: 'else if (pin.hash !== "") served.push(each);',
+      tests: ['test/mcp-servers/hostile-servers.test.ts', 'test/mcp-servers/pins.test.ts'],
+    },
+    {
+      what: 'a prompt that changed goes on serving',
+      file: 'src/mcp-servers/pins.ts',
+      find: 'if (pin === undefined) added.push(each);',
+      replace: "if (pin === undefined) added.push(each);\n    else if (each.kind === 'prompt') served.push(each);",
+      tests: ['test/mcp-servers/changing-servers.test.ts'],
+    },
+    {
+      what: 'a resource that changed goes on serving',
+      file: 'src/mcp-servers/pins.ts',
+      find: 'if (pin === undefined) added.push(each);',
+      replace: "if (pin === undefined) added.push(each);\n    else if (each.kind === 'resource') served.push(each);",
+      tests: ['test/mcp-servers/changing-servers.test.ts'],
     },
     {
       what: 'what a tool says of itself is shown with its control characters',
@@ -45,9 +75,9 @@ export const mcpServerMutants: MutantsByPromise = {
   'What an MCP server sends is bounded': [
     {
       what: 'a program that ended is waited for as long as somebody holds its streams',
-      file: 'src/mcp-servers/transport/stdio-transport.ts',
-      find: 'for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy();\n      }, graceMs);',
-      replace: '}, graceMs);',
+      file: 'src/mcp-servers/transport/local-program.ts',
+      find: 'setTimeout(() => over.resolve(end), graceMs)',
+      replace: 'setTimeout(() => undefined, graceMs)',
       tests: ['test/mcp-servers/hostile-servers.test.ts'],
     },
     {

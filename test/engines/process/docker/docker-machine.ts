@@ -10,6 +10,7 @@ import { defaultSettings } from '../../../../src/config/defaults.ts';
 import { type CommandRunner, createCommandRunner } from '../../../../src/engines/process/docker/command/command-runner.ts';
 import { ownerLabel } from '../../../../src/engines/process/docker/container/container-flags.ts';
 import { nameOwner } from '../../../../src/engines/process/docker/container/sweep.ts';
+import { listAllowedImages } from '../../../../src/engines/process/docker/images/image-uses.ts';
 import { HotcellError } from '../../../../src/errors/hotcell-error.ts';
 
 /** The images that scripts/prepare-tests.ts makes. */
@@ -52,9 +53,11 @@ export function openRunnerHouse(
   dataDir = mkdtempSync(join(tmpdir(), 'hotcell-docker-')),
 ): RunnerHouse {
   const faults: unknown[] = [];
+  const allSettings = { ...defaultSettings.docker, images: Object.values(testImages), ...settings };
   const runner = createCommandRunner({
     dataDir,
-    settings: { ...defaultSettings.docker, images: Object.values(testImages), ...settings },
+    settings: allSettings,
+    allowedImages: () => listAllowedImages(allSettings),
     env: {},
     onFault: (error) => faults.push(error),
   });

@@ -11,7 +11,6 @@ import { createContainers } from '../container/containers.ts';
 import { nameOwner } from '../container/sweep.ts';
 import { createDockerClient, describeDockerError } from '../docker-client.ts';
 import { createImageBook, type ImageBook } from '../images/image-book.ts';
-import { listAllowedImages } from '../images/image-uses.ts';
 import { findInitFile } from '../init/init-file.ts';
 import { createContainerPlaces } from './container-places.ts';
 import { runCommand } from './run-command.ts';
@@ -64,6 +63,8 @@ interface RunEntry {
 export interface CommandRunnerParts {
   readonly dataDir: string;
   readonly settings: Config['docker'];
+  /** The allow list, as the config has it now. */
+  readonly allowedImages: () => readonly string[];
   readonly env: NodeJS.ProcessEnv;
   /** Hears of failures that no call waits for. Must not throw. */
   readonly onFault: (error: unknown) => void;
@@ -73,11 +74,11 @@ const graceMs = 1000;
 const stopMs = 15_000;
 
 /** Makes a runner. Docker is not asked for anything before the first command. */
-export function createCommandRunner({ dataDir, settings, env, onFault }: CommandRunnerParts): CommandRunner {
+export function createCommandRunner({ dataDir, settings, allowedImages, env, onFault }: CommandRunnerParts): CommandRunner {
   const agent = new Agent();
   const docker = createDockerClient({ socket: settings.socket, env }, agent);
   const pinFile = join(dataDir, 'docker-images.json');
-  const images = createImageBook({ docker, allowed: listAllowedImages(settings), pinFile });
+  const images = createImageBook({ docker, allowed: allowedImages, pinFile });
   const owner = nameOwner(dataDir);
   const places = createContainerPlaces({ maxRunning: settings.maxRunning, maxWaiting: settings.maxWaiting });
   const { perImage: perKind, total, idleMs } = settings.warm;

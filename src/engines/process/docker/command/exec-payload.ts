@@ -10,6 +10,19 @@ export interface ExecWords {
   readonly env: Readonly<Record<string, string>>;
 }
 
+/** Where the first process of a container takes connections to its proxy. */
+export const proxyPort = 3128;
+
+const usualPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+const proxyNames = ['http_proxy', 'https_proxy', 'HTTP_PROXY', 'HTTPS_PROXY', 'all_proxy', 'ALL_PROXY'];
+
+/** What every process of a container sees: what its image sets, where it may write, and its proxy when it has a network. */
+export function describeEnvironment(imageEnv: Readonly<Record<string, string>>, hasProxy: boolean): Record<string, string> {
+  const proxy = `http://127.0.0.1:${proxyPort}`;
+  const proxies = hasProxy ? Object.fromEntries(proxyNames.map((name) => [name, proxy])) : {};
+  return { PATH: usualPath, ...imageEnv, HOME: '/tmp', TMPDIR: '/tmp', ...proxies };
+}
+
 const maxArguments = 1000;
 const maxVariables = 500;
 

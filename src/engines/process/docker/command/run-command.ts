@@ -6,7 +6,7 @@ import { createEgress, type Egress } from '../egress/egress.ts';
 import { fromInit, type InitFrame, maxPayload, toInit } from '../init/init-frames.ts';
 import { collectFiles, type FileCollection } from './collected-files.ts';
 import { keepOutput } from './command-output.ts';
-import { encodeExec } from './exec-payload.ts';
+import { describeEnvironment, encodeExec, proxyPort } from './exec-payload.ts';
 
 /** What a command runs with beside its request. */
 export interface CommandSetting {
@@ -17,8 +17,6 @@ export interface CommandSetting {
 }
 
 const folder = '/workspace';
-const proxyPort = 3128;
-const usualPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 const stdinChannel = 1;
 const stdoutChannel = 2;
 const stderrChannel = 3;
@@ -34,9 +32,7 @@ export async function runCommand(
   signal: AbortSignal,
 ): Promise<CommandResult> {
   const egress = request.dial === undefined ? undefined : createEgress({ link: cell.link, dial: request.dial });
-  const proxy = `http://127.0.0.1:${proxyPort}`;
-  const proxyEnv = egress === undefined ? {} : Object.fromEntries(proxyNames.map((name) => [name, proxy]));
-  const env = { PATH: usualPath, ...setting.imageEnv, HOME: '/tmp', TMPDIR: '/tmp', ...proxyEnv, ...request.env };
+  const env = { ...describeEnvironment(setting.imageEnv, egress !== undefined), ...request.env };
   const exec = encodeExec({ folder, command: request.command, args: request.args, env });
   const run = watchRun(cell, request, egress);
   const clock = startClock(cell, request, setting.graceMs, run.fail);
@@ -63,7 +59,6 @@ export async function runCommand(
 }
 
 const noFiles = { files: [], refused: [] };
-const proxyNames = ['http_proxy', 'https_proxy', 'HTTP_PROXY', 'HTTPS_PROXY', 'all_proxy', 'ALL_PROXY'];
 
 interface WatchedRun {
   readonly fail: (error: unknown) => void;

@@ -1,20 +1,17 @@
 import { constants } from 'node:os';
 import { HotcellError } from '../../../../errors/hotcell-error.ts';
 import { guestModule } from '../../reports.ts';
-import type { ExecWords } from '../command/exec-payload.ts';
+import { describeEnvironment, type ExecWords, proxyPort } from '../command/exec-payload.ts';
 
 /** Where the first process of a container takes connections: first the channel of the guest, then those to the proxy. */
-export const guestPort = 3128;
+export const guestPort = proxyPort;
 
 const imageFix = 'Name an image with Node 22 or later in docker.pluginImage of the config.';
-const proxyNames = ['http_proxy', 'https_proxy', 'HTTP_PROXY', 'HTTPS_PROXY', 'all_proxy', 'ALL_PROXY'];
 
 /** Node, with the runner on its standard input. `heapMb` bounds the JavaScript heap. */
 export function describeGuest(imageEnv: Readonly<Record<string, string>>, heapMb: number): ExecWords {
-  const proxies = Object.fromEntries(proxyNames.map((name) => [name, `http://127.0.0.1:${guestPort}`]));
-  const usual = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' };
   // NODE_USE_ENV_PROXY: newer versions of Node then use the proxy in their own clients too.
-  const env = { ...usual, ...imageEnv, HOME: '/tmp', TMPDIR: '/tmp', ...proxies, NODE_USE_ENV_PROXY: '1', NO_COLOR: '1' };
+  const env = { ...describeEnvironment(imageEnv, true), NODE_USE_ENV_PROXY: '1', NO_COLOR: '1' };
   const args = [`--max-old-space-size=${heapMb}`, '--input-type=module', '-', String(guestPort), guestModule];
   return { folder: '/workspace', command: 'node', args, env };
 }

@@ -44,14 +44,15 @@ type Pins = Static<typeof pinsSchema>;
  */
 export function createImageBook(parts: {
   readonly docker: () => Promise<Docker>;
-  readonly allowed: readonly string[];
+  /** Follows the config file. */
+  readonly allowed: () => readonly string[];
   readonly pinFile: string;
 }): ImageBook {
-  const allowed = [...new Set(parts.allowed)];
   const resolved = new Map<string, ResolvedImage>();
   let pins: Pins | undefined;
 
   function requireAllowed(name: string): void {
+    const allowed = parts.allowed();
     if (allowed.includes(name)) return;
     const near = findNearNames(name, allowed);
     throw new HotcellError('image-refused', `The image ${JSON.stringify(name.slice(0, 120))} is not in the allow list.`, {
@@ -107,7 +108,7 @@ export function createImageBook(parts: {
       resolved.set(name, found);
       return found;
     },
-    list: () => Promise.all(allowed.map(look)),
+    list: () => Promise.all([...new Set(parts.allowed())].map(look)),
     accept: async (name) => {
       requireAllowed(name);
       const now = await inspect(name);

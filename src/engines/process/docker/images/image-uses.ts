@@ -1,7 +1,7 @@
 import type { Config, DockerSettings } from '../../../../config/config-types.ts';
 
 /** The sections of the config that name images. */
-export type ImageSettings = Pick<Config, 'docker' | 'builtins' | 'skills'>;
+export type ImageSettings = Pick<Config, 'docker' | 'builtins' | 'skills' | 'mcp'>;
 
 /** What each image of the allow list is for, in words; an empty list for one that nothing needs by itself. */
 export function describeImageUses(config: ImageSettings): ReadonlyMap<string, readonly string[]> {
@@ -24,11 +24,12 @@ export function allowNamedImages(config: ImageSettings): DockerSettings {
   return { ...config.docker, images: [...config.docker.images, ...listNamedImages(config).map(({ image }) => image)] };
 }
 
-function listNamedImages({ builtins, skills }: ImageSettings): { readonly image: string; readonly use: string }[] {
+function listNamedImages({ builtins, skills, mcp }: ImageSettings): { readonly image: string; readonly use: string }[] {
   const { eval_code: languages, execute_command: image } = builtins;
   return [
     ...Object.entries(languages).map(([language, image]) => ({ image, use: `eval_code ${language}` })),
     { image, use: 'execute_command' },
+    ...Object.entries(mcp.servers).map(([server, { container = '' }]) => ({ image: container, use: `the MCP server ${server}` })),
     ...Object.entries(skills.images).map(([skill, image]) => ({ image, use: `scripts of the skill ${skill}` })),
   ].filter(({ image }) => image !== '');
 }

@@ -20,7 +20,7 @@ const untag = () =>
 describeDocker('createImageBook', () => {
   let folder: string;
   const open = (allowed = [name, testImages.box]) =>
-    createImageBook({ docker: async () => docker, allowed, pinFile: join(folder, 'deep/pins.json') });
+    createImageBook({ docker: async () => docker, allowed: () => allowed, pinFile: join(folder, 'deep/pins.json') });
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'hotcell-images-'));
   });

@@ -1,14 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { compareDefinitions, decidePins, hashAsked, itemOfTool } from '../../../src/mcp-servers/tools/pins.ts';
-import { readTools } from '../../../src/mcp-servers/tools/read-tools.ts';
+import { compareDefinitions, decidePins, hashAsked, type Pinned } from '../../src/mcp-servers/pins.ts';
+import { readTools } from '../../src/mcp-servers/tools/read-tools.ts';
 
 const listed = (description: string, name = 'send') => ({ name, description, inputSchema: { type: 'object' as const } });
 const read = (...tools: ReturnType<typeof listed>[]) => readTools(tools).tools;
-const pinOf = ({ name, hash, definitionJson }: ReturnType<typeof read>[number]) => ({
-  item: itemOfTool(name),
-  hash,
-  definitionJson,
-});
+const pinOf = ({ item, hash, definitionJson }: Pinned) => ({ item, hash, definitionJson });
 
 describe('decidePins', () => {
   it('lets serve what is exactly what was approved, whatever the order of its keys', () => {
@@ -26,7 +22,7 @@ describe('decidePins', () => {
   ])('asks again when its %s is another one', (_what, change) => {
     const pins = read(listed('Sends.')).map(pinOf);
     const { tools } = readTools([{ ...listed('Sends.'), ...change }]);
-    expect(decidePins(tools, pins)).toMatchObject({ served: [], added: [], changed: [{ tool: { name: 'send' } }] });
+    expect(decidePins(tools, pins)).toMatchObject({ served: [], added: [], changed: [{ now: { name: 'send' } }] });
   });
 
   it('takes a tool of another name for a new one', () => {
