@@ -115,8 +115,8 @@ export interface GenerationRow {
 export interface GenerationTable {
   /** At once. */
   upsert(row: GenerationRow): void;
-  /** Newest first. */
-  listOf(pluginPath: string): GenerationRow[];
+  /** Newest first; only those with an input of this hash when one is given. */
+  listOf(pluginPath: string, inputHash?: string): GenerationRow[];
   get(id: string): GenerationRow | undefined;
   /** The current generation of every plugin in one query (see PluginTable.currentGeneration). */
   listCurrent(): GenerationRow[];

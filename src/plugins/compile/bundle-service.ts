@@ -59,7 +59,7 @@ export function stopBundler(): Promise<void> {
 }
 
 async function attempt(options: BuildOptions & { write: false }, bounds: BundleBounds): Promise<BundleOutcome> {
-  await stopping;
+  if (stopping !== undefined) await stopping;
   const wall = Promise.withResolvers<Extract<BundleOutcome, { kind: 'overwhelmed' | 'stuck' }>>();
   const timer = setTimeout(() => wall.resolve({ kind: 'overwhelmed', reason: 'time' }), bounds.wallMs);
   const slow = setTimeout(() => {

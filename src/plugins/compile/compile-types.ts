@@ -43,6 +43,8 @@ export interface CompileRequest {
   readonly isTrial?: boolean;
   readonly proposed?: ProposedTexts | undefined;
   readonly signal?: AbortSignal;
+  /** Told of the plugin's own files while the bundler works, where these are known before it is done. Must not throw. */
+  readonly onSources?: (sources: readonly SourceFile[]) => void;
 }
 
 /** One of the plugin's own files as it was read; `path` is relative to the root folder, with `/`. */

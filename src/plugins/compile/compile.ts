@@ -115,7 +115,10 @@ async function compilePlugin(
       return findStrayPackageFile([...(ownDir === undefined ? [] : [ownDir]), ...packages]);
     },
   };
-  const first = await runBundle(bundleOptions(bundle), bounds);
+  const bundling = runBundle(bundleOptions(bundle), bounds);
+  // It takes nothing from files, so the entry is all that there will be.
+  if (sources !== 'files') request.onSources?.(ownSources(ledger, showPath));
+  const first = await bundling;
   // A script cannot await at its top level; a function that stands around it can.
   const awaits = first.kind === 'failed' && first.failure.errors.every(({ text }) => text.startsWith('Top-level await'));
   const outcome = awaits ? await runBundle(bundleOptions({ ...bundle, awaits }), bounds) : first;

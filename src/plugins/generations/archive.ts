@@ -29,8 +29,8 @@ export interface GenerationArchive {
   save(generation: Generation): void;
   /** The current generations of all plugins as the last run left them, by plugin path: one query, no file. */
   restoreCurrent(): Map<string, Generation>;
-  /** All generations of a plugin that can be made current, newest first. */
-  listKept(pluginPath: string): Generation[];
+  /** All generations of a plugin that can be made current, newest first; only those made of a file with this hash when one is given. */
+  listKept(pluginPath: string, inputHash?: string): Generation[];
   find(id: string): Generation | undefined;
   /** Source map and sources of a generation. */
   readTrace(id: string): Promise<TraceFiles | undefined>;
@@ -124,8 +124,11 @@ export function createArchive(parts: ArchiveParts): GenerationArchive {
     failedIds.delete(id);
   }
 
-  function unsavedOf(pluginPath: string): Unsaved[] {
-    return [...unsavedById.values()].filter((unsaved) => unsaved.generation.path === pluginPath);
+  function unsavedOf(pluginPath: string, inputHash?: string): Unsaved[] {
+    return [...unsavedById.values()].filter(
+      ({ generation: { path, inputs } }) =>
+        path === pluginPath && (inputHash === undefined || inputs.some(({ sha256 }) => sha256 === inputHash)),
+    );
   }
 
   function drop(generation: Pick<Generation, 'id' | 'path'>): void {
@@ -172,9 +175,9 @@ export function createArchive(parts: ArchiveParts): GenerationArchive {
       }
       return current;
     },
-    listKept(pluginPath) {
-      const kept = new Map(unsavedOf(pluginPath).map(({ generation }) => [generation.id, generation]));
-      for (const row of table.listOf(pluginPath)) {
+    listKept(pluginPath, inputHash) {
+      const kept = new Map(unsavedOf(pluginPath, inputHash).map(({ generation }) => [generation.id, generation]));
+      for (const row of table.listOf(pluginPath, inputHash)) {
         const generation = kept.has(row.id) ? undefined : restore(row);
         if (generation) kept.set(generation.id, generation);
       }

@@ -158,7 +158,9 @@ export function createReconciler(parts: {
       if (!reads.has(path)) reads.set(path, readBuildInput(path));
       return reads.get(path);
     };
-    const candidates = archive.listKept(record.path);
+    const entry = read(started.realEntry);
+    if (entry === undefined) return undefined;
+    const candidates = archive.listKept(record.path, entry.sha256);
     if (record.live) candidates.unshift(record.live.generation);
     return candidates.find(
       (kept) =>

@@ -125,4 +125,17 @@ describe('images on disk', () => {
     for (let call = 0; call < 2; call++) expect(outputOf(await cells.call(program))).toBe('loaded');
     expect(reads).toBe(1);
   });
+
+  it('are there again for a program that was given up and is called at once, whether its threads were told or not', async () => {
+    const programs = await Promise.all(Array.from({ length: 12 }, (_, n) => cells.load(`{ handler: () => ${n} }`)));
+    const callAll = async () => Promise.all(programs.map(async (program) => outputOf(await cells.call(program))));
+    const wanted = programs.map((_, n) => n);
+    expect(await callAll()).toEqual(wanted);
+    for (const { key } of programs) cells.engine.discard({ programKey: key });
+    expect(await callAll()).toEqual(wanted);
+    for (const { key } of programs.slice(0, 3)) cells.engine.discard({ programKey: key });
+    expect(await callAll()).toEqual(wanted);
+    for (const { key } of programs.slice(0, 3)) cells.engine.discard({ programKey: key });
+    expect(await callAll()).toEqual(wanted);
+  });
 });

@@ -54,6 +54,31 @@ async function diagnosticOf(entry = 'a.ts', pluginDir = '.', isFolder = true) {
 }
 
 describe('createCompiler', () => {
+  it('tells of the sources of an entry that takes nothing from files while it is bundled, and they are those of the result', async () => {
+    write({
+      'plugins/a.ts': 'export default { handler: () => 1 };',
+      'plugins/host.ts': "import { definePlugin } from 'hotcell';\nexport default definePlugin({ handler: () => 1 });",
+      'plugins/types.ts': "import type { Args } from './args.ts';\nexport default { handler: (args: Args) => args };",
+      'plugins/args.ts': 'export interface Args { n: number }',
+      'plugins/broken.ts': 'export default {',
+    });
+    const compiler = createCompiler({ sharedDirs: [], builtins, standIns, refusedBuiltins });
+    compilers.push(compiler);
+    const look = async (name: string) => {
+      const told: unknown[] = [];
+      const onSources = (sources: unknown) => void told.push(sources);
+      const entry = join(root, name);
+      const result = await compiler.compile({ entry, rootDir: root, pluginDir: root, isFolder: false, onSources });
+      return { told, sources: result.ok ? result.sources : undefined };
+    };
+    for (const name of ['a.ts', 'host.ts']) {
+      const { told, sources } = await look(name);
+      expect(told).toEqual([sources]);
+    }
+    expect((await look('types.ts')).told).toEqual([]);
+    expect((await look('broken.ts')).told).toHaveLength(1);
+  });
+
   it('brings JSX what it needs where React is installed, refuses it where it is not, and leaves a factory of its own alone', async () => {
     write({ 'plugins/a.tsx': 'export default { handler: () => <p title="x">hi</p> };' });
     expect(await diagnosticOf('a.tsx')).toMatchObject({

@@ -64,7 +64,7 @@ export class CellPlaces {
     if (cell.place.kind === 'parked') freeBytes(cell.place.delta);
     if (cell.place.kind === 'stored') rmSync(cell.place.file, { force: true });
     if (cell.place.kind !== 'resident') return;
-    cell.place.thread.forget([], [cell.id]);
+    cell.place.thread.forgetCell(cell.id);
     if (cell.place.thread.residentCell === cell.id) cell.place.thread.residentCell = undefined;
   }
 

@@ -119,7 +119,7 @@ export class Scheduler {
 
   forgetProgram(programKey: string): void {
     this.#pace.forget(programKey);
-    for (const thread of this.#threads) if (thread.hasImage(programKey)) thread.forget([programKey], []);
+    for (const thread of this.#threads) thread.forgetImage(programKey);
   }
 
   /** Ends threads whose slice takes too long, and starts more when all have been busy for a while. */
@@ -201,7 +201,7 @@ export class Scheduler {
     const stays = (result.end.kind === 'waiting' || call.keepCell) && !result.cellLost;
     const hasRoom = !stays || this.places.hold(call.cell, call, result.grownBytes ?? 0);
     this.places.endSlice(thread, call.cell, stays && hasRoom);
-    if (!hasRoom) thread.forget([], [call.cell.id]);
+    if (!hasRoom) thread.forgetCell(call.cell.id);
     this.#handlers.onSlice(call, hasRoom ? result : withoutRoom(result));
   }
 

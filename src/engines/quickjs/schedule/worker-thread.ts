@@ -7,6 +7,9 @@ import { CONTROL_BYTES, readLooks, resetClaims, takeSliceBack } from './control.
 
 /** Images that a worker keeps ready; each takes about a megabyte. */
 const maxImages = 32;
+/** What it may let go of waits so long, and for so many, since each message wakes the thread. */
+const FORGET_MS = 50;
+const maxForgotten = 8;
 const workerFile = new URL(import.meta.url.endsWith('.ts') ? '../worker/worker.ts' : '../worker/worker.js', import.meta.url);
 
 /** A slice as the scheduler hands it over: serial numbers belong to the thread. */
@@ -26,6 +29,9 @@ export class WorkerThread {
   readonly #mailbox: MainMailbox;
   readonly #onEnd: (end: PackedResult) => void;
   readonly #images = new Map<string, true>();
+  /** Images that the thread has and will not need, and is not told of yet. */
+  readonly #forgotten = new Set<string>();
+  #forgetting: NodeJS.Timeout | undefined;
   #serial = 0;
   #endingSince = Number.POSITIVE_INFINITY;
 
@@ -124,15 +130,31 @@ export class WorkerThread {
   noteImage(programKey: string): void {
     this.#images.delete(programKey);
     this.#images.set(programKey, true);
+    this.#forgotten.delete(programKey);
     if (this.#images.size <= maxImages) return;
     const [oldest] = this.#images.keys();
     if (oldest === undefined) return;
-    this.forget([oldest], []);
+    this.forgetImage(oldest);
   }
 
-  forget(programKeys: readonly string[], cellIds: readonly number[]): void {
-    for (const key of programKeys) this.#images.delete(key);
-    this.#post({ type: 'forget', programKeys, cellIds });
+  /** The image of a program is not needed any more. */
+  forgetImage(programKey: string): void {
+    if (!this.#images.delete(programKey)) return;
+    this.#forgotten.add(programKey);
+    if (this.#forgotten.size >= maxForgotten) this.#tellForgotten();
+    else this.#forgetting ??= setTimeout(() => this.#tellForgotten(), FORGET_MS).unref();
+  }
+
+  #tellForgotten(): void {
+    clearTimeout(this.#forgetting);
+    this.#forgetting = undefined;
+    if (this.#forgotten.size > 0) this.#post({ type: 'forget', programKeys: [...this.#forgotten], cellIds: [] });
+    this.#forgotten.clear();
+  }
+
+  /** The memory of a cell that lies in the thread is given up. */
+  forgetCell(cellId: number): void {
+    this.#post({ type: 'forget', programKeys: [], cellIds: [cellId] });
   }
 
   /** Asks for the memory of the cell that lies in the idle thread, or to put it into a file. */

@@ -4,7 +4,7 @@ import type { Limits } from '../../../config/limits.ts';
 import type { Engine, EngineName, GuestError, LoadResult } from '../../../engines/engine.ts';
 import type { EngineNeed } from '../../../engines/escalation.ts';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
-import type { Compiler } from '../../compile/compile-types.ts';
+import type { Compiler, SourceFile } from '../../compile/compile-types.ts';
 import { findRefusedBuiltin } from '../../compile/find-engine-need.ts';
 import { hashInputs } from '../../compile/input-ledger.ts';
 import { explainServerLibrary, speaksOfOtherTools } from '../../compile/other-shapes.ts';
@@ -60,6 +60,8 @@ interface Compiled {
   readonly warnings: readonly string[];
   /** It is a tool file in another shape, made a plugin of. */
   readonly isAdapted: boolean;
+  /** What is read off its source, where that began while it was bundled. */
+  readonly inferred?: Promise<SchemaReadResult> | undefined;
 }
 
 /** How a plugin is compiled. */
@@ -88,6 +90,7 @@ export function createBuilder(parts: BuilderParts): PluginBuilder {
     if (engine === 'extism') return compileModule(parts, source, proposed);
     const { entry, pluginDir, root, kind } = source;
     const isFolder = kind === 'folder';
+    let inferred: Promise<SchemaReadResult> | undefined;
     const request = {
       entry,
       rootDir: root.path,
@@ -98,15 +101,18 @@ export function createBuilder(parts: BuilderParts): PluginBuilder {
       isTrial,
       proposed,
       ...(signal ? { signal } : {}),
+      onSources(sources: readonly SourceFile[]) {
+        inferred = readText(source, sources);
+      },
     };
     const result = await parts.compiler.compile(request);
     if (!result.ok) return result;
     const { code, sourceMap, sources, contentHash, inputs, warnings } = result;
-    return { ok: true, engine, contentHash, inputs, warnings, isAdapted, artifacts: { code, sourceMap, sources } };
+    return { ok: true, engine, contentHash, inputs, warnings, isAdapted, inferred, artifacts: { code, sourceMap, sources } };
   }
 
-  const readText = (source: PluginSource, { artifacts }: Compiled) =>
-    parts.schemaReader.read(artifacts.sources, relativeEntry(artifacts, source));
+  const readText = (source: PluginSource, sources: readonly SourceFile[]) =>
+    parts.schemaReader.read(sources, relativeEntry(sources, source));
 
   /** Evaluates what was compiled and reads its manifest; `needs` says what the engine did not have. */
   async function finish(source: PluginSource, compiled: Compiled, escalated?: EscalatedFrom): Promise<Built | NotCompiled> {
@@ -114,7 +120,7 @@ export function createBuilder(parts: BuilderParts): PluginBuilder {
     const fail = (diagnostic: Diagnostic): NotCompiled => ({ ok: false, diagnostic, inputs, missing: [] });
     const [loaded, inferred] = await Promise.all([
       load(parts, source, compiled),
-      engine !== 'extism' ? readText(source, compiled) : undefined,
+      engine !== 'extism' ? (compiled.inferred ?? readText(source, artifacts.sources)) : undefined,
     ]);
     if (!loaded.ok) {
       if ('diagnostic' in loaded) return fail(loaded.diagnostic);
@@ -126,7 +132,7 @@ export function createBuilder(parts: BuilderParts): PluginBuilder {
     }
     const shape = compiled.isAdapted ? readOtherShape(loaded.exported) : undefined;
     if (shape?.isFound === false) {
-      const text = artifacts.sources.find(({ path }) => path === relativeEntry(artifacts, source))?.text ?? '';
+      const text = artifacts.sources.find(({ path }) => path === relativeEntry(artifacts.sources, source))?.text ?? '';
       return { ...fail(noTools), advice: explainServerLibrary(text) ?? shape.advice };
     }
     const { exported } = shape ?? loaded;
@@ -302,10 +308,10 @@ function codeKey(source: PluginSource, { engine, artifacts }: Compiled): string 
 }
 
 /** The entry as the compiler names it: relative to the root folder. */
-function relativeEntry(artifacts: Artifacts, source: PluginSource): string {
+function relativeEntry(sources: readonly SourceFile[], source: PluginSource): string {
   const named = source.kind === 'folder' ? `${source.name}/${basename(source.entry)}` : source.name;
   // Behind a symlink the source has another name; the entry is read first.
-  return artifacts.sources.some(({ path }) => path === named) ? named : (artifacts.sources[0]?.path ?? named);
+  return sources.some(({ path }) => path === named) ? named : (sources[0]?.path ?? named);
 }
 
 async function compileModule(

@@ -13,7 +13,9 @@ export function createGenerationTable(database: DatabaseSync): GenerationTable {
        content_hash = excluded.content_hash, code_hash = excluded.code_hash, image_hash = excluded.image_hash,
        image_fingerprint = excluded.image_fingerprint, manifest = excluded.manifest, inputs = excluded.inputs`,
   );
-  const listOf = database.prepare('select * from generations where plugin_path = ? order by number desc');
+  const listOf = database.prepare(
+    'select * from generations where plugin_path = ?1 and (?2 is null or instr(inputs, ?2) > 0) order by number desc',
+  );
   const get = database.prepare('select * from generations where id = ?');
   const listCurrent = database.prepare(
     `select generations.* from plugins join generations on generations.id = plugins.current_generation
@@ -41,7 +43,7 @@ export function createGenerationTable(database: DatabaseSync): GenerationTable {
         ),
       );
     },
-    listOf: (pluginPath) => listOf.all(pluginPath).map(readGeneration),
+    listOf: (pluginPath, inputHash) => listOf.all(pluginPath, inputHash ?? null).map(readGeneration),
     get(id) {
       const row = get.get(id);
       return row === undefined ? undefined : readGeneration(row);
