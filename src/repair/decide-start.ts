@@ -50,7 +50,9 @@ export function decideStart(facts: StartFacts): StartDecision {
   if (configured === 'off' && !isForPerson)
     return no('off', `repair.mode.${facts.class} is off; start one by hand: hotcell repair start ${name}.`);
   const ofContent = history.filter((repair) => repair.contentHash === contentHash);
-  const serving = ofContent.find(({ generation }) => generation !== undefined && generation === facts.liveGeneration);
+  const serving = ofContent.find(
+    ({ state, generation }) => state === 'published' && generation !== undefined && generation === facts.liveGeneration,
+  );
   if (serving !== undefined)
     return no(
       'mended',

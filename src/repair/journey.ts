@@ -7,7 +7,7 @@ import type { Failure } from './failures/failure.ts';
 import type { applyFixers, FixerOutcome } from './fixers/apply-fixers.ts';
 import type { ProposeByModel } from './model/propose-by-model.ts';
 import type { Proposal } from './proposal.ts';
-import type { Repair } from './repair.ts';
+import { describeServing, type Repair, savedSince } from './repair.ts';
 import type { RepairBook } from './repair-book.ts';
 import type { Candidate, TryProposal } from './trial/trial.ts';
 import { createTrials, type Trials, type Tried } from './trials.ts';
@@ -58,17 +58,25 @@ export async function mend(parts: JourneyParts, repair: Repair, request: MendReq
     const tried = trials.isOver() ? undefined : await trials.run(proposal, 'repair');
     return trials.isOver() || (tried !== undefined && tried.step !== 'put-aside');
   };
-  await parts.mendByFixers(diagnosis, accept, signal);
-  const reason = trials.best() === undefined ? await askModel(parts, repair, diagnosis, trials, signal) : undefined;
+  let reason: string | undefined;
+  try {
+    await parts.mendByFixers(diagnosis, accept, signal);
+    if (trials.best() === undefined) reason = await askModel(parts, repair, diagnosis, trials, signal);
+    signal.throwIfAborted();
+  } catch (error) {
+    trials.releaseAllBut(undefined);
+    throw error;
+  }
   const best = trials.best();
   trials.releaseAllBut(best);
-  if (best === undefined)
-    return parts.book.move(repair.id, 'given-up', { reason: describeGivingUp(standing, trials, reason, failure) });
-  if (best.step === 'publish' && best.report.candidate !== undefined)
+  if (best?.step === 'publish' && best.report.candidate !== undefined)
     return publish(parts, repair, standing, diagnosis, best, best.report.candidate);
-  best.report.candidate?.release();
+  best?.report.candidate?.release();
+  if (![...diagnosis.sources].every(([path, text]) => parts.mending.holds(path, text)))
+    return parts.book.move(repair.id, 'superseded', { reason: savedSince });
+  if (best === undefined) return parts.book.move(repair.id, 'given-up', { reason: describeGivingUp(trials, reason, failure) });
   return parts.book.move(repair.id, 'proposed', {
-    reason: `${describeAsks(best)} See it: hotcell repair show ${repair.id}; then: hotcell repair apply ${repair.id}.`,
+    reason: `${describeAsks(best)} See it: hotcell repair show ${repair.id}; then: hotcell repair apply ${repair.id}, or: hotcell repair reject ${repair.id}.`,
     author: best.proposal.author,
     proposal: best.proposal,
   });
@@ -114,16 +122,15 @@ async function publish(
   const outcome = await mending.publish(path, { build, author, diagnosed: sources, contentHash: repair.contentHash, reason });
   if (outcome.kind === 'changed' || outcome.kind === 'refused') {
     candidate.release();
-    const why = outcome.kind === 'changed' ? 'The file was saved meanwhile, and the save counts.' : outcome.reason;
+    const why = outcome.kind === 'changed' ? savedSince : outcome.reason;
     return book.move(repair.id, outcome.kind === 'changed' ? 'superseded' : 'given-up', { reason: why });
   }
   const { id, number } = outcome.generation;
-  const then = `Write it into the file: hotcell repair apply ${repair.id}; take it back: hotcell repair rollback ${repair.id}.`;
   const serves =
     outcome.kind === 'published'
-      ? `Generation ${number} serves until the file is saved.`
-      : `Generation ${number} serves once it is granted what it asks for: hotcell why ${repair.plugin}.`;
-  const published = book.move(repair.id, 'published', { reason: `${serves} ${then}`, generation: id, generationNumber: number });
+      ? describeServing(repair.id, number)
+      : `Generation ${number} serves once it is granted what it asks for: hotcell why ${repair.plugin}. Write it into the file: hotcell repair apply ${repair.id}; take it back: hotcell repair rollback ${repair.id}.`;
+  const published = book.move(repair.id, 'published', { reason: serves, generation: id, generationNumber: number });
   return mayWrite ? writeRepair({ book, mending }, published, author) : published;
 }
 
@@ -143,7 +150,11 @@ export async function writeRepair(
       ? await mending.create(repair.path, [...after.values()].join(''), by)
       : await mending.write(repair.path, after, before, by);
     const reason = ok ? 'It lies in the file.' : `It lies in the file, which does not load even so: ${diagnostic?.message ?? ''}`;
-    return book.move(repair.id, 'applied', { reason: `${reason} Take it back: hotcell repair rollback ${repair.id}.` });
+    const live = mending.find(repair.path)?.live;
+    return book.move(repair.id, 'applied', {
+      reason: `${reason} Take it back: hotcell repair rollback ${repair.id}.`,
+      ...(ok && live !== undefined ? { generation: live.id, generationHash: live.contentHash } : {}),
+    });
   } catch (error) {
     book.move(repair.id, repair.state, { reason: repair.reason });
     throw error;
@@ -151,20 +162,18 @@ export async function writeRepair(
 }
 
 function describeAsks({ proposal: { note, asks } }: Tried): string {
-  return asks.length === 0
-    ? `${note} A person decides about it.`
-    : `${note} It would need more than the plugin had: ${asks.join('; ')}.`;
+  return asks.length === 0 ? `${note} A person decides about it.` : `${note} A person decides about it, for: ${asks.join('; ')}.`;
 }
 
-function describeGivingUp(
-  { name }: PluginStanding,
-  trials: Trials,
-  reason: string | undefined,
-  { executionId }: Failure,
-): string {
-  // A plugin that loads is well to `why`: the failure is that of the call.
-  const look = executionId === undefined ? `hotcell why ${name}` : `hotcell executions show ${executionId}`;
+/** What was done, and the next step: that of the failure itself. */
+function describeGivingUp(trials: Trials, reason: string | undefined, { fix, executionId }: Failure): string {
+  const count = trials.count();
   const tried =
-    trials.count() === 0 ? 'Nothing is known that would mend it.' : `None of ${trials.count()} changes that were tried mends it.`;
-  return `${tried}${reason === undefined ? '' : ` ${reason}`} Mend the file: ${look}.`;
+    count === 0
+      ? 'Nothing is known that would mend it.'
+      : count === 1
+        ? 'The one change that was tried does not mend it.'
+        : `None of ${count} changes that were tried mends it.`;
+  const call = executionId === undefined || fix.includes(executionId) ? '' : ` The call: hotcell executions show ${executionId}.`;
+  return `${tried}${reason === undefined ? '' : ` ${reason}`} ${fix}${call}`;
 }

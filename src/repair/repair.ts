@@ -28,6 +28,14 @@ export const openStates: readonly RepairState[] = ['running', 'publishing', 'pro
 const text = Type.String();
 const checkSchema = Type.Object({ name: text, outcome: text, detail: text });
 
+/** Why a repair is over that somebody overtook. */
+export const savedSince = 'The file was saved since, and the save counts.';
+
+/** What a person can do about a repair whose generation serves in place of the file. */
+export function describeServing(id: string, generation: number): string {
+  return `Generation ${generation} serves until the file is saved. Write it into the file: hotcell repair apply ${id}; take it back: hotcell repair rollback ${id}.`;
+}
+
 /** Something that was tried; texts are bounded. */
 export const attemptSchema = Type.Object({
   by: text,

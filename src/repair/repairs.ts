@@ -9,8 +9,10 @@ import { decideStart, type RepairBrake, repairBrakes } from './decide-start.ts';
 import type { Failure, Judged } from './failures/failure.ts';
 import { judgeDiagnostic } from './failures/judge.ts';
 import { type FailedCall, watchCalls } from './failures/watch-calls.ts';
-import { type JourneyParts, mend, writeRepair } from './journey.ts';
-import { openStates, type Repair, type RepairState } from './repair.ts';
+import { type JourneyParts, mend } from './journey.ts';
+import { recoverRepairs } from './recover-repairs.ts';
+import { type Repair, type RepairState, savedSince } from './repair.ts';
+import { createRepairAnswers } from './repair-answers.ts';
 import type { RepairBook } from './repair-book.ts';
 
 /** Repairs at work, and those that wait for their turn. */
@@ -80,7 +82,8 @@ export function createRepairs(parts: RepairsParts): Repairs {
   const { book, mending, plugins, now, onFault } = parts;
   const closing = new AbortController();
   const slots = createSlots(maxRunning);
-  const runningByPath = new Map<string, Promise<Repair | undefined>>();
+  const underwayByPath = new Map<string, Underway>();
+  const answers = createRepairAnswers({ book, mending });
   const refusalByPath = new Map<string, string>();
   const refused = Object.fromEntries(repairBrakes.map((brake) => [brake, 0])) as Record<RepairBrake, number>;
   const stops: Array<() => void> = [];
@@ -104,11 +107,17 @@ export function createRepairs(parts: RepairsParts): Repairs {
 
   /** One repair of a plugin at a time; undefined when it does not start, which is noted. */
   function take(failure: Failure, isForPerson: boolean): Promise<Repair | undefined> {
-    const running = runningByPath.get(failure.path);
-    if (running !== undefined) return running;
     const standing = mending.find(failure.path);
     if (standing === undefined || closing.signal.aborted) return Promise.resolve(undefined);
     const { contentHash } = standing;
+    stopOvertaken(failure.path);
+    const underway = underwayByPath.get(failure.path);
+    if (underway?.contentHash === contentHash) return underway.work;
+    const first = answers.rollingBack(failure.path) ?? underway?.work;
+    if (first !== undefined) {
+      const again = () => (mending.find(failure.path)?.contentHash === contentHash ? take(failure, isForPerson) : undefined);
+      return first.then(again, again);
+    }
     if (failure.executionId !== undefined) keep(callByPath, failure.path, { failure, contentHash });
     const decision = decideStart({
       settings: parts.settings(),
@@ -129,8 +138,11 @@ export function createRepairs(parts: RepairsParts): Repairs {
       return Promise.resolve(undefined);
     }
     refusalByPath.delete(failure.path);
-    const work = slots.run(() => repairOne(failure, standing, decision.mode)).finally(() => runningByPath.delete(failure.path));
-    runningByPath.set(failure.path, work);
+    const overtaken = new AbortController();
+    const work = slots
+      .run(() => repairOne(failure, standing, decision.mode, overtaken.signal))
+      .finally(() => underwayByPath.delete(failure.path));
+    underwayByPath.set(failure.path, { contentHash, work, overtaken });
     return work;
   }
 
@@ -138,6 +150,7 @@ export function createRepairs(parts: RepairsParts): Repairs {
     failure: Failure,
     standing: PluginStanding,
     mode: 'auto' | 'propose' | 'off',
+    overtaken: AbortSignal,
   ): Promise<Repair | undefined> {
     // It waited for its turn: who saved meanwhile has another failure, or none.
     if (closing.signal.aborted || mending.find(failure.path)?.contentHash !== standing.contentHash) return undefined;
@@ -161,12 +174,19 @@ export function createRepairs(parts: RepairsParts): Repairs {
     try {
       const diagnosed = standing.live ?? parts.lastGood(path);
       const journey = { ...parts, settings: parts.settings() };
-      return await mend(journey, repair, { failure, standing, diagnosed, mode, signal: closing.signal });
+      return await mend(journey, repair, {
+        failure,
+        standing,
+        diagnosed,
+        mode,
+        signal: AbortSignal.any([closing.signal, overtaken]),
+      });
     } catch (error) {
       const isOver = closing.signal.aborted;
-      if (!isOver) onFault(error);
       const { state } = book.get(repair.id);
       if (state === 'published' || state === 'applied') return book.get(repair.id);
+      if (overtaken.aborted && !isOver) return book.move(repair.id, 'superseded', { reason: savedSince });
+      if (!isOver) onFault(error);
       const reason = isOver
         ? 'The daemon was stopped.'
         : `A fault of the daemon: ${error instanceof Error ? error.message : String(error)}`;
@@ -174,11 +194,17 @@ export function createRepairs(parts: RepairsParts): Repairs {
     }
   }
 
+  /** A repair of content that is not there any more asks nobody any further. */
+  function stopOvertaken(path: string): void {
+    const underway = underwayByPath.get(path);
+    if (underway !== undefined && underway.contentHash !== mending.find(path)?.contentHash) underway.overtaken.abort();
+  }
+
   /** What was proposed for, or serves in place of, content that is not there any more. */
   function supersede(path: string, contentHash: string): void {
     for (const repair of book.list({ path, states: ['proposed', 'published'], limit: historyRows })) {
       if (repair.contentHash === contentHash || repair.class === 'creation') continue;
-      book.move(repair.id, 'superseded', { reason: 'The file was saved since, and the save counts.' });
+      book.move(repair.id, 'superseded', { reason: savedSince });
     }
   }
 
@@ -215,6 +241,7 @@ export function createRepairs(parts: RepairsParts): Repairs {
     const path = findPath(shownPath);
     const judged = path === undefined ? undefined : judge(path);
     if (path === undefined || judged === undefined) return;
+    stopOvertaken(path);
     supersede(path, mending.find(path)?.contentHash ?? '');
     if ('nobody' in judged) note(path, `No repair starts. ${judged.nobody.reason}`);
     else take(judged.failure, false).catch(onFault);
@@ -228,10 +255,20 @@ export function createRepairs(parts: RepairsParts): Repairs {
 
   /** A file that is gone takes its proposals with it; one that was never there waits to be made. */
   function forgetRemoved(): void {
+    for (const path of underwayByPath.keys()) stopOvertaken(path);
     for (const repair of book.list({ states: ['proposed', 'published'], limit: 1000 })) {
       if (repair.class === 'creation' || mending.find(repair.path) !== undefined) continue;
       book.move(repair.id, 'superseded', { reason: 'The file was removed.' });
     }
+  }
+
+  const listUnderway = () => [...underwayByPath.values()].map(({ work }) => work);
+
+  /** A proposal for this very failure waits already: it is to be answered, not made again. */
+  function findWaiting(path: string, { key }: Failure): Repair | undefined {
+    const contentHash = mending.find(path)?.contentHash;
+    const proposed = book.list({ path, states: ['proposed'], limit: historyRows });
+    return proposed.find((repair) => repair.contentHash === contentHash && repair.failureKey === key);
   }
 
   function findPath(name: string): string | undefined {
@@ -242,44 +279,10 @@ export function createRepairs(parts: RepairsParts): Repairs {
     }
   }
 
-  /** A killed daemon may have left a repair in the middle: what is on the disk says how far it came. */
-  function recover(): void {
-    for (const repair of book.list({ states: openStates, limit: 10_000 })) {
-      const { path, proposal, generationHash } = repair;
-      const live = mending.find(path)?.live;
-      const serves = live !== undefined && live.contentHash === generationHash && live.author === repair.author;
-      if (repair.state === 'running') book.move(repair.id, 'interrupted', { reason: 'The daemon ended in the middle of it.' });
-      else if (repair.state === 'applying') {
-        const isWritten = proposal?.files.every(({ path: file, after }) => mending.holds(file, after)) === true;
-        const back = serves ? 'published' : 'proposed';
-        book.move(repair.id, isWritten ? 'applied' : back, {
-          reason: isWritten ? 'It lies in the file.' : 'The daemon ended before it was written.',
-        });
-      } else if (repair.state === 'publishing' || repair.state === 'published') {
-        if (serves)
-          book.move(repair.id, 'published', {
-            reason: `Generation ${live.number} serves until the file is saved.`,
-            generation: live.id,
-          });
-        else
-          book.move(repair.id, 'interrupted', {
-            reason: 'The daemon ended before its generation was kept, or the file was saved since.',
-          });
-      }
-    }
-    expire();
-  }
-
-  function requireOpen(repair: Repair, states: readonly RepairState[], what: string): void {
-    if (states.includes(repair.state)) return;
-    throw new HotcellError('conflict', `Repair ${repair.id} is ${repair.state}, so it cannot be ${what}. ${repair.reason}`, {
-      fix: 'See where the repairs stand: hotcell repair list.',
-    });
-  }
-
   return {
     start() {
-      recover();
+      recoverRepairs(book, mending);
+      expire();
       stops.push(
         parts.events.subscribe({ types: ['plugin-diagnostic', 'plugin-change', 'plugin-removed'] }, (event) => {
           if (event.type === 'plugin-diagnostic') later(() => onDiagnostic(event.data.path));
@@ -314,34 +317,21 @@ export function createRepairs(parts: RepairsParts): Repairs {
           `Nothing is wrong with the plugin "${name}": it loads, its checks pass, and no call of it has failed by its own fault since the daemon began.`,
           { fix: `Make the call that fails once more, then: hotcell repair start ${name}.` },
         );
-      if ('nobody' in judged) throw new HotcellError('conflict', `A repair would not help "${name}". ${judged.nobody.reason}`);
+      const fix = `See what is wrong: hotcell why ${name}.`;
+      if ('nobody' in judged)
+        throw new HotcellError('conflict', `A repair would not help "${name}". ${judged.nobody.reason}`, { fix });
+      const waiting = findWaiting(path, judged.failure);
+      if (waiting !== undefined) return waiting;
       const repair = await take(judged.failure, isForPerson);
       if (repair !== undefined) return repair;
-      throw new HotcellError('conflict', refusalByPath.get(path) ?? `The plugin "${name}" was saved meanwhile; look again.`);
+      throw new HotcellError('conflict', refusalByPath.get(path) ?? `The plugin "${name}" was saved meanwhile; look again.`, {
+        fix,
+      });
     },
     consider: (failure) => later(() => take(failure, false).catch(onFault)),
-    async apply(id, by) {
-      const repair = book.get(id);
-      requireOpen(repair, ['proposed', 'published'], 'applied');
-      return writeRepair(parts, repair, by);
-    },
-    reject(id, reason) {
-      requireOpen(book.get(id), ['proposed'], 'rejected');
-      return book.move(id, 'rejected', { reason: reason ?? 'A person turned it down.' });
-    },
-    async rollback(id, by) {
-      const repair = book.get(id);
-      requireOpen(repair, ['published', 'applied'], 'taken back');
-      if (repair.state === 'applied') await takeOutOfFiles(repair, by);
-      else if (repair.generation === undefined || !(await mending.recall(repair.path, repair.generation))) {
-        book.move(id, 'superseded', { reason: 'The file was saved since, and the save counts.' });
-        throw new HotcellError(
-          'conflict',
-          `What repair ${id} published does not serve any more: the file was saved since, and the save was left alone.`,
-        );
-      }
-      return book.move(id, 'rolled-back', { reason: 'It was taken back.' });
-    },
+    apply: answers.apply,
+    reject: answers.reject,
+    rollback: answers.rollback,
     noteOf(path) {
       const [repair] = book.has(path) ? book.list({ path, limit: 1 }) : [];
       const refusal = refusalByPath.get(path);
@@ -351,7 +341,7 @@ export function createRepairs(parts: RepairsParts): Repairs {
       const proposed = countProposals();
       const used = book.usedOf(undefined);
       return {
-        running: runningByPath.size - slots.waiting(),
+        running: underwayByPath.size - slots.waiting(),
         waiting: slots.waiting(),
         proposed,
         refused: { ...refused },
@@ -359,12 +349,12 @@ export function createRepairs(parts: RepairsParts): Repairs {
       };
     },
     async idle() {
-      while (runningByPath.size > 0) await Promise.allSettled(runningByPath.values());
+      while (underwayByPath.size > 0) await Promise.allSettled(listUnderway());
     },
     async close() {
       closing.abort();
       for (const stop of stops) stop();
-      await Promise.allSettled(runningByPath.values());
+      await Promise.allSettled(listUnderway());
     },
   };
 
@@ -372,26 +362,23 @@ export function createRepairs(parts: RepairsParts): Repairs {
     const path = findPath(shownPath);
     const standing = path === undefined ? undefined : mending.find(path);
     if (standing === undefined || standing.isPinned) return;
+    stopOvertaken(standing.path);
     refusalByPath.delete(standing.path);
     for (const repair of book.list({ path: standing.path, states: ['proposed', 'published'], limit: historyRows })) {
       // A proposal for what fails when it runs is still one while the content is the same.
       if (repair.state === 'proposed' && repair.contentHash === standing.contentHash) continue;
       if (repair.generation !== undefined && repair.generation === standing.live?.id) continue;
-      book.move(repair.id, 'superseded', { reason: 'The file was saved since, and the save counts.' });
+      book.move(repair.id, 'superseded', { reason: savedSince });
     }
   }
+}
 
-  async function takeOutOfFiles(repair: Repair, by: string): Promise<void> {
-    const files = repair.proposal?.files ?? [];
-    const [written] = files;
-    if (repair.class === 'creation' && written !== undefined) {
-      if (await mending.removeWritten(repair.path, written.after)) return;
-      throw new HotcellError('conflict', `The file of ${repair.plugin} was changed since, so it was left alone.`);
-    }
-    const after = new Map(files.map(({ path, after: text }) => [path, text]));
-    const before = new Map(files.flatMap(({ path, before: text }) => (text === null ? [] : [[path, text] as const])));
-    await mending.write(repair.path, before, after, by);
-  }
+/** A repair at work, of this content. */
+interface Underway {
+  readonly contentHash: string;
+  readonly work: Promise<Repair | undefined>;
+  /** Aborted when other content lies in the file. */
+  readonly overtaken: AbortController;
 }
 
 /** Puts an entry last, and lets the oldest go beyond `maxNotes`. */

@@ -46,7 +46,7 @@ describe('a failure', () => {
   it('is left alone when nothing is known, with one line that says what to do', async () => {
     const rig = await startRepairRig(shared.get(), { text: 'export default {{' });
     const repair = await reached(rig, 'given-up');
-    expect(repair.reason).toBe('Nothing is known that would mend it. Mend the file: hotcell why hello.');
+    expect(repair.reason).toBe(`Nothing is known that would mend it. ${repair.failure.fix}`);
     await rig.supervisor.reload('hello');
     await rig.repairs.idle();
     await until(() => rig.repairs.noteOf(repair.path).refusal !== undefined, 'the brake');
@@ -66,7 +66,7 @@ describe('a failure', () => {
     const failure = { path: rig.file, class: 'runtime-error', executionId: 'exe_1', code, key, message, fix } as const;
     rig.repairs.consider(failure);
     const first = await reached(rig, 'given-up');
-    expect(first.reason).toBe('Nothing is known that would mend it. Mend the file: hotcell executions show exe_1.');
+    expect(first.reason).toBe('Nothing is known that would mend it. Mend it. The call: hotcell executions show exe_1.');
     const second = await rig.repairs.begin('hello', true);
     expect([second.state, second.id === first.id]).toEqual(['given-up', false]);
     writeFileSync(rig.file, answering('better'));
@@ -125,6 +125,53 @@ describe('a save', () => {
     await expect(rig.repairs.rollback(repair.id, 'local')).rejects.toMatchObject({ code: 'conflict' });
     await expect(rig.repairs.apply(repair.id, 'local')).rejects.toMatchObject({ code: 'conflict' });
     expect(readFileSync(rig.file, 'utf8')).toBe(answering('of a person'));
+  });
+});
+
+describe('a save while a model thinks', () => {
+  /** A model that answers when its turn says so; the signal of each turn is kept. */
+  async function startThinking() {
+    const signals: AbortSignal[] = [];
+    const answers: (() => void)[] = [];
+    const rig = await startRepairRig(shared.get(), {
+      text: 'export default {{',
+      proposeByModel: ({ signal }) =>
+        new Promise((resolve, reject) => {
+          signals.push(signal);
+          answers.push(() => resolve('It has nothing to say.'));
+          signal.addEventListener('abort', () => reject(signal.reason));
+        }),
+    });
+    await until(() => signals.length === 1, 'the question');
+    return { ...rig, signals, answers };
+  }
+
+  it('ends its work, and nothing is said of the content that is gone', async () => {
+    const { file, repairs, supervisor, signals } = await startThinking();
+    writeFileSync(file, answering('of a person'));
+    await until(() => signals[0]?.aborted === true, 'the end of the work');
+    await repairs.idle();
+    expect(repairs.list({ limit: 5 }).map(({ state, reason }) => [state, reason])).toEqual([
+      ['superseded', 'The file was saved since, and the save counts.'],
+    ]);
+    expect(supervisor.get('hello').state).toBe('ready');
+  });
+
+  it('with another mistake is repaired in its turn', async () => {
+    const { file, repairs, signals } = await startThinking();
+    writeFileSync(file, broken('of a person'));
+    await until(() => repairs.list({ limit: 5 }).some(({ state }) => state === 'published'), 'the second repair');
+    expect(signals).toHaveLength(1);
+    expect(repairs.list({ limit: 5 }).map(({ state }) => state)).toEqual(['published', 'superseded']);
+  });
+
+  it('that the watcher has not seen yet leaves no proposal behind', async () => {
+    const rig = await startRepairRig(shared.get(), { text: answering('good'), sureness: 'maybe' });
+    rig.state.beforeTrial = () => writeFileSync(rig.file, answering('of a person'));
+    writeFileSync(rig.file, broken());
+    await until(async () => (await rig.call('hello')) === 'of a person' || undefined, 'the save');
+    await rig.repairs.idle();
+    expect(rig.repairs.list({ limit: 5 }).map(({ state }) => state)).toEqual(['superseded']);
   });
 });
 
@@ -189,10 +236,47 @@ describe('reject and rollback', () => {
     expect(rig.repairs.list({ limit: 5 })).toHaveLength(1);
   });
 
+  it('of a repair that lies in the file put nothing of it back to work, and start no other', async () => {
+    const rig = await startRepairRig(shared.get(), { text: broken(), settings: { write: true } });
+    const { id } = await reached(rig, 'applied');
+    const ends = await Promise.allSettled([rig.repairs.rollback(id, 'local'), rig.repairs.rollback(id, 'local')]);
+    expect(ends.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
+    expect(rig.supervisor.get('hello').state).toBe('failed');
+    await until(() => rig.repairs.facts().refused['refused-by-person'] > 0, 'the brake');
+    await rig.repairs.idle();
+    expect(rig.repairs.list({ limit: 5 })).toEqual([
+      expect.objectContaining({ state: 'rolled-back', reason: expect.stringContaining('Nothing serves; ') }),
+    ]);
+  });
+
+  it('never bring back what was taken back before', async () => {
+    const rig = await startRepairRig(shared.get(), { text: answering('good') });
+    writeFileSync(rig.file, broken());
+    const first = await reached(rig, 'published');
+    await rig.repairs.apply(first.id, 'local');
+    await rig.repairs.rollback(first.id, 'local');
+    expect(await rig.call('hello')).toBe('good');
+    const second = await rig.repairs.begin('hello', true);
+    expect([second.state, await rig.call('hello')]).toEqual(['published', 'mended']);
+    await rig.repairs.rollback(second.id, 'local');
+    expect(await rig.call('hello')).toBe('good');
+    await until(() => rig.repairs.noteOf(first.path).refusal?.includes('was turned down') === true, 'the brake');
+  });
+
+  it('are asked for once: who starts a repair again is shown the proposal that waits', async () => {
+    const rig = await startRepairRig(shared.get(), { text: broken(), sureness: 'maybe' });
+    const { id } = await reached(rig, 'proposed');
+    expect(await rig.repairs.begin('hello', true)).toMatchObject({ id, state: 'proposed' });
+    expect(rig.repairs.list({ limit: 5 })).toHaveLength(1);
+  });
+
   it('turn a proposal down with the reason', async () => {
     const rig = await startRepairRig(shared.get(), { text: broken(), sureness: 'maybe' });
     const { id } = await reached(rig, 'proposed');
-    expect(rig.repairs.reject(id, 'not so')).toMatchObject({ state: 'rejected', reason: 'not so' });
+    expect(rig.repairs.reject(id, 'not so')).toMatchObject({
+      state: 'rejected',
+      reason: 'A person turned it down: not so. The same content is tried again only by: hotcell repair start hello.',
+    });
     await expect(rig.repairs.apply(id, 'local')).rejects.toMatchObject({ code: 'conflict' });
   });
 
@@ -215,7 +299,7 @@ describe('after a restart', () => {
     await rig.stop();
     const again = await startRepairRig(shared.get(), { home: rig.home });
     expect(await again.call('hello')).toBe('mended');
-    expect(again.repairs.get(id).state).toBe('published');
+    expect(again.repairs.get(id)).toMatchObject({ state: 'published', reason: expect.stringContaining(`apply ${id}`) });
     expect(again.repairs.list({ limit: 5 })).toHaveLength(1);
     await again.repairs.rollback(id, 'local');
     expect(again.supervisor.get('hello').state).toBe('failed');

@@ -70,10 +70,10 @@ export interface PluginMending {
   holds(file: string, text: string): boolean;
   publish(path: string, proposed: ProposedBuild): Promise<ProposedOutcome>;
   /**
-   * Takes a generation out of service again: the one before it serves, if there is one, and the folder is judged anew. Answers false,
-   * and does nothing, when that generation does not serve any more.
+   * Takes a generation out of service again: the newest one before it that nobody took back serves, if there is one, and the folder
+   * is judged anew. Answers false, and does nothing, when that generation does not serve any more.
    */
-  recall(path: string, generationId: string): Promise<boolean>;
+  recall(path: string, generationId: string, isTakenBack: (generation: Generation) => boolean): Promise<boolean>;
   /**
    * Writes texts by real path, each in place of the one that is expected there, and reloads. Throws `conflict`, before anything is
    * written, when another one lies there.
@@ -160,16 +160,22 @@ export function createMending(parts: {
       const queue = queues.get(path);
       return queue === undefined ? { kind: 'changed' } : queue.run(() => publishNow(queue, proposed));
     },
-    async recall(path, generationId) {
+    async recall(path, generationId, isTakenBack) {
       const queue = queues.get(path);
       const isRecalled = await queue?.run(() => {
         const { record } = queue;
         const current = record.live?.generation ?? record.waiting?.generation;
         if (current === undefined || current.id !== generationId) return false;
-        const before = archive.listKept(path).find((kept) => kept.number < current.number);
+        const before = archive.listKept(path).find((kept) => kept.number < current.number && !isTakenBack(kept));
         if (before === undefined) publisher.apply(record, { type: 'recalled' }, { reason: 'the repair was taken back' });
         else if (record.live?.generation === current) {
-          publisher.apply(record, { type: 'rolled-back', pinnedAwayFrom: record.pinnedAwayFrom }, { reason: 'rollback' });
+          const inputs = record.seen?.inputs ?? [];
+          // It serves in place of the folder, until the folder is judged anew.
+          const pinnedAwayFrom = record.pinnedAwayFrom ?? {
+            contentHash: hashOwnFiles(inputs),
+            writing: describeWriting(inputs),
+          };
+          publisher.apply(record, { type: 'rolled-back', pinnedAwayFrom }, { reason: 'rollback' });
           publisher.offer(record, before, { reason: `the repair was taken back to generation ${before.number}` });
         }
         return true;

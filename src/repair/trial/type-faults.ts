@@ -12,7 +12,8 @@ export function createTypeFaults(parts: {
 }): TrialParts['findTypeFaults'] {
   return async (source, texts, signal) => {
     const policy = policyOf(source, parts.sharedDirs());
-    const files = [...new Map([...readPluginTexts(source, policy), ...texts])].map(([name, text]) => ({ name, text }));
+    // A changed import may lead to a file that no text led to before.
+    const files = [...new Map([...readPluginTexts(source, policy, texts), ...texts])].map(([name, text]) => ({ name, text }));
     try {
       const { faults } = await parts.checker.inspect({ files, packageDirs: policy.packageDirs }, { callerId, signal });
       return faults;

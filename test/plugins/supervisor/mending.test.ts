@@ -93,7 +93,7 @@ describe('recall', () => {
     const rig = await startBroken();
     const published = await publishMended(rig);
     if (!('generation' in published)) throw new Error(published.kind);
-    expect(await rig.supervisor.mending.recall(rig.path, published.generation.id)).toBe(true);
+    expect(await rig.supervisor.mending.recall(rig.path, published.generation.id, () => false)).toBe(true);
     expect(rig.supervisor.get('hello').state).toBe('failed');
     await expect(rig.call('hello')).rejects.toMatchObject({ code: 'tool-unknown' });
     await rig.stop();
@@ -108,7 +108,7 @@ describe('recall', () => {
     const published = await publishMended(rig);
     if (!('generation' in published)) throw new Error(published.kind);
     expect(await rig.call('hello')).toBe('mended');
-    await rig.supervisor.mending.recall(rig.path, published.generation.id);
+    await rig.supervisor.mending.recall(rig.path, published.generation.id, () => false);
     expect(await rig.call('hello')).toBe('good');
     expect(rig.supervisor.get('hello').state).toBe('degraded');
   });
@@ -119,7 +119,7 @@ describe('recall', () => {
     if (!('generation' in published)) throw new Error(published.kind);
     writeFileSync(rig.file, answering('of a person'));
     await until(() => rig.supervisor.get('hello').author === 'operator', 'the generation of the person');
-    expect(await rig.supervisor.mending.recall(rig.path, published.generation.id)).toBe(false);
+    expect(await rig.supervisor.mending.recall(rig.path, published.generation.id, () => false)).toBe(false);
     expect(await rig.call('hello')).toBe('of a person');
   });
 });
