@@ -13,7 +13,7 @@ import { createMounts } from './files/mounts.ts';
 import { createFiles } from './files.ts';
 import { createKv } from './kv.ts';
 import { createTokenBudgets } from './llm/token-budget.ts';
-import { createLlm, type TextGenerator } from './llm.ts';
+import { createLlm, type GenerateWithTools, type TextGenerator } from './llm.ts';
 import { namedRefusals, refuseOperation } from './named-refusals.ts';
 import type { Resolve } from './network/resolve.ts';
 import { createQuestions } from './questions.ts';
@@ -34,6 +34,8 @@ export interface CapabilityParts {
   readonly runCommand?: RunCommand | undefined;
   /** The models, for `context.llm`. */
   readonly models?: TextGenerator | undefined;
+  /** The loop of a model and tools, for `context.llm` with tools. */
+  readonly generateWithTools?: GenerateWithTools | undefined;
   /** Stands in for the clock that counts the days of budgets; epoch ms. */
   readonly now?: () => number;
   /** Tells of changed resources, for `context.resources`. */
@@ -69,7 +71,16 @@ export function createCapabilityTable(parts: CapabilityParts): CapabilityTable {
     ...(tools === undefined ? [] : [tools, createBrowser(tools)]),
     ...(parts.tellResourceChange === undefined ? [] : [createResources(parts.tellResourceChange)]),
     ...(parts.approvals === undefined ? [] : [createQuestions(parts.approvals)]),
-    ...(parts.models === undefined ? [] : [createLlm({ generator: parts.models, budgets, redactor: parts.secrets?.redactor })]),
+    ...(parts.models === undefined
+      ? []
+      : [
+          createLlm({
+            generator: parts.models,
+            budgets,
+            redactor: parts.secrets?.redactor,
+            withTools: parts.tools && parts.generateWithTools && { port: parts.tools, generate: parts.generateWithTools },
+          }),
+        ]),
     namedRefusals,
   ];
   const capabilityByOperation = new Map(

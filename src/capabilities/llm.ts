@@ -6,9 +6,10 @@ import { HotcellError } from '../errors/hotcell-error.ts';
 import { defaultLlmTokens } from '../permissions/decision.ts';
 import type { Redactor } from '../secrets/secret-types.ts';
 import { createDenial } from './denial.ts';
-import type { TokenBudgets } from './llm/token-budget.ts';
+import type { Reservation, TokenBudgets } from './llm/token-budget.ts';
 import { estimateTokens, messageTokens } from './llm/token-estimate.ts';
 import { createPayloadReader } from './payload.ts';
+import { callGranted, type NestedAnswer, requireGranted, type ToolPort, type VisibleTool } from './tools.ts';
 
 /** What a model is asked. Texts are free of secrets. */
 export interface TextRequest {
@@ -20,6 +21,16 @@ export interface TextRequest {
   readonly json: true | Readonly<Record<string, unknown>> | undefined;
 }
 
+/** What a model may call on the way to its answer: tools of the plugin's grant, as calls within its call. */
+export interface TextTools {
+  /** `ref`: what the plugin called it. */
+  readonly tools: readonly (VisibleTool & { readonly ref: string })[];
+  /** Calls one of them; of one turn those run side by side that are marked for it. Rejects when it was refused before it ran. */
+  call(ref: string, args: unknown, turn: string, signal: AbortSignal): Promise<NestedAnswer>;
+  /** Sets aside what one more round may take. Throws `quota-exceeded`. */
+  reserve(tokens: number): Reservation;
+}
+
 /** What came of it. `isBilled` tells of a failure whether tokens may have been used. */
 export type TextResult =
   | {
@@ -29,6 +40,8 @@ export type TextResult =
       readonly finishReason: string;
       /** Absent when the server does not tell. */
       readonly usage?: { readonly inputTokens: number; readonly outputTokens: number };
+      /** The calls that the model made, in order. */
+      readonly calls?: readonly { readonly name: string; readonly status: string }[];
     }
   | { readonly ok: false; readonly error: HotcellError; readonly isBilled: boolean };
 
@@ -46,9 +59,19 @@ export interface TextGenerator {
   ): Promise<TextResult>;
 }
 
+/** The same with tools that the model may call. Rejects also with what ended it before there was an answer. */
+export type GenerateWithTools = (
+  request: TextRequest,
+  by: Pick<CapabilityUser, 'executionId' | 'caller' | 'isAdmin' | 'tool'>,
+  tools: TextTools,
+  signal: AbortSignal,
+) => Promise<TextResult>;
+
 interface Parts {
   readonly generator: TextGenerator;
   readonly budgets: TokenBudgets;
+  /** What a model may call, and how. */
+  readonly withTools?: { readonly port: ToolPort; readonly generate: GenerateWithTools } | undefined;
   readonly redactor?: Redactor | undefined;
 }
 
@@ -63,35 +86,55 @@ const request = Type.Object(
     maxTokens: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000 })),
     temperature: Type.Optional(Type.Number({ minimum: 0, maximum: 2 })),
     json: Type.Optional(Type.Union([Type.Literal(true), Type.Record(Type.String(), Type.Unknown())])),
+    tools: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 256 }), { maxItems: 64 })),
   },
   { additionalProperties: false },
 );
 const readRequest = createPayloadReader(request);
 
 /**
- * `context.llm`: `llm.generate {prompt | messages, system?, maxTokens?, temperature?, json?}` answers `{text, json?, model,
- * finishReason, usage: {inputTokens, outputTokens, budgetLeft}}`. Tokens are set aside before the model is asked, so that
- * calls at the same time cannot pass the budget together.
+ * `context.llm`: `llm.generate {prompt | messages, system?, maxTokens?, temperature?, json?, tools?}` answers `{text, json?, model,
+ * finishReason, usage: {inputTokens, outputTokens, budgetLeft}, calls?}`. Tokens are set aside before the model is asked, so that
+ * calls at the same time cannot pass the budget together; with tools each time that it is asked.
  */
-export function createLlm({ generator, budgets, redactor }: Parts): Capability {
+export function createLlm({ generator, budgets, redactor, withTools }: Parts): Capability {
   return {
     name: 'llm',
     operations: ['llm.generate'],
     answer: async (asked, user, signal) => {
       const budget = readBudget(user);
-      const wanted = readMessages(readRequest(asked), generator.maxTokens);
+      const { tools: names = [], ...said } = readRequest(asked);
+      const wanted = readMessages(said, generator.maxTokens);
+      const tools = findTools(withTools?.port, names, user);
       generator.check();
       const clean = redactor === undefined || redactor.isIdle ? wanted : redactor.value(wanted);
       const { unitPath, caller, plugin } = user;
-      const reserved = budgets.reserve({ unitPath, caller, plugin, tokens: countTokens(clean), budget });
+      let budgetLeft = 0;
+      const reserve = (tokens: number): Reservation => {
+        const reserved = budgets.reserve({ unitPath, caller, plugin, tokens, budget });
+        return {
+          settle: (used) => {
+            budgetLeft = reserved.settle(used);
+            return budgetLeft;
+          },
+        };
+      };
+      const ask = async (): Promise<TextResult> => {
+        if (withTools !== undefined && tools.length > 0) {
+          const call: TextTools['call'] = (ref, args, turn, until) =>
+            callGranted(withTools.port, { ref, arguments: args, turn }, user, until);
+          return withTools.generate(clean, user, { tools, call, reserve }, signal);
+        }
+        const { settle } = reserve(countTokens(clean));
+        const result = await generator.generate(clean, user, signal);
+        if (result.ok) settle(result.usage === undefined ? undefined : result.usage.inputTokens + result.usage.outputTokens);
+        else settle(result.isBilled ? undefined : 0);
+        return result;
+      };
       user.noteUse('llm', 'generate', true);
-      const result = await generator.generate(clean, user, signal);
-      if (!result.ok) {
-        reserved.settle(result.isBilled ? undefined : 0);
-        throw result.error;
-      }
-      const { usage } = result;
-      const budgetLeft = reserved.settle(usage === undefined ? undefined : usage.inputTokens + usage.outputTokens);
+      const result = await ask();
+      if (!result.ok) throw result.error;
+      const { usage, calls } = result;
       const answer = redactor === undefined ? result.text : redactor.text(result.text);
       return {
         payload: {
@@ -100,10 +143,25 @@ export function createLlm({ generator, budgets, redactor }: Parts): Capability {
           model: result.model,
           finishReason: result.finishReason,
           usage: { inputTokens: usage?.inputTokens ?? 0, outputTokens: usage?.outputTokens ?? 0, budgetLeft },
+          ...(calls === undefined ? {} : { calls }),
         },
       };
     },
   };
+}
+
+/** The tools that a plugin names, each of them one that it and its caller may call. */
+function findTools(port: ToolPort | undefined, refs: readonly string[], user: CapabilityUser): TextTools['tools'] {
+  if (port === undefined || refs.length === 0) return [];
+  const refByName = new Map(refs.map((ref) => [requireGranted(port, ref, user), ref]));
+  const visible = port.list(user.executionId);
+  return [...refByName].map(([name, ref]) => {
+    const found = visible.find((tool) => tool.name === name);
+    if (found !== undefined) return { ...found, ref };
+    throw new HotcellError('tool-unknown', `There is no tool "${name}".`, {
+      fix: 'See context.tools.list() for the tools that can be called.',
+    });
+  });
 }
 
 function readBudget(user: CapabilityUser): number {
@@ -113,7 +171,7 @@ function readBudget(user: CapabilityUser): number {
 }
 
 /** System messages are joined with `system`, so that what a plugin writes stands in one place. */
-function readMessages(asked: Static<typeof request>, maxTokens: number): TextRequest {
+function readMessages(asked: Omit<Static<typeof request>, 'tools'>, maxTokens: number): TextRequest {
   const { prompt, messages, system, temperature, json } = asked;
   if ((prompt === undefined) === (messages === undefined)) {
     throw new HotcellError('arguments-invalid', 'context.llm.generate takes either prompt or messages, and not both.', {

@@ -13,7 +13,8 @@ export interface VisibleTool {
   readonly version: string;
   readonly description: string;
   /** JSON Schema of its arguments. */
-  readonly input: unknown;
+  readonly input: Readonly<Record<string, unknown>>;
+  readonly flags: { readonly isResearch: boolean; readonly isDeep: boolean };
 }
 
 /** How a nested call ended. */
@@ -37,6 +38,8 @@ export interface ToolPort {
       arguments: unknown;
       timeoutMs?: number | undefined;
       idempotencyKey?: string | undefined;
+      /** One turn of a model: of its calls those that are not marked isParallelSafe run one after the other. */
+      turn?: string;
       /** The question of the guest that this call answers; asked again, it is answered by the call that was made the first time. */
       question?: { readonly id: number; readonly isAgain: boolean };
     },
@@ -83,26 +86,42 @@ export function createTools(port: ToolPort): Capability {
 
 async function callTool(port: ToolPort, request: BorderRequest, user: CapabilityUser, signal: AbortSignal): Promise<unknown> {
   const { name: ref, arguments: args, options = {} } = readCall(request);
+  const { id, again: isAgain = false } = request;
+  const call = { ref, arguments: args, ...options, ...(id !== undefined && { question: { id, isAgain } }) };
+  const answer = await callGranted(port, call, user, signal);
+  if (answer.status === 'success') return answer.output ?? null;
+  const { code = 'internal', message = `The tool "${port.nameOf(ref)}" ended as ${answer.status}.`, fix } = answer.error ?? {};
+  throw new HotcellError(code, message, fix === undefined ? {} : { fix });
+}
+
+/** Calls a tool within a call. Throws `permission-denied` for what its plugin was not granted. */
+export async function callGranted(
+  port: ToolPort,
+  call: Parameters<ToolPort['call']>[1],
+  user: CapabilityUser,
+  signal: AbortSignal,
+): Promise<NestedAnswer> {
+  const name = requireGranted(port, call.ref, user);
+  user.noteUse('tools', name, true);
+  return port.call(user.executionId, call, signal);
+}
+
+/** The name of a tool that a plugin may call. Throws `permission-denied`. */
+export function requireGranted(port: ToolPort, ref: string, user: CapabilityUser): string {
   const name = port.nameOf(ref);
   // Before the tool is looked up: a plugin does not learn what exists beyond its grant.
   if (!matchersOf(user.granted()).allowsTool(name)) {
     throw createDenial(user, { key: 'tools', entry: name, tried: `call the tool "${name}"` });
   }
-  user.noteUse('tools', name, true);
-  const { id, again: isAgain = false } = request;
-  const call = { ref, arguments: args, ...options, ...(id !== undefined && { question: { id, isAgain } }) };
-  const answer = await port.call(user.executionId, call, signal);
-  if (answer.status === 'success') return answer.output ?? null;
-  const { code = 'internal', message = `The tool "${name}" ended as ${answer.status}.`, fix } = answer.error ?? {};
-  throw new HotcellError(code, message, fix === undefined ? {} : { fix });
+  return name;
 }
 
 /** Versions of a name follow one another; the list ends where it would be too much for a cell. */
-function listTools(port: ToolPort, user: CapabilityUser): VisibleTool[] {
+function listTools(port: ToolPort, user: CapabilityUser): Omit<VisibleTool, 'flags'>[] {
   const { tools } = user.granted();
   if (tools === undefined) throw createDenial(user, { key: 'tools', tried: 'use context.tools' });
   const { allowsTool } = matchersOf(user.granted());
-  const listed: VisibleTool[] = [];
+  const listed: Omit<VisibleTool, 'flags'>[] = [];
   let chars = 0;
   for (const { name, version, description, input } of port.list(user.executionId)) {
     if (!allowsTool(name)) continue;

@@ -12,7 +12,7 @@ export function asItCame(
   { headers }: Pick<GatewayRequest, 'headers'>,
   address: RequestAddress,
 ): AsIsRequest {
-  const { boundNames, boundsIn } = format;
+  const { boundNames, boundsIn, usageOptions } = format;
   const model = address.model ?? (typeof body.model === 'string' ? body.model : '');
   const isStreamed = address.isStreamed ?? body.stream === true;
   const bounds = boundsIn === undefined ? body : isObject(body[boundsIn]) ? body[boundsIn] : {};
@@ -20,16 +20,23 @@ export function asItCame(
     const bounded = { ...bounds, [boundNames[0]]: bound };
     return boundsIn === undefined ? bounded : { ...body, [boundsIn]: bounded };
   };
+  const options = usageOptions === undefined ? undefined : body[usageOptions.field];
+  const said = isObject(options) ? options : {};
+  const hidesUsage = isStreamed && usageOptions !== undefined && said[usageOptions.flag] !== true;
+  const withUsage = (asked: JsonObject): JsonObject =>
+    hidesUsage ? { ...asked, [usageOptions.field]: { ...said, [usageOptions.flag]: true } } : asked;
   return {
     formats: [format.name],
     model,
     path: (provided) => format.pathOf(provided, isStreamed),
-    body: (provided, maxTokens) => {
+    body: (provided, maxTokens, isPlain = false) => {
       const bounded = maxTokens === undefined ? body : withBound(maxTokens);
-      return JSON.stringify(address.model === undefined ? { ...bounded, model: provided } : bounded);
+      const asked = isPlain ? bounded : withUsage(bounded);
+      return JSON.stringify(address.model === undefined ? { ...asked, model: provided } : asked);
     },
     headers: pickHeaders(headers),
     isStreamed,
+    hidesUsage,
     read: () => format.readRequest(body, { ...address, model }),
     isBounded: boundNames.some((name) => typeof bounds[name] === 'number'),
   };

@@ -1,5 +1,6 @@
+import { budgets } from '../config/budgets.ts';
 import type { ConversationAnswer } from '../conversation/answer.ts';
-import type { JsonObject, Message, ToolCallPart } from '../conversation/conversation.ts';
+import type { JsonObject, Message, Part, ToolCallPart } from '../conversation/conversation.ts';
 import { type ConversationRequest, namesOfTools, type ToolChoice } from '../conversation/request.ts';
 import { suggestNearNames } from '../errors/near-names.ts';
 import type { LoopLimit, LoopRequest, LoopStop, LoopTool } from './loop.ts';
@@ -27,6 +28,7 @@ export interface RoundFacts {
 }
 
 const maxNameChars = 128;
+const maxMediaBytes = budgets['loop.media'].each.max;
 
 /** What a loop does where it stands. */
 export function decideRound(state: LoopState, facts: RoundFacts): NextRound {
@@ -181,6 +183,32 @@ export function fitResults(results: readonly LoopResult[], usedBytes: number, bo
     const note = `[${room === 0 ? '' : 'cut: '}the result has ${bytes} bytes; ${room} are shown.]`;
     return { ...result, text: room === 0 ? note : `${cutBytes(result.text, room)}\n${note}` };
   });
+}
+
+/** Media as they fit, in order: of what does not the model reads that it was left out. */
+export function fitMedia(result: LoopResult, usedBytes: number): LoopResult {
+  const { media = [] } = result;
+  let left = maxMediaBytes - usedBytes;
+  const shown = media.filter((part) => {
+    const bytes = weighMedia(part);
+    if (bytes > left) return false;
+    left -= bytes;
+    return true;
+  });
+  if (shown.length === media.length) return result;
+  const note = `[${media.length - shown.length} of them left out: all that is shown in an answer has at most ${maxMediaBytes} bytes.]`;
+  return { ...result, media: shown, text: `${result.text}\n${note}` };
+}
+
+/** How much of what may be shown these messages have. */
+export function weighShown(messages: readonly Message[]): number {
+  const results = messages.flatMap(({ parts }) => parts.flatMap((part) => (part.type === 'tool-result' ? part.content : [])));
+  return results.reduce((sum, part) => sum + weighMedia(part), 0);
+}
+
+/** The size of what is shown beside a text. */
+export function weighMedia(part: Part): number {
+  return 'source' in part && part.source.kind === 'data' ? part.source.data.length : 0;
 }
 
 function cutBytes(text: string, bytes: number): string {

@@ -3,6 +3,7 @@ import type { ConversationAnswer, TokenUsage } from '../conversation/answer.ts';
 import type { Message, Part, ToolCallPart } from '../conversation/conversation.ts';
 import { canonicalJson } from '../tools/canonical-json.ts';
 import type { LoopCallStatus, LoopLimit } from './loop.ts';
+import type { ShownMedia } from './read-output.ts';
 
 /** What came of one call, as the model reads it. */
 export interface LoopResult {
@@ -10,6 +11,8 @@ export interface LoopResult {
   readonly name: string;
   readonly status: LoopCallStatus;
   readonly text: string;
+  /** What is shown beside the text. */
+  readonly media?: readonly ShownMedia[];
   readonly executionId?: string;
   /** It was a success of a tool marked isDeep. */
   readonly isDeep?: boolean;
@@ -171,12 +174,12 @@ function sayArguments(given: ToolCallPart['arguments']): string {
   }
 }
 
-function toPart({ callId, name, status, text }: LoopResult, call: ToolCallPart | undefined): Part {
+function toPart({ callId, name, status, text, media = [] }: LoopResult, call: ToolCallPart | undefined): Part {
   return {
     type: 'tool-result',
     callId,
     name,
-    content: [{ type: 'text', text }],
+    content: [{ type: 'text', text }, ...media],
     isError: status !== 'success',
     ...(call?.isFreeText && { isFreeText: true }),
   };

@@ -7,6 +7,7 @@ import type { EventLog } from '../events/event.ts';
 import type { Approvals } from '../permissions/approvals/approval-types.ts';
 import type { PlannedCall } from './decide-round.ts';
 import type { LoopCallStatus } from './loop.ts';
+import { type ReadOutput, readOutput } from './read-output.ts';
 
 /** One call of a loop, as whoever runs it needs it. */
 export interface LoopCall {
@@ -26,8 +27,8 @@ export interface LoopCall {
   readonly onWaiting: (executionId: string, approval: string) => void;
 }
 
-/** What came of a call, the text not bounded yet. */
-export interface RanLoopCall {
+/** What came of a call, nothing of it bounded yet. */
+export interface RanLoopCall extends Partial<Pick<ReadOutput, 'media'>> {
   readonly status: LoopCallStatus;
   readonly text: string;
   readonly executionId?: string;
@@ -144,10 +145,17 @@ function keyOf(loopId: string, callId: string): string {
     .digest('base64url')}`;
 }
 
+/** How a call ended, as far as a model is told. */
+type EndedCall = Pick<CallAnswer, 'status' | 'output'> & {
+  readonly executionId?: string;
+  readonly error?: { readonly code: string; readonly message: string } | undefined;
+};
+
 /** What the model reads of a call that ran. */
-export function toRanCall({ executionId, status, output, error }: Omit<CallAnswer, 'durationMs'>): RanLoopCall {
-  if (status === 'success') return { status, text: sayOutput(output), executionId };
-  return { status, text: error === undefined ? `The call ended as ${status}.` : `${error.message} (${error.code})`, executionId };
+export function toRanCall({ executionId, status, output, error }: EndedCall): RanLoopCall {
+  const ran = executionId === undefined ? { status } : { status, executionId };
+  if (status === 'success') return { ...ran, ...readOutput(output) };
+  return { ...ran, text: error === undefined ? `The call ended as ${status}.` : `${error.message} (${error.code})` };
 }
 
 /** What the model reads of a call that did not begin. */
@@ -161,11 +169,6 @@ function describeExecution({ id: executionId, status, output, error, cut }: Exec
   return cut?.output === undefined
     ? ran
     : { ...ran, text: `${ran.text}\n[cut: the output of ${cut.output} bytes was not kept whole.]` };
-}
-
-function sayOutput(output: unknown): string {
-  const text = typeof output === 'string' ? output : JSON.stringify(output ?? null);
-  return text === '' ? 'The tool answered with an empty text.' : text;
 }
 
 function leftBehind(executionId: string): HotcellError {

@@ -3,7 +3,17 @@ import { createAnswerCollector } from '../conversation/collect-answer.ts';
 import { type Deadline, watchDeadline } from '../engines/deadline.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import type { Upstreams, UpstreamTarget } from '../models/upstream.ts';
-import { buildRequest, clientNamesOf, decideRound, fitResults, nameCalls, type PlannedCall } from './decide-round.ts';
+import {
+  buildRequest,
+  clientNamesOf,
+  decideRound,
+  fitMedia,
+  fitResults,
+  nameCalls,
+  type PlannedCall,
+  weighMedia,
+  weighShown,
+} from './decide-round.ts';
 import type { LoopEnd, LoopEvent, LoopLimit, LoopRequest, LoopStop } from './loop.ts';
 import { applyStep, callsOf, type LoopResult, type LoopState, type LoopStep } from './loop-state.ts';
 import type { RunLoopCall } from './run-call.ts';
@@ -128,14 +138,17 @@ async function* runCalls(loop: RunningLoop, parts: RunLoopParts, calls: readonly
   const { deadline, request } = loop;
   const news = createNews();
   let usedBytes = loop.state.bytes;
+  let usedMedia = weighShown(loop.state.messages);
   const begun = new Set<string>();
   const tell = (event: LoopEvent): void => {
     if (event.type === 'call-start') begun.add(event.callId);
     news.add(event);
   };
   const finish = (planned: PlannedCall, result: LoopResult): LoopResult => {
-    const [fitted = result] = fitResults([result], usedBytes, request.bounds);
-    usedBytes += Buffer.byteLength(fitted.text);
+    const [cut = result] = fitResults([result], usedBytes, request.bounds);
+    usedBytes += Buffer.byteLength(cut.text);
+    const fitted = fitMedia(cut, usedMedia);
+    usedMedia += (fitted.media ?? []).reduce((sum, part) => sum + weighMedia(part), 0);
     const { callId, name, status, text, executionId } = fitted;
     const ran = executionId === undefined ? {} : { executionId };
     const facts = { round: loop.state.rounds, callId, name, index: planned.index };

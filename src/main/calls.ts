@@ -6,6 +6,7 @@ import { createToolCaller, type ToolCallerParts } from '../calls/tool-caller.ts'
 import { createCapabilityTable } from '../capabilities/capability-table.ts';
 import type { TellResourceChange } from '../capabilities/resources.ts';
 import { buildBorderView } from '../capabilities/view.ts';
+import { createToolGenerator } from '../loop/generate-with-tools.ts';
 import { createTextGenerator } from '../models/text-generator.ts';
 import type { NameBook } from '../names/name-owners.ts';
 import { findRefusedBuiltin } from '../plugins/compile/find-engine-need.ts';
@@ -70,12 +71,9 @@ export function openCalls(
     audit,
     beforeCall,
   } = needs;
-  const models = createTextGenerator({
-    settings: config.models,
-    catalog: needs.catalog,
-    upstreams: needs.upstreams,
-    callerOf: (executionId) => caller.nested.callerOf(executionId),
-  });
+  const { catalog, upstreams } = needs;
+  const callerOf = (executionId: string) => caller.nested.callerOf(executionId);
+  const models = createTextGenerator({ settings: config.models, catalog, upstreams, callerOf });
   const toolPort = createToolPort({ registry, nested: () => caller.nested });
   const tellResourceChange: TellResourceChange = (unitPath, uri) => {
     const found = registry.offerings.findResource(uri, ({ served }) => served.unit.path === unitPath);
@@ -90,6 +88,7 @@ export function openCalls(
     secrets,
     runCommand: commands.run,
     models,
+    generateWithTools: createToolGenerator({ upstreams, callerOf, redactor: secrets.redactor }),
     approvals,
     tools: toolPort,
     tellResourceChange,

@@ -2,6 +2,7 @@ import { budgetOwner, dayOf } from '../capabilities/llm/token-budget.ts';
 import { budgets } from '../config/budgets.ts';
 import type { ModelPrice, ModelSettings } from '../config/settings/model-settings.ts';
 import type { TokenUsage } from '../conversation/answer.ts';
+import type { ConversationRequest } from '../conversation/request.ts';
 import type { ModelUseTable } from '../store/model-types.ts';
 import { reserveOfKey } from './key-budget.ts';
 import { costOf, findPrice } from './prices.ts';
@@ -64,7 +65,11 @@ export function createModelMeter(parts: {
     return model;
   }
 
-  function count(by: Omit<AskedBy, 'signal'>, { target, usage, status, latencyMs }: UpstreamUse, costNanos: number | undefined) {
+  function count(
+    by: Omit<AskedBy, 'signal'>,
+    { target, usage, status, latencyMs }: UpstreamUse,
+    { costNanos, isEstimated }: { readonly costNanos: number | undefined; readonly isEstimated: boolean },
+  ) {
     const day = dayOf(now());
     startDay(day);
     const caller = budgetOwner(by.caller.id);
@@ -78,6 +83,7 @@ export function createModelMeter(parts: {
       purpose: by.purpose,
       tool: by.tool ?? '',
       hasFailed,
+      isEstimated,
       tokens: usage && {
         input: usage.inputTokens,
         output: usage.outputTokens,
@@ -133,16 +139,28 @@ export function createModelMeter(parts: {
         settle(use) {
           if (isSettled) return;
           isSettled = true;
-          const usage = boundUsage(use.usage ?? (use.isBilled ? undefined : noTokens));
+          const told = boundUsage(use.usage ?? (use.isBilled ? undefined : noTokens));
+          const usage = told ?? boundUsage(guessUsage(read, use));
           const costNanos = usage === undefined || (price === undefined && use.isBilled) ? undefined : boundCost(usage, price);
-          // What nobody counted has used what was set aside.
-          if (usage !== undefined) held?.settle({ tokens: usage.inputTokens + usage.outputTokens, costNanos: costNanos ?? 0 });
-          count(by, { ...use, usage }, costNanos);
+          // Of what nobody counted the budget has lost what was set aside: a guess may be too low.
+          if (told !== undefined) held?.settle({ tokens: told.inputTokens + told.outputTokens, costNanos: costNanos ?? 0 });
+          count(by, { ...use, usage }, { costNanos, isEstimated: told === undefined && usage !== undefined });
         },
       };
     },
     totals: () => totals,
   };
+}
+
+/** What a provider that does not count has used, roughly. */
+function guessUsage(read: () => ConversationRequest, { answerTokens }: UpstreamUse): TokenUsage | undefined {
+  if (answerTokens === undefined) return undefined;
+  try {
+    return { inputTokens: estimateRequest(read()), outputTokens: answerTokens };
+  } catch {
+    // A request that went on as it came may be one that only its provider understands.
+    return undefined;
+  }
 }
 
 const noTokens: TokenUsage = { inputTokens: 0, outputTokens: 0 };

@@ -56,7 +56,7 @@ export function writeTestRequest(model: string): ConversationRequest {
 }
 
 /** Asked of a model by the name of nobody: the default. */
-function toConversation({ system, messages, maxTokens, temperature, json }: TextRequest): ConversationRequest {
+export function toConversation({ system, messages, maxTokens, temperature, json }: TextRequest): ConversationRequest {
   return {
     model: '',
     system: system === undefined ? [] : [{ type: 'text', text: system }],
@@ -87,7 +87,10 @@ const finishReasons: Readonly<Partial<Record<AnswerStop['kind'], string>>> = {
 const brokenOff: ModelFailure = { kind: 'server-error', status: 502, message: 'An answer without an end.' };
 
 /** A server that does not tell what it used has used what was set aside. */
-function toResult({ parts, stop, usage, failure }: ConversationAnswer, answer: UpstreamAnswer): TextResult {
+export function toResult(
+  { parts, stop, usage, failure }: ConversationAnswer,
+  answer: Pick<UpstreamAnswer, 'target' | 'isBilled'>,
+): TextResult {
   const target = answer.target();
   if (failure !== undefined) return { ok: false, error: explainModelFailure(failure, target), isBilled: answer.isBilled() };
   if (stop.kind === 'interrupted') return { ok: false, error: explainModelFailure(brokenOff, target), isBilled: true };

@@ -53,8 +53,8 @@ export interface AsIsRequest {
   readonly model: string;
   /** The path below the base URL, with the name that the provider has for the model. */
   readonly path: (model: string) => string;
-  /** `maxTokens` is a bound that the request has to name because it names none. */
-  readonly body: (model: string, maxTokens?: number) => string | FormData;
+  /** `maxTokens` is a bound that the request has to name because it names none; `isPlain` leaves out what the daemon alone asks for. */
+  readonly body: (model: string, maxTokens?: number, isPlain?: boolean) => string | FormData;
   /** Headers of the client that the provider may see. */
   readonly headers: Readonly<Record<string, string>>;
   readonly isStreamed: boolean;
@@ -64,6 +64,8 @@ export interface AsIsRequest {
   readonly isBounded: boolean;
   /** It costs nothing, and is not counted. */
   readonly isFree?: boolean;
+  /** The daemon asked what the answer cost, the client did not: it gets nothing of that. */
+  readonly hidesUsage?: boolean;
 }
 
 /** An answer that is passed on as it comes. */
@@ -95,6 +97,8 @@ export interface UpstreamUse {
   readonly usage: TokenUsage | undefined;
   /** False when nothing can have been used: the request did not leave, or was refused. */
   readonly isBilled: boolean;
+  /** A guess at the tokens of the answer, for where the provider did not tell. */
+  readonly answerTokens?: number;
   /** The HTTP status, or that of the failure. */
   readonly status: number;
   readonly latencyMs: number;

@@ -89,6 +89,8 @@ export interface ModelRequest {
   readonly temperature?: number;
   /** `true` asks for JSON, a JSON Schema for JSON of that shape; the answer then has `json`. */
   readonly json?: true | Readonly<Record<string, unknown>>;
+  /** Names of tools that the model may call on the way to its answer; needs `permissions.tools`. */
+  readonly tools?: readonly string[];
 }
 
 /** The answer of a model. */
@@ -96,8 +98,10 @@ export interface ModelAnswer<Json = unknown> {
   readonly text: string;
   readonly json?: Json;
   readonly model: string;
-  /** Why it ended: `length` when it was cut at `maxTokens`. */
+  /** Why it ended: `length` when it was cut at `maxTokens`; with tools also the bound of the loop that it reached. */
   readonly finishReason: string;
+  /** The calls that the model made, in order; only with `tools`. */
+  readonly calls?: readonly { readonly name: string; readonly status: string }[];
   readonly usage: { readonly inputTokens: number; readonly outputTokens: number; readonly budgetLeft: number };
 }
 

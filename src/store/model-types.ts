@@ -23,6 +23,8 @@ export interface ModelUseRow extends ModelBudgetKey {
   readonly tokens:
     | { readonly input: number; readonly output: number; readonly cacheRead: number; readonly cacheWrite: number }
     | undefined;
+  /** The provider did not tell: the tokens are a guess of the daemon. */
+  readonly isEstimated: boolean;
   /** Undefined where nobody knows the price. */
   readonly costNanos: number | undefined;
   readonly latencyMs: number;
@@ -41,8 +43,10 @@ export interface ModelUseSum {
   readonly outputTokens: number;
   readonly cacheReadTokens: number;
   readonly cacheWriteTokens: number;
-  /** Requests of which the provider did not tell the tokens. */
+  /** Requests whose tokens nobody knows. */
   readonly uncounted: number;
+  /** Requests whose tokens are a guess, since the provider did not tell. */
+  readonly estimated: number;
   readonly costNanos: number;
   /** Requests whose price nobody knows. */
   readonly unpriced: number;

@@ -61,4 +61,57 @@ describe('POST /v1/chat/completions to a provider of the same format', () => {
     expect(response.headers.get('content-type')).toBe('text/event-stream');
     expect(await response.text()).toBe(text);
   });
+
+  describe('as a stream', () => {
+    const chunk = (fields: object) => `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', ...fields })}\n\n`;
+    const said = ['Hel', 'lo.'].map((content) => chunk({ choices: [{ index: 0, delta: { content } }], of_this: 1 })).join('');
+    const stop = chunk({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] });
+    const cost = chunk({ choices: [], usage: { prompt_tokens: 7, completion_tokens: 3 } });
+    const done = 'data: [DONE]\n\n';
+    const uses = async () => {
+      const headers = { authorization: `Bearer ${small.daemon.token}` };
+      return Object(await (await fetch(`${small.daemon.url}/api/usage`, { headers })).json()).items[0];
+    };
+    const ask = async (more: object, text: string) => {
+      const before = (await uses()) ?? { inputTokens: 0, outputTokens: 0, uncounted: 0, estimated: 0 };
+      provider.next((_request, response) => sendStream(response, text));
+      const messages = [{ role: 'user', content: 'Hello there' }];
+      const response = await post('/v1/chat/completions', { model: 'local', messages, stream: true, ...more });
+      const got = await response.text();
+      const after = await uses();
+      const grown = ['inputTokens', 'outputTokens', 'uncounted', 'estimated'].map((name) => after[name] - before[name]);
+      return { got, sent: provider.seen.at(-1)?.body, grown };
+    };
+
+    it('has its provider tell what it costs, and takes the telling away from a client that did not ask', async () => {
+      const asked = await ask({ stream_options: { include_obfuscation: false } }, said + stop + cost + done);
+      expect(asked.got).toBe(said + stop + done);
+      expect(asked.sent.stream_options).toEqual({ include_obfuscation: false, include_usage: true });
+      expect(asked.grown).toEqual([7, 3, 0, 0]);
+      const wanted = await ask({ stream_options: { include_usage: true } }, said + stop + cost + done);
+      expect(wanted.got).toBe(said + stop + cost + done);
+      expect(wanted.grown).toEqual([7, 3, 0, 0]);
+    });
+
+    it('that nobody counted is guessed, and said to be', async () => {
+      const { got, grown } = await ask({}, said + stop + done);
+      expect(got).toBe(said + stop + done);
+      expect(grown).toEqual([expect.any(Number), expect.any(Number), 0, 1]);
+      expect(Math.min(...grown.slice(0, 2))).toBeGreaterThan(1);
+    });
+
+    it('of a server that refuses to be asked is asked for without that, from then on', async () => {
+      const refusal = {
+        error: { message: "Unrecognized request argument supplied: 'stream_options'", type: 'invalid_request_error' },
+      };
+      provider.next((_request, response) => sendJson(response, refusal, 422));
+      const before = provider.seen.length;
+      const first = await ask({}, said + stop + done);
+      expect(first.got).toBe(said + stop + done);
+      expect(first.sent.stream_options).toBeUndefined();
+      expect(provider.seen.length - before).toBe(2);
+      expect((await ask({}, said + stop + done)).sent.stream_options).toBeUndefined();
+      expect(provider.seen.length - before).toBe(3);
+    });
+  });
 });

@@ -14,6 +14,8 @@ export interface NestedRequest {
   readonly timeoutMs?: number | undefined;
   /** Belongs to the plugin that chose it: it cannot meet a key that the caller or another plugin chose. */
   readonly idempotencyKey?: string | undefined;
+  /** A model makes it, in this turn: of its calls those that are not marked isParallelSafe run one after the other. */
+  readonly turn?: string;
   /** The question of the guest that it answers. */
   readonly question?: { readonly id: number; readonly isAgain: boolean };
 }
@@ -52,7 +54,7 @@ export function createNestedCalls({ find, takeResumed, call, dispatcher }: Neste
 
   return {
     callerOf: (executionId) => find(executionId)?.request.caller,
-    async call(executionId, { ref, arguments: args, timeoutMs, idempotencyKey, question }, signal) {
+    async call(executionId, { ref, arguments: args, timeoutMs, idempotencyKey, turn, question }, signal) {
       const parent = find(executionId);
       if (parent === undefined) throw new HotcellError('cancelled', 'The call that wanted to call a tool is over.');
       const leftMs = Math.max(1, Math.floor(parent.deadline.leftMs()));
@@ -71,7 +73,8 @@ export function createNestedCalls({ find, takeResumed, call, dispatcher }: Neste
         signal,
         ...(parent.request.clientCan !== undefined && { clientCan: parent.request.clientCan }),
         ...(parent.request.isBuiltinOnly === true && { isBuiltinOnly: true }),
-        ...(parent.entry.source === 'builtin' && { isForModel: true }),
+        ...((parent.entry.source === 'builtin' || turn !== undefined) && { isForModel: true }),
+        ...(turn !== undefined && { turn }),
         ...(idempotencyKey !== undefined && { idempotencyKey: hideKey(parent.unitPath, idempotencyKey) }),
       };
       // While it waits for its children a call needs no place of its own: else parents could fill all places and wait for ever.

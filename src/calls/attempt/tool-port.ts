@@ -22,6 +22,7 @@ export function createToolPort(parts: {
           version,
           description: manifest.description,
           input: manifest.input,
+          flags: manifest.flags,
         }));
     },
     call: (executionId, request, signal) => parts.nested().call(executionId, request, signal),

@@ -124,10 +124,11 @@ export function registerModels(program: Command, session: CliSession): void {
 /** What was not counted is no zero. */
 function writeTokens(
   tokens: number,
-  { requests, failed, uncounted }: { requests: number; failed: number; uncounted: number },
+  { requests, failed, uncounted, estimated }: { requests: number; failed: number; uncounted: number; estimated: number },
 ): string {
-  if (uncounted === 0) return String(tokens);
-  return uncounted >= requests - failed ? 'unknown' : `${tokens} + unknown`;
+  const known = `${estimated > 0 ? 'about ' : ''}${tokens}`;
+  if (uncounted === 0) return known;
+  return uncounted >= requests - failed ? 'unknown' : `${known} + unknown`;
 }
 
 function writeCost({ dollars, unpriced, requests }: { dollars: number; unpriced: number; requests: number }): string {

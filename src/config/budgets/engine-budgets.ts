@@ -104,6 +104,13 @@ export const engineBudgets = {
     atBound: 'the model is asked once more, without tools',
     tests: ['loop/decide-round.test.ts'],
   },
+  'loop.media': {
+    holds: 'images, sounds and documents that a model is shown of all results of a loop, in base64',
+    unit: 'bytes',
+    each: { of: 'loop', max: 8 * MIB },
+    atBound: 'the next are left out, and the model reads so',
+    tests: ['loop/read-output.test.ts'],
+  },
   'loop.answer': {
     holds: 'one answer of a model in a loop',
     unit: 'bytes',

@@ -3,23 +3,23 @@ import type { FormData } from 'undici';
 import type { ModelFailure, RateLimit, StreamEvent, TokenUsage } from '../../conversation/answer.ts';
 import { eventsOfAnswer } from '../../conversation/collect-answer.ts';
 import type { ConversationRequest } from '../../conversation/request.ts';
-import { HotcellError } from '../../errors/hotcell-error.ts';
-import type {
-  AsIsRequest,
-  AskedBy,
-  UpstreamMeter,
-  UpstreamReservation,
-  Upstreams,
-  UpstreamTarget,
-  UpstreamUse,
-} from '../upstream.ts';
+import type { AskedBy, UpstreamMeter, UpstreamReservation, Upstreams, UpstreamTarget, UpstreamUse } from '../upstream.ts';
 import { malformedCode, readRateLimits } from '../wire/failures.ts';
 import type { WireFormat } from '../wire/wire-format.ts';
 import { wireFormats } from '../wire/wire-formats.ts';
 import { decideAfterFailure } from './after-failure.ts';
+import { passOn } from './as-is-answer.ts';
 import { failureOfError } from './failure-of-error.ts';
-import { explainLostAnswer, readBody, toHeaders, type UpstreamHttp, type UpstreamResponse } from './http.ts';
-import { createUsageReader } from './usage-reader.ts';
+import {
+  brokenOff,
+  explainLostAnswer,
+  maxAnswerBytes,
+  readBody,
+  toHeaders,
+  tooLong,
+  type UpstreamHttp,
+  type UpstreamResponse,
+} from './http.ts';
 
 /** What upstreams are made of. */
 export interface UpstreamParts {
@@ -51,7 +51,7 @@ type Attempt<Value> = { readonly value: Value } | { readonly failure: ModelFailu
 /** What is sent, in the words of the provider. */
 interface Sent {
   readonly path: string;
-  readonly body: (maxTokens?: number) => string | FormData;
+  readonly body: (maxTokens?: number, isPlain?: boolean) => string | FormData;
   readonly headers: Readonly<Record<string, string>>;
   readonly read: () => ConversationRequest;
   readonly isBounded: boolean;
@@ -62,15 +62,17 @@ const unmetered: UpstreamReservation = { settle: () => {} };
 
 interface Posted {
   readonly response: UpstreamResponse;
-  readonly settle: (use: Pick<UpstreamUse, 'status' | 'usage' | 'isBilled'>) => void;
+  readonly settle: (use: Omit<UpstreamUse, 'target' | 'latencyMs'>) => void;
 }
 
-/** An answer beyond this is no answer. */
-const maxAnswerBytes = 64 * 1024 * 1024;
 const maxFailureBytes = 64 * 1024;
+const usageRefusal = /stream_options|include_usage/;
 
 /** Creates what asks providers. */
 export function createProviderAsker({ resolve, readKey, meter, http }: UpstreamParts): ProviderAsker {
+  /** Servers that refuse to be asked what an answer costs. */
+  const plainAddresses = new Set<string>();
+
   /** Asks one after the other until somebody answers. */
   async function tryTargets<Value>(
     targets: readonly UpstreamTarget[],
@@ -97,24 +99,27 @@ export function createProviderAsker({ resolve, readKey, meter, http }: UpstreamP
   async function post(target: UpstreamTarget, by: AskedBy, sent: Sent): Promise<Attempt<Posted>> {
     let reservation: UpstreamReservation;
     let key: string | undefined;
-    let body = sent.body();
+    const isPlain = plainAddresses.has(target.baseUrl);
+    let body = sent.body(undefined, isPlain);
     try {
       key = readKey(target);
       reservation = sent.isFree === true ? unmetered : meter.reserve(sent.read, target, by);
     } catch (error) {
       return { failure: failureOfError(error) };
     }
-    if (!sent.isBounded && reservation.maxTokens !== undefined) body = sent.body(reservation.maxTokens);
+    if (!sent.isBounded && reservation.maxTokens !== undefined) body = sent.body(reservation.maxTokens, isPlain);
     const beganAt = performance.now();
-    const settle = (use: Pick<UpstreamUse, 'status' | 'usage' | 'isBilled'>): void =>
-      reservation.settle({ ...use, target, latencyMs: performance.now() - beganAt });
+    const settle: Posted['settle'] = (use) => reservation.settle({ ...use, target, latencyMs: performance.now() - beganAt });
     try {
       const headers = { ...wireFormats[target.format].fixedHeaders, ...sent.headers };
       const response = await http.post(target, { path: sent.path, body, headers, key, signal: by.signal });
       const { status } = response;
       if (status >= 200 && status < 300) return { value: { response, settle } };
       settle({ status, usage: undefined, isBilled: false });
-      return { failure: await readFailure(target, response, key) };
+      const failure = await readFailure(target, response, key);
+      if (isPlain || failure.kind !== 'invalid-request' || !usageRefusal.test(failure.message)) return { failure };
+      plainAddresses.add(target.baseUrl);
+      return await post(target, by, sent);
     } catch (error) {
       const failure = explainLostAnswer(error, target);
       // A server that fell silent, or was left, may have counted tokens all the same.
@@ -135,7 +140,10 @@ export function createProviderAsker({ resolve, readKey, meter, http }: UpstreamP
     const write = (maxTokens = request.maxTokens) =>
       format.writeRequest({ ...request, model: target.model, ...(maxTokens !== undefined && { maxTokens }) });
     const { value: written, warnings } = write();
-    const body = (bound?: number) => JSON.stringify(bound === undefined ? written : write(bound).value);
+    const body = (bound?: number, isPlain = false) => {
+      const whole = bound === undefined ? written : write(bound).value;
+      return JSON.stringify(isPlain && format.usageOptions ? { ...whole, [format.usageOptions.field]: undefined } : whole);
+    };
     const posted = await post(target, by, {
       path: format.pathOf(target.model, request.isStreamed),
       body,
@@ -193,11 +201,16 @@ export function createProviderAsker({ resolve, readKey, meter, http }: UpstreamP
       const answer = await tryTargets(targets, by.signal, async (target) => {
         const { headers, read, isBounded, isFree } = request;
         const { model } = target;
-        const body = (bound?: number) => request.body(model, bound);
+        const body = (bound?: number, isPlain?: boolean) => request.body(model, bound, isPlain);
         const posted = await post(target, by, { path: request.path(model), body, headers, read, isBounded, isFree });
         if ('failure' in posted) return posted;
         const { response, settle } = posted.value;
-        const bytes = passOn(request, response, settle);
+        const bytes = passOn(request, response, {
+          target,
+          signal: by.signal,
+          onEnd: ({ isWhole, status = clientGone, usage, answerTokens }) =>
+            settle({ status: isWhole ? response.status : status, usage, isBilled: true, answerTokens }),
+        });
         return { value: { status: response.status, headers: pickPassedHeaders(response), bytes, target } };
       });
       return 'failure' in answer ? answer.failure : answer.value;
@@ -232,15 +245,20 @@ async function* readStream(
       yield* events;
     }
   } catch (error) {
-    const explained = explainLostAnswer(error, target);
-    // One that fell silent failed; one that broke off ends as far as it came.
-    if (explained.kind === 'timeout' || !hasBegun) failure = explained;
+    failure = explainLostAnswer(error, target, hasBegun);
   }
   for (const event of reader.end()) {
     const isNothing = event.type === 'answer-failed' && event.failure.code === malformedCode;
+    // An end that says no reason is none that the provider said.
+    if (event.type === 'answer-end' && event.stop.kind === 'interrupted') failure ??= brokenOff(target);
     if (isNothing) yield { type: 'answer-failed', failure: failure ?? malformed(target.provider, format) };
-    else yield failure !== undefined && event.type === 'answer-end' ? { type: 'answer-failed', failure } : event;
+    else if (event.type === 'answer-end' && failure !== undefined) yield failedEnd(event, failure);
+    else yield event;
   }
+}
+
+function failedEnd({ usage }: Extract<StreamEvent, { type: 'answer-end' }>, failure: ModelFailure): StreamEvent {
+  return { type: 'answer-failed', failure, ...(usage && { usage }) };
 }
 
 async function* readWhole(
@@ -270,12 +288,7 @@ function malformed(provider: string, { name }: WireFormat): ModelFailure {
   return { kind: 'server-error', status: 502, message, code: malformedCode };
 }
 
-const tooLong: ModelFailure = {
-  kind: 'server-error',
-  status: 502,
-  message: `The answer of the provider has more than ${maxAnswerBytes} bytes.`,
-  code: 'upstream_too_long',
-};
+const charsPerToken = 4;
 
 /** Settles what was set aside when the events end, whoever ends them. */
 async function* settled(
@@ -285,38 +298,18 @@ async function* settled(
 ): AsyncGenerator<StreamEvent> {
   let status = clientGone;
   let usage: TokenUsage | undefined;
+  let chars = 0;
   try {
     for await (const event of events) {
       if ('usage' in event) usage = event.usage;
+      if (event.type === 'part-delta') chars += event.text.length;
       if (event.type === 'answer-end') status = response.status;
       if (event.type === 'answer-failed') status = event.failure.status;
       yield event;
     }
   } finally {
     response.destroy();
-    settle({ status, usage, isBilled: true });
-  }
-}
-
-async function* passOn(
-  { formats: [format], isStreamed }: AsIsRequest,
-  response: UpstreamResponse,
-  settle: Posted['settle'],
-): AsyncGenerator<Uint8Array> {
-  const usage = createUsageReader(wireFormats[format], isStreamed);
-  let status = clientGone;
-  let bytes = 0;
-  try {
-    for await (const chunk of response.body) {
-      bytes += chunk.length;
-      if (bytes > maxAnswerBytes) throw new HotcellError('model-failed', tooLong.message);
-      yield chunk;
-      usage.push(chunk);
-    }
-    status = response.status;
-  } finally {
-    response.destroy();
-    settle({ status, usage: usage.end(), isBilled: true });
+    settle({ status, usage, isBilled: true, answerTokens: Math.ceil(chars / charsPerToken) });
   }
 }
 

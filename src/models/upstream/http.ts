@@ -1,4 +1,6 @@
+import type { Readable, Transform } from 'node:stream';
 import { Agent, type Dispatcher, type FormData, request } from 'undici';
+import { createDecoders } from '../../capabilities/network/content-coding.ts';
 import type { ModelFailure } from '../../conversation/answer.ts';
 import type { UpstreamTarget } from '../upstream.ts';
 
@@ -55,12 +57,10 @@ export function createUpstreamHttp(): UpstreamHttp {
       headersTimeout: timeoutMs,
       bodyTimeout: timeoutMs,
     });
-    return {
-      status: response.statusCode,
-      headers: response.headers,
-      body: response.body,
-      destroy: () => void response.body.on('error', () => {}).destroy(),
-    };
+    const { statusCode: status, headers: said, body: sent } = response;
+    const coding = String(said['content-encoding'] ?? '');
+    if (coding !== '' && coding !== 'identity') return { status, ...decode(sent, said, coding) };
+    return { status, headers: said, body: sent, destroy: () => void sent.on('error', () => {}).destroy() };
   }
 
   return { get: ask, post: ask, close: () => agent.destroy() };
@@ -78,6 +78,24 @@ export async function readBody({ body }: UpstreamResponse, maxBytes: number): Pr
   return Buffer.concat(chunks).toString('utf8');
 }
 
+/** Nobody asked for a coding: an answer that has one is read as far as it is one that is known, and counted as what it comes to. */
+function decode(body: Readable, headers: UpstreamResponse['headers'], coding: string): Omit<UpstreamResponse, 'status'> {
+  const { 'content-encoding': _coding, 'content-length': _length, ...rest } = headers;
+  const decoders = createDecoders(coding);
+  const stages: (Readable | Transform)[] = [body, ...decoders];
+  const last = decoders.reduce<Readable>((from, to) => {
+    from.once('error', (error) => to.destroy(error));
+    return from.pipe(to);
+  }, body);
+  return {
+    headers: decoders.length === 0 ? headers : rest,
+    body: last,
+    destroy() {
+      for (const stage of stages) stage.on('error', () => {}).destroy();
+    },
+  };
+}
+
 /** The headers of a response as a web object, for those who read them by name. */
 export function toHeaders(headers: UpstreamResponse['headers']): Headers {
   const made = new Headers();
@@ -88,12 +106,14 @@ export function toHeaders(headers: UpstreamResponse['headers']): Headers {
 }
 
 /** What an exception on the way to a provider, or in the middle of its answer, means. */
-export function explainLostAnswer(error: unknown, { provider, baseUrl, timeoutMs }: UpstreamTarget): ModelFailure {
+export function explainLostAnswer(error: unknown, target: UpstreamTarget, hasBegun = false): ModelFailure {
+  const { provider, baseUrl, timeoutMs } = target;
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   if (/TIMEOUT/.test(code)) {
     const message = `The provider "${provider}" said nothing for ${timeoutMs} ms.`;
     return { kind: 'timeout', status: 504, message, code: 'upstream_timeout' };
   }
+  if (hasBegun) return brokenOff(target);
   const host = URL.parse(baseUrl)?.host ?? 'no host';
   const what = /^(ECONNRESET|EPIPE|UND_ERR_SOCKET)$/.test(code)
     ? 'closed the connection before it answered'
@@ -101,3 +121,18 @@ export function explainLostAnswer(error: unknown, { provider, baseUrl, timeoutMs
   const message = `The server of the provider "${provider}" (${host}) ${what}${code === '' ? '' : ` (${code})`}.`;
   return { kind: 'server-error', status: 502, message, code: 'upstream_unreachable' };
 }
+
+/** What an answer without its end means. */
+export function brokenOff({ provider }: Pick<UpstreamTarget, 'provider'>): ModelFailure {
+  const message = `The provider "${provider}" broke off in the middle of its answer.`;
+  return { kind: 'server-error', status: 502, message, code: 'upstream_broken_off' };
+}
+
+/** An answer beyond this is no answer. */
+export const maxAnswerBytes = 64 * 1024 * 1024;
+export const tooLong: ModelFailure = {
+  kind: 'server-error',
+  status: 502,
+  message: `The answer of the provider has more than ${maxAnswerBytes} bytes.`,
+  code: 'upstream_too_long',
+};

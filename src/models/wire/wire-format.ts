@@ -94,6 +94,10 @@ export interface WireFormat {
   readonly boundsIn?: string;
   /** The field of answers that says what was used. */
   readonly usageName: string;
+  /** The options of a streamed request, and the one of them that has a provider tell of the usage, in a chunk of its own. */
+  readonly usageOptions?: { readonly field: string; readonly flag: string };
+  /** What only the end of a stream has, or an error in its place. */
+  readonly endMark: RegExp;
   /** Where providers list their models, below the base URL. */
   readonly listPath: string;
   /** A sign of life in a stream, which clients pass over. */

@@ -238,4 +238,6 @@ export const laterSteps: readonly string[] = [
   ) strict, without rowid;
   create index kept_answers_by_age on kept_answers (caller, at);
   `,
+  // What nobody counted is guessed, and said to be.
+  'alter table model_uses add column estimated integer not null default 0;',
 ];

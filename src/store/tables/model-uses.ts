@@ -6,20 +6,21 @@ import type { WriteQueue } from '../write-queue.ts';
 
 const sums = `sum(requests) as requests, sum(failed) as failed, sum(input_tokens) as input_tokens, sum(output_tokens) as output_tokens,
   sum(cache_read_tokens) as cache_read_tokens, sum(cache_write_tokens) as cache_write_tokens, sum(uncounted) as uncounted,
-  sum(cost_nanos) as cost_nanos, sum(unpriced) as unpriced, sum(latency_ms) as latency_ms, max(max_latency_ms) as max_latency_ms`;
+  sum(estimated) as estimated, sum(cost_nanos) as cost_nanos,
+  sum(unpriced) as unpriced, sum(latency_ms) as latency_ms, max(max_latency_ms) as max_latency_ms`;
 const groups = { key: 'caller', model: `provider || '/' || model`, tool: 'tool', day: 'day', purpose: 'purpose' } as const;
 
 /** Creates the table of what models were used for. Uses are queued; budgets are written at once, so that no crash gives one twice. */
 export function createModelUseTable(database: DatabaseSync, queue: WriteQueue): ModelUseTable {
   const add = database.prepare(
     `insert into model_uses (day, caller, provider, model, purpose, tool, requests, failed, input_tokens, output_tokens,
-       cache_read_tokens, cache_write_tokens, uncounted, cost_nanos, unpriced, latency_ms, max_latency_ms)
-     values (?, ?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+       cache_read_tokens, cache_write_tokens, uncounted, estimated, cost_nanos, unpriced, latency_ms, max_latency_ms)
+     values (?, ?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
      on conflict (day, caller, provider, model, purpose, tool) do update set requests = requests + 1, failed = failed + excluded.failed,
        input_tokens = input_tokens + excluded.input_tokens, output_tokens = output_tokens + excluded.output_tokens,
        cache_read_tokens = cache_read_tokens + excluded.cache_read_tokens,
        cache_write_tokens = cache_write_tokens + excluded.cache_write_tokens, uncounted = uncounted + excluded.uncounted,
-       cost_nanos = cost_nanos + excluded.cost_nanos, unpriced = unpriced + excluded.unpriced,
+       estimated = estimated + excluded.estimated, cost_nanos = cost_nanos + excluded.cost_nanos, unpriced = unpriced + excluded.unpriced,
        latency_ms = latency_ms + excluded.latency_ms, max_latency_ms = max(max_latency_ms, excluded.max_latency_ms)`,
   );
   // One statement checks both budgets and writes, so that nothing comes between.
@@ -37,12 +38,12 @@ export function createModelUseTable(database: DatabaseSync, queue: WriteQueue): 
   const pruneBudgets = database.prepare('delete from model_budgets where day < ?');
 
   return {
-    add({ day, caller, provider, model, purpose, tool, hasFailed, tokens, costNanos, latencyMs }) {
+    add({ day, caller, provider, model, purpose, tool, hasFailed, isEstimated, tokens, costNanos, latencyMs }) {
       const { input = 0, output = 0, cacheRead = 0, cacheWrite = 0 } = tokens ?? {};
-      const [failed, uncounted, unpriced] = [hasFailed, tokens === undefined, costNanos === undefined].map(Number);
       const key = [day, caller, provider, model, purpose, tool] as const;
-      const counts = [failed ?? 0, input, output, cacheRead, cacheWrite, uncounted ?? 0, costNanos ?? 0, unpriced ?? 0] as const;
-      queue.add({ apply: () => add.run(...key, ...counts, latencyMs, latencyMs) });
+      const counts = [Number(hasFailed), input, output, cacheRead, cacheWrite, Number(tokens === undefined)] as const;
+      const money = [Number(isEstimated), costNanos ?? 0, Number(costNanos === undefined)] as const;
+      queue.add({ apply: () => add.run(...key, ...counts, ...money, latencyMs, latencyMs) });
     },
     list({ by, fromDay, caller, limit }) {
       queue.flush();
@@ -62,6 +63,7 @@ export function createModelUseTable(database: DatabaseSync, queue: WriteQueue): 
         cacheReadTokens: readNumber(row, 'cache_read_tokens'),
         cacheWriteTokens: readNumber(row, 'cache_write_tokens'),
         uncounted: readNumber(row, 'uncounted'),
+        estimated: readNumber(row, 'estimated'),
         costNanos: readNumber(row, 'cost_nanos'),
         unpriced: readNumber(row, 'unpriced'),
         latencyMs: readNumber(row, 'latency_ms'),

@@ -14,6 +14,7 @@ export const anthropic: WireFormat = {
   fixedHeaders: { 'anthropic-version': '2023-06-01' },
   clientHeaders: ['anthropic-version', 'anthropic-beta'],
   boundNames: ['max_tokens'],
+  endMark: /"message_stop"|"error"/,
   usageName: 'usage',
   listPath: '/v1/models?limit=1000',
   ping: serverSentEvent({ type: 'ping' }, 'ping'),

@@ -17,6 +17,7 @@ export const gemini: WireFormat = {
   clientHeaders: [],
   boundNames: ['maxOutputTokens'],
   boundsIn: 'generationConfig',
+  endMark: /"finishReason":|"blockReason":|"error":/,
   usageName: 'usageMetadata',
   listPath: '/models?pageSize=1000',
   ping: serverSentEvent({ candidates: [{ content: { role: 'model', parts: [{ text: '' }] }, index: 0 }] }),

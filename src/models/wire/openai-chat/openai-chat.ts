@@ -10,6 +10,8 @@ export const openaiChat: WireFormat = {
   ...openaiFacts,
   name: 'openai-chat',
   boundNames: ['max_tokens', 'max_completion_tokens'],
+  usageOptions: { field: 'stream_options', flag: 'include_usage' },
+  endMark: /\[DONE\]|"finish_reason":\s*"|"error":/,
   keepsSeals: 'of-none',
   hasOneText: true,
   pathOf: () => '/chat/completions',

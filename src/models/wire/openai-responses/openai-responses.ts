@@ -10,6 +10,7 @@ export const openaiResponses: WireFormat = {
   ...openaiFacts,
   name: 'openai-responses',
   boundNames: ['max_output_tokens'],
+  endMark: /"response\.(?:completed|incomplete|failed)"|"error"/,
   keepsSeals: 'of-reasoning',
   pathOf: () => '/responses',
   readUsage: readResponsesUsage,
