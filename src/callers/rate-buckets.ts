@@ -1,3 +1,5 @@
+import { BoundedMap } from '../queues/bounded-map.ts';
+
 /** Rates by key: a bucket holds what one minute allows and fills up evenly. */
 export interface RateBuckets {
   /** Takes one from the bucket of a key and returns 0; else takes nothing and returns the ms until there is one again. */
@@ -14,7 +16,7 @@ const minuteMs = 60_000;
 /** Creates the buckets of at most `maxBuckets` keys: beyond these, the one that was used least lately begins anew. */
 export function createRateBuckets(options: { readonly now: () => number; readonly maxBuckets: number }): RateBuckets {
   const { now, maxBuckets } = options;
-  const bucketByKey = new Map<string, Bucket>();
+  const bucketByKey = new BoundedMap<string, Bucket>(maxBuckets);
   return {
     take(key, perMinute) {
       const atMs = now();
@@ -23,18 +25,8 @@ export function createRateBuckets(options: { readonly now: () => number; readonl
       const filled = known === undefined ? perMinute : (Math.max(0, atMs - known.atMs) * perMinute) / minuteMs;
       const left = Math.min(perMinute, (known?.left ?? 0) + filled);
       const isTaken = left >= 1;
-      bucketByKey.delete(key);
       bucketByKey.set(key, { left: isTaken ? left - 1 : left, atMs });
-      if (bucketByKey.size > maxBuckets) forgetOldest(bucketByKey);
       return isTaken ? 0 : Math.ceil(((1 - left) * minuteMs) / perMinute);
     },
   };
-}
-
-/** A Map remembers the order in which keys were set, and every use sets its key anew. */
-function forgetOldest(bucketByKey: Map<string, Bucket>): void {
-  for (const key of bucketByKey.keys()) {
-    bucketByKey.delete(key);
-    return;
-  }
 }

@@ -1,6 +1,7 @@
 import type { Config } from '../config/config-types.ts';
 import type { PermissionSet } from '../config/permission-set.ts';
 import { matchersOf } from '../permissions/matchers.ts';
+import { BoundedMap } from '../queues/bounded-map.ts';
 import type { SecretBook } from '../secrets/secret-types.ts';
 import { describeGrant } from './denial.ts';
 
@@ -106,7 +107,7 @@ function gather(sources: ViewSources): KeptView {
     revision: secrets?.revision ?? 0,
     view,
     secretNames: secretNames.filter((name) => secrets?.problemOf(name) === undefined),
-    viewByExecution: new Map(),
+    viewByExecution: new BoundedMap(maxViews),
   };
 }
 
@@ -120,8 +121,6 @@ function addPlaceholders({ view, secretNames, viewByExecution }: KeptView, { sec
     env: Object.freeze({ ...view.env, ...placeholders }),
     denied: view.denied,
   });
-  const [oldest] = viewByExecution.keys();
-  if (oldest !== undefined && viewByExecution.size >= maxViews) viewByExecution.delete(oldest);
   viewByExecution.set(executionId, made);
   return made;
 }

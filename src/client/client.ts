@@ -1,4 +1,5 @@
 import type { Static, TSchema } from 'typebox';
+import { readJson } from '../config/json-object.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import type { EventEnvelope } from '../events/event.ts';
 import type { OperationContract, OperationStream } from '../operations/operation.ts';
@@ -57,7 +58,7 @@ export function createHttpClient({ url, token, isSameProgram }: HttpClientOption
         signal,
       });
       const isStream = stream !== undefined && answer.headers['content-type']?.startsWith('text/event-stream');
-      const output = await (isStream ? readAnswerStream(answer, stream) : readAnswerText(answer).then(parseJson)).catch(
+      const output = await (isStream ? readAnswerStream(answer, stream) : readAnswerText(answer).then(readJson)).catch(
         (error) => {
           throw explainLoss(error, signal);
         },
@@ -86,12 +87,4 @@ async function readCheck(): Promise<Check> {
 
 function isAnswer<Output extends TSchema>(schema: Output, value: unknown, check: Check | undefined): value is Static<Output> {
   return check === undefined || check(schema, value);
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

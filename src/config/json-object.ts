@@ -10,3 +10,12 @@ export function freezeDeep<Data>(value: Data): Data {
   for (const inner of Object.values(value)) freezeDeep(inner);
   return value;
 }
+
+/** The value of a JSON text; undefined for a text that is none. */
+export function readJson(text: string | undefined): unknown {
+  try {
+    return text === undefined ? undefined : JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

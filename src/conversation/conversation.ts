@@ -145,3 +145,8 @@ export function keptOf(thing: Extras, format: string): JsonObject {
 export function keep(format: string, rest: JsonObject): { kept?: Kept } {
   return Object.keys(rest).length === 0 ? {} : { kept: { [format]: rest } };
 }
+
+/** What is said in parts, without what is no text. */
+export function textOf(parts: readonly Part[], separator = ''): string {
+  return parts.map((part) => (part.type === 'text' ? part.text : '')).join(separator);
+}

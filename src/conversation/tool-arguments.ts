@@ -1,5 +1,5 @@
 import { jsonrepair } from 'jsonrepair';
-import { isObject } from '../config/json-object.ts';
+import { isObject, readJson } from '../config/json-object.ts';
 import type { JsonObject, ToolArguments } from './conversation.ts';
 
 /** Beyond this many characters malformed arguments are not mended. */
@@ -11,7 +11,7 @@ const maxMendedChars = 1_000_000;
  */
 export function readToolArguments(text: string, { isCut = false } = {}): ToolArguments {
   if (text.trim() === '') return isCut ? broken(text, 'The answer ended before the arguments began.') : argumentsOf({});
-  const parsed = parse(text);
+  const parsed = readJson(text);
   if (isObject(parsed)) return { state: 'valid', text, value: parsed };
   if (parsed === null) return argumentsOf({});
   if (isCut) return broken(text, 'The answer ended in the middle of the arguments. Nothing was run; call the tool again.');
@@ -49,21 +49,13 @@ function findIntended(text: string, parsed: unknown): ToolArguments | undefined 
 }
 
 function readMended(text: string): ToolArguments | undefined {
-  const value = parse(text);
+  const value = readJson(text);
   return isObject(value) ? { state: 'mended', text, value } : undefined;
 }
 
 function repair(text: string): string | undefined {
   try {
     return jsonrepair(text);
-  } catch {
-    return undefined;
-  }
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
   } catch {
     return undefined;
   }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { isObject } from '../config/json-object.ts';
 import { createAnswerCollector } from '../conversation/collect-answer.ts';
-import type { JsonObject, Message, Part } from '../conversation/conversation.ts';
+import { type JsonObject, type Message, type Part, textOf } from '../conversation/conversation.ts';
 import type { ConversationRequest } from '../conversation/request.ts';
 import type { AskedBy, Upstreams } from '../models/upstream.ts';
 import { writeResponsesUsage } from '../models/wire/openai-responses/answer.ts';
@@ -36,7 +36,7 @@ export async function compactConversation(
   for await (const event of upstreams.ask(asked, by).events) collector.push(event);
   const { parts, usage, failure } = collector.answer();
   if (failure !== undefined) return replyFailure(wireFormats[format], failure);
-  const summary = parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
+  const summary = textOf(parts);
   const said = messages.filter(({ role }) => role === 'user');
   const body = wireFormats[format].writeRequest({ ...asked, messages: said }).value;
   const encrypted_content = `${mark}${Buffer.from(summary).toString('base64url')}`;

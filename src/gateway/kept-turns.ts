@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { Caller } from '../callers/caller.ts';
+import { readJson } from '../config/json-object.ts';
 import type { Message, Part } from '../conversation/conversation.ts';
 import type { ConversationRequest } from '../conversation/request.ts';
 import type { WireFormat } from '../models/wire/wire-format.ts';
 import type { KeptAnswerTable } from '../store/store-types.ts';
-import { readMessages } from './kept-json.ts';
+import { isMessages } from './response-store.ts';
 
 /** What clients cannot bring back: the calls that the daemon ran, with results, and what their format has no place for. */
 export interface KeptTurns {
@@ -39,8 +40,8 @@ export function createKeptTurns(table: KeptAnswerTable, now: () => number): Kept
       const messages = request.messages.flatMap((message) => {
         const key = message.role === 'assistant' ? keyOf(state, message) : undefined;
         state = follow(state, message);
-        const kept = key === undefined ? undefined : readMessages(table.get(caller.id, key)?.value);
-        if (kept === undefined) return [message];
+        const kept = key === undefined ? undefined : readJson(table.get(caller.id, key)?.value);
+        if (!isMessages(kept)) return [message];
         isChanged = true;
         return kept;
       });

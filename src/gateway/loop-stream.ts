@@ -1,6 +1,6 @@
 import { isObject } from '../config/json-object.ts';
 import type { AnswerStop, ConversationAnswer, ModelFailure, StreamEvent } from '../conversation/answer.ts';
-import { keptOf, type Message, type Part, type RanCallPart, type ToolCallPart } from '../conversation/conversation.ts';
+import { keptOf, type Message, type Part, type RanCallPart, type ToolCallPart, textOf } from '../conversation/conversation.ts';
 import { eventsOfPart } from '../conversation/stream-builder.ts';
 import { argumentsOf } from '../conversation/tool-arguments.ts';
 import { errorCatalog } from '../errors/catalog.ts';
@@ -192,7 +192,7 @@ function describeMessages(
       if (isClients(part.name)) return position === last ? [part] : [];
       const { id, name } = part;
       const result = results.get(id);
-      const text = result?.content.map((one) => (one.type === 'text' ? one.text : '')).join('\n') ?? 'It was not run.';
+      const text = result === undefined ? 'It was not run.' : textOf(result.content, '\n');
       const ran: RanCallPart = { type: 'ran-call', id, server, name, arguments: part.arguments };
       return [withResult(ran, text, result?.isError ?? true)];
     });

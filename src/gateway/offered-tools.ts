@@ -1,5 +1,6 @@
 import type { Caller } from '../callers/caller.ts';
 import type { Config } from '../config/config-types.ts';
+import { textOf } from '../conversation/conversation.ts';
 import { type ConversationRequest, namesOfTools, type ToolDeclaration } from '../conversation/request.ts';
 import type { LoopTools } from '../loop/loop.ts';
 import { type LoopBounds, loopBoundsOf } from '../loop/loop-budget.ts';
@@ -95,6 +96,6 @@ function declare({ name, description, usage, input }: ToolView): ToolDeclaration
 /** What the person said last. */
 function lastWords({ messages }: ConversationRequest): string {
   const last = messages.findLast(({ role, parts }) => role === 'user' && parts.some(({ type }) => type === 'text'));
-  const text = last?.parts.map((part) => (part.type === 'text' ? part.text : '')).join('\n') ?? '';
+  const text = textOf(last?.parts ?? [], '\n');
   return text.slice(-maxContextChars);
 }

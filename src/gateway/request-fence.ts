@@ -1,12 +1,12 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { Caller } from '../callers/caller.ts';
-import { isObject } from '../config/json-object.ts';
+import { isObject, readJson } from '../config/json-object.ts';
 import type { ModelFailure } from '../conversation/answer.ts';
 import type { Message } from '../conversation/conversation.ts';
 import type { LoopView } from '../loop/loop.ts';
 import type { KeptAnswerTable } from '../store/store-types.ts';
 import { canonicalJson } from '../tools/canonical-json.ts';
-import { isMessages, readJson } from './kept-json.ts';
+import { isMessages } from './response-store.ts';
 
 /** What a request is known by when it comes again. */
 export interface RequestIdentity {

@@ -1,10 +1,9 @@
 import type { Caller } from '../callers/caller.ts';
-import { isObject } from '../config/json-object.ts';
+import { isObject, readJson } from '../config/json-object.ts';
 import type { JsonObject, Message } from '../conversation/conversation.ts';
 import type { ConversationRequest } from '../conversation/request.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import type { KeptAnswerTable } from '../store/store-types.ts';
-import { isMessages, readJson } from './kept-json.ts';
 
 /** A response that was kept. */
 export interface StoredResponse {
@@ -67,6 +66,11 @@ export function refuseResponse(id: string): HotcellError {
     fix: 'Send the whole conversation as input instead.',
     facts: { param: 'previous_response_id', code: 'previous_response_not_found' },
   });
+}
+
+/** Rows are written by this daemon alone; what is checked is that it is not something else. */
+export function isMessages(value: unknown): value is Message[] {
+  return Array.isArray(value) && value.every((one) => isObject(one) && typeof one.role === 'string' && Array.isArray(one.parts));
 }
 
 function isStored(value: unknown): value is StoredResponse {

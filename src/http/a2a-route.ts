@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { A2aDoor, A2aDoorParts } from '../a2a-door/a2a-door.ts';
-import { type Authenticate, type IsCurrent, refuseAnonymous, refuseEnded } from './admission/auth.ts';
+import { type Authenticate, admit, type IsCurrent, refuseEnded } from './admission/auth.ts';
 import type { DoorShares } from './admission/shares.ts';
 import { sendResponse, toWebRequest } from './mcp-route.ts';
 
@@ -25,13 +25,7 @@ export function registerA2aRoute(app: FastifyInstance, parts: A2aRouteParts): { 
   app.route({
     method: 'POST',
     url: '/a2a',
-    onRequest: (request, _reply, done) => {
-      const { authorization } = request.headers;
-      const caller = parts.authenticate(authorization);
-      if (caller === undefined) return done(refuseAnonymous(authorization));
-      request.caller = caller;
-      done();
-    },
+    onRequest: admit(parts.authenticate),
     handler: async (request, reply) => {
       const { body, caller } = request;
       const door = await open();

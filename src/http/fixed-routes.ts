@@ -3,7 +3,7 @@ import { operatorCaller } from '../callers/caller.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import { daemonContracts } from '../operations/contracts/daemon.ts';
 import type { InvocableOperation } from '../operations/invoke.ts';
-import { type Authenticate, refuseAnonymous } from './admission/auth.ts';
+import { type Authenticate, admit } from './admission/auth.ts';
 import { landingPage } from './landing-page.ts';
 import type { MetricGauges, Metrics } from './metrics.ts';
 import { describeApi } from './open-api.ts';
@@ -49,9 +49,8 @@ export function registerFixedRoutes(app: FastifyInstance, parts: FixedRouteParts
   app.route({
     method: 'GET',
     url: '/metrics',
-    handler: async (request, reply) => {
-      const caller = parts.authenticate(request.headers.authorization);
-      if (caller === undefined) throw refuseAnonymous(request.headers.authorization);
+    onRequest: admit(parts.authenticate),
+    handler: async ({ caller }, reply) => {
       if (caller.role !== 'admin')
         throw new HotcellError('forbidden', '/metrics needs the role admin; this key has the role caller.');
       const text = parts.metrics.render(await readStatus(parts));

@@ -6,7 +6,7 @@ import { modelFormats } from '../config/settings/model-formats.ts';
 import type { GatewayDoor, GatewayDoorParts } from '../gateway/door.ts';
 import type { GatewayReply, GatewayRequest } from '../gateway/gateway-types.ts';
 import type { WireFormatName } from '../models/wire/wire-format.ts';
-import { type Authenticate, type IsCurrent, refuseAnonymous, refuseEnded } from './admission/auth.ts';
+import { type Authenticate, admit, type IsCurrent, refuseEnded } from './admission/auth.ts';
 import type { Shares } from './admission/shares.ts';
 import { toHotcellError } from './problem-reply.ts';
 
@@ -49,13 +49,7 @@ export function registerGatewayRoutes(app: FastifyInstance, parts: GatewayRouteP
       method,
       url,
       bodyLimit: maxBodyBytes,
-      onRequest: (request, _reply, done) => {
-        const authorization = readKey(request);
-        const caller = parts.authenticate(authorization);
-        if (caller === undefined) return done(refuseAnonymous(authorization));
-        request.caller = caller;
-        done();
-      },
+      onRequest: admit(parts.authenticate, { readKey }),
       handler: async (request, reply) => {
         const door = await open();
         // The body may have taken its time: what was so when it began need not be so any more.

@@ -2,7 +2,7 @@ import { finished } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { McpDoor, McpDoorParts } from '../mcp-door/mcp-door.ts';
 import type { McpClientView } from '../operations/contracts/mcp-clients.ts';
-import { type Authenticate, refuseAnonymous, refuseEnded } from './admission/auth.ts';
+import { type Authenticate, admit, refuseEnded } from './admission/auth.ts';
 import type { DoorShares } from './admission/shares.ts';
 import { toHotcellError } from './problem-reply.ts';
 import { freeAnswerBytes } from './streams/unread-answers.ts';
@@ -35,13 +35,7 @@ export function registerMcpRoute(app: FastifyInstance, parts: McpRouteParts): Mc
   app.route({
     method: ['GET', 'POST', 'DELETE'],
     url: parts.url,
-    onRequest: (request, _reply, done) => {
-      const { authorization } = request.headers;
-      const caller = parts.authenticate(authorization, request.ip);
-      if (caller === undefined) return done(refuseAnonymous(authorization));
-      request.caller = caller;
-      done();
-    },
+    onRequest: admit(parts.authenticate, { mayBeAnonymous: true }),
     handler: async (request, reply) => {
       const door = await open();
       // The body may have taken its time: a session that began with rights that ended since would keep them.

@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify';
 import type { WebSocket } from 'ws';
 import type { Caller } from '../callers/caller.ts';
-import { isObject } from '../config/json-object.ts';
+import { isObject, readJson } from '../config/json-object.ts';
 import type { GatewayReply } from '../gateway/gateway-types.ts';
 import type { StoredResponse } from '../gateway/response-store.ts';
-import { type Authenticate, type IsCurrent, refuseAnonymous, refuseEnded } from './admission/auth.ts';
+import { type Authenticate, admit, type IsCurrent, refuseEnded } from './admission/auth.ts';
 import type { DoorShares } from './admission/shares.ts';
 import { type GatewayRoutes, readKey } from './gateway-route.ts';
 import { closeAtOnce, closeCodes } from './json-rpc/connection.ts';
@@ -37,17 +37,14 @@ export function registerResponsesSocket(scope: FastifyInstance, parts: Responses
     method: 'GET',
     url: '/v1/responses',
     websocket: true,
-    onRequest: (request, _reply, done) => {
-      const authorization = readKey(request);
-      const caller = parts.authenticate(authorization);
-      if (caller === undefined) return done(refuseAnonymous(authorization));
-      request.opener = caller;
-      request.raw.socket.once('close', parts.shares.sockets.take(caller));
-      done();
-    },
-    handler: (socket, request) => {
-      const caller = request.opener;
-      if (caller === undefined) return socket.terminate();
+    onRequest: [
+      admit(parts.authenticate, { readKey }),
+      ({ raw, caller }, _reply, done) => {
+        raw.socket.once('close', parts.shares.sockets.take(caller));
+        done();
+      },
+    ],
+    handler: (socket, { caller, headers }) => {
       sockets.set(socket, caller);
       const ended = new AbortController();
       const limit = setTimeout(() => {
@@ -62,7 +59,7 @@ export function registerResponsesSocket(scope: FastifyInstance, parts: Responses
         clearTimeout(limit);
         ended.abort(new Error('The connection is closed.'));
       });
-      serveTurns(socket, { ...parts, caller, headers: request.headers, signal: ended.signal });
+      serveTurns(socket, { ...parts, caller, headers, signal: ended.signal });
     },
   });
   return () => {
@@ -89,7 +86,7 @@ function serveTurns(socket: WebSocket, turns: Turns): void {
     waiting += 1;
     last = last.then(async () => {
       waiting -= 1;
-      await takeTurn(socket, turns, local, isBinary ? undefined : parseMessage(String(data))).catch(() => socket.terminate());
+      await takeTurn(socket, turns, local, isBinary ? undefined : readJson(String(data))).catch(() => socket.terminate());
     });
   });
 }
@@ -121,7 +118,7 @@ async function takeTurn(socket: WebSocket, turns: Turns, local: Map<string, Stor
 /** The events of a stream, as messages; a refusal is one event. */
 async function pass(socket: WebSocket, { status, body }: GatewayReply): Promise<void> {
   if (typeof body === 'string') {
-    const { error } = Object(parseMessage(body));
+    const { error } = Object(readJson(body));
     return say(socket, { type: 'error', status, error: isObject(error) ? error : { code: 'server_error', message: '' } });
   }
   for await (const chunk of body) {
@@ -148,12 +145,4 @@ function sendText(socket: WebSocket, text: string): Promise<void> {
       else resolve();
     });
   });
-}
-
-function parseMessage(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

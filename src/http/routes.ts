@@ -5,7 +5,7 @@ import { isObject } from '../config/json-object.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import { type InvocableOperation, inputProperties } from '../operations/invoke.ts';
 import type { HttpBinding } from '../operations/operation.ts';
-import { type Authenticate, type Authenticator, type IsCurrent, refuseAnonymous, refuseEnded } from './admission/auth.ts';
+import { type Authenticate, type Authenticator, admit, type IsCurrent, refuseEnded } from './admission/auth.ts';
 import type { DoorShares } from './admission/shares.ts';
 import { toHotcellError } from './problem-reply.ts';
 import { createQueryReader } from './query.ts';
@@ -27,21 +27,13 @@ const jsonType = 'application/json; charset=utf-8';
 
 /** Serves one operation where its contract says. Everything that can be prepared is prepared here, once. */
 export function registerOperation(app: FastifyInstance, invocable: InvocableOperation, parts: RouteParts): void {
-  const { authenticate } = parts;
   const { http, streams } = invocable.operation;
   const readInput = createInputReader(invocable, http);
   const { isForAnonymous = false } = invocable.operation;
   app.route({
     method: http.method,
     url: http.path,
-    onRequest: (request, _reply, done) => {
-      // Before the body is read: the megabytes of an anonymous caller are not worth parsing.
-      const { authorization } = request.headers;
-      const caller = isForAnonymous ? authenticate(authorization, request.ip) : authenticate(authorization);
-      if (caller === undefined) return done(refuseAnonymous(authorization));
-      request.caller = caller;
-      done();
-    },
+    onRequest: admit(parts.authenticate, { mayBeAnonymous: isForAnonymous }),
     handler: (request, reply) => {
       // The body may have taken its time: what was so when it began need not be so any more.
       if (!parts.isCurrent(request.caller)) throw refuseEnded();

@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { budgets } from '../config/budgets.ts';
+import { readJson } from '../config/json-object.ts';
 import type { ConversationRequest } from '../conversation/request.ts';
 import type { Redactor } from '../secrets/secret-types.ts';
 import type { LoopRow, LoopTable } from '../store/loop-types.ts';
@@ -92,25 +93,17 @@ export function createKeptLoops(parts: {
     },
     end: (id, end) => table.end(id, write(end), now()),
     read({ id, requestJson }) {
-      const request = parse(requestJson);
+      const request = readJson(requestJson);
       if (!storedRequest.Check(request)) return undefined;
-      const steps = table.stepsOf(id).map(parse);
+      const steps = table.stepsOf(id).map(readJson);
       const sound = steps.filter((step): step is LoopStep => storedStep.Check(step));
       const { version: _version, session, ...rest } = request;
       const kept = { ...rest, ...(session !== undefined && { session }), steps: sound };
       return sound.length === steps.length ? kept : undefined;
     },
     readEnd({ endJson }) {
-      const end = endJson === null ? undefined : parse(endJson);
+      const end = endJson === null ? undefined : readJson(endJson);
       return storedEnd.Check(end) ? end : undefined;
     },
   };
-}
-
-function parse(json: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch {
-    return undefined;
-  }
 }

@@ -3,6 +3,7 @@ import type { Caller } from '../callers/caller.ts';
 import { countedAs } from '../config/anonymous.ts';
 import { isObject } from '../config/json-object.ts';
 import type { McpClientView } from '../operations/contracts/mcp-clients.ts';
+import { BoundedMap } from '../queues/bounded-map.ts';
 
 /** Who speaks MCP with the daemon, for people who look. */
 export interface ClientBook {
@@ -29,17 +30,13 @@ const maxEntries = 500;
 
 /** Keeps them by key and era: what a client calls itself decides nothing. */
 export function createClientBook(): ClientBook {
-  const entries = new Map<string, Entry>();
+  const entries = new BoundedMap<string, Entry>(maxEntries);
 
   function entryOf({ id }: Caller, era: McpClientView['era']): Entry {
     const caller = countedAs(id);
     const key = `${era} ${caller}`;
     const entry = entries.get(key) ?? { caller, era, client: 'unknown', usedAtMs: Date.now(), listeners: 0 };
-    // The latest last, so that the first is the one to forget.
-    entries.delete(key);
     entries.set(key, entry);
-    const [oldest] = entries.keys();
-    if (entries.size > maxEntries && oldest !== undefined) entries.delete(oldest);
     return entry;
   }
 

@@ -1,4 +1,5 @@
 import type { Caller } from '../callers/caller.ts';
+import { BoundedMap } from '../queues/bounded-map.ts';
 
 /**
  * Calls that wait for somebody whom their client cannot ask: the client is told whom to ask, and finds the call again by asking
@@ -20,12 +21,9 @@ export function createWaitingCalls(): WaitingCalls {
     keep({ id, isAnonymous }, request, executionId) {
       // Nobody knows whether the next one without a token is the same.
       if (isAnonymous) return;
-      const calls = byCaller.get(id) ?? new Map<string, string>();
+      const calls = byCaller.get(id) ?? new BoundedMap<string, string>(maxPerCaller);
       byCaller.set(id, calls);
-      calls.delete(request);
       calls.set(request, executionId);
-      const [oldest] = calls.keys();
-      if (calls.size > maxPerCaller && oldest !== undefined) calls.delete(oldest);
     },
     find: ({ id }, request) => byCaller.get(id)?.get(request),
     forget({ id }, request) {

@@ -1,5 +1,6 @@
 import { budgets } from '../config/budgets.ts';
 import type { ModelProvider } from '../config/settings/model-settings.ts';
+import { BoundedMap } from '../queues/bounded-map.ts';
 import { readBody, type UpstreamHttp } from './upstream/http.ts';
 
 /** The models that providers say they have. */
@@ -28,7 +29,7 @@ export function createModelLists(parts: {
   readonly now: () => number;
 }): ModelLists {
   const { readKey, http, now } = parts;
-  const listByAddress = new Map<string, KeptList>();
+  const listByAddress = new BoundedMap<string, KeptList>(maxLists);
 
   async function ask(provider: ModelProvider): Promise<readonly string[]> {
     const { wireFormats } = await import('./wire/wire-formats.ts');
@@ -56,10 +57,7 @@ export function createModelLists(parts: {
           return [];
         }),
       };
-      listByAddress.delete(address);
       listByAddress.set(address, fresh);
-      const [oldest] = listByAddress.keys();
-      if (listByAddress.size > maxLists && oldest !== undefined) listByAddress.delete(oldest);
       return fresh.models;
     },
   };

@@ -1,4 +1,5 @@
 import type { Caller } from '../callers/caller.ts';
+import { textOf } from '../conversation/conversation.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import type { AskModelForCall } from '../mcp-servers/questions/answer-sampling.ts';
 import type { Redactor } from '../secrets/secret-types.ts';
@@ -32,7 +33,7 @@ export function createModelAsker({
     const target = answer.target();
     if (failure !== undefined) throw explainModelFailure(failure, target);
     if (stop.kind === 'interrupted') throw new HotcellError('model-failed', 'The answer of the model broke off.');
-    const text = parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
+    const text = textOf(parts);
     return { text: redactor.text(text), model: target?.model ?? '', stop: stop.kind };
   };
 }

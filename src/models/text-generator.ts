@@ -3,6 +3,7 @@ import type { TextGenerator, TextRequest, TextResult } from '../capabilities/llm
 import type { ModelSettings } from '../config/settings/model-settings.ts';
 import type { AnswerStop, ConversationAnswer, ModelFailure } from '../conversation/answer.ts';
 import { createAnswerCollector } from '../conversation/collect-answer.ts';
+import { textOf } from '../conversation/conversation.ts';
 import type { ConversationRequest, ResponseShape } from '../conversation/request.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import type { ModelCatalog } from './catalog.ts';
@@ -94,7 +95,7 @@ export function toResult(
   const target = answer.target();
   if (failure !== undefined) return { ok: false, error: explainModelFailure(failure, target), isBilled: answer.isBilled() };
   if (stop.kind === 'interrupted') return { ok: false, error: explainModelFailure(brokenOff, target), isBilled: true };
-  const text = parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
+  const text = textOf(parts);
   const counted = usage === undefined ? {} : { usage: { inputTokens: usage.inputTokens, outputTokens: usage.outputTokens } };
   return { ok: true, text, model: target?.model ?? '', finishReason: finishReasons[stop.kind] ?? 'other', ...counted };
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
+import { readJson } from '../config/json-object.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import type { EventLog } from '../events/event.ts';
 import type { RepairRow, RepairTable } from '../store/repair-types.ts';
@@ -141,10 +142,10 @@ const readProposal = createReader(proposalSchema);
 /** Undefined for a row that is damaged or was written on other terms: it is history, nothing depends on it. */
 function readRow({ failureJson, attemptsJson, proposalJson, ...row }: RepairRow): Repair | undefined {
   const { author, generation, generationHash, endedAtMs, state, ...rest } = row;
-  const failure = readFailure(parseJson(failureJson));
+  const failure = readFailure(readJson(failureJson));
   if (failure === undefined || !isState(state)) return undefined;
-  const attempts: unknown = parseJson(attemptsJson);
-  const proposal = proposalJson === null ? undefined : readProposal(parseJson(proposalJson));
+  const attempts: unknown = readJson(attemptsJson);
+  const proposal = proposalJson === null ? undefined : readProposal(readJson(proposalJson));
   return {
     ...rest,
     state,
@@ -165,12 +166,4 @@ function createReader<Schema extends TSchema>(schema: Schema) {
 
 function isState(state: string): state is RepairState {
   return states.includes(state);
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

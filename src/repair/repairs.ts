@@ -4,6 +4,7 @@ import type { EventLog } from '../events/event.ts';
 import type { Generation } from '../plugins/generations/generation.ts';
 import type { PluginMending, PluginStanding } from '../plugins/supervisor/mending.ts';
 import type { PluginSupervisor } from '../plugins/supervisor-types.ts';
+import { BoundedMap } from '../queues/bounded-map.ts';
 import { createSlots } from '../queues/slots.ts';
 import { decideStart, type RepairBrake, repairBrakes } from './decide-start.ts';
 import type { Failure, Judged } from './failures/failure.ts';
@@ -84,14 +85,14 @@ export function createRepairs(parts: RepairsParts): Repairs {
   const slots = createSlots(maxRunning);
   const underwayByPath = new Map<string, Underway>();
   const answers = createRepairAnswers({ book, mending });
-  const refusalByPath = new Map<string, string>();
+  const refusalByPath = new BoundedMap<string, string>(maxNotes);
   const refused = Object.fromEntries(repairBrakes.map((brake) => [brake, 0])) as Record<RepairBrake, number>;
   const stops: Array<() => void> = [];
 
   /** What only a call shows, for a person who starts a repair of it later. */
-  const callByPath = new Map<string, { readonly failure: Failure; readonly contentHash: string }>();
+  const callByPath = new BoundedMap<string, { readonly failure: Failure; readonly contentHash: string }>(maxNotes);
 
-  const note = (path: string, refusal: string) => keep(refusalByPath, path, refusal);
+  const note = (path: string, refusal: string) => refusalByPath.set(path, refusal);
 
   function findFailedCall(path: string): Judged | undefined {
     const failed = callByPath.get(path);
@@ -118,7 +119,7 @@ export function createRepairs(parts: RepairsParts): Repairs {
       const again = () => (mending.find(failure.path)?.contentHash === contentHash ? take(failure, isForPerson) : undefined);
       return first.then(again, again);
     }
-    if (failure.executionId !== undefined) keep(callByPath, failure.path, { failure, contentHash });
+    if (failure.executionId !== undefined) callByPath.set(failure.path, { failure, contentHash });
     const decision = decideStart({
       settings: parts.settings(),
       class: failure.class,
@@ -379,12 +380,4 @@ interface Underway {
   readonly work: Promise<Repair | undefined>;
   /** Aborted when other content lies in the file. */
   readonly overtaken: AbortController;
-}
-
-/** Puts an entry last, and lets the oldest go beyond `maxNotes`. */
-function keep<Value>(map: Map<string, Value>, path: string, value: Value): void {
-  map.delete(path);
-  map.set(path, value);
-  const [oldest] = map.keys();
-  if (map.size > maxNotes && oldest !== undefined) map.delete(oldest);
 }

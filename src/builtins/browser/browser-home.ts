@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { chownSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isRunning } from '../../engines/running-process.ts';
 
 const prefix = 'hotcell-browser-';
 /** The user who has nothing. */
@@ -12,7 +13,7 @@ const fileBlocks = 131_072;
 
 /** Makes the folder of one browser; with it go those that a daemon left behind which was killed. */
 export function makeBrowserHome(): string {
-  for (const name of readdirSync(tmpdir())) if (name.startsWith(prefix) && !isAlive(name)) remove(join(tmpdir(), name));
+  for (const name of readdirSync(tmpdir())) if (isLeft(name)) remove(join(tmpdir(), name));
   const home = mkdtempSync(join(tmpdir(), `${prefix}${process.pid}-`));
   if (isRoot()) chownSync(home, nobody, nobody);
   return home;
@@ -45,15 +46,9 @@ function isRoot(): boolean {
   return process.getuid?.() === 0;
 }
 
-function isAlive(name: string): boolean {
-  const [, pid = ''] = /^hotcell-browser-(\d+)-/.exec(name) ?? [];
-  if (pid === '') return true;
-  try {
-    process.kill(Number(pid), 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
+function isLeft(name: string): boolean {
+  const [, pid] = /^hotcell-browser-(\d+)-/.exec(name) ?? [];
+  return pid !== undefined && !isRunning(Number(pid));
 }
 
 function remove(folder: string): void {

@@ -1,6 +1,7 @@
 import type { CapabilityUser } from '../../border/capability-user.ts';
 import { budgets } from '../../config/budgets.ts';
 import { createPlaces, type Place } from '../../queues/places.ts';
+import { createTurns } from '../../queues/turns.ts';
 import type { HostedCall } from '../../tools/hosted/hosted-types.ts';
 import { type BrowserParts, type BrowserProcess, startBrowser } from './browser-process.ts';
 
@@ -28,7 +29,7 @@ export function createBrowsers(parts: BrowserParts): Browsers {
   const bounds = { perCaller, perPlugin, inAll, reserve };
   const places = createPlaces({ inside: bounds, aside: bounds, engine: 'browser' });
   const keptByCall = new Map<string, Kept>();
-  const turns = new Map<string, Promise<unknown>>();
+  const turns = createTurns();
   const closing = new Set<Promise<void>>();
 
   async function open({ user, signal }: Pick<HostedCall, 'user' | 'signal'>, outermost: string): Promise<Kept> {
@@ -75,17 +76,9 @@ export function createBrowsers(parts: BrowserParts): Browsers {
   }
 
   return {
-    async use(call, use) {
+    use(call, use) {
       const outermost = findOutermost(call.user);
-      const before = turns.get(outermost) ?? Promise.resolve();
-      const turn = before.then(() => work(call, outermost, use));
-      const settled = turn.catch(() => undefined);
-      turns.set(outermost, settled);
-      try {
-        return await turn;
-      } finally {
-        if (turns.get(outermost) === settled) turns.delete(outermost);
-      }
+      return turns.run(outermost, () => work(call, outermost, use));
     },
     endCall: (executionId) => void drop(executionId),
     async close() {

@@ -4,6 +4,7 @@ import type { CapabilityTable } from '../../border/capability.ts';
 import type { BuiltinSettings } from '../../config/settings/builtin-settings.ts';
 import { findSearchProblem, type SearchProviderName, type SearchSettings } from '../../config/settings/search-settings.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
+import { BoundedMap } from '../../queues/bounded-map.ts';
 import { fetchForTool } from '../../tools/hosted/capability-calls.ts';
 import type { HostedCall, HostedTool } from '../../tools/hosted/hosted-types.ts';
 import { type SearchHit, type SearchQuestion, searchProviders } from './search-providers.ts';
@@ -38,17 +39,14 @@ const maxRemembered = 200;
 
 /** `web_search`: asks the provider of the config. Answers are remembered for a while, for all callers alike. */
 export function createWebSearch(parts: WebSearchParts): HostedTool {
-  const remembered = new Map<string, { readonly hits: readonly SearchHit[]; readonly untilMs: number }>();
+  const remembered = new BoundedMap<string, { readonly hits: readonly SearchHit[]; readonly untilMs: number }>(maxRemembered);
 
   async function find(question: SearchQuestion, call: HostedCall): Promise<readonly SearchHit[]> {
     const id = JSON.stringify([question.query, question.limit]);
     const known = remembered.get(id);
     if (known !== undefined && parts.now() < known.untilMs) return known.hits;
     const hits = await askProvider(parts, question, call);
-    remembered.delete(id);
     if (parts.search.cacheMs > 0) remembered.set(id, { hits, untilMs: parts.now() + parts.search.cacheMs });
-    const [oldest] = remembered.keys();
-    if (oldest !== undefined && remembered.size > maxRemembered) remembered.delete(oldest);
     return hits;
   }
 

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
+import { readJson } from '../../config/json-object.ts';
 import { errorCatalog, isErrorCode } from '../../errors/catalog.ts';
 import type { ExecutionRow } from '../../store/execution-types.ts';
 import type { Execution, ExecutionError } from '../call-types.ts';
@@ -68,12 +69,4 @@ function readCut(json: string): NonNullable<Execution['cut']> {
 function readWarnings(json: string): readonly string[] {
   const parsed = readJson(json);
   return Array.isArray(parsed) ? parsed.map(String) : [];
-}
-
-function readJson(json: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch {
-    return undefined;
-  }
 }

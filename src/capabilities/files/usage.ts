@@ -1,5 +1,6 @@
 import { opendir } from 'node:fs/promises';
 import { HotcellError } from '../../errors/hotcell-error.ts';
+import { BoundedMap } from '../../queues/bounded-map.ts';
 import { findEntry } from './entry.ts';
 import { type Folder, openFolder } from './folder.ts';
 
@@ -22,13 +23,10 @@ const deepest = 64;
 /** Makes the books. A workspace is measured when it is first changed, and again when it seems full. */
 export function createUsage(options: { readonly quotaBytes: number; readonly now: () => number }): Usage {
   const { quotaBytes, now } = options;
-  const measuredByWorkspace = new Map<string, { bytes: number; readonly atMs: number }>();
+  const measuredByWorkspace = new BoundedMap<string, { bytes: number; readonly atMs: number }>(rememberedWorkspaces);
   const measure = async (workspace: string, root: Folder) => {
     const measured = { bytes: await measureFolder(root), atMs: now() };
-    measuredByWorkspace.delete(workspace);
     measuredByWorkspace.set(workspace, measured);
-    const [oldest] = measuredByWorkspace.keys();
-    if (oldest !== undefined && measuredByWorkspace.size > rememberedWorkspaces) measuredByWorkspace.delete(oldest);
     return measured;
   };
   return {

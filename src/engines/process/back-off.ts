@@ -1,3 +1,5 @@
+import { BoundedMap } from '../../queues/bounded-map.ts';
+
 /** How long the processes of one program wait after they crashed, in ms: nothing after the first, then twice as long each time. */
 export function backOffMs(crashesInARow: number): number {
   return crashesInARow <= 1 ? 0 : Math.min(100 * 2 ** (crashesInARow - 2), 10_000);
@@ -16,14 +18,11 @@ const maxPrograms = 1000;
 
 /** Creates the count. `now` is a clock in ms. */
 export function createCrashCount(now: () => number = () => performance.now()): CrashCount {
-  const crashes = new Map<string, { count: number; atMs: number }>();
+  const crashes = new BoundedMap<string, { count: number; atMs: number }>(maxPrograms);
   return {
     crashed(programKey) {
       const count = (crashes.get(programKey)?.count ?? 0) + 1;
-      crashes.delete(programKey);
       crashes.set(programKey, { count, atMs: now() });
-      const [oldest] = crashes.keys();
-      if (oldest !== undefined && crashes.size > maxPrograms) crashes.delete(oldest);
     },
     recovered: (programKey) => void crashes.delete(programKey),
     waitMs(programKey) {

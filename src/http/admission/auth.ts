@@ -1,4 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
+import type { FastifyRequest, onRequestHookHandler } from 'fastify';
 import { type Caller, operatorCaller } from '../../callers/caller.ts';
 import { hashSecret, type KeyRing } from '../../callers/key-ring.ts';
 import { readAdminToken } from '../../client/token-file.ts';
@@ -63,8 +64,31 @@ function readBearer(authorization: string | undefined): string | undefined {
   return scheme === 'Bearer ' || scheme.toLowerCase() === 'bearer ' ? authorization.slice(7).trim() : undefined;
 }
 
+/**
+ * The way in of every door: who sends a request is known before its body is read, since the megabytes of somebody unknown are not
+ * worth parsing. `mayBeAnonymous` lets callers without a token in where the config does.
+ */
+export function admit(
+  authenticate: Authenticate,
+  { readKey = ({ headers }) => headers.authorization, mayBeAnonymous = false }: AdmitOptions = {},
+): onRequestHookHandler {
+  return (request, _reply, done) => {
+    const authorization = readKey(request);
+    const caller = mayBeAnonymous ? authenticate(authorization, request.ip) : authenticate(authorization);
+    if (caller === undefined) return done(refuseAnonymous(authorization));
+    request.caller = caller;
+    done();
+  };
+}
+
+interface AdmitOptions {
+  /** Where the key stands, as an Authorization header has it. */
+  readonly readKey?: (request: FastifyRequest) => string | undefined;
+  readonly mayBeAnonymous?: boolean;
+}
+
 /** The refusal of a request without a token, or with one that nobody has. */
-export function refuseAnonymous(authorization: string | undefined): HotcellError {
+function refuseAnonymous(authorization: string | undefined): HotcellError {
   const got = authorization === undefined ? 'none' : 'one that is not known, or was revoked';
   return new HotcellError('unauthenticated', `Expected a token or key in the Authorization header, got ${got}.`);
 }

@@ -6,7 +6,7 @@ import { suggestNearNames } from '../../errors/near-names.ts';
 import type { EventLog } from '../../events/event.ts';
 import { type EventType, eventTypes, isEventType } from '../../events/event-table.ts';
 import { filterFor } from '../../operations/handlers/events.ts';
-import { type Authenticate, type IsCurrent, refuseAnonymous } from '../admission/auth.ts';
+import { type Authenticate, admit, type IsCurrent } from '../admission/auth.ts';
 import type { Shares } from '../admission/shares.ts';
 import { startEventFeed } from './event-feed.ts';
 import { openServerSentEvents, type ServerSentEvents } from './server-sent-events.ts';
@@ -27,12 +27,7 @@ export function registerEventStream(
   app.route({
     method: 'GET',
     url: '/api/events',
-    onRequest: (request, _reply, done) => {
-      const caller = parts.authenticate(request.headers.authorization);
-      if (caller === undefined) return done(refuseAnonymous(request.headers.authorization));
-      request.caller = caller;
-      done();
-    },
+    onRequest: admit(parts.authenticate),
     handler: (request, reply) => {
       const query = readStreamQuery(request.query, request.headers['last-event-id']);
       const release = parts.shares.take(request.caller);

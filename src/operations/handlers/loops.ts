@@ -1,3 +1,4 @@
+import { textOf } from '../../conversation/conversation.ts';
 import type { LoopEnd, LoopView } from '../../loop/loop.ts';
 import { loopContracts } from '../contracts/loops.ts';
 import { implement, type Operation } from '../operation.ts';
@@ -41,6 +42,6 @@ function showWhole(view: LoopView) {
 }
 
 function showEnd({ reason, pressedBy, answer, messages, error }: LoopEnd) {
-  const text = answer.parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
+  const text = textOf(answer.parts);
   return { reason, ...(pressedBy && { pressedBy }), text, messages: [...messages], ...(error && { error }) };
 }

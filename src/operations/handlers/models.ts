@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
 import type { Caller } from '../../callers/caller.ts';
 import { budgetOwner, dayOf, endOfDay } from '../../capabilities/llm/token-budget.ts';
+import { textOf } from '../../conversation/conversation.ts';
 import type { ProviderState } from '../../models/catalog.ts';
 import { explainModelFailure } from '../../models/explain-failure.ts';
 import { findPrice, nanosPerDollar, pricesAsOf } from '../../models/prices.ts';
@@ -45,7 +46,7 @@ export function createModelOperations(
       const { code, message, fix } = explainModelFailure(failure, target);
       return { name, ok: false, latencyMs, ...answeredBy, code, problem: message, fix };
     }
-    const text = said.map((part) => (part.type === 'text' ? part.text : '')).join('');
+    const text = textOf(said);
     const counted = usage === undefined ? {} : { inputTokens: usage.inputTokens, outputTokens: usage.outputTokens };
     return { name, ok: true, latencyMs, ...answeredBy, text: text.slice(0, shownChars), ...counted };
   }

@@ -1,6 +1,7 @@
 import { originalPositionFor, TraceMap } from '@jridgewell/trace-mapping';
 import type { GuestError, StackFrame } from '../../engines/engine.ts';
 import { type ErrorCode, errorCatalog } from '../../errors/catalog.ts';
+import { BoundedMap } from '../../queues/bounded-map.ts';
 import { renderCodeFrame } from './code-frame.ts';
 
 const maxFrames = 10;
@@ -38,15 +39,12 @@ export function createTracer(options: {
   readonly readArtifacts: (generationId: string) => Promise<TraceArtifacts | undefined>;
   readonly cachedMaps?: number;
 }): Tracer {
-  const cache = new Map<string, Promise<LoadedMap | undefined>>();
+  const cache = new BoundedMap<string, Promise<LoadedMap | undefined>>(options.cachedMaps ?? defaultCachedMaps);
 
   function load(generationId: string): Promise<LoadedMap | undefined> {
     const known = cache.get(generationId);
-    cache.delete(generationId);
     const loaded = known ?? readMap(generationId);
     cache.set(generationId, loaded);
-    const [oldest] = cache.keys();
-    if (oldest !== undefined && cache.size > (options.cachedMaps ?? defaultCachedMaps)) cache.delete(oldest);
     return loaded;
   }
 

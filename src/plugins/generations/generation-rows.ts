@@ -1,4 +1,4 @@
-import { isObject } from '../../config/json-object.ts';
+import { isObject, readJson } from '../../config/json-object.ts';
 import type { GenerationRow } from '../../store/store-types.ts';
 import type { Author } from '../../units/unit.ts';
 import type { BuildInput, Generation, PluginManifest } from './generation.ts';
@@ -39,8 +39,8 @@ export function toGenerationRow(facts: GenerationFacts, { terms, program }: Make
 
 /** Reads a row; undefined when it was written on other terms or is damaged: the plugin is then built again. */
 export function fromRow(row: GenerationRow, { terms, program }: Maker): GenerationFacts | undefined {
-  const kept = parseJson(row.manifestJson);
-  const inputs = parseJson(row.inputsJson);
+  const kept = readJson(row.manifestJson);
+  const inputs = readJson(row.inputsJson);
   if (!isObject(kept) || kept.builtBy !== terms || !isManifest(kept.manifest)) return undefined;
   if (typeof kept.programKey !== 'string') return undefined;
   if (!Array.isArray(inputs) || !inputs.every(isInput) || !isAuthor(row.author)) return undefined;
@@ -59,14 +59,6 @@ export function fromRow(row: GenerationRow, { terms, program }: Maker): Generati
     programKey: kept.programKey,
     imageHash: row.imageHash,
   };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 // The daemon wrote these rows after it had checked every field; `builtBy` proves that it was the same version. What is

@@ -1,6 +1,7 @@
 import type { Recording } from '../../border/border.ts';
 import type { Execution } from '../../calls/call-types.ts';
 import type { EventLog } from '../../events/event.ts';
+import { BoundedMap } from '../../queues/bounded-map.ts';
 import type { Failure } from './failure.ts';
 import { isWorthRepair, type SeenCall } from './failure-rate.ts';
 import { judgeExecution } from './judge.ts';
@@ -26,15 +27,12 @@ export function watchCalls(parts: {
   readonly onFault: (error: unknown) => void;
 }): () => void {
   /** The last calls of each tool that failed lately. */
-  const windowByTool = new Map<string, SeenCall[]>();
+  const windowByTool = new BoundedMap<string, SeenCall[]>(maxTools);
   let reads = 0;
 
   function add(tool: string, call: SeenCall): readonly SeenCall[] {
     const seen = [...(windowByTool.get(tool) ?? []), call].slice(-windowCalls);
-    windowByTool.delete(tool);
     windowByTool.set(tool, seen);
-    const [oldest] = windowByTool.keys();
-    if (windowByTool.size > maxTools && oldest !== undefined) windowByTool.delete(oldest);
     return seen;
   }
 

@@ -1,6 +1,6 @@
 import type { AuthoringAnswer, PluginAuthoring } from '../../builtins/authoring.ts';
 import { countedAs } from '../../config/anonymous.ts';
-import type { Message } from '../../conversation/conversation.ts';
+import { type Message, textOf } from '../../conversation/conversation.ts';
 import type { ConversationRequest } from '../../conversation/request.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { describePermissions } from '../../permissions/decision.ts';
@@ -147,7 +147,7 @@ export function createAuthoring(parts: AuthoringParts): PluginAuthoring {
       const asked = await parts.ask(request, requireModelRoom(), never);
       onUse(asked);
       if (asked.failure !== undefined) throw new HotcellError('model-failed', asked.failure);
-      const answer = asked.answer.parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
+      const answer = textOf(asked.answer.parts);
       const applied = applyBlocks(answer, new Map([[file, '']]));
       const text = applied.ok ? (applied.texts.get(file) ?? '') : '';
       const report = applied.ok ? await tryNew(source, text) : undefined;

@@ -1,5 +1,5 @@
 import type { ConversationAnswer } from '../../conversation/answer.ts';
-import type { Message, ToolCallPart, ToolResultPart } from '../../conversation/conversation.ts';
+import { type Message, type ToolCallPart, type ToolResultPart, textOf } from '../../conversation/conversation.ts';
 import type { ConversationRequest, ToolDeclaration } from '../../conversation/request.ts';
 import type { ModelRoom } from '../decide-next.ts';
 import type { Diagnosis } from '../diagnosis/diagnosis.ts';
@@ -104,7 +104,7 @@ interface TakeParts extends Pick<PatchRequest, 'diagnosis' | 'tryPatch'> {
 /** What is said back to an answer; undefined when the model has nothing to propose. */
 async function takeAnswer(answer: ConversationAnswer, parts: TakeParts): Promise<Message[] | undefined> {
   const calls = answer.parts.filter((part) => part.type === 'tool-call');
-  const text = answer.parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
+  const text = textOf(answer.parts);
   if (calls.length > 0) return [{ role: 'tool', parts: await runCalls(calls, parts) }];
   if (answer.parts.some(({ type }) => type === 'refusal')) return undefined;
   const isEmpty = !/^[<>]{7}/m.test(text);

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ValidateFunction } from 'ajv/dist/2020.js';
+import { BoundedMap } from '../../queues/bounded-map.ts';
 import type { JsonSchema, ToolManifest } from '../../units/tool-manifest.ts';
 import { createSchemaCompiler, type SchemaCompiler } from './compile-schema.ts';
 import { explainErrors } from './explain-errors.ts';
@@ -40,18 +41,14 @@ export function createValidatorCache(): ValidatorCache {
   const fuel = createFuel();
   const compile = createSchemaCompiler(fuel);
   const bySchema = new WeakMap<JsonSchema, ValueValidator>();
-  const byHash = new Map<string, ValueValidator>();
+  const byHash = new BoundedMap<string, ValueValidator>(keptValidators);
   return {
     validatorOf(schema) {
       const known = bySchema.get(schema);
       if (known !== undefined) return known;
       const hash = createHash('sha256').update(JSON.stringify(schema)).digest('base64');
       const validator = byHash.get(hash) ?? createValidator(schema, compile, fuel);
-      // Least recently used first: taking a key out and in again moves it to the end.
-      byHash.delete(hash);
       byHash.set(hash, validator);
-      const oldest = byHash.keys().next();
-      if (byHash.size > keptValidators && oldest.done !== true) byHash.delete(oldest.value);
       bySchema.set(schema, validator);
       return validator;
     },

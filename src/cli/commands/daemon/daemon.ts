@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { readDaemonFile } from '../../../client/daemon-file.ts';
+import { isRunning } from '../../../engines/running-process.ts';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
 import type { EventEnvelope } from '../../../events/event.ts';
 import { daemonContracts } from '../../../operations/contracts/daemon.ts';
@@ -102,12 +103,4 @@ export function registerDaemon(program: Command, session: CliSession): void {
       if (json) session.printJson({ version: session.version, node: process.versions.node });
       else session.print(`hotcell ${session.version}, Node ${process.versions.node}\n`);
     });
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
 }

@@ -3,6 +3,7 @@ import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DaemonAddress } from '../../../client/find-daemon.ts';
 import type { CliFlags } from '../../../config/read/sources.ts';
+import { isRunning } from '../../../engines/running-process.ts';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
 import { makeFolders, readPid } from '../../../store/data-dir.ts';
 import type { CliSession } from '../../session.ts';
@@ -42,21 +43,12 @@ export async function startInBackground(session: CliSession, flags: CliFlags, da
     const { address } = await session.locate(flags);
     if (address !== undefined) return address;
     // Another client may have started one at the same moment: that one is waited for.
-    if (isOver && !isAlive(readPid(dataDir))) {
+    if (isOver && !isRunning(readPid(dataDir) ?? Number.NaN)) {
       const said = readFileSync(logFile, 'utf8').slice(-maxLogChars);
       throw new HotcellError('daemon-unreachable', `A daemon was started for this client and ended at once:\n${said}`, {
         fix: `Start it yourself to see why: hotcell start. Its log is ${logFile}.`,
       });
     }
     await new Promise((resolve) => setTimeout(resolve, lookEveryMs));
-  }
-}
-
-function isAlive(pid: number | undefined): boolean {
-  if (pid === undefined) return false;
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
   }
 }

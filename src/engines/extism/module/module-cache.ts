@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { BoundedMap } from '../../../queues/bounded-map.ts';
 import { GuestFault } from '../worker/guest-fault.ts';
 import type { WorkerPool } from '../worker/worker-pool.ts';
 import { runTask, type TaskEnd } from '../worker/worker-task.ts';
@@ -36,18 +37,14 @@ interface Entry {
 
 /** Compiles in workers, since compiling a hostile module may take long. */
 export function createModuleCache(pool: WorkerPool): ModuleCache {
-  const entries = new Map<string, Entry>();
+  const entries = new BoundedMap<string, Entry>(maxModules);
   return {
     get(programKey, memoryBytes, readBytes) {
       const key = `${memoryBytes}:${programKey}`;
       const known = entries.get(key);
-      // Setting it again makes it the youngest: a Map keeps the order of insertion.
-      entries.delete(key);
       const entry: Entry = known ?? { programKey, compiled: readBytes().then((bytes) => compile(pool, bytes, memoryBytes)) };
       entries.set(key, entry);
       if (known) return known.compiled;
-      const oldest = entries.keys().next().value;
-      if (entries.size > maxModules && oldest !== undefined) entries.delete(oldest);
       entry.compiled.then(
         (compiled) => {
           entry.ready = compiled;
@@ -62,7 +59,6 @@ export function createModuleCache(pool: WorkerPool): ModuleCache {
       const key = `${memoryBytes}:${programKey}`;
       const entry = entries.get(key);
       if (!entry?.ready) return undefined;
-      entries.delete(key);
       entries.set(key, entry);
       return entry.ready;
     },

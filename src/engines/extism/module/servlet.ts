@@ -1,4 +1,4 @@
-import { isObject } from '../../../config/json-object.ts';
+import { isObject, readJson } from '../../../config/json-object.ts';
 import { nestsDeeper } from '../../../config/read/json-nesting.ts';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
 import type { GuestError } from '../../engine.ts';
@@ -24,7 +24,7 @@ export function isServlet(module: Uint8Array): boolean {
  */
 export function describeServlet(sidecar: Readonly<Record<string, unknown>>, answer: string): Record<string, unknown> {
   if (nestsDeeper(answer, maxDepth)) throw invalid(`at most ${maxDepth} levels of JSON`, 'more');
-  const described = parseAnswer(answer);
+  const described = readJson(answer);
   const listed = isObject(described) && Array.isArray(described.tools) ? described.tools : [described];
   if (listed.length === 0 || listed.length > maxTools) {
     throw invalid(`at least one tool and at most ${maxTools}`, `${listed.length}`);
@@ -43,7 +43,7 @@ export function writeServletCall(tool: string, argumentsJson: string): string {
 
 /** What `call` answered: the text of a single part as it is, other parts whole, a failure as such. */
 export function readServletAnswer(text: string): { readonly output: string } | { readonly error: GuestError } {
-  const answer = parseAnswer(text);
+  const answer = readJson(text);
   const content = isObject(answer) && Array.isArray(answer.content) ? answer.content : undefined;
   if (!isObject(answer) || content === undefined) {
     const message = 'Expected {"content": [{"type": "text", "text": …}], "isError"?: boolean} from the export call.';
@@ -72,14 +72,6 @@ function readTool(tool: unknown): [string, Record<string, unknown>] {
       handler: functionMark,
     },
   ];
-}
-
-function parseAnswer(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function invalid(expected: string, found: string): HotcellError {

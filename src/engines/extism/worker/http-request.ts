@@ -1,4 +1,5 @@
 import type { BorderAnswer } from '../../../border/border.ts';
+import { readJson } from '../../../config/json-object.ts';
 import { GuestFault } from './guest-fault.ts';
 import type { HostCaller } from './host-channel.ts';
 
@@ -39,7 +40,7 @@ function expect(answer: BorderAnswer): BorderAnswer & { ok: true } {
 }
 
 function readRequest(text: string): { url: string; method?: string; headers: [string, string][] } {
-  const request = parse(text);
+  const request = readJson(text);
   const url = readField(request, 'url');
   const method = readField(request, 'method');
   const headers = readField(request, 'headers') ?? readField(request, 'header') ?? {};
@@ -48,14 +49,6 @@ function readRequest(text: string): { url: string; method?: string; headers: [st
   }
   const pairs = Object.entries(headers).map(([name, value]): [string, string] => [name, String(value)]);
   return { url, headers: pairs, ...(typeof method === 'string' && { method }) };
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function readHeaders(pairs: unknown): Record<string, string> {

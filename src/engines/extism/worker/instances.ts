@@ -1,4 +1,5 @@
 import { createPlugin, type Plugin } from '@extism/extism';
+import { BoundedMap } from '../../../queues/bounded-map.ts';
 import { extismNamespace, userNamespace, wasiNamespace } from '../module/module-contract.ts';
 import { GuestFault } from './guest-fault.ts';
 import { createBlockBudget, createHostFunctions, type HostState } from './host-functions.ts';
@@ -42,7 +43,7 @@ const maxPreparationMs = 1;
 
 /** Keeps the modules of one worker, which the pool sends once and counts along. */
 export function createInstances(): Instances {
-  const known = new Map<string, KnownModule>();
+  const known = new BoundedMap<string, KnownModule>(keptModules);
   let spare: { readonly of: KnownModule; readonly instance: Promise<FreshInstance | undefined> } | undefined;
 
   const findModule = ({ moduleKey, module }: ModuleCall): KnownModule => {
@@ -57,8 +58,6 @@ export function createInstances(): Instances {
       : known.get(moduleKey);
     if (!found) throw new Error('the worker does not have the module');
     if (module) known.set(moduleKey, found);
-    const [oldest] = known.keys();
-    if (known.size > keptModules && oldest !== undefined) known.delete(oldest);
     return found;
   };
 

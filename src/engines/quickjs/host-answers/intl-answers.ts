@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../../queues/bounded-map.ts';
 import { type AnswerNow, readRequest } from './host-answer.ts';
 import { HostRefusal } from './host-refusal.ts';
 import { Shape } from './shape.ts';
@@ -65,7 +66,7 @@ const listRequest = Shape.Object({
 const localeRequest = Shape.Object({ tag: shortText, options });
 
 // Making a formatter costs 20 to 100 µs, using one costs 1; oldest first.
-const formatters = new Map<string, object>();
+const formatters = new BoundedMap<string, object>(maxFormatters);
 
 /** Intl by the host's own data. Each answer is `{value}`, or `{error, name}` for what Intl itself refuses. */
 export const intlAnswers: Readonly<Record<string, AnswerNow>> = {
@@ -126,10 +127,7 @@ function answerWith(make: () => unknown): string {
 function findFormatter(service: ServiceName, wanted: readonly string[] | undefined, how: object | undefined): object {
   const key = JSON.stringify([service, wanted, how]);
   const made: object = formatters.get(key) ?? Reflect.construct(serviceClass(service), [wanted, how]);
-  formatters.delete(key);
   formatters.set(key, made);
-  const [oldest] = formatters.keys();
-  if (formatters.size > maxFormatters && oldest !== undefined) formatters.delete(oldest);
   return made;
 }
 

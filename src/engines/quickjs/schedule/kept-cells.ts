@@ -1,4 +1,5 @@
 import { budgets } from '../../../config/budgets.ts';
+import { BoundedMap } from '../../../queues/bounded-map.ts';
 import type { CellMemory } from '../cell-call.ts';
 import { ordinaryKey } from '../suspend/resumed-program.ts';
 
@@ -12,7 +13,7 @@ const maxLosses = 4096;
  */
 export class KeptCells {
   readonly #cells = new Map<string, CellMemory>();
-  readonly #losses = new Map<string, string>();
+  readonly #losses = new BoundedMap<string, string>(maxLosses);
   readonly #drop: (cell: CellMemory) => void;
 
   constructor(drop: (cell: CellMemory) => void) {
@@ -70,8 +71,6 @@ export class KeptCells {
       if (cell !== lost) continue;
       this.drop(key);
       this.#losses.set(key, reason);
-      const [oldest] = this.#losses.keys();
-      if (this.#losses.size > maxLosses && oldest !== undefined) this.#losses.delete(oldest);
       return true;
     }
     return false;

@@ -1,5 +1,6 @@
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { isRunning } from '../../running-process.ts';
 
 /** Makes the folder of this process for the memory of waiting calls, and removes those of processes that are gone. */
 export function makeCellDir(dataDir: string): string {
@@ -9,12 +10,4 @@ export function makeCellDir(dataDir: string): string {
     if (!isRunning(Number(name.split('-', 1)[0]))) rmSync(join(parent, name), { recursive: true, force: true });
   }
   return mkdtempSync(join(parent, `${process.pid}-`));
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    return Number.isInteger(pid) && process.kill(pid, 0);
-  } catch {
-    return false;
-  }
 }
