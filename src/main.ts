@@ -29,7 +29,7 @@ import { type Daemon, type DaemonOptions, drainMs } from './operations/daemon-ty
 import { createOperations } from './operations/table.ts';
 import { findStorageError } from './store/sqlite-error.ts';
 import { createHostedTools } from './tools/hosted/hosted-tools.ts';
-import { createTypeChecker, repairCheckerBounds } from './typescript/checker.ts';
+import { repairCheckerBounds } from './typescript/checker.ts';
 import { nameRunner } from './units/unit.ts';
 import { createUnitBook } from './units/unit-book.ts';
 
@@ -132,7 +132,7 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
   const replaying = openReplays(foundation, { ...calls, caller, executions, grants });
   const { replays } = replaying;
   // A thread of its own: scripts of models do not wait for the types of a plugin.
-  const checker = createTypeChecker(repairCheckerBounds, 'inspect');
+  const checker = foundation.openChecker(repairCheckerBounds, 'inspect');
   closers.push(() => checker.close());
   const tryProposal = openTrials(foundation, { engines, grants, plugins, capabilities, checker, replaying });
   const loops = openLoops(foundation, { caller, executions, approvals, keys, upstreams: models.upstreams });

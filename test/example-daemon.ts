@@ -9,7 +9,7 @@ import { startDaemon } from '../src/main.ts';
 import { parsePermissions } from '../src/permissions/parse.ts';
 import { createDaemonLog } from '../src/secrets/daemon-log.ts';
 import { fewThreads, giveWarmCache } from './data-dir.ts';
-import { sharedReader } from './shared-builds.ts';
+import { sharedTypes } from './shared-builds.ts';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 
@@ -39,7 +39,7 @@ export async function startExampleDaemon(flags: {
       ...fewThreads,
       executions: { ...config.executions, ...(keepRecordingsPerTool !== undefined && { keepRecordingsPerTool }) },
     },
-    schemaReader: sharedReader,
+    ...sharedTypes,
     version: '0.0.0',
     listen: false,
     log: createDaemonLog(),

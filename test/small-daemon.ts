@@ -12,7 +12,7 @@ import type { DaemonOptions } from '../src/operations/daemon-types.ts';
 import { parsePermissions } from '../src/permissions/parse.ts';
 import { createDaemonLog } from '../src/secrets/daemon-log.ts';
 import { fewThreads, giveWarmCache } from './data-dir.ts';
-import { sharedReader } from './shared-builds.ts';
+import { sharedTypes } from './shared-builds.ts';
 
 const operator: Caller = { id: 'local', role: 'admin' };
 
@@ -42,7 +42,7 @@ export async function startSmallDaemon(
   const daemon = await startDaemon({
     config,
     reread: { cwd: folder, readConfig: async () => readConfig() },
-    schemaReader: sharedReader,
+    ...sharedTypes,
     version: '0.0.0',
     ...(options.resolver === undefined ? {} : { resolver: options.resolver }),
     listen: options.listen ?? false,

@@ -10,6 +10,7 @@ import { createSecretBook } from '../secrets/secret-book.ts';
 import { openStore } from '../store/open.ts';
 import { findStorageError } from '../store/sqlite-error.ts';
 import type { Store } from '../store/store-types.ts';
+import { createTypeChecker } from '../typescript/checker.ts';
 import type { Closers } from './closers.ts';
 import { type OpenConfig, openConfig } from './config-watch.ts';
 
@@ -22,6 +23,7 @@ export interface Foundation {
   readonly startedAtMs: number;
   readonly resolver: Resolve | undefined;
   readonly schemaReader: SchemaReader | undefined;
+  readonly openChecker: typeof createTypeChecker;
   readonly log: Logger;
   readonly closers: Closers;
   readonly store: Store;
@@ -35,7 +37,7 @@ const sayAgainMs = 60_000;
 
 /** Opens the store, the secrets and the event log; calls that a crash cut off are ended first. */
 export function layFoundation(options: DaemonOptions, closers: Closers): Foundation {
-  const { version, resolver, schemaReader } = options;
+  const { version, resolver, schemaReader, openChecker = createTypeChecker } = options;
   const log = options.log.logger;
   const openedConfig = openConfig(options.config, options.reread?.cwd ?? '');
   const { config } = openedConfig;
@@ -76,5 +78,19 @@ export function layFoundation(options: DaemonOptions, closers: Closers): Foundat
   const events = createEventLog({ store, now: Date.now, redact: redactor.value, onSubscriberError: (error) => logFault(error) });
   told = events;
   if (options.onEvent) closers.push(events.subscribe({}, options.onEvent));
-  return { config, openedConfig, version, startedAtMs, resolver, schemaReader, log, closers, store, secrets, events, logFault };
+  return {
+    config,
+    openedConfig,
+    version,
+    startedAtMs,
+    resolver,
+    schemaReader,
+    openChecker,
+    log,
+    closers,
+    store,
+    secrets,
+    events,
+    logFault,
+  };
 }

@@ -11,7 +11,6 @@ import type { HostedTools } from '../tools/hosted/hosted-tools.ts';
 import { createRegisteredTools, type RegisteredTools } from '../tools/registered/registered-tools.ts';
 import type { ToolRegistry } from '../tools/registry.ts';
 import { seesTool } from '../tools/visible-tools.ts';
-import { createTypeChecker } from '../typescript/checker.ts';
 import type { Consents } from './consents.ts';
 import type { Foundation } from './foundation.ts';
 
@@ -28,12 +27,12 @@ export interface HostedNeeds extends Pick<Consents, 'grants' | 'grantQuestions'>
 
 /** Turns on the built-ins that have images, and opens the book of skills, whose scripts follow what is granted. */
 export function openHosted(
-  { config, closers, store, secrets, events, logFault }: Foundation,
+  { config, closers, openChecker, store, secrets, events, logFault }: Foundation,
   needs: HostedNeeds,
 ): { readonly skills: SkillBook; readonly registered: RegisteredTools } {
   const { hosted, capabilities, desk, schedules, names, registry, grants, grantQuestions, authoring } = needs;
   const { native, answer, dial } = capabilities;
-  const checker = createTypeChecker();
+  const checker = openChecker();
   closers.push(() => checker.close());
   const readKey = (name: string, url: string, header: string) =>
     readModelKey(name, url, { configured: config.env, secrets, processEnv: process.env }, header);

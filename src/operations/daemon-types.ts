@@ -3,6 +3,7 @@ import type { Config } from '../config/config-types.ts';
 import type { EventEnvelope } from '../events/event.ts';
 import type { SchemaReader } from '../plugins/schema/schema-types.ts';
 import type { DaemonLog } from '../secrets/daemon-log.ts';
+import type { createTypeChecker } from '../typescript/checker.ts';
 import type { Operation } from './operation.ts';
 import type { OperationParts } from './operation-parts.ts';
 
@@ -26,6 +27,8 @@ export interface DaemonOptions {
   readonly resolver?: Resolve;
   /** Reads types for several daemons of one process, and is closed with none of them; without it the daemon opens its own. */
   readonly schemaReader?: SchemaReader;
+  /** Opens what checks types for it, over threads that several daemons of one process may share; without it they are its own. */
+  readonly openChecker?: typeof createTypeChecker;
 }
 
 /** A running daemon. */

@@ -10,7 +10,7 @@ import { startDaemon } from '../../src/main.ts';
 import { eventContracts } from '../../src/operations/contracts/events.ts';
 import type { StartDaemon } from '../../src/operations/daemon-types.ts';
 import { fewThreads, giveWarmCache } from '../data-dir.ts';
-import { sharedReader } from '../shared-builds.ts';
+import { sharedTypes } from '../shared-builds.ts';
 import { type CodeBlock, repository } from './markdown.ts';
 import { writeQuickCommand } from './quick-command.ts';
 import { openShell } from './shell.ts';
@@ -76,7 +76,7 @@ function isWithoutProcess(blocks: readonly CodeBlock[]): boolean {
 }
 
 const startCheaply: StartDaemon = ({ config, ...rest }) =>
-  startDaemon({ ...rest, schemaReader: sharedReader, config: { ...config, ...fewThreads } });
+  startDaemon({ ...rest, ...sharedTypes, config: { ...config, ...fewThreads } });
 
 /** Pages that show or count all that a fresh clone brings; the others need what they speak of. */
 const pagesOfWhole = ['README.md', 'docs/getting-started.md', 'docs/deploying.md', 'docs/tools-for-models.md'];

@@ -8,7 +8,7 @@ import { startDaemon } from '../../src/main.ts';
 import { parsePermissions } from '../../src/permissions/parse.ts';
 import { createDaemonLog } from '../../src/secrets/daemon-log.ts';
 import { giveWarmCache } from '../data-dir.ts';
-import { sharedReader } from '../shared-builds.ts';
+import { sharedTypes } from '../shared-builds.ts';
 
 const echo = `export default {
   name: 'echo', version: '1.0.0', description: 'Says it again.', tags: ['text'],
@@ -42,7 +42,7 @@ export async function openDoor() {
   giveWarmCache(config.dataDir);
   const daemon = await startDaemon({
     config,
-    schemaReader: sharedReader,
+    ...sharedTypes,
     version: '9.9.9',
     listen: true,
     log: createDaemonLog(),

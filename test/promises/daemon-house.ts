@@ -11,7 +11,7 @@ import type { Daemon, DaemonOptions } from '../../src/operations/daemon-types.ts
 import { parsePermissions } from '../../src/permissions/parse.ts';
 import { createDaemonLog } from '../../src/secrets/daemon-log.ts';
 import { giveWarmCache } from '../data-dir.ts';
-import { sharedReader } from '../shared-builds.ts';
+import { sharedTypes } from '../shared-builds.ts';
 
 /** A whole daemon in this process, with its doors open. */
 export interface DaemonHouse {
@@ -51,7 +51,7 @@ export async function openDaemonHouse(
     ...options,
     config,
     reread,
-    schemaReader: sharedReader,
+    ...sharedTypes,
     version: '0.0.0',
     listen: true,
     onEvent,

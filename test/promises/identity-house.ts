@@ -16,7 +16,7 @@ import { parsePermissions } from '../../src/permissions/parse.ts';
 import type { PluginView } from '../../src/plugins/plugin-types.ts';
 import { createDaemonLog } from '../../src/secrets/daemon-log.ts';
 import { fewThreads, giveWarmCache } from '../data-dir.ts';
-import { sharedReader } from '../shared-builds.ts';
+import { sharedTypes } from '../shared-builds.ts';
 
 /** The operator's own token. */
 export const operator: Caller = { id: 'local', role: 'admin' };
@@ -63,7 +63,7 @@ export function openIdentityHouse(files: Readonly<Record<string, string>>, setti
       const log = createDaemonLog();
       running = await startDaemon({
         config,
-        schemaReader: sharedReader,
+        ...sharedTypes,
         version: '0.0.0',
         listen: false,
         onEvent: (event) => events.push(event),

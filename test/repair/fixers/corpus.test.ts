@@ -2,11 +2,11 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { listBrokenPlugins } from '../../../bench/repair/broken-plugins.ts';
 import { breakPlugins, type Repair, readBehaviours, repairOne } from '../../../bench/repair/measure-repairs.ts';
 import { openWorkbench } from '../../../bench/repair/workbench.ts';
-import { sharedReader } from '../../shared-builds.ts';
+import { sharedTypes } from '../../shared-builds.ts';
 
 let bench: Awaited<ReturnType<typeof openWorkbench>>;
 beforeAll(async () => {
-  bench = await openWorkbench({ schemaReader: sharedReader });
+  bench = await openWorkbench({ ...sharedTypes });
 }, 120_000);
 afterAll(() => bench.close());
 

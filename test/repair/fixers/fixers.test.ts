@@ -4,11 +4,11 @@ import { openWorkbench, type PluginTexts } from '../../../bench/repair/workbench
 import { applyFixers } from '../../../src/repair/fixers/apply-fixers.ts';
 import type { Fixer } from '../../../src/repair/fixers/fixer.ts';
 import { fixers } from '../../../src/repair/fixers/fixer-table.ts';
-import { sharedReader } from '../../shared-builds.ts';
+import { sharedTypes } from '../../shared-builds.ts';
 
 let bench: Awaited<ReturnType<typeof openWorkbench>>;
 beforeAll(async () => {
-  bench = await openWorkbench({ schemaReader: sharedReader });
+  bench = await openWorkbench({ ...sharedTypes });
 }, 120_000);
 afterAll(() => bench.close());
 
