@@ -2,6 +2,7 @@ import { type Row, summarise } from '../measure.ts';
 import { listBrokenPlugins } from '../repair/broken-plugins.ts';
 import { type BrokenPlugin, breakPlugins, type Repair, readBehaviours, repairOne } from '../repair/measure-repairs.ts';
 import { measureSaves } from '../repair/measure-saves.ts';
+import { modelMadePlugins } from '../repair/model-made.ts';
 import { openWorkbench } from '../repair/workbench.ts';
 
 const minMendedPart = 0.4;
@@ -17,6 +18,7 @@ setInterval(() => {}, 60_000);
 const bench = await openWorkbench();
 const behavioursOf = await readBehaviours(bench);
 const plugins: BrokenPlugin[] = listBrokenPlugins(behavioursOf);
+plugins.push(...modelMadePlugins);
 for (const seed of seeds) for await (const plugin of breakPlugins(bench, behavioursOf, seed)) plugins.push(plugin);
 // What a repair meets is warm: the first that is mended does not count.
 const [first] = plugins;
@@ -28,14 +30,15 @@ await bench.close();
 const classes = ['does-not-compile', 'does-not-load', 'manifest-invalid', 'check-failed', 'runtime-error'];
 for (const each of classes) say(each, (repair) => repair.failure.class === each);
 say('by hand', ({ plugin }) => plugin.kind === 'by hand');
-say('by mutation', ({ plugin }) => plugin.kind !== 'by hand');
+say('model-made', ({ plugin }) => plugin.kind === 'model-made');
+say('by mutation', ({ plugin }) => plugin.kind !== 'by hand' && plugin.kind !== 'model-made');
 say('held out', ({ plugin }) => plugin.isHeldOut);
 for (const { plugin, failure, outcome, sureness, by } of repairs) {
   if (outcome === 'wrong')
     process.stderr.write(`  ${sureness} and wrong: ${plugin.name} (${by}): ${failure.message.slice(0, 100)}\n`);
 }
 
-const unbuilt = repairs.filter(({ failure }) => classes.indexOf(failure.class) < 3);
+const unbuilt = repairs.filter(({ failure, plugin }) => classes.indexOf(failure.class) < 3 && plugin.kind !== 'model-made');
 const heldOut = unbuilt.filter(({ plugin }) => plugin.isHeldOut);
 const wrong = repairs.filter(({ outcome, sureness }) => outcome === 'wrong' && sureness === 'sure').length;
 const times = summarise(repairs.filter(({ outcome }) => outcome === 'mended').map(({ ms }) => ms));

@@ -1,6 +1,7 @@
 import { dirname, join } from 'node:path';
 import ts from 'typescript';
 import type { CodeFix, InspectRequest, InspectResult, ParseRequest, PluginFault } from './check-types.ts';
+import { findNearMembers, nearMemberFix } from './near-members.ts';
 import { quoteDeclarations } from './quote-declarations.ts';
 import { type PackageFiles, sandboxTypings, type TypeFiles, typingsFolder } from './type-files.ts';
 
@@ -16,18 +17,18 @@ const maxEdits = 50;
  * that a plugin leaves out are no fault of it.
  */
 export function createPluginInspector(typeFiles: TypeFiles): (request: InspectRequest) => InspectResult {
-  const own = new Map<string, ts.IScriptSnapshot>();
+  const files = new Map<string, ts.IScriptSnapshot>();
   const folders = new Set<string>();
   let packages: PackageFiles = typeFiles.openPackages([]);
   let version = 0;
   const options = optionsOf();
 
   const read = (path: string): ts.IScriptSnapshot | undefined =>
-    own.get(path) ?? typeFiles.readTypings(path) ?? typeFiles.readLib(path) ?? packages.read(path)?.snapshot;
+    files.get(path) ?? typeFiles.readTypings(path) ?? typeFiles.readLib(path) ?? packages.read(path)?.snapshot;
   const service = ts.createLanguageService({
     getCompilationSettings: () => options,
-    getScriptFileNames: () => [...own.keys(), sandboxTypings],
-    getScriptVersion: (path) => (own.has(path) ? String(version) : (packages.read(path)?.version ?? '0')),
+    getScriptFileNames: () => [...files.keys(), sandboxTypings],
+    getScriptVersion: (path) => (files.has(path) ? String(version) : (packages.read(path)?.version ?? '0')),
     getScriptSnapshot: read,
     getCurrentDirectory: () => typingsFolder,
     getDefaultLibFileName: () => join(typeFiles.libFolder, 'lib.es2023.d.ts'),
@@ -51,26 +52,29 @@ export function createPluginInspector(typeFiles: TypeFiles): (request: InspectRe
 
   function findFixes(fault: PluginFault, fixNames: readonly string[]): CodeFix[] {
     const { file, start, length, code } = fault;
+    const program = fixNames.includes(nearMemberFix) ? service.getProgram() : undefined;
+    const near = program === undefined ? [] : findNearMembers(program, fault);
     const offered = service.getCodeFixesAtPosition(file, start, start + length, [code], format, preferences);
-    return offered.flatMap(({ fixName, description, changes, commands }) => {
+    const own = offered.flatMap(({ fixName, description, changes, commands }) => {
       const [change] = changes;
       if (!fixNames.includes(fixName) || commands !== undefined || change === undefined || changes.length > 1) return [];
-      if (change.isNewFile || !own.has(change.fileName) || change.textChanges.length > maxEdits) return [];
+      if (change.isNewFile || !files.has(change.fileName) || change.textChanges.length > maxEdits) return [];
       const edits = change.textChanges.map(({ span, newText }) => ({ start: span.start, length: span.length, newText }));
       return [{ fixName, description, fault, file: change.fileName, edits: edits.sort((a, b) => b.start - a.start) }];
     });
+    return own.some(({ fixName }) => fixName === 'spelling') ? own : [...own, ...near];
   }
 
-  return ({ files, packageDirs, fixNames = [], declarations = false }) => {
+  return ({ files: given, packageDirs, fixNames = [], declarations = false }) => {
     version++;
-    own.clear();
+    files.clear();
     folders.clear();
-    for (const { name, text } of files) {
-      own.set(name, ts.ScriptSnapshot.fromString(text));
+    for (const { name, text } of given) {
+      files.set(name, ts.ScriptSnapshot.fromString(text));
       for (let folder = dirname(name); !folders.has(folder); folder = dirname(folder)) folders.add(folder);
     }
     packages = typeFiles.openPackages(packageDirs);
-    const faults = files.flatMap(({ name }) => (isCode(name) ? findFaults(name) : [])).slice(0, maxFaults);
+    const faults = given.flatMap(({ name }) => (isCode(name) ? findFaults(name) : [])).slice(0, maxFaults);
     const fixes = fixNames.length === 0 ? [] : faults.slice(0, maxFixedFaults).flatMap((fault) => findFixes(fault, fixNames));
     const program = declarations ? service.getProgram() : undefined;
     return {

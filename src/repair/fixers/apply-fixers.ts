@@ -71,7 +71,9 @@ export async function applyFixers(
       seen.add(key);
       checked++;
       const after = await parts.check(diagnosis, changed, parts.signal);
-      if (!isBetter(before, after, proposal.by === pastedText.name)) continue;
+      const isBetterNow = isBetter(before, after, proposal.by === pastedText.name);
+      // Where a call showed the failure, a trial may see what the types do not.
+      if (!isBetterNow && (parts.accept === undefined || !isNoWorse(before, after))) continue;
       steps.push(proposal);
       if (after.builds && parts.accept !== undefined && !(await parts.accept(joinSteps(diagnosis, after.diagnosis, steps)))) {
         steps.pop();
@@ -83,14 +85,16 @@ export async function applyFixers(
     return false;
   }
 
-  while (isSmall && steps.length < bounds.maxSteps && !isDone(current, diagnosis) && (await takeStep()));
+  // What builds and fails all the same is looked at even where the types say nothing.
+  const isOver = () => steps.length > 0 && isDone(current, diagnosis);
+  while (isSmall && steps.length < bounds.maxSteps && !isOver() && (await takeStep()));
   if (steps.length === 0) return { builds: false, steps, checked };
   return { proposal: joinSteps(diagnosis, current.diagnosis, steps), builds: current.builds, steps, checked };
 }
 
 /** The steps so far as one proposal. */
 function joinSteps(first: Diagnosis, current: Diagnosis, steps: readonly Proposal[]): Proposal {
-  const isSure = steps.every(({ sureness }) => sureness === 'sure') && hasNoMoreFaults(first, current);
+  const isSure = steps.every(({ sureness }) => sureness === 'sure') && hasNoMoreFaults(first, current) && !lacksNames(current);
   return {
     files: changeTexts(first, current, { files: new Map() }),
     by: [...new Set(steps.map((step) => step.by))].join(', '),
@@ -125,7 +129,9 @@ async function ask(fixer: Fixer, diagnosis: Diagnosis, parts: FixerParts): Promi
 function isDone({ builds, diagnosis }: CheckedTexts, first: Diagnosis): boolean {
   if (!builds) return false;
   const faults = diagnosis.typeErrors ?? [];
-  return faults.length === 0 || (stages[first.failure.class] < built && hasNoMoreFaults(first, diagnosis));
+  return (
+    faults.length === 0 || (stages[first.failure.class] < built && hasNoMoreFaults(first, diagnosis) && !lacksNames(diagnosis))
+  );
 }
 
 /** `opens`: what was no code is code now, of which all faults are seen for the first time. */
@@ -139,6 +145,10 @@ function isBetter(before: CheckedTexts, after: CheckedTexts, opens: boolean): bo
   if (typesAfter !== typesBefore) return typesAfter < typesBefore;
   // The next of several failures, of which only one is told at a time.
   return to < built && after.diagnosis.failure.key !== before.diagnosis.failure.key;
+}
+
+function isNoWorse(before: CheckedTexts, after: CheckedTexts): boolean {
+  return before.builds && after.builds && countFaults(after, false) <= countFaults(before, false);
 }
 
 function stageOf({ builds, diagnosis }: CheckedTexts): number {
@@ -162,6 +172,16 @@ function hasNoMoreFaults(before: Diagnosis, after: Diagnosis): boolean {
     if (at !== -1) known.splice(at, 1);
     return at !== -1;
   });
+}
+
+/** Names that nothing declares, and members that are a slip: what builds with them fails as soon as it gets there. */
+const lostNames: ReadonlySet<number> = new Set([2304, 2551, 2552, 18004]);
+/** Harmless where it is only read. */
+const noMember = 2339;
+
+function lacksNames({ typeErrors = [], sources }: Diagnosis): boolean {
+  const isCalled = ({ file, start, length }: PluginFault) => sources.get(file)?.[start + length] === '(';
+  return typeErrors.some((fault) => lostNames.has(fault.code) || (fault.code === noMember && isCalled(fault)));
 }
 
 function faultKey({ file, code, message }: PluginFault): string {

@@ -2,7 +2,8 @@ import type { PluginFault } from '../../typescript/check-types.ts';
 import type { Fixer } from './fixer.ts';
 import { type Change, edit, type FaultyText, faultyTexts, keepParsing, lineAt, toProposal } from './text-edits.ts';
 
-const expected = 1005;
+/** What was expected, and that of an enum. */
+const expected: ReadonlySet<number> = new Set([1005, 1357]);
 /** What may have been lost between two tokens. */
 const tokens = [',', ':', ';', '=', '=>', '(', ')', '[', ']', '{', '}', '.', '?', '+', '-', '*', '/', '&&', '||', '??', '<', '>'];
 /** Of these one is certain where no other token fits. A bracket may have been lost elsewhere, and an operator may be another. */
@@ -20,7 +21,7 @@ export const expectedTokens: Fixer = {
     const found = faultyTexts(diagnosis, ({ isSyntax }) => isSyntax).slice(0, 2);
     const proposals = found.map(async (faulty) => {
       const [fault] = faulty.faults;
-      if (fault === undefined || fault.code !== expected) return [];
+      if (fault === undefined || !expected.has(fault.code)) return [];
       const changes = proposeTokens(faulty, fault);
       const parsing = await keepParsing(parts, faulty, changes);
       const named = parsing.find(({ token }) => fault.message.startsWith(`'${token}'`)) ?? parsing[0];

@@ -1,4 +1,6 @@
+import { awaits } from './awaits.ts';
 import { brackets } from './brackets.ts';
+import { builtins } from './builtins.ts';
 import { expectedTokens } from './expected-tokens.ts';
 import type { Fixer } from './fixer.ts';
 import { imports } from './imports.ts';
@@ -20,8 +22,10 @@ export const fixers: readonly Fixer[] = [
   brackets,
   expectedTokens,
   imports,
+  builtins,
   moduleForms,
   manifestWords,
   slips,
   typescriptFixes,
+  awaits,
 ];

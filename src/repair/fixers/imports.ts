@@ -45,7 +45,7 @@ export const imports: Fixer = {
           );
         if (specifier.startsWith('.') || specifier.startsWith('/')) return findFiles(diagnosis, path, specifier, replace);
         const packages = findPackages(diagnosis, specifier, replace);
-        return packages.length > 0 ? packages : dropGlobal({ path, text }, specifier, match.index + whole.length);
+        return packages.length > 0 ? packages : replacePackage({ path, text }, specifier, match.index + whole.length);
       }),
     );
   },
@@ -78,6 +78,26 @@ function findPackages({ nearby }: Diagnosis, specifier: string, replace: Replace
   if (bare !== undefined && (known.has(name) || name === 'zod')) return replace(wanted, version === undefined ? 'sure' : 'maybe');
   if (isOneSlip('hotcell', name)) return replace('hotcell', 'sure');
   return findNearNames(name, known, 2).flatMap((near) => replace(near + wanted.slice(name.length), 'maybe'));
+}
+
+function replacePackage(faulty: { path: string; text: string }, specifier: string, end: number): Proposal[] {
+  return specifier === 'uuid' ? useRandomUuid(faulty, end) : dropGlobal(faulty, specifier, end);
+}
+
+/** Random ids are made by the sandbox itself, in the same form; what else the package has is not. */
+function useRandomUuid({ path, text }: { path: string; text: string }, end: number): Proposal[] {
+  const start = text.lastIndexOf('import', end);
+  const [whole, own = 'v4'] =
+    /^import\s+\{\s*v4(?:\s+as\s+([\w$]+))?\s*,?\s*\}\s+from\s*(['"])uuid\2\s*;?/.exec(text.slice(start)) ?? [];
+  if (whole === undefined) return [];
+  const isPlain = Array.from(
+    text
+      .slice(start + whole.length)
+      .matchAll(new RegExp(`(?<![\\w$])${own.replaceAll('$', '\\$')}(?![\\w$])\\s*(\\(\\s*\\))?`, 'g')),
+  ).every(([, call]) => call !== undefined);
+  const edits = [edit(start, whole.length, `const ${own} = () => crypto.randomUUID();`)];
+  const note = 'Random ids are there without the package "uuid".';
+  return toProposal('imports', { path, text }, { edits, note, sureness: isPlain ? 'sure' : 'maybe' });
 }
 
 /** The import of what is a global here goes away; another name of it is given to it. */

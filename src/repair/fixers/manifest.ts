@@ -14,7 +14,7 @@ const untouched: ReadonlySet<string> = new Set([
   'isElevated',
   'who',
 ]);
-const literal = /^(?:'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|-?\d[\d_.]*|true|false|\[[^\]\n[]*\])(?=\s*[,}\n])/;
+const literal = /^(?:'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|-?\d[\d_.]*|true|false|\[[^\]\n[]*\])(?=\s*[,;}\n])/;
 
 /** Keys and values of the manifest that are written in another way than they are read. */
 export const manifestWords: Fixer = {
@@ -50,11 +50,16 @@ interface Failing {
 
 /** Where the failing key and its value stand: at the place that the failure names, else where the text has it only once. */
 function findKey({ text, at }: Failing, name: string): { keyAt: number; valueAt: number; isShort: boolean }[] {
-  const pattern = new RegExp(`(?<![\\w$.])(['"]?)${name.replace(/[$.-]/g, '\\$&')}\\1(\\s*:\\s*|\\s*(?=[,}(]))`, 'g');
+  const exported = `\\s*(?::[^=\\n]{1,60})?=\\s*`;
+  const word = name.replace(/[$.-]/g, '\\$&');
+  const pattern = new RegExp(
+    `(?<![\\w$.])(['"]?)${word}\\1(\\s*:\\s*|\\s*(?=[,}(]))|(?<=^export const )${word}${exported}`,
+    'gm',
+  );
   const found = Array.from(text.matchAll(pattern)).map(({ 0: whole, 1: quote = '', 2: rest = '', index }) => ({
     keyAt: index + quote.length,
     valueAt: index + whole.length,
-    isShort: !rest.includes(':') && !/^\s*\(/.test(text.slice(index + whole.length, index + whole.length + 20)),
+    isShort: !/[:=]/.test(rest + whole) && !/^\s*\(/.test(text.slice(index + whole.length, index + whole.length + 20)),
   }));
   const named = found.filter(({ keyAt, valueAt }) => at !== undefined && at <= valueAt && at >= keyAt - 8);
   return named.length > 0 ? named.slice(0, 1) : found.length === 1 ? found : [];

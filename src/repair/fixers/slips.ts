@@ -16,6 +16,9 @@ const mends: Readonly<Record<number, (fault: PluginFault, text: string, diagnosi
   18047: askForNothing,
   18048: askForNothing,
   18049: askForNothing,
+  2393: dropRepeated,
+  2451: dropRepeated,
+  2300: dropRepeated,
 };
 const maxFaults = 10;
 const wordsOfPython: Readonly<Record<string, string>> = {
@@ -73,6 +76,31 @@ function changeImport({ start, line, message }: PluginFault, text: string, toDef
   const newText = `${before}${toDefault ? name : `{ ${name} }`}${after}`;
   const note = `Line ${line}: "${name}" is ${toDefault ? 'the default export' : 'a named export'}.`;
   return { edits: [edit(own.start, found.length, newText)], note, sureness: 'sure' };
+}
+
+/** The same declaration once more, word by word. */
+function dropRepeated({ start, line }: PluginFault, text: string): Change | undefined {
+  const own = declarationAt(text, start);
+  if (own === undefined) return undefined;
+  const first = text.indexOf(own.text);
+  if (first === own.start || text.indexOf(own.text, own.end) !== -1) return undefined;
+  const isWhole = first === 0 || text[first - 1] === '\n';
+  const note = `Line ${line}: the declaration stood there before.`;
+  return isWhole ? { edits: [edit(own.start, own.end - own.start, '')], note, sureness: 'sure' } : undefined;
+}
+
+/** The declaration of a name at the beginning of a line, to the line that ends it. */
+function declarationAt(text: string, at: number): { start: number; end: number; text: string } | undefined {
+  const { start, text: line } = lineAt(text, at);
+  const indent = /^[ \t]*/.exec(line)?.[0] ?? '';
+  if (!/^\s*(?:export\s+)?(?:async\s+)?(?:function|const|let|var|class|interface|type|enum)\b/.test(line)) return undefined;
+  const isOneLine = /[;}]\s*$/.test(line);
+  const rest = text.slice(start);
+  const close = isOneLine ? undefined : new RegExp(`\\n${indent}[}\\])][^\\n]*`).exec(rest);
+  if (!isOneLine && close === null) return undefined;
+  const length = close === undefined || close === null ? line.length : close.index + close[0].length;
+  const newline = text[start + length] === '\n' ? 1 : 0;
+  return { start, end: start + length + newline, text: text.slice(start, start + length) };
 }
 
 /** `?.` where a value may be missing: what happens then may not be what was meant. */

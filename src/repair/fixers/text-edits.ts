@@ -17,6 +17,8 @@ export interface Change {
   readonly edits: readonly TextEdit[];
   readonly note: string;
   readonly sureness: Sureness;
+  /** Other faults of syntax are left: what was meant is not certain before they are gone. */
+  readonly isPart?: boolean;
 }
 
 /** A change that puts one text in the place of another. */
@@ -68,17 +70,25 @@ export function applyEdits(text: string, edits: readonly TextEdit[]): string {
 export function toProposal(by: string, { path, text }: { path: string; text: string }, change: Change): Proposal[] {
   const changed = applyEdits(text, change.edits);
   if (changed === text) return [];
-  return [{ files: new Map([[path, changed]]), by, sureness: change.sureness, note: change.note }];
+  return [
+    { files: new Map([[path, changed]]), by, sureness: change.isPart === true ? 'maybe' : change.sureness, note: change.note },
+  ];
 }
 
-/** Of some changes of one text those that leave it without a fault of syntax. */
-export async function keepParsing<Kept extends Pick<Change, 'edits'>>(
+/**
+ * Of some changes of one text those that leave it without a fault of syntax. Where all leave some, because more than one thing is
+ * wrong, those that leave the fewest, and none of them is sure.
+ */
+export async function keepParsing<Kept extends Pick<Change, 'edits' | 'sureness'>>(
   { checker, signal }: FixerParts,
   { path: name, text }: { path: string; text: string },
   changes: readonly Kept[],
 ): Promise<Kept[]> {
   if (changes.length === 0) return [];
-  const variants = changes.map(({ edits }) => [...edits].sort((a, b) => b.start - a.start));
-  const counts = await checker.parse({ name, text, variants }, { callerId: 'repair', signal });
-  return changes.filter((_, index) => counts[index] === 0);
+  const variants = [[], ...changes.map(({ edits }) => [...edits].sort((a, b) => b.start - a.start))];
+  const [before = 0, ...after] = await checker.parse({ name, text, variants }, { callerId: 'repair', signal });
+  const fewest = Math.min(...after);
+  if (fewest >= before) return [];
+  const kept = changes.filter((_, index) => after[index] === fewest);
+  return fewest === 0 ? kept : kept.map((change) => ({ ...change, sureness: 'maybe', isPart: true }));
 }

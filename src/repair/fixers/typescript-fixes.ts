@@ -12,6 +12,7 @@ import { toProposal } from './text-edits.ts';
 const allowed: Readonly<Record<string, Sureness>> = {
   import: 'sure',
   spelling: 'sure',
+  nearMember: 'sure',
   fixImportNonExportedMember: 'sure',
   fixAwaitInSyncFunction: 'sure',
   fixConvertConstToLet: 'sure',
@@ -44,15 +45,25 @@ export const typescriptFixes: Fixer = {
   },
 };
 
-function propose({ sources }: Diagnosis, fix: CodeFix, all: readonly CodeFix[]): Proposal[] {
+function propose({ sources, typeErrors = [] }: Diagnosis, fix: CodeFix, all: readonly CodeFix[]): Proposal[] {
   const { fixName, description, fault, file: path, edits } = fix;
   const text = sources.get(path);
   if (text === undefined) return [];
   const rivals = all.filter((other) => other.fault.start === fault.start && other.fault.file === fault.file);
   const isOnly = rivals.length === 1 || rivals.every((other) => other.fixName !== fixName || other === fix);
-  const isSure = allowed[fixName] === 'sure' && isOnly && (fixName !== 'spelling' || isSlip(text, fix));
+  const isSpelling = fixName === 'spelling' || fixName === 'nearMember';
+  const isCertain = isSpelling ? isSlip(text, fix) : allowed[fixName] === 'sure' || isLostAwait(fix, rivals);
+  // Where the syntax is wrong in several places, one of them may be the cause of the other.
+  const isAlone = !fault.isSyntax || typeErrors.filter(({ isSyntax, file }) => isSyntax && file === path).length === 1;
+  const isSure = isCertain && isAlone && (isOnly || isLostAwait(fix, rivals));
   const note = `Line ${fault.line}: ${description}.`;
   return toProposal('typescript', { path, text }, { edits, note, sureness: isSure ? 'sure' : 'maybe' });
+}
+
+/** A promise has no such member, and what it becomes has: nobody meant the promise. */
+function isLostAwait({ fixName, fault }: CodeFix, rivals: readonly CodeFix[]): boolean {
+  const isOfPromise = fault.code === 2339 && / on type 'Promise</.test(fault.message);
+  return fixName === 'addMissingAwait' && isOfPromise && rivals.every((rival) => rival.fixName === fixName);
 }
 
 /** Two names that differ by one slip of the fingers: no other is written so. */

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { listBrokenPlugins } from '../../../bench/repair/broken-plugins.ts';
 import { breakPlugins, type Repair, readBehaviours, repairOne } from '../../../bench/repair/measure-repairs.ts';
+import { modelMadePlugins } from '../../../bench/repair/model-made.ts';
 import { openWorkbench } from '../../../bench/repair/workbench.ts';
 import { sharedTypes } from '../../shared-builds.ts';
 
@@ -19,6 +20,14 @@ it('mends most plugins that do not build, and is wrong about none of which it is
   const unbuilt = repairs.filter(({ failure }) => /^(?:does-not|manifest)/.test(failure.class));
   expect(unbuilt.length).toBeGreaterThan(30);
   expect(unbuilt.filter(({ outcome }) => outcome === 'mended').length / unbuilt.length).toBeGreaterThan(0.6);
+  const wrong = repairs.filter(({ outcome, sureness }) => outcome === 'wrong' && sureness === 'sure');
+  expect(wrong.map(({ plugin }) => plugin.name)).toEqual([]);
+}, 300_000);
+
+it('mends most of what models hand over, and is wrong about none of which it is sure', async () => {
+  const repairs: Repair[] = [];
+  for (const plugin of modelMadePlugins) repairs.push(await repairOne(bench, plugin));
+  expect(repairs.filter(({ outcome }) => outcome === 'mended').length).toBeGreaterThanOrEqual(18);
   const wrong = repairs.filter(({ outcome, sureness }) => outcome === 'wrong' && sureness === 'sure');
   expect(wrong.map(({ plugin }) => plugin.name)).toEqual([]);
 }, 300_000);

@@ -117,6 +117,43 @@ const sure: readonly [what: string, by: string, before: string, after: string][]
     `import { z } from 'zod';\n${plugin('    return z.number().parse(args.a);')}`,
   ],
   [
+    'a slip in the name of a built-in',
+    'builtins',
+    `import { createHash } from 'node:cryto';\n${plugin('    return typeof createHash;')}`,
+    `import { createHash } from 'node:crypto';\n${plugin('    return typeof createHash;')}`,
+  ],
+  [
+    'a built-in that the sandbox has not, and nobody uses',
+    'builtins',
+    `const fs = require('fs');\nexport default { handler: () => 1 };\n`,
+    'export default { handler: () => 1 };\n',
+  ],
+  [
+    'random ids of a package',
+    'imports',
+    `import { v4 } from 'uuid';\n${plugin('    return v4().length;')}`,
+    `const v4 = () => crypto.randomUUID();\n${plugin('    return v4().length;')}`,
+  ],
+  [
+    'the same function twice',
+    'slips',
+    `function one() {\n  return 1;\n}\n\nfunction one() {\n  return 1;\n}\n\n${plugin('    return one();')}`,
+    `function one() {\n  return 1;\n}\n\n\n${plugin('    return one();')}`,
+  ],
+  [
+    'no comma between the members of an enum',
+    'expected-tokens',
+    `enum Size {\n  Small = 1\n  Large = 2,\n}\n${plugin('    return Size.Large;')}`,
+    `enum Size {\n  Small = 1,\n  Large = 2,\n}\n${plugin('    return Size.Large;')}`,
+  ],
+  [
+    'a short version that is exported',
+    'manifest',
+    "export const version = '1.2';\nexport const description = 'One.';\nexport const handler = () => 1;\n",
+    "export const version = '1.2.0';\nexport const description = 'One.';\nexport const handler = () => 1;\n",
+  ],
+  ['a fence with carriage returns', 'pasted-text', `\`\`\`ts\r\n${good.replaceAll('\n', '\r\n')}\`\`\`\r\n`, good],
+  [
     'await in a plain function',
     'typescript',
     plugin('    const f = () => await args.a;\n    return f();'),
@@ -139,6 +176,10 @@ const guesses: readonly [what: string, text: string][] = [
   ['a lost brace of parameters', good.replace('async (args', 'async ( args })').replace('async ( args })', 'async ( args }')],
   ['a text that is cut', good.slice(0, good.indexOf('return') + 12)],
   ['a name with a space', plugin('    return 1;', "\n  name: 'my adder',")],
+  ['dots in place of code', plugin('    const sum = args.a + args.b;\n    ...\n    return sum;')],
+  ['two blocks of which one is a plugin', `\`\`\`ts\n${good}\`\`\`\n\n\`\`\`ts\nawait call('a');\n\`\`\`\n`],
+  ['two constants of one name', `const rate = 7;\nconst rate = 19;\n${plugin('    return rate;')}`],
+  ['other errors beside a slip', plugin('    retrun args.a +;')],
   ['two sides of a merge', plugin('<<<<<<< HEAD\n    return 1;\n=======\n    return 2;\n>>>>>>> theirs')],
   ['a text with a comma and no end', good.replace("'Adds.',", "'Adds, and more;,")],
 ];
@@ -190,6 +231,59 @@ describe('applyFixers', () => {
     expect(failure).toMatchObject({ class: 'runtime-error', line: 4 });
     const { proposal } = failure ? await bench.mend(source, failure) : {};
     expect([...(proposal?.files.values() ?? [])]).toEqual([plugin('    return args.a.toFixed(1);')]);
+  });
+
+  it('knows a member by a near name, however short it is, and goes on until every name is there', async () => {
+    const text = (member: string, word: string, builtin: string) =>
+      `import { createHash } from 'node:${builtin}';\n${plugin(`    const isLong = ${word};\n    return [typeof createHash, isLong].${member}('-');`)}`;
+    expect(await mend(text('joim', 'True', 'cripto'))).toMatchObject({ sureness: 'sure', text: text('join', 'true', 'crypto') });
+    // Nothing is near: what builds fails when it is called.
+    expect((await mend(text('concatenateAll', 'true', 'cripto'))).sureness).toBe('maybe');
+  });
+
+  it.each([
+    [
+      "import { readFileSync } from 'node:fs';\n",
+      "handler: ({ name }: { name: string }) => {\n    return readFileSync(name, 'utf8').length;\n  }",
+      'handler: async ({ name }: { name: string }, context) => {\n    return (await context.files.read(name)).length;\n  }',
+    ],
+    [
+      "import fs from 'fs/promises';\n",
+      "async handler({ name }: { name: string }, ctx) {\n    await fs.writeFile(name, 'a, b');\n    return fs.rm(name, { force: true });\n  }",
+      "async handler({ name }: { name: string }, ctx) {\n    (await ctx.files.write(name, 'a, b'));\n    return (await ctx.files.delete(name, { recursive: true }));\n  }",
+    ],
+  ])('guesses at the files of the workspace for files of the machine', async (imported, before, after) => {
+    const around = (handler: string) => `export default {\n  description: 'Reads.',\n  ${handler},\n};\n`;
+    expect(await mend(imported + around(before))).toMatchObject({ text: around(after), sureness: 'maybe' });
+  });
+
+  it('leaves files that a handler does not open itself', async () => {
+    const text =
+      "import { readFileSync } from 'node:fs';\nconst all = readFileSync('a', 'utf8');\nexport default { handler: () => all };\n";
+    expect((await mend(text)).builds).toBe(false);
+  });
+
+  it('waits for what the host answers where a trial shows that it helps', async () => {
+    const text =
+      'export default {\n  handler: async ({ key }, { kv }) => {\n    const value = kv.get(key);\n    return (value ?? []).map((item) => item.id);\n  },\n};\n';
+    const source = bench.lay({ 'a.js': text });
+    const failure = {
+      path: source.path,
+      class: 'runtime-error',
+      key: 'k',
+      code: 'handler-threw',
+      message: 'TypeError: not a function',
+      fix: '',
+    } as const;
+    const { signal } = new AbortController();
+    const diagnosis = await bench.diagnoser.diagnose({ source, name: 'a', failure, signal });
+    const parts = { checker: bench.checker, check: bench.diagnoser.check, signal };
+    const accept = async ({ files }: { files: ReadonlyMap<string, string> }) =>
+      [...files.values()].join().includes('await kv.get');
+    const { proposal } = await applyFixers(diagnosis, { ...parts, accept });
+    expect(proposal).toMatchObject({ sureness: 'maybe', by: 'awaits' });
+    expect([...(proposal?.files.values() ?? [])]).toEqual([text.replace('kv.get', 'await kv.get')]);
+    expect(await applyFixers(diagnosis, parts)).not.toHaveProperty('proposal');
   });
 
   it('keeps no change that makes nothing better', async () => {
