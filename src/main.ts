@@ -145,6 +145,8 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
     executions,
     caller,
     tryProposal,
+    grants,
+    registry,
   });
   const parts = {
     config,

@@ -11,12 +11,33 @@ export interface AuthoringAnswer {
   readonly message: string;
 }
 
+/** An API for which a plugin is made: by the address or file of its description, or by the text of it. */
+export interface ApiOrder {
+  readonly source?: string;
+  readonly text?: string;
+  /** Of its operations these alone. */
+  readonly operations?: readonly string[];
+  /** Where the API is, in place of what the description says. */
+  readonly server?: string;
+  /** Whoever asks may have any public address read; others those that the operator named. */
+  readonly isPublic: boolean;
+}
+
 /** Writes and mends plugins for models: everything goes through a trial, and waits for a person unless the operator lets it go on. */
 export interface PluginAuthoring {
   create(
-    wish: { readonly name: string; readonly description: string; readonly code?: string; readonly examples?: readonly unknown[] },
+    wish: {
+      readonly name: string;
+      /** With `api` it is what a model is to make of the plugin; without, it stays as it was made. */
+      readonly description?: string;
+      readonly code?: string;
+      readonly examples?: readonly unknown[];
+      readonly api?: ApiOrder;
+    },
     by: string,
   ): Promise<AuthoringAnswer>;
+  /** Proposes what changed of the description that a plugin was made from; undefined when nothing did. */
+  refresh(plugin: string, api: Pick<ApiOrder, 'source' | 'text' | 'isPublic'>, by: string): Promise<AuthoringAnswer | undefined>;
   /** `blocks`: changes as a repair writes them. */
   tweak(wish: { readonly plugin: string; readonly blocks: string; readonly note: string }, by: string): Promise<AuthoringAnswer>;
   repair(plugin: string): Promise<AuthoringAnswer>;
@@ -38,6 +59,17 @@ const inputs = {
       ),
       examples: Type.Optional(
         Type.Array(Type.Unknown(), { maxItems: 20, description: '[{ args, expect }]: what shows that it works.' }),
+      ),
+      source: Type.Optional(
+        Type.String({
+          maxLength: 2000,
+          pattern: '^https?://',
+          description:
+            'The address of the OpenAPI description of an API: every operation becomes a tool. The operator names the hosts that may be read.',
+        }),
+      ),
+      operations: Type.Optional(
+        Type.Array(Type.String({ maxLength: 200 }), { maxItems: 64, description: 'Of its operations these, by operationId.' }),
       ),
     },
     strict,
@@ -77,8 +109,12 @@ export function createAuthoringTool(name: keyof typeof inputs, authoring: () => 
     timeoutMs: 10 * 60_000,
     run(args, { user }) {
       switch (name) {
-        case 'create_custom_skill':
-          return authoring().create(Value.Parse(inputs.create_custom_skill, args), user.caller);
+        case 'create_custom_skill': {
+          const { source, operations, ...wish } = Value.Parse(inputs.create_custom_skill, args);
+          const api = source === undefined ? {} : { api: { source, isPublic: false, ...(operations && { operations }) } };
+          // Of an API its description says what the plugin does.
+          return authoring().create({ ...wish, ...api }, user.caller);
+        }
         case 'tweak_skill':
           return authoring().tweak(Value.Parse(inputs.tweak_skill, args), user.caller);
         case 'self_repair_skill':

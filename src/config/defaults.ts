@@ -97,6 +97,7 @@ export const defaultSettings = {
     maxProposals: 50,
     proposalMs: 30 * 24 * 3_600_000,
     create: 'propose',
+    sources: [] as readonly string[],
     healthMs: 300_000,
     trialMs: 120_000,
   },

@@ -51,6 +51,7 @@ const liveKeys: ReadonlySet<string> = new Set([
   'repair.maxProposals',
   'repair.proposalMs',
   'repair.create',
+  'repair.sources',
   'repair.healthMs',
   'repair.trialMs',
   'log.level',

@@ -201,6 +201,11 @@ export const errorCatalog = {
     fix: 'Save the file when it is mended: it is built again by itself.',
     status: 422,
   },
+  'api-description-invalid': {
+    title: 'Description of an API not taken',
+    fix: 'Check the description: OpenAPI 3.0 or 3.1, as JSON or YAML, in one file.',
+    status: 422,
+  },
   'import-unresolved': {
     title: 'Import not found',
     fix: 'Install the package beside the plugin, or correct the path.',

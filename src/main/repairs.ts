@@ -3,8 +3,12 @@ import { operatorCaller } from '../callers/caller.ts';
 import type { ExecutionReader } from '../calls/call-types.ts';
 import type { createToolCaller } from '../calls/tool-caller.ts';
 import type { Loops } from '../loop/loop.ts';
+import type { GrantBook } from '../permissions/grants.ts';
 import type { PluginBuilder } from '../plugins/supervisor/build/builder-types.ts';
 import type { PluginSupervisorControls } from '../plugins/supervisor.ts';
+import { describeSource } from '../repair/api/describe-source.ts';
+import { createDescriptionReader } from '../repair/api/description-reader.ts';
+import { createPluginMaker } from '../repair/api/make-plugin.ts';
 import { createDiagnoser, describeFailingCall } from '../repair/diagnosis/diagnose.ts';
 import type { Diagnosis } from '../repair/diagnosis/diagnosis.ts';
 import { applyFixers } from '../repair/fixers/apply-fixers.ts';
@@ -16,11 +20,13 @@ import { createModelProposer } from '../repair/model/propose-by-model.ts';
 import { createRepairBook } from '../repair/repair-book.ts';
 import { createRepairs, type Repairs } from '../repair/repairs.ts';
 import type { TryProposal } from '../repair/trial/trial.ts';
+import type { ToolRegistry } from '../tools/registry.ts';
 import type { TypeChecker } from '../typescript/checker.ts';
 import type { OpenEngines } from './engines.ts';
 import type { Foundation } from './foundation.ts';
 import { readKeptTexts } from './trials.ts';
 
+const maxMakeMs = 30_000;
 const noModel = 'No model is asked, because repair.model names none.';
 
 /** What repairs are made with. */
@@ -32,11 +38,13 @@ export interface RepairNeeds extends Pick<OpenEngines, 'engines'> {
   readonly executions: ExecutionReader;
   readonly caller: Pick<ReturnType<typeof createToolCaller>, 'readRecording'>;
   readonly tryProposal: TryProposal;
+  readonly grants: Pick<GrantBook, 'decide'>;
+  readonly registry: Pick<ToolRegistry, 'list'>;
 }
 
 /** Opens the repairs; they begin with `start`. */
 export function openRepairs(
-  { config, closers, store, events, logFault }: Foundation,
+  { config, closers, store, events, resolver, logFault }: Foundation,
   needs: RepairNeeds,
 ): { readonly repairs: Repairs; readonly authoring: PluginAuthoring; readonly health: HealthChecks } {
   const { plugins, builder, checker, engines, executions, caller } = needs;
@@ -69,6 +77,22 @@ export function openRepairs(
     });
   }
 
+  const descriptions = createDescriptionReader({
+    network: config.network,
+    resolve: resolver,
+    hosts: () => config.repair.sources,
+    folders: () => [...config.pluginDirs, ...config.sharedDirs],
+  });
+  closers.push(() => descriptions.close());
+  const makePlugin = createPluginMaker({ maxMs: maxMakeMs });
+
+  async function readSource(diagnosis: Diagnosis): Promise<Diagnosis> {
+    const { path } = diagnosis.failure;
+    const generation = mending.find(path)?.live ?? mending.lastGood(path);
+    const net = generation === undefined ? [] : (needs.grants.decide(generation).granted.net ?? []);
+    return { ...diagnosis, sourceToday: await describeSource({ descriptions, makePlugin }, diagnosis, net) };
+  }
+
   const ask = createAskModel(needs.loops, operatorCaller);
   const propose = createModelProposer({ model: () => config.repair.model, ask });
   const book = createRepairBook({
@@ -87,7 +111,8 @@ export function openRepairs(
     mendByFixers: (diagnosis, accept, signal) => applyFixers(diagnosis, { checker, check: diagnoser.check, accept, signal }),
     tryProposal: needs.tryProposal,
     // Which model is asked, and whether one is, is read when a repair needs one.
-    proposeByModel: async (request) => (config.repair.model === '' ? noModel : propose(request)),
+    proposeByModel: async (request) =>
+      config.repair.model === '' ? noModel : propose({ ...request, diagnosis: await readSource(request.diagnosis) }),
     lastGood: mending.lastGood,
     readFailure: async (executionId) => ({
       execution: executions.get(executionId, operatorCaller),
@@ -116,6 +141,9 @@ export function openRepairs(
     tryProposal: needs.tryProposal,
     repairs,
     ask,
+    descriptions,
+    makePlugin,
+    tools: needs.registry.list,
     now: Date.now,
   });
   return { repairs, authoring, health };

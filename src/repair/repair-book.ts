@@ -29,7 +29,10 @@ export interface RepairBook {
   list(query: { readonly path?: string; readonly states?: readonly RepairState[]; readonly limit: number }): Repair[];
   /** What the repairs of a plugin, or of all, used of models in the last day. */
   usedOf(path: string | undefined): { readonly tokens: number; readonly cost: number };
-  count(states: readonly RepairState[]): number;
+  /** Those with this key of a failure alone, when one is given. */
+  count(states: readonly RepairState[], failureKey?: string): number;
+  /** Ends proposals that were made before then; bounded, so that the rest ends with the next look. */
+  expire(beforeMs: number): void;
   /** Whether a plugin has any: costs nothing. */
   has(path: string): boolean;
   forget(path: string): void;
@@ -73,8 +76,22 @@ export function createRepairBook(parts: {
     return repair;
   }
 
-  const list: RepairBook['list'] = (query) => table.list(query).flatMap((row) => readRow(row) ?? []);
   const told = (repair: Repair) => ({ repair: repair.id, path: parts.showPath(repair.path) });
+
+  const move: RepairBook['move'] = (id, state, { generationNumber, ...change }) => {
+    const isPassing = passing.includes(state);
+    const { endedAtMs: _endedAtMs, ...before } = get(id);
+    const repair = put({ ...before, ...change, state, ...(isPassing ? {} : { endedAtMs: now() }) });
+    const numbered = generationNumber === undefined ? {} : { generation: generationNumber };
+    if (!isPassing)
+      events.publish('repair-end', {
+        subject: repair.plugin,
+        data: { ...told(repair), state, reason: repair.reason, ...numbered },
+      });
+    return repair;
+  };
+
+  const list: RepairBook['list'] = (query) => table.list(query).flatMap((row) => readRow(row) ?? []);
 
   return {
     get,
@@ -96,24 +113,17 @@ export function createRepairBook(parts: {
       events.publish('repair-update', { subject: repair.plugin, data });
       return added;
     },
-    move(id, state, { generationNumber, ...change }) {
-      const isPassing = passing.includes(state);
-      const { endedAtMs: _endedAtMs, ...before } = get(id);
-      const repair = put({ ...before, ...change, state, ...(isPassing ? {} : { endedAtMs: now() }) });
-      const numbered = generationNumber === undefined ? {} : { generation: generationNumber };
-      if (!isPassing)
-        events.publish('repair-end', {
-          subject: repair.plugin,
-          data: { ...told(repair), state, reason: repair.reason, ...numbered },
-        });
-      return repair;
-    },
+    move,
     addUse(id, { tokens, cost }) {
       const repair = get(id);
       put({ ...repair, tokens: repair.tokens + tokens, cost: repair.cost + cost });
     },
     usedOf: (path) => table.sumSince(now() - dayMs, path),
     count: table.count,
+    expire(beforeMs) {
+      for (const id of table.listOlder('proposed', beforeMs, keptRepairs))
+        move(id, 'expired', { reason: 'Nobody decided about it in time (repair.proposalMs).' });
+    },
     has: (path) => known.has(path),
     forget(path) {
       known.delete(path);

@@ -25,6 +25,9 @@ export type RepairState = (typeof repairStates)[number];
 /** States of which something is still to come. */
 export const openStates: readonly RepairState[] = ['running', 'publishing', 'proposed', 'published', 'applying'];
 
+/** The most that is read of the description of an API. */
+export const maxDescriptionBytes = 8 * 1024 * 1024;
+
 const text = Type.String();
 const checkSchema = Type.Object({ name: text, outcome: text, detail: text });
 

@@ -209,13 +209,7 @@ export function createRepairs(parts: RepairsParts): Repairs {
     }
   }
 
-  function expire(): void {
-    const oldestMs = now() - parts.settings().proposalMs;
-    for (const repair of book.list({ states: ['proposed'], limit: 10_000 })) {
-      if (repair.startedAtMs < oldestMs)
-        book.move(repair.id, 'expired', { reason: 'Nobody decided about it in time (repair.proposalMs).' });
-    }
-  }
+  const expire = () => book.expire(now() - parts.settings().proposalMs);
 
   function countProposals(): number {
     expire();
@@ -304,7 +298,10 @@ export function createRepairs(parts: RepairsParts): Repairs {
       const path = plugin === undefined ? undefined : plugins.pathOf(plugin);
       return book.list({ limit, ...(path === undefined ? {} : { path }), ...(state === undefined ? {} : { states: [state] }) });
     },
-    get: book.get,
+    get(id) {
+      expire();
+      return book.get(id);
+    },
     async begin(name, isForPerson) {
       const path = plugins.pathOf(name);
       await mending.look(path);
@@ -330,7 +327,10 @@ export function createRepairs(parts: RepairsParts): Repairs {
       });
     },
     consider: (failure) => later(() => take(failure, false).catch(onFault)),
-    apply: answers.apply,
+    apply(id, by) {
+      expire();
+      return answers.apply(id, by);
+    },
     reject: answers.reject,
     rollback: answers.rollback,
     noteOf(path) {

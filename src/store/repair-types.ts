@@ -28,7 +28,10 @@ export interface RepairTable {
   get(id: string): RepairRow | undefined;
   /** Newest first; of one plugin when a path is given. */
   list(query: { readonly path?: string; readonly states?: readonly string[]; readonly limit: number }): RepairRow[];
-  count(states: readonly string[]): number;
+  /** Those with this key of a failure alone, when one is given. */
+  count(states: readonly string[], failureKey?: string): number;
+  /** Ids of those in a state that began before then, oldest first. */
+  listOlder(state: string, beforeMs: number, limit: number): string[];
   /** Tokens and money of repairs that began since then; of one plugin when a path is given. */
   sumSince(sinceMs: number, path?: string): { readonly tokens: number; readonly cost: number };
   /** The plugins that have any. */

@@ -24,7 +24,11 @@ const examplesByCommand: Readonly<Record<string, readonly string[]>> = {
   'hotcell plugin': ['hotcell plugin', 'hotcell plugin list --state failed', 'hotcell plugin new hello'],
   'hotcell plugin list': ['hotcell plugin list', 'hotcell plugin list --state failed'],
   'hotcell plugin info': ['hotcell plugin info weather'],
-  'hotcell plugin new': ['hotcell plugin new weather_report'],
+  'hotcell plugin new': [
+    'hotcell plugin new weather_report',
+    'hotcell plugin new pets --from https://petstore3.swagger.io/api/v3/openapi.json',
+  ],
+  'hotcell plugin refresh': ['hotcell plugin refresh pets'],
   'hotcell plugin reload': ['hotcell plugin reload weather', 'hotcell plugin reload --all'],
   'hotcell plugin enable': ['hotcell plugin enable weather'],
   'hotcell plugin disable': ['hotcell plugin disable weather'],

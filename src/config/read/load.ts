@@ -37,6 +37,10 @@ export function loadConfig({ flags, env, cwd, parsePermissions }: ConfigInput): 
   const problems: string[] = [];
   const layers = sources.map((source) => checkSource(source, problems));
   const grants = readGrants(layers, parsePermissions, problems);
+  for (const { repair } of layers) {
+    const parsed = parsePermissions({ net: repair?.sources ?? [] });
+    if (!parsed.ok) problems.push(`repair.sources: ${parsed.message.replace(/\.$/, '')}`);
+  }
   refuse(problems);
   const config = mergeLayers(layers, { cwd, configFile, grants });
   refuse(findContradictions(config));

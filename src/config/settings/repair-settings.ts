@@ -25,6 +25,8 @@ export interface RepairSettings {
   readonly proposalMs: number;
   /** Plugins that models write. */
   readonly create: RepairMode;
+  /** Hosts from which descriptions of APIs are read for models and repairs, as `net` of permissions names them. */
+  readonly sources: readonly string[];
   /** How often health checks run; 0 never. */
   readonly healthMs: number;
   /** How long one trial may take in all. */
@@ -110,6 +112,14 @@ export const repairProperties = {
   maxProposals: count(defaults.maxProposals, 1, 10_000, 'Proposals that may wait for a person.'),
   proposalMs: count(defaults.proposalMs, 60_000, 365 * 24 * hourMs, 'How long a proposal waits for a person.'),
   create: mode(defaults.create, 'What becomes of plugins that models write: published, proposed to a person, or refused.'),
+  sources: Type.Optional(
+    Type.Array(Type.String({ maxLength: 256 }), {
+      maxItems: 100,
+      default: [...defaults.sources],
+      description:
+        'Hosts from which models and repairs may read descriptions of APIs, such as `api.example.com`; none by itself.',
+    }),
+  ),
   healthMs: count(defaults.healthMs, 0, 24 * hourMs, 'Time between two health checks of a plugin that has one; 0 never checks.'),
   trialMs: count(defaults.trialMs, 1000, hourMs, 'How long all builds and calls of one trial may take together.'),
 } as const;

@@ -1,10 +1,21 @@
 import { type Static, Type } from 'typebox';
-import { attemptSchema, failureSchema, proposalSchema, repairStates } from '../../repair/repair.ts';
+import { attemptSchema, failureSchema, maxDescriptionBytes, proposalSchema, repairStates } from '../../repair/repair.ts';
 import { defineContract } from '../operation.ts';
 import { listOf } from './paging.ts';
 
 const repairId = Type.String({ minLength: 1, maxLength: 64, description: 'The id of a repair, such as rep_…' });
 const one = Type.Object({ id: repairId }, { additionalProperties: false });
+
+const source = Type.Optional(
+  Type.String({
+    minLength: 1,
+    maxLength: 2000,
+    description: 'The OpenAPI description of an API: its address, or a .json or .yaml file in a folder of plugins.',
+  }),
+);
+const text = Type.Optional(
+  Type.String({ maxLength: maxDescriptionBytes, description: 'The description itself, in place of what `source` says.' }),
+);
 
 const repairSummary = {
   id: Type.String(),
@@ -77,18 +88,47 @@ export const repairContracts = {
   }),
   create: defineContract({
     name: 'repairs.create',
-    summary: 'Writes a new plugin, from code or by the model of repair.model, tries it and keeps it as a proposal.',
+    summary:
+      'Writes a new plugin, from code, from the OpenAPI description of an API or by the model of repair.model, tries it and keeps it as a proposal.',
     role: 'admin',
     input: Type.Object(
       {
         name: Type.String({ pattern: '^[a-z][a-z0-9_-]{0,47}$' }),
-        description: Type.String({ minLength: 1, maxLength: 2000 }),
+        description: Type.Optional(
+          Type.String({
+            minLength: 1,
+            maxLength: 2000,
+            description: 'What a model is to write; needed without `source` and `text`.',
+          }),
+        ),
         code: Type.Optional(Type.String({ maxLength: 40_000, description: 'A module, or the body of its handler.' })),
+        source,
+        text,
+        operations: Type.Optional(
+          Type.Array(Type.String({ minLength: 1, maxLength: 300 }), {
+            maxItems: 64,
+            description: 'Of the operations of the API these, by operationId or as `GET /pets`.',
+          }),
+        ),
+        server: Type.Optional(
+          Type.String({ maxLength: 2000, description: 'Where the API is, in place of what its description says.' }),
+        ),
       },
       { additionalProperties: false },
     ),
     output: repairView,
     http: { method: 'POST', path: '/api/repairs/create' },
+  }),
+  refresh: defineContract({
+    name: 'repairs.refresh',
+    summary: 'Proposes what changed of the description of an API from which a plugin was made.',
+    role: 'admin',
+    input: Type.Object({ plugin: Type.String({ minLength: 1, maxLength: 512 }), source, text }, { additionalProperties: false }),
+    output: Type.Object({
+      isChanged: Type.Boolean({ description: 'False: the description says what the plugin says, and nothing is proposed.' }),
+      repair: Type.Optional(repairView),
+    }),
+    http: { method: 'POST', path: '/api/repairs/refresh' },
   }),
   apply: defineContract({
     name: 'repairs.apply',

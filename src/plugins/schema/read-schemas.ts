@@ -5,6 +5,7 @@ import { createModuleGraph, type Found, type ModuleGraph } from './module-graph.
 import type { ModuleIndex } from './module-index.ts';
 import { findHandlers, findLiteral, findPluginNode, resolveObject } from './plugin-object.ts';
 import { emptyReadResult, type SchemaFile, type SchemaReadResult, type SourcePosition } from './schema-types.ts';
+import { findSourceUrl } from './source-url.ts';
 import { keyName } from './walk-nodes.ts';
 
 const maxPositions = 300;
@@ -38,17 +39,6 @@ function describeEarlyReads([first, ...more]: readonly string[]): string[] {
   return [
     `${all} ${more.length === 0 ? 'is' : 'are'} read while the file loads, when no variable is there, and ${more.length === 0 ? 'stays' : 'stay'} undefined. Read it inside the handler: process.env.${first}.`,
   ];
-}
-
-/** The address in a comment `// @source: URL` among the comments that lead the file. */
-export function findSourceUrl(text: string): string | undefined {
-  const head = text.slice(0, 4096).split('\n', 20);
-  for (const line of head) {
-    if (!/^\s*(#!|\/\/|\/\*|\*|$)/.test(line)) return undefined;
-    const address = /^\s*(?:\/\/|\/\*+|\*)\s*@source:?\s+(https?:\/\/\S+)/.exec(line)?.[1];
-    if (address !== undefined) return URL.parse(address)?.href;
-  }
-  return undefined;
 }
 
 function findPositions(graph: ModuleGraph, plugin: Found<ObjectExpression>, entry: ModuleIndex): Record<string, SourcePosition> {

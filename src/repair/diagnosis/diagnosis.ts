@@ -50,4 +50,6 @@ export interface Diagnosis {
   /** The generation that still serves, or the last that did, and the difference from it to `sources`. */
   readonly lastGood?: LastGood & { readonly diff: string };
   readonly earlierAttempts: readonly EarlierAttempt[];
+  /** What the source that the plugin names says today; read where a model is asked. */
+  readonly sourceToday?: string | undefined;
 }

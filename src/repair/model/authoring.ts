@@ -1,20 +1,24 @@
-import type { AuthoringAnswer, PluginAuthoring } from '../../builtins/authoring.ts';
+import { basename } from 'node:path';
+import type { ApiOrder, AuthoringAnswer, PluginAuthoring } from '../../builtins/authoring.ts';
 import { countedAs } from '../../config/anonymous.ts';
-import { type Message, textOf } from '../../conversation/conversation.ts';
-import type { ConversationRequest } from '../../conversation/request.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { describePermissions } from '../../permissions/decision.ts';
 import type { PluginSource } from '../../plugins/discovery/plugin-source.ts';
+import type { ToolEntry } from '../../tools/tool-types.ts';
+import { type DescriptionReader, isAddress, type ReadDescription } from '../api/description-reader.ts';
+import type { MakePlugin } from '../api/make-plugin.ts';
+import { readOrigin, usualReaches } from '../api/write-plugin.ts';
 import { decideModelRoom, type ModelRoom } from '../decide-next.ts';
 import type { DiagnosisOrder, JourneyParts } from '../journey.ts';
-import { describeChange } from '../patch-text.ts';
+import { describeChange, maxDiffChars } from '../patch-text.ts';
 import type { KeptProposal, Repair } from '../repair.ts';
 import type { Repairs } from '../repairs.ts';
 import type { TrialReport } from '../trial/trial.ts';
 import { applyBlocks } from './blocks.ts';
-import { createFence, nameFiles, readApiTypes } from './prompt.ts';
-import type { AskModel, ProposeByModel } from './propose-by-model.ts';
-import { listAsks, listReaches } from './scan.ts';
+import { nameFiles } from './prompt.ts';
+import type { AskModel } from './propose-by-model.ts';
+import { listAsks, listReaches, looksOf } from './scan.ts';
+import { type WriteOrder, writeByModel } from './write-by-model.ts';
 
 /** Classes of what is no repair: a plugin that is new, and a change of one that is well. */
 export type AuthoringClass = 'creation' | 'tweak';
@@ -26,17 +30,18 @@ export interface AuthoringParts extends Pick<JourneyParts, 'book' | 'mending' | 
   readonly plugins: { pathOf(name: string): string };
   readonly repairs: Pick<Repairs, 'apply' | 'begin'>;
   readonly ask: AskModel;
+  readonly descriptions: Pick<DescriptionReader, 'fetch' | 'open'>;
+  readonly makePlugin: MakePlugin;
+  readonly tools: () => readonly Pick<ToolEntry, 'name' | 'served'>[];
 }
 
 type Wish = Parameters<PluginAuthoring['create']>[0];
 type Change = Parameters<PluginAuthoring['tweak']>[0];
-type OnUse = Parameters<ProposeByModel>[0]['onUse'];
 
 const dayMs = 86_400_000;
 const historyRows = 1000;
 const maxPerCaller = 10;
 const maxTextChars = 40_000;
-const maxRounds = 4;
 const never = new AbortController().signal;
 
 /** Writes and changes plugins for models. Nothing of it serves before it was tried, and nothing is written before the config or a person says so. */
@@ -48,7 +53,7 @@ export function createAuthoring(parts: AuthoringParts): PluginAuthoring {
   let writing: Promise<unknown> = Promise.resolve();
 
   /** What is in the making counts as a proposal that waits, so that many at once are no more than there is room for. */
-  async function withRoom(given: string, make: (by: string) => Promise<AuthoringAnswer>): Promise<AuthoringAnswer> {
+  async function withRoom<Answer>(given: string, make: (by: string) => Promise<Answer>): Promise<Answer> {
     const by = countedAs(given);
     requireRoom(by);
     making.push(by);
@@ -60,13 +65,12 @@ export function createAuthoring(parts: AuthoringParts): PluginAuthoring {
   }
 
   function requireRoom(by: string): void {
-    const { create, maxProposals } = parts.settings();
+    const { create, maxProposals, proposalMs } = parts.settings();
     if (create === 'off')
       throw new HotcellError('tools-disabled', 'Models write no plugins here.', { fix: 'Set repair.create in the config.' });
-    const open = book.list({ states: ['proposed'], limit: maxProposals });
-    const ownMaking = making.filter((each) => each === by).length;
-    const own = open.filter(({ failureKey }) => failureKey === `by ${by}`).length + ownMaking;
-    const all = open.length + making.length;
+    book.expire(parts.now() - proposalMs);
+    const own = book.count(['proposed'], `by ${by}`) + making.filter((each) => each === by).length;
+    const all = book.count(['proposed']) + making.length;
     if (all < maxProposals && own < maxPerCaller) return;
     throw new HotcellError('queue-full', `${all} proposals wait for a person, ${own} of them from this caller.`, {
       fix: 'Answer some: hotcell repair list --state proposed.',
@@ -89,7 +93,7 @@ export function createAuthoring(parts: AuthoringParts): PluginAuthoring {
   ): Repair {
     const { id } = begun ?? begin(what, path, plugin, by, proposal.note, contentHash);
     const reason = `It waits for a person: hotcell repair show ${id}; then: hotcell repair apply ${id}.`;
-    return book.move(id, 'proposed', { reason, author: 'model', proposal });
+    return book.move(id, 'proposed', { reason, author: proposal.author, proposal });
   }
 
   /** A text for a new file, tried; throws what keeps it from being a plugin. */
@@ -102,8 +106,8 @@ export function createAuthoring(parts: AuthoringParts): PluginAuthoring {
   /** New plugins together may use as much of models in a day as one plugin: names cost nothing. */
   function requireModelRoom(): ModelRoom {
     if (parts.settings().model === '')
-      throw new HotcellError('model-not-configured', 'No model writes plugins.', {
-        fix: 'Name one: repair.model in the config.',
+      throw new HotcellError('model-not-configured', 'No model writes plugins here: the config names none.', {
+        fix: 'Name one of those that hotcell models lists, in the config: repair: { model: provider/model }. Or write it yourself: hotcell plugin new NAME.',
       });
     const sinceMs = parts.now() - dayMs;
     const written = book.list({ limit: historyRows }).filter((each) => each.class === 'creation' && each.startedAtMs >= sinceMs);
@@ -119,90 +123,148 @@ export function createAuthoring(parts: AuthoringParts): PluginAuthoring {
     });
   }
 
-  /** The model of the daemon writes it; what does not pass its trial is an answer to learn from. */
-  async function writeByModel(source: PluginSource, file: string, wish: string, onUse: OnUse): Promise<string> {
-    const { model } = parts.settings();
-    const fence = createFence();
-    const task = `You write one plugin of Hotcell: a TypeScript module with a default export, typed arguments, and at least two examples: [{ args, expect }]. Ask for no permission that it does not need. Answer with one block:\n<<<<<<< WHOLE ${file}\nthe text\n>>>>>>> END\n${fence.rule}`;
-    const said: string[] = [
-      `${fence.wrap('what is wished for', wish)}\n\n${fence.wrap('types of the plugin API', readApiTypes())}`,
-    ];
-    for (let round = 0; round < maxRounds; round++) {
-      const messages = said.map(
-        (text, at): Message => ({
-          role: at % 2 === 0 ? 'user' : 'assistant',
-          parts: [{ type: 'text', text }],
-        }),
-      );
-      const request: ConversationRequest = {
-        model,
-        system: [{ type: 'text', text: task }],
-        messages,
-        tools: [],
-        nativeTools: [],
-        sampling: {},
-        maxTokens: 8192,
-        isStreamed: true,
-      };
-      const asked = await parts.ask(request, requireModelRoom(), never);
-      onUse(asked);
-      if (asked.failure !== undefined) throw new HotcellError('model-failed', asked.failure);
-      const answer = textOf(asked.answer.parts);
-      const applied = applyBlocks(answer, new Map([[file, '']]));
-      const text = applied.ok ? (applied.texts.get(file) ?? '') : '';
-      const report = applied.ok ? await tryNew(source, text) : undefined;
-      report?.candidate?.release();
-      const problem = applied.ok ? report && findProblem(report) : applied.problem;
-      if (problem === undefined) return text;
-      said.push(
-        answer.slice(0, maxTextChars) || '(nothing)',
-        `${fence.wrap('what is wrong', problem)}\nWrite the whole block again.`,
-      );
-    }
-    throw new HotcellError('model-failed', `The model ${model} wrote no plugin that passes its trial.`);
-  }
-
   return {
     create: (wish, by) =>
-      withRoom(by, (counted) => (wish.code === undefined ? write(wish, counted) : create(wish, wish.code, counted))),
+      withRoom(by, (counted) => {
+        if (wish.api !== undefined) return createForApi(wish, wish.api, counted);
+        return wish.code === undefined ? write(wish, counted) : create(wish, wish.code, counted);
+      }),
     tweak: (wish, by) => withRoom(by, (counted) => tweak(wish, counted)),
+    refresh: (plugin, api, by) => withRoom(by, (counted) => refresh(plugin, api, counted)),
     repair: async (plugin) => answerOf(await parts.repairs.begin(plugin, false)),
   };
 
   async function create(
-    { name, description, examples = [] }: Wish,
+    { name, description = '', examples = [] }: Wish,
     code: string,
     by: string,
     begun?: Repair,
   ): Promise<AuthoringAnswer> {
-    const source = requireFree(name);
     const text = asModule(name, description, code, examples);
     if (text.length > maxTextChars)
       throw new HotcellError('payload-too-large', `A plugin of a model may have ${maxTextChars} characters.`);
+    return propose({ name, text, note: description.slice(0, 300), by, ...(begun && { begun }) });
+  }
+
+  /** A new plugin that passes its trial waits for a person, or is written where it may and reaches for nothing. */
+  async function propose(made: {
+    readonly name: string;
+    readonly text: string;
+    readonly note: string;
+    readonly by: string;
+    readonly author?: 'repair' | 'model';
+    /** What it may reach for without a word to a person. */
+    readonly usual?: ReadonlySet<string>;
+    readonly begun?: Repair;
+  }): Promise<AuthoringAnswer> {
+    const { name, text, note, by, author = 'model', usual = new Set(), begun } = made;
+    const source = requireFree(name);
     const report = await tryNew(source, text);
     report.candidate?.release();
     const problem = findProblem(report);
     if (problem !== undefined) throw new HotcellError('compile-failed', `The plugin is not taken: ${problem}`);
     const asked = describePermissions(report.candidate?.build.manifest.permissions ?? {});
-    const asks = [...(asked === '' ? [] : [`permissions: ${asked}`]), ...listReaches(text)];
-    const files = [{ path: source.path, before: null, after: text }];
     const diff = describeChange(new Map(), new Map([[source.realEntry, text]]), source);
-    const repair = keep(
-      'creation',
-      source.path,
-      name,
-      by,
-      { by, author: 'model', sureness: 'maybe', note: description.slice(0, 300), diff, asks, files },
-      '',
-      begun,
-    );
+    const asks = [
+      ...(asked === '' ? [] : [`permissions: ${asked}`]),
+      ...describeLikeness(report.candidate?.build.manifest.tools ?? []),
+      ...listReaches(text).filter((reach) => !usual.has(reach)),
+      ...(diff.length > maxDiffChars ? ['it is longer than what is shown: read all of it in the repair as JSON'] : []),
+    ];
+    const files = [{ path: source.path, before: null, after: text }];
+    const proposal = { by, author, sureness: 'maybe', note, diff, asks, files } as const;
+    const repair = keep('creation', source.path, name, by, { ...proposal, asks: [...asks], files: [...files] }, '', begun);
     if (parts.settings().create !== 'auto' || asks.length > 0) return answerOf(repair);
-    return answerOf(await parts.repairs.apply(repair.id, 'model'));
+    return answerOf(await parts.repairs.apply(repair.id, author));
+  }
+
+  /** Tools whose names a model could take for those of others. */
+  function describeLikeness(tools: readonly { readonly name: string }[]): string[] {
+    const byLooks = new Map(parts.tools().map((entry) => [looksOf(entry.name), entry]));
+    return tools.flatMap(({ name }) => {
+      const other = byLooks.get(looksOf(name));
+      return other === undefined ? [] : [`its tool "${name}" looks like "${other.name}" of ${other.served.unit.manifest.name}`];
+    });
+  }
+
+  /** Where the description of an API lies is looked up only as far as whoever asks may. */
+  async function readDescription({ source = '', text, isPublic }: ApiOrder, folder: string): Promise<Partial<ReadDescription>> {
+    if (text !== undefined) return isAddress(source) ? { text, source: new URL(source).href } : { text };
+    if (isAddress(source)) return parts.descriptions.fetch(source, { isPublic });
+    return parts.descriptions.open(source, folder);
+  }
+
+  async function createForApi(wish: Wish, api: ApiOrder, by: string): Promise<AuthoringAnswer> {
+    const { name, description } = wish;
+    const { root } = requireFree(name);
+    const { text = '', source } = await readDescription(api, root.path);
+    const { operations, server } = api;
+    const made = await parts.makePlugin({ text, name, source, operations, server });
+    const note = [`Made from ${source ?? 'the description of an API'}.`, ...made.notes];
+    const usual = new Set(listReaches(usualReaches));
+    if (description === undefined || made.text.length > maxTextChars || parts.settings().model === '') {
+      if (description !== undefined)
+        note.push('No model changed it: none is configured (repair.model), or it is too long for one.');
+      return propose({ name, text: made.text, note: note.join(' ').slice(0, 4000), by, author: 'repair', usual });
+    }
+    return write(wish, by, { text: made.text, note: note.join(' '), usual });
+  }
+
+  /** What became of the description since: never written by itself, whoever changed it. */
+  async function refresh(plugin: string, api: ApiOrder, by: string): Promise<AuthoringAnswer | undefined> {
+    const standing = requirePlugin(plugin);
+    const { path, name, live, source, contentHash } = standing;
+    const failure = { path, class: 'runtime-error', key: 'tweak', code: 'handler-threw', message: '', fix: '' } as const;
+    const { sources } = await parts.diagnose({ failure, standing, lastGood: live, earlier: [], signal: never });
+    const now = sources.get(source.realEntry) ?? '';
+    const origin = readOrigin(now);
+    const from = api.source ?? origin?.source;
+    if (origin === undefined || (from === undefined && api.text === undefined))
+      throw new HotcellError('conflict', `"${name}" does not say from which description of an API it was made.`, {
+        fix: `Make one: hotcell plugin new NAME --from URL; or name it: hotcell plugin refresh ${name} --from URL.`,
+      });
+    const { text = '', source: read } = await readDescription(
+      { ...api, ...(from === undefined ? {} : { source: from }) },
+      source.root.path,
+    );
+    const { operations, server } = origin;
+    const made = await parts.makePlugin({
+      text,
+      name: basename(source.name).replace(/\.[^.]*$/, ''),
+      source: read,
+      operations,
+      server,
+    });
+    if (made.text === now) return undefined;
+    const changed = new Map([[source.realEntry, made.text]]);
+    const note = [`What changed of ${read ?? 'the description of the API'} since.`, ...made.notes].join(' ').slice(0, 4000);
+    const proposal = { files: changed, by, sureness: 'maybe', note } as const;
+    const report = await parts.tryProposal({ source, proposal, diagnosed: live, failure, signal: never });
+    report.candidate?.release();
+    const failed = report.checks.filter(({ name: check, outcome }) => outcome === 'failed' && check !== 'permissions');
+    if (report.candidate === undefined)
+      throw new HotcellError('compile-failed', `The change is not taken: ${findProblem(report)}`);
+    const asks = [
+      ...(origin.isUntouched ? [] : ['it takes the place of what a person wrote into the file']),
+      ...(report.more === undefined ? [] : [`permissions: ${describePermissions(report.more)}`]),
+      ...failed.map(({ name: check, detail }) => `${check}: ${detail.slice(0, 500)}`),
+      ...listAsks(sources, changed),
+    ];
+    const files = [{ path: source.realEntry, before: now, after: made.text }];
+    const diff = describeChange(sources, changed, source);
+    return answerOf(
+      keep('tweak', path, name, by, { by, author: 'repair', sureness: 'maybe', note, diff, asks, files }, contentHash),
+    );
+  }
+
+  function requirePlugin(plugin: string) {
+    const standing = mending.find(parts.plugins.pathOf(plugin));
+    if (standing !== undefined) return standing;
+    throw new HotcellError('plugin-unknown', `There is no plugin "${plugin}".`);
   }
 
   async function tweak({ plugin, blocks, note }: Change, by: string): Promise<AuthoringAnswer> {
-    const standing = mending.find(parts.plugins.pathOf(plugin));
-    if (standing === undefined) throw new HotcellError('plugin-unknown', `There is no plugin "${plugin}".`);
+    const standing = requirePlugin(plugin);
     const { path, name, live, source, contentHash } = standing;
     // A change of what is well is looked at as a repair is: with what serves as the measure.
     const failure = { path, class: 'runtime-error', key: 'tweak', code: 'handler-threw', message: note, fix: '' } as const;
@@ -238,19 +300,56 @@ export function createAuthoring(parts: AuthoringParts): PluginAuthoring {
     });
   }
 
-  /** What the model uses is in a repair of its own, also where nothing comes of it. */
-  async function write(wish: Wish, by: string): Promise<AuthoringAnswer> {
-    const { name, description } = wish;
+  /** What the model uses is in a repair of its own, also where nothing comes of it. `made`: what there is without the model. */
+  async function write(
+    wish: Wish,
+    by: string,
+    made?: { readonly text: string; readonly note: string; readonly usual: ReadonlySet<string> },
+  ): Promise<AuthoringAnswer> {
+    const { name, description = '' } = wish;
     const turn = writing.then(async () => {
       const source = requireFree(name);
       requireModelRoom();
       const begun = begin('creation', source.path, name, by, description.slice(0, 300), '');
+      const order: WriteOrder = {
+        model: parts.settings().model,
+        file: `${name}.ts`,
+        wish: `${name}: ${description}`,
+        begun: made?.text,
+        room: requireModelRoom,
+        onUse: (used) => book.addUse(begun.id, used),
+        async findProblem(text) {
+          const report = await tryNew(source, text);
+          report.candidate?.release();
+          return findProblem(report);
+        },
+      };
       try {
-        const onUse: OnUse = (used) => book.addUse(begun.id, used);
-        return await create(wish, await writeByModel(source, `${name}.ts`, `${name}: ${description}`, onUse), by, begun);
+        const text = await writeByModel(parts.ask, order).catch((error: unknown) => {
+          if (made === undefined || !(error instanceof HotcellError)) throw error;
+          return error;
+        });
+        if (typeof text === 'string') {
+          const known = made && new Set([...made.usual, ...listReaches(made.text)]);
+          return await (made === undefined
+            ? create(wish, text, by, begun)
+            : propose({ name, text, note: made.note, by, begun, ...(known && { usual: known }) }));
+        }
+        const note = `${made?.note ?? ''} It is as it was made: ${text.message}`;
+        return await propose({
+          name,
+          text: made?.text ?? '',
+          note,
+          by,
+          author: 'repair',
+          begun,
+          ...(made && { usual: made.usual }),
+        });
       } catch (error) {
         if (book.get(begun.id).state === 'running')
-          book.move(begun.id, 'given-up', { reason: error instanceof HotcellError ? error.message : 'The daemon failed.' });
+          book.move(begun.id, 'given-up', {
+            reason: error instanceof HotcellError ? `${error.message} ${error.fix}` : 'The daemon failed.',
+          });
         throw error;
       }
     });

@@ -65,6 +65,7 @@ export function describeDiagnosis(diagnosis: Diagnosis, fence: Fence): string {
       'what was tried in vain',
       earlierAttempts.map(({ by, outcome, note, diff }) => `${by}: ${outcome}. ${note}\n${diff}`).join('\n\n'),
     ),
+    some('what the source that the plugin names says today', diagnosis.sourceToday),
     some('types of the plugin API', readApiTypes()),
     ...[...diagnosis.sources].map(([path, text]) => fence.wrap(`file ${nameOf(path)}`, text.slice(0, maxSourceChars))),
   ];

@@ -4,7 +4,7 @@ const reaches: readonly (readonly [what: string, pattern: RegExp])[] = [
   // A name alone in a text, of which an address may be made.
   ['the host', /['"`]([a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z]{2,24}(?::\d+)?)['"`]/gi],
   ['the address', /\b(\d{1,3}(?:\.\d{1,3}){3})\b/g],
-  ['the import', /\b(?:from|import|require)\s*\(?\s*['"`]([^'"`\n]+)['"`]/g],
+  ['the import', /\b(?:from|import|require)\s*(?:\(\s*)?['"`]([^'"`\n]+)['"`]/g],
   ['an import of what is put together at run time', /\b(?:import|require)\s*\(\s*(?!['"])/g],
   ['the tool', /\btools\s*(?:\?\.|\.)\s*call\s*\(\s*['"`]([^'"`\n]+)['"`]/g],
   ['a tool that is chosen at run time', /\btools\s*(?:\?\.|\.)\s*call\s*\(\s*(?!['"])/g],
@@ -15,10 +15,14 @@ const reaches: readonly (readonly [what: string, pattern: RegExp])[] = [
   ['a name that is put together at run time', /\[\s*['"`][^\]\n]{0,200}['"`]\s*[+.]|\[\s*`[^\]\n]{0,200}\$\{/g],
   ['the capability', /\b(fetch|WebSocket|XMLHttpRequest|process|Deno|Bun)\b(?!\s*:)/g],
   ['code that is made at run time', /\b(?:eval|Function)\s*\(|\bconstructor\b|\bfromCharCode\b|\batob\s*\(|\bWebAssembly\b/g],
+  [
+    'words that are meant for a model',
+    /\b(?:ignore|disregard|forget|override)\b.{0,40}\b(?:previous|prior|above|earlier|all|any)\b.{0,40}\b(?:instruction|prompt|rule|message)s?\b|\bsystem prompt\b|<\/?(?:system|important|instructions?)>|\b(?:do not|don't|never) (?:tell|inform|mention)\b.{0,40}\buser\b/gi,
+  ],
   ['letters that are written as numbers', /\\x[0-9a-f]{2}|\\u\{?[0-9a-f]{2,6}/gi],
   [
     'the setting',
-    /^\s*['"]?(permissions|isolation|engine|limits|timeoutMs|isDangerous|isElevated|isSideEffect|mode|retries|idempotent)['"]?\s*:/gm,
+    /^[^\S\n]*['"]?(permissions|isolation|engine|limits|timeoutMs|isDangerous|isElevated|isSideEffect|mode|retries|idempotent)['"]?\s*:/gm,
   ],
 ];
 
@@ -60,6 +64,11 @@ export function listAsks(before: ReadonlyMap<string, string>, after: ReadonlyMap
   ].slice(0, 40);
 }
 
+/** Names that people take for one another are the same: no case, no marks between words, no `1` and `0` for letters. */
+export function looksOf(name: string): string {
+  return name.toLowerCase().replaceAll(/[-_.]/g, '').replaceAll(/[1i]/g, 'l').replaceAll('0', 'o');
+}
+
 /** What a text reaches for: of a plugin that is new, all of it is to be looked at. */
 export function listReaches(text: string): string[] {
   const code = withoutComments(text);
@@ -71,12 +80,12 @@ export function listReaches(text: string): string[] {
 
 function count(text: string, pattern: RegExp): number {
   // A mark of a comment in a text makes it less, which is told rather than overlooked.
-  return [...text.replace(/\/\*[\s\S]*?\*\/|(?<!:)\/\/.*$/gm, '').matchAll(pattern)].length;
+  return [...text.replace(/\/\*(?:[^*]|\*(?!\/))*(?:\*\/|$(?![\s\S]))|(?<!:)\/\/.*$/gm, '').matchAll(pattern)].length;
 }
 
 /** Comments at the beginning of a line only: a mark of a comment inside a text would hide what follows it. */
 function withoutComments(text: string): string {
-  return text.replace(/^\s*\/\/.*$/gm, '');
+  return text.replace(/^[^\S\n]*\/\/.*$/gm, '');
 }
 
 /** The text of a property up to its last closing bracket; what is in between counts, white space does not. */

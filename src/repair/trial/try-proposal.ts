@@ -15,7 +15,7 @@ import { compareManifests } from './compare-manifests.ts';
 import { failed, notTried, passed, type TrialCheck, type TrialReport, type TrialRequest, type TryProposal } from './trial.ts';
 import { createTrialWorlds } from './trial-world.ts';
 import { createTryCalls, type TryCallParts, type TryCalls } from './try-calls.ts';
-import { tryExamples, tryHealth } from './try-checks.ts';
+import { tryExamples, tryHealth, tryOwnExamples } from './try-checks.ts';
 
 /** A fault of the types of a plugin, as far as a trial wants to know. */
 export interface TypeFault {
@@ -114,7 +114,9 @@ async function tryBuilt(
   const serve = (unit: Generation): ServedUnit => ({ unit, granted: () => granted, lease: () => () => {} });
   const candidate = serve(generation);
   const before = diagnosed && serve(diagnosed);
-  const worlds = createTrialWorlds(parts.config, granted);
+  // Values and files of a trial are its own: what is new has those that it asks for, so that its examples can be tried.
+  const isNew = failure.key === 'creation';
+  const worlds = createTrialWorlds(parts.config, isNew ? build.manifest.permissions : granted);
   const calls = createTryCalls(parts, worlds, signal);
   const checks: TrialCheck[] = [passed('compiles', 'It compiles.'), passed('shape', 'It loads, and its manifest is valid.')];
   let wasMended = isFailureOfBuild(failure.class);
@@ -130,7 +132,9 @@ async function tryBuilt(
     const wants =
       change?.widened ?? (proposal.sureness === 'sure' || isNothing(pending) ? [] : ['It asks for what nobody has allowed.']);
     checks.push(checkThat('permissions', wants, 'It asks for nothing more.'));
-    const isBroken = checks.some(({ outcome }) => outcome === 'failed');
+    const isBroken = checks.some(({ name, outcome }) => outcome === 'failed' && (before !== undefined || name !== 'permissions'));
+    // What is new has no other measure than what it says of itself.
+    if (isNew && !isBroken) checks.push(await tryOwnExamples(calls, candidate));
     if (before && !isBroken) {
       const examples = await tryExamples(
         calls,

@@ -49,6 +49,50 @@ export const repairMutants: MutantsByPromise = {
       replace: "parts.settings().create !== 'auto'",
       tests: ['test/repair/authoring.test.ts'],
     },
+    {
+      what: 'nobody tries its examples',
+      file: 'src/repair/trial/try-proposal.ts',
+      find: 'if (isNew && !isBroken)',
+      replace: 'if (!isNew && !isBroken && before === undefined)',
+      tests: ['test/repair/authoring.test.ts'],
+    },
+  ],
+  'The description of an API is read through the network check': [
+    {
+      what: 'any host is read for a model',
+      file: 'src/repair/api/description-reader.ts',
+      find: 'reachesPublic: isPublic,',
+      replace: 'reachesPublic: true,',
+      tests: ['test/repair/api/api-plugin.test.ts'],
+    },
+    {
+      what: 'a file outside of the folders is read',
+      file: 'src/repair/api/description-reader.ts',
+      find: 'isVisibleInside(real, file)',
+      replace: 'isVisibleInside(real, file) || true',
+      tests: ['test/repair/api/api-plugin.test.ts'],
+    },
+    {
+      what: 'what is unseen stands in the text as it is',
+      file: 'src/repair/api/write-plugin.ts',
+      find: 'const line = describeUntrustedValue(value);',
+      replace: 'const line = JSON.stringify(value);',
+      tests: ['test/repair/api/make-plugin.test.ts'],
+    },
+    {
+      what: 'an argument leads to another operation',
+      file: 'src/repair/api/write-plugin.ts',
+      find: '  if (!isStraight) throw',
+      replace: '  if (!isStraight && false) throw',
+      tests: ['test/repair/api/api-plugin.test.ts'],
+    },
+    {
+      what: 'a schema unfolds without end',
+      file: 'src/repair/api/references.ts',
+      find: 'if (parts > maxParts) throw',
+      replace: 'if (parts > maxParts * 1000) throw',
+      tests: ['test/repair/api/make-plugin.test.ts'],
+    },
   ],
   'What a model proposes serves by itself only where the config says so': [
     {

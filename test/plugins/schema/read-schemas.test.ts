@@ -1,6 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the plugins under test are strings that hold templates.
 import { describe, expect, it } from 'vitest';
-import { findSourceUrl, readSchemas } from '../../../src/plugins/schema/read-schemas.ts';
+import { readSchemas } from '../../../src/plugins/schema/read-schemas.ts';
+import { findSourceUrl } from '../../../src/plugins/schema/source-url.ts';
 
 function read(text: string, more: Record<string, string> = {}, entry = 'plugin.ts') {
   const files = Object.entries(more).map(([path, content]) => ({ path, text: content }));

@@ -72,4 +72,16 @@ describe('listAsks', () => {
     expect(after).not.toBe(before);
     expect(asksOf(after)).not.toEqual([]);
   });
+
+  it('comes to an end with texts that are made to be slow', () => {
+    const long = 200_000;
+    const texts = [
+      '\n'.repeat(long),
+      `import${' '.repeat(long)}x`,
+      '/*'.repeat(long),
+      '{ '.repeat(long),
+      `"${'a.'.repeat(long)}`,
+    ];
+    for (const text of texts) expect(listAsks(new Map([['a', text]]), new Map([['a', `${text}return`]]))).toEqual([]);
+  });
 });

@@ -24,7 +24,11 @@ export function createRepairTable(database: DatabaseSync): RepairTable {
        where state not in (select value from json_each(?)) order by started_at desc, rowid desc limit -1 offset ?)`,
   );
   const forget = database.prepare('delete from repairs where path = ?');
-  const count = database.prepare('select count(*) as found from repairs where state in (select value from json_each(?))');
+  const count = database.prepare(
+    `select count(*) as found from repairs
+     where state in (select value from json_each(?1)) and (?2 is null or failure_key = ?2)`,
+  );
+  const older = database.prepare('select id from repairs where state = ? and started_at < ? order by started_at limit ?');
   const sum = database.prepare(
     `select coalesce(sum(tokens), 0) as tokens, coalesce(sum(cost), 0.0) as cost from repairs
      where started_at > ?1 and (?2 is null or path = ?2)`,
@@ -60,7 +64,8 @@ export function createRepairTable(database: DatabaseSync): RepairTable {
     },
     list: ({ path, states, limit }) =>
       list.all(path ?? null, states === undefined ? null : JSON.stringify(states), limit).map(readRepair),
-    count: (states) => Number(count.get(JSON.stringify(states))?.found),
+    count: (states, failureKey) => Number(count.get(JSON.stringify(states), failureKey ?? null)?.found),
+    listOlder: (state, beforeMs, limit) => older.all(state, beforeMs, limit).map((row) => readText(row, 'id')),
     sumSince(sinceMs, path) {
       const row = sum.get(sinceMs, path ?? null);
       return { tokens: Number(row?.tokens), cost: Number(row?.cost) };
