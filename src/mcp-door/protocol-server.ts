@@ -48,8 +48,6 @@ export interface ServedClient {
 const instructions =
   'Tools of this server come and go while you are connected: what you were told of may be gone, and there may be more. ' +
   'search_tools finds tools by what they do, call_tool calls one that is not in your list.';
-/** People answer questions: so long a client of the older era is waited for. */
-const roundTimeoutMs = 15 * 60_000;
 
 /** A server, and the resources that its client watches; absent where it has no lists that change. */
 export interface OpenServer {
@@ -78,7 +76,8 @@ export function openProtocolServer(parts: ServerParts, client: ServedClient): Op
         extensions: { [tasksExtension]: {} },
       },
       requestState: { verify: (state, ctx) => codec.verify(state, ctx) },
-      inputRequired: { roundTimeoutMs, maxRounds: 100 },
+      // Clients of the older era are asked by the call itself, which goes on when they give up.
+      inputRequired: { legacyShim: false },
     },
   );
   server.onerror = (error) => parts.log.debug({ err: error, caller: caller.id }, 'an MCP request failed');

@@ -13,6 +13,9 @@ export interface ClientQuestion {
   readonly request: InputRequest;
 }
 
+/** A question, and the key under which it was asked. */
+export type AskedQuestion = Pick<ClientQuestion, 'approval' | 'key'>;
+
 /** The questions of a call by who can be asked them. */
 export interface SortedQuestions {
   /** The client can ask its person, whose answer counts. */
@@ -81,19 +84,21 @@ function sayQuestion({ kind, question, plugin, tool, details }: ApprovalView): s
 
 /**
  * Gives the answers that a client sent to the questions under whose keys they stand. What fits no question is left alone;
- * who dismissed a question leaves it open. Throws `body-invalid` where an answer is none.
+ * who dismissed a question leaves it open: answers with the ids of these. Throws `body-invalid` where an answer is none.
  */
 export async function answerQuestions(
-  questions: readonly Pick<ClientQuestion, 'approval' | 'key'>[],
+  questions: readonly AskedQuestion[],
   responses: Readonly<Record<string, unknown>>,
   { ask, context }: { readonly ask: Ask; readonly context: OperationContext },
-): Promise<void> {
+): Promise<string[]> {
+  const dismissed: string[] = [];
   for (const { approval, key } of questions) {
     if (!Object.hasOwn(responses, key)) continue;
     const answer = readAnswer(approval, responses, key);
-    if (answer === undefined) continue;
-    await ask(approvalContracts.answer, { id: approval.id, ...shownOf(approval), ...answer }, context);
+    if (answer === undefined) dismissed.push(approval.id);
+    else await ask(approvalContracts.answer, { id: approval.id, ...shownOf(approval), ...answer }, context);
   }
+  return dismissed;
 }
 
 /** A client that was sent the whole question names it. */

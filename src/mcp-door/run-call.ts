@@ -7,6 +7,7 @@ import {
 } from '@modelcontextprotocol/server';
 import type { Caller } from '../callers/caller.ts';
 import type { ClientAbility } from '../calls/call-types.ts';
+import { HotcellError } from '../errors/hotcell-error.ts';
 import type { Ask } from '../operations/ask.ts';
 import type { Ended } from '../operations/calling/call-content.ts';
 import { CallWatch } from '../operations/calling/call-watch.ts';
@@ -15,7 +16,14 @@ import { executionContracts } from '../operations/contracts/executions.ts';
 import type { OperationContext } from '../operations/operation.ts';
 import type { ClientAbilities } from './client-abilities.ts';
 import { tellClient } from './client-news.ts';
-import { answerQuestions, sortQuestions, toInputRequests } from './questions.ts';
+import {
+  type AskedQuestion,
+  answerQuestions,
+  type ClientQuestion,
+  type SortedQuestions,
+  sortQuestions,
+  toInputRequests,
+} from './questions.ts';
 import { hashRequest, type RequestState, readState } from './request-state.ts';
 import type { WaitingCalls } from './waiting-calls.ts';
 
@@ -53,6 +61,8 @@ export interface CallParts {
 const noLongerWatched = new Error('The call is watched no longer.');
 /** A call that goes on for longer becomes a task, where the client has tasks. */
 const taskAfterMs = 250;
+/** People answer questions: so long a client of the older era is waited for. */
+const formTimeoutMs = 15 * 60_000;
 
 /**
  * Carries a call out until it has ended, or until its client has something to do: then the call goes on by itself, and the next
@@ -82,6 +92,8 @@ export async function runCall(parts: CallParts, requested: RequestedCall, ctx: S
     clientCan: listAbilities(can),
   };
   const used = new Set<string>();
+  /** Questions that the client was asked in this request and gave no answer to. */
+  const dismissed = new Set<string>();
   try {
     const { answer } = await begin();
     for (let lateMs: number | undefined = can.tasks ? taskAfterMs : undefined; ; ) {
@@ -94,20 +106,28 @@ export async function runCall(parts: CallParts, requested: RequestedCall, ctx: S
       const executionId = watch.executionId ?? '';
       if (step.kind === 'late') {
         if (can.tasks) return { kind: 'task', executionId };
+        const { elsewhere: questions } = await sort(watch.known);
+        lateMs = undefined;
+        // All were answered meanwhile: it goes on.
+        if (questions.length === 0) continue;
         waiting.keep(caller, request, executionId);
-        return { kind: 'elsewhere', questions: (await sort(watch.known)).elsewhere };
+        return { kind: 'elsewhere', questions };
       }
       const { askable, elsewhere } = await sort(step.questions);
       if (await answerGiven(askable)) continue;
       if (askable.length > 0) {
         if (can.tasks && askable.some(({ approval }) => approval.kind !== 'ask')) return { kind: 'task', executionId };
+        if (mcpReq.envelope === undefined) {
+          await askNow(askable);
+          continue;
+        }
         const questions = Object.fromEntries(askable.map(({ key, approval }) => [key, approval.id]));
         const requestState = await parts.seal({ executionId, request, questions }, ctx);
         return { kind: 'input', result: inputRequired({ inputRequests: toInputRequests(askable), requestState }) };
       }
       if (can.tasks && elsewhere.length > 0) return { kind: 'task', executionId };
       watch.know(step.questions);
-      lateMs = parts.holdMs;
+      if (elsewhere.length > 0) lateMs = dismissed.size > 0 ? 0 : parts.holdMs;
     }
   } finally {
     mcpReq.signal.removeEventListener('abort', onAbort);
@@ -136,23 +156,58 @@ export async function runCall(parts: CallParts, requested: RequestedCall, ctx: S
       Object.entries(questions).map(async ([key, id]) => ({ key, approval: await ask(approvalContracts.get, { id }, context) })),
     );
     const open = asked.filter(({ approval }) => approval.status === 'open');
-    await answerQuestions(open, mcpReq.inputResponses ?? {}, { ask, context });
+    await answer(open, mcpReq.inputResponses ?? {});
+  }
+
+  /** Clients of the older era are asked in the middle of their request; whoever gives up there finds the call by the same request. */
+  async function askNow(askable: readonly ClientQuestion[]): Promise<void> {
+    const others = new AbortController();
+    const options = {
+      timeout: formTimeoutMs,
+      resetTimeoutOnProgress: true,
+      onprogress: () => {},
+      signal: AbortSignal.any([mcpReq.signal, others.signal]),
+    };
+    try {
+      const answers = await Promise.all(
+        askable.map(
+          async ({ key, request: form }) =>
+            [key, await mcpReq.send({ method: form.method, params: { ...form.params } }, options)] as const,
+        ),
+      );
+      await answer(askable, Object.fromEntries(answers));
+    } catch (error) {
+      if (watch.executionId !== undefined) waiting.keep(caller, request, watch.executionId);
+      if (mcpReq.signal.aborted || error instanceof HotcellError) throw error;
+      for (const { approval } of askable) dismissed.add(approval.id);
+    } finally {
+      others.abort();
+    }
+  }
+
+  async function answer(questions: readonly AskedQuestion[], responses: Readonly<Record<string, unknown>>): Promise<void> {
+    for (const id of await answerQuestions(questions, responses, { ask, context })) dismissed.add(id);
   }
 
   /** A client may bring answers along before it is asked; each of them counts once. */
-  async function answerGiven(askable: Awaited<ReturnType<typeof sort>>['askable']): Promise<boolean> {
+  async function answerGiven(askable: readonly ClientQuestion[]): Promise<boolean> {
     const given = mcpReq.inputResponses ?? {};
     if (mcpReq.requestState() !== undefined) return false;
     const answered = askable.filter(
       ({ approval, key }) => approval.kind === 'ask' && Object.hasOwn(given, key) && !used.has(key),
     );
     for (const { key } of answered) used.add(key);
-    await answerQuestions(answered, given, { ask, context });
+    await answer(answered, given);
     return answered.length > 0;
   }
 
-  function sort(ids: readonly string[]) {
-    return sortQuestions(ids, { ask, context, can });
+  async function sort(ids: readonly string[]): Promise<SortedQuestions> {
+    const { askable, elsewhere } = await sortQuestions(ids, { ask, context, can });
+    const isLeft = ({ approval }: ClientQuestion): boolean => dismissed.has(approval.id);
+    return {
+      askable: askable.filter((each) => !isLeft(each)),
+      elsewhere: [...elsewhere, ...askable.filter(isLeft).map(({ approval }) => approval)],
+    };
   }
 }
 
