@@ -1,6 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createSearchIndex } from '../../src/tools/search/search-index.ts';
 import { connectClient, eras } from '../../test/mcp-door/clients.ts';
+import { makeEntry } from '../../test/tools/make-entry.ts';
 import { startBenchDaemon } from '../daemon.ts';
 import { type Row, summarise } from '../measure.ts';
 
@@ -9,10 +11,12 @@ const TOOLS = 1000;
 const LISTINGS = 30;
 const CLIENTS = 20;
 const SAVES = 20;
+const SEARCHED = 5000;
+const SEARCHES = 20;
 const newEra = '2026-07-28';
 
 const quick = `export default { name: 'quick', handler: (args: { n: number }) => args.n + 1 };`;
-const rows: Row[] = [...(await measureCalls()), await measureListing(), await measureNews()];
+const rows: Row[] = [...(await measureCalls()), await measureListing(), await measureNews(), await measureSearch()];
 process.stdout.write(`${JSON.stringify(rows)}\n`);
 process.exit(0);
 
@@ -142,6 +146,66 @@ async function measureNews(): Promise<Row> {
     p99,
     target: '<= 50',
     met: p50 <= 50,
+  };
+}
+
+/** The index against what one would write without any: every word of the query looked for in the text of every tool. */
+async function measureSearch(): Promise<Row> {
+  const verbs = ['create', 'list', 'delete', 'convert', 'send', 'merge', 'export'];
+  const nouns = ['invoice', 'customer', 'report', 'image', 'calendar', 'ticket', 'payment', 'branch', 'server'];
+  const entries = Array.from({ length: SEARCHED }, (_, at) => {
+    const [verb = '', noun = ''] = [verbs[at % verbs.length], nouns[at % nouns.length]];
+    const input = { type: 'object', properties: { [noun]: { type: 'string', description: `The ${noun} to ${verb}.` } } };
+    return makeEntry({
+      name: `${verb}_${noun}_${at}`,
+      description: `Will ${verb} a ${noun} of the service ${at % 97}.`,
+      tags: [noun],
+      input,
+    });
+  });
+  const index = createSearchIndex();
+  const search = (text: string) => index.search(entries, { text, limit: 10, seen: entries });
+  const scan = (text: string) =>
+    entries
+      .map(({ name, manifest }) => {
+        const said = `${name} ${manifest.description} ${JSON.stringify(manifest.input)}`.toLowerCase();
+        return { name, found: text.split(' ').filter((word) => said.includes(word)).length };
+      })
+      .filter(({ found }) => found > 0)
+      .sort((one, other) => other.found - one.found)
+      .slice(0, 10);
+  await search('report');
+  const [own, peer]: [number[], number[]] = [[], []];
+  for (let round = 0; round < SEARCHES; round++) {
+    const [verb = '', noun = ''] = [verbs[round % verbs.length], nouns[round % nouns.length]];
+    // Words, a sentence, the beginning of a word, a misspelled name, and what nothing fits.
+    for (const text of [
+      `${verb} ${noun}`,
+      `please ${verb} the ${noun} of my service`,
+      noun.slice(0, 4),
+      `${verb}x_${noun}_${round}`,
+      `zzqq${round}`,
+    ]) {
+      const from = performance.now();
+      await search(text);
+      const between = performance.now();
+      scan(text);
+      own.push(between - from);
+      peer.push(performance.now() - between);
+    }
+  }
+  const { p50, p99 } = summarise(own);
+  const scanned = summarise(peer).p50;
+  return {
+    name: `a search among ${SEARCHED} tools`,
+    unit: 'ms',
+    p50,
+    p99,
+    peer: { name: 'a scan of their texts', p50: scanned },
+    ratio: p50 / scanned,
+    ratioOf: 'times',
+    target: '<= 0.5',
+    met: p50 / scanned <= 0.5,
   };
 }
 

@@ -32,8 +32,16 @@ export function askForOneOf(names: readonly string[]): string {
 /** Distance up to `bound`; anything farther is Infinity. A beginning of three letters or more counts as `bound`. */
 function measureDistance(a: string, b: string, bound: number): number {
   const isBeginning = Math.min(a.length, b.length) >= 3 && (a.startsWith(b) || b.startsWith(a));
-  const edits = Math.abs(a.length - b.length) > bound ? Number.POSITIVE_INFINITY : countEdits(a, b, bound);
+  const isFar = Math.abs(a.length - b.length) > bound || countStrange(a, b) > bound || countStrange(b, a) > bound;
+  const edits = isFar ? Number.POSITIVE_INFINITY : countEdits(a, b, bound);
   return isBeginning ? Math.min(edits, bound) : edits;
+}
+
+/** Characters of `a` that `b` does not have, of which each costs an edit: most candidates need no more than this look. */
+function countStrange(a: string, b: string): number {
+  let strange = 0;
+  for (let index = 0; index < a.length; index++) if (!b.includes(a.charAt(index))) strange += 1;
+  return strange;
 }
 
 /** Optimal string alignment (Damerau-Levenshtein without edits inside a swap), three rows, left early when hopeless. */

@@ -14,7 +14,7 @@ export interface ClientQuestion {
 }
 
 /** A question, and the key under which it was asked. */
-export type AskedQuestion = Pick<ClientQuestion, 'approval' | 'key'>;
+export type QuestionByKey = Pick<ClientQuestion, 'approval' | 'key'>;
 
 /** The questions of a call by who can be asked them. */
 export interface SortedQuestions {
@@ -87,7 +87,7 @@ function sayQuestion({ kind, question, plugin, tool, details }: ApprovalView): s
  * who dismissed a question leaves it open: answers with the ids of these. Throws `body-invalid` where an answer is none.
  */
 export async function answerQuestions(
-  questions: readonly AskedQuestion[],
+  questions: readonly QuestionByKey[],
   responses: Readonly<Record<string, unknown>>,
   { ask, context }: { readonly ask: Ask; readonly context: OperationContext },
 ): Promise<string[]> {

@@ -17,9 +17,9 @@ import type { OperationContext } from '../operations/operation.ts';
 import type { ClientAbilities } from './client-abilities.ts';
 import { tellClient } from './client-news.ts';
 import {
-  type AskedQuestion,
   answerQuestions,
   type ClientQuestion,
+  type QuestionByKey,
   type SortedQuestions,
   sortQuestions,
   toInputRequests,
@@ -185,7 +185,7 @@ export async function runCall(parts: CallParts, requested: RequestedCall, ctx: S
     }
   }
 
-  async function answer(questions: readonly AskedQuestion[], responses: Readonly<Record<string, unknown>>): Promise<void> {
+  async function answer(questions: readonly QuestionByKey[], responses: Readonly<Record<string, unknown>>): Promise<void> {
     for (const id of await answerQuestions(questions, responses, { ask, context })) dismissed.add(id);
   }
 

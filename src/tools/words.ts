@@ -27,9 +27,19 @@ const endings: readonly (readonly [RegExp, string])[] = [
   [/(?<=[a-z]{3})e$/, ''],
 ];
 
+/** Tools say the same words over and over. */
+const knownStems = new Map<string, string>();
+const maxKnownStems = 20_000;
+const maxKnownChars = 32;
+
 /** A word without its commonest English ending, so that `weathers`, `converting` and `converted` find `weather` and `convert`. */
 export function stemOf(text: string): string {
+  const known = knownStems.get(text);
+  if (known !== undefined) return known;
   let stem = text;
   for (const [ending, instead] of endings) stem = stem.replace(ending, instead);
+  if (text.length > maxKnownChars) return stem;
+  if (knownStems.size >= maxKnownStems) knownStems.clear();
+  knownStems.set(text, stem);
   return stem;
 }

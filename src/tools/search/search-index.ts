@@ -48,8 +48,8 @@ const lengthShare = 0.6;
 
 /** Creates an empty index. */
 export function createSearchIndex(): SearchIndex {
-  let idByManifest = new Map<ToolManifest, number>();
-  let postings = new Map<string, Posting>();
+  const idByManifest = new Map<ToolManifest, number>();
+  const postings = new Map<string, Posting>();
   let lengths: number[] = [];
   let indexed: readonly ToolEntry[] = [];
 
@@ -67,12 +67,29 @@ export function createSearchIndex(): SearchIndex {
     }
   }
 
-  /** Tools that went are passed over until they are more than those that are there. */
+  /** Tools that went are passed over until they are more than those that are there; then their words go, and nothing is read anew. */
   function forget(all: readonly ToolEntry[]): void {
     if (lengths.length <= 2 * all.length + readAtOnce) return;
-    idByManifest = new Map();
-    postings = new Map();
+    const there = new Set(all.map(textOf));
+    const before = lengths;
+    const newIds = new Map<number, number>();
     lengths = [];
+    for (const [manifest, id] of idByManifest) {
+      if (there.has(manifest)) newIds.set(id, lengths.push(before[id] ?? 0) - 1);
+      else idByManifest.delete(manifest);
+    }
+    for (const [manifest, id] of idByManifest) idByManifest.set(manifest, newIds.get(id) ?? 0);
+    for (const [stem, { ids, weights }] of postings) {
+      const kept: Posting = { ids: [], weights: [] };
+      for (let at = 0; at < ids.length; at++) {
+        const id = newIds.get(ids[at] ?? -1);
+        if (id === undefined) continue;
+        kept.ids.push(id);
+        kept.weights.push(weights[at] ?? 0);
+      }
+      if (kept.ids.length === 0) postings.delete(stem);
+      else postings.set(stem, kept);
+    }
   }
 
   async function read(all: readonly ToolEntry[]): Promise<void> {
@@ -97,11 +114,14 @@ export function createSearchIndex(): SearchIndex {
     const scores = new Float64Array(lengths.length);
     for (const stem of stems) {
       const found = find(stem, isSeen);
-      const having = found.reduce((sum, { ids }) => sum + ids.reduce((count, id) => count + (isSeen[id] ?? 0), 0), 0);
+      let having = 0;
+      for (const { ids } of found) for (const id of ids) having += isSeen[id] ?? 0;
       const rarity = Math.log(1 + Math.max(0, seen.count - having + 0.5) / (having + 0.5));
       for (const { ids, weights } of found) {
-        for (const [index, id] of ids.entries()) {
-          const weight = weights[index] ?? 0;
+        // Thousands of them for a word that all tools have: no iterator.
+        for (let at = 0; at < ids.length; at++) {
+          const id = ids[at] ?? 0;
+          const weight = weights[at] ?? 0;
           const norm = saturation * (1 - lengthShare + (lengthShare * (lengths[id] ?? 0)) / seen.meanLength);
           scores[id] = (scores[id] ?? 0) + (rarity * weight * (saturation + 1)) / (weight + norm);
         }
@@ -116,16 +136,16 @@ export function createSearchIndex(): SearchIndex {
       const wanted = text.slice(0, maxQueryChars).trim().toLowerCase();
       const stems = [...new Set(splitWords(wanted).map(stemOf))].slice(0, maxQueryWords);
       const isSeen = new Uint8Array(lengths.length);
+      const seenIds = seen.map((entry) => idByManifest.get(textOf(entry)) ?? -1);
       let length = 0;
-      for (const entry of seen) {
-        const id = idByManifest.get(textOf(entry)) ?? -1;
+      for (const id of seenIds) {
         if (id >= 0) isSeen[id] = 1;
         length += lengths[id] ?? 0;
       }
       const scores = scoreAll(stems, isSeen, { count: seen.length, meanLength: Math.max(1, length / Math.max(1, seen.length)) });
       const hits: Hit[] = [];
-      for (const entry of seen) {
-        const score = (scores[idByManifest.get(textOf(entry)) ?? -1] ?? 0) + (isNamed(entry, wanted) ? 1e6 : 0);
+      for (const [at, entry] of seen.entries()) {
+        const score = (scores[seenIds[at] ?? -1] ?? 0) + (isNamed(entry, wanted) ? 1e6 : 0);
         if (score > 0) hits.push({ entry, score });
       }
       if (hits.length > 0) return { tools: pickBest(hits, limit), total: hits.length };

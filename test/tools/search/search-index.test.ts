@@ -78,4 +78,28 @@ describe('createSearchIndex', () => {
       expect((await own.search(now, { text: `round${round - 1}`, limit: 7, seen: now })).total).toBe(0);
     }
   });
+
+  it('reads every tool once, however often is searched and whatever else comes and goes', async () => {
+    let reads = 0;
+    const counted = (name: string): ToolEntry => {
+      const entry = makeEntry({ name, description: '' });
+      const manifest = Object.defineProperty({ ...entry.manifest }, 'description', {
+        get() {
+          reads += 1;
+          return `mail of ${name}`;
+        },
+      });
+      return { ...entry, manifest };
+    };
+    const own = createSearchIndex();
+    const steady = Array.from({ length: 300 }, (_, at) => counted(`steady_${at}`));
+    for (let round = 0; round < 20; round++) {
+      // Those that go make more than half of the index in the end: it is tidied up, and nothing is read for that.
+      const all = [...steady, ...Array.from({ length: 100 }, (_, at) => counted(`round${round}x${at}`))];
+      for (const text of ['mail', 'steady', 'stedy_7', 'nothing']) await own.search(all, { text, limit: 5, seen: all });
+      expect(reads).toBe(300 + 100 * (round + 1));
+      expect((await own.search(all, { text: `round${round}x7`, limit: 5, seen: all })).tools[0]?.name).toBe(`round${round}x7`);
+      expect((await own.search(all, { text: 'steady', limit: 5, seen: all })).total).toBe(300);
+    }
+  });
 });
