@@ -17,6 +17,7 @@ import type { DiagnosisOrder } from '../repair/journey.ts';
 import { createAskModel } from '../repair/model/ask-model.ts';
 import { createAuthoring } from '../repair/model/authoring.ts';
 import { createModelProposer } from '../repair/model/propose-by-model.ts';
+import { listAttempts } from '../repair/repair.ts';
 import { createRepairBook } from '../repair/repair-book.ts';
 import { createRepairs, type Repairs } from '../repair/repairs.ts';
 import type { TryProposal } from '../repair/trial/trial.ts';
@@ -72,7 +73,7 @@ export function openRepairs(
         ? {}
         : { lastGood: { generation: lastGood.number, contentHash: lastGood.contentHash, sources: texts } }),
       ...(execution === undefined ? {} : { failingCall: describeFailingCall(execution, recording) }),
-      earlierAttempts: earlier.flatMap(({ attempts }) => attempts),
+      earlierAttempts: earlier.toReversed().flatMap(listAttempts),
       signal,
     });
   }

@@ -73,6 +73,14 @@ export const failureSchema = Type.Object({
 export type Attempt = Static<typeof attemptSchema>;
 export type KeptProposal = Static<typeof proposalSchema>;
 
+/** What was tried in vain in a repair, oldest first: a person may have turned down what mended. */
+export function listAttempts({ attempts, state, reason }: Pick<Repair, 'attempts' | 'state' | 'reason'>): readonly Attempt[] {
+  if (state !== 'rejected' && state !== 'rolled-back') return attempts.filter(({ outcome }) => outcome !== 'mended');
+  return attempts.map((each) =>
+    each.outcome === 'mended' ? { ...each, outcome: 'turned down by a person', note: `${each.note} ${reason}` } : each,
+  );
+}
+
 /** One repair: what failed, what was tried, what became of it. */
 export interface Repair {
   readonly id: string;

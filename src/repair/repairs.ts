@@ -4,10 +4,10 @@ import type { EventLog } from '../events/event.ts';
 import type { Generation } from '../plugins/generations/generation.ts';
 import type { PluginMending, PluginStanding } from '../plugins/supervisor/mending.ts';
 import type { PluginSupervisor } from '../plugins/supervisor-types.ts';
-import { BoundedMap } from '../queues/bounded-map.ts';
 import { createSlots } from '../queues/slots.ts';
 import { decideStart, type RepairBrake, repairBrakes } from './decide-start.ts';
 import type { Failure, Judged } from './failures/failure.ts';
+import { createFailureNotes, describeSeldom } from './failures/failure-notes.ts';
 import { judgeDiagnostic } from './failures/judge.ts';
 import { type FailedCall, watchCalls } from './failures/watch-calls.ts';
 import { type JourneyParts, mend } from './journey.ts';
@@ -29,7 +29,7 @@ export interface RepairFacts {
 
 /** What is to be told of a plugin. */
 export interface RepairNote {
-  /** The last one, while it says something of what is there. */
+  /** The last one, while it is of what lies there or serves. */
   readonly repair?: Repair;
   /** Why none started for the last failure, and what helps. */
   readonly refusal?: string;
@@ -76,7 +76,6 @@ export interface RepairsParts extends Omit<JourneyParts, 'settings'> {
 
 const maxRunning = 2;
 const historyRows = 50;
-const maxNotes = 1000;
 
 /** Creates the repairs; nothing happens before `start`. */
 export function createRepairs(parts: RepairsParts): Repairs {
@@ -85,20 +84,22 @@ export function createRepairs(parts: RepairsParts): Repairs {
   const slots = createSlots(maxRunning);
   const underwayByPath = new Map<string, Underway>();
   const answers = createRepairAnswers({ book, mending });
-  const refusalByPath = new BoundedMap<string, string>(maxNotes);
+  const notes = createFailureNotes();
   const refused = Object.fromEntries(repairBrakes.map((brake) => [brake, 0])) as Record<RepairBrake, number>;
   const stops: Array<() => void> = [];
 
-  /** What only a call shows, for a person who starts a repair of it later. */
-  const callByPath = new BoundedMap<string, { readonly failure: Failure; readonly contentHash: string }>(maxNotes);
-
-  const note = (path: string, refusal: string) => refusalByPath.set(path, refusal);
+  /** `seen`: a person may start the repair of what fails too seldom to be repaired by itself. */
+  function onFailedCall(failure: Failure, seen: number | undefined): void {
+    const { path } = failure;
+    const standing = mending.find(path);
+    if (seen === undefined || standing === undefined) return void take(failure, false).catch(onFault);
+    notes.remember(failure, standing.contentHash);
+    notes.note(path, describeSeldom(standing.name, failure, seen));
+  }
 
   function findFailedCall(path: string): Judged | undefined {
-    const failed = callByPath.get(path);
-    return failed !== undefined && failed.contentHash === mending.find(path)?.contentHash
-      ? { failure: failed.failure }
-      : undefined;
+    const failure = notes.failedCallOf(path, mending.find(path)?.contentHash);
+    return failure && { failure };
   }
 
   async function findFailed(path: string): Promise<Judged | undefined> {
@@ -119,7 +120,7 @@ export function createRepairs(parts: RepairsParts): Repairs {
       const again = () => (mending.find(failure.path)?.contentHash === contentHash ? take(failure, isForPerson) : undefined);
       return first.then(again, again);
     }
-    if (failure.executionId !== undefined) callByPath.set(failure.path, { failure, contentHash });
+    notes.remember(failure, contentHash);
     const decision = decideStart({
       settings: parts.settings(),
       class: failure.class,
@@ -135,10 +136,10 @@ export function createRepairs(parts: RepairsParts): Repairs {
     });
     if (!decision.starts) {
       refused[decision.brake] += 1;
-      note(failure.path, decision.reason);
+      notes.note(failure.path, decision.reason);
       return Promise.resolve(undefined);
     }
-    refusalByPath.delete(failure.path);
+    notes.forget(failure.path);
     const overtaken = new AbortController();
     const work = slots
       .run(() => repairOne(failure, standing, decision.mode, overtaken.signal))
@@ -238,7 +239,7 @@ export function createRepairs(parts: RepairsParts): Repairs {
     if (path === undefined || judged === undefined) return;
     stopOvertaken(path);
     supersede(path, mending.find(path)?.contentHash ?? '');
-    if ('nobody' in judged) note(path, `No repair starts. ${judged.nobody.reason}`);
+    if ('nobody' in judged) notes.note(path, `No repair starts. ${judged.nobody.reason}`);
     else take(judged.failure, false).catch(onFault);
   }
 
@@ -287,7 +288,9 @@ export function createRepairs(parts: RepairsParts): Repairs {
         watchCalls({
           ...parts,
           pathOf: findPathOfGeneration,
-          onFailure: (failure) => later(() => take(failure, false).catch(onFault)),
+          onFailure: (failure, seen) => later(() => onFailedCall(failure, seen)),
+          onNobodysFault: (path, executionId, { reason }) =>
+            notes.note(path, `The call ${executionId} failed, and no repair starts. ${reason}`),
         }),
       );
       // What failed at the start was told before anybody listened.
@@ -322,7 +325,7 @@ export function createRepairs(parts: RepairsParts): Repairs {
       if (waiting !== undefined) return waiting;
       const repair = await take(judged.failure, isForPerson);
       if (repair !== undefined) return repair;
-      throw new HotcellError('conflict', refusalByPath.get(path) ?? `The plugin "${name}" was saved meanwhile; look again.`, {
+      throw new HotcellError('conflict', notes.refusalOf(path) ?? `The plugin "${name}" was saved meanwhile; look again.`, {
         fix,
       });
     },
@@ -334,8 +337,10 @@ export function createRepairs(parts: RepairsParts): Repairs {
     reject: answers.reject,
     rollback: answers.rollback,
     noteOf(path) {
-      const [repair] = book.has(path) ? book.list({ path, limit: 1 }) : [];
-      const refusal = refusalByPath.get(path);
+      const [last] = book.has(path) ? book.list({ path, limit: 1 }) : [];
+      const { contentHash, live } = mending.find(path) ?? {};
+      const repair = last?.contentHash === contentHash || (live !== undefined && last?.generation === live.id) ? last : undefined;
+      const refusal = notes.refusalOf(path);
       return { ...(repair === undefined ? {} : { repair }), ...(refusal === undefined ? {} : { refusal }) };
     },
     facts() {
@@ -364,7 +369,7 @@ export function createRepairs(parts: RepairsParts): Repairs {
     const standing = path === undefined ? undefined : mending.find(path);
     if (standing === undefined || standing.isPinned) return;
     stopOvertaken(standing.path);
-    refusalByPath.delete(standing.path);
+    notes.forget(standing.path);
     for (const repair of book.list({ path: standing.path, states: ['proposed', 'published'], limit: historyRows })) {
       // A proposal for what fails when it runs is still one while the content is the same.
       if (repair.state === 'proposed' && repair.contentHash === standing.contentHash) continue;

@@ -1,7 +1,8 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Settings } from '../../src/config/schema.ts';
+import { pluginContracts } from '../../src/operations/contracts/plugins.ts';
 import { until } from '../plugins/rig/supervisor-rig.ts';
 import { startSmallDaemon } from '../small-daemon.ts';
 import { callTool, type Said, startScriptedModel } from './model/scripted-model.ts';
@@ -33,6 +34,36 @@ async function failInCall(text: string, settings: Settings = {}) {
   expect(repair.attempts.at(-1)?.outcome).toBe('mended');
   return { ...small, repair };
 }
+
+describe('a call whose failure starts no repair', () => {
+  it('says why, to who asks, until the file is saved', async () => {
+    const text = `export default {
+  description: 'Sells.',
+  permissions: { net: ['127.0.0.1'] },
+  handler: async ({ n }: { n: number }, context) => {
+    if (n < 0) return (await context.fetch('http://127.0.0.1:1/')).status;
+    throw new Error('no stock for ' + n);
+  },
+};
+`;
+    const { parts, daemon, call, folder, close } = await startSmallDaemon({ 'sell.ts': text }, { grantRequested: true });
+    onTestFinished(close);
+    const operation = daemon.operations.find(({ name }) => name === pluginContracts.why.name);
+    const signal = new AbortController().signal;
+    const why = () => operation?.handle({ name: 'sell' }, { caller: { id: 'local', role: 'admin' }, signal });
+    const told = (words: string) => until(async () => JSON.stringify(await why()).includes(words) || undefined, words);
+    expect(await call('sell', { n: -1 })).toMatchObject({ status: 'error' });
+    await told('and no repair starts. ');
+    expect(await why()).toMatchObject({ state: 'ready', repair: { state: 'not-started' } });
+    expect(await call('sell', { n: 1 })).toMatchObject({ status: 'error' });
+    await told('once so far');
+    expect(parts.repairs.list({ limit: 5 })).toEqual([]);
+    expect(await parts.repairs.begin('sell', true)).toMatchObject({ state: 'given-up', class: 'runtime-error' });
+    expect(await why()).toMatchObject({ repair: { state: 'given-up' } });
+    writeFileSync(join(folder, 'plugins', 'sell.ts'), text.replace('Sells.', 'Sells things.'));
+    await until(async () => !('repair' in Object(await why())) || undefined, 'nothing more to tell');
+  });
+});
 
 describe('a call that ends with a TypeError', () => {
   it('is mended by a fixer that only guesses, as a proposal, which a person applies', async () => {

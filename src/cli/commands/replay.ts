@@ -51,8 +51,8 @@ async function readText(file: string): Promise<string> {
 
 function renderReplay(report: ReplayReport, style: Style): string {
   const { same, difference, asked, notes, logs, recorded, now, isSameCode, contentHash, engine, durationMs } = report;
-  const code = `${isSameCode ? 'the recorded code' : 'other code'} (${contentHash.slice(0, 12)}, ${engine}), ${formatDuration(durationMs)}`;
-  const verdict = same ? `${style.green('✓')} ended as recorded` : `${style.red('✗')} ended otherwise`;
+  const code = `on ${isSameCode ? 'the recorded code' : 'other code'} (${contentHash.slice(0, 12)}, ${engine}), ${formatDuration(durationMs)}`;
+  const verdict = same ? `${style.green('✓')} ended as recorded,` : `${style.red('✗')} ended otherwise,`;
   return [
     `${verdict} ${style.dim(tame(code))}\n`,
     ...(difference === undefined ? [] : [`${tame(difference)}\n`]),

@@ -1,6 +1,6 @@
 import type { RepairItem } from '../../operations/contracts/repairs.ts';
 import { formatTime } from './format.ts';
-import { type Style, tame } from './style.ts';
+import { reveal, type Style, tame } from './style.ts';
 import { type Column, renderTable } from './table.ts';
 
 type RepairRow = Omit<RepairItem, 'attempts' | 'proposal'>;
@@ -61,15 +61,29 @@ export function renderRepairNote(
   return `${style.dim('repair')} ${id === undefined ? '' : `${id} `}${paintRepair(state, style)}: ${tame(reason)}\n`;
 }
 
-/** A difference as `diff -u` writes it, in colours. */
+/**
+ * A difference as `diff -u` writes it, in colours. Its hunks say how long they are, so that no changed line can pass for the name of
+ * a file; characters that nobody sees are shown by their numbers.
+ */
 function renderDiff(diff: string, style: Style): string {
-  const lines = tame(diff)
-    .split('\n')
-    .map((line) => {
-      if (line.startsWith('+++') || line.startsWith('---')) return style.bold(line);
-      if (line.startsWith('+')) return style.green(line);
-      if (line.startsWith('-')) return style.red(line);
-      return line.startsWith('@@') ? style.cyan(line) : line;
-    });
-  return `${lines.join('\n').trimEnd()}\n`;
+  const lines = diff.replace(/\n+$/, '').split('\n');
+  const body = lines.filter((line) => /^[ +-]/.test(line) && !/^(?:---|\+\+\+) /.test(line));
+  // Where every line ends as on Windows, its end says nothing.
+  const end = body.length > 0 && body.every((line) => line.endsWith('\r')) ? /\r$/ : /$^/;
+  let left = { before: 0, after: 0 };
+  const painted = lines.map((line) => {
+    const shown = reveal(line.replace(end, ''));
+    const isInside = left.before > 0 || left.after > 0;
+    const [, before, after] = (isInside ? null : /^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@/.exec(line)) ?? [];
+    if (!isInside && line.startsWith('@@')) {
+      left = { before: Number(before ?? 1), after: Number(after ?? 1) };
+      return style.cyan(shown);
+    }
+    if (!isInside) return style.bold(shown);
+    if (!line.startsWith('+') && !line.startsWith('\\')) left.before -= 1;
+    if (!line.startsWith('-') && !line.startsWith('\\')) left.after -= 1;
+    if (line.startsWith('+')) return style.green(shown);
+    return line.startsWith('-') ? style.red(shown) : shown;
+  });
+  return `${painted.join('\n')}\n`;
 }

@@ -1,4 +1,4 @@
-import { tame } from './style.ts';
+import { columnsOf, tame } from './style.ts';
 
 /** One column: its head and what a row shows in it. */
 export interface Column<Row> {
@@ -13,7 +13,7 @@ const narrowest = 8;
 /** Rows under heads, aligned; the last column is cut to the width of the terminal, if there is one. */
 export function renderTable<Row>(rows: readonly Row[], columns: readonly Column<Row>[], width?: number): string {
   const cells = rows.map((row) => columns.map((column) => firstLine(tame(column.text(row)))));
-  const widths = columns.map((column, index) => Math.max(column.head.length, ...cells.map((line) => line[index]?.length ?? 0)));
+  const widths = columns.map((column, index) => Math.max(column.head.length, ...cells.map((line) => widthOf(line[index] ?? ''))));
   const lastIndex = columns.length - 1;
   if (width !== undefined) {
     const used = widths.slice(0, lastIndex).reduce((sum, each) => sum + each + gap.length, 0);
@@ -21,8 +21,9 @@ export function renderTable<Row>(rows: readonly Row[], columns: readonly Column<
   }
   const shape = (text: string, index: number): string => {
     const room = widths[index] ?? 0;
-    if (index === lastIndex) return width !== undefined && text.length > room ? `${text.slice(0, room - 1)}…` : text;
-    return text.padEnd(room);
+    const used = widthOf(text);
+    if (index === lastIndex) return width !== undefined && used > room ? `${cutTo(text, room - 1)}…` : text;
+    return text + ' '.repeat(Math.max(0, room - used));
   };
   const head = columns.map((column, index) => shape(column.head, index)).join(gap);
   const lines = rows.map((row, at) =>
@@ -34,6 +35,23 @@ export function renderTable<Row>(rows: readonly Row[], columns: readonly Column<
       .join(gap),
   );
   return `${[head, ...lines].map((line) => line.trimEnd()).join('\n')}\n`;
+}
+
+function widthOf(text: string): number {
+  let width = 0;
+  for (const char of text) width += columnsOf(char);
+  return width;
+}
+
+function cutTo(text: string, room: number): string {
+  let width = 0;
+  let end = 0;
+  for (const char of text) {
+    width += columnsOf(char);
+    if (width > room) break;
+    end += char.length;
+  }
+  return text.slice(0, end);
 }
 
 function firstLine(text: string): string {

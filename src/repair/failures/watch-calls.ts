@@ -2,7 +2,7 @@ import type { Recording } from '../../border/border.ts';
 import type { Execution } from '../../calls/call-types.ts';
 import type { EventLog } from '../../events/event.ts';
 import { BoundedMap } from '../../queues/bounded-map.ts';
-import type { Failure } from './failure.ts';
+import type { Failure, NobodysFault } from './failure.ts';
 import { isWorthRepair, type SeenCall } from './failure-rate.ts';
 import { judgeExecution } from './judge.ts';
 
@@ -17,13 +17,15 @@ const maxTools = 500;
 /** Failures that are looked into at the same time: of a storm the first ones tell as much as all. */
 const maxReads = 4;
 
-/** Tells of failures of calls that are worth a repair. A call that goes well costs a look into a map, and nothing where its tool never failed. */
+/** Tells of calls that failed, and whether that is worth a repair. A call that goes well costs a look into a map, and nothing where its tool never failed. */
 export function watchCalls(parts: {
   readonly events: Pick<EventLog, 'subscribe'>;
   readonly readFailure: (executionId: string) => Promise<FailedCall>;
   /** The plugin whose generation serves; undefined for another one. */
   readonly pathOf: (generationId: string) => string | undefined;
-  readonly onFailure: (failure: Failure) => void;
+  /** `seen`: how often the tool failed so lately, when that is too seldom to repair it. */
+  readonly onFailure: (failure: Failure, seen: number | undefined) => void;
+  readonly onNobodysFault: (path: string, executionId: string, fault: NobodysFault) => void;
   readonly onFault: (error: unknown) => void;
 }): () => void {
   /** The last calls of each tool that failed lately. */
@@ -41,9 +43,11 @@ export function watchCalls(parts: {
     const path = parts.pathOf(execution.generation);
     if (path === undefined) return;
     const judged = judgeExecution(path, execution, recording);
-    if ('nobody' in judged) return;
+    if ('nobody' in judged) return parts.onNobodysFault(path, executionId, judged.nobody);
     const window = add(execution.tool, { tool: execution.tool, failureKey: judged.failure.key });
-    if (isWorthRepair(judged.failure, window)) parts.onFailure(judged.failure);
+    const { key } = judged.failure;
+    const seen = window.filter(({ failureKey }) => failureKey === key).length;
+    parts.onFailure(judged.failure, isWorthRepair(judged.failure, window) ? undefined : seen);
   }
 
   return parts.events.subscribe({ types: ['execution-end'] }, ({ type, subject, data }) => {

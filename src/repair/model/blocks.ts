@@ -36,10 +36,11 @@ export function applyBlocks(answer: string, files: ReadonlyMap<string, string>):
   if (typeof read === 'string') return { ok: false, problem: read };
   const texts = new Map(files);
   for (const { file, search, text } of read) {
-    const now = texts.get(file);
-    if (now === undefined) return wrong(`There is no file "${file.slice(0, 100)}"; there are: ${[...files.keys()].join(', ')}.`);
+    const kept = texts.get(file);
+    if (kept === undefined) return wrong(`There is no file "${file.slice(0, 100)}"; there are: ${[...files.keys()].join(', ')}.`);
+    const { now, close } = openLines(kept);
     if (search === undefined) {
-      texts.set(file, text);
+      texts.set(file, close(text));
       continue;
     }
     const places = now.split(search).length - 1;
@@ -48,13 +49,21 @@ export function applyBlocks(answer: string, files: ReadonlyMap<string, string>):
       return wrong(`The SEARCH lines are not in ${file} as they were written: copy them exactly.\n${search.slice(0, 400)}`);
     if (places > 1)
       return wrong(`The SEARCH lines are ${places} times in ${file}: add lines around them until they are there once.`);
-    texts.set(
-      file,
-      now.replace(search, () => text),
-    );
+    const changed = now.replace(search, () => text);
+    texts.set(file, close(kept.endsWith('\n') ? changed : changed.replace(/\n$/, '')));
   }
   const changed = new Map([...texts].filter(([file, text]) => files.get(file) !== text));
   return changed.size === 0 ? wrong('The blocks change nothing.') : { ok: true, texts: changed };
+}
+
+/** A text whose lines all end as those of a model do, and the way back to how they ended. */
+function openLines(kept: string): { readonly now: string; readonly close: (text: string) => string } {
+  const isOfWindows = kept.includes('\r\n') && !/(?<!\r)\n/.test(kept);
+  const text = isOfWindows ? kept.replaceAll('\r\n', '\n') : kept;
+  return {
+    now: text.endsWith('\n') ? text : `${text}\n`,
+    close: (changed) => (isOfWindows ? changed.replaceAll('\n', '\r\n') : changed),
+  };
 }
 
 function readBlocks(answer: string): readonly Block[] | string {

@@ -36,6 +36,7 @@ export type AskModel = (request: ConversationRequest, room: ModelRoom, signal: A
 const maxRounds = 8;
 const maxCallsPerRound = 4;
 const maxAnswerTokens = 8192;
+const maxQuoteChars = 300;
 const textSchema = (name: string, about: string) => ({
   type: 'object',
   properties: { [name]: { type: 'string', description: about } },
@@ -75,7 +76,7 @@ export function createModelProposer(parts: { readonly model: () => string; reado
       if (asked.failure !== undefined) return `The model ${model} did not answer: ${asked.failure}`;
       const reply = await takeAnswer(asked.answer, { diagnosis, model, fence, tryPatch });
       if (isOver()) return undefined;
-      if (reply === undefined) return `The model ${model} has no change to propose.`;
+      if (reply === undefined) return `The model ${model} has no change to propose${quote(asked.answer)}.`;
       if (left.tokens <= 0 || left.cost <= 0) return `The model ${model} used up what a plugin may use in a day.`;
       messages.push({ role: 'assistant', parts: asked.answer.parts }, ...reply);
     }
@@ -158,6 +159,14 @@ async function tryBlocks(text: string, { diagnosis, model, fence, tryPatch }: Ta
   const { verdict, checks } = tried.report;
   const said = checks.map(({ name, outcome, detail }) => `${name}: ${outcome}. ${detail}`).join('\n');
   return `Tried: ${verdict}.\n${fence.wrap('what the checks say', said.slice(0, 8000))}`;
+}
+
+/** The words of a model, as such and bounded: they say why, and vouch for nothing. */
+function quote({ parts }: ConversationAnswer): string {
+  const text = parts.map((part) => (part.type === 'text' || part.type === 'refusal' ? part.text : '')).join(' ');
+  const words = text.replace(/\s+/g, ' ').trim();
+  if (words === '') return '';
+  return `; it says: "${words.length <= maxQuoteChars ? words : `${words.slice(0, maxQuoteChars)}…`}"`;
 }
 
 function say(text: string): Message {

@@ -23,6 +23,19 @@ describe('applyBlocks', () => {
     expect(textOf(replace('one', 'ONE').replaceAll('\n', '\r\n'))).toBe('ONE\ntwo\ntwo\nthree\n');
   });
 
+  it('finds the last line of a file that does not end it, and keeps the line ends of the file', () => {
+    const change = (text: string, answer: string) => {
+      const applied = applyBlocks(answer, new Map([['a.ts', text]]));
+      return applied.ok ? applied.texts.get('a.ts') : applied.problem;
+    };
+    expect(change('one\ntwo', replace('two', 'TWO'))).toBe('one\nTWO');
+    expect(change('one\ntwo', replace('one', 'ONE'))).toBe('ONE\ntwo');
+    expect(change('one\r\ntwo\r\n', replace('one\ntwo', 'ONE'))).toBe('ONE\r\n');
+    expect(change('one\r\ntwo', replace('two', 'TWO\nthree'))).toBe('one\r\nTWO\r\nthree');
+    expect(change('one\r\n', '<<<<<<< WHOLE a.ts\nx\n>>>>>>> END')).toBe('x\r\n');
+    expect(change('one\r\ntwo\n', replace('two', 'TWO'))).toBe('one\r\nTWO\n');
+  });
+
   it.each([
     ['no block', 'I would change the first line.', 'no block'],
     ['a block without an end', '<<<<<<< SEARCH a.ts\none\n=======\nONE\n', 'no end'],

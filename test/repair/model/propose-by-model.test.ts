@@ -4,6 +4,7 @@ import type { ConversationAnswer } from '../../../src/conversation/answer.ts';
 import type { Part } from '../../../src/conversation/conversation.ts';
 import type { ConversationRequest } from '../../../src/conversation/request.ts';
 import { createModelProposer } from '../../../src/repair/model/propose-by-model.ts';
+import { type Attempt, listAttempts } from '../../../src/repair/repair.ts';
 import { useSharedParts } from '../../plugins/rig/shared-parts.ts';
 import { until } from '../../plugins/rig/supervisor-rig.ts';
 import { startRepairRig } from '../repair-rig.ts';
@@ -54,6 +55,28 @@ describe('a model', () => {
     const { rig, repair } = await startWith([good], { byModel: 'propose' });
     expect(repair).toMatchObject({ state: 'proposed', author: 'model', proposal: { asks: [] } });
     expect(rig.supervisor.get('hello').state).toBe('failed');
+  });
+
+  it('that proposes nothing is quoted, bounded and in one line', async () => {
+    const { repair } = await startWith([`The host\nmoved. ${'x'.repeat(400)}`]);
+    expect(repair.reason).toMatch(/has no change to propose; it says: "The host moved\. x+…"\. /);
+    expect(repair.reason.length).toBeLessThan(600);
+  });
+
+  it('is told what a person turned down, and why', async () => {
+    const { rig, repair } = await startWith(['No.'], { byModel: 'propose' });
+    const turnedDown = { ...repair, state: 'rejected', reason: 'A person turned it down: too slow.' } as const;
+    const attempt: Attempt = { by: 'scripted', author: 'model', note: 'A change.', outcome: '', checks: [], diff: '' };
+    const attempts = [
+      { ...attempt, outcome: 'worse' },
+      { ...attempt, outcome: 'mended' },
+    ];
+    expect(listAttempts({ ...turnedDown, attempts })).toEqual([
+      attempts[0],
+      { ...attempt, outcome: 'turned down by a person', note: 'A change. A person turned it down: too slow.' },
+    ]);
+    expect(listAttempts({ ...turnedDown, state: 'superseded', attempts })).toEqual([attempts[0]]);
+    await rig.repairs.idle();
   });
 
   it('learns from malformed blocks and from what its trial says', async () => {

@@ -9,15 +9,20 @@ import type { OperationParts } from '../../operation-parts.ts';
 
 /** What can be done with plugins. */
 export function createPluginOperations({ plugins, uses, repairs, health }: OperationParts): Operation[] {
-  /** Its health, and what repair has to do with it: nothing with a plugin that is well and that nobody mended. */
-  function noteRepair({ path, diagnostic, author }: PluginView): Pick<PluginView, 'repair' | 'health'> {
+  /**
+   * Its health, and what repair has to do with it: nothing with a plugin that is well and that nobody mended, unless somebody asks why,
+   * which may be for a call that failed.
+   */
+  function noteRepair({ path, diagnostic, author }: PluginView, asksWhy = false): Pick<PluginView, 'repair' | 'health'> {
     const isMended = author === 'repair' || author === 'model';
     const place = plugins.pathOf(path);
     const { repair, refusal } = repairs.noteOf(place);
     const checked = health.healthOf(place);
     const noted = checked === undefined ? {} : { health: checked };
-    const isTold = repair !== undefined && (isMended || diagnostic !== undefined || repair.state === 'proposed');
-    if (refusal !== undefined && diagnostic !== undefined) return { ...noted, repair: { state: 'not-started', reason: refusal } };
+    const isFailing = asksWhy || diagnostic !== undefined;
+    const isTold = repair !== undefined && (isMended || isFailing || repair.state === 'proposed');
+    if (refusal !== undefined && isFailing && repair?.state !== 'proposed')
+      return { ...noted, repair: { state: 'not-started', reason: refusal } };
     return isTold ? { ...noted, repair: { id: repair.id, state: repair.state, reason: repair.reason } } : noted;
   }
 
@@ -65,7 +70,7 @@ export function createPluginOperations({ plugins, uses, repairs, health }: Opera
         state: view.state,
         ...(diagnostic ? { diagnostic } : {}),
         permissions: view.permissions,
-        ...noteRepair(view),
+        ...noteRepair(view, true),
         items,
         total: items.length,
       };
