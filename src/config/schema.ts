@@ -2,6 +2,7 @@ import Type, { type Static, type TSchema } from 'typebox';
 import { defaultSettings as defaults } from './defaults.ts';
 import { type LimitName, limitTable } from './limits.ts';
 import { builtinProperties } from './settings/builtin-settings.ts';
+import type { Frozen } from './settings/filled.ts';
 import { mcpServerSchema } from './settings/mcp-settings.ts';
 import { modelAliasSchema, modelPriceSchema, modelProviderSchema } from './settings/model-settings.ts';
 import { repairProperties } from './settings/repair-settings.ts';
@@ -372,7 +373,7 @@ export const settingsSchema = Type.Object(
 );
 
 /** What one source (file, environment, flags) chooses: every key may be missing. */
-export type Settings = Static<typeof settingsSchema>;
+export type Settings = Frozen<Static<typeof settingsSchema>>;
 
 /** The JSON Schema (2020-12) of the config file, for editors: `hotcell config schema`. */
 export function describeConfigSchema(): Readonly<Record<string, unknown>> {

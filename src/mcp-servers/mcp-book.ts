@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { McpServerSetting, McpSettings } from '../config/settings/mcp-settings.ts';
+import type { Config } from '../config/config-types.ts';
+import type { McpServerSetting } from '../config/settings/mcp-settings.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import { suggestNearNames } from '../errors/near-names.ts';
 import type { Approval } from '../permissions/approvals/approval-types.ts';
@@ -34,7 +35,7 @@ export interface McpBook {
 /** Creates the book; nothing is started before it follows the config. */
 export function createMcpBook(parts: {
   /** `servers` follows the config file. */
-  readonly settings: McpSettings;
+  readonly settings: Config['mcp'];
   /** False: servers are listed, and none is connected to. */
   readonly isOn: () => boolean;
   readonly logins: () => Promise<McpLogins>;

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import type { Config } from '../config-types.ts';
 import { defaultSettings as defaults } from '../defaults.ts';
+import { isObject } from '../json-object.ts';
 import type { Settings } from '../schema.ts';
 
 /** What does not come from the layers themselves. */
@@ -44,182 +45,35 @@ function resolveFiles(
   return Object.fromEntries(resolved);
 }
 
-/** Lays the layers over the defaults, the last one on top; sections are merged key by key, lists and maps replaced. */
+/** Lays the layers over the defaults, the last one on top. */
 export function mergeLayers(layers: readonly Settings[], { cwd, configFile, grants }: MergeContext): Config {
-  const chosen: Settings = Object.assign({}, ...layers);
   const toAbsolute = (path: string) => resolve(cwd, path);
-  return {
-    host: chosen.host ?? defaults.host,
-    port: chosen.port ?? defaults.port,
-    dataDir: chosen.dataDir ?? toAbsolute(defaults.dataDir),
-    configFile,
-    pluginDirs: chosen.pluginDirs ?? defaults.pluginDirs.map(toAbsolute),
-    skillDirs: chosen.skillDirs ?? defaults.skillDirs.map(toAbsolute),
-    wasmDirs: chosen.wasmDirs ?? defaults.wasmDirs.map(toAbsolute),
-    sharedDirs: chosen.sharedDirs ?? defaults.sharedDirs,
-    mounts: chosen.mounts ?? {},
-    grants,
-    grantRequested: chosen.grantRequested ?? defaults.grantRequested,
-    pluginAllowList: chosen.pluginAllowList ?? defaults.pluginAllowList,
-    pluginDenyList: chosen.pluginDenyList ?? defaults.pluginDenyList,
-    safeMode: chosen.safeMode ?? defaults.safeMode,
-    safe: chosen.safeMode === 'all',
-    plugins: chosen.plugins ?? {},
-    env: chosen.env ?? {},
-    secrets: chosen.secrets ?? {},
-    limits: chosen.limits ?? {},
-    limitsWithoutGrant: chosen.limitsWithoutGrant ?? {},
-    pluginLimits: chosen.pluginLimits ?? {},
-    tools: mergeSection<Config['tools']>(
-      defaults.tools,
-      layers.map((layer) => layer.tools),
-    ),
-    skillRoutingRules: chosen.skillRoutingRules ?? defaults.skillRoutingRules,
-    models: mergeSection<Config['models']>(
-      defaults.models,
-      layers.map((layer) => layer.models),
-    ),
-    gateway: mergeSection<Config['gateway']>(
-      defaults.gateway,
-      layers.map((layer) => layer.gateway),
-    ),
-    mcp: mergeSection<Config['mcp']>(
-      defaults.mcp,
-      layers.map((layer) => layer.mcp),
-    ),
-    queue: mergeSection<Config['queue']>(
-      defaults.queue,
-      layers.map((layer) => layer.queue),
-    ),
-    workers: mergeSection<Config['workers']>(
-      defaults.workers,
-      layers.map((layer) => layer.workers),
-    ),
-    waiting: mergeSection<Config['waiting']>(
-      defaults.waiting,
-      layers.map((layer) => layer.waiting),
-    ),
-    generations: mergeSection<Config['generations']>(
-      defaults.generations,
-      layers.map((layer) => layer.generations),
-    ),
-    executions: mergeSection<Config['executions']>(
-      defaults.executions,
-      layers.map((layer) => layer.executions),
-    ),
-    idempotency: mergeSection<Config['idempotency']>(
-      defaults.idempotency,
-      layers.map((layer) => layer.idempotency),
-    ),
-    callers: mergeSection<Config['callers']>(
-      defaults.callers,
-      layers.map((layer) => layer.callers),
-    ),
-    anonymous: mergeSection<Config['anonymous']>(
-      defaults.anonymous,
-      layers.map((layer) => layer.anonymous),
-    ),
-    escalation: chosen.escalation ?? defaults.escalation,
-    toolOwners: chosen.toolOwners ?? defaults.toolOwners,
-    pluginEscalation: chosen.pluginEscalation ?? defaults.pluginEscalation,
-    engines: mergeSection<Config['engines']>(
-      defaults.engines,
-      layers.map((layer) => layer.engines),
-    ),
-    audit: mergeSection<Config['audit']>(
-      defaults.audit,
-      layers.map((layer) => layer.audit),
-    ),
-    approvals: mergeSection<Config['approvals']>(
-      defaults.approvals,
-      layers.map((layer) => layer.approvals),
-    ),
-    network: mergeSection<Config['network']>(
-      defaults.network,
-      layers.map((layer) => layer.network),
-    ),
-    files: mergeSection<Config['files']>(
-      defaults.files,
-      layers.map((layer) => layer.files),
-    ),
-    kv: mergeSection<Config['kv']>(
-      defaults.kv,
-      layers.map((layer) => layer.kv),
-    ),
-    http: mergeSection<Config['http']>(
-      defaults.http,
-      layers.map((layer) => layer.http),
-    ),
-    docker: mergeDocker(layers.map((layer) => layer.docker)),
-    builtins: mergeBuiltins(layers.map((layer) => layer.builtins)),
-    search: mergeSection<Config['search']>(
-      defaults.search,
-      layers.map((layer) => layer.search),
-    ),
-    skills: mergeSection<Config['skills']>(
-      defaults.skills,
-      layers.map((layer) => layer.skills),
-    ),
-    hooks: mergeSection<Config['hooks']>(
-      defaults.hooks,
-      layers.map((layer) => layer.hooks),
-    ),
-    repair: mergeSection<Config['repair']>(
-      defaults.repair,
-      layers.map((layer) => layer.repair),
-    ),
-    watch: mergeSection<Config['watch']>(
-      defaults.watch,
-      layers.map((layer) => layer.watch),
-    ),
-    log: mergeSection<Config['log']>(
-      defaults.log,
-      layers.map((layer) => layer.log),
-    ),
+  const { dataDir, pluginDirs, skillDirs, wasmDirs, ...others } = structuredClone(defaults);
+  const base: Omit<Config, 'configFile' | 'grants' | 'safe'> = {
+    ...others,
+    dataDir: toAbsolute(dataDir),
+    pluginDirs: pluginDirs.map(toAbsolute),
+    skillDirs: skillDirs.map(toAbsolute),
+    wasmDirs: wasmDirs.map(toAbsolute),
+    mounts: {},
+    plugins: {},
+    env: {},
+    secrets: {},
+    limits: {},
+    limitsWithoutGrant: {},
+    pluginLimits: {},
   };
+  const merged = layers.reduce((below, layer) => lay(below, layer, defaults), base);
+  return { ...merged, configFile, grants, safe: merged.safeMode === 'all' };
 }
 
-/** One section over its defaults, key by key. */
-function mergeSection<Section extends object>(base: Section, layers: readonly (Partial<Section> | undefined)[]): Section {
-  return Object.assign({}, base, ...layers);
-}
-
-/** Languages and who uses which are merged one by one. */
-function mergeBuiltins(layers: readonly Settings['builtins'][]): Config['builtins'] {
-  const base = defaults.builtins;
-  const flat = layers.map((layer = {}) => {
-    const { who: _who, eval_code: _languages, browser: _browser, ...others } = layer;
-    return others;
+/** Sections are merged key by key, with the sections in them; lists and maps, which are empty by default, are replaced. */
+function lay<Below extends object>(below: Below, layer: object, byDefault: object): Below {
+  const [values, defaultValues] = [new Map(Object.entries(below)), new Map(Object.entries(byDefault))];
+  const laid = Object.entries(layer).flatMap(([key, value]: [string, unknown]) => {
+    const [under, usual]: unknown[] = [values.get(key), defaultValues.get(key)];
+    const isSection = isObject(usual) && Object.keys(usual).length > 0 && isObject(under) && isObject(value);
+    return value === undefined ? [] : [[key, isSection ? lay(under, value, usual) : value]];
   });
-  return {
-    ...mergeSection<Omit<Config['builtins'], 'eval_code' | 'who' | 'browser'>>(base, flat),
-    browser: mergeSection<Config['builtins']['browser']>(
-      base.browser,
-      layers.map((layer) => layer?.browser),
-    ),
-    eval_code: mergeSection<Config['builtins']['eval_code']>(
-      base.eval_code,
-      layers.map((layer) => layer?.eval_code),
-    ),
-    who: mergeSection<Config['builtins']['who']>(
-      base.who,
-      layers.map((layer) => layer?.who),
-    ),
-  };
-}
-
-/** The section with sections of its own. */
-function mergeDocker(layers: readonly Settings['docker'][]): Config['docker'] {
-  const base = defaults.docker;
-  const flat = layers.map((layer = {}) => {
-    const { warm: _warm, ...others } = layer;
-    return others;
-  });
-  return {
-    ...mergeSection<Config['docker']>(base, flat),
-    warm: mergeSection<Config['docker']['warm']>(
-      base.warm,
-      layers.map((layer) => layer?.warm),
-    ),
-  };
+  return Object.assign({}, below, Object.fromEntries(laid));
 }

@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import { defaultSettings } from '../defaults.ts';
+import type { FilledSection } from './filled.ts';
 
 /** Tools of the daemon itself that are there where the config names them. */
 export const optionalBuiltins = [
@@ -16,34 +17,6 @@ export const optionalBuiltins = [
 ] as const;
 /** The name of one. */
 export type OptionalBuiltin = (typeof optionalBuiltins)[number];
-
-/** Tools of the daemon itself, and what holds for them. */
-export interface BuiltinSettings {
-  /** Those that are on, beside those that have an image. */
-  readonly tools: readonly OptionalBuiltin[];
-  /** Where `http_request`, `web_fetch` and `browser` may go: `public` to every public host and what is granted, `granted` only there. */
-  readonly net: 'public' | 'granted';
-  /** The most that `http_request` answers of a body. */
-  readonly maxHttpResponseBytes: number;
-  /** The image of each language; empty where it is off. */
-  readonly eval_code: { readonly node: string; readonly python: string };
-  /** Empty switches it off. */
-  readonly execute_command: string;
-  readonly who: { readonly eval_code: ToolUsers; readonly execute_command: ToolUsers } & Readonly<
-    Record<OptionalBuiltin, ToolUsers>
-  >;
-  readonly commandCpus: number;
-  readonly browser: BrowserSettings;
-  readonly codeForAdmins: boolean;
-}
-
-/** The browser of the tool `browser`. */
-export interface BrowserSettings {
-  /** Empty: the first Chromium or Chrome on the path. */
-  readonly executable: string;
-  /** Pages run in the browser's own sandbox; without it only what is around the daemon holds them. */
-  readonly sandbox: boolean;
-}
 
 /** Who uses a tool: of `both` a person lets every call begin, `person` is for admins only. */
 export type ToolUsers = 'model' | 'person' | 'both';
@@ -149,3 +122,8 @@ export const builtinProperties = {
     }),
   ),
 };
+
+/** Tools of the daemon itself, and what holds for them. */
+export type BuiltinSettings = FilledSection<typeof builtinProperties>;
+/** The browser of the tool `browser`. */
+export type BrowserSettings = BuiltinSettings['browser'];

@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import type { Frozen } from './filled.ts';
 
 const shortText = Type.String({ minLength: 1, maxLength: 4096 });
 const globs = Type.Array(Type.String({ minLength: 1, maxLength: 256 }), { maxItems: 1000 });
@@ -40,9 +41,4 @@ export const mcpServerSchema = Type.Object(
 );
 
 /** One server of `mcp.servers`. */
-export type McpServerSetting = Static<typeof mcpServerSchema>;
-
-/** The section `mcp` of the config. */
-export interface McpSettings {
-  readonly servers: Readonly<Record<string, McpServerSetting>>;
-}
+export type McpServerSetting = Frozen<Static<typeof mcpServerSchema>>;

@@ -1,5 +1,6 @@
-import Type from 'typebox';
+import Type, { type Static } from 'typebox';
 import { suggestNearNames } from '../../errors/near-names.ts';
+import type { Frozen } from './filled.ts';
 import { type KeyHeader, keyHeaders, type ModelFormat, modelFormats } from './model-formats.ts';
 import { findKnownProvider, type KnownProvider, knownProviders } from './model-providers.ts';
 
@@ -62,25 +63,10 @@ export interface ModelSettings {
 }
 
 /** One provider, as it was written. */
-export interface ModelProviderSettings {
-  readonly provider?: string | undefined;
-  readonly baseUrl?: string | undefined;
-  readonly format?: ModelFormat | undefined;
-  readonly key?: string | undefined;
-  readonly keyHeader?: KeyHeader | undefined;
-  readonly model?: string | undefined;
-  readonly models?: readonly string[] | undefined;
-  readonly timeoutMs?: number | undefined;
-  readonly maxRetries?: number | undefined;
-}
+export type ModelProviderSettings = Frozen<Static<typeof modelProviderSchema>>;
 
 /** What a million tokens cost, in dollars; what caches cost is that of `input` where nothing is said. */
-export interface ModelPrice {
-  readonly input: number;
-  readonly output: number;
-  readonly cacheRead?: number | undefined;
-  readonly cacheWrite?: number | undefined;
-}
+export type ModelPrice = Frozen<Static<typeof modelPriceSchema>>;
 
 /** One provider with what the table knows of it. */
 export interface ModelProvider {

@@ -1,37 +1,9 @@
 import Type from 'typebox';
 import { defaultSettings } from '../defaults.ts';
+import type { FilledSection } from './filled.ts';
 
 /** Mended and published by itself, proposed to a person, or left alone. */
 export type RepairMode = 'auto' | 'propose' | 'off';
-
-/** How failed plugins are mended. */
-export interface RepairSettings {
-  /** By class of failure; those that are not named have the defaults. */
-  readonly mode: Readonly<Partial<Record<keyof typeof defaultRepairModes, RepairMode>>>;
-  /** At most this for what a fixer only guesses. */
-  readonly maybe: RepairMode;
-  /** At most this for what a model proposes. */
-  readonly byModel: RepairMode;
-  /** The model that is asked; empty asks none. */
-  readonly model: string;
-  /** Writes what was published into the file of the plugin, too. */
-  readonly write: boolean;
-  readonly maxAttempts: number;
-  readonly backOffMs: number;
-  readonly tokensPerDay: number;
-  /** In the currency of the prices of models. */
-  readonly costPerDay: number;
-  readonly maxProposals: number;
-  readonly proposalMs: number;
-  /** Plugins that models write. */
-  readonly create: RepairMode;
-  /** Hosts from which descriptions of APIs are read for models and repairs, as `net` of permissions names them. */
-  readonly sources: readonly string[];
-  /** How often health checks run; 0 never. */
-  readonly healthMs: number;
-  /** How long one trial may take in all. */
-  readonly trialMs: number;
-}
 
 const defaults = defaultSettings.repair;
 const hourMs = 3_600_000;
@@ -123,3 +95,8 @@ export const repairProperties = {
   healthMs: count(defaults.healthMs, 0, 24 * hourMs, 'Time between two health checks of a plugin that has one; 0 never checks.'),
   trialMs: count(defaults.trialMs, 1000, hourMs, 'How long all builds and calls of one trial may take together.'),
 } as const;
+
+/** How failed plugins are mended; classes of failures that `mode` does not name have the defaults. */
+export type RepairSettings = Omit<FilledSection<typeof repairProperties>, 'mode'> & {
+  readonly mode: Readonly<Partial<Record<keyof typeof defaultRepairModes, RepairMode>>>;
+};

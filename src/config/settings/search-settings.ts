@@ -1,16 +1,6 @@
 import Type from 'typebox';
 import { defaultSettings } from '../defaults.ts';
-
-/** Who answers `web_search`. */
-export interface SearchSettings {
-  readonly provider: 'none' | SearchProviderName;
-  /** Where the provider is asked; empty for its public address. */
-  readonly url: string;
-  /** The name of the secret or `env` value with the key; empty for none. */
-  readonly key: string;
-  /** How long an answer is remembered; 0 never. */
-  readonly cacheMs: number;
-}
+import type { FilledSection } from './filled.ts';
 
 /** The providers that are known. */
 export const searchProviderNames = ['searxng', 'brave', 'tavily'] as const;
@@ -50,6 +40,9 @@ export const searchProperties = {
     }),
   ),
 };
+
+/** Who answers `web_search`. */
+export type SearchSettings = FilledSection<typeof searchProperties>;
 
 /** What is missing for `web_search`, as a sentence and the lines that help; undefined when nothing is. */
 export function findSearchProblem({
