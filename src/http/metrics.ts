@@ -45,9 +45,13 @@ export function createMetrics(events: EventLog, readFamilies: () => readonly Fam
   /** How many repairs came to rest in each state. */
   const repairsByState = new Map<string, number>();
 
-  const unsubscribe = events.subscribe({ types: ['execution-end', 'plugin-change', 'repair-end'] }, (event) => {
+  /** How many changes that repairs tried came out in each way. */
+  const attemptsByOutcome = new Map<string, number>();
+
+  const unsubscribe = events.subscribe({ types: ['execution-end', 'plugin-change', 'repair-update', 'repair-end'] }, (event) => {
     if (event.type === 'execution-end') countCall(event.data);
-    if (event.type === 'repair-end') repairsByState.set(event.data.state, (repairsByState.get(event.data.state) ?? 0) + 1);
+    if (event.type === 'repair-update') countOne(attemptsByOutcome, event.data.outcome);
+    if (event.type === 'repair-end') countOne(repairsByState, event.data.state);
     if (event.type === 'plugin-change' && event.data.generation !== undefined && event.data.state === 'ready') reloads.ready++;
     if (event.type === 'plugin-change' && ['failed', 'degraded'].includes(event.data.state)) reloads.failed++;
   });
@@ -113,6 +117,14 @@ export function createMetrics(events: EventLog, readFamilies: () => readonly Fam
           'Repairs that came to rest, by state.',
           [...repairsByState].map(([state, count]) => `hotcell_repairs_total{state=${quoteLabel(state)}} ${count}`),
         ),
+        ...family(
+          'hotcell_repair_attempts_total',
+          'counter',
+          'Changes that repairs tried, by what the trial said.',
+          [...attemptsByOutcome].map(
+            ([outcome, count]) => `hotcell_repair_attempts_total{outcome=${quoteLabel(outcome)}} ${count}`,
+          ),
+        ),
         ...repairLines(gauges.repairs),
         ...family('process_resident_memory_bytes', 'gauge', 'Resident memory.', [`process_resident_memory_bytes ${memory}`]),
         '',
@@ -120,6 +132,10 @@ export function createMetrics(events: EventLog, readFamilies: () => readonly Fam
     },
     close: unsubscribe,
   };
+}
+
+function countOne(counts: Map<string, number>, key: string): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1);
 }
 
 function repairLines(repairs: MetricGauges['repairs']): string[] {

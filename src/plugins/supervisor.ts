@@ -129,6 +129,10 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
       pluginSet.hint(path);
       return find(path);
     },
+    settle() {
+      rows.flush();
+      return archive.flush();
+    },
   });
   let watches: Watches | undefined;
 

@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads';
+import { budgets } from '../config/budgets.ts';
 import { codeCacheEnvironment } from '../config/code-cache.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import { createFairQueue } from '../queues/fair-queue.ts';
@@ -55,8 +56,8 @@ export interface CheckerBounds {
 export const usualCheckerBounds: CheckerBounds = {
   maxCheckMs: 10_000,
   maxHeapMb: 768,
-  maxWaitingPerCaller: 32,
-  maxWaiting: 512,
+  maxWaitingPerCaller: budgets['types.waiting'].perCaller,
+  maxWaiting: budgets['types.waiting'].inAll,
   idleMs: 300_000,
 };
 

@@ -79,5 +79,8 @@ describe.each(eras)('prompts and resources for a client of MCP %s', (era) => {
     writeFileSync(join(small.folder, 'plugins', 'notes.ts'), notes(`buy ${era}`));
     expect(await told.promise).toBe('notes://today');
     expect((await client.readResource({ uri: 'notes://today' })).contents).toMatchObject([{ text: `buy ${era}` }]);
+    if (era !== '2025-11-25') return;
+    await Promise.all(Array.from({ length: 999 }, (_, each) => client.subscribeResource({ uri: `notes://${each}` })));
+    await expect(client.subscribeResource({ uri: 'notes://more' })).rejects.toMatchObject({ code: -32602 });
   });
 });

@@ -73,6 +73,16 @@ describe('create_custom_skill', () => {
     expect(parts.repairs.list({ state: 'proposed', limit: 10 })).toHaveLength(2);
   });
 
+  it('lets ten proposals of one caller wait, and those of others beside them', async () => {
+    const { call } = await start();
+    const asked = Array.from({ length: 11 }, (_, each) =>
+      call('create_custom_skill', { ...doubling, name: `double${each}` }, { caller: eve }),
+    );
+    const answers = await Promise.all(asked);
+    expect(answers.map(({ error }) => error?.code).filter((code) => code !== undefined)).toEqual(['queue-full']);
+    expect(readAnswer(await call('create_custom_skill', doubling)).state).toBe('proposed');
+  });
+
   it('counts what the model used for plugins of any name, and is not written beyond a day of it', async () => {
     const house = await openGateway({}, { ...tools, repair: { model: 'chat/m-1', tokensPerDay: 1000 } });
     onTestFinished(house.close);

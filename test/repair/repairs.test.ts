@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createMetrics } from '../../src/http/metrics.ts';
 import type { Repair } from '../../src/repair/repair.ts';
 import { useSharedParts } from '../plugins/rig/shared-parts.ts';
 import { answering, until } from '../plugins/rig/supervisor-rig.ts';
@@ -101,6 +102,46 @@ describe('a failure', () => {
     const rig = await startRepairRig(shared.get(), { text: broken(), sureness: 'maybe' });
     await reached(rig, 'proposed');
     expect(rig.supervisor.get('hello').state).toBe('failed');
+  });
+});
+
+describe('the end of a repair', () => {
+  it('is told only when its generation is on the disk, with which one serves', async () => {
+    const rig = await startRepairRig(shared.get());
+    const seen: unknown[] = [];
+    rig.log.subscribe({ types: ['repair-end'] }, () => {
+      const [row] = rig.store.plugins.list();
+      const current = row?.currentGeneration == null ? undefined : rig.store.generations.get(row.currentGeneration);
+      seen.push([row?.state, current?.author]);
+    });
+    writeFileSync(rig.file, broken());
+    const repair = await reached(rig, 'published');
+    await until(() => seen.length > 0, 'the end');
+    expect(seen).toEqual([['ready', 'repair']]);
+    expect(rig.store.generations.get(repair.generation ?? '')?.id).toBe(repair.generation);
+  });
+
+  it('is counted with what was tried, used and refused', async () => {
+    const rig = await startRepairRig(shared.get(), {
+      text: 'export default {{',
+      proposeByModel: async ({ onUse }) => {
+        onUse({ tokens: 120, cost: 0.25 });
+        return 'It has nothing to say.';
+      },
+    });
+    const metrics = createMetrics(rig.log, () => []);
+    onTestFinished(() => metrics.close());
+    await reached(rig, 'given-up');
+    writeFileSync(rig.file, broken());
+    await reached(rig, 'published');
+    const gauges = { version: '1', uptimeMs: 1, plugins: {}, tools: 0, calls: { pending: 0, running: 0 } };
+    const text = metrics.render({ ...gauges, repairs: rig.repairs.facts() });
+    expect(text).toContain('hotcell_repair_attempts_total{outcome="mended"} 1');
+    expect(text).toContain('hotcell_repairs_total{state="published"} 1');
+    expect(text).toContain('hotcell_repairs{state="running"} 0');
+    expect(text).toContain('hotcell_repairs_refused_total{brake="back-off"} 0');
+    expect(text).toContain('hotcell_repair_tokens_day 120');
+    expect(text).toContain('hotcell_repair_cost_day 0.25');
   });
 });
 

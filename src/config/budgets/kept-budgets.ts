@@ -1,7 +1,7 @@
 import { defaultSettings as defaults } from '../defaults.ts';
 import { type Budget, MIB, shareQueue } from './budget.ts';
 
-const { approvals, files, kv, executions, audit, generations, anonymous } = defaults;
+const { approvals, files, kv, executions, audit, generations, anonymous, repair } = defaults;
 /** What `llm: true` grants a day. */
 const llmTokens = 100_000;
 
@@ -194,6 +194,37 @@ export const keptBudgets = {
     each: { of: 'hook', max: 1000 },
     atBound: 'newer events are not told to it, and a `hook-problem` says so',
     tests: ['hooks/event-hooks.test.ts', 'hooks/hook-queues.test.ts'],
+  },
+  'types.waiting': {
+    holds: 'questions about the types of texts that wait, those of repairs apart',
+    unit: 'calls',
+    perCaller: 32,
+    inAll: 512,
+    atBound: 'the check is refused with `queue-full`; a repair goes on without the types',
+    tests: ['typescript/checker.test.ts'],
+  },
+  'repairs.proposals': {
+    holds: 'proposals of models for plugins that wait for a person',
+    unit: 'rows',
+    perCaller: 10,
+    inAll: repair.maxProposals,
+    atBound: 'the next is refused with `queue-full`, and no repair starts that would make one',
+    settings: ['repair.maxProposals', 'repair.proposalMs'],
+    tests: ['repair/authoring.test.ts', 'repair/decide.test.ts'],
+  },
+  'mcp.waiting': {
+    holds: 'calls over MCP that wait for somebody whom the client cannot ask, by the request that finds them again',
+    unit: 'calls',
+    perCaller: 100,
+    atBound: 'the oldest is not found again: its request is a new call',
+    tests: ['mcp-door/waiting-calls.test.ts'],
+  },
+  'mcp.watched': {
+    holds: 'resources that an MCP session follows',
+    unit: 'places',
+    each: { of: 'session', max: 1000 },
+    atBound: 'the next is refused; of a subscription that names more, the first are followed',
+    tests: ['mcp-door/offers.test.ts'],
   },
   'disk.audit': {
     holds: 'rows of the audit',

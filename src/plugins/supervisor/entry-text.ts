@@ -1,11 +1,11 @@
-import { randomBytes } from 'node:crypto';
 import { lstatSync } from 'node:fs';
 import { readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { basename } from 'node:path';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { displayPath } from '../discovery/plugin-roots.ts';
 import type { PluginSource } from '../discovery/plugin-source.ts';
 import { hashBytes } from '../generations/artifact-files.ts';
+import { partFor } from './part-files.ts';
 
 const maxTextBytes = 5 * 1024 * 1024;
 
@@ -44,8 +44,7 @@ export async function replaceText(
     });
   }
   const { mode } = await statFile(path);
-  // The leading dot keeps the half-written file from being taken for a plugin.
-  const part = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString('hex')}.tmp`);
+  const part = partFor(path);
   try {
     await writeFile(part, text, { mode: mode & 0o777, flag: 'wx' });
     onWrite(path, hashBytes(text));

@@ -1,4 +1,4 @@
-import { hash, randomBytes } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { linkSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { HotcellError } from '../../errors/hotcell-error.ts';
@@ -15,6 +15,7 @@ import { readBuildInput } from '../watch/signature.ts';
 import type { BuildOutcome } from './build/builder-types.ts';
 import { deleteSource, replaceText } from './entry-text.ts';
 import type { LookQueue } from './look-queue.ts';
+import { partFor } from './part-files.ts';
 import { describeWriting } from './pin.ts';
 import { nameOfPlugin } from './plugin-record.ts';
 import { type Publisher, shownPath } from './publisher.ts';
@@ -104,6 +105,8 @@ export function createMending(parts: {
   readonly findNewFile: (name: string) => PluginSource | undefined;
   /** The queue of a file that was put there just now. */
   readonly takeIn: (path: string) => LookQueue;
+  /** Resolves when what was published is on the disk, with which one serves. */
+  readonly settle: () => Promise<void>;
 }): PluginMending {
   const { queues, archive, publisher, written } = parts;
 
@@ -158,7 +161,11 @@ export function createMending(parts: {
     holds: isOnDisk,
     async publish(path, proposed) {
       const queue = queues.get(path);
-      return queue === undefined ? { kind: 'changed' } : queue.run(() => publishNow(queue, proposed));
+      if (queue === undefined) return { kind: 'changed' };
+      const outcome = await queue.run(() => publishNow(queue, proposed));
+      // A repair is told of only once the end of the daemon cannot undo it.
+      await parts.settle();
+      return outcome;
     },
     async recall(path, generationId, isTakenBack) {
       const queue = queues.get(path);
@@ -208,7 +215,7 @@ export function createMending(parts: {
       const file = join(realpathSync.native(dirname(path)), basename(path));
       written.note(file, hash('sha256', text, 'hex'), by);
       // A link is there whole or not at all, and takes the place of nothing; the leading dot keeps the other name from being a plugin.
-      const part = join(dirname(file), `.${basename(file)}.${randomBytes(6).toString('hex')}.tmp`);
+      const part = partFor(file);
       try {
         writeFileSync(part, text, { flag: 'wx' });
         linkSync(part, file);

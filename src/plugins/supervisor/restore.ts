@@ -8,6 +8,7 @@ import type { Generation } from '../generations/generation.ts';
 import { compareSeen } from '../watch/seen.ts';
 import { readBuildInput, readSignature } from '../watch/signature.ts';
 import type { LookQueue } from './look-queue.ts';
+import { sweepParts } from './part-files.ts';
 import { describeWriting, parsePin } from './pin.ts';
 import type { PluginRecord } from './plugin-record.ts';
 import { readTransitions } from './plugin-rows.ts';
@@ -38,6 +39,7 @@ export function restorePlugins(parts: RestoreParts): LookQueue[] {
   const restored: string[] = [];
   const readRoots = new Set<PluginRoot>();
   for (const root of parts.roots) {
+    sweepParts(root.path);
     const sources = scanRoot(root);
     if (!sources) continue;
     readRoots.add(root);

@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
 import type { ApiOrder, AuthoringAnswer, PluginAuthoring } from '../../builtins/authoring.ts';
 import { countedAs } from '../../config/anonymous.ts';
+import { budgets } from '../../config/budgets.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { describePermissions } from '../../permissions/decision.ts';
 import type { PluginSource } from '../../plugins/discovery/plugin-source.ts';
@@ -40,7 +41,7 @@ type Change = Parameters<PluginAuthoring['tweak']>[0];
 
 const dayMs = 86_400_000;
 const historyRows = 1000;
-const maxPerCaller = 10;
+const maxPerCaller = budgets['repairs.proposals'].perCaller;
 const maxTextChars = 40_000;
 const never = new AbortController().signal;
 

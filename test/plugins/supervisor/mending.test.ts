@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { useSharedParts } from '../rig/shared-parts.ts';
@@ -156,5 +156,19 @@ describe('write', () => {
       mending.write(rig.path, new Map([[rig.file, mended]]), new Map([[rig.file, broken]]), 'local'),
     ).rejects.toMatchObject({ code: 'conflict' });
     expect(readFileSync(rig.file, 'utf8')).toBe(answering('of a person'));
+  });
+});
+
+describe('a start', () => {
+  it('removes what a daemon that was killed while it wrote left beside plugins, and nothing else', async () => {
+    const home = makeFolder();
+    const folder = join(home, 'plugins', 'many', 'lib');
+    mkdirSync(folder, { recursive: true });
+    const left = ['.hello.ts.0123456789ab.tmp', 'many/.index.ts.a123456789ab.tmp', 'many/lib/.one.ts.b123456789ab.tmp'];
+    const kept = ['hello.ts.0123456789ab.tmp', '.hello.ts.tmp', '.notes.0123456789AB.tmp', 'many/lib/.one.ts.b123.tmp'];
+    for (const name of [...left, ...kept]) writeFileSync(join(home, 'plugins', name), 'half of');
+    await startRig(shared.get(), { home });
+    const there = (name: string) => existsSync(join(home, 'plugins', name));
+    expect([left.filter(there), kept.filter(there)]).toEqual([[], kept]);
   });
 });
