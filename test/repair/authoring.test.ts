@@ -174,6 +174,15 @@ describe('create_custom_skill', () => {
     expect(readAnswer(await call('create_custom_skill', other)).state).toBe('proposed');
   });
 
+  it('says what to do where there is no model to write it', async () => {
+    const { call } = await start();
+    const { error } = await call('create_custom_skill', { name: 'double', description: 'Doubles.' });
+    expect(error).toMatchObject({
+      code: 'model-not-configured',
+      fix: expect.stringContaining('repair: { model: provider/model }'),
+    });
+  });
+
   it('is refused where the config says off', async () => {
     const { call } = await start({}, { repair: { create: 'off' } });
     expect((await call('create_custom_skill', doubling)).error?.code).toBe('tools-disabled');

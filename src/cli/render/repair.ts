@@ -36,7 +36,12 @@ export function renderRepair(repair: RepairItem, style: Style): string {
   const facts: readonly (readonly [string, string | undefined])[] = [
     ['state', paintRepair(repair.state, style)],
     ['because', tame(repair.reason)],
-    ['failure', `${repair.class}: ${tame(failure.message)}${place === '' ? '' : ` (${tame(place)})`}`],
+    [
+      'failure',
+      failure.message === proposal?.note
+        ? undefined
+        : `${repair.class}: ${tame(failure.message)}${place === '' ? '' : ` (${tame(place)})`}`,
+    ],
     ['call', failure.executionId],
     ['by', proposal && `${tame(proposal.by)} (${proposal.sureness})`],
     ['change', proposal && tame(proposal.note)],

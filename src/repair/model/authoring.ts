@@ -163,7 +163,10 @@ export function createAuthoring(parts: AuthoringParts): PluginAuthoring {
     const report = await tryNew(source, text);
     report.candidate?.release();
     const problem = findProblem(report);
-    if (problem !== undefined) throw new HotcellError('compile-failed', `The plugin is not taken: ${problem}`);
+    if (problem !== undefined)
+      throw new HotcellError('compile-failed', `The plugin is not taken: ${problem}`, {
+        fix: 'Mend that in its text, and ask again.',
+      });
     const asked = describePermissions(report.candidate?.build.manifest.permissions ?? {});
     const diff = describeChange(new Map(), new Map([[source.realEntry, text]]), source);
     const asks = [
@@ -281,7 +284,10 @@ export function createAuthoring(parts: AuthoringParts): PluginAuthoring {
     const report = await parts.tryProposal({ source, proposal, diagnosed: live, failure, signal: never });
     report.candidate?.release();
     const problem = findProblem(report);
-    if (problem !== undefined) throw new HotcellError('compile-failed', `The change is not taken: ${problem}`);
+    if (problem !== undefined)
+      throw new HotcellError('compile-failed', `The change is not taken: ${problem}`, {
+        fix: 'Mend that in the change, and ask again.',
+      });
     const asks = [
       ...(report.more === undefined ? [] : [`permissions: ${describePermissions(report.more)}`]),
       ...listAsks(sources, changed),

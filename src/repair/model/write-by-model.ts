@@ -26,7 +26,7 @@ const never = new AbortController().signal;
 const next =
   'Write it yourself: hotcell plugin new NAME; say more of what it is to do; or name another model: repair.model in the config.';
 
-/** A model writes a plugin; what does not pass its trial is an answer to learn from. Throws `model-failed`. */
+/** A model writes a plugin; what does not pass its trial is an answer to learn from. Throws `model-failed`, or `compile-failed` where none of its texts passes. */
 export async function writeByModel(ask: AskModel, order: WriteOrder): Promise<string> {
   const { model, file, wish, begun } = order;
   const fence = createFence();
@@ -71,7 +71,7 @@ export async function writeByModel(ask: AskModel, order: WriteOrder): Promise<st
     );
   }
   throw new HotcellError(
-    'model-failed',
+    'compile-failed',
     `The model ${model} wrote no plugin that passes its trial in ${maxRounds} tries. The last: ${last.slice(0, 500)}`,
     { fix: next },
   );

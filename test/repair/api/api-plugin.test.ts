@@ -19,7 +19,7 @@ function describeApi(more: object = {}) {
         get: {
           operationId: 'read',
           parameters: [
-            name('path', { required: true }),
+            name('path', { required: true, example: 'one' }),
             name('header', { name: 'x-trace' }),
             name('cookie', { name: 'crumb' }),
             name('query', { name: 'tags', schema: { type: 'array', items: { type: 'string' } } }),
