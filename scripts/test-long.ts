@@ -17,6 +17,11 @@ const steps: readonly Step[] = [
   { name: 'kills', args: [...vitest, 'test/promises/crash-recovery.test.ts'], env: { HOTCELL_KILLS: '50' } },
   { name: 'fuzz', args: [...vitest, 'test/promises/fuzz-'], env: { HOTCELL_FUZZ_RUNS: '100000' } },
   { name: 'messages', args: [...vitest, 'test/models/wire/generated.test.ts'], env: { HOTCELL_FUZZ_RUNS: '5000' } },
+  {
+    name: 'streams',
+    args: [...vitest, 'test/gateway/hostile.test.ts', '-t', 'streams that nobody reads'],
+    env: { HOTCELL_STREAMS: '500' },
+  },
   { name: 'counts', args: [...vitest, 'test/engines/quickjs'], env: { HOTCELL_LONG: '1' } },
   { name: 'chaos', args: [...vitest, 'test/plugins/lifecycle-chaos.test.ts'], env: { HOTCELL_CHAOS_RUNS: '300' } },
   { name: 'template', args: [...vitest, 'test/scripts/build-template.test.ts'], env: { HOTCELL_LONG: '1' } },

@@ -20,10 +20,8 @@ const operator: Caller = { id: 'local', role: 'admin' };
 export async function startSmallDaemon(
   plugins: Readonly<Record<string, string>>,
   settings: Settings = {},
-  options: { readonly listen?: boolean; readonly dataDir?: string; readonly folder?: string } & Pick<
-    DaemonOptions,
-    'resolver'
-  > = {},
+  options: { readonly listen?: boolean; readonly dataDir?: string; readonly folder?: string } & Pick<DaemonOptions, 'resolver'> &
+    Partial<Pick<DaemonOptions, 'log'>> = {},
 ) {
   const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'hotcell-small-'));
   mkdirSync(join(folder, 'plugins'), { recursive: true });
@@ -47,7 +45,7 @@ export async function startSmallDaemon(
     ...(options.resolver === undefined ? {} : { resolver: options.resolver }),
     listen: options.listen ?? false,
     onEvent: (event) => events.push(event),
-    log: createDaemonLog(),
+    log: options.log ?? createDaemonLog(),
   });
   const { parts } = daemon;
   return {

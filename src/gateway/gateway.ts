@@ -82,7 +82,7 @@ export function createGateway(parts: GatewayParts): Gateway {
     try {
       return loops.get(id, caller);
     } catch (error) {
-      if (error instanceof HotcellError && error.code === 'not-found') return undefined;
+      if (error instanceof HotcellError && error.code === 'loop-unknown') return undefined;
       throw error;
     }
   };

@@ -27,6 +27,8 @@ export interface ProviderState {
   readonly isDefault: boolean;
   /** What keeps it from being asked, and what helps. */
   readonly problem?: { readonly message: string; readonly fix: string };
+  /** Why nothing is known of the models that it lists, where somebody asked. */
+  readonly listProblem?: string;
 }
 
 /** Which models there are, and where each is asked. Reads the config each time, so that an edit holds from the next request on. */
@@ -225,7 +227,8 @@ export function createModelCatalog({ settings, readKey, lists }: Parts): ModelCa
       return providersOf().map((provider) => {
         const problem = problemOf(provider);
         const isDefault = place === undefined ? provider.model === chosen : place.provider === provider;
-        return { provider, isDefault, ...(problem === undefined ? {} : { problem }) };
+        const listProblem = lists.problemOf?.(provider);
+        return { provider, isDefault, ...(problem && { problem }), ...(listProblem !== undefined && { listProblem }) };
       });
     },
     check() {

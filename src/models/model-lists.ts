@@ -1,17 +1,21 @@
 import { budgets } from '../config/budgets.ts';
 import type { ModelProvider } from '../config/settings/model-settings.ts';
+import { HotcellError } from '../errors/hotcell-error.ts';
 import { BoundedMap } from '../queues/bounded-map.ts';
-import { readBody, type UpstreamHttp } from './upstream/http.ts';
+import { explainLostAnswer, readBody, type UpstreamHttp } from './upstream/http.ts';
 
 /** The models that providers say they have. */
 export interface ModelLists {
   /** Asks a provider at most every ten minutes, after a failure every minute. Never rejects: whoever does not answer has none. */
   read(provider: ModelProvider): Promise<readonly string[]>;
+  /** Why the list that was read last has nothing; undefined when it was answered, or nobody read it. */
+  problemOf?(provider: ModelProvider): string | undefined;
 }
 
 interface KeptList {
   readonly models: Promise<readonly string[]>;
   untilMs: number;
+  problem?: string;
 }
 
 const keptMs = 10 * 60_000;
@@ -38,22 +42,27 @@ export function createModelLists(parts: {
     const response = await http.get(provider, { path: listPath, headers: fixedHeaders, key: readKey(provider), signal });
     try {
       const text = response.status === 200 ? await readBody(response, maxBytes) : undefined;
-      if (text === undefined) throw new TypeError(`No list of models: HTTP ${response.status}.`);
-      return readNames(JSON.parse(text));
+      if (response.status !== 200) throw refuseList(provider, `with its list of models, but with HTTP ${response.status}`);
+      const list = text === undefined ? undefined : parseList(text);
+      if (list === undefined) throw refuseList(provider, 'with a list of models');
+      return readNames(list);
     } finally {
       response.destroy();
     }
   }
 
   return {
+    problemOf: (provider) => listByAddress.get(addressOf(provider))?.problem,
     read(provider) {
-      const address = JSON.stringify([provider.baseUrl, provider.format, provider.keyName]);
+      const address = addressOf(provider);
       const kept = listByAddress.get(address);
       if (kept !== undefined && now() < kept.untilMs) return kept.models;
       const fresh: KeptList = {
         untilMs: now() + keptMs,
-        models: ask(provider).catch(() => {
+        models: ask(provider).catch((error: unknown) => {
           fresh.untilMs = now() + failureKeptMs;
+          const target = { provider: provider.name, baseUrl: provider.baseUrl, timeoutMs };
+          fresh.problem = error instanceof HotcellError ? error.message : explainLostAnswer(error, target).message;
           return [];
         }),
       };
@@ -61,6 +70,22 @@ export function createModelLists(parts: {
       return fresh.models;
     },
   };
+}
+
+function addressOf({ baseUrl, format, keyName }: ModelProvider): string {
+  return JSON.stringify([baseUrl, format, keyName]);
+}
+
+function refuseList({ name }: ModelProvider, what: string): HotcellError {
+  return new HotcellError('model-failed', `The provider "${name}" did not answer ${what}.`);
+}
+
+function parseList(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 /** `data` with `id`s, as OpenAI and Anthropic have it, or `models` with `name`s, as Gemini. */

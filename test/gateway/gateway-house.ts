@@ -1,5 +1,6 @@
 import type { Settings } from '../../src/config/schema.ts';
 import type { WireFormatName } from '../../src/models/wire/wire-format.ts';
+import type { DaemonOptions } from '../../src/operations/daemon-types.ts';
 import { startSmallDaemon } from '../small-daemon.ts';
 import { startProvider } from './provider-server.ts';
 
@@ -17,6 +18,7 @@ export async function openGateway(
   plugins: Readonly<Record<string, string>> = {},
   settings: Settings = {},
   more: (url: string) => NonNullable<Settings['models']> = () => ({}),
+  log?: DaemonOptions['log'],
 ) {
   const provider = await startProvider();
   const providers = Object.fromEntries(
@@ -33,7 +35,7 @@ export async function openGateway(
       ...settings,
       models: { ...added, providers: { ...providers, ...added.providers } },
     },
-    { listen: true },
+    { listen: true, ...(log && { log }) },
   );
   const { url = '', token } = small.daemon;
   return {

@@ -86,7 +86,9 @@ describe('hotcell models', () => {
     const edited = (model: string) =>
       terminal.write(
         'hotcell.config.yaml',
-        config(`  default: own\n  aliases: { mine: own/${model} }\n  providers: { own: ${own} }\n`),
+        config(
+          `  default: own\n  aliases: { mine: own/${model} }\n  providers: { own: ${own}, gone: { baseUrl: "http://127.0.0.1:9/v1", model: m } }\n`,
+        ),
       );
     edited('m-7');
     await expect
@@ -95,6 +97,8 @@ describe('hotcell models', () => {
     expect((await run('models', 'test', 'mine')).out).toContain('own/m-7 answered');
     const listed = await run('models', 'list', '--fetch');
     expect(listed.out).toContain('own/listed-model');
+    expect(listed.out).toContain('The server of the provider "gone" (127.0.0.1:9) cannot be reached (ECONNREFUSED).');
+    expect(listed.out).toContain('hotcell models test gone');
     terminal.write('hotcell.config.yaml', config(providers));
     await expect.poll(async () => (await run('models', 'list')).out, { timeout: 20_000 }).toContain('MISSING_KEY');
   });

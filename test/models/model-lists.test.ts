@@ -134,4 +134,28 @@ describe('createModelLists', () => {
     await using server = await serve((_request, response) => void response.writeHead(200).end(body));
     expect(await openLists().read(provide({ baseUrl: server.url }))).toEqual([]);
   });
+
+  const failing: [string, Answer, string][] = [
+    ['refuses', (_request, response) => void response.writeHead(401).end('no'), 'but with HTTP 401.'],
+    ['answers a page', (_request, response) => void response.end('<p>Log in</p>'), 'with a list of models.'],
+    [
+      'sends on',
+      (_request, response) => void response.writeHead(302, { location: 'http://169.254.169.254/' }).end(),
+      'HTTP 302.',
+    ],
+  ];
+  it.each(failing)('says why there is none: a server that %s', async (_name, answer, told) => {
+    await using server = await serve(answer);
+    const provider = provide({ baseUrl: `${server.url}/v1`, key: 'KEY' });
+    let now = 0;
+    const lists = openLists(() => now);
+    expect(lists.problemOf?.(provider)).toBeUndefined();
+    expect(await lists.read(provider)).toEqual([]);
+    expect(lists.problemOf?.(provider)).toMatch(/^The provider "own" did not answer with (its|a) list of models.*/);
+    expect(lists.problemOf?.(provider)).toContain(told);
+    expect(server.seen).toHaveLength(1);
+    now += 60_001;
+    await lists.read(provider);
+    expect(server.seen).toHaveLength(2);
+  });
 });

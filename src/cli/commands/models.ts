@@ -56,6 +56,11 @@ export function registerModels(program: Command, session: CliSession): void {
         if (items.length > 0) session.print(renderTable(items, modelColumns, io.columns));
         for (const { problem, fix } of providers)
           if (problem !== undefined) session.print(`\n${problem}\n${style.dim(`${fix}\n`)}`);
+        const unread = providers.filter(({ problem, listProblem }) => problem === undefined && listProblem !== undefined);
+        for (const { name, listProblem = '' } of fetch ? unread : [])
+          session.print(
+            `\n${tame(listProblem)}\n${style.dim(`Its models can be asked for by name all the same; see models.providers.${name}, and: hotcell models test ${name}\n`)}`,
+          );
       });
     });
 

@@ -44,11 +44,11 @@ export async function* passOn(
         gauge.push(chunk);
         if (isEvents) tail.push(chunk);
       }
-      if (isEvents && !tail.has(format.endMark)) failure = brokenOff(target);
     } catch (error) {
       if (!isEvents || signal.aborted) throw error;
       failure = error instanceof HotcellError ? tooLong : explainLostAnswer(error, target, bytes > 0);
     }
+    if (failure === undefined && isEvents && !tail.has(format.endMark)) failure = brokenOff(target);
     const rest = filter?.end() ?? nothing;
     if (rest.length > 0) yield rest;
     // What was cut off in the middle of a line ends there: the error stands by itself.

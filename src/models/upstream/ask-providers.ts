@@ -247,13 +247,16 @@ async function* readStream(
   } catch (error) {
     failure = explainLostAnswer(error, target, hasBegun);
   }
-  for (const event of reader.end()) {
-    const isNothing = event.type === 'answer-failed' && event.failure.code === malformedCode;
+  const ending = reader.end();
+  if (!hasBegun && ending.some((event) => event.type === 'answer-failed' && event.failure.code === malformedCode)) {
+    // It has not begun for whoever asked, either: another provider may answer instead.
+    yield { type: 'answer-failed', failure: failure ?? malformed(target.provider, format) };
+    return;
+  }
+  for (const event of ending) {
     // An end that says no reason is none that the provider said.
     if (event.type === 'answer-end' && event.stop.kind === 'interrupted') failure ??= brokenOff(target);
-    if (isNothing) yield { type: 'answer-failed', failure: failure ?? malformed(target.provider, format) };
-    else if (event.type === 'answer-end' && failure !== undefined) yield failedEnd(event, failure);
-    else yield event;
+    yield event.type === 'answer-end' && failure !== undefined ? failedEnd(event, failure) : event;
   }
 }
 

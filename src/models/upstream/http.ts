@@ -106,10 +106,14 @@ export function toHeaders(headers: UpstreamResponse['headers']): Headers {
 }
 
 /** What an exception on the way to a provider, or in the middle of its answer, means. */
-export function explainLostAnswer(error: unknown, target: UpstreamTarget, hasBegun = false): ModelFailure {
+export function explainLostAnswer(
+  error: unknown,
+  target: Pick<UpstreamTarget, 'provider' | 'baseUrl' | 'timeoutMs'>,
+  hasBegun = false,
+): ModelFailure {
   const { provider, baseUrl, timeoutMs } = target;
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  if (/TIMEOUT/.test(code)) {
+  if (/TIMEOUT/.test(code) || (error instanceof Error && error.name === 'TimeoutError')) {
     const message = `The provider "${provider}" said nothing for ${timeoutMs} ms.`;
     return { kind: 'timeout', status: 504, message, code: 'upstream_timeout' };
   }

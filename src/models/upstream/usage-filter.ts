@@ -13,8 +13,18 @@ const emptyChoices = /"choices":\s*\[\s*\]/;
 
 /** Creates it for one stream: for a client that did not ask what its answer cost, while the daemon did. */
 export function createUsageFilter(): UsageFilter {
-  let held: Buffer = nothing;
+  /** A line that has not ended, in the pieces in which it came. */
+  let held: Buffer[] = [];
+  let heldBytes = 0;
   let isAfterUsage = false;
+
+  function take(): Buffer {
+    const [only = nothing] = held;
+    const line = held.length < 2 ? only : Buffer.concat(held);
+    held = [];
+    heldBytes = 0;
+    return line;
+  }
 
   function passLine(line: Buffer): boolean {
     const text = line.includes('"usage"') ? line.toString('utf8') : '';
@@ -31,13 +41,18 @@ export function createUsageFilter(): UsageFilter {
   return {
     push(chunk) {
       const piece = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
-      const all = held.length === 0 ? piece : Buffer.concat([held, piece]);
-      const end = all.lastIndexOf(newline) + 1;
-      held = all.subarray(end);
-      const lines = all.subarray(0, end);
-      if (held.length > maxLineBytes) {
-        held = nothing;
-        return all;
+      const end = piece.lastIndexOf(newline) + 1;
+      if (end === 0 && heldBytes + piece.length <= maxLineBytes) {
+        held.push(piece);
+        heldBytes += piece.length;
+        return nothing;
+      }
+      if (heldBytes > 0) held.push(end === 0 ? piece : piece.subarray(0, end));
+      const lines = heldBytes > 0 ? take() : end === 0 ? piece : piece.subarray(0, end);
+      if (end === 0) return lines;
+      if (end < piece.length) {
+        held.push(piece.subarray(end));
+        heldBytes = piece.length - end;
       }
       if (!isAfterUsage && !lines.includes('"usage"')) return lines;
       const passed: Buffer[] = [];
@@ -49,7 +64,10 @@ export function createUsageFilter(): UsageFilter {
       }
       return Buffer.concat(passed);
     },
-    end: () => (held.length > 0 && passLine(held) ? held : nothing),
+    end() {
+      const line = take();
+      return line.length > 0 && passLine(line) ? line : nothing;
+    },
   };
 }
 

@@ -25,6 +25,7 @@ const providerView = Type.Object({
   isDefault: Type.Boolean(),
   problem: Type.Optional(Type.String()),
   fix: Type.Optional(Type.String()),
+  listProblem: Type.Optional(Type.String({ description: 'Why its own list of models could not be read.' })),
 });
 
 const testView = Type.Object({

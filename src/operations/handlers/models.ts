@@ -115,7 +115,7 @@ export function createModelOperations(
   ];
 }
 
-function showProvider({ provider, isDefault, problem }: ProviderState) {
+function showProvider({ provider, isDefault, problem, listProblem }: ProviderState) {
   const { name, known, baseUrl, format, model, keyName } = provider;
   return {
     name,
@@ -127,6 +127,7 @@ function showProvider({ provider, isDefault, problem }: ProviderState) {
     isReady: problem === undefined,
     isDefault,
     ...(problem === undefined ? {} : { problem: problem.message, fix: problem.fix }),
+    ...(listProblem === undefined ? {} : { listProblem }),
   };
 }
 
