@@ -1,8 +1,11 @@
 import { HotcellError } from '../src/errors/hotcell-error.ts';
+import { startDaemon } from '../src/main.ts';
+import type { StartDaemon } from '../src/operations/daemon-types.ts';
 import { createCompiler } from '../src/plugins/compile/compile.ts';
 import { createSchemaReader } from '../src/plugins/schema/schema-process.ts';
 import type { CheckerUse } from '../src/typescript/check-types.ts';
 import { createTypeChecker, type TypeChecker } from '../src/typescript/checker.ts';
+import { fewThreads, giveWarmCache } from './data-dir.ts';
 
 // The bundler's process ends with the last compiler that is closed: this one is none of a daemon.
 createCompiler({ sharedDirs: [], builtins: new Map(), refusedBuiltins: new Map() });
@@ -11,6 +14,12 @@ const checkers = new Map<CheckerUse, TypeChecker>();
 
 /** What all daemons of a process of tests read and check types with: one of its own costs a daemon more than all else of its start. */
 export const sharedTypes = { schemaReader: createSchemaReader(), openChecker: openSharedChecker } as const;
+
+/** How commands that run in a process of tests start the parts of a daemon. */
+export const startCheaply: StartDaemon = ({ config, ...rest }) => {
+  giveWarmCache(config.dataDir);
+  return startDaemon({ ...rest, ...sharedTypes, config: { ...config, ...fewThreads } });
+};
 
 /** As a checker of its own seems to a daemon: what it asked is over when it closes it, and the thread goes on for others. */
 function openSharedChecker(...[bounds, use = 'check']: Parameters<typeof createTypeChecker>): TypeChecker {

@@ -6,6 +6,7 @@ import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import { giveWarmCache } from '../data-dir.ts';
 import { echoPlugin, openTerminal } from './terminal.ts';
 
 const run = promisify(execFile);
@@ -31,6 +32,7 @@ describe('bin/hotcell.js', () => {
 
   it('starts a daemon that ends on SIGTERM with 0', async () => {
     const terminal = openTerminal({ 'plugins/echo.ts': echoPlugin });
+    giveWarmCache(join(terminal.cwd, '.hotcell'));
     const child = spawn(olderNode ?? process.execPath, [bin, 'start', '--port', '0'], { cwd: terminal.cwd });
     let text = '';
     child.stdout.setEncoding('utf8').on('data', (chunk) => {
@@ -45,6 +47,7 @@ describe('bin/hotcell.js', () => {
 
   it('ends the daemon of a data directory, and waits until it has ended', async () => {
     const terminal = openTerminal({ 'plugins/echo.ts': echoPlugin });
+    giveWarmCache(join(terminal.cwd, '.hotcell'));
     const child = spawn(process.execPath, [bin, 'start', '--port', '0'], { cwd: terminal.cwd });
     const ended = once(child, 'exit');
     // Its output stays open: a daemon whose terminal is gone ends.
@@ -60,6 +63,7 @@ describe('bin/hotcell.js', () => {
 
   it('speaks to a daemon of an older program, and says that the program has changed', async () => {
     const terminal = openTerminal({ 'plugins/echo.ts': echoPlugin });
+    giveWarmCache(join(terminal.cwd, '.hotcell'));
     const child = spawn(process.execPath, [bin, 'start', '--port', '0'], { cwd: terminal.cwd });
     const ended = once(child, 'exit');
     // Its output stays open: a daemon whose terminal is gone ends.

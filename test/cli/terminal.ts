@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { CliIo } from '../../src/cli/io.ts';
 import { runCli } from '../../src/cli/run-cli.ts';
-import * as main from '../../src/main.ts';
+import { startCheaply } from '../shared-builds.ts';
 
 /** What a command said and answered. */
 export interface Said {
@@ -43,7 +43,7 @@ export function openTerminal(files: Readonly<Record<string, string>> = {}) {
       cwd,
       isTTY: options.isTTY ?? false,
       signal: options.signal,
-      loadDaemon: async () => main,
+      loadDaemon: async () => ({ startDaemon: startCheaply }),
     });
     return { code, out, err };
   }

@@ -6,11 +6,9 @@ import type { Client } from '../../src/client/client.ts';
 import { createHttpClient } from '../../src/client/client.ts';
 import { locateDaemon } from '../../src/client/find-daemon.ts';
 import type { EventType } from '../../src/events/event-table.ts';
-import { startDaemon } from '../../src/main.ts';
 import { eventContracts } from '../../src/operations/contracts/events.ts';
-import type { StartDaemon } from '../../src/operations/daemon-types.ts';
-import { fewThreads, giveWarmCache } from '../data-dir.ts';
-import { sharedTypes } from '../shared-builds.ts';
+import { giveWarmCache } from '../data-dir.ts';
+import { startCheaply } from '../shared-builds.ts';
 import { type CodeBlock, repository } from './markdown.ts';
 import { writeQuickCommand } from './quick-command.ts';
 import { openShell } from './shell.ts';
@@ -74,9 +72,6 @@ export async function followPage(blocks: readonly CodeBlock[]): Promise<string[]
 function isWithoutProcess(blocks: readonly CodeBlock[]): boolean {
   return process.env.HOTCELL_LONG !== '1' && !blocks.some(({ page }) => page === 'README.md');
 }
-
-const startCheaply: StartDaemon = ({ config, ...rest }) =>
-  startDaemon({ ...rest, ...sharedTypes, config: { ...config, ...fewThreads } });
 
 /** Pages that show or count all that a fresh clone brings; the others need what they speak of. */
 const pagesOfWhole = ['README.md', 'docs/getting-started.md', 'docs/deploying.md', 'docs/tools-for-models.md'];

@@ -15,6 +15,7 @@ import { join, resolve } from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { giveWarmCache } from '../data-dir.ts';
 import type { eras } from './clients.ts';
 
 const program = resolve('bin/hotcell.js');
@@ -28,7 +29,8 @@ beforeEach(() => {
     join(folder, 'plugins', 'hello.ts'),
     `export default { description: 'Greets.', handler: ({ name }: { name: string }) => 'hello ' + name };`,
   );
-  writeFileSync(join(folder, 'hotcell.config.yaml'), 'port: 0\n');
+  writeFileSync(join(folder, 'hotcell.config.yaml'), 'port: 0\nworkers: { min: 1, max: 1 }\n');
+  giveWarmCache(join(folder, '.hotcell'));
 });
 afterEach(async () => {
   for (const client of clients) await client.close();

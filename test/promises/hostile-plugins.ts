@@ -12,7 +12,7 @@ export interface Attack {
 }
 
 /** Small limits, so that an attack is over soon. */
-export const attackLimits = { cpuMs: 300, memoryBytes: 24 * 1024 * 1024 };
+export const attackLimits = { cpuMs: 200, memoryBytes: 24 * 1024 * 1024 };
 
 /** The wall clock of an attack, in ms. */
 const attackTimeoutMs = 2000;

@@ -89,13 +89,16 @@ const commandSubject: Subject = {
   ask: async (call, steps) => readAnswers(await call('probe_command', { steps })),
 };
 
-/** The probe in TypeScript, built into a module. */
+let built: Promise<Uint8Array> | undefined;
+
+/** The probe in TypeScript, built into a module: once for all houses of a process. */
 const builtSubject: Subject = {
   title: 'a built module',
   plugin: 'probe_built',
   files: async () => {
     const source = probePlugin('probe_built', 'quickjs', { isolation: 'call' });
-    return { 'probe_built.wasm': moduleOf(await buildText('probe_built.ts', source)) };
+    built ??= buildText('probe_built.ts', source).then(moduleOf);
+    return { 'probe_built.wasm': await built };
   },
   ask: async (call, steps) => readAnswers(await call('probe_built', { steps })),
 };
