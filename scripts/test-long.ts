@@ -29,6 +29,8 @@ const steps: readonly Step[] = [
   { name: 'writes', args: [...vitest, 'test/capabilities/files/killed-write.test.ts'], env: { HOTCELL_LONG: '1' } },
   { name: 'package', args: [...vitest, 'test/package.test.ts'], env: { HOTCELL_LONG: '1' } },
   { name: 'replays', args: [...vitest, 'test/replay/example-plugins.test.ts'], env: { HOTCELL_REPLAYS: '1000' } },
+  { name: 'fixers', args: [...vitest, 'test/repair/fixers/fixers.test.ts'], env: { HOTCELL_LONG: '1' } },
+  { name: 'scripts', args: [...vitest, 'test/promises/scripts-survive.test.ts'], env: { HOTCELL_LONG: '1' } },
   { name: 'repairs', args: [...vitest, 'test/promises/repairs-survive.test.ts'], env: { HOTCELL_LONG: '1' } },
   { name: 'browser', args: [...vitest, 'test/builtins/browser'], env: { HOTCELL_LONG: '1' } },
   { name: 'pages', args: [...vitest, 'test/docs/code-blocks.test.ts'], env: { HOTCELL_LONG: '1' } },

@@ -59,6 +59,7 @@ export async function openDaemonHouse(
   });
   const { url = '', token } = daemon;
   const client = createHttpClient({ url, token });
+  let closed: Promise<void> | undefined;
   return {
     daemon,
     folder,
@@ -77,7 +78,7 @@ export async function openDaemonHouse(
       listeners.add(look);
       return promise.finally(() => listeners.delete(look));
     },
-    close: () => daemon.close('the test is over'),
+    close: () => (closed ??= daemon.close('the test is over')),
   };
 }
 

@@ -1,16 +1,18 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, describe, expect, it } from 'vitest';
+import { promisify } from 'node:util';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { toolContracts } from '../../src/operations/contracts/tools.ts';
 import { isDockerReady, testImages } from '../engines/process/docker/docker-machine.ts';
 import { canStartDocker, startSecondDocker } from '../engines/process/docker/second-docker.ts';
 import { until } from '../plugins/rig/supervisor-rig.ts';
-import { type DaemonProcess, makeDaemonFolder, removeDaemonFolder, startDaemonProcess } from './daemon-process.ts';
+import { type DaemonHouse, openDaemonHouse } from './daemon-house.ts';
+import { makeDaemonFolder, removeDaemonFolder } from './daemon-process.ts';
 
 const bin = fileURLToPath(new URL('../../bin/hotcell.js', import.meta.url));
 const native = `export default {
@@ -21,28 +23,30 @@ const native = `export default {
 const plain = "export default { name: 'plain', handler: () => 'still here' };";
 
 /** A daemon over these plugins, with an engine at `host` and this config of it. */
-async function open(host: string, docker: object = {}): Promise<DaemonProcess> {
+async function open(host: string, docker: object = {}): Promise<DaemonHouse> {
   const folder = makeDaemonFolder(
     { 'native.ts': native, 'plain.ts': plain },
     { grantRequested: true, docker: { commands: { sh: testImages.box }, ...docker } },
   );
-  return startDaemonProcess(folder, { DOCKER_HOST: host });
+  vi.stubEnv('DOCKER_HOST', host);
+  return openDaemonHouse(folder);
 }
 
 describe('native commands where there is no Docker', () => {
   const ends: (() => Promise<void> | void)[] = [];
   afterEach(async () => {
     for (const end of ends.splice(0).reverse()) await end();
+    vi.unstubAllEnvs();
   });
   const openHere: typeof open = async (...args) => {
     const daemon = await open(...args);
     ends.push(async () => {
-      await daemon.stop();
+      await daemon.close();
       removeDaemonFolder(daemon.folder);
     });
     return daemon;
   };
-  const expectHarmless = async (daemon: DaemonProcess) => {
+  const expectHarmless = async (daemon: DaemonHouse) => {
     expect(await daemon.call('plain')).toMatchObject({ status: 'success', output: 'still here' });
   };
 
@@ -57,11 +61,10 @@ describe('native commands where there is no Docker', () => {
         ),
       },
     });
-    const { stdout } = spawnSync(process.execPath, [bin, 'doctor'], {
-      cwd: daemon.folder,
-      encoding: 'utf8',
-      env: { ...process.env, DOCKER_HOST: 'unix:///nowhere/docker.sock' },
-    });
+    const stdout = await promisify(execFile)(process.execPath, [bin, 'doctor'], { cwd: daemon.folder }).then(
+      (said) => said.stdout,
+      (error: unknown) => String(Object(error).stdout),
+    );
     expect(stdout).toContain('Docker does not answer, and it is needed');
     expect(stdout).toContain('apt-get install docker.io');
     await expectHarmless(daemon);
@@ -178,7 +181,7 @@ describe('native commands where there is no Docker', () => {
         error: { code: 'engine-failed', message: expect.stringContaining('while the command ran') },
       });
       expect(await daemon.call('native', { args: ['-c', 'echo two'] })).toMatchObject({ output: { stdout: 'two\n' } });
-      await daemon.stop();
+      await daemon.close();
       expect(await engine.docker.listContainers({ all: true })).toEqual([]);
     },
     60_000,

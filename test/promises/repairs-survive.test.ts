@@ -26,7 +26,7 @@ async function seen(daemon: DaemonProcess, type: string): Promise<void> {
 
 const isLong = process.env.HOTCELL_LONG !== undefined;
 
-describe('a daemon that is killed in a repair', () => {
+describe('a daemon that is killed in a repair', { timeout: 120_000 }, () => {
   it.each(isLong ? ['plugin-diagnostic', 'repair-start', 'repair-update', 'repair-end'] : ['repair-end'])(
     'after %s has generations, files and history that agree',
     async (type) => {
@@ -60,7 +60,7 @@ describe('a daemon that is killed in a repair', () => {
   );
 });
 
-describe('a daemon that is killed while a repair is applied', () => {
+describe('a daemon that is killed while a repair is applied', { timeout: 120_000 }, () => {
   // Changes in the folder of plugins that are seen before: the new text beside the file, then in its place.
   it.each(isLong ? [0, 1, 2, 3] : [1])(
     'after %i changes in the folder leaves the old or the new file, whole, and a history that says which',

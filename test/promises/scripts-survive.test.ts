@@ -2,7 +2,7 @@ import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { approvalContracts } from '../../src/operations/contracts/access/approvals.ts';
 import { executionContracts } from '../../src/operations/contracts/executions.ts';
 import { until } from '../plugins/rig/supervisor-rig.ts';
@@ -20,23 +20,27 @@ const plugins = {
 };
 const config = { grantRequested: true, builtins: { codeForAdmins: true } };
 
+/** Counted so far: by one daemon after the other, over the same folder. */
+let counted = 0;
+
 /** Calls in the middle, with state in local variables alone, before, beside and after what a person is asked. */
 const script = `const secret = Math.random();
 const first = await tools.count();
 const wipe = async () => { const told = await tools.wipe({ disk: 'C' }); console.log('it is wiped'); return told; };
 const both = await Promise.all([wipe(), tools.through({ name: 'sure', args: { what: 'delete' } })]);
 return { first, both, last: await tools.count(), same: secret === secret, kind: typeof secret };`;
-const expected = { first: 1, both: ['wiped C', 'through delete true true'], last: 2, same: true, kind: 'number' };
 
 let folder: string;
 let daemon: DaemonProcess;
+/** One that is asked to stop hands on the same: the long run does both. */
+const ends = process.env.HOTCELL_LONG === undefined ? (['kill'] as const) : (['kill', 'stop'] as const);
 
-beforeEach(async () => {
+beforeAll(async () => {
   folder = makeDaemonFolder(plugins, config);
   daemon = await startDaemonProcess(folder);
 }, 120_000);
-afterEach(async () => {
-  await daemon.kill();
+afterAll(async () => {
+  await daemon?.kill();
   removeDaemonFolder(folder);
 });
 
@@ -88,7 +92,7 @@ async function restart(end: 'kill' | 'stop', meanwhile = () => {}): Promise<void
 const waitForEnd = (id: string) => daemon.client.invoke(executionContracts.get, { id, waitMs: 20_000 });
 
 describe('a script in which tools ask a person', () => {
-  it.each(['kill', 'stop'] as const)(
+  it.each(ends)(
     'goes on where it was, with the calls in it, after a %s of the daemon',
     async (end) => {
       const id = await askBoth();
@@ -106,11 +110,31 @@ describe('a script in which tools ask a person', () => {
         'through success',
         'wipe success',
       ]);
-      expect((await waitForEnd(id)).output).toEqual(expected);
+      expect((await waitForEnd(id)).output).toEqual({
+        first: ++counted,
+        both: ['wiped C', 'through delete true true'],
+        last: ++counted,
+        same: true,
+        kind: 'number',
+      });
       expect(countKept()).toBe(0);
     },
     120_000,
   );
+
+  it('ends with all that it called when it is cancelled after a restart', async () => {
+    const id = await askBoth();
+    await restart('kill');
+    await daemon.client.invoke(executionContracts.cancel, { id });
+    expect(await waitForEnd(id)).toMatchObject({ status: 'cancelled' });
+    await until(async () => (await listQuestions()).length === 0 && countKept() === 0, 'nothing that is left');
+    const { items } = await daemon.client.invoke(executionContracts.list, { parent: id });
+    expect(items.map(({ tool, status }) => `${tool} ${status}`).sort()).toEqual([
+      'count success',
+      'through cancelled',
+      'wipe cancelled',
+    ]);
+  }, 120_000);
 
   it('hears of a refusal after a restart, and of a tool that is gone', async () => {
     daemon
@@ -132,19 +156,5 @@ return told;`,
     expect(await waitForEnd(id)).toMatchObject({ status: 'success', output: ['approval-denied', 'interrupted'] });
     expect(await listQuestions()).toEqual([]);
     expect(countKept()).toBe(0);
-  }, 120_000);
-
-  it('ends with all that it called when it is cancelled after a restart', async () => {
-    const id = await askBoth();
-    await restart('kill');
-    await daemon.client.invoke(executionContracts.cancel, { id });
-    expect(await waitForEnd(id)).toMatchObject({ status: 'cancelled' });
-    await until(async () => (await listQuestions()).length === 0 && countKept() === 0, 'nothing that is left');
-    const { items } = await daemon.client.invoke(executionContracts.list, { parent: id });
-    expect(items.map(({ tool, status }) => `${tool} ${status}`).sort()).toEqual([
-      'count success',
-      'through cancelled',
-      'wipe cancelled',
-    ]);
   }, 120_000);
 });

@@ -175,13 +175,18 @@ function createReader(parts: {
   };
 }
 
+/** A context is made for it, which most threads never need. */
+function exposeCollection(): () => void {
+  setFlagsFromString('--expose-gc');
+  return runInNewContext('gc') as () => void;
+}
+
 /**
  * A discarded memory may hold tens of megabytes that nothing else would make V8 give back. A collection busies all cores,
  * so a plugin that wears out a cell with every call gets one for many.
  */
 function createCollector(): (discardedBytes: number) => void {
-  setFlagsFromString('--expose-gc');
-  const collect = runInNewContext('gc') as () => void;
+  let collect: (() => void) | undefined;
   let uncollectedBytes = 0;
   let timer: NodeJS.Timeout | undefined;
 
@@ -189,6 +194,7 @@ function createCollector(): (discardedBytes: number) => void {
     clearTimeout(timer);
     timer = undefined;
     uncollectedBytes = 0;
+    collect ??= exposeCollection();
     collect();
   }
 
