@@ -29,7 +29,7 @@ import { createMending, type PluginMending } from './supervisor/mending.ts';
 import { nameOfPlugin, type PluginRecord } from './supervisor/plugin-record.ts';
 import { createPluginRowWriter } from './supervisor/plugin-rows.ts';
 import { createPluginSet, startWatches, type Watches } from './supervisor/plugin-set.ts';
-import { createPublisher, shownPath } from './supervisor/publisher.ts';
+import { createPublisher } from './supervisor/publisher.ts';
 import { createReconciler } from './supervisor/reconciler.ts';
 import { restorePlugins } from './supervisor/restore.ts';
 import { rollBack } from './supervisor/roll-back.ts';
@@ -153,7 +153,7 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
     archive.forget(record.path);
     parts.onForgotten?.(record.path);
     rows.forget(record);
-    const data = { path: shownPath(record), reason: 'the file was removed' };
+    const data = { path: record.shownPath, reason: 'the file was removed' };
     events.publish('plugin-removed', { subject: nameOfPlugin(record), data });
     pokeBlocked();
   }
@@ -178,7 +178,7 @@ export function createSupervisor(parts: SupervisorParts): PluginSupervisorContro
     return built?.contentHash === generation.contentHash ? built.artifacts.code : undefined;
   }
 
-  const find = (name: string) => findPlugin([...pluginSet.queues.values()], name);
+  const find = (name: string) => pluginSet.queues.get(name) ?? findPlugin([...pluginSet.queues.values()], name);
   /** The place of a file that is to be a plugin and is not there yet. */
   function findNewFile(name: string): { source: PluginSource; live: undefined } | undefined {
     const [root] = roots.filter(({ kind }) => kind === 'plugins');

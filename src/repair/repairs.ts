@@ -294,7 +294,7 @@ export function createRepairs(parts: RepairsParts): Repairs {
         }),
       );
       // What failed at the start was told before anybody listened.
-      for (const path of mending.paths()) later(() => onDiagnostic(path));
+      for (const path of mending.failing()) later(() => onDiagnostic(path));
     },
     list({ plugin, state, limit }) {
       expire();

@@ -2,7 +2,6 @@ import { HotcellError } from '../../errors/hotcell-error.ts';
 import { findNearNames } from '../../errors/near-names.ts';
 import { nameFromFile } from '../discovery/entry-names.ts';
 import { nameOfPlugin, type PluginRecord } from './plugin-record.ts';
-import { shownPath } from './publisher.ts';
 
 /**
  * Finds a plugin by its path, or by its name, `name@version` or the name of its file. Throws `name-ambiguous` for what several
@@ -10,12 +9,12 @@ import { shownPath } from './publisher.ts';
  */
 export function findPlugin<Item extends { readonly record: PluginRecord }>(items: readonly Item[], name: string): Item {
   const wanted = name.startsWith('./') ? name.slice(2) : name;
-  const atPath = items.find(({ record }) => record.path === wanted || shownPath(record) === wanted);
+  const atPath = items.find(({ record }) => record.path === wanted || record.shownPath === wanted);
   if (atPath) return atPath;
   const [found, ...others] = items.filter(({ record }) => listNames(record).includes(wanted));
   const shown = name.slice(0, 200);
   if (found && others.length > 0) {
-    const choices = [found, ...others].map(({ record }) => shownPath(record)).sort();
+    const choices = [found, ...others].map(({ record }) => record.shownPath).sort();
     throw new HotcellError('name-ambiguous', `"${shown}" is ${choices.join(' and ')}.`, {
       facts: { name: shown, choices },
       fix: `Name the one that is meant by its path, such as ${choices[0]}.`,

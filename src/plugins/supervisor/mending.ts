@@ -18,7 +18,7 @@ import type { LookQueue } from './look-queue.ts';
 import { partFor } from './part-files.ts';
 import { describeWriting } from './pin.ts';
 import { nameOfPlugin } from './plugin-record.ts';
-import { type Publisher, shownPath } from './publisher.ts';
+import type { Publisher } from './publisher.ts';
 import type { Reconciler } from './reconciler.ts';
 import type { WrittenFiles } from './written-files.ts';
 
@@ -61,6 +61,8 @@ export interface PluginMending {
   find(path: string): PluginStanding | undefined;
   /** All that are there. */
   paths(): string[];
+  /** Those that have a diagnostic. */
+  failing(): string[];
   /** The generation that serves, or the last that did and was not of a repair. */
   lastGood(path: string): Generation | undefined;
   /** Whether a generation that is kept is this very program: its cells are not to be touched. */
@@ -143,7 +145,7 @@ export function createMending(parts: {
           path,
           source: record.source,
           state: record.lifecycle.state,
-          shownPath: shownPath(record),
+          shownPath: record.shownPath,
           diagnostic: record.diagnostic,
           contentHash: hashOwnFiles(record.seen?.inputs ?? []),
           live: record.live?.generation,
@@ -152,6 +154,7 @@ export function createMending(parts: {
       );
     },
     paths: () => [...queues.keys()],
+    failing: () => [...queues.values()].flatMap(({ record }) => (record.diagnostic === undefined ? [] : [record.path])),
     lastGood(path) {
       const kept = archive.listKept(path).find(({ author }) => author === 'operator' || author === 'caller');
       return queues.get(path)?.record.live?.generation ?? kept;

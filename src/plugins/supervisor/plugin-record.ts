@@ -1,5 +1,6 @@
 import type { NameBook } from '../../names/name-owners.ts';
 import { nameFromFile } from '../discovery/entry-names.ts';
+import { displayPath } from '../discovery/plugin-roots.ts';
 import type { PluginSource } from '../discovery/plugin-source.ts';
 import type { Generation } from '../generations/generation.ts';
 import type { Leasable } from '../generations/leases.ts';
@@ -25,6 +26,8 @@ export interface Waiting {
 /** All that is known of one plugin. Only the publisher changes it, in the look queue of the plugin, to what `reduce` says. */
 export interface PluginRecord {
   readonly path: string;
+  /** The path as people read it. */
+  readonly shownPath: string;
   readonly ownerOf: NameBook['ownerOf'];
   readonly source: PluginSource;
   readonly lifecycle: Lifecycle;
@@ -97,6 +100,7 @@ const keptTransitions = 20;
 export function createPluginRecord(source: PluginSource, { ownerOf }: Pick<NameBook, 'ownerOf'>): PluginRecord {
   return {
     path: source.path,
+    shownPath: displayPath(source.root, source.path),
     ownerOf,
     source,
     lifecycle: absent,

@@ -4,7 +4,6 @@ import type { NameBook, TakenName, WantedNames } from '../../names/name-owners.t
 import { describePermissions } from '../../permissions/decision.ts';
 import type { NewsKind, ToolsNews } from '../../tools/tools-news.ts';
 import { listOfferings, ownedNameOf } from '../../units/offering.ts';
-import { displayPath } from '../discovery/plugin-roots.ts';
 import type { GenerationArchive } from '../generations/archive.ts';
 import type { Generation, PluginManifest } from '../generations/generation.ts';
 import { createLeasable } from '../generations/leases.ts';
@@ -90,7 +89,7 @@ export function createPublisher(parts: PublisherParts): Publisher {
     parts.events.publish('plugin-change', {
       subject: nameOfPlugin(record),
       data: {
-        path: shownPath(record),
+        path: record.shownPath,
         state: to,
         previousState: from,
         reason,
@@ -105,7 +104,7 @@ export function createPublisher(parts: PublisherParts): Publisher {
   function tellEscalation(record: PluginRecord, { manifest }: Generation): void {
     if (manifest.climbed === undefined) return;
     const { from, reason } = manifest.climbed;
-    const data = { path: shownPath(record), from, to: manifest.engine, reason };
+    const data = { path: record.shownPath, from, to: manifest.engine, reason };
     parts.events.publish('engine-change', { subject: nameOfPlugin(record), data });
   }
 
@@ -213,7 +212,7 @@ export function createPublisher(parts: PublisherParts): Publisher {
     const { manifest } = loser.live.generation;
     const [tool] = listKeys(generation.manifest).filter((key) => listKeys(manifest).includes(key));
     names.yield(path);
-    const diagnostic = describeTaken(tool ?? manifest.name, shownPath(winner), loser);
+    const diagnostic = describeTaken(tool ?? manifest.name, winner.shownPath, loser);
     apply(loser, { type: 'displaced', diagnostic }, { reason: diagnostic.message });
   }
 
@@ -239,13 +238,13 @@ export function createPublisher(parts: PublisherParts): Publisher {
 
   function shownOwner(path: string): string {
     const record = parts.findRecord(path);
-    return record ? shownPath(record) : path;
+    return record ? record.shownPath : path;
   }
 
   function tellDiagnostic(record: PluginRecord, diagnostic: Diagnostic): void {
     parts.events.publish('plugin-diagnostic', {
       subject: nameOfPlugin(record),
-      data: { path: shownPath(record), ...diagnostic },
+      data: { path: record.shownPath, ...diagnostic },
     });
   }
 
@@ -281,7 +280,7 @@ function isAskingForMore({ limits: _limits, ...pending }: PermissionSet): boolea
 }
 
 function describeTaken(name: string, owner: string, record: PluginRecord): Diagnostic {
-  const second = shownPath(record);
+  const second = record.shownPath;
   const [prefix, what = name.includes('@') ? 'tool' : 'name'] = /^(prompt|resource):/.exec(name) ?? [''];
   const shown = name.slice(prefix.length);
   const message =
@@ -291,11 +290,6 @@ function describeTaken(name: string, owner: string, record: PluginRecord): Diagn
   const change = what === 'resource' ? 'address' : 'name';
   const fix = what === 'name' ? `Give ${second} another name.` : `Give one of the two another ${change} or version.`;
   return { code: 'tool-duplicate', message, file: record.source.name, fix };
-}
-
-/** The path of a plugin as people read it. */
-export function shownPath(record: PluginRecord): string {
-  return displayPath(record.source.root, record.path);
 }
 
 /** The names that a plugin wants for itself and for what it brings. */

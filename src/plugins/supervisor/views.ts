@@ -8,7 +8,6 @@ import type { Generation, PluginManifest } from '../generations/generation.ts';
 import type { PluginView } from '../plugin-types.ts';
 import type { GenerationView } from '../supervisor-types.ts';
 import { nameOfPlugin, type PluginRecord } from './plugin-record.ts';
-import { shownPath } from './publisher.ts';
 
 /** A plugin as every door shows it. */
 export function viewPlugin(record: PluginRecord, decideGrants: (asking: Asking) => GrantDecision): PluginView {
@@ -19,7 +18,7 @@ export function viewPlugin(record: PluginRecord, decideGrants: (asking: Asking) 
   return {
     name: nameOfPlugin(record),
     version: manifest?.version ?? '0.0.0',
-    path: shownPath(record),
+    path: record.shownPath,
     description: manifest?.description ?? '',
     state: record.lifecycle.state,
     ...(manifest?.climbed ? { climbed: { from: manifest.climbed.from, reason: manifest.climbed.reason } } : {}),
