@@ -2,6 +2,7 @@ import { Compile } from 'typebox/compile';
 import type { Caller } from '../callers/caller.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import { suggestNearNames } from '../errors/near-names.ts';
+import { foldAlternatives, type SchemaError } from './fold-alternatives.ts';
 import type { Operation, OperationContext, Role } from './operation.ts';
 
 /** An operation that is ready to be asked from outside: role and input are checked before the handler sees anything. */
@@ -44,16 +45,12 @@ function refuseAnonymous(operation: Operation): HotcellError {
   return new HotcellError('unauthenticated', `${operation.name} needs a token or key: it is not for requests without one.`);
 }
 
-interface SchemaError {
-  readonly keyword: string;
-  readonly instancePath: string;
-  readonly params: object;
-  readonly message: string;
-}
-
 function refuseInput(operation: Operation, input: unknown, errors: readonly SchemaError[]): HotcellError {
   // Every unknown property is reported twice, once by itself as "schema is false": the named form says more.
-  const telling = errors.filter((error) => error.keyword !== 'boolean');
+  const telling = foldAlternatives(
+    errors.filter((error) => error.keyword !== 'boolean'),
+    operation.input,
+  );
   const sentences = [...new Set(telling.flatMap((error) => describeError(error, operation, input)))];
   const more = sentences.length > shownErrors ? ` And ${sentences.length - shownErrors} more.` : '';
   const message = `The input of ${operation.name} is not valid: ${sentences.slice(0, shownErrors).join(' ')}${more}`;
@@ -101,8 +98,8 @@ function describeError({ keyword, instancePath, params, message }: SchemaError, 
       .split('/')
       .slice(1)
       .reduce<unknown>((inner, key) => Object(inner)[key], input);
-    const got = typeof value === 'string' ? `, got "${value.slice(0, 64)}"${suggestNearNames(value, allowed)}` : '';
-    return [`"${instancePath.slice(1)}" must be one of ${allowed.join(', ')}${got.endsWith('?') ? got : `${got}.`}`];
+    const got = typeof value === 'string' ? `, got "${value.slice(0, 64)}".${suggestNearNames(value, allowed)}` : '.';
+    return [`"${instancePath.slice(1)}" must be one of ${allowed.join(', ')}${got}`];
   }
   const place = instancePath === '' ? 'it' : `"${instancePath.slice(1)}"`;
   return [`${place} ${message}.`];

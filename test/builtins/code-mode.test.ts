@@ -122,11 +122,20 @@ return tried;`;
     const house = await openHouse({ builtins: {} });
     const other = await house.key('caller');
     const admin = await house.key('admin');
-    for (const caller of [other, operator, admin, { ...house.coder, isAnonymous: true }]) {
+    const byConfig = expect.stringContaining('builtins: { codeForAdmins: true }');
+    const byKey = expect.stringContaining('hotcell key update ID --code');
+    const refusals = [
+      [other, { code: 'forbidden', fix: byKey }],
+      [operator, { code: 'forbidden', fix: byConfig }],
+      [admin, { code: 'forbidden', fix: byConfig }],
+      // Whoever has no key hears nothing of it.
+      [{ ...house.coder, isAnonymous: true }, { code: 'tool-unknown' }],
+    ] as const;
+    for (const [caller, refusal] of refusals) {
       for (const name of ['run_code', 'search_code']) {
-        await expect(house.call(name, { code: 'return 1', query: 'weather' }, caller)).rejects.toMatchObject({
-          code: 'tool-unknown',
-        });
+        const input = { ref: name, arguments: { code: 'return 1', query: 'weather' } };
+        await expect(house.invoke(toolContracts.call, input, caller)).rejects.toMatchObject(refusal);
+        await expect(house.invoke(toolContracts.get, { ref: name }, caller)).rejects.toMatchObject({ code: refusal.code });
       }
       const { items } = await house.invoke(toolContracts.list, { limit: 100 }, caller);
       expect(items.filter(({ name }) => name.endsWith('_code'))).toEqual([]);

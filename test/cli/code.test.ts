@@ -28,6 +28,6 @@ describe('hotcell code', () => {
   it('says what allows it where it is off', async () => {
     const { code, err } = await open(workers).run(['code', 'report.ts']);
     expect(code).toBe(4);
-    expect(err).toContain('builtins.codeForAdmins');
+    expect(err).toContain('builtins: { codeForAdmins: true }');
   });
 });

@@ -6,6 +6,7 @@ import { stringify } from 'yaml';
 import type { Settings } from '../../src/config/schema.ts';
 import type { EventDataByType } from '../../src/events/event-table.ts';
 import { daemonContracts } from '../../src/operations/contracts/daemon.ts';
+import { mcpContracts } from '../../src/operations/contracts/mcp.ts';
 import { fewThreads } from '../data-dir.ts';
 import { type DaemonHouse, openDaemonHouse } from '../promises/daemon-house.ts';
 import { makeDaemonFolder, removeDaemonFolder } from '../promises/daemon-process.ts';
@@ -121,6 +122,7 @@ describe('an edit of the config file while the daemon runs', () => {
     );
     expect((await house.call('units')).output).toBe('metric');
     expect((await house.client.invoke(daemonContracts.status, {})).config?.problem).toContain('maxPendin');
+    expect((await house.client.invoke(mcpContracts.list, {})).configProblem).toContain('maxPendin');
     expect((await save('port: 0\nplugins: {\n')).problem).toMatch(/is not YAML at line \d+/);
     expect((await house.call('units')).output).toBe('metric');
     expect((await save(stringify({ ...first, plugins: {} }))).problem).toBeUndefined();

@@ -262,6 +262,19 @@ describe('what a server does', () => {
     expect(existsSync(join(folder, 'file'))).toBe(true);
   });
 
+  it('is not started by the consent to another command line of the same name', async () => {
+    const dataDir = join(folder, 'data');
+    const first = await openMcpHouse({ bad: hostile('plain') }, {}, { dataDir });
+    await first.admit('bad');
+    await first.close();
+    rmSync(join(folder, 'file'));
+    house = await openMcpHouse({ bad: hostile('children') }, {}, { dataDir });
+    const { details } = await house.until(() => house?.asked('bad'));
+    expect(details.command).toContain('children');
+    expect(house.parts.mcp.get('bad').state).toBe('waiting');
+    expect(existsSync(join(folder, 'file'))).toBe(false);
+  });
+
   it('ends with the daemon, with all that it started, whatever it thinks of signals', async () => {
     const first = await admit('children');
     const child = Number(readFileSync(join(folder, 'file'), 'utf8'));

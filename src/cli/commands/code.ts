@@ -32,10 +32,7 @@ export function registerCode(program: Command, session: CliSession): void {
           arguments: { code },
           ...(flags.session === undefined ? {} : { session: flags.session }),
         };
-        const answer = callAndFollow(session, client, toolContracts.call, input).catch((error: unknown) => {
-          throw error instanceof HotcellError && error.code === 'tool-unknown' ? describeOff() : error;
-        });
-        await printAnswer(session, await answer, flags);
+        await printAnswer(session, await callAndFollow(session, client, toolContracts.call, input), flags);
       });
     });
 }
@@ -43,11 +40,5 @@ export function registerCode(program: Command, session: CliSession): void {
 async function readScript(path: string): Promise<string> {
   return readFile(path, 'utf8').catch((cause: unknown) => {
     throw new HotcellError('usage-wrong', `The script ${path} cannot be read.`, { fix: 'Name a file that is there.', cause });
-  });
-}
-
-function describeOff(): HotcellError {
-  return new HotcellError('forbidden', 'Scripts over tools are not allowed to this key.', {
-    fix: 'Set builtins.codeForAdmins: true in the config, or use a key that was made with --code.',
   });
 }

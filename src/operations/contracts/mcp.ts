@@ -38,7 +38,12 @@ export const mcpContracts = {
     summary: 'Lists the MCP servers of the config, how they do and what they bring.',
     role: 'admin',
     input: Type.Object({}, { additionalProperties: false }),
-    output: listOf(serverView),
+    output: Type.Object({
+      ...listOf(serverView).properties,
+      configProblem: Type.Optional(
+        Type.String({ description: 'Why the config file does not count as it is now: these are the servers of before.' }),
+      ),
+    }),
     http: { method: 'GET', path: '/api/mcp/servers' },
   }),
   get: defineContract({

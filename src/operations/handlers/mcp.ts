@@ -4,11 +4,12 @@ import { implement, type Operation } from '../operation.ts';
 import type { OperationParts } from '../operation-parts.ts';
 
 /** What can be done with MCP servers. */
-export function createMcpOperations({ mcp }: Pick<OperationParts, 'mcp'>): Operation[] {
+export function createMcpOperations({ mcp, configState }: Pick<OperationParts, 'mcp' | 'configState'>): Operation[] {
   return [
     implement(mcpContracts.list, () => {
       const items = mcp.list().map(describeServer);
-      return { items, total: items.length };
+      const { problem } = configState();
+      return { items, total: items.length, ...(problem === undefined ? {} : { configProblem: problem }) };
     }),
     implement(mcpContracts.get, ({ name }) => describeServer(mcp.get(name))),
     implement(mcpContracts.restart, ({ name }) => describeServer(mcp.restart(name))),

@@ -31,6 +31,10 @@ export function registerMcpServers(mcp: Command, session: CliSession): void {
         }
         const list = await client.invoke(mcpContracts.list, {});
         if (flags.json) return session.printJson(list);
+        if (list.configProblem !== undefined)
+          session.note(
+            `${style.yellow('!')} The config file is not taken over as it is: ${tame(list.configProblem)} These are the servers of before.\n`,
+          );
         if (list.total === 0)
           return session.print('No MCP servers. They are named in the config: see hotcell docs mcp-servers.\n');
         session.print(renderTable(list.items, listServerColumns(style), io.columns));

@@ -1,4 +1,4 @@
-import type { Caller } from '../../../callers/caller.ts';
+import { type Caller, operatorCaller } from '../../../callers/caller.ts';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
 import type { PluginView } from '../../../plugins/plugin-types.ts';
 import { seesToolName } from '../../../tools/visible-tools.ts';
@@ -54,7 +54,8 @@ export function createToolSeeker({
     try {
       return await use();
     } catch (error) {
-      if (!isMissing(error) || isThere(ref)) throw error;
+      if (!isMissing(error)) throw error;
+      if (isThere(ref)) throw describeCodeRule(tools, ref, caller) ?? error;
     }
     await untilLoaded({ units, events }, () => isThere(ref), signal);
     try {
@@ -63,6 +64,22 @@ export function createToolSeeker({
       throw isMissing(error) ? explain(error, ref, caller) : error;
     }
   };
+}
+
+/** Scripts over tools are there, but not for this key: who allows them, and how. Who has no key hears nothing of them. */
+function describeCodeRule(
+  tools: OperationParts['tools'],
+  ref: string,
+  { id, role, isAnonymous }: Caller,
+): HotcellError | undefined {
+  const { name, manifest } = tools.resolve(ref);
+  if (manifest.codeRule === undefined || isAnonymous === true) return undefined;
+  const byKey = `hotcell key update ID --code, where hotcell key list shows the ID of the key of "${id}"`;
+  const fix =
+    id === operatorCaller.id
+      ? 'Set builtins: { codeForAdmins: true } in the config, or use a key that was made with hotcell key create --code.'
+      : `The operator allows it with ${byKey}${role === 'admin' ? ', or with builtins: { codeForAdmins: true } in the config' : ''}.`;
+  return new HotcellError('forbidden', `"${name}" is for scripts over tools, which this key may not run.`, { fix });
 }
 
 /** Resolves when something is there, when nothing loads any more that could bring it, or when that takes too long. */
