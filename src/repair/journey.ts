@@ -1,4 +1,5 @@
 import type { RepairMode, RepairSettings } from '../config/settings/repair-settings.ts';
+import { HotcellError } from '../errors/hotcell-error.ts';
 import type { Generation } from '../plugins/generations/generation.ts';
 import type { PluginMending, PluginStanding } from '../plugins/supervisor/mending.ts';
 import { decideModelRoom } from './decide-next.ts';
@@ -134,6 +135,17 @@ async function publish(
   return mayWrite ? writeRepair({ book, mending }, published, author) : published;
 }
 
+/** Names, where a later save stands in the way, the command that shows both. */
+export async function orShow<Done>({ id }: Repair, work: Promise<Done>): Promise<Done> {
+  try {
+    return await work;
+  } catch (error) {
+    if (!(error instanceof HotcellError) || error.code !== 'conflict') throw error;
+    const fix = `See what the repair changed, and keep what is good of both: hotcell repair show ${id}.`;
+    throw new HotcellError('conflict', error.message, { fix, cause: error });
+  }
+}
+
 /** Writes what a repair proposes or published into the files of its plugin. Throws `conflict` when they are other ones now. */
 export async function writeRepair(
   { book, mending }: Pick<JourneyParts, 'book' | 'mending'>,
@@ -148,7 +160,7 @@ export async function writeRepair(
   try {
     const { ok, diagnostic } = isNew
       ? await mending.create(repair.path, [...after.values()].join(''), by)
-      : await mending.write(repair.path, after, before, by);
+      : await orShow(repair, mending.write(repair.path, after, before, by));
     const reason = ok ? 'It lies in the file.' : `It lies in the file, which does not load even so: ${diagnostic?.message ?? ''}`;
     const live = mending.find(repair.path)?.live;
     return book.move(repair.id, 'applied', {

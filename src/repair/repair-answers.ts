@@ -1,7 +1,7 @@
 import { HotcellError } from '../errors/hotcell-error.ts';
 import type { Generation } from '../plugins/generations/generation.ts';
 import type { PluginMending, PluginStanding } from '../plugins/supervisor/mending.ts';
-import { writeRepair } from './journey.ts';
+import { orShow, writeRepair } from './journey.ts';
 import { type Repair, type RepairState, savedSince } from './repair.ts';
 import type { RepairBook } from './repair-book.ts';
 
@@ -59,7 +59,7 @@ export function createRepairAnswers({
     }
     const after = new Map(files.map(({ path, after: text }) => [path, text]));
     const before = new Map(files.flatMap(({ path, before: text }) => (text === null ? [] : [[path, text] as const])));
-    await mending.write(repair.path, before, after, by);
+    await orShow(repair, mending.write(repair.path, before, after, by));
   }
 
   return {

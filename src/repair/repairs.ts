@@ -267,6 +267,11 @@ export function createRepairs(parts: RepairsParts): Repairs {
     return proposed.find((repair) => repair.contentHash === contentHash && repair.failureKey === key);
   }
 
+  /** The history of a plugin outlives its file. */
+  function findRemoved(name: string): string | undefined {
+    return book.list({ limit: 1000 }).find(({ plugin }) => plugin === name)?.path;
+  }
+
   function findPath(name: string): string | undefined {
     try {
       return plugins.pathOf(name);
@@ -298,7 +303,7 @@ export function createRepairs(parts: RepairsParts): Repairs {
     },
     list({ plugin, state, limit }) {
       expire();
-      const path = plugin === undefined ? undefined : plugins.pathOf(plugin);
+      const path = plugin === undefined ? undefined : (findPath(plugin) ?? findRemoved(plugin) ?? plugins.pathOf(plugin));
       return book.list({ limit, ...(path === undefined ? {} : { path }), ...(state === undefined ? {} : { states: [state] }) });
     },
     get(id) {

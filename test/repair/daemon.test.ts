@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Settings } from '../../src/config/schema.ts';
@@ -42,6 +42,30 @@ describe('a daemon', () => {
     expect(await call('edited')).toMatchObject({ output: 'two' });
     expect(parts.plugins.get('beside')).toMatchObject({ state: 'ready', generation: 1, author: 'operator' });
     expect(parts.repairs.list({ limit: 10 })).toHaveLength(1);
+  });
+
+  it('finds the file that was meant by a plugin of several files, and tells of a plugin that is gone', async () => {
+    const entry = (from: string) =>
+      `import { sum } from '${from}';\nexport default { description: 'Adds.', handler: async () => sum(1, 2) };\n`;
+    const { call, folder, parts } = await startDaemonWith({});
+    const plugin = join(folder, 'plugins', 'adds');
+    mkdirSync(plugin);
+    writeFileSync(join(plugin, 'total.ts'), 'export const sum = (a: number, b: number): number => a + b;\n');
+    writeFileSync(join(plugin, 'index.ts'), entry('./total.ts'));
+    await until(() => parts.plugins.list()[0]?.state === 'ready', 'the plugin');
+    writeFileSync(join(plugin, 'index.ts'), entry('./totl.ts'));
+    const { id } = await until(() => parts.repairs.list({ limit: 1, state: 'published' })[0], 'the repair');
+    expect(await call('adds')).toMatchObject({ output: 3 });
+    await parts.repairs.apply(id, 'local');
+    writeFileSync(join(plugin, 'index.ts'), `${entry('./total.ts')}// of a person\n`);
+    await expect(parts.repairs.rollback(id, 'local')).rejects.toMatchObject({
+      code: 'conflict',
+      fix: expect.stringContaining(`hotcell repair show ${id}`),
+    });
+    rmSync(plugin, { recursive: true });
+    await until(() => parts.plugins.list().length === 0, 'the end of the plugin');
+    expect(parts.repairs.list({ limit: 5, plugin: 'adds' })).toMatchObject([{ id }]);
+    expect(() => parts.repairs.list({ limit: 5, plugin: 'nix' })).toThrow('no plugin "nix"');
   });
 
   it('answers who asks for a repair with what was saved a moment ago, and with the repair that serves already', async () => {

@@ -114,7 +114,8 @@ function readStatus(text: string): ExecutionStatus {
   throw new HotcellError('usage-wrong', `Expected --status to be one of ${statuses.join(', ')}, got "${text}".`);
 }
 
-function readLimit(text = '20'): number {
-  if (/^[1-9]\d{0,2}$|^1000$/.test(text)) return Number(text);
+/** The flag --limit of a list. */
+export function readLimit(text: string | undefined): number {
+  if (text !== undefined && /^[1-9]\d{0,2}$|^1000$/.test(text)) return Number(text);
   throw new HotcellError('usage-wrong', `Expected --limit from 1 to 1000, got "${text}".`);
 }

@@ -5,6 +5,7 @@ import { chromiumFix, findChromium } from '../../builtins/browser/find-chromium.
 import { findSearchProblem } from '../../config/settings/search-settings.ts';
 import { errorCatalog } from '../../errors/catalog.ts';
 import { examineDataDir } from '../../store/examine.ts';
+import { isBusyError } from '../../store/sqlite-error.ts';
 import type { Finding } from '../contracts/daemon.ts';
 import type { DoctorFacts } from './doctor-facts.ts';
 
@@ -68,7 +69,14 @@ export async function checkDatabase({ config, store }: DoctorFacts): Promise<Fin
   const name = 'database';
   const problem = store?.problem();
   if (problem !== undefined) return { name, status: 'fail', message: problem.message, fix: problem.fix };
-  const damage = await (store === undefined ? examineDataDir(config.dataDir) : store.examine());
+  let damage: string | undefined;
+  try {
+    damage = await (store === undefined ? examineDataDir(config.dataDir) : store.examine());
+  } catch (error) {
+    if (!isBusyError(error)) throw error;
+    const message = 'hotcell.db is held by a daemon that begins or ends.';
+    return { name, status: 'warn', message, fix: 'Ask again in a moment: hotcell doctor.' };
+  }
   if (damage === undefined) return { name, status: 'ok', message: 'Records are written, and SQLite finds no damage.' };
   return { name, status: 'fail', message: `hotcell.db is damaged: ${damage}`, fix: errorCatalog['storage-damaged'].fix };
 }

@@ -202,9 +202,7 @@ export function createMending(parts: {
         for (const [file, text] of expected) {
           const isWritten = texts.has(file) && isOnDisk(file, texts.get(file) ?? '');
           if (isWritten || isOnDisk(file, text)) continue;
-          throw new HotcellError('conflict', `${displayPath(source.root, file)} was changed since, so nothing was written.`, {
-            fix: 'See what the repair changed, and keep what is good of both: hotcell repair list, then hotcell repair show ID.',
-          });
+          throw new HotcellError('conflict', `${displayPath(source.root, file)} was changed since, so nothing was written.`);
         }
         for (const [file, text] of texts) {
           const read = readInput(file);

@@ -108,7 +108,7 @@ export function judgeExecution(
 export function judgeCheck(path: string, check: { readonly tool?: string; readonly said: string }): Failure {
   return {
     ...nameFailure(path, 'check-failed', 'handler-threw', check.said),
-    fix: errorCatalog['handler-threw'].fix,
+    fix: 'Mend the code that the health check or the example runs.',
     ...(check.tool === undefined ? {} : { tool: check.tool }),
   };
 }

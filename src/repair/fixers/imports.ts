@@ -66,7 +66,8 @@ function findFiles({ nearby }: Diagnosis, importer: string, specifier: string, r
 }
 
 function findPackages({ nearby }: Diagnosis, specifier: string, replace: Replace): Proposal[] {
-  const known = new Set(nearby.packages);
+  // The daemon brings its own zod.
+  const known = new Set([...nearby.packages, 'zod']);
   const bare =
     /^(?:npm:|jsr:|https?:\/\/(?:esm\.sh|cdn\.skypack\.dev|unpkg\.com|cdn\.jsdelivr\.net\/npm|esm\.run)\/)\/?(.+)$/.exec(
       specifier,
@@ -75,7 +76,7 @@ function findPackages({ nearby }: Diagnosis, specifier: string, replace: Replace
   const name = wanted.split('/', wanted.startsWith('@') ? 2 : 1).join('/');
   const version = bare === undefined ? undefined : /@\D{0,2}(\d+)/.exec(bare.slice(name.length))?.[1];
   // Which version is installed is not known here: a wanted one may be another.
-  if (bare !== undefined && (known.has(name) || name === 'zod')) return replace(wanted, version === undefined ? 'sure' : 'maybe');
+  if (bare !== undefined && known.has(name)) return replace(wanted, version === undefined ? 'sure' : 'maybe');
   if (isOneSlip('hotcell', name)) return replace('hotcell', 'sure');
   return findNearNames(name, known, 2).flatMap((near) => replace(near + wanted.slice(name.length), 'maybe'));
 }

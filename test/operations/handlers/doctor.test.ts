@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../../src/config/read/load.ts';
 import { runDoctor } from '../../../src/operations/doctor/run-doctor.ts';
@@ -24,6 +25,20 @@ describe('runDoctor', () => {
     expect([ok, of('port')]).toMatchObject([false, { status: 'fail', fix: expect.stringContaining('--port') }]);
     await new Promise((resolve) => server.close(resolve));
     expect((await examine(cwd, port)).of('port')?.status).toBe('ok');
+    rmSync(cwd, { recursive: true });
+  });
+
+  it('warns of a database that a daemon holds while it begins', async () => {
+    const cwd = mkdtempSync(join(tmpdir(), 'hotcell-doctor-'));
+    mkdirSync(join(cwd, '.hotcell'));
+    const held = new DatabaseSync(join(cwd, '.hotcell', 'hotcell.db'));
+    held.exec('create table kept (one text); begin exclusive');
+    expect((await examine(cwd, 0)).of('database')).toMatchObject({
+      status: 'warn',
+      fix: expect.stringContaining('hotcell doctor'),
+    });
+    held.close();
+    expect((await examine(cwd, 0)).of('database')?.status).toBe('ok');
     rmSync(cwd, { recursive: true });
   });
 

@@ -7,11 +7,13 @@ import { paintRepair, renderRepair, renderRepairs } from '../../render/repair.ts
 import { tame } from '../../render/style.ts';
 import type { CliSession } from '../../session.ts';
 import { addDefaultList, type ListFlags, withDaemon } from '../command.ts';
+import { readLimit } from '../executions.ts';
 import { addOperation } from '../operation-command.ts';
 
 interface RepairFlags extends ListFlags {
   readonly plugin?: string;
   readonly state?: RepairState;
+  readonly limit?: string;
   readonly reason?: string;
 }
 
@@ -24,13 +26,18 @@ export function registerRepair(program: Command, session: CliSession): void {
   addDefaultList(repair, 'list the repairs of failed plugins, newest first')
     .option('--plugin <name>', 'only those of this plugin')
     .option('--state <state>', 'only those in this state, such as proposed')
+    .option('--limit <n>', 'how many', '100')
     .action((_options: unknown, command: Command) => {
-      const { plugin, state, json, ...flags } = command.optsWithGlobals<RepairFlags>();
+      const { plugin, state, limit, json, ...flags } = command.optsWithGlobals<RepairFlags>();
       if (state !== undefined && !repairStates.includes(state)) {
         throw new HotcellError('usage-wrong', `Expected --state to be one of ${repairStates.join(', ')}, got "${state}".`);
       }
       return withDaemon(session, flags, async (client) => {
-        const asked = { ...(plugin === undefined ? {} : { plugin }), ...(state === undefined ? {} : { state }) };
+        const asked = {
+          limit: readLimit(limit),
+          ...(plugin === undefined ? {} : { plugin }),
+          ...(state === undefined ? {} : { state }),
+        };
         const list = await client.invoke(repairContracts.list, asked);
         if (json) return session.printJson(list);
         session.print(list.total === 0 ? 'No repairs.\n' : renderRepairs(list.items, style, io.columns));
