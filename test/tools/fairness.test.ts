@@ -41,7 +41,7 @@ describe('fairness of calls', () => {
   let house: CallingHouse;
   beforeAll(async () => {
     house = await openHouse();
-    await house.publish('flood', '{ handler: () => { let sum = 0; for (let i = 0; i < 20000; i++) sum += i; return sum; } }');
+    await house.publish('flood', '{ handler: () => { let sum = 0; for (let i = 0; i < 4000; i++) sum += i; return sum; } }');
     await house.publish('neighbour', '{ handler: () => 1 }');
     await house.publish('spins', '{ handler: () => { for (;;); } }', { manifest: { limits: { cpuMs: 100 } } });
     await house.publish('waits', '{ handler: (args, context) => context.kv.get("gate") }');
@@ -100,7 +100,7 @@ describe('fairness of calls', () => {
 
   // Wakes all at once, and every slice then takes long: only threads and turns of their own let others in.
   const wakes =
-    '{ handler: async (args, context) => { await context.kv.get("gate"); const until = Date.now() + 100; while (Date.now() < until); return 1; } }';
+    '{ handler: async (args, context) => { await context.kv.get("gate"); const until = Date.now() + 50; while (Date.now() < until); return 1; } }';
 
   it('lets others in while many calls wake and hold every thread', async () => {
     const gate = Promise.withResolvers<void>();
@@ -112,13 +112,13 @@ describe('fairness of calls', () => {
     await crowd.publish('neighbour', '{ handler: () => 1 }');
     let ended = 0;
     const first = Promise.withResolvers<void>();
-    const burning = Array.from({ length: 60 }, async () => {
+    const burning = Array.from({ length: 40 }, async () => {
       const { status } = await crowd.caller.call({ ref: 'burns', arguments: {}, caller: ann });
       ended++;
       first.resolve();
       return status;
     });
-    await expect.poll(() => crowd.caller.load().running, { timeout: 20_000 }).toBe(60);
+    await expect.poll(() => crowd.caller.load().running, { timeout: 20_000 }).toBe(40);
     gate.resolve();
     await first.promise;
     const before = ended;

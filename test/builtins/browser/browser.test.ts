@@ -173,16 +173,25 @@ describe.skipIf(findChromium('') === undefined)('browser', { timeout: 120_000 },
       const link = document.createElement('link'); link.rel = 'preconnect'; link.href = 'http://${host}'; document.head.append(link);
       Promise.all(tries).then((all) => { document.title = 'over'; const p = document.createElement('p'); p.id = 'over'; p.textContent = all.join(); document.body.append(p); });`;
     const page = await servePage(`<body><script>${script}</script>`);
-    const answer = await browse([{ action: 'goto', url: page }, { action: 'wait', selector: '#over' }, { action: 'text' }]);
-    expect(textOf(answer)).not.toContain('root:');
-    expect(answer.refused.join()).toContain(host);
-    const away = await serve((_request, response) => void response.writeHead(302, { location: `http://${host}/away` }).end());
-    expect((await browse([{ action: 'goto', url: away }, { action: 'text' }])).refused.join()).toContain(host);
+    const beyond = await listen();
+    const away = await serve(
+      (_request, response) => void response.writeHead(302, { location: `http://${beyond.host}/away` }).end(),
+    );
     const metadata = await serve(
       (_request, response) => void response.writeHead(302, { location: 'http://169.254.169.254/' }).end(),
     );
-    expect((await browse([{ action: 'goto', url: metadata }])).refused.join()).toContain('169.254.169.254');
-    expect(target.connections()).toBe(0);
+    const answer = await browse([
+      { action: 'goto', url: page },
+      { action: 'wait', selector: '#over' },
+      { action: 'text' },
+      { action: 'goto', url: away },
+      { action: 'text' },
+      { action: 'goto', url: metadata },
+    ]);
+    expect(textOf(answer)).not.toContain('root:');
+    const refused = answer.refused.join();
+    for (const place of [host, beyond.host, '169.254.169.254']) expect(refused).toContain(place);
+    expect([target.connections(), beyond.connections()]).toEqual([0, 0]);
   });
 
   it('lets a page open the sockets of a place that is granted', async () => {
