@@ -3,7 +3,7 @@ import type { Settings } from '../../../src/config/schema.ts';
 import { type Provider, type ProviderRequest, sendJson, sendStream, startProvider } from '../../gateway/provider-server.ts';
 
 /** Wire formats in which the scripted model speaks; the name is that of its provider, too. */
-export const spoken = ['openai-chat', 'anthropic'] as const;
+export const spoken = ['openai-chat', 'anthropic', 'openai-responses', 'gemini'] as const;
 export type Spoken = (typeof spoken)[number];
 
 /** What the model does when it is asked: says something, calls a tool of a repair, refuses, or never ends. */
@@ -76,6 +76,85 @@ const wires = {
     more: (text: string) =>
       `event: content_block_delta\n${data({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } })}`,
   },
+  'openai-responses': {
+    path: '/v1',
+    write(said: Exclude<Said, string>) {
+      let sequence_number = 0;
+      const event = (type: string, fields: object) =>
+        `event: ${type}\n${data({ type, sequence_number: sequence_number++, ...fields })}`;
+      const response = { id: 'resp_1', object: 'response', created_at: 1, model: 'm', status: 'in_progress', output: [] };
+      const isTool = 'tool' in said;
+      const part = isTool
+        ? undefined
+        : said.stop === 'refusal'
+          ? { type: 'refusal', refusal: said.text }
+          : { type: 'output_text', text: said.text, annotations: [] };
+      const item = isTool
+        ? { id: 'fc_1', type: 'function_call', call_id: 'call_1', name: said.tool, arguments: said.args, status: 'completed' }
+        : { id: 'msg_1', type: 'message', role: 'assistant', status: 'completed', content: [part] };
+      const empty = isTool ? { ...item, arguments: '', status: 'in_progress' } : { ...item, content: [], status: 'in_progress' };
+      const at = { output_index: 0, item_id: item.id };
+      const kind = isTool ? 'function_call_arguments' : said.stop === 'refusal' ? 'refusal' : 'output_text';
+      const deltas = pieces(isTool ? said.args : said.text).map((delta) =>
+        event(`response.${kind}.delta`, { ...at, ...(isTool ? {} : { content_index: 0 }), delta }),
+      );
+      const isCut = !isTool && said.stop === 'cut';
+      const usage = { input_tokens: 100, output_tokens: 10, total_tokens: 110 };
+      const ended = { ...response, status: isCut ? 'incomplete' : 'completed', output: [item], usage };
+      return [
+        event('response.created', { response }),
+        event('response.output_item.added', { output_index: 0, item: empty }),
+        ...(isTool
+          ? []
+          : [
+              event('response.content_part.added', {
+                ...at,
+                content_index: 0,
+                part: { ...part, ...(said.stop === 'refusal' ? { refusal: '' } : { text: '' }) },
+              }),
+            ]),
+        ...deltas,
+        event('response.output_item.done', { output_index: 0, item }),
+        event(isCut ? 'response.incomplete' : 'response.completed', {
+          response: { ...ended, ...(isCut && { incomplete_details: { reason: 'max_output_tokens' } }) },
+        }),
+      ].join('');
+    },
+    more: (delta: string) =>
+      data({
+        type: 'response.output_text.delta',
+        sequence_number: 9,
+        output_index: 0,
+        content_index: 0,
+        item_id: 'msg_1',
+        delta,
+      }),
+  },
+  gemini: {
+    path: '',
+    write(said: Exclude<Said, string>) {
+      const chunk = (parts: readonly object[], more: object = {}) =>
+        data({ candidates: [{ content: { role: 'model', parts }, index: 0, ...more }], modelVersion: 'm', responseId: 'g1' });
+      const usageMetadata = { promptTokenCount: 100, candidatesTokenCount: 10, totalTokenCount: 110 };
+      const end = (finishReason: string) =>
+        data({
+          candidates: [{ content: { role: 'model', parts: [] }, finishReason, index: 0 }],
+          usageMetadata,
+          modelVersion: 'm',
+          responseId: 'g1',
+        });
+      if ('tool' in said) {
+        // A call comes in one piece, and its arguments are JSON already: what is none cannot be said.
+        const isJson = said.args.trim().endsWith('}');
+        const args = isJson ? JSON.parse(said.args) : { blocks: said.args };
+        return chunk([{ functionCall: { id: 'call_1', name: said.tool, args } }]) + end('STOP');
+      }
+      const body = pieces(said.text).map((text) => chunk([{ text }]));
+      return body.join('') + end({ end: 'STOP', cut: 'MAX_TOKENS', refusal: 'SAFETY' }[said.stop ?? 'end']);
+    },
+    more: (text: string) =>
+      data({ candidates: [{ content: { role: 'model', parts: [{ text }] }, index: 0 }], modelVersion: 'm', responseId: 'g1' }),
+  },
 } as const;
 
 /** A model server of a format that says these things in turn, streamed, and has nothing to say after them. */
@@ -98,7 +177,8 @@ export async function startScriptedModel(format: Spoken) {
 
 function answer(format: Spoken, said: Said, request: ProviderRequest, response: ServerResponse): void {
   const wire = wires[format];
-  if (request.body.stream !== true) sendJson(response, { error: { message: 'Ask for a stream.' } }, 400);
+  const isStreamed = request.body.stream === true || request.path.includes('streamGenerateContent');
+  if (!isStreamed) sendJson(response, { error: { message: 'Ask for a stream.' } }, 400);
   else if (said === 'an error') sendJson(response, { error: { type: 'api_error', message: 'Out of order.' } }, 500);
   else if (said === 'without end') sendForever(response, wire.write({ text: '' }).split('\n\n'), wire.more);
   else sendStream(response, wire.write(said));
@@ -106,7 +186,8 @@ function answer(format: Spoken, said: Said, request: ProviderRequest, response: 
 
 /** Until whoever reads it hangs up; each piece waits for the one before it. */
 function sendForever(response: ServerResponse, whole: readonly string[], more: (text: string) => string): void {
-  const isBeginning = (event: string): boolean => /"(?:message_start|content_block_start)"/.test(event);
+  const isBeginning = (event: string): boolean =>
+    /"(?:message_start|content_block_start|response\.(?:created|output_item\.added|content_part\.added))"/.test(event);
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   response.write(
     whole
