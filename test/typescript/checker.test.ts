@@ -1,4 +1,7 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import type { Worker } from 'node:worker_threads';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type CheckerBounds, createTypeChecker, usualCheckerBounds } from '../../src/typescript/checker.ts';
 
@@ -68,6 +71,23 @@ describe('createTypeChecker', () => {
     giving.abort();
     await Promise.all(all);
     expect(order).toEqual(['gave up', 'a1', 'b1', 'a2']);
+  });
+
+  it('ends its thread when nothing came for a while, and starts another one for the next check', async () => {
+    const threads: { worker: Worker; isOver: Promise<unknown> }[] = [];
+    const onThread = (message: unknown): void => {
+      const { worker } = message as { worker: Worker };
+      threads.push({ worker, isOver: once(worker, 'exit') });
+    };
+    subscribe('worker_threads', onThread);
+    onTestFinished(() => void unsubscribe('worker_threads', onThread));
+    const { run } = openChecker({ idleMs: 20 });
+    expect((await run('export default 1;')).diagnostics).toEqual([]);
+    expect(threads).toHaveLength(1);
+    await threads[0]?.isOver;
+    expect((await run('export default 2;')).diagnostics).toEqual([]);
+    expect(threads).toHaveLength(2);
+    await threads[1]?.isOver;
   });
 
   it('closes while checks wait', async () => {
