@@ -97,7 +97,7 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
     uses,
     audit,
   };
-  const { caller, capabilities, journey, desk, tellResourceChange } = openCalls(foundation, {
+  const { caller, capabilities, journey, metaTools, tellResourceChange } = openCalls(foundation, {
     ...calls,
     beforeCall: () => hooks.beforeCall,
   });
@@ -106,7 +106,7 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
   const { skills, registered } = openHosted(foundation, {
     hosted,
     capabilities,
-    desk,
+    metaTools,
     authoring: () => authoring,
     schedules,
     names,
@@ -116,7 +116,7 @@ async function compose(options: DaemonOptions, closers: Closers): Promise<Daemon
   });
 
   const watches = createResourceWatches();
-  const askModel = createModelAsker({ ...models, redactor: secrets.redactor, callerOf: desk.callerOf });
+  const askModel = createModelAsker({ ...models, redactor: secrets.redactor, callerOf: metaTools.callerOf });
   const mcp = openMcp(foundation, { hosted, approvals, capabilities, commands, registry, watches, tellResourceChange, askModel });
 
   const anonymous = createAnonymousCleaner({ store, dataDir: config.dataDir, onFault: logFault });

@@ -16,8 +16,8 @@ import type { SchemaReader } from '../../src/plugins/schema/schema-types.ts';
 import { createBuilder } from '../../src/plugins/supervisor/build/build.ts';
 import type { BuildOutcome } from '../../src/plugins/supervisor/build/builder-types.ts';
 import { createDiagnoser } from '../../src/repair/diagnosis/diagnose.ts';
+import { classifyCheck, classifyDiagnostic, classifyExecution } from '../../src/repair/failures/classify-failure.ts';
 import type { Failure } from '../../src/repair/failures/failure.ts';
-import { judgeCheck, judgeDiagnostic, judgeExecution } from '../../src/repair/failures/judge.ts';
 import { applyFixers, type FixerOutcome } from '../../src/repair/fixers/apply-fixers.ts';
 import { createTypeChecker, usualCheckerBounds } from '../../src/typescript/checker.ts';
 
@@ -132,8 +132,8 @@ export async function openWorkbench(shared: { readonly schemaReader?: SchemaRead
       const frames = traced.file === undefined ? [] : [{ file: traced.file, line: traced.line ?? 1, column: traced.column ?? 1 }];
       const { code: errorCode, message, name, fix } = { name: undefined, fix: '', ...outcome.error };
       const error = { code: errorCode, message, fix, ...(name === undefined ? {} : { name }), frames };
-      const judged = judgeExecution(source.path, { id: `exe_${count}`, tool: handler, status: outcome.status, error });
-      return { failure: 'failure' in judged ? judged.failure : judgeCheck(source.path, { said: judged.nobody.reason }) };
+      const judged = classifyExecution(source.path, { id: `exe_${count}`, tool: handler, status: outcome.status, error });
+      return { failure: 'failure' in judged ? judged.failure : classifyCheck(source.path, { said: judged.nobody.reason }) };
     },
     /** What a build or a behaviour says against a plugin; undefined when nothing does. */
     async findFailure(
@@ -143,14 +143,14 @@ export async function openWorkbench(shared: { readonly schemaReader?: SchemaRead
     ): Promise<Failure | undefined> {
       const built = await this.build(source, proposed);
       if (!built.ok) {
-        const judged = judgeDiagnostic(source.path, built.diagnostic);
-        return 'failure' in judged ? judged.failure : judgeCheck(source.path, { said: judged.nobody.reason });
+        const judged = classifyDiagnostic(source.path, built.diagnostic);
+        return 'failure' in judged ? judged.failure : classifyCheck(source.path, { said: judged.nobody.reason });
       }
       for (const behaviour of behaviours) {
         const answer = await this.call(source, built, behaviour);
         if ('failure' in answer) return answer.failure;
         if (JSON.stringify(answer.output) !== JSON.stringify(behaviour.expect)) {
-          return judgeCheck(source.path, { tool: behaviour.tool ?? 'default', said: 'The output is another one.' });
+          return classifyCheck(source.path, { tool: behaviour.tool ?? 'default', said: 'The output is another one.' });
         }
       }
       return undefined;

@@ -7,7 +7,7 @@ import type { EngineUnit, HostedTool, HostedUnit } from '../tools/hosted/hosted-
 import { createAuthoringTool, type PluginAuthoring } from './authoring.ts';
 import { createBrowserTool } from './browser/browser.ts';
 import type { Browsers } from './browser/browsers.ts';
-import { createCallTool, type ToolDeskParts } from './call-tool.ts';
+import { createCallTool, type MetaToolParts } from './call-tool.ts';
 import { type CodeParts, createRunCode } from './code/run-code.ts';
 import { createSearchCode } from './code/search-code.ts';
 import { createFileRead, createFileWrite } from './file-tools.ts';
@@ -25,7 +25,7 @@ export interface BuiltinParts extends Pick<WebSearchParts, 'readKey'> {
   readonly config: Pick<Config, 'builtins' | 'docker' | 'files' | 'safeMode' | 'search'>;
   readonly native: CapabilityTable['native'];
   readonly answer: CapabilityTable['answer'];
-  readonly desk: ToolDeskParts;
+  readonly metaTools: MetaToolParts;
   readonly checker: CodeParts['checker'];
   readonly browsers: Pick<Browsers, 'use'>;
   readonly authoring: () => PluginAuthoring;
@@ -56,14 +56,16 @@ export function listBuiltinPaths({ tools }: Pick<BuiltinSettings, 'tools'>): Rea
  */
 export function createBuiltins(parts: BuiltinParts): ReadonlyArray<HostedUnit | EngineUnit> {
   const { builtins, docker, safeMode } = parts.config;
-  const desk = [createSearchTools(parts.desk), createCallTool(parts.desk)].map((tool) => describeUnit(tool, { permissions: {} }));
-  if (safeMode !== 'off') return desk;
-  const codeMode = { ...parts.desk, checker: parts.checker, isForAdmins: builtins.codeForAdmins };
+  const finders = [createSearchTools(parts.metaTools), createCallTool(parts.metaTools)].map((tool) =>
+    describeUnit(tool, { permissions: {} }),
+  );
+  if (safeMode !== 'off') return finders;
+  const codeMode = { ...parts.metaTools, checker: parts.checker, isForAdmins: builtins.codeForAdmins };
   const scripts = [describeUnit(createSearchCode(codeMode), { permissions: {} }), createRunCode(codeMode)];
   const native = { native: parts.native, timeoutMs: docker.timeoutMs };
   const code = [createEvalCode(builtins, native), createExecuteCommand(builtins, native)];
   return [
-    ...desk,
+    ...finders,
     ...scripts,
     ...code.flatMap((tool) => (tool === undefined ? [] : [describeUnit(tool, { permissions: { read: ['.'], write: ['.'] } })])),
     ...builtins.tools.map((name) => createOptional(name, parts)),
@@ -72,7 +74,7 @@ export function createBuiltins(parts: BuiltinParts): ReadonlyArray<HostedUnit | 
 
 function createOptional(
   name: OptionalBuiltin,
-  { config, answer, readKey, browsers, desk, schedules, authoring }: BuiltinParts,
+  { config, answer, readKey, browsers, metaTools, schedules, authoring }: BuiltinParts,
 ): HostedUnit {
   const { builtins, files, search } = config;
   const http = { answer, settings: builtins };
@@ -97,7 +99,7 @@ function createOptional(
     case 'web_search':
       return describeUnit(createWebSearch({ answer, who: builtins.who, search, readKey, now: Date.now }), { permissions: {} });
     case 'schedule_task':
-      return describeUnit(createScheduleTask({ ...desk, schedules, who: builtins.who.schedule_task, now: Date.now }), {
+      return describeUnit(createScheduleTask({ ...metaTools, schedules, who: builtins.who.schedule_task, now: Date.now }), {
         permissions: {},
       });
     case 'create_custom_skill':

@@ -12,7 +12,7 @@ import type { SearchIndex } from '../tools/search/search-index.ts';
 import { parseToolRef } from '../tools/tool-ref.ts';
 
 /** What tools need that find and call others. */
-export interface ToolDeskParts {
+export interface MetaToolParts {
   readonly offered: OfferedTools;
   readonly index: SearchIndex;
   /** Calls within a call, with the rights of whoever made it. */
@@ -32,7 +32,7 @@ const input = Type.Object(
 );
 
 /** `call_tool`: calls another tool with the rights of whoever calls it, as a call of its own. */
-export function createCallTool(parts: ToolDeskParts): HostedTool {
+export function createCallTool(parts: MetaToolParts): HostedTool {
   return {
     name: 'call_tool',
     description: 'Calls a tool by its name, such as one that search_tools found, and answers what it answers.',
@@ -49,12 +49,12 @@ export function createCallTool(parts: ToolDeskParts): HostedTool {
 
 /** Calls a tool that models may be told of. Throws its error, and `tool-unknown` with near names that the caller may know. */
 async function callOffered(
-  parts: ToolDeskParts,
+  parts: MetaToolParts,
   { name: ref, arguments: args }: { readonly name: string; readonly arguments: unknown },
   { user, signal }: HostedCall,
 ): Promise<unknown> {
   const { name } = parseToolRef(ref);
-  const tools = parts.offered.list(deskCallerOf(parts, user));
+  const tools = parts.offered.list(requireOutermostCaller(parts, user));
   if (!tools.some((entry) => entry.name === name)) {
     const near = suggestNearNames(name, new Set(tools.map((entry) => entry.name)));
     throw new HotcellError('tool-unknown', `There is no tool "${name}".${near}`, { fix: 'Look for it with search_tools.' });
@@ -66,8 +66,8 @@ async function callOffered(
 }
 
 /** For whom a tool looks or calls. Throws `not-supported` within another tool: its grant names the tools that it may call. */
-export function deskCallerOf(
-  { callerOf }: Pick<ToolDeskParts, 'callerOf'>,
+export function requireOutermostCaller(
+  { callerOf }: Pick<MetaToolParts, 'callerOf'>,
   { executionId, tool, chain }: CapabilityUser,
 ): Caller {
   const caller = callerOf(executionId);

@@ -6,10 +6,10 @@ import { HotcellError } from '../errors/hotcell-error.ts';
 import { suggestNearNames } from '../errors/near-names.ts';
 import type { HostedTool } from '../tools/hosted/hosted-types.ts';
 import { parseToolRef } from '../tools/tool-ref.ts';
-import { deskCallerOf, type ToolDeskParts } from './call-tool.ts';
+import { type MetaToolParts, requireOutermostCaller } from './call-tool.ts';
 
 /** What the tool works with. */
-export interface ScheduleToolParts extends Pick<ToolDeskParts, 'offered' | 'callerOf'> {
+export interface ScheduleToolParts extends Pick<MetaToolParts, 'offered' | 'callerOf'> {
   readonly schedules: Pick<ScheduleBook, 'create'>;
   readonly who: ToolUsers;
   readonly now: () => number;
@@ -45,7 +45,7 @@ export function createScheduleTask(parts: ScheduleToolParts): HostedTool {
     timeoutMs: 10_000,
     async run(args, { user }) {
       const { tool, arguments: given = {}, ...when } = Value.Parse(input, args);
-      const caller = deskCallerOf(parts, user);
+      const caller = requireOutermostCaller(parts, user);
       const { name } = parseToolRef(tool);
       const offered = parts.offered.list(caller);
       if (!offered.some((entry) => entry.name === name)) {

@@ -1,9 +1,9 @@
 import { Type } from 'typebox';
 import Value from 'typebox/value';
 import type { HostedTool } from '../tools/hosted/hosted-types.ts';
-import { deskTools } from '../tools/offered-tools.ts';
+import { metaTools } from '../tools/offered-tools.ts';
 import type { ToolEntry } from '../tools/tool-types.ts';
-import { deskCallerOf, type ToolDeskParts } from './call-tool.ts';
+import { type MetaToolParts, requireOutermostCaller } from './call-tool.ts';
 
 const input = Type.Object(
   {
@@ -27,7 +27,7 @@ const output = Type.Object({
 const maxChars = 200_000;
 
 /** `search_tools`: finds tools by what they do, as they are at that moment. */
-export function createSearchTools(parts: ToolDeskParts): HostedTool {
+export function createSearchTools(parts: MetaToolParts): HostedTool {
   const { offered, index } = parts;
   return {
     name: 'search_tools',
@@ -40,8 +40,8 @@ export function createSearchTools(parts: ToolDeskParts): HostedTool {
     timeoutMs: 30_000,
     async run(args, { user }) {
       const { query, limit = 10 } = Value.Parse(input, args);
-      const caller = deskCallerOf(parts, user);
-      const seen = offered.list(caller).filter((tool) => !deskTools.has(tool.name));
+      const caller = requireOutermostCaller(parts, user);
+      const seen = offered.list(caller).filter((tool) => !metaTools.has(tool.name));
       const { tools, total } = await index.search(offered.all(), { text: query, limit, seen });
       return { tools: showFirst(tools), total };
     },

@@ -2,13 +2,13 @@ import { FormData } from 'undici';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import type { ModelCatalog } from '../models/catalog.ts';
 import { estimateRequest } from '../models/request-estimate.ts';
-import type { AsIsRequest, AskedBy, Upstreams } from '../models/upstream.ts';
+import type { AsIsRequest, Upstreams } from '../models/upstream.ts';
 import { requireObject } from '../models/wire/json-fields.ts';
 import type { RequestAddress, WireFormatName } from '../models/wire/wire-format.ts';
 import { wireFormats } from '../models/wire/wire-formats.ts';
 import { replyFailure, replyJson } from './answer-client.ts';
 import { asItCame, pickHeaders } from './as-it-came.ts';
-import type { GatewayReply, GatewayRequest } from './gateway-types.ts';
+import { askedBy, type GatewayReply, type GatewayRequest } from './gateway-types.ts';
 
 /** What clients ask for beside answers of models. */
 export interface BesideAnswers {
@@ -23,10 +23,10 @@ export interface BesideAnswers {
 
 /** Creates them over the models of the config. */
 export function createBesideAnswers({ upstreams, catalog }: { upstreams: Upstreams; catalog: ModelCatalog }): BesideAnswers {
-  const list = (request: GatewayRequest) => catalog.list(byOf(request), { isFetched: true });
+  const list = (request: GatewayRequest) => catalog.list(askedBy(request), { isFetched: true });
 
   async function pass(sent: AsIsRequest, request: GatewayRequest): Promise<GatewayReply | undefined> {
-    const answer = await upstreams.forward(sent, byOf(request));
+    const answer = await upstreams.forward(sent, askedBy(request));
     if (answer === undefined) return undefined;
     if ('kind' in answer) return replyFailure(wireFormats[sent.formats[0]], answer);
     return { status: answer.status, headers: answer.headers, body: answer.bytes };
@@ -40,7 +40,7 @@ export function createBesideAnswers({ upstreams, catalog }: { upstreams: Upstrea
       const found = (await list(request)).find(({ name }) => name === id);
       if (found !== undefined) return replyJson(wireFormats[format].describeModel(found));
       // It says which names are near.
-      await catalog.resolve(id, byOf(request));
+      await catalog.resolve(id, askedBy(request));
       throw new HotcellError('not-found', `There is no model "${id.slice(0, 128)}" in the list.`);
     },
     async countTokens(name, request, address = {}) {
@@ -71,10 +71,6 @@ export function createBesideAnswers({ upstreams, catalog }: { upstreams: Upstrea
       return (await pass(sent, request)) ?? refuseFormat('audio/transcriptions');
     },
   };
-}
-
-function byOf({ caller, signal }: GatewayRequest): AskedBy {
-  return { caller, signal, purpose: 'gateway' };
 }
 
 /** A request that only OpenAI's APIs have, and that has nothing of a conversation. */

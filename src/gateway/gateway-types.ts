@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Caller } from '../callers/caller.ts';
+import type { AskedBy } from '../models/upstream.ts';
 import type { StoredResponse } from './response-store.ts';
 
 /** One request of a client of models, after it is known whose it is. */
@@ -20,4 +21,9 @@ export interface GatewayReply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | AsyncIterable<string | Uint8Array>;
+}
+
+/** For whom, and what for, a model is asked. */
+export function askedBy({ caller, signal }: GatewayRequest): AskedBy {
+  return { caller, signal, purpose: 'gateway' };
 }

@@ -7,7 +7,7 @@ import { HotcellError } from '../errors/hotcell-error.ts';
 import type { EventLog } from '../events/event.ts';
 import type { LoopEnd, Loops } from '../loop/loop.ts';
 import { failureOfError } from '../models/upstream/failure-of-error.ts';
-import type { AskedBy, Upstreams } from '../models/upstream.ts';
+import type { Upstreams } from '../models/upstream.ts';
 import { requireObject } from '../models/wire/json-fields.ts';
 import type { RequestAddress, WireFormat, WireFormatName } from '../models/wire/wire-format.ts';
 import { wireFormats } from '../models/wire/wire-formats.ts';
@@ -18,7 +18,7 @@ import type { KeptAnswerTable } from '../store/store-types.ts';
 import { replyAnswer, replyFailure, type TellableAnswer } from './answer-client.ts';
 import { asItCame } from './as-it-came.ts';
 import { openCompactions } from './compact.ts';
-import type { GatewayReply, GatewayRequest } from './gateway-types.ts';
+import { askedBy, type GatewayReply, type GatewayRequest } from './gateway-types.ts';
 import { createKeptTurns } from './kept-turns.ts';
 import { answerOfLoop, createLoopStream, type LoopTelling } from './loop-stream.ts';
 import { createToolChooser, type InjectedTools, type OfferMode } from './offered-tools.ts';
@@ -98,7 +98,7 @@ export function createGateway(parts: GatewayParts): Gateway {
     address: RequestAddress,
   ): Promise<GatewayReply | undefined> {
     const body = requireObject(request.body, 'body');
-    const forwarded = await upstreams.forward(asItCame(wireFormats[format], body, request, address), byOf(request));
+    const forwarded = await upstreams.forward(asItCame(wireFormats[format], body, request, address), askedBy(request));
     if (forwarded === undefined) return undefined;
     if ('kind' in forwarded) return replyFailure(wireFormats[format], forwarded);
     const { provider, model } = forwarded.target;
@@ -139,7 +139,7 @@ export function createGateway(parts: GatewayParts): Gateway {
   /** Asks the model once. */
   function askModel(asked: Asked): Promise<GatewayReply> {
     const id = newAnswerId();
-    const answer = upstreams.ask(asked.whole, byOf(asked.request));
+    const answer = upstreams.ask(asked.whole, askedBy(asked.request));
     const collector = createAnswerCollector();
     async function* observe(): AsyncGenerator<StreamEvent> {
       for await (const event of answer.events) {
@@ -327,10 +327,6 @@ const noBackground: ModelFailure = {
     'Responses are not made in the background here. Leave "background" out; GET /v1/responses/ID finds a response after a lost connection.',
   param: 'background',
 };
-
-function byOf({ caller, signal }: GatewayRequest): AskedBy {
-  return { caller, signal, purpose: 'gateway' };
-}
 
 function isStored(said: ConversationRequest): boolean {
   return keptOf(said, 'openai-responses').store !== false;

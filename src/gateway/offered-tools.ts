@@ -10,7 +10,7 @@ import { wireFormats } from '../models/wire/wire-formats.ts';
 import type { Ask } from '../operations/ask.ts';
 import type { ToolBooks } from '../operations/calling/tool-book.ts';
 import { type ToolView, toolContracts } from '../operations/contracts/tools.ts';
-import { deskTools } from '../tools/offered-tools.ts';
+import { metaTools } from '../tools/offered-tools.ts';
 
 /** What the model of one request is told of beside the client's own tools, and what is run when it calls them. */
 export interface InjectedTools {
@@ -45,13 +45,13 @@ export function createToolChooser(ask: Ask, books: ToolBooks): ToolChooser {
     const views = new Map(tools.map(({ view }) => [view.name, view]));
     const named = (names: readonly string[]) => names.flatMap((name) => views.get(name) ?? []);
     if (mode === 'code' || (mode === 'auto' && caller.code === true)) return named(codeTools);
-    const others = [...views.values()].filter(({ name, mode: set }) => set !== 'off' && !deskTools.has(name));
+    const others = [...views.values()].filter(({ name, mode: set }) => set !== 'off' && !metaTools.has(name));
     if (others.length === 0) return [];
     if (mode === 'all') return others;
     const context = { caller, signal: new AbortController().signal };
     const asked = { context: lastWords(request), provider: wireFormats[format].family };
     const selected = await ask(toolContracts.select, asked, context);
-    const shown = named(selected.tools.map(({ name }) => name)).filter(({ name }) => !deskTools.has(name));
+    const shown = named(selected.tools.map(({ name }) => name)).filter(({ name }) => !metaTools.has(name));
     return shown.length < others.length ? [...shown, ...named(finders)] : shown;
   }
 
@@ -59,7 +59,7 @@ export function createToolChooser(ask: Ask, books: ToolBooks): ToolChooser {
     async mayOffer(caller, mode) {
       if (mode === 'off') return false;
       const { tools } = await books.read(caller);
-      return tools.some(({ view }) => !deskTools.has(view.name)) || (caller.code === true && tools.length > 0);
+      return tools.some(({ view }) => !metaTools.has(view.name)) || (caller.code === true && tools.length > 0);
     },
     async choose(request, { caller, mode, format }) {
       if (mode === 'off' || !mayCallOthers(request)) return undefined;

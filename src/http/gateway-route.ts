@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { Caller } from '../callers/caller.ts';
 import { modelFormats } from '../config/settings/model-formats.ts';
-import type { GatewayDoor, GatewayDoorParts } from '../gateway/door.ts';
+import type { GatewayDoor, GatewayDoorParts } from '../gateway/gateway-door.ts';
 import type { GatewayReply, GatewayRequest } from '../gateway/gateway-types.ts';
 import type { WireFormatName } from '../models/wire/wire-format.ts';
 import { type Authenticate, admit, type IsCurrent, refuseEnded } from './admission/auth.ts';
@@ -36,7 +36,7 @@ type Answer = (door: GatewayDoor, request: GatewayRequest, rest: string) => Prom
 export function registerGatewayRoutes(app: FastifyInstance, parts: GatewayRouteParts): GatewayRoutes {
   let opening: Promise<GatewayDoor> | undefined;
   const open = (): Promise<GatewayDoor> => {
-    opening ??= import('../gateway/door.ts').then(({ createGatewayDoor }) => createGatewayDoor(parts));
+    opening ??= import('../gateway/gateway-door.ts').then(({ createGatewayDoor }) => createGatewayDoor(parts));
     return opening;
   };
   const streams = new Set<{ readonly caller: Caller; readonly end: () => void }>();

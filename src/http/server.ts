@@ -9,7 +9,7 @@ import { HotcellError } from '../errors/hotcell-error.ts';
 import { describeJsonFault } from '../errors/json-fault.ts';
 import type { EventLog } from '../events/event.ts';
 import { createResourceWatches, type ResourceWatches } from '../events/resource-watches.ts';
-import type { GatewayDoorParts } from '../gateway/door.ts';
+import type { GatewayDoorParts } from '../gateway/gateway-door.ts';
 import type { ModelTotals } from '../models/meter.ts';
 import { mcpClientContracts } from '../operations/contracts/mcp-clients.ts';
 import { prepareOperations } from '../operations/invoke.ts';

@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import type { ToolDeskParts } from '../builtins/call-tool.ts';
+import type { MetaToolParts } from '../builtins/call-tool.ts';
 import type { BeforeCall } from '../calls/accept/before-call.ts';
 import { createToolPort } from '../calls/attempt/tool-port.ts';
 import { createToolCaller, type ToolCallerParts } from '../calls/tool-caller.ts';
@@ -52,7 +52,7 @@ export function openCalls(
   readonly caller: ReturnType<typeof createToolCaller>;
   readonly capabilities: ReturnType<typeof createCapabilityTable>;
   readonly journey: Journey;
-  readonly desk: ToolDeskParts;
+  readonly metaTools: MetaToolParts;
   readonly tellResourceChange: TellResourceChange;
 } {
   const { config, closers, store, events, secrets, resolver, logFault } = foundation;
@@ -145,6 +145,11 @@ export function openCalls(
     explainError: tracer.explain,
   });
   closers.push(() => caller.close());
-  const desk = { offered, index: createSearchIndex(), call: toolPort.call, callerOf: (id: string) => caller.nested.callerOf(id) };
-  return { caller, capabilities, journey, desk, tellResourceChange };
+  const metaTools = {
+    offered,
+    index: createSearchIndex(),
+    call: toolPort.call,
+    callerOf: (id: string) => caller.nested.callerOf(id),
+  };
+  return { caller, capabilities, journey, metaTools, tellResourceChange };
 }

@@ -2,7 +2,7 @@ import type { CapabilityTable } from '../border/capability.ts';
 import type { PluginAuthoring } from '../builtins/authoring.ts';
 import { createBrowsers } from '../builtins/browser/browsers.ts';
 import { createBuiltins } from '../builtins/builtins.ts';
-import type { ToolDeskParts } from '../builtins/call-tool.ts';
+import type { MetaToolParts } from '../builtins/call-tool.ts';
 import type { ScheduleBook } from '../calls/schedule/schedule-book.ts';
 import { readModelKey } from '../models/model-key.ts';
 import type { NameBook } from '../names/name-owners.ts';
@@ -18,7 +18,7 @@ import type { Foundation } from './foundation.ts';
 export interface HostedNeeds extends Pick<Consents, 'grants' | 'grantQuestions'> {
   readonly hosted: HostedTools;
   readonly capabilities: Pick<CapabilityTable, 'native' | 'answer' | 'dial'>;
-  readonly desk: ToolDeskParts;
+  readonly metaTools: MetaToolParts;
   readonly schedules: ScheduleBook;
   readonly names: NameBook;
   readonly registry: ToolRegistry;
@@ -30,7 +30,7 @@ export function openHosted(
   { config, closers, openChecker, store, secrets, events, logFault }: Foundation,
   needs: HostedNeeds,
 ): { readonly skills: SkillBook; readonly registered: RegisteredTools } {
-  const { hosted, capabilities, desk, schedules, names, registry, grants, grantQuestions, authoring } = needs;
+  const { hosted, capabilities, metaTools, schedules, names, registry, grants, grantQuestions, authoring } = needs;
   const { native, answer, dial } = capabilities;
   const checker = openChecker();
   closers.push(() => checker.close());
@@ -41,7 +41,7 @@ export function openHosted(
     closers.push(() => browsers.close());
     closers.push(events.subscribe({ types: ['execution-end'] }, ({ subject }) => browsers.endCall(subject)));
   }
-  for (const unit of createBuiltins({ config, authoring, native, answer, desk, checker, readKey, browsers, schedules }))
+  for (const unit of createBuiltins({ config, authoring, native, answer, metaTools, checker, readKey, browsers, schedules }))
     hosted.put(unit);
   const skills = createSkillBook({ config, native, hosted, grants, onChange: grantQuestions.poke, onFault: logFault });
   closers.push(events.subscribe({ types: ['grant-change'] }, () => skills.regrant()));
@@ -50,7 +50,7 @@ export function openHosted(
     hosted,
     names,
     resolve: (ref, by) => registry.resolve(ref, (entry) => seesTool(by, entry)),
-    call: desk.call,
+    call: metaTools.call,
     answer,
     secrets,
     forgetGrants: grants.forget,

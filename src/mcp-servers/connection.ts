@@ -21,7 +21,7 @@ import type { ReceivedBytes } from './transport/received-bytes.ts';
 
 /** A connection to a server, in either era. */
 export interface Connection {
-  readonly era: 'modern' | 'legacy';
+  readonly era: '2026-07-28' | '2025-11-25';
   /** What the server says of itself. */
   readonly serverName: string;
   readonly serverVersion: string;
@@ -128,8 +128,8 @@ export async function openConnection(parts: McpConnectionParts): Promise<Connect
   await client.connect(transport, { signal, timeout: connectMs });
   const info = client.getServerVersion();
   const capabilities = client.getServerCapabilities() ?? {};
-  const era = client.getProtocolEra() ?? 'legacy';
-  if (era === 'legacy' && capabilities.logging !== undefined) {
+  const era = client.getProtocolEra() === 'modern' ? '2026-07-28' : '2025-11-25';
+  if (era === '2025-11-25' && capabilities.logging !== undefined) {
     await client.setLoggingLevel('info', { signal, timeout: connectMs }).catch(() => undefined);
   }
   // News of the newer era come on a stream of their own: without it the connection is made anew.

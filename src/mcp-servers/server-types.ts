@@ -11,7 +11,7 @@ export interface McpServerView {
   /** The URL, or the command line. */
   readonly target: string;
   readonly transport: 'stdio' | 'http' | 'sse';
-  readonly era?: 'modern' | 'legacy';
+  readonly era?: '2026-07-28' | '2025-11-25';
   readonly protocolVersion?: string;
   /** What it says of itself. */
   readonly serverName?: string;

@@ -1,5 +1,5 @@
 import type { RepairMode, RepairSettings } from '../config/settings/repair-settings.ts';
-import type { Sureness } from './proposal.ts';
+import type { Sureness } from './repair.ts';
 import type { TrialReport } from './trial/trial.ts';
 
 /** What is known of a proposal that was tried. */

@@ -1,8 +1,8 @@
 import type { RepairSettings } from '../config/settings/repair-settings.ts';
 import type { Generation } from '../plugins/generations/generation.ts';
 import type { PluginMending } from '../plugins/supervisor/mending.ts';
+import { classifyCheck } from './failures/classify-failure.ts';
 import type { Failure } from './failures/failure.ts';
-import { judgeCheck } from './failures/judge.ts';
 import type { TrialCheck, TrialReport, TryProposal } from './trial/trial.ts';
 
 /** What the last health check of a plugin said. */
@@ -47,7 +47,7 @@ export function createHealthChecks(parts: {
     const live = standing?.live;
     if (standing === undefined || live === undefined || standing.isPinned || !isMeant(live)) return undefined;
     const proposal = { files: new Map<string, string>(), by: 'health', sureness: 'sure', note: 'The plugin as it is.' } as const;
-    const failure = judgeCheck(path, { tool: '', said: 'A check failed.' });
+    const failure = classifyCheck(path, { tool: '', said: 'A check failed.' });
     const { source } = standing;
     const { signal } = closing;
     const report = await parts.tryProposal({ source, proposal, diagnosed: live, failure, signal });
@@ -61,7 +61,7 @@ export function createHealthChecks(parts: {
     const before = healthByPath.get(path);
     const { health } = (await tryAsItIs(path, hasHealthcheck)) ?? {};
     const isKnown = before?.outcome === 'failed' && before.generation === health?.generation;
-    if (health?.outcome === 'failed' && !isKnown) parts.onFailure(judgeCheck(path, { said: health.detail }));
+    if (health?.outcome === 'failed' && !isKnown) parts.onFailure(classifyCheck(path, { said: health.detail }));
   }
 
   async function checkAll(): Promise<void> {
@@ -90,9 +90,9 @@ export function createHealthChecks(parts: {
     healthOf: (path) => healthByPath.get(path),
     async findFailure(path) {
       const { report, health } = (await tryAsItIs(path, () => true)) ?? {};
-      if (health?.outcome === 'failed') return judgeCheck(path, { said: health.detail });
+      if (health?.outcome === 'failed') return classifyCheck(path, { said: health.detail });
       const example = report?.checks.find(({ name, outcome }) => name === 'examples' && outcome === 'failed');
-      return example && judgeCheck(path, { tool: /^\S+/.exec(example.detail)?.[0] ?? '', said: example.detail });
+      return example && classifyCheck(path, { tool: /^\S+/.exec(example.detail)?.[0] ?? '', said: example.detail });
     },
     async close() {
       closing.abort();

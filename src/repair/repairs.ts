@@ -6,9 +6,9 @@ import type { PluginMending, PluginStanding } from '../plugins/supervisor/mendin
 import type { PluginSupervisor } from '../plugins/supervisor-types.ts';
 import { createSlots } from '../queues/slots.ts';
 import { decideStart, type RepairBrake, repairBrakes } from './decide-start.ts';
+import { classifyDiagnostic } from './failures/classify-failure.ts';
 import type { Failure, Judged } from './failures/failure.ts';
 import { createFailureNotes, describeSeldom } from './failures/failure-notes.ts';
-import { judgeDiagnostic } from './failures/judge.ts';
 import { type FailedCall, watchCalls } from './failures/watch-calls.ts';
 import { type JourneyParts, mend } from './journey.ts';
 import { recoverRepairs } from './recover-repairs.ts';
@@ -219,7 +219,7 @@ export function createRepairs(parts: RepairsParts): Repairs {
 
   function judge(path: string): Judged | undefined {
     const diagnostic = mending.find(path)?.diagnostic;
-    return diagnostic && judgeDiagnostic(path, diagnostic);
+    return diagnostic && classifyDiagnostic(path, diagnostic);
   }
 
   /** In a turn of its own: whoever tells of a failure does not wait. */

@@ -5,7 +5,7 @@ import type { ToolEntry } from './tool-types.ts';
 import { isOpenTo } from './visible-tools.ts';
 
 /** Tools that lead to all others: for models alone, since the grant of a plugin names the tools that it may call. */
-export const deskTools: ReadonlySet<string> = new Set(['search_tools', 'call_tool', 'search_code', 'run_code']);
+export const metaTools: ReadonlySet<string> = new Set(['search_tools', 'call_tool', 'search_code', 'run_code']);
 
 /** The tools that models are told of: each of them would let a model in that acts for this caller. */
 export interface OfferedTools {

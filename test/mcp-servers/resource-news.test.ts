@@ -86,7 +86,7 @@ describe.each(eras)('a resource of a server, watched by a client of MCP %s', (er
     closers.push(behind.close);
     const headers = { Authorization: `Bearer ${behind.daemon.token}` };
     const house = await open({ there: { url: `${behind.daemon.url}/mcp`, headers } }, {}, { listen: true });
-    expect(house.parts.mcp.get('there').era).toBe('modern');
+    expect(house.parts.mcp.get('there').era).toBe('2026-07-28');
     const { told } = await watch(house, era, 'notes://day');
     while (told.length === 0) await behind.call('touch');
     expect(told).toContain('notes://day');

@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { pluginContracts } from '../../src/operations/contracts/plugins.ts';
 import { repairContracts } from '../../src/operations/contracts/repairs.ts';
 import { findSource } from '../../src/plugins/discovery/plugin-source.ts';
-import { judgeCheck } from '../../src/repair/failures/judge.ts';
+import { classifyCheck } from '../../src/repair/failures/classify-failure.ts';
 import { until } from '../plugins/rig/supervisor-rig.ts';
 import { startSmallDaemon } from '../small-daemon.ts';
 
@@ -76,7 +76,7 @@ describe('health checks', () => {
         source,
         proposal: { files: new Map([[source.realEntry, text]]), by: 'test', sureness: 'maybe', note: 'As it is.' },
         diagnosed: live,
-        failure: judgeCheck(source.path, { said: 'It failed.' }),
+        failure: classifyCheck(source.path, { said: 'It failed.' }),
         signal: new AbortController().signal,
       });
       expect(report, file).toMatchObject({ verdict: 'not-mended', checks: [{ name: 'time', outcome: 'failed' }] });

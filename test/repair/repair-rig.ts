@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { defaultSettings } from '../../src/config/defaults.ts';
 import type { RepairSettings } from '../../src/config/settings/repair-settings.ts';
-import { judgeDiagnostic } from '../../src/repair/failures/judge.ts';
+import { classifyDiagnostic } from '../../src/repair/failures/classify-failure.ts';
 import type { DiagnosisOrder, JourneyParts } from '../../src/repair/journey.ts';
-import type { Proposal } from '../../src/repair/proposal.ts';
+import type { Proposal } from '../../src/repair/repair.ts';
 import { createRepairBook } from '../../src/repair/repair-book.ts';
 import { createRepairs, type Repairs } from '../../src/repair/repairs.ts';
 import type { TryProposal } from '../../src/repair/trial/trial.ts';
@@ -69,7 +69,7 @@ export async function startRepairRig(
         checks: [{ name: 'compiles', outcome: 'passed', detail: 'It builds.' }],
         candidate: { build, release: () => undefined },
       };
-    const judged = judgeDiagnostic(source.path, build.diagnostic);
+    const judged = classifyDiagnostic(source.path, build.diagnostic);
     return {
       verdict: 'not-mended',
       checks: [{ name: 'compiles', outcome: 'failed', detail: build.diagnostic.message }],

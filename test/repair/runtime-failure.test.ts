@@ -80,7 +80,7 @@ describe('a call that ends with a TypeError', () => {
     const model = await startScriptedModel('anthropic');
     onTestFinished(model.close);
     const patch = (now: string): Said =>
-      callTool('try_patch', {
+      callTool('try_proposal', {
         blocks: `<<<<<<< SEARCH greet.ts\n    return 'Hello ' + person.name.length;\n=======\n    ${now}\n>>>>>>> REPLACE`,
       });
     model.say(

@@ -4,15 +4,15 @@ import Value from 'typebox/value';
 import { limitTable } from '../../config/limits.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import type { EngineUnit } from '../../tools/hosted/hosted-types.ts';
-import { deskTools } from '../../tools/offered-tools.ts';
+import { metaTools } from '../../tools/offered-tools.ts';
 import type { TypeChecker } from '../../typescript/checker.ts';
 import type { EngineRunner } from '../../units/unit.ts';
-import { deskCallerOf, type ToolDeskParts } from '../call-tool.ts';
+import { type MetaToolParts, requireOutermostCaller } from '../call-tool.ts';
 import { checkScript } from './check-script.ts';
 import { scriptGuest } from './script-guest.ts';
 
 /** What code mode needs of the daemon. */
-export interface CodeParts extends ToolDeskParts {
+export interface CodeParts extends MetaToolParts {
   readonly checker: TypeChecker;
   /** Whether admins have it by their role. */
   readonly isForAdmins: boolean;
@@ -96,7 +96,7 @@ const prepareScript = async (
   const { code, timeoutMs } = Value.Parse(input, JSON.parse(run.argumentsJson));
   if (user === undefined) throw new HotcellError('cancelled', 'The call is over.');
   if (timeoutMs !== undefined) run.deadline.shorten(timeoutMs);
-  const tools = parts.offered.list(deskCallerOf(parts, user)).filter(({ name }) => !deskTools.has(name));
+  const tools = parts.offered.list(requireOutermostCaller(parts, user)).filter(({ name }) => !metaTools.has(name));
   const { callerId } = run.holder;
   return JSON.stringify({ code: await checkScript({ code, tools }, parts.checker, { callerId, signal }) });
 };

@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
 import Value from 'typebox/value';
 import type { HostedTool } from '../../tools/hosted/hosted-types.ts';
-import { deskTools } from '../../tools/offered-tools.ts';
-import { deskCallerOf } from '../call-tool.ts';
+import { metaTools } from '../../tools/offered-tools.ts';
+import { requireOutermostCaller } from '../call-tool.ts';
 import { declareTools } from './declare-tools.ts';
 import type { CodeParts } from './run-code.ts';
 
@@ -28,7 +28,7 @@ export function createSearchCode(parts: CodeParts): HostedTool {
       const { query, limit = 10 } = Value.Parse(input, args);
       // A script comes next.
       parts.checker.warm();
-      const seen = parts.offered.list(deskCallerOf(parts, user)).filter(({ name }) => !deskTools.has(name));
+      const seen = parts.offered.list(requireOutermostCaller(parts, user)).filter(({ name }) => !metaTools.has(name));
       const { tools, total } = await parts.index.search(parts.offered.all(), { text: query, limit, seen });
       return declareTools(tools, total);
     },

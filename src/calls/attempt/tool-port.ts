@@ -1,5 +1,5 @@
 import type { ToolPort } from '../../capabilities/tools.ts';
-import { deskTools } from '../../tools/offered-tools.ts';
+import { metaTools } from '../../tools/offered-tools.ts';
 import type { ToolRegistry } from '../../tools/registry.ts';
 import { isOpenTo } from '../../tools/visible-tools.ts';
 import type { NestedCalls } from './nested-calls.ts';
@@ -16,7 +16,7 @@ export function createToolPort(parts: {
       if (caller === undefined) return [];
       return parts.registry
         .list()
-        .filter((entry) => isOpenTo(caller, entry) && !deskTools.has(entry.name))
+        .filter((entry) => isOpenTo(caller, entry) && !metaTools.has(entry.name))
         .map(({ name, version, manifest }) => ({
           name,
           version,

@@ -4,15 +4,13 @@ import { formatTime } from './format.ts';
 import type { Style } from './style.ts';
 import type { Column } from './table.ts';
 
-const eras = { modern: 'stateless', legacy: 'sessions' } as const;
-
 /** The columns of a list of MCP servers. */
 export function listServerColumns(style: Style): readonly Column<McpServerItem>[] {
   return [
     { head: 'NAME', text: (row) => row.name, paint: style.bold },
     { head: 'STATE', text: (row) => row.state },
     { head: 'BY', text: (row) => row.transport },
-    { head: 'ERA', text: (row) => (row.era === undefined ? '-' : eras[row.era]) },
+    { head: 'ERA', text: (row) => row.era ?? '-' },
     { head: 'TOOLS', text: (row) => String(row.tools.length) },
     { head: 'WAITING', text: (row) => String(listWaiting(row).length || '-') },
     { head: 'LAST ERROR', text: (row) => cleanUntrustedText(row.lastError ?? '-', 200) },
@@ -40,7 +38,7 @@ export function renderMcpServer(server: McpServerItem, style: Style): string {
     ['since', formatTime(server.sinceMs)],
     ['reached by', `${transport}: ${cleanUntrustedText(target, 500)}`],
     ['calls itself', serverName === '' ? undefined : cleanUntrustedText(`${serverName} ${serverVersion}`, 200)],
-    ['protocol', era === undefined ? undefined : `${protocolVersion ?? ''} (${eras[era]})`],
+    ['protocol', era === undefined ? undefined : `${protocolVersion ?? ''} (${era})`],
     ['last error', lastError === undefined ? undefined : cleanUntrustedText(lastError, 500)],
     ['tools', shown(server.tools)],
     ['to be approved', shown(listWaiting(server))],

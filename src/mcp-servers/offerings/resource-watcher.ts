@@ -8,7 +8,7 @@ export function createResourceWatcher({
   timeoutMs,
 }: {
   readonly client: Client;
-  readonly era: 'modern' | 'legacy';
+  readonly era: '2026-07-28' | '2025-11-25';
   readonly canWatch: boolean;
   /** Of one request. */
   readonly timeoutMs: number;
@@ -46,7 +46,7 @@ export function createResourceWatcher({
   return async (uris, signal) => {
     if (!canWatch) return;
     try {
-      await (era === 'modern' ? watchByStream(uris, signal) : watchEach(uris, signal));
+      await (era === '2026-07-28' ? watchByStream(uris, signal) : watchEach(uris, signal));
     } catch {
       // A server that does not answer is found out by the calls of its tools.
       signal.throwIfAborted();

@@ -12,7 +12,7 @@ const serverView = Type.Object({
   }),
   target: Type.String({ description: 'Its URL, or its command line.' }),
   transport: Type.Enum(['stdio', 'http', 'sse']),
-  era: Type.Optional(Type.Enum(['modern', 'legacy'])),
+  era: Type.Optional(Type.Enum(['2026-07-28', '2025-11-25'], { description: 'Without sessions, and with.' })),
   protocolVersion: Type.Optional(Type.String()),
   serverName: Type.Optional(Type.String({ description: 'What it calls itself.' })),
   serverVersion: Type.Optional(Type.String()),

@@ -1,7 +1,7 @@
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { findSourceUrl } from '../../plugins/schema/source-url.ts';
 import type { Diagnosis } from '../diagnosis/diagnosis.ts';
-import { describeDifference } from '../diagnosis/text-difference.ts';
+import { describeDifference, maxDiffChars } from '../text-difference.ts';
 import { type DescriptionReader, isAddress } from './description-reader.ts';
 import type { MakePlugin } from './make-plugin.ts';
 import { readOrigin } from './write-plugin.ts';
@@ -29,7 +29,7 @@ export async function describeSource(
     if (origin === undefined) return `${source}\n${read.text}`;
     const made = await makePlugin({ ...origin, text: read.text, name: name.replace(/\.[^.]*$/, ''), source: read.source });
     const show = () => name;
-    const change = describeDifference(new Map([[realEntry, now]]), new Map([[realEntry, made.text]]), show);
+    const change = describeDifference(new Map([[realEntry, now]]), new Map([[realEntry, made.text]]), show, maxDiffChars / 4);
     return `${source}\nThe difference from the plugin to what would be made from it today:\n${change || '(none)'}`;
   } catch (error) {
     return `${source}\nIt was not read: ${error instanceof HotcellError ? error.message : 'a fault of the daemon.'}`;

@@ -8,11 +8,11 @@ import { hashBytes } from '../../plugins/generations/artifact-files.ts';
 import type { BuildOutcome, PluginBuilder } from '../../plugins/supervisor/build/builder-types.ts';
 import type { InspectRequest, InspectResult } from '../../typescript/check-types.ts';
 import type { TypeChecker } from '../../typescript/checker.ts';
+import { classifyDiagnostic } from '../failures/classify-failure.ts';
 import type { Failure } from '../failures/failure.ts';
-import { judgeDiagnostic } from '../failures/judge.ts';
+import { cutText, describeDifference } from '../text-difference.ts';
 import type { Diagnosis, EarlierAttempt, FailingCall, LastGood } from './diagnosis.ts';
 import { listNearby, policyOf, readPluginTexts } from './plugin-texts.ts';
-import { cutText, describeDifference } from './text-difference.ts';
 
 /** What a diagnosis is made with. */
 export interface DiagnosisParts {
@@ -49,6 +49,7 @@ export interface Diagnoser {
   check(diagnosis: Diagnosis, files: ReadonlyMap<string, string>, signal: AbortSignal): Promise<CheckedTexts>;
 }
 
+const maxShownDiffChars = 16_000;
 const maxMessageChars = 4000;
 const maxArgumentChars = 8000;
 const maxAttempts = 5;
@@ -88,7 +89,7 @@ export function createDiagnoser(parts: DiagnosisParts): Diagnoser {
         ...(failingCall === undefined ? {} : { failingCall }),
         ...(lastGood === undefined
           ? {}
-          : { lastGood: { ...lastGood, diff: describeDifference(lastGood.sources, sources, show) } }),
+          : { lastGood: { ...lastGood, diff: describeDifference(lastGood.sources, sources, show, maxShownDiffChars) } }),
         earlierAttempts: earlierAttempts.slice(-maxAttempts),
       };
     },
@@ -102,7 +103,7 @@ export function createDiagnoser(parts: DiagnosisParts): Diagnoser {
         inspect({ files: toFiles(sources), packageDirs: diagnosis.packageDirs }, signal),
       ]);
       if (built.ok) parts.discard(source, built);
-      const judged = built.ok ? undefined : judgeDiagnostic(diagnosis.failure.path, built.diagnostic);
+      const judged = built.ok ? undefined : classifyDiagnostic(diagnosis.failure.path, built.diagnostic);
       // What is nobody's fault now was hidden behind the failure: it is not mended, and no fixer has anything to say.
       const failure = judged !== undefined && 'failure' in judged ? judged.failure : diagnosis.failure;
       const plugin = { ...diagnosis.plugin, contentHash: hashTexts(source, sources) };

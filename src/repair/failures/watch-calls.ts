@@ -2,9 +2,9 @@ import type { Recording } from '../../border/border.ts';
 import type { Execution } from '../../calls/call-types.ts';
 import type { EventLog } from '../../events/event.ts';
 import { BoundedMap } from '../../queues/bounded-map.ts';
+import { classifyExecution } from './classify-failure.ts';
 import type { Failure, NobodysFault } from './failure.ts';
 import { isWorthRepair, type SeenCall } from './failure-rate.ts';
-import { judgeExecution } from './judge.ts';
 
 /** A call that ended without success. */
 export interface FailedCall {
@@ -42,7 +42,7 @@ export function watchCalls(parts: {
     const { execution, recording } = await parts.readFailure(executionId);
     const path = parts.pathOf(execution.generation);
     if (path === undefined) return;
-    const judged = judgeExecution(path, execution, recording);
+    const judged = classifyExecution(path, execution, recording);
     if ('nobody' in judged) return parts.onNobodysFault(path, executionId, judged.nobody);
     const window = add(execution.tool, { tool: execution.tool, failureKey: judged.failure.key });
     const { key } = judged.failure;

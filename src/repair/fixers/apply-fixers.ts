@@ -2,7 +2,7 @@ import type { PluginFault } from '../../typescript/check-types.ts';
 import type { CheckedTexts, Diagnoser } from '../diagnosis/diagnose.ts';
 import type { Diagnosis } from '../diagnosis/diagnosis.ts';
 import type { FailureClass } from '../failures/failure.ts';
-import type { Proposal } from '../proposal.ts';
+import type { Proposal } from '../repair.ts';
 import type { Fixer, FixerParts } from './fixer.ts';
 import { fixers as allFixers } from './fixer-table.ts';
 import { pastedText } from './pasted-text.ts';

@@ -1,6 +1,6 @@
 import { findNearNames } from '../../errors/near-names.ts';
 import { nodeBuiltinShims, refusedBuiltins } from '../../guests/node-builtins.ts';
-import type { Proposal } from '../proposal.ts';
+import type { Proposal } from '../repair.ts';
 import { endOfCall } from './awaits.ts';
 import type { Fixer } from './fixer.ts';
 import { blankTexts } from './scan-brackets.ts';

@@ -1,6 +1,6 @@
 import type { TypeChecker } from '../../typescript/checker.ts';
 import type { Diagnosis } from '../diagnosis/diagnosis.ts';
-import type { Proposal, Sureness } from '../proposal.ts';
+import type { Proposal, Sureness } from '../repair.ts';
 
 /** What a fixer may ask beside the diagnosis: all of it is about texts that it hands over. */
 export interface FixerParts {

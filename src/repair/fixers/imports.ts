@@ -1,7 +1,7 @@
 import { basename, dirname, relative } from 'node:path';
 import { findNearNames } from '../../errors/near-names.ts';
 import type { Diagnosis } from '../diagnosis/diagnosis.ts';
-import type { Proposal } from '../proposal.ts';
+import type { Proposal } from '../repair.ts';
 import type { Fixer } from './fixer.ts';
 import { type Change, edit, toProposal } from './text-edits.ts';
 import { isOneSlip } from './typescript-fixes.ts';

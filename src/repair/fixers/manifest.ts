@@ -1,5 +1,5 @@
 import type { Diagnosis } from '../diagnosis/diagnosis.ts';
-import type { Proposal } from '../proposal.ts';
+import type { Proposal } from '../repair.ts';
 import type { Fixer } from './fixer.ts';
 import { type Change, edit, failingText, toProposal } from './text-edits.ts';
 import { isOneSlip } from './typescript-fixes.ts';

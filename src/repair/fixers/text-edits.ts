@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { PluginFault, TextEdit } from '../../typescript/check-types.ts';
 import type { Diagnosis } from '../diagnosis/diagnosis.ts';
-import type { Proposal, Sureness } from '../proposal.ts';
+import type { Proposal, Sureness } from '../repair.ts';
 import type { FixerParts } from './fixer.ts';
 
 /** A text that a failure speaks of. */

@@ -1,7 +1,7 @@
 import { findNearNames } from '../../errors/near-names.ts';
 import type { CodeFix } from '../../typescript/check-types.ts';
 import type { Diagnosis } from '../diagnosis/diagnosis.ts';
-import type { Proposal, Sureness } from '../proposal.ts';
+import type { Proposal, Sureness } from '../repair.ts';
 import type { Fixer } from './fixer.ts';
 import { toProposal } from './text-edits.ts';
 

@@ -1,4 +1,4 @@
-import { basename } from 'node:path';
+import { basename, relative } from 'node:path';
 import type { ApiOrder, AuthoringAnswer, PluginAuthoring } from '../../builtins/authoring.ts';
 import { countedAs } from '../../config/anonymous.ts';
 import { budgets } from '../../config/budgets.ts';
@@ -11,9 +11,9 @@ import type { MakePlugin } from '../api/make-plugin.ts';
 import { readOrigin, usualReaches } from '../api/write-plugin.ts';
 import { decideModelRoom, type ModelRoom } from '../decide-next.ts';
 import type { DiagnosisOrder, JourneyParts } from '../journey.ts';
-import { describeChange, maxDiffChars } from '../patch-text.ts';
 import type { KeptProposal, Repair } from '../repair.ts';
 import type { Repairs } from '../repairs.ts';
+import { describeDifference, maxDiffChars } from '../text-difference.ts';
 import type { TrialReport } from '../trial/trial.ts';
 import { applyBlocks } from './blocks.ts';
 import { nameFiles } from './prompt.ts';
@@ -168,7 +168,7 @@ export function createAuthoring(parts: AuthoringParts): PluginAuthoring {
         fix: 'Mend that in its text, and ask again.',
       });
     const asked = describePermissions(report.candidate?.build.manifest.permissions ?? {});
-    const diff = describeChange(new Map(), new Map([[source.realEntry, text]]), source);
+    const diff = describeDifference(new Map(), new Map([[source.realEntry, text]]), (path) => relative(source.root.path, path));
     const asks = [
       ...(asked === '' ? [] : [`permissions: ${asked}`]),
       ...describeLikeness(report.candidate?.build.manifest.tools ?? []),
@@ -255,7 +255,7 @@ export function createAuthoring(parts: AuthoringParts): PluginAuthoring {
       ...listAsks(sources, changed),
     ];
     const files = [{ path: source.realEntry, before: now, after: made.text }];
-    const diff = describeChange(sources, changed, source);
+    const diff = describeDifference(sources, new Map([...sources, ...changed]), (path) => relative(source.root.path, path));
     return answerOf(
       keep('tweak', path, name, by, { by, author: 'repair', sureness: 'maybe', note, diff, asks, files }, contentHash),
     );
@@ -293,7 +293,7 @@ export function createAuthoring(parts: AuthoringParts): PluginAuthoring {
       ...listAsks(sources, changed),
     ];
     const files = [...changed].map(([file, after]) => ({ path: file, before: sources.get(file) ?? null, after }));
-    const diff = describeChange(sources, changed, source);
+    const diff = describeDifference(sources, new Map([...sources, ...changed]), (path) => relative(source.root.path, path));
     return answerOf(
       keep('tweak', path, name, by, { by, author: 'model', sureness: 'maybe', note, diff, asks, files }, contentHash),
     );

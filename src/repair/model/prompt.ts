@@ -31,7 +31,7 @@ export function describeTask(fence: Fence): string {
     'You mend one plugin of Hotcell, a daemon that runs TypeScript files as tools in a sandbox. Find the cause and make the smallest change that mends it.',
     'Keep what the plugin does: the same tools, names, schemas and results. Do not take out the code that fails: make it work. Do not change examples or the health check.',
     'The plugin may not reach for more than before: no other hosts, imports, permissions, tools.',
-    'A change is tried before it counts. You can try one with the tool try_patch, or end with blocks in your answer. If it cannot be mended, say why in one sentence, without a block.',
+    'A change is tried before it counts. You can try one with the tool try_proposal, or end with blocks in your answer. If it cannot be mended, say why in one sentence, without a block.',
     blockRules,
     fence.rule,
   ].join('\n\n');

@@ -3,13 +3,13 @@ import { type Message, type ToolCallPart, type ToolResultPart, textOf } from '..
 import type { ConversationRequest, ToolDeclaration } from '../../conversation/request.ts';
 import type { ModelRoom } from '../decide-next.ts';
 import type { Diagnosis } from '../diagnosis/diagnosis.ts';
-import type { Proposal } from '../proposal.ts';
+import type { Proposal } from '../repair.ts';
 import type { Tried } from '../trials.ts';
 import { applyBlocks } from './blocks.ts';
 import { createFence, describeDiagnosis, describeTask, type Fence, nameFiles } from './prompt.ts';
 
 /** What a model is asked to mend. */
-export interface PatchRequest {
+export interface ProposalRequest {
   readonly diagnosis: Diagnosis;
   readonly room: ModelRoom;
   readonly signal: AbortSignal;
@@ -19,8 +19,8 @@ export interface PatchRequest {
   readonly isOver: () => boolean;
 }
 
-/** Has a model propose patches until one mends, or its room is used up; says why it ended otherwise. */
-export type ProposeByModel = (request: PatchRequest) => Promise<string | undefined>;
+/** Has a model propose until a proposal mends, or its room is used up; says why it ended otherwise. */
+export type ProposeByModel = (request: ProposalRequest) => Promise<string | undefined>;
 
 /** One answer of a model, and what it used. `failure`: it did not answer, in a sentence. */
 export interface AskedModel {
@@ -56,7 +56,7 @@ const repairTools: readonly ToolDeclaration[] = [
     parameters: textSchema('name', 'the name of the type'),
   },
   {
-    name: 'try_patch',
+    name: 'try_proposal',
     description: 'Tries a change in a sandbox, with the examples and recorded calls of the plugin, and says what came of it.',
     parameters: textSchema('blocks', 'the change, as blocks'),
   },
@@ -97,7 +97,7 @@ function compose(model: string, fence: Fence, messages: readonly Message[], left
   };
 }
 
-interface TakeParts extends Pick<PatchRequest, 'diagnosis' | 'tryPatch'> {
+interface TakeParts extends Pick<ProposalRequest, 'diagnosis' | 'tryPatch'> {
   readonly model: string;
   readonly fence: Fence;
 }
@@ -140,7 +140,7 @@ async function runCall({ name, arguments: given }: ToolCallPart, parts: TakePart
     const found = diagnosis.declarations.find((declaration) => declaration.name === type);
     return found === undefined ? 'No declaration of that name is known.' : fence.wrap('declaration', found.text);
   }
-  if (name === 'try_patch') return tryBlocks(typeof blocks === 'string' ? blocks : '', parts);
+  if (name === 'try_proposal') return tryBlocks(typeof blocks === 'string' ? blocks : '', parts);
   return `There is no tool "${name.slice(0, 64)}"; there are: ${repairTools.map((tool) => tool.name).join(', ')}.`;
 }
 

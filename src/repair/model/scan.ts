@@ -26,7 +26,7 @@ const reaches: readonly (readonly [what: string, pattern: RegExp])[] = [
   ],
 ];
 
-/** Words of code that a patch takes out where it does away with what fails instead of mending it. */
+/** Words of code that a proposal takes out where it does away with what fails instead of mending it. */
 const branches: readonly (readonly [word: string, pattern: RegExp])[] = [
   'if',
   'throw',
@@ -43,7 +43,7 @@ const names = /\b[a-z_$][\w$]*/gi;
 /** What keeps a failure from being seen instead of mending it. */
 const silencers = /\bcatch\b|@ts-(?:ignore|nocheck|expect-error)/g;
 
-/** Parts of a plugin that say whether it works: a patch that changes them judges itself. */
+/** Parts of a plugin that say whether it works: a proposal that changes them judges itself. */
 const checks = ['examples', 'healthcheck'] as const;
 
 /**

@@ -3,7 +3,7 @@ import type { PluginSource } from '../../plugins/discovery/plugin-source.ts';
 import type { Generation } from '../../plugins/generations/generation.ts';
 import type { BuildOutcome } from '../../plugins/supervisor/build/builder-types.ts';
 import type { Failure } from '../failures/failure.ts';
-import type { Proposal } from '../proposal.ts';
+import type { Proposal } from '../repair.ts';
 
 /** What a proposal was asked, in the order in which it is asked. */
 export const trialChecks = [

@@ -10,7 +10,7 @@ import { raceAbort } from '../../queues/race-abort.ts';
 import type { RecordedExecution } from '../../replay/recorded-execution.ts';
 import { findRecordedTool } from '../../replay/replay-code.ts';
 import type { ServedUnit } from '../../units/unit.ts';
-import { judgeDiagnostic, judgeExecution } from '../failures/judge.ts';
+import { classifyDiagnostic, classifyExecution } from '../failures/classify-failure.ts';
 import { compareManifests } from './compare-manifests.ts';
 import { failed, notTried, passed, type TrialCheck, type TrialReport, type TrialRequest, type TryProposal } from './trial.ts';
 import { createTrialWorlds } from './trial-world.ts';
@@ -90,7 +90,7 @@ export function createTryProposal(parts: TrialParts): TryProposal {
 function describeUnbuilt({ source, diagnosed, failure }: TrialRequest, diagnostic: UnsavedBuild['diagnostic']): TrialReport {
   if (diagnostic === undefined) throw new Error('a build without an outcome');
   const { code, message } = diagnostic;
-  const judged = judgeDiagnostic(source.path, diagnostic);
+  const judged = classifyDiagnostic(source.path, diagnostic);
   const isCompiled = 'failure' in judged && judged.failure.class !== 'does-not-compile';
   const asksForEngine = code === 'engine-pending' || code === 'engine-refused';
   const detail = `${message}`.slice(0, 2000);
@@ -248,7 +248,7 @@ async function tryFailingCall(
   const { end, wasRefused } = await calls.replay(candidate, recorded);
   if (end.status === 'success') return passed('failing-call', 'The call that failed goes well.');
   const said = `${end.error?.name === undefined ? '' : `${end.error.name}: `}${end.error?.message ?? end.status}`;
-  const judged = judgeExecution(source.path, {
+  const judged = classifyExecution(source.path, {
     ...recorded.execution,
     status: end.status,
     ...(end.error && { error: end.error }),

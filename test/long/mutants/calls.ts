@@ -75,7 +75,7 @@ export const callMutants: MutantsByPromise = {
       file: 'src/builtins/call-tool.ts',
       find: 'if (chain.length === 1) return caller;',
       replace: 'return caller;',
-      tests: ['test/builtins/code-mode.test.ts', 'test/builtins/tool-desk.test.ts'],
+      tests: ['test/builtins/code-mode.test.ts', 'test/builtins/meta-tools.test.ts'],
     },
     {
       what: 'a script calls tools for people',

@@ -51,17 +51,17 @@ export const repairFixerMutants: MutantsByPromise = {
   'What is not the fault of a plugin': [
     {
       what: 'a refused permission is a failure of the plugin',
-      file: 'src/repair/failures/judge.ts',
+      file: 'src/repair/failures/classify-failure.ts',
       find: 'if ((error.refused?.length ?? 0) > 0)',
       replace: 'if ((error.refused?.length ?? 0) > 1)',
-      tests: ['test/repair/failures/judge.test.ts'],
+      tests: ['test/repair/failures/classify-failure.test.ts'],
     },
     {
       what: 'a broken host is a failure of the plugin',
-      file: 'src/repair/failures/judge.ts',
+      file: 'src/repair/failures/classify-failure.ts',
       find: 'if (answered !== undefined) return { nobody: answered };',
       replace: '',
-      tests: ['test/repair/failures/judge.test.ts'],
+      tests: ['test/repair/failures/classify-failure.test.ts'],
     },
   ],
 };

@@ -31,14 +31,14 @@ export const toolMutants: MutantsByPromise = {
       file: 'src/builtins/call-tool.ts',
       find: 'if (chain.length === 1) return caller;',
       replace: 'if (chain.length > 0) return caller;',
-      tests: ['test/builtins/tool-desk.test.ts'],
+      tests: ['test/builtins/meta-tools.test.ts'],
     },
     {
       what: 'tools for people are found',
       file: 'src/tools/offered-tools.ts',
       find: "entry.manifest.who === 'person' || ",
       replace: '',
-      tests: ['test/builtins/tool-desk.test.ts'],
+      tests: ['test/builtins/meta-tools.test.ts'],
     },
   ],
   'A registered tool runs no code': [

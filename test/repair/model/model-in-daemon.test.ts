@@ -97,8 +97,8 @@ describe.each(spoken)('a repair by a model that speaks %s', (format: Spoken) => 
   it('reads the source, learns from a patch that fails, and publishes one that passes', async () => {
     const { name, repair, generations } = await fail(
       (file) => callTool('read_source', { file }),
-      (file) => callTool('try_patch', { blocks: replace(file, '    return data.list.items?.length;') }),
-      (file) => callTool('try_patch', { blocks: replace(file, good) }),
+      (file) => callTool('try_proposal', { blocks: replace(file, '    return data.list.items?.length;') }),
+      (file) => callTool('try_proposal', { blocks: replace(file, good) }),
     );
     expect(repair).toMatchObject({ state: 'published', author: 'model', tokens: 330 });
     expect(repair.attempts.map(({ outcome }) => outcome)).toEqual(['not-mended', 'mended']);
@@ -132,7 +132,7 @@ describe.each(spoken)('a repair by a model that speaks %s', (format: Spoken) => 
     ],
     ['broken blocks', [(file) => ({ text: `<<<<<<< SEARCH ${file}\n${failing}\n>>>>>>> END` })]],
     ['blocks of another file', [() => ({ text: replace('../../etc/passwd', 'x') })]],
-    ['arguments that are no JSON', [() => ({ tool: 'try_patch', args: '{"blocks": "<<<' })]],
+    ['arguments that are no JSON', [() => ({ tool: 'try_proposal', args: '{"blocks": "<<<' })]],
     ['a tool that it does not have', [() => callTool('shell', { command: 'id' })]],
     ['edited examples alone', [(file) => ({ text: replace(file, example.replace('expect: 0', 'expect: 1'), example) })]],
     ['another error in place of the first', [(file) => ({ text: replace(file, '    return nothing.at.all;') })]],

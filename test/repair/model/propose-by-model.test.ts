@@ -98,7 +98,7 @@ describe('a model', () => {
     });
     const { asked, repair } = await startWith([
       [call('read_source', { file: 'hello.ts' }), call('shell', { command: 'id' })],
-      [call('try_patch', { blocks: good })],
+      [call('try_proposal', { blocks: good })],
     ]);
     expect(repair.state).toBe('published');
     const said = JSON.stringify(asked[1]?.messages.at(-1));

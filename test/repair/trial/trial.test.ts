@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findSource } from '../../../src/plugins/discovery/plugin-source.ts';
 import type { Generation } from '../../../src/plugins/generations/generation.ts';
-import { judgeCheck, judgeDiagnostic, judgeExecution } from '../../../src/repair/failures/judge.ts';
-import type { Sureness } from '../../../src/repair/proposal.ts';
+import { classifyCheck, classifyDiagnostic, classifyExecution } from '../../../src/repair/failures/classify-failure.ts';
+import type { Sureness } from '../../../src/repair/repair.ts';
 import type { TrialCheck, TrialReport } from '../../../src/repair/trial/trial.ts';
 import { startSmallDaemon } from '../../small-daemon.ts';
 
@@ -80,8 +80,8 @@ async function tryText(
   const execution =
     executionId === undefined ? undefined : house.parts.executions.get(executionId, { id: 'local', role: 'admin' });
   const diagnostic = { code: 'compile-failed', message: 'Unexpected end of file', fix: '' } as const;
-  const ofCheck = failedCheck && { failure: judgeCheck(source.path, { ...failedCheck, said: 'It failed.' }) };
-  const judged = ofCheck ?? (execution ? judgeExecution(source.path, execution) : judgeDiagnostic(source.path, diagnostic));
+  const ofCheck = failedCheck && { failure: classifyCheck(source.path, { ...failedCheck, said: 'It failed.' }) };
+  const judged = ofCheck ?? (execution ? classifyExecution(source.path, execution) : classifyDiagnostic(source.path, diagnostic));
   if (!('failure' in judged)) throw new Error(judged.nobody.reason);
   const report = await house.parts.tryProposal({
     source,

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import type { Recording } from '../../../src/border/border.ts';
 import type { ExecutionError } from '../../../src/calls/call-types.ts';
 import { type ErrorCode, errorCatalog } from '../../../src/errors/catalog.ts';
+import { classifyCheck, classifyDiagnostic, classifyExecution } from '../../../src/repair/failures/classify-failure.ts';
 import { failureKey, normaliseMessage } from '../../../src/repair/failures/failure-key.ts';
 import { isWorthRepair } from '../../../src/repair/failures/failure-rate.ts';
-import { judgeCheck, judgeDiagnostic, judgeExecution } from '../../../src/repair/failures/judge.ts';
 
 const path = '/plugins/weather.ts';
 const diagnostic = (code: ErrorCode, message = 'It is wrong.') => ({
@@ -28,11 +28,11 @@ const answered = (status: number): Pick<Recording, 'crossings'> => ({
   crossings: [{ id: 1, op: 'fetch', payload: '{}', answer: { ok: true, payload: JSON.stringify({ url: 'x', status }) } }],
 });
 
-describe('judgeDiagnostic', () => {
+describe('classifyDiagnostic', () => {
   it('knows the class of a plugin that never loaded, with its place', () => {
     const classes = (
       ['compile-failed', 'load-failed', 'manifest-invalid', 'export-missing', 'time-exceeded', 'import-unresolved'] as const
-    ).map((code) => judgeDiagnostic(path, diagnostic(code)));
+    ).map((code) => classifyDiagnostic(path, diagnostic(code)));
     expect(classes.map((judged) => 'failure' in judged && judged.failure.class)).toEqual([
       'does-not-compile',
       'does-not-load',
@@ -45,15 +45,15 @@ describe('judgeDiagnostic', () => {
   });
 
   it('asks for what a person has to allow, and leaves what the daemon lacks', () => {
-    expect(judgeDiagnostic(path, diagnostic('engine-pending'))).toMatchObject({ nobody: { helps: 'grant' } });
-    expect(judgeDiagnostic(path, diagnostic('engine-missing'))).toMatchObject({ nobody: { helps: 'operator' } });
+    expect(classifyDiagnostic(path, diagnostic('engine-pending'))).toMatchObject({ nobody: { helps: 'grant' } });
+    expect(classifyDiagnostic(path, diagnostic('engine-missing'))).toMatchObject({ nobody: { helps: 'operator' } });
   });
 });
 
-describe('judgeExecution', () => {
+describe('classifyExecution', () => {
   it('has a word for every code', () => {
     for (const code of Object.keys(errorCatalog) as ErrorCode[]) {
-      const judged = judgeExecution(path, execution({ code }));
+      const judged = classifyExecution(path, execution({ code }));
       if ('nobody' in judged) expect(judged.nobody.reason, code).toMatch(/^[A-Z].*[.]$/);
       else expect(judged.failure.tool).toBe('weather');
     }
@@ -67,26 +67,26 @@ describe('judgeExecution', () => {
     ['cancelled', 'caller'],
     ['interrupted', 'wait'],
   ] as const)('%s is not the fault of the plugin: %s', (code, helps) => {
-    expect(judgeExecution(path, execution({ code }))).toMatchObject({ nobody: { helps } });
+    expect(classifyExecution(path, execution({ code }))).toMatchObject({ nobody: { helps } });
   });
 
   it('finds what the world did behind what the plugin threw', () => {
     const threw = execution({ code: 'handler-threw', name: 'TypeError', message: "cannot read property 'sys' of undefined" });
-    expect(judgeExecution(path, threw, answered(503))).toMatchObject({
+    expect(classifyExecution(path, threw, answered(503))).toMatchObject({
       nobody: { reason: 'A host that the plugin asked answered 503.' },
     });
-    expect(judgeExecution(path, threw, answered(404))).toMatchObject({ failure: { class: 'runtime-error' } });
-    expect(judgeExecution(path, execution({ code: 'handler-threw', refused: ['net=a.example'] }))).toMatchObject({
+    expect(classifyExecution(path, threw, answered(404))).toMatchObject({ failure: { class: 'runtime-error' } });
+    expect(classifyExecution(path, execution({ code: 'handler-threw', refused: ['net=a.example'] }))).toMatchObject({
       nobody: { helps: 'grant' },
     });
     const refused = {
       crossings: [{ id: 1, op: 'fetch', payload: '', answer: { ok: false, code: 'network-failed', message: '' } as const }],
     };
-    expect(judgeExecution(path, threw, refused)).toMatchObject({ nobody: { helps: 'wait' } });
+    expect(classifyExecution(path, threw, refused)).toMatchObject({ nobody: { helps: 'wait' } });
   });
 
   it('takes a cancelled call for cancelled, whatever it says', () => {
-    expect(judgeExecution(path, execution({ code: 'handler-threw' }, 'cancelled'))).toHaveProperty('nobody');
+    expect(classifyExecution(path, execution({ code: 'handler-threw' }, 'cancelled'))).toHaveProperty('nobody');
   });
 });
 
@@ -122,9 +122,9 @@ describe('isWorthRepair', () => {
   });
 });
 
-describe('judgeCheck', () => {
+describe('classifyCheck', () => {
   it('is a failure of its own class', () => {
-    expect(judgeCheck(path, { tool: 'weather', said: 'expected 1, got 2' })).toMatchObject({
+    expect(classifyCheck(path, { tool: 'weather', said: 'expected 1, got 2' })).toMatchObject({
       class: 'check-failed',
       tool: 'weather',
     });

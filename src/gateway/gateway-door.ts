@@ -5,7 +5,7 @@ import { replyJson } from './answer-client.ts';
 import { type BesideAnswers, createBesideAnswers } from './beside-answers.ts';
 import { compactConversation } from './compact.ts';
 import { createGateway, type Gateway, type GatewayParts } from './gateway.ts';
-import type { GatewayReply, GatewayRequest } from './gateway-types.ts';
+import { askedBy, type GatewayReply, type GatewayRequest } from './gateway-types.ts';
 
 /** What the door is made of. */
 export interface GatewayDoorParts extends GatewayParts {
@@ -44,12 +44,7 @@ export function createGatewayDoor(parts: GatewayDoorParts): GatewayDoor {
     },
     compact(request) {
       const said = responses.readRequest(request.body);
-      const { caller, signal } = request;
-      return compactConversation(parts.upstreams, gateway.continueResponse(said, request), {
-        caller,
-        signal,
-        purpose: 'gateway',
-      });
+      return compactConversation(parts.upstreams, gateway.continueResponse(said, request), askedBy(request));
     },
   };
 }

@@ -56,7 +56,7 @@ const nobodyByCode: Partial<Record<ErrorCode, NobodysFault>> = {
 };
 
 /** Judges a build that failed, whether the plugin ever loaded or not. */
-export function judgeDiagnostic(path: string, diagnostic: Diagnostic): Judged {
+export function classifyDiagnostic(path: string, diagnostic: Diagnostic): Judged {
   const { code, message, file, line, column, codeFrame, fix } = diagnostic;
   const known = classOfCode[code];
   // A limit that is reached while the module is evaluated is a plugin that does not load.
@@ -75,7 +75,7 @@ export function judgeDiagnostic(path: string, diagnostic: Diagnostic): Judged {
 }
 
 /** Judges a call that ended without success. `recording` tells what the world answered it. */
-export function judgeExecution(
+export function classifyExecution(
   path: string,
   execution: Pick<Execution, 'id' | 'tool' | 'status' | 'error'>,
   recording?: Pick<Recording, 'crossings'>,
@@ -105,7 +105,7 @@ export function judgeExecution(
 }
 
 /** Judges a health check or an example that did not come out: `said` is what was expected and what came. */
-export function judgeCheck(path: string, check: { readonly tool?: string; readonly said: string }): Failure {
+export function classifyCheck(path: string, check: { readonly tool?: string; readonly said: string }): Failure {
   return {
     ...nameFailure(path, 'check-failed', 'handler-threw', check.said),
     fix: 'Mend the code that the health check or the example runs.',
