@@ -378,7 +378,7 @@ function findProblem({ verdict, checks, candidate }: TrialReport): string | unde
 
 /** A body of a handler becomes a module around it; a module stays as it is. */
 function asModule(name: string, description: string, code: string, examples: readonly unknown[]): string {
-  if (/^\s*export\s+default\b/m.test(code)) return code;
+  if (/^[^\S\n]*export\s+default\b/m.test(code)) return code;
   const shown = examples.length === 0 ? '' : `  examples: ${JSON.stringify(examples)},\n`;
   return `export default {\n  name: ${JSON.stringify(name)},\n  description: ${JSON.stringify(description)},\n${shown}  handler: async (args: any, context: any) => {\n${code}\n  },\n};\n`;
 }

@@ -1,6 +1,10 @@
 import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { findSource } from '../../../src/plugins/discovery/plugin-source.ts';
+import { describeSource } from '../../../src/repair/api/describe-source.ts';
+import { createDescriptionReader } from '../../../src/repair/api/description-reader.ts';
+import { createPluginMaker } from '../../../src/repair/api/make-plugin.ts';
 import { type Provider, sendJson, startProvider } from '../../gateway/provider-server.ts';
 import { startSmallDaemon } from '../../small-daemon.ts';
 
@@ -51,7 +55,7 @@ function describeApi(more: object = {}) {
   };
 }
 
-describe('a plugin of an API', () => {
+describe('a plugin of an API', { timeout: 120_000 }, () => {
   let api: Provider;
   let house: Awaited<ReturnType<typeof startSmallDaemon>>;
   let description: object = describeApi();
@@ -178,5 +182,32 @@ describe('a plugin of an API', () => {
     symlinkSync(join(house.folder, 'secret.json'), fileOf('link.json'));
     for (const file of ['../secret.json', 'link.json', '/etc/hostname', 'echo.ts', 'none.json'])
       await expect(create('other', file), file).rejects.toMatchObject({ code: 'api-description-invalid' });
+  });
+
+  it('is told to the model that mends it as far as it may be read: what would be made today, else what is there', async () => {
+    description = describeApi();
+    const made = await create('told', `${api.url}/openapi.json`);
+    const text = house.parts.repairs.get(made.repair).proposal?.files[0]?.after ?? '';
+    const network = house.parts.config.network;
+    const descriptions = createDescriptionReader({ network, resolve: undefined, hosts: () => [], folders: () => [] });
+    const parts = { descriptions, makePlugin: createPluginMaker({ maxMs: 60_000 }) };
+    const host = api.url.replace('http://', '');
+    writeFileSync(join(house.folder, 'told.ts'), text);
+    const source = findSource({ path: house.folder, kind: 'plugins', label: 'here' }, 'told.ts');
+    if (source === undefined) throw new Error('The file is no plugin.');
+    const tell = (now: string, net: readonly string[]) => {
+      const plugin = { source, name: 'told', contentHash: '' };
+      return describeSource(parts, { plugin, sources: new Map([[source.realEntry, now]]) }, net);
+    };
+    try {
+      expect(await tell('export default {};', [host])).toBeUndefined();
+      expect(await tell(text, [host])).toContain('(none)');
+      description = describeApi({ '/new': { get: { operationId: 'fresh', ...answers } } });
+      expect(await tell(text, [host])).toContain('+    told_fresh: defineTool({');
+      expect(await tell(text, [])).toContain('It was not read: No description is read from');
+      expect(await tell(`// @source: ${api.url}/openapi.json\nexport default {};`, [host])).toContain('"operationId":"fresh"');
+    } finally {
+      await descriptions.close();
+    }
   });
 });

@@ -13,7 +13,7 @@ const good = `export default {
 `;
 const whole = (text: string): Said => ({ text: `Here it is.\n<<<<<<< WHOLE backwards.ts\n${text}>>>>>>> END` });
 
-describe('hotcell plugin new --describe', () => {
+describe('hotcell plugin new --describe', { timeout: 120_000 }, () => {
   const terminal = openTerminal();
   let model: Awaited<ReturnType<typeof startScriptedModel>>;
   let daemon: Awaited<ReturnType<typeof terminal.start>>;
