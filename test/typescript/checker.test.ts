@@ -1,5 +1,8 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Worker } from 'node:worker_threads';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -46,6 +49,18 @@ describe('createTypeChecker', () => {
       expect(diagnostics, text).toHaveLength(1);
       expect(diagnostics[0]?.message, text).not.toContain('root:');
     }
+  });
+
+  it('reads no declaration of the machine that a text refers to by its path', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'hotcell-types-'));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const file = join(folder, 'secret.d.ts');
+    writeFileSync(file, "declare const secret: 'root:x';");
+    const { diagnostics } = await openChecker().run(
+      `/// <reference path="${file}" />\nconst own: 1 = secret;\nexport default own;`,
+    );
+    expect(diagnostics.length).toBeGreaterThan(0);
+    expect(JSON.stringify(diagnostics)).not.toContain('root:x');
   });
 
   it('ends a check that is too much, and goes on with the next one on a new thread', async () => {

@@ -65,6 +65,8 @@ describe('inspect', () => {
     writeFileSync(join(folder, 'secret.d.ts'), 'declare const secret: "root:x";');
     writeFileSync(join(folder, 'secret.json'), '{"secret": "root:x"}');
     writeFileSync(join(packages, 'inside', 'index.d.ts'), 'export declare const inside: 1;');
+    writeFileSync(join(packages, 'inside', 'source.ts'), "export const secret = 'root:x' as const;");
+    symlinkSync(join(folder, 'secret.d.ts'), join(packages, 'inside', 'link.d.ts'));
     symlinkSync(folder, join(packages, 'leads-out'));
     const path = join(folder, 'plugins', 'a.ts');
     try {
@@ -77,6 +79,9 @@ describe('inspect', () => {
         `/// <reference types="../secret" />\nconst y: 1 = secret;`,
         `const y: 1 = await import('../../../../../../etc/passwd');`,
         `const y: import('../secret').secret = 1;`,
+        // A file of a package that is a link, and one that is no declaration.
+        `import 'inside/link';\nconst y: 1 = secret;`,
+        `import { secret } from 'inside/source.ts';\nconst y: 1 = secret;`,
       ]) {
         const { faults, declarations } = await inspect({ [path]: text }, [packages]);
         expect(faults.length, text).toBeGreaterThan(0);

@@ -48,6 +48,38 @@ export const repairFixerMutants: MutantsByPromise = {
       tests: ['test/repair/fixers/fixers.test.ts', 'test/repair/fixers/corpus.test.ts'],
     },
   ],
+  'A sure change is what was meant': [
+    {
+      what: 'a plugin with names that nobody declares is mended',
+      file: 'src/repair/fixers/apply-fixers.ts',
+      find: ' && !lacksNames(current);',
+      replace: ';',
+      tests: ['test/repair/fixers/fixers.test.ts'],
+    },
+    {
+      what: 'another built-in stands for one that the sandbox has not',
+      file: 'src/repair/fixers/builtins.ts',
+      find: 'if (refusedBuiltins.has(name)) return [];',
+      replace: '',
+      tests: ['test/repair/fixers/fixers.test.ts'],
+    },
+  ],
+  'A patch that edits its own checks gains nothing': [
+    {
+      what: 'the health check of the change counts',
+      file: 'src/repair/trial/try-checks.ts',
+      find: "own.fault === undefined ? await runWithFormer(calls.healthcheck) : 'the same'",
+      replace: "(runWithFormer === undefined ? await calls.healthcheck(before) : 'the same')",
+      tests: ['test/repair/trial/trial.test.ts'],
+    },
+    {
+      what: 'what only the check reads is left as the change has it',
+      file: 'src/typescript/restore-check.ts',
+      find: '.filter((key) => !others.has(key))',
+      replace: '.filter((key) => key === checkKey && !others.has(key))',
+      tests: ['test/typescript/restore-check.test.ts'],
+    },
+  ],
   'What is not the fault of a plugin': [
     {
       what: 'a refused permission is a failure of the plugin',

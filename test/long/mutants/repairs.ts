@@ -25,7 +25,30 @@ export const repairMutants: MutantsByPromise = {
       tests: ['test/plugins/supervisor/mending.test.ts'],
     },
   ],
+  'What is told of a repair outlives the daemon': [
+    {
+      what: 'the end is told before its generation is on the disk',
+      file: 'src/plugins/supervisor/mending.ts',
+      find: '      await parts.settle();',
+      replace: '',
+      tests: ['test/repair/repairs.test.ts'],
+    },
+    {
+      what: 'half of a text stays beside the plugin',
+      file: 'src/plugins/supervisor/restore.ts',
+      find: '    sweepParts(root.path);',
+      replace: '',
+      tests: ['test/plugins/supervisor/mending.test.ts'],
+    },
+  ],
   'A repair has an end': [
+    {
+      what: 'a trial has none',
+      file: 'src/repair/trial/try-proposal.ts',
+      find: 'AbortSignal.any([whole.signal, over])',
+      replace: 'whole.signal',
+      tests: ['test/repair/health.test.ts'],
+    },
     {
       what: 'the same diagnosis starts one again',
       file: 'src/repair/decide-start.ts',
