@@ -13,6 +13,7 @@ const ownTests: Readonly<Record<string, { languages: readonly string[]; test: st
   'docs/hooks.md': { languages: ['yaml'], test: 'test/hooks/documentation.test.ts' },
   'docs/configuration.md': { languages: ['yaml'], test: 'test/config/docs.test.ts' },
   'docs/permissions.md': { languages: ['yaml'], test: 'test/permissions/documentation.test.ts' },
+  'docs/gateway.md': { languages: ['js'], test: 'test/gateway/documentation.test.ts' },
   'docs/engines.md': { languages: ['ts'], test: 'test/promises/escalation.test.ts' },
   'docs/docker.md': { languages: ['ts'], test: 'test/engines/process/docker/engine/documentation.test.ts' },
   'docs/build.md': { languages: ['js'], test: 'test/engines/extism/build/documentation.test.ts' },

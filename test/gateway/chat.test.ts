@@ -74,7 +74,8 @@ describe('POST /v1/chat/completions to a provider of the same format', () => {
     };
     const ask = async (more: object, text: string) => {
       const before = (await uses()) ?? { inputTokens: 0, outputTokens: 0, uncounted: 0, estimated: 0 };
-      provider.next((_request, response) => sendStream(response, text));
+      const headers = { 'content-type': 'text/event-stream', 'content-length': Buffer.byteLength(text) };
+      provider.next((_request, response) => response.writeHead(200, headers).end(text));
       const messages = [{ role: 'user', content: 'Hello there' }];
       const response = await post('/v1/chat/completions', { model: 'local', messages, stream: true, ...more });
       const got = await response.text();

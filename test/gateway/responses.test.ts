@@ -96,9 +96,9 @@ async function turn(socket: WebSocket, body: object): Promise<Event[]> {
   socket.send(JSON.stringify({ type: 'response.create', ...body }));
   return promise.finally(() => socket.off('message', hear));
 }
-async function connect(): Promise<WebSocket> {
+async function connect(key: string = house.token): Promise<WebSocket> {
   const socket = new WebSocket(`${house.url.replace('http', 'ws')}/v1/responses`, {
-    headers: { authorization: `Bearer ${house.token}` },
+    headers: { authorization: `Bearer ${key}` },
   });
   await once(socket, 'open');
   return socket;
@@ -208,5 +208,42 @@ describe('WS /v1/responses', () => {
     house.provider.next((_request, response) => sendStream(response, 'data: nonsense\n\n'));
     expect((await turn(socket, { model: 'chat/m-1', input: 'Hi' })).at(-1).type).toBe('response.failed');
     socket.close();
+  });
+
+  it('answers two requests that come at once one after the other, each with a lifecycle of its own', async () => {
+    const socket = await connect();
+    const events: Event[] = [];
+    const { promise: both, resolve } = Promise.withResolvers<void>();
+    socket.on('message', (data) => {
+      events.push(JSON.parse(String(data)));
+      if (events.filter(({ type }) => type === 'response.completed').length === 2) resolve();
+    });
+    say(house.provider, 'openai-chat', true, [[], []]);
+    for (const input of ['First', 'Second']) socket.send(JSON.stringify({ type: 'response.create', model: 'chat/m-1', input }));
+    await both;
+    const end = events.findIndex(({ type }) => type === 'response.completed') + 1;
+    const [first, second] = [expectLifecycle(events.slice(0, end)), expectLifecycle(events.slice(end))];
+    expect(first.id).not.toBe(second.id);
+    const sent = house.provider.seen.slice(-2).map(({ body }) => JSON.stringify(body.messages));
+    expect(sent).toEqual([expect.stringContaining('First'), expect.stringContaining('Second')]);
+    // Neither went on from the other.
+    expect(sent[1]).not.toContain('First');
+    socket.close();
+  });
+
+  it('goes on from no response of another key', async () => {
+    const [alice, bob] = ['alice', 'bob'].map((name) => house.parts.keys.create({ name, role: 'caller' }).key);
+    say(house.provider, 'openai-chat', true, [[]]);
+    const own = await connect(alice);
+    const made = expectLifecycle(await turn(own, { model: 'chat/m-1', input: 'My secret.' }));
+    const other = await connect(bob);
+    const before = house.provider.seen.length;
+    for (const previous_response_id of [made.id, 'resp_00000000000000000000000000000000']) {
+      const [refused] = await turn(other, { model: 'chat/m-1', input: 'And?', previous_response_id });
+      expect(refused).toMatchObject({ type: 'error', status: 404, error: { code: 'previous_response_not_found' } });
+    }
+    expect(house.provider.seen).toHaveLength(before);
+    own.close();
+    other.close();
   });
 });

@@ -211,7 +211,7 @@ export function createProviderAsker({ resolve, readKey, meter, http }: UpstreamP
           onEnd: ({ isWhole, status = clientGone, usage, answerTokens }) =>
             settle({ status: isWhole ? response.status : status, usage, isBilled: true, answerTokens }),
         });
-        return { value: { status: response.status, headers: pickPassedHeaders(response), bytes, target } };
+        return { value: { status: response.status, headers: pickPassedHeaders(response, request.isStreamed), bytes, target } };
       });
       return 'failure' in answer ? answer.failure : answer.value;
     },
@@ -341,8 +341,12 @@ async function readFailure(
 const passedHeaders =
   /^(?:content-type|content-length|content-encoding|request-id|x-request-id|retry-after|retry-after-ms|x-ratelimit-.*|anthropic-ratelimit-.*|openai-(?:model|processing-ms|version))$/;
 
-function pickPassedHeaders({ headers }: UpstreamResponse): Record<string, string> {
+/** A stream may come to less than its provider said, or more: what is passed on of it is not its length. */
+function pickPassedHeaders({ headers }: UpstreamResponse, isStreamed: boolean): Record<string, string> {
   return Object.fromEntries(
-    Object.entries(headers).flatMap(([name, value]) => (passedHeaders.test(name) ? [[name, String(value)]] : [])),
+    Object.entries(headers).flatMap(([name, value]) => {
+      const isPassed = passedHeaders.test(name) && !(isStreamed && name === 'content-length');
+      return isPassed ? [[name, String(value)]] : [];
+    }),
   );
 }

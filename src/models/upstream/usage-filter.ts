@@ -1,3 +1,5 @@
+import { hasObject } from './usage-reader.ts';
+
 /** Takes the chunk that tells of nothing but the usage out of a stream of Chat Completions. */
 export interface UsageFilter {
   /** What may go on of this piece and of those before it: whole lines. */
@@ -9,6 +11,7 @@ export interface UsageFilter {
 const maxLineBytes = 64 * 1024;
 const newline = 10;
 const nothing = Buffer.alloc(0);
+const usageKey = '"usage"';
 const emptyChoices = /"choices":\s*\[\s*\]/;
 
 /** Creates it for one stream: for a client that did not ask what its answer cost, while the daemon did. */
@@ -27,7 +30,7 @@ export function createUsageFilter(): UsageFilter {
   }
 
   function passLine(line: Buffer): boolean {
-    const text = line.includes('"usage"') ? line.toString('utf8') : '';
+    const text = hasObject(line, usageKey) ? line.toString('utf8') : '';
     if (emptyChoices.test(text) && isUsageAlone(text)) {
       isAfterUsage = true;
       return false;
@@ -54,7 +57,7 @@ export function createUsageFilter(): UsageFilter {
         held.push(piece.subarray(end));
         heldBytes = piece.length - end;
       }
-      if (!isAfterUsage && !lines.includes('"usage"')) return lines;
+      if (!isAfterUsage && !hasObject(lines, usageKey)) return lines;
       const passed: Buffer[] = [];
       for (let at = 0; at < lines.length; ) {
         const next = lines.indexOf(newline, at) + 1;

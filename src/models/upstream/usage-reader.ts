@@ -14,6 +14,18 @@ export interface UsageReader {
 const maxLineBytes = 1024 * 1024;
 const newline = 10;
 
+/** Whether an object stands behind this key, quotation marks included: many servers say `null` in every chunk but the last. */
+export function hasObject(bytes: Buffer, key: string): boolean {
+  for (let at = bytes.indexOf(key); at !== -1; at = bytes.indexOf(key, at + 1)) {
+    let next = at + key.length;
+    while (bytes[next] === colon || bytes[next] === space) next += 1;
+    if (bytes[next] === brace) return true;
+  }
+  return false;
+}
+
+const [colon, space, brace] = [58, 32, 123];
+
 /** Reads lines of streams in which the word stands, or a whole answer. */
 export function createUsageReader({ usageName, readUsage }: WireFormat, isStreamed: boolean): UsageReader {
   const word = `"${usageName}"`;
@@ -22,7 +34,7 @@ export function createUsageReader({ usageName, readUsage }: WireFormat, isStream
   let counted: JsonObject = {};
 
   function readLine(line: Buffer): void {
-    if (line.includes(word)) readText(line.toString('utf8').replace(/^data:\s*/, ''));
+    if (hasObject(line, word)) readText(line.toString('utf8').replace(/^data:\s*/, ''));
   }
 
   function readText(text: string): void {

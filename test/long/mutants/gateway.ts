@@ -43,4 +43,20 @@ export const gatewayMutants: MutantsByPromise = {
       tests: ['test/gateway/attacks.test.ts'],
     },
   ],
+  'Half of what a model says is never told as its answer': [
+    {
+      what: 'a stream without a reason to end is over',
+      file: 'src/models/upstream/ask-providers.ts',
+      find: "event.stop.kind === 'interrupted') failure ??= brokenOff(target);",
+      replace: "event.stop.kind === 'interrupted') failure ??= undefined;",
+      tests: ['test/gateway/failures.test.ts'],
+    },
+    {
+      what: 'what is passed on as it came ends as it came',
+      file: 'src/models/upstream/as-is-answer.ts',
+      find: '!tail.has(format.endMark)',
+      replace: 'tail.has(/nothing has this/)',
+      tests: ['test/gateway/failures.test.ts'],
+    },
+  ],
 };
