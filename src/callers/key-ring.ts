@@ -39,7 +39,10 @@ export interface KeyRing {
   areOfOneLine(one: string, other: string): boolean;
   /** Who uses the key with this id, with the rules of now; undefined when it was revoked or has expired. */
   current(id: string): Caller | undefined;
-  /** Calls `told` after a key was changed or revoked, until the returned function is called. It must not throw. */
+  /**
+   * Calls `told` after a key was changed or revoked, and when its time is over (then it was changed, too), until the returned
+   * function is called. It must not throw.
+   */
   watch(told: (id: string, what: 'changed' | 'revoked') => void): () => void;
 }
 
@@ -51,6 +54,8 @@ interface ActiveKey {
 // The time of the last use is for people: one write a minute is enough.
 const touchEveryMs = 60_000;
 const unknownMaker = 'unknown';
+/** Timers take no longer times; then it is looked again. */
+const maxTimerMs = 2 ** 31 - 1;
 
 /** Reads the keys from the store and keeps them in memory. */
 export function createKeyRing(parts: {
@@ -64,6 +69,8 @@ export function createKeyRing(parts: {
   const activeByHash = new Map<string, ActiveKey>();
   const activeById = new Map<string, ActiveKey>();
   const watchers = new Set<Parameters<KeyRing['watch']>[0]>();
+  let expiry: NodeJS.Timeout | undefined;
+  let lookedAtMs = now();
   /** Of revoked keys too: what they made stays of their line. */
   const makerById = new Map<string, string | null>();
   for (const row of store.keys.list()) {
@@ -79,6 +86,31 @@ export function createKeyRing(parts: {
     const active = { caller, touchedAtMs: row.lastUsedAtMs ?? 0 };
     activeByHash.set(row.secretHash, active);
     activeById.set(row.id, active);
+    awaitExpiry();
+  }
+
+  /** Whoever listens with a key whose time is over is told nothing more, although nobody asks for anything then. */
+  function awaitExpiry(): void {
+    clearTimeout(expiry);
+    if (watchers.size === 0) return;
+    let next = Number.POSITIVE_INFINITY;
+    for (const { caller } of activeById.values()) {
+      const { expiresAtMs = next } = caller;
+      if (expiresAtMs > lookedAtMs) next = Math.min(next, expiresAtMs);
+    }
+    if (next === Number.POSITIVE_INFINITY) return;
+    expiry = setTimeout(tellExpired, Math.min(maxTimerMs, Math.max(0, next - now())));
+    expiry.unref();
+  }
+
+  function tellExpired(): void {
+    const atMs = now();
+    const over = [...activeById.values()].filter(
+      ({ caller: { expiresAtMs = atMs + 1 } }) => expiresAtMs > lookedAtMs && expiresAtMs <= atMs,
+    );
+    lookedAtMs = atMs;
+    for (const { caller } of over) for (const tell of watchers) tell(caller.id, 'changed');
+    awaitExpiry();
   }
 
   function describeOwners({ tools = [] }: CallerRules): string {
@@ -176,7 +208,11 @@ export function createKeyRing(parts: {
     },
     watch(told) {
       watchers.add(told);
-      return () => watchers.delete(told);
+      awaitExpiry();
+      return () => {
+        watchers.delete(told);
+        if (watchers.size === 0) clearTimeout(expiry);
+      };
     },
   };
 }

@@ -49,6 +49,22 @@ describe('schedule_task', () => {
     expect(parts.executions.list({ tool: 'secret' }, eve).items).toEqual([]);
   });
 
+  it.each([
+    ['was revoked', (id: string) => void parts.keys.revoke(id)],
+    ['has ended', (id: string) => void parts.keys.update(id, { expiresAtMs: Date.now() + 500 })],
+  ])('has nothing called for a key that %s', async (how, end) => {
+    const { row } = parts.keys.create({ name: how, role: 'caller' });
+    const caller = parts.keys.current(row.id);
+    if (caller === undefined) throw new Error('it was made');
+    await house.call('schedule_task', { tool: 'secret', inSeconds: 1 }, { caller });
+    end(row.id);
+    // One of the operator, made later, is called: the time of the other one is over.
+    await house.call('schedule_task', { tool: 'greet', arguments: { name: how }, inSeconds: 2 });
+    const boss = { id: 'local', role: 'admin' } as const;
+    await until(() => parts.executions.list({ tool: 'greet' }, boss).items.some(({ output }) => output === `Hello ${how}`));
+    expect(parts.executions.list({ tool: 'secret' }, boss).items).toEqual([]);
+  });
+
   it('is for models: what they may not know of is not scheduled, nor anything by a plugin', async () => {
     const { row } = parts.keys.create({ name: 'bob', role: 'caller', rules: { tools: ['greet', 'schedule_task'] } });
     const bob = parts.keys.current(row.id);

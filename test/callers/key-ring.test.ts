@@ -28,6 +28,22 @@ describe('createKeyRing', () => {
     expect([keys.find(hashSecret(key)), keys.current(row.id)]).toEqual([undefined, undefined]);
   });
 
+  it('tells whoever watches when the time of a key is over, and then alone', async () => {
+    const { keys, clock } = open();
+    const told: string[] = [];
+    const { row } = keys.create({ name: 'web', role: 'caller', rules: { expiresAtMs: clock.ms + 20 } });
+    keys.create({ name: 'later', role: 'caller', rules: { expiresAtMs: clock.ms + 3_600_000 } });
+    const over = Promise.withResolvers<void>();
+    const unwatch = keys.watch((id, what) => {
+      told.push(`${id} ${what}`);
+      over.resolve();
+    });
+    clock.ms += 20;
+    await over.promise;
+    expect(told).toEqual([`${row.id} changed`]);
+    unwatch();
+  });
+
   it('changes rules one by one, and takes them away', () => {
     const { keys } = open();
     const { key, row } = keys.create({ name: 'web', role: 'caller', rules });

@@ -5,13 +5,17 @@ import { startSmallDaemon } from '../small-daemon.ts';
 let small: Awaited<ReturnType<typeof startSmallDaemon>>;
 beforeAll(async () => {
   small = await startSmallDaemon(
-    { 'hello.ts': `export default { description: 'Greets.', handler: () => 'hello' };` },
-    {},
+    {
+      'hello.ts': `export default { description: 'Greets.', handler: () => 'hello' };`,
+      'waits.ts': 'export default { handler: () => new Promise((resolve) => setTimeout(resolve, 600_000)) };',
+    },
+    { limits: { wallMs: 700_000 } },
     { listen: true },
   );
 });
 afterAll(() => small.close());
 
+const tasks = { extensions: { 'io.modelcontextprotocol/tasks': {} } };
 const makeKey = () => small.parts.keys.create({ name: 'test', role: 'caller' });
 
 function post(token: string, message: unknown, headers: Record<string, string> = {}): Promise<Response> {
@@ -64,6 +68,40 @@ describe('sessions of MCP clients', () => {
     expect(await list(key, session)).toBe(404);
     small.parts.keys.revoke(row.id);
     expect(await list(key, session)).toBe(401);
+  });
+});
+
+describe('a key whose time is over', () => {
+  /** A key that ends so soon, with a session, a stream of each era and a task; undefined where the time was too short for that. */
+  async function open(forMs: number) {
+    const { key } = small.parts.keys.create({ name: 'test', role: 'caller', rules: { expiresAtMs: Date.now() + forMs } });
+    const session = await begin(key);
+    const meta = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28', 'io.modelcontextprotocol/clientCapabilities': tasks };
+    const modern = (method: string, params: object, name: Record<string, string> = {}) =>
+      post(
+        key,
+        { jsonrpc: '2.0', id: 1, method, params: { ...params, _meta: meta } },
+        { 'mcp-protocol-version': '2026-07-28', 'mcp-method': method, ...name },
+      );
+    const headers = { authorization: `Bearer ${key}`, accept: 'text/event-stream', 'mcp-session-id': session };
+    const streams = [
+      await fetch(`${small.daemon.url}/mcp`, { headers }),
+      await modern('subscriptions/listen', { notifications: { toolsListChanged: true } }),
+    ];
+    const called = await modern('tools/call', { name: 'waits', arguments: {} }, { 'mcp-name': 'waits' });
+    const { result }: { result?: { taskId?: string } } = Object(await called.json());
+    const taskId = result?.taskId;
+    if (taskId === undefined) return undefined;
+    return { key, session, streams, look: () => modern('tasks/get', { taskId }, { 'mcp-name': taskId }) };
+  }
+
+  it('loses its session, its streams and the way to its tasks in the middle of them', async () => {
+    let opened = await open(1000);
+    for (let forMs = 2000; opened === undefined; forMs *= 2) opened = await open(forMs);
+    const { key, session, streams, look } = opened;
+    expect(streams.map(({ status }) => status)).toEqual([200, 200]);
+    await Promise.all(streams.map((stream) => stream.text().catch(() => '')));
+    expect([await list(key, session), (await look()).status]).toEqual([401, 401]);
   });
 });
 

@@ -139,6 +139,20 @@ describe('what a server answers', () => {
     await server('bad', ({ state }) => state === 'ready');
   });
 
+  it('ends the connection as well where it comes a little at a time', async () => {
+    const { call, server } = await admit('drips');
+    expect((await call('bad/run')).error?.message).toContain('A message has more than');
+    await server('bad', ({ state }) => state === 'ready');
+  });
+
+  it('counts once, and is never that of another call', async () => {
+    const { call } = await admit('twice');
+    for (let round = 0; round < 3; round++) {
+      const both = await Promise.all([call('bad/run'), call('bad/other')]);
+      expect(both.map(({ output }) => output)).toEqual(['run ran', 'other ran']);
+    }
+  });
+
   it('is bounded by the output of a call', async () => {
     const { call } = await admit('over');
     expect((await call('bad/run')).error?.code).toBe('output-exceeded');

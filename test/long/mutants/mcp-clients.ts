@@ -58,6 +58,13 @@ export const mcpClientMutants: MutantsByPromise = {
   ],
   'An MCP client has the sessions of its own key alone': [
     {
+      what: 'whoever listens with a key whose time is over hears on',
+      file: 'src/callers/key-ring.ts',
+      find: 'if (next === Number.POSITIVE_INFINITY) return;',
+      replace: 'if (next > 0) return;',
+      tests: ['test/callers/key-ring.test.ts'],
+    },
+    {
       what: 'a session is anybody\u2019s who knows its id',
       file: 'src/mcp-door/sessions.ts',
       find: 'session?.caller.id === caller.id && ',
