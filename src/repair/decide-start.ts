@@ -121,7 +121,7 @@ function backOff(firstMs: number, row: number): number {
 
 /** What the config says of a class. */
 export function modeOf(failureClass: FailureClass, { mode }: RepairSettings): RepairMode {
-  return mode[failureClass] ?? defaultRepairModes[failureClass];
+  return typeof mode === 'string' ? mode : (mode[failureClass] ?? defaultRepairModes[failureClass]);
 }
 
 function no(brake: RepairBrake, reason: string): StartDecision {

@@ -53,6 +53,7 @@ describe('decideStart', () => {
     expect(brakeOf({ class: 'check-failed' })).toBe('propose');
     expect(brakeOf({ class: 'limit-reached' })).toBe('propose');
     expect(brakeOf({ settings: { ...settings, mode: { 'runtime-error': 'auto' } }, class: 'runtime-error' })).toBe('auto');
+    expect(brakeOf({ settings: { ...settings, mode: 'propose' } }), 'one word for all classes').toBe('propose');
   });
 
   it('leaves a class alone that is off, and proposes when a person asks even so', () => {

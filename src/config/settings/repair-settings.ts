@@ -39,10 +39,9 @@ const modeProperties = {
 /** The section `repair` of the config. */
 export const repairProperties = {
   mode: Type.Optional(
-    Type.Object(modeProperties, {
-      additionalProperties: false,
+    Type.Union([Type.Enum(repairModes), Type.Object(modeProperties, { additionalProperties: false })], {
       description:
-        'Whether failures of a class are mended: `{ does-not-compile: auto, runtime-error: propose }`; `off` leaves them.',
+        'Whether failures are mended: one word for all, or by class, `{ does-not-compile: auto, runtime-error: propose }`; `off` leaves them.',
     }),
   ),
   maybe: mode(defaults.maybe, 'The most that becomes of what a fixer only guesses.'),
@@ -98,5 +97,5 @@ export const repairProperties = {
 
 /** How failed plugins are mended; classes of failures that `mode` does not name have the defaults. */
 export type RepairSettings = Omit<FilledSection<typeof repairProperties>, 'mode'> & {
-  readonly mode: Readonly<Partial<Record<keyof typeof defaultRepairModes, RepairMode>>>;
+  readonly mode: RepairMode | Readonly<Partial<Record<keyof typeof defaultRepairModes, RepairMode>>>;
 };
