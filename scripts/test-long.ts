@@ -22,7 +22,11 @@ const steps: readonly Step[] = [
     args: [...vitest, 'test/gateway/hostile.test.ts', '-t', 'streams that nobody reads'],
     env: { HOTCELL_STREAMS: '500' },
   },
-  { name: 'counts', args: [...vitest, 'test/engines/quickjs'], env: { HOTCELL_LONG: '1' } },
+  {
+    name: 'counts',
+    args: [...vitest, 'test/engines/quickjs', 'test/promises/native-answers.test.ts'],
+    env: { HOTCELL_LONG: '1' },
+  },
   { name: 'chaos', args: [...vitest, 'test/plugins/lifecycle-chaos.test.ts'], env: { HOTCELL_CHAOS_RUNS: '300' } },
   { name: 'template', args: [...vitest, 'test/scripts/build-template.test.ts'], env: { HOTCELL_LONG: '1' } },
   { name: 'storms', args: [...vitest, 'test/plugins/save-storms.test.ts'], env: { HOTCELL_LONG: '1' } },

@@ -27,7 +27,7 @@ const wanted = await callDaemon();
 const folder = mkdtempSync(join(tmpdir(), 'hotcell-bench-build-'));
 writeFileSync(join(folder, 'words.ts'), source);
 const buildOnce = async () => {
-  const outcome = await buildPluginModule(join(folder, 'words.ts'), bench.daemon.parts.config, never);
+  const outcome = await buildPluginModule(join(folder, 'words.ts'), { config: bench.daemon.parts.config }, never);
   if (!outcome.ok) throw new Error(outcome.diagnostic.message);
   return outcome.module;
 };

@@ -1,4 +1,5 @@
 import type { StartDaemon } from '../operations/daemon-types.ts';
+import type { SchemaReader } from '../plugins/schema/schema-types.ts';
 
 /** Where a command reads and writes: everything that it may touch of the process it runs in. */
 export interface CliIo {
@@ -20,4 +21,6 @@ export interface CliIo {
   readonly signal?: AbortSignal | undefined;
   /** Loads the composition root; only for commands that run a daemon in this process. */
   readonly loadDaemon: () => Promise<{ readonly startDaemon: StartDaemon }>;
+  /** Reads types for all commands of one process, and is closed with none of them. */
+  readonly schemaReader?: SchemaReader;
 }

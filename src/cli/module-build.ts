@@ -15,6 +15,7 @@ import { findSource, type PluginSource } from '../plugins/discovery/plugin-sourc
 import type { PluginManifest } from '../plugins/generations/generation.ts';
 import { listDaemonPermissions, writeSidecar } from '../plugins/manifest/write-sidecar.ts';
 import type { Diagnostic } from '../plugins/plugin-types.ts';
+import type { SchemaReader } from '../plugins/schema/schema-types.ts';
 import type { BuildOutcome } from '../plugins/supervisor/build/builder-types.ts';
 import { listOfferings } from '../units/offering.ts';
 
@@ -28,6 +29,13 @@ export type ModuleOutcome =
       readonly warnings: readonly string[];
     }
   | { readonly ok: false; readonly diagnostic: Diagnostic };
+
+/** What modules are built with. */
+interface BuildSettings {
+  readonly config: Config;
+  /** Reads types for several builds of one process, and is closed with none of them; without it the build opens its own. */
+  readonly schemaReader?: SchemaReader | undefined;
+}
 
 /** Names that the module itself needs, or that hosts call by themselves. */
 const reservedExports = ['describe', 'call', 'memory', '_start', '_initialize', 'hs_init', '__wasm_call_ctors'];
@@ -49,7 +57,11 @@ const otherEngine: Pick<Engine, 'load'> = {
  * the manifest; then its memory is frozen. Nothing stays behind. Rejects with `not-found` where no plugin is, or with the
  * reason of the signal.
  */
-export async function buildPluginModule(path: string, config: Config, signal: AbortSignal): Promise<ModuleOutcome> {
+export async function buildPluginModule(
+  path: string,
+  { config, schemaReader }: BuildSettings,
+  signal: AbortSignal,
+): Promise<ModuleOutcome> {
   const source = findPlugin(path);
   const dataDir = mkdtempSync(join(tmpdir(), 'hotcell-build-'));
   // What a daemon of this folder made at its start needs not be made again.
@@ -57,7 +69,7 @@ export async function buildPluginModule(path: string, config: Config, signal: Ab
   if (existsSync(made)) cpSync(made, join(dataDir, 'cache'), { recursive: true });
   const closers: (() => Promise<void>)[] = [];
   try {
-    const outcome = await buildOnce(source, { config, dataDir, closers }, signal);
+    const outcome = await buildOnce(source, { config, schemaReader, dataDir, closers }, signal);
     if (!outcome.ok) return outcome;
     return await freeze(source, outcome, { config, dataDir, signal });
   } finally {
@@ -78,13 +90,18 @@ function findPlugin(path: string): PluginSource {
 
 async function buildOnce(
   source: PluginSource,
-  { config, dataDir, closers }: { config: Config; dataDir: string; closers: (() => Promise<void>)[] },
+  {
+    config,
+    schemaReader,
+    dataDir,
+    closers,
+  }: BuildSettings & { readonly dataDir: string; readonly closers: (() => Promise<void>)[] },
   signal: AbortSignal,
 ): Promise<BuildOutcome> {
   const quickjs = await createQuickJsEngine({ dataDir, workers: { ...config.workers, max: 1 } });
   closers.push(() => quickjs.close());
   const engines: Partial<Record<EngineName, Pick<Engine, 'load'>>> = { quickjs, deno: otherEngine, docker: otherEngine };
-  const builder = openPluginBuilder({ config, closers, engines });
+  const builder = openPluginBuilder({ config, closers, engines, schemaReader });
   return builder.build(source, signal);
 }
 

@@ -4,15 +4,16 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { brokenPlugin, echoPlugin, failsPlugin, openTerminal, type Terminal } from './terminal.ts';
 
 let terminal: Terminal;
+/** What fails has a folder of its own: every command loads all that lies beside what it speaks of. */
+let failing: Terminal;
 beforeAll(() => {
-  terminal = openTerminal({
-    'hotcell.config.yaml': 'workers: { min: 1, max: 1 }\n',
-    'plugins/echo.ts': echoPlugin,
-    'plugins/fails.ts': failsPlugin,
-    'plugins/broken.ts': brokenPlugin,
-  });
+  terminal = openTerminal({ 'plugins/echo.ts': echoPlugin });
+  failing = openTerminal({ 'plugins/fails.ts': failsPlugin, 'plugins/broken.ts': brokenPlugin });
 });
-afterAll(() => terminal.close());
+afterAll(() => {
+  terminal.close();
+  failing.close();
+});
 
 describe('runCli without a daemon', () => {
   it('calls a tool with words that take the types of its schema', async () => {
@@ -31,19 +32,19 @@ describe('runCli without a daemon', () => {
   });
 
   it('tells a failure with its place and answers 1', async () => {
-    const { code, out, err } = await terminal.run(['call', 'fails', 'how=throw']);
+    const { code, out, err } = await failing.run(['call', 'fails', 'how=throw']);
     expect([code, out]).toEqual([1, '']);
     expect(err).toContain('no such luck');
     expect(err).toMatch(/fails\.ts:\d+/);
   });
 
   it('answers 4 when something was denied', async () => {
-    const { code, err } = await terminal.run(['call', 'fails', 'how=net']);
+    const { code, err } = await failing.run(['call', 'fails', 'how=net']);
     expect([code, err]).toEqual([4, expect.stringContaining('api.example.com')]);
   });
 
   it('says why the plugin of a missing tool did not load', async () => {
-    const { code, err } = await terminal.run(['call', 'broken']);
+    const { code, err } = await failing.run(['call', 'broken']);
     expect([code, err]).toEqual([1, expect.stringContaining('broken.ts:')]);
   });
 
@@ -70,19 +71,19 @@ describe('runCli without a daemon', () => {
   it('runs the examples of a plugin, a line each', async () => {
     const good = await terminal.run(['plugin', 'test', 'echo']);
     expect([good.code, good.out.match(/✓/g)]).toEqual([0, ['✓', '✓']]);
-    const bad = await terminal.run(['plugin', 'test', 'fails']);
+    const bad = await failing.run(['plugin', 'test', 'fails']);
     expect([bad.code, bad.out]).toEqual([1, expect.stringContaining('expected "not this"')]);
-    expect(JSON.parse((await terminal.run(['plugin', 'test', 'fails', '--json'])).out)).toMatchObject({ total: 1, failed: 1 });
+    expect(JSON.parse((await failing.run(['plugin', 'test', 'fails', '--json'])).out)).toMatchObject({ total: 1, failed: 1 });
   });
 
   it('reports every example, also those whose arguments do not fit', async () => {
-    terminal.write(
-      'plugins/mixed.ts',
-      `export default { description: 'Doubles.', parameters: { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] },
+    const fresh = openTerminal({
+      'plugins/mixed.ts': `export default { description: 'Doubles.', parameters: { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] },
         examples: [{ args: { n: 1 }, expect: 2 }, { args: { n: 'x' } }, { args: {} }, { args: { n: 2 }, expect: 4 }],
         handler: async ({ n }) => n * 2 };`,
-    );
-    const { code, out } = await terminal.run(['plugin', 'test', 'mixed']);
+    });
+    const { code, out } = await fresh.run(['plugin', 'test', 'mixed']);
+    fresh.close();
     expect(code).toBe(1);
     expect(out.match(/^[✓✗] mixed/gm)).toEqual(['✓ mixed', '✗ mixed', '✗ mixed', '✓ mixed']);
     expect(out).toContain('n: expected a number, got the text "x"');
@@ -90,15 +91,15 @@ describe('runCli without a daemon', () => {
   });
 
   it('names an image by its type and size, and writes its bytes into a file', async () => {
-    terminal.write(
-      'plugins/dot.ts',
-      `export default { description: 'Draws a dot.', handler: async () => new Uint8Array([137, 80, 78, 71, 13, 10, 26, 10]) };`,
-    );
-    expect((await terminal.run(['call', 'dot'], { isTTY: true })).out).toBe('[image/png, 8 B]\n');
-    expect(JSON.parse((await terminal.run(['call', 'dot'])).out)).toMatchObject({ type: 'image', data: 'iVBORw0KGgo=' });
-    const written = await terminal.run(['call', 'dot', '--output', 'dot.png']);
+    const fresh = openTerminal({
+      'plugins/dot.ts': `export default { description: 'Draws a dot.', handler: async () => new Uint8Array([137, 80, 78, 71, 13, 10, 26, 10]) };`,
+    });
+    expect((await fresh.run(['call', 'dot'], { isTTY: true })).out).toBe('[image/png, 8 B]\n');
+    expect(JSON.parse((await fresh.run(['call', 'dot'])).out)).toMatchObject({ type: 'image', data: 'iVBORw0KGgo=' });
+    const written = await fresh.run(['call', 'dot', '--output', 'dot.png']);
     expect(written).toMatchObject({ code: 0, out: '', err: expect.stringContaining('Wrote dot.png (8 bytes).') });
-    expect([...readFileSync(join(terminal.cwd, 'dot.png'))]).toEqual([137, 80, 78, 71, 13, 10, 26, 10]);
+    expect([...readFileSync(join(fresh.cwd, 'dot.png'))]).toEqual([137, 80, 78, 71, 13, 10, 26, 10]);
+    fresh.close();
   });
 
   it('answers 3 to commands that need a daemon', async () => {

@@ -9,10 +9,10 @@ let terminal: Terminal;
 beforeAll(() => {
   terminal = openTerminal({
     'plugins/echo.ts': echoPlugin,
-    'plugins/broken.ts': brokenPlugin,
-    'plugins/thrower.ts':
+    'wrong/broken.ts': brokenPlugin,
+    'wrong/thrower.ts':
       'const nothing: any = undefined;\nexport default { description: "x", handler: () => nothing.a, name: nothing.name };\n',
-    'hotcell.config.yaml': 'limits:\n  cpuMs: 1000\n',
+    'slow/hotcell.config.yaml': 'limits:\n  cpuMs: 200\n',
     'slow/endless.ts': 'for (;;) {}\nexport default { description: "x", handler: () => 1 };\n',
     'plugins/shared.ts': 'export default { description: "x", isolation: "session", handler: () => 1 };\n',
     'plugins/native.ts': 'export default { description: "x", engine: "deno", handler: () => 1 };\n',
@@ -55,25 +55,25 @@ describe('hotcell build', () => {
   });
 
   it('tells what is wrong with a plugin as a reload does', async () => {
-    const daemon = await startExampleDaemon({ grantRequested: true, plugins: [join(terminal.cwd, 'plugins')] });
+    const daemon = await startExampleDaemon({ grantRequested: true, plugins: [join(terminal.cwd, 'wrong')] });
     const reloaded = daemon.plugins.list();
     await daemon.close();
     for (const name of ['broken', 'thrower']) {
-      const { code, out } = await build([`plugins/${name}.ts`, '--json', '-o', 'none.wasm']);
+      const { code, out } = await build([`wrong/${name}.ts`, '--json', '-o', 'none.wasm']);
       expect(code).toBe(1);
       const { diagnostic } = JSON.parse(out);
       expect(diagnostic).toMatchObject({ line: expect.any(Number), codeFrame: expect.any(String) });
       expect(diagnostic).toEqual(reloaded.find(({ path }) => path.endsWith(`${name}.ts`))?.diagnostic);
       expect(existsSync(join(terminal.cwd, 'none.wasm'))).toBe(false);
-      const shown = await build([`plugins/${name}.ts`]);
+      const shown = await build([`wrong/${name}.ts`]);
       expect(shown.err).toMatch(new RegExp(`^✗ .*${name}\\.ts:\\d+:\\d+\n`));
     }
   });
 
   it('ends when the plugin does not', async () => {
-    const { code, err } = await build(['slow/endless.ts']);
+    const { code, err } = await build(['slow/endless.ts', '--config', 'slow/hotcell.config.yaml']);
     expect(code).toBe(1);
-    expect(err).toMatch(/Loading \S+ took more than 1000 ms/);
+    expect(err).toMatch(/Loading \S+ took more than 200 ms/);
   });
 
   it.each([

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { CliIo } from '../../src/cli/io.ts';
 import { runCli } from '../../src/cli/run-cli.ts';
-import { startCheaply } from '../shared-builds.ts';
+import { sharedTypes, startCheaply } from '../shared-builds.ts';
 
 /** What a command said and answered. */
 export interface Said {
@@ -44,6 +44,7 @@ export function openTerminal(files: Readonly<Record<string, string>> = {}) {
       isTTY: options.isTTY ?? false,
       signal: options.signal,
       loadDaemon: async () => ({ startDaemon: startCheaply }),
+      schemaReader: sharedTypes.schemaReader,
     });
     return { code, out, err };
   }

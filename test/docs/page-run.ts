@@ -27,7 +27,7 @@ export async function followPage(blocks: readonly CodeBlock[]): Promise<string[]
   const path = [join(folder, '.commands'), join(repository, 'node_modules/.bin'), process.env.PATH].join(delimiter);
   const { HOTCELL_TOKEN, HOTCELL_URL, HOTCELL_DATA, ...inherited } = process.env;
   const env = { ...inherited, PATH: path, NO_COLOR: '1', HOTCELL_PORT: '0', npm_config_loglevel: 'error' };
-  const command = isWithoutProcess(blocks) ? await writeQuickCommand(join(folder, '.commands/hotcell'), startCheaply) : undefined;
+  const command = isWithoutProcess(blocks) ? await writeQuickCommand(join(folder, '.commands/hotcell')) : undefined;
   const shell = openShell({ cwd: folder, env });
   const problems: string[] = [];
   const startsByItself = blocks.some(({ text }) => /^\$ (?:npm|hotcell) start/m.test(text));

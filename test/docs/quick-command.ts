@@ -2,17 +2,17 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { runCli } from '../../src/cli/run-cli.ts';
-import type { StartDaemon } from '../../src/operations/daemon-types.ts';
+import { sharedTypes, startCheaply } from '../shared-builds.ts';
 
 /**
  * The program `hotcell` of a shell, run in the process of the tests: a Node of its own costs a command ten times what it does.
  * A script hands over environment, folder, input and words; what comes back are lines "1 TEXT", "2 TEXT" and at last "exit CODE".
  */
-export async function writeQuickCommand(path: string, startDaemon: StartDaemon): Promise<{ close(): void }> {
+export async function writeQuickCommand(path: string): Promise<{ close(): void }> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket);
-    void answer(socket, startDaemon);
+    void answer(socket);
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   writeFileSync(path, script((server.address() as AddressInfo).port), { mode: 0o755 });
@@ -39,7 +39,7 @@ exit 70
 `;
 }
 
-async function answer(socket: Socket, startDaemon: StartDaemon): Promise<void> {
+async function answer(socket: Socket): Promise<void> {
   const gone = new AbortController();
   socket.on('error', () => {}).on('close', () => gone.abort());
   const asked = await readAsked(socket);
@@ -52,7 +52,8 @@ async function answer(socket: Socket, startDaemon: StartDaemon): Promise<void> {
     cwd: asked.cwd,
     isTTY: false,
     signal: gone.signal,
-    loadDaemon: async () => ({ startDaemon }),
+    loadDaemon: async () => ({ startDaemon: startCheaply }),
+    schemaReader: sharedTypes.schemaReader,
   });
   socket.end(`exit ${exitCode}\n`);
 }

@@ -27,7 +27,7 @@ export function registerBuild(program: Command, session: CliSession): void {
       const signal = session.io.signal ?? new AbortController().signal;
       const outcome = await buildPluginModule(
         await findPluginPath(session, flags, path),
-        await session.readConfig(flags),
+        { config: await session.readConfig(flags), schemaReader: session.io.schemaReader },
         signal,
       );
       if (!outcome.ok) {

@@ -5,6 +5,7 @@ import { createPlugin, type ExtismPluginOptions, type Plugin } from '@extism/ext
 import { buildPluginModule, type ModuleOutcome } from '../../../../src/cli/module-build.ts';
 import { loadConfig } from '../../../../src/config/read/load.ts';
 import { parsePermissions } from '../../../../src/permissions/parse.ts';
+import { sharedTypes } from '../../../shared-builds.ts';
 
 const never = new AbortController().signal;
 
@@ -23,7 +24,8 @@ export async function buildText(file: string, text: string): Promise<ModuleOutco
 export function buildPath(path: string): Promise<ModuleOutcome> {
   const warm = process.env.HOTCELL_WARM_CACHE;
   const flags = warm === undefined ? {} : { data: dirname(warm) };
-  return buildPluginModule(path, loadConfig({ flags, env: {}, cwd: tmpdir(), parsePermissions }), never);
+  const config = loadConfig({ flags, env: {}, cwd: tmpdir(), parsePermissions });
+  return buildPluginModule(path, { config, schemaReader: sharedTypes.schemaReader }, never);
 }
 
 /** The bytes of a module that must have been built. */
