@@ -9,7 +9,7 @@ import { loadAttacks } from './escape/load-attacks.ts';
 
 const limits = { ...defaultLimits, cpuMs: 2000, wallMs: 6000 };
 /** Of what can only run out of time. */
-const shortLimits = { ...limits, cpuMs: 500 };
+const shortLimits = { ...limits, cpuMs: 200 };
 
 function limitsOf({ loadFails, fails = [], ...attempt }: Attack) {
   if (loadFails !== undefined) return loadFails.includes('time-exceeded') ? shortLimits : limits;
