@@ -83,6 +83,8 @@ export function createRepairs(parts: RepairsParts): Repairs {
   const closing = new AbortController();
   const slots = createSlots(maxRunning);
   const underwayByPath = new Map<string, Underway>();
+  const checkSlots = createSlots(maxRunning);
+  const checkingByPath = new Map<string, Promise<Failure | undefined>>();
   const answers = createRepairAnswers({ book, mending });
   const notes = createFailureNotes();
   const refused = Object.fromEntries(repairBrakes.map((brake) => [brake, 0])) as Record<RepairBrake, number>;
@@ -102,8 +104,12 @@ export function createRepairs(parts: RepairsParts): Repairs {
     return failure && { failure };
   }
 
+  /** However many ask for a plugin at once, its checks run once, and those of few plugins beside each other. */
   async function findFailed(path: string): Promise<Judged | undefined> {
-    const failure = await parts.findFailedCheck(path);
+    const work =
+      checkingByPath.get(path) ?? checkSlots.run(() => parts.findFailedCheck(path)).finally(() => checkingByPath.delete(path));
+    checkingByPath.set(path, work);
+    const failure = await work;
     return failure && { failure };
   }
 

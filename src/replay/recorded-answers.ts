@@ -44,6 +44,7 @@ export interface RecordedAnswersParts {
 
 const timerOp = 'timer';
 const idleMs = 25;
+const maxQuotedChars = 1024 * 1024;
 const emptyView: BorderView = { config: {}, env: {}, denied: {} };
 
 /**
@@ -57,6 +58,7 @@ export class RecordedAnswers implements BorderHost {
   readonly #view: BorderView;
   readonly #parts: RecordedAnswersParts;
   readonly #unforeseen: GuestQuestion[] = [];
+  #quotedChars = 0;
   #timers: { readonly ms: number; readonly fire: () => void }[] = [];
   #next = 0;
   #latestId = 0;
@@ -78,7 +80,9 @@ export class RecordedAnswers implements BorderHost {
     const { op, payload } = request;
     const found = this.#byQuestion.get(keyOf(request))?.find(({ isAsked }) => !isAsked);
     if (found === undefined && op !== timerOp) {
-      this.#unforeseen.push({ op, payload });
+      // What was asked counts to the last question; its words only as long as somebody may read them.
+      this.#quotedChars += payload.length;
+      this.#unforeseen.push({ op, payload: this.#quotedChars > maxQuotedChars ? '' : payload });
       this.#answering++;
       return this.#parts.answerUnforeseen(request, signal).finally(() => {
         this.#answering--;

@@ -33,6 +33,8 @@ export async function startRepairRig(
     readonly settings?: Partial<RepairSettings>;
     readonly proposeByModel?: JourneyParts['proposeByModel'];
     readonly sureness?: 'sure' | 'maybe';
+    /** Told each time that the checks of the plugin are run; all of them pass. */
+    readonly onCheck?: () => Promise<void>;
   } = {},
 ): Promise<RepairRig> {
   const home = options.home ?? makeFolder();
@@ -99,7 +101,10 @@ export async function startRepairRig(
     },
     proposeByModel: options.proposeByModel,
     readFailure: () => Promise.reject(new Error('No call runs here.')),
-    findFailedCheck: async () => undefined,
+    findFailedCheck: async () => {
+      await options.onCheck?.();
+      return undefined;
+    },
     now: () => state.clock,
     onFault: (error) => {
       throw error;

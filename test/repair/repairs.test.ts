@@ -44,6 +44,23 @@ describe('a failure', () => {
     expect(rig.repairs.list({ limit: 5 })).toHaveLength(1);
   });
 
+  it('that is looked for by many at once is looked for once', async () => {
+    let checks = 0;
+    const gate = Promise.withResolvers<void>();
+    const onCheck = () => {
+      checks++;
+      return gate.promise;
+    };
+    const rig = await startRepairRig(shared.get(), { text: answering('good'), onCheck });
+    const asking = Promise.allSettled(Array.from({ length: 50 }, () => rig.repairs.begin('hello', false)));
+    // Each of them looks at the plugin first, one after the other.
+    await rig.supervisor.mending.look(rig.file);
+    await new Promise(setImmediate);
+    gate.resolve();
+    expect((await asking).map(({ status }) => status)).toEqual(Array(50).fill('rejected'));
+    expect(checks).toBe(1);
+  });
+
   it('is left alone when nothing is known, with one line that says what to do', async () => {
     const rig = await startRepairRig(shared.get(), { text: 'export default {{' });
     const repair = await reached(rig, 'given-up');

@@ -2,7 +2,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Caller } from '../../src/callers/caller.ts';
+import { RecordedAnswers } from '../../src/replay/recorded-answers.ts';
 import type { ReplayOn } from '../../src/replay/replay-types.ts';
+import { refuseUnforeseen } from '../../src/replay/replays.ts';
 import { startSmallDaemon } from '../small-daemon.ts';
 
 const operator: Caller = { id: 'local', role: 'admin' };
@@ -131,5 +133,20 @@ describe('replay', () => {
       code: 'not-replayable',
       message: expect.stringContaining('newest 5'),
     });
+  });
+});
+
+describe('RecordedAnswers', () => {
+  it('counts every question that was not recorded, and keeps few of their words', async () => {
+    const answers = new RecordedAnswers([], {
+      answerUnforeseen: refuseUnforeseen,
+      tellsWaiting: true,
+      onRecordingOver: () => {},
+    });
+    const payload = JSON.stringify({ value: 'x'.repeat(100_000) });
+    for (let id = 1; id <= 200; id++) await answers.answer({ id, op: 'kv.set', payload }, new AbortController().signal);
+    const { unforeseen } = answers.end();
+    expect(unforeseen).toHaveLength(200);
+    expect(unforeseen.reduce((sum, { payload: kept }) => sum + kept.length, 0)).toBeLessThan(2_000_000);
   });
 });

@@ -199,14 +199,29 @@ export function createMending(parts: {
       const { source } = queue.record;
       const note = (file: string, sha256: string) => written.note(file, sha256, by);
       await queue.run(async () => {
+        const seen = new Map<string, string>();
         for (const [file, text] of expected) {
-          const isWritten = texts.has(file) && isOnDisk(file, texts.get(file) ?? '');
-          if (isWritten || isOnDisk(file, text)) continue;
-          throw new HotcellError('conflict', `${displayPath(source.root, file)} was changed since, so nothing was written.`);
-        }
-        for (const [file, text] of texts) {
           const read = readInput(file);
-          await replaceText(source, file, text, typeof read === 'string' ? undefined : read.input.sha256, note);
+          const isThere = typeof read !== 'string' && (read.text === text || read.text === texts.get(file));
+          // A folder on the way that is a link now leads to other files.
+          if (!isThere || findRealPath(file) !== file)
+            throw new HotcellError('conflict', `${displayPath(source.root, file)} was changed since, so nothing was written.`);
+          seen.set(file, read.input.sha256);
+        }
+        const done: string[] = [];
+        try {
+          // What was looked at has to lie there still: a save while the file before it is written counts.
+          for (const [file, text] of texts) {
+            await replaceText(source, file, text, seen.get(file), note);
+            done.push(file);
+          }
+        } catch (error) {
+          for (const file of done) {
+            const [before, text] = [expected.get(file), texts.get(file) ?? ''];
+            if (before !== undefined && isOnDisk(file, text))
+              await replaceText(source, file, before, hash('sha256', text, 'hex'), note);
+          }
+          throw error;
         }
       });
       return queue.reload('a repair was written');
@@ -252,6 +267,14 @@ export function createMending(parts: {
 function hashOwnFiles(inputs: readonly BuildInput[]): string {
   const lines = inputs.filter(isOwnFile).map(({ path, sha256 }) => `${path}\0${sha256}`);
   return lines.length === 0 ? '' : hash('sha256', lines.sort().join('\n'), 'hex');
+}
+
+function findRealPath(path: string): string | undefined {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return undefined;
+  }
 }
 
 function isOnDisk(path: string, text: string): boolean {

@@ -46,6 +46,9 @@ export function compareManifests(before: PluginManifest, after: PluginManifest):
         ? [`Its cells are kept for each ${after.isolation}, not for each ${before.isolation}.`]
         : []),
       ...findRaisedLimits(before, after),
+      ...(['onStart', 'onReload'] as const)
+        .filter((hook) => before.hooks[hook] !== after.hooks[hook])
+        .map((hook) => `It ${after.hooks[hook] ? 'does something' : 'does nothing any more'} by itself, in ${hook}.`),
       ...pairs.flatMap(({ tool, now }) => (now === undefined ? [] : findLooserTool(tool, now))),
     ],
     more,
@@ -72,8 +75,12 @@ function findLooserTool(before: ToolManifest, after: ToolManifest): string[] {
   const dropped = guardingFlags.filter((flag) => before.flags[flag] && !after.flags[flag]);
   return [
     ...dropped.map((flag) => `The tool "${name}" is not marked ${flag} any more.`),
-    ...(before.mode !== after.mode && before.mode !== 'on'
-      ? [`The mode of "${name}" is ${after.mode} instead of ${before.mode}.`]
+    ...(before.mode !== after.mode ? [`The mode of "${name}" is ${after.mode} instead of ${before.mode}.`] : []),
+    ...(after.flags.isParallelSafe && !before.flags.isParallelSafe
+      ? [`"${name}" is marked isParallelSafe, so it may run beside others.`]
+      : []),
+    ...((after.timeoutMs ?? 0) > Math.max(before.timeoutMs ?? 0, defaultLimits.wallMs)
+      ? [`"${name}" may take ${after.timeoutMs} ms.`]
       : []),
     ...(before.who !== undefined && before.who !== after.who ? [`"${name}" is for others than before.`] : []),
     ...(after.retries > before.retries ? [`"${name}" is tried again ${after.retries} times instead of ${before.retries}.`] : []),

@@ -17,6 +17,8 @@ export interface TrialWorld {
   answer(request: BorderRequest, signal: AbortSignal): Promise<BorderAnswer>;
   /** How often something was asked that no trial has. */
   refusals(): number;
+  /** Takes its files from the disk, so that the many runs of a trial need the room of one. */
+  clear(): Promise<void>;
 }
 
 /** Worlds of one trial, each empty at first; `close` removes what they left on the disk. */
@@ -48,6 +50,10 @@ export function createTrialWorlds(config: Pick<Config, 'dataDir' | 'kv' | 'files
 
     return {
       refusals: () => refusals,
+      async clear() {
+        if (files !== undefined && folder !== undefined)
+          await rm(join(await folder, String(number)), { recursive: true, force: true });
+      },
       async answer(request, signal) {
         try {
           const capability = await findCapability(request.op);

@@ -70,7 +70,7 @@ export function createTryCalls(parts: TryCallParts, worlds: TrialWorlds, signal:
       recording: undefined,
       answerUnforeseen: world.answer,
       signal,
-    });
+    }).finally(world.clear);
     return { outcome, wasRefused: world.refusals() > 0 };
   }
 
@@ -81,11 +81,9 @@ export function createTryCalls(parts: TryCallParts, worlds: TrialWorlds, signal:
       if (entry === undefined) return { end: { status: 'error' }, difference: 'The tool is gone.', wasRefused: false };
       const { id: executionId, plugin, tool, caller, session } = execution;
       const world = worlds.open({ executionId, plugin, tool, caller, session, unitPath: served.unit.path });
-      const { end, run } = await parts.runRecorded(recorded, entry, {
-        holder: operatorCaller,
-        signal,
-        answerUnforeseen: world.answer,
-      });
+      const { end, run } = await parts
+        .runRecorded(recorded, entry, { holder: operatorCaller, signal, answerUnforeseen: world.answer })
+        .finally(world.clear);
       const difference = compareEnds(endOf(execution), end) ?? findOtherTrace(run, parts.leavesTrace);
       return { end, ...(difference !== undefined && { difference }), wasRefused: world.refusals() > 0 };
     },

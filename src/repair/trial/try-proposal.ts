@@ -257,7 +257,9 @@ async function tryFailingCall(
     return failed('failing-call', `The call fails as before: ${said}`);
   if (wasRefused) return notTried('failing-call', `It asks for what was not recorded, so nobody can tell: ${said}`);
   const isOfCode = programErrors.has(end.error?.name ?? '') || ('failure' in judged && judged.failure.class === 'limit-reached');
-  if (isOfCode) return failed('failing-call', `The call fails otherwise: ${said}`);
+  // Of an error that the plugin throws itself another wording mends nothing.
+  const wasThrown = failure.class === 'runtime-error' && !programErrors.has(recorded.execution.error?.name ?? '');
+  if (isOfCode || wasThrown) return failed('failing-call', `The call fails otherwise: ${said}`);
   return passed('failing-call', `The call ends with another error, which the plugin throws itself: ${said}`);
 }
 

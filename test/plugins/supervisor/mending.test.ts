@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { useSharedParts } from '../rig/shared-parts.ts';
@@ -156,6 +156,38 @@ describe('write', () => {
       mending.write(rig.path, new Map([[rig.file, mended]]), new Map([[rig.file, broken]]), 'local'),
     ).rejects.toMatchObject({ code: 'conflict' });
     expect(readFileSync(rig.file, 'utf8')).toBe(answering('of a person'));
+  });
+
+  it('writes nothing over an edit of the second file that comes while the first one is written, and puts that back', async () => {
+    const rig = await startBroken();
+    const { mending } = rig.supervisor;
+    const second = join(rig.home, 'plugins', 'words.json');
+    writeFileSync(second, '1');
+    const texts = new Map([
+      [rig.file, mended],
+      [second, '2'],
+    ]);
+    const expected = new Map([
+      [rig.file, broken],
+      [second, '1'],
+    ]);
+    const work = mending.write(rig.path, texts, expected, 'local');
+    const watch = (): unknown => (readFileSync(rig.file, 'utf8') === mended ? writeFileSync(second, '3') : setImmediate(watch));
+    watch();
+    await expect(work).rejects.toMatchObject({ code: 'conflict' });
+    expect([readFileSync(rig.file, 'utf8'), readFileSync(second, 'utf8')]).toEqual([broken, '3']);
+  });
+
+  it('follows no folder that became a link', async () => {
+    const rig = await startBroken();
+    const [inside, outside] = [join(rig.home, 'plugins', 'parts'), join(makeFolder(), 'parts')];
+    mkdirSync(outside);
+    writeFileSync(join(outside, 'a.ts'), 'one');
+    symlinkSync(outside, inside);
+    const file = join(inside, 'a.ts');
+    const work = rig.supervisor.mending.write(rig.path, new Map([[file, 'two']]), new Map([[file, 'one']]), 'local');
+    await expect(work).rejects.toMatchObject({ code: 'conflict' });
+    expect(readFileSync(join(outside, 'a.ts'), 'utf8')).toBe('one');
   });
 });
 

@@ -6,6 +6,7 @@ import type { Generation } from '../../../src/plugins/generations/generation.ts'
 import { classifyCheck, classifyDiagnostic, classifyExecution } from '../../../src/repair/failures/classify-failure.ts';
 import type { Sureness } from '../../../src/repair/repair.ts';
 import type { TrialCheck, TrialReport } from '../../../src/repair/trial/trial.ts';
+import { createTrialWorlds } from '../../../src/repair/trial/trial-world.ts';
 import { startSmallDaemon } from '../../small-daemon.ts';
 
 const names = `export default {
@@ -40,6 +41,7 @@ export default {
   healthcheck: async () => { if (split(probe()).length !== 2) throw new Error('splits badly'); },
 };`;
 const slow = `export default { name: 'slow', description: 'slow', limits: { cpuMs: 300 }, handler: ({ n }) => { for (;;) if (n === 1) return 'one'; } };`;
+const ebb = `export default { name: 'ebb', description: 'ebb', handler: ({ n }) => { if (n === 1) throw new Error('the tide is out'); return n; } };`;
 const plain = `export default { name: 'plain', description: 'plain', permissions: { kv: true }, handler: async () => 'plain' };`;
 
 let house: Awaited<ReturnType<typeof startSmallDaemon>>;
@@ -51,6 +53,7 @@ beforeAll(async () => {
     'sick.ts': sick,
     'slow.ts': slow,
     'plain.ts': plain,
+    'ebb.ts': ebb,
     'broken.ts': 'export default { name: ',
   };
   house = await startSmallDaemon(plugins);
@@ -173,6 +176,30 @@ describe('tryProposal', () => {
       'asks-for-more',
       'permissions',
     ],
+    [
+      'takes more time',
+      mended.replace('isSideEffect: true,', 'isSideEffect: true, timeoutMs: 60000,'),
+      'asks-for-more',
+      'permissions',
+    ],
+    [
+      'may run beside others',
+      mended.replace('isSideEffect: true,', 'isSideEffect: true, isParallelSafe: true,'),
+      'asks-for-more',
+      'permissions',
+    ],
+    [
+      'takes a tool out of service',
+      mended.replace("description: 'How many", "mode: 'off', description: 'How many"),
+      'asks-for-more',
+      'permissions',
+    ],
+    [
+      'begins by itself',
+      mended.replace('  healthcheck:', '  onStart: async () => {},\n  healthcheck:'),
+      'asks-for-more',
+      'permissions',
+    ],
     ['reads the host by import', `import words from '/etc/passwd';\nconsole.log(words);\n${mended}`, 'worse', 'compiles'],
     ['leads out of its folder', `import words from '../../../secret.json';\nconsole.log(words);\n${mended}`, 'worse', 'compiles'],
     ['does not load', `throw new Error('no');\n${mended}`, 'worse', 'shape'],
@@ -212,6 +239,13 @@ describe('tryProposal', () => {
   ])('measures a failed example by itself: %s', async (_what, text, verdict, outcome) => {
     const report = await tryText(text, { name: 'sick', check: { tool: 'sick' } });
     expect([report.verdict, report.outcomes.examples], report.said).toEqual([verdict, outcome]);
+    report.candidate?.release();
+  });
+
+  it('does not take other words of an error that the plugin throws itself for mended', async () => {
+    const { executionId } = await house.call('ebb', { n: 1 });
+    const report = await tryText(ebb.replace('is out', 'was out'), { name: 'ebb', executionId });
+    expect([report.verdict, report.outcomes['failing-call']]).toEqual(['not-mended', 'failed']);
     report.candidate?.release();
   });
 
@@ -266,5 +300,22 @@ describe('tryProposal', () => {
     expect(data.filter((path) => path.includes('trial-') || path.endsWith('lists/x'))).toEqual([]);
     expect(readFileSync(join(house.folder, 'plugins', 'names.ts'), 'utf8')).toBe(names);
     expect((await house.call('first_name', { list: [{ name: 'Di' }] })).output).toBe('Di');
+  });
+});
+
+describe('createTrialWorlds', () => {
+  it('keeps the files of one run no longer than the run', async () => {
+    const { config } = house.parts;
+    const worlds = createTrialWorlds(config, { read: ['.'], write: ['.'] });
+    const listFiles = () => readdirSync(config.dataDir, { recursive: true }).filter((path) => String(path).endsWith('a.txt'));
+    for (const executionId of ['one', 'two']) {
+      const world = worlds.open({ executionId, plugin: 'p', tool: 't', unitPath: '/p.ts', caller: 'local', session: 'local' });
+      const request = { id: 1, op: 'files.write', payload: JSON.stringify({ path: 'a.txt', text: 'a' }) };
+      expect(await world.answer(request, new AbortController().signal)).toMatchObject({ ok: true });
+      expect(listFiles()).toHaveLength(1);
+      await world.clear();
+      expect(listFiles()).toEqual([]);
+    }
+    await worlds.close();
   });
 });
