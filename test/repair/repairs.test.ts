@@ -1,9 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createMetrics } from '../../src/http/metrics.ts';
 import type { Repair } from '../../src/repair/repair.ts';
 import { useSharedParts } from '../plugins/rig/shared-parts.ts';
-import { answering, until } from '../plugins/rig/supervisor-rig.ts';
+import { answering, makeFolder, until } from '../plugins/rig/supervisor-rig.ts';
 import { broken, mendedText, type RepairRig, startRepairRig } from './repair-rig.ts';
 
 const shared = useSharedParts();
@@ -42,6 +43,21 @@ describe('a failure', () => {
     const rig = await startRepairRig(shared.get(), { text });
     await reached(rig, 'given-up');
     expect(rig.repairs.list({ limit: 5 })).toHaveLength(1);
+  });
+
+  it('is never mended in a file that was not diagnosed', async () => {
+    const outside = join(makeFolder(), 'other.ts');
+    writeFileSync(outside, 'export const one = 1;');
+    const rig = await startRepairRig(shared.get(), {
+      text: 'export default {{',
+      async proposeByModel({ diagnosis, tryPatch }) {
+        const own = [...diagnosis.sources.keys()].map((path) => [path, mendedText()] as const);
+        const files = new Map([...own, [outside, 'export const one = 2;']]);
+        return (await tryPatch({ files, by: 'm', sureness: 'maybe', note: '' })) === undefined ? 'Refused.' : 'Tried.';
+      },
+    });
+    expect(await reached(rig, 'given-up')).toMatchObject({ attempts: [], reason: expect.stringContaining('Refused.') });
+    expect(readFileSync(outside, 'utf8')).toBe('export const one = 1;');
   });
 
   it('that is looked for by many at once is looked for once', async () => {
