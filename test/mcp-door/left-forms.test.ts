@@ -34,6 +34,20 @@ function leaveOpen(form: PromiseWithResolvers<void>): Promise<Answer> {
   return new Promise(() => {});
 }
 
+/** Gives a call up, and waits until the daemon has heard of it: the next request could overtake the news. */
+async function leave({ transport }: Client, leaving: AbortController): Promise<void> {
+  if (transport === undefined) throw new Error('the client is not connected');
+  const send = transport.send.bind(transport);
+  const heard = Promise.withResolvers<void>();
+  transport.send = async (message, options) => {
+    await send(message, options);
+    if ('method' in message && message.method === 'notifications/cancelled') heard.resolve();
+  };
+  leaving.abort();
+  await heard.promise;
+  transport.send = send;
+}
+
 const allow: Answer = { action: 'accept', content: { allow: true } };
 
 /** Everybody who was ever asked about a call with these arguments. */
@@ -51,8 +65,9 @@ describe('a client of 2025-11-25 that leaves a form', () => {
     const call = { name: 'danger', arguments: { what: 'given up' } };
     const first = opened.callTool(call, { signal: leaving.signal });
     await form.promise;
-    leaving.abort();
-    await expect(first).rejects.toThrow();
+    const left = expect(first).rejects.toThrow();
+    await leave(opened, leaving);
+    await left;
     expect(await opened.callTool(call)).toMatchObject({ content: [{ text: 'deleted given up' }] });
     expect(asked('given up')).toHaveLength(1);
     expect(fills).toEqual([]);
@@ -65,8 +80,9 @@ describe('a client of 2025-11-25 that leaves a form', () => {
     const call = { name: 'danger', arguments: { what: 'answered elsewhere' } };
     const first = opened.callTool(call, { signal: leaving.signal });
     await form.promise;
-    leaving.abort();
-    await expect(first).rejects.toThrow();
+    const left = expect(first).rejects.toThrow();
+    await leave(opened, leaving);
+    await left;
     const [question] = asked('answered elsewhere');
     const boss = { id: 'boss', role: 'admin', mayAnswer: false, isPerson: true } as const;
     small.parts.approvals.answer(question?.id ?? '', 'approved', boss);

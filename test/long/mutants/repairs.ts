@@ -13,8 +13,8 @@ export const repairMutants: MutantsByPromise = {
     {
       what: 'an edit is written over',
       file: 'src/plugins/supervisor/mending.ts',
-      find: 'if (isWritten || isOnDisk(file, text)) continue;',
-      replace: 'continue;',
+      find: 'if (!isThere || findRealPath(file) !== file)',
+      replace: 'if (false)',
       tests: ['test/plugins/supervisor/mending.test.ts'],
     },
     {
@@ -128,7 +128,7 @@ export const repairMutants: MutantsByPromise = {
     {
       what: 'a change of the examples is not told',
       file: 'src/repair/model/scan.ts',
-      find: 'blockOf(old, name) !== blockOf(now, name)',
+      find: 'blocksOf(old, name) !== blocksOf(now, name)',
       replace: 'false',
       tests: ['test/repair/model/scan.test.ts'],
     },
