@@ -19,7 +19,11 @@ export function readDocument(text: string): Record<string, unknown> {
   }
   const version = String(document.openapi ?? '');
   if (!/^3\.[01](?:\.|$)/.test(version))
-    throw refuseApi(version === '' ? 'It names no version (openapi: 3.1.0).' : `It is OpenAPI ${version.slice(0, 20)}.`);
+    throw refuseApi(
+      version === ''
+        ? 'It is no OpenAPI: there is no line that begins as "openapi: 3.1.0" does.'
+        : `It is OpenAPI ${version.slice(0, 20)}.`,
+    );
   if (!isObject(document.paths)) throw refuseApi('It has no paths.');
   return document;
 }

@@ -135,8 +135,12 @@ function readServer(servers: unknown, { server: given, source }: ApiWish): strin
   });
   const base = source !== undefined && URL.canParse(source) ? source : undefined;
   const url = URL.parse(given ?? filled, base);
-  if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '')
-    throw refuseApi('It does not say where the API is.', 'Say it: --server https://api.example.com/v1');
+  if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '') {
+    const shown = JSON.stringify((given ?? filled).slice(0, 100));
+    const reason =
+      given === undefined ? 'It does not say where the API is' : `The server ${shown} that was named is no http address`;
+    throw refuseApi(`${reason}.`, 'Say it: --server https://api.example.com/v1');
+  }
   return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
 }
 
@@ -243,7 +247,8 @@ function readBody(node: unknown, references: References) {
   const isTaken = (type: string) => jsonType.test(type) || type === 'application/x-www-form-urlencoded' || type === 'text/plain';
   const [type, media] = bodies.find(([each]) => jsonType.test(each)) ?? bodies.find(([each]) => isTaken(each)) ?? [];
   if (type !== undefined) return { type, schema: isObject(media) ? media.schema : {}, isRequired: required === true };
-  if (bodies.length === 0 || required !== true) return undefined;
+  // Where none is required, the tool would send nothing: a description seldom says that a body has to be there.
+  if (bodies.length === 0) return undefined;
   throw refuseApi(`its body is ${bodies[0]?.[0].slice(0, 60)}`);
 }
 

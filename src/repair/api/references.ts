@@ -84,11 +84,22 @@ export function openReferences(document: Record<string, unknown>): References {
       found.properties = Object.fromEntries(sent.map(([key, each]) => [key, inner(each)]));
       if (Array.isArray(found.required)) found.required = found.required.filter((name) => names.has(name));
     }
+    if (!fitsType(found.default, found.type)) delete found.default;
     if (Array.isArray(found.enum) && schema.nullable === true && !found.enum.includes(null)) found.enum = [...found.enum, null];
     return { ...found, ...describe(schema) };
   }
 
   return { follow, expand: (node) => expand(node, 0, []) };
+}
+
+/** A default of another type (`on` for a boolean) would make every call without the argument wrong. */
+function fitsType(value: unknown, type: unknown): boolean {
+  const types: unknown[] = Array.isArray(type) ? type : [type];
+  if (value === undefined || type === undefined) return true;
+  if (value === null) return types.includes('null');
+  if (Array.isArray(value)) return types.includes('array');
+  if (typeof value === 'number') return types.includes('number') || (types.includes('integer') && Number.isInteger(value));
+  return types.includes(typeof value);
 }
 
 /** A value without keys that would be something else in a literal of the code. */

@@ -41,7 +41,8 @@ async function send(context: Context, { method, path, values = [], body, secrets
   if (!isStraight) throw new Error('An argument of the path may not be empty, "." or "..".');
   for (const [secret, place, name, form] of secrets) {
     const value = context.env.get(secret);
-    if (value === undefined) throw new Error(\`The secret \${secret} is not there. Set it: hotcell secret set \${secret}\`);
+    const setting = \`hotcell secret set \${secret} --host \${new URL(server).host} --\${place === 'cookie' ? 'header cookie' : \`\${place} \${name}\`}\`;
+    if (value === undefined) throw new Error(\`The secret \${secret} is not there. Set it: \${setting}\`);
     if (place === 'query') query.push(\`\${encodeURIComponent(name)}=\${value}\`);
     else if (place === 'cookie') cookies.push(\`\${name}=\${value}\`);
     else headers.set(name, form === 'bearer' ? \`Bearer \${value}\` : form === 'basic' ? \`Basic \${btoa(value)}\` : value);
@@ -60,8 +61,14 @@ async function send(context: Context, { method, path, values = [], body, secrets
 
 function write(type: string, content: unknown): string {
   if (type === 'application/x-www-form-urlencoded')
-    return new URLSearchParams(spread('body', content, 'form').map(([key, text]) => [key, text])).toString();
+    return new URLSearchParams(spreadForm(content)).toString();
   return type === 'text/plain' ? textOf(content) : JSON.stringify(content);
+}
+
+/** A list in a form is its name once for each value. */
+function spreadForm(content: unknown): string[][] {
+  const fields: [string, unknown][] = typeof content === 'object' && content !== null ? Object.entries(content) : [['body', content]];
+  return fields.flatMap(([key, value]) => (Array.isArray(value) ? value : [value]).map((each: unknown) => [key, textOf(each)]));
 }
 
 /** A list or an object as the API reads it in an address. */

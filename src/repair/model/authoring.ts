@@ -303,7 +303,7 @@ export function createAuthoring(parts: AuthoringParts): PluginAuthoring {
     const source = mending.newSource(`${name}.ts`);
     if (source !== undefined) return source;
     throw new HotcellError('conflict', `There is a plugin or a file "${name}" already.`, {
-      fix: 'Choose another name, or use tweak_skill.',
+      fix: `Choose another name. What changed of a description: hotcell plugin refresh ${name}; a model changes a plugin with tweak_skill.`,
     });
   }
 

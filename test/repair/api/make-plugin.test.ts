@@ -1,3 +1,4 @@
+import { stripTypeScriptTypes } from 'node:module';
 import { parseSync } from 'oxc-parser';
 import { afterAll, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
@@ -166,9 +167,47 @@ describe('makeText', () => {
     expect(readTools(text).tools.pets_one.parameters.properties.proto__.properties).toEqual({ constructor: { type: 'string' } });
   });
 
+  it('leaves out a default of another type, which no call could pass', () => {
+    const properties = {
+      ...{
+        on: { type: 'boolean', default: 'on' },
+        many: { type: 'integer', default: 1.5 },
+        list: { type: 'array', default: {} },
+      },
+      ...{ text: { type: 'string', default: 'on' }, none: { type: 'string', nullable: true, default: null } },
+    };
+    const requestBody = { content: { 'application/json': { schema: { type: 'object', properties } } } };
+    const { body } = readTools(ask(one({ requestBody })).text).tools.pets_one.parameters.properties;
+    expect(Object.keys(properties).filter((key) => 'default' in body.properties[key])).toEqual(['text', 'none']);
+  });
+
+  it('sends a list in a form as its name once for each value, and names the whole command for a secret', async () => {
+    const schema = { type: 'object' };
+    const requestBody = { content: { 'application/x-www-form-urlencoded': { schema } } };
+    const { text, notes } = ask({
+      ...one({ requestBody, security: [{ api_key: [] }] }),
+      servers: [{ url: 'https://api.example.com' }],
+    });
+    const sources = stripTypeScriptTypes(text.replace(/^import.*$/m, '').replace('export default', 'const made ='));
+    const identity = (value: unknown) => value;
+    const plugin = new Function('definePlugin', 'defineTool', `${sources}\nreturn made;`)(identity, identity);
+    const { handler } = plugin.tools.pets_one;
+    const sent: unknown[] = [];
+    const fetch = async (url: string, { body }: { body: string }) => {
+      sent.push(url, body);
+      return new Response(null, { status: 204 });
+    };
+    const args = { body: { scopes: ['a b', 'c'], user: 'x', deep: { d: 1 } } };
+    await handler(args, { fetch, env: new Map([['PETS_API_KEY', 'k']]) });
+    expect(sent).toEqual(['https://api.example.com/one?key=k', 'scopes=a+b&scopes=c&user=x&deep=%7B%22d%22%3A1%7D']);
+    const command = 'hotcell secret set PETS_API_KEY --host api.example.com --query key';
+    expect(notes.join()).toContain(`${command}.`);
+    await expect(handler({}, { fetch, env: new Map() })).rejects.toThrow(command);
+  });
+
   const refused: readonly (readonly [string, object | string, RegExp, object?])[] = [
     ['Swagger 2', { swagger: '2.0', paths: {} }, /Swagger 2.0/],
-    ['no version', { paths: {} }, /names no version/],
+    ['no version', { paths: {} }, /no OpenAPI/],
     ['a version to come', { openapi: '4.0.0', paths: {} }, /OpenAPI 4/],
     ['broken JSON', '{"openapi": "3.0.0"', /cannot be read/],
     ['broken YAML', 'openapi: [3.0', /cannot be read/],
@@ -187,6 +226,13 @@ describe('makeText', () => {
     ],
     ['a key that cannot be kept', one({ security: [{ tls: [] }] }), /a key of a kind/],
     ['a body of bytes', one({ requestBody: { required: true, content: { 'image/png': {} } } }), /image\/png/],
+    ['an upload that need not have a body', one({ requestBody: { content: { 'multipart/form-data': {} } } }), /multipart/],
+    [
+      'a server that is no address',
+      one({}),
+      /"nonsense" that was named is no http address/,
+      { server: 'nonsense', source: undefined },
+    ],
     ['a path with a query', pets({ paths: { '/a?b=c': { get: answers } } }), /no plain path/],
     ['a path without its parameter', pets({ paths: { '/{a}': { get: { ...answers, security: [] } } } }), /no parameter/],
     ['no server', one({}), /does not say where the API is/, { source: undefined }],
