@@ -35,7 +35,9 @@ export function describeProgramFailure(
 export function describeConnectFailure(error: unknown, server: string): HotcellError {
   const wantsLogin = isLoginWanted(error);
   const own = findOwn(error);
-  return new HotcellError('mcp-unreachable', wantsLogin ? 'The server wants a login.' : sayProblem(error), {
+  // What a container lacks is got by a command, which another attempt does not do; a view shows the message alone.
+  const missing = own !== undefined && /^(?:docker|image)-/.test(own.code) ? ` ${own.fix}` : '';
+  return new HotcellError('mcp-unreachable', wantsLogin ? 'The server wants a login.' : `${sayProblem(error)}${missing}`, {
     cause: error,
     facts: { wantsLogin },
     ...(wantsLogin ? { fix: `Log in: hotcell mcp login ${server}` } : own === undefined ? {} : { fix: own.fix }),

@@ -145,7 +145,9 @@ describeDocker('MCP servers in containers', () => {
     await house.answer('nowhere');
     const errorOf = async (name: string) => (await house.server(name, ({ state }) => state === 'failed')).lastError;
     expect(await errorOf('program')).toContain(`There is no program "no-such-program" in the image ${image}`);
-    expect(await errorOf('nowhere')).toContain(`The image ${nowhere.container} is not on this machine`);
+    expect(await errorOf('nowhere')).toMatch(
+      new RegExp(`The image ${nowhere.container} is not on this machine.*docker pull ${nowhere.container}`),
+    );
     expect(house.parts.mcp.get('loose')).toMatchObject({ state: 'invalid', lastError: expect.stringContaining('net') });
     expect(house.parts.mcp.get('afar')).toMatchObject({ state: 'invalid', lastError: expect.stringContaining('container') });
   });

@@ -27,6 +27,11 @@ export function checkSettings(
     if (problems.length > 0) return problems;
   }
   if (Value.Check(schema, value)) return [];
+  // A map is judged as the one of the choices that is a map: what is wrong is a key of it.
+  const maps =
+    Type.IsUnion(schema) && isPlainObject(value) ? schema.anyOf.filter((each) => Type.IsObject(each) || Type.IsRecord(each)) : [];
+  const [onlyMap] = maps;
+  if (onlyMap !== undefined && maps.length === 1) return checkSettings(onlyMap, value, path, root);
   return [{ path, reason: `must be ${describeWanted(schema)} and is ${describeValue(value)}` }];
 }
 

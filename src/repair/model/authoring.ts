@@ -225,7 +225,7 @@ export function createAuthoring(parts: AuthoringParts): PluginAuthoring {
     const from = api.source ?? origin?.source;
     if (origin === undefined || (from === undefined && api.text === undefined))
       throw new HotcellError('conflict', `"${name}" does not say from which description of an API it was made.`, {
-        fix: `Make one: hotcell plugin new NAME --from URL; or name it: hotcell plugin refresh ${name} --from URL.`,
+        fix: `Make one: hotcell plugin new NAME --from FILE|URL; or name it: hotcell plugin refresh ${name} --from FILE|URL.`,
       });
     const { text = '', source: read } = await readDescription(
       { ...api, ...(from === undefined ? {} : { source: from }) },

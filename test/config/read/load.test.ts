@@ -141,6 +141,13 @@ describe('loadConfig', () => {
 });
 
 describe('loadConfig refuses', () => {
+  it('a key of a map that may be one word, too', () => {
+    const message = refusal(() => loadText('repair: { mode: { runtime-eror: auto, limit-reached: never } }\n'));
+    expect(message).toContain('repair.mode.runtime-eror is not a known key. Did you mean "runtime-error"?');
+    expect(message).toContain('repair.mode.limit-reached must be one of auto, propose, off and is "never".');
+    expect(refusal(() => loadText('repair: { mode: automatic }\n'))).toContain('must be one of auto, propose, off or a map');
+  });
+
   it('everything that is wrong at once, each with its source, its key and what was expected', () => {
     writeFileSync(
       join(cwd, 'hotcell.config.yaml'),
