@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Settings } from '../../src/config/schema.ts';
+import { prepareOperations } from '../../src/operations/invoke.ts';
 import { until } from '../plugins/rig/supervisor-rig.ts';
 import { startSmallDaemon } from '../small-daemon.ts';
 
@@ -76,6 +77,16 @@ describe('a daemon', () => {
     const repair = await parts.repairs.begin('edited', true);
     expect(repair).toMatchObject({ state: 'published' });
     expect(await parts.repairs.begin('edited', true)).toMatchObject({ id: repair.id, state: 'published' });
+  });
+
+  it('starts what is off for the operator in person, and for no admin key that says it is one', async () => {
+    const { daemon } = await startDaemonWith({ 'add.ts': missingBrace }, { repair: { mode: 'off' } });
+    const start = (id: string) =>
+      prepareOperations(daemon.operations)
+        .get('repairs.start')
+        ?.invoke({ plugin: 'add', person: true }, { caller: { id, role: 'admin' }, signal: new AbortController().signal });
+    await expect(start('ann')).rejects.toThrow('repair.mode.does-not-compile is off');
+    expect(await start('local')).toMatchObject({ plugin: 'add', state: 'proposed' });
   });
 
   it('tells why nothing is repaired where a permission is missing', async () => {

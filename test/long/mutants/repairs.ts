@@ -43,6 +43,13 @@ export const repairMutants: MutantsByPromise = {
   ],
   'A repair has an end': [
     {
+      what: 'whoever says so is a person',
+      file: 'src/operations/handlers/plugins/repairs.ts',
+      find: 'person === true && caller.id === operatorId',
+      replace: 'person === true',
+      tests: ['test/repair/daemon.test.ts'],
+    },
+    {
       what: 'a trial has none',
       file: 'src/repair/trial/try-proposal.ts',
       find: 'AbortSignal.any([whole.signal, over])',

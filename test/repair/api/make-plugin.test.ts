@@ -268,8 +268,8 @@ describe('makeText', () => {
       { requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/S0' } } } } },
       { components: { schemas: { ...schemas, S14: {} } } },
     );
-    for (const text of [laughs, JSON.stringify(wide), ' '.repeat(9 * 1024 * 1024)])
-      expect(() => make({ text, name: 'pets', source })).toThrow(/./);
+    expect(() => ask(wide)).toThrow('more than 3000 parts');
+    for (const text of [laughs, ' '.repeat(9 * 1024 * 1024)]) expect(() => make({ text, name: 'pets', source })).toThrow(/./);
   });
 
   it('leaves out an operation that cannot be a tool, and says so', () => {
