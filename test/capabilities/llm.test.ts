@@ -110,6 +110,13 @@ describe('createLlm', () => {
     );
   });
 
+  it('names a budget that is enough for the request', async () => {
+    const { ask } = openLlm(async () => answer('pong', 1, 1));
+    const refused = String(await ask({ prompt: 'hi', maxTokens: 100 }, createUser({ llm: 10 })));
+    const [, llm] = refused.match(/hotcell grant weather llm=(\d+)/) ?? [];
+    expect(await ask({ prompt: 'hi', maxTokens: 100 }, createUser({ llm: Number(llm) }))).toMatchObject({ text: 'pong' });
+  });
+
   it('refuses what may pass the budget, and says what is left until when', async () => {
     const { ask, asked, used, passDay } = openLlm(async () => answer('pong', 150, 100));
     const user = createUser({ llm: 300 });

@@ -56,9 +56,11 @@ function refuse(facts: { plugin: string; tokens: number; budget: number; leftTok
   const { plugin, tokens, budget, day } = facts;
   const left = Math.max(0, facts.leftTokens);
   const until = new Date(endOfDay(day)).toISOString();
+  // Twice as much, and never less than this request needs.
+  const enough = Math.max(budget * 2, budget - left + tokens);
   const message = `context.llm may use ${budget} tokens a day here; ${left} are left until ${until}, and this request may take ${tokens}.`;
   return new HotcellError('quota-exceeded', message, {
-    fix: `Ask for less (prompt, maxTokens), wait, or grant more: hotcell grant ${plugin} llm=${budget * 2}`,
+    fix: `Ask for less (prompt, maxTokens), wait, or grant more: hotcell grant ${plugin} llm=${enough}`,
     facts: { left, until },
   });
 }
