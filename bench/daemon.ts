@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadConfig } from '../src/config/read/load.ts';
+import type { Settings } from '../src/config/schema.ts';
 import { startDaemon } from '../src/main.ts';
 import type { Daemon } from '../src/operations/daemon-types.ts';
 import { parsePermissions } from '../src/permissions/parse.ts';
@@ -18,12 +19,13 @@ export interface BenchDaemon {
 /** Writes the plugins, starts the daemon and waits until all are loaded. */
 export async function startBenchDaemon(
   plugins: Readonly<Record<string, string>>,
-  options: { listen?: boolean; grantRequested?: boolean } = {},
+  options: { listen?: boolean; grantRequested?: boolean; config?: Settings } = {},
 ): Promise<BenchDaemon> {
   const folder = mkdtempSync(join(tmpdir(), 'hotcell-bench-'));
   const pluginDir = join(folder, 'plugins');
   mkdirSync(pluginDir);
   for (const [file, text] of Object.entries(plugins)) writeFileSync(join(pluginDir, file), text);
+  if (options.config !== undefined) writeFileSync(join(folder, 'hotcell.config.yaml'), JSON.stringify(options.config));
   const config = loadConfig({
     flags: {
       plugins: [pluginDir],

@@ -1,5 +1,6 @@
 import { type Row, summarise } from '../measure.ts';
 import { listBrokenPlugins } from '../repair/broken-plugins.ts';
+import { measureModel } from '../repair/measure-model.ts';
 import { type BrokenPlugin, breakPlugins, type Repair, readBehaviours, repairOne } from '../repair/measure-repairs.ts';
 import { measureSaves } from '../repair/measure-saves.ts';
 import { modelMadePlugins } from '../repair/model-made.ts';
@@ -25,6 +26,7 @@ const [first] = plugins;
 if (first !== undefined) await repairOne(bench, first);
 const repairs: Repair[] = [];
 for (const plugin of plugins) repairs.push(await repairOne(bench, plugin));
+const byModel = await measureModel(bench, repairs);
 await bench.close();
 
 const classes = ['does-not-compile', 'does-not-load', 'manifest-invalid', 'check-failed', 'runtime-error'];
@@ -54,7 +56,7 @@ const rows: Row[] = [
     met: times.p50 <= maxMs,
   },
 ];
-rows.push(...(await measureSaves()));
+rows.push(...byModel, ...(await measureSaves()));
 process.stdout.write(`${JSON.stringify(rows)}\n`);
 process.exit(0);
 

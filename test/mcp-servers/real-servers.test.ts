@@ -69,10 +69,15 @@ describe('published servers over stdio', () => {
   });
 
   it('are there again for the next call after they were killed', async () => {
-    const { pid = 0 } = house.parts.mcp.get('memory');
-    process.kill(pid, 'SIGKILL');
-    await house.server('memory', (view) => view.pid !== pid);
+    const names = ['everything', 'files', 'memory'];
+    const pids = names.map((name) => house.parts.mcp.get(name).pid ?? 0);
+    for (const pid of pids) process.kill(pid, 'SIGKILL');
+    await Promise.all(names.map((name, at) => house.server(name, (view) => view.pid !== pids[at])));
     expect(await house.call('memory/read_graph')).toMatchObject({ status: 'success', output: { entities: [] } });
+    expect(await house.call('files/read_text_file', { path: join(folder, 'note.txt') })).toMatchObject({
+      output: { content: 'kept' },
+    });
+    expect(await house.call('everything/echo', { message: 'again' })).toMatchObject({ output: 'Echo: again' });
   });
 });
 
