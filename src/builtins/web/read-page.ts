@@ -1,5 +1,5 @@
-import { Worker } from 'node:worker_threads';
 import { HotcellError } from '../../errors/hotcell-error.ts';
+import { askThread } from '../../queues/ask-thread.ts';
 import { createSlots } from '../../queues/slots.ts';
 import type { PageText } from './render-page.ts';
 
@@ -7,7 +7,7 @@ import type { PageText } from './render-page.ts';
 export type ReadPage = (page: { readonly html: string; readonly url: string }, signal: AbortSignal) => Promise<PageText>;
 
 const workerFile = new URL(import.meta.url.endsWith('.ts') ? './page-worker.ts' : './page-worker.js', import.meta.url);
-const resourceLimits = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 32 };
+const maxMegabytes = 256;
 const maxAtOnce = 2;
 
 /** Makes a reader that gives each page a thread of its own, of bounded memory, for `maxMs`: a page may be made to be slow. */
@@ -16,38 +16,11 @@ export function createPageReader({ maxMs }: { readonly maxMs: number }): ReadPag
   return async (page, signal) => {
     const leave = await slots.enter(signal);
     try {
-      return await readInWorker(page, maxMs, signal);
+      return await askThread<PageText>(workerFile, page, { maxMs, maxMegabytes, signal, fail: unreadable });
     } finally {
       leave();
     }
   };
-}
-
-async function readInWorker(page: Parameters<ReadPage>[0], maxMs: number, signal: AbortSignal): Promise<PageText> {
-  signal.throwIfAborted();
-  const worker = new Worker(workerFile, {
-    workerData: page,
-    resourceLimits,
-    env: {},
-    argv: [],
-    stdin: false,
-    stdout: true,
-    stderr: true,
-  });
-  const ended = Promise.withResolvers<PageText>();
-  worker.once('message', (text: PageText) => ended.resolve(text));
-  worker.once('error', (cause) => ended.reject(unreadable('it is too large or too deep to be read', cause)));
-  worker.once('exit', () => ended.reject(unreadable('reading it ended early')));
-  const timer = setTimeout(() => ended.reject(unreadable(`it could not be read within ${maxMs} ms`)), maxMs);
-  const abort = () => ended.reject(signal.reason);
-  signal.addEventListener('abort', abort, { once: true });
-  try {
-    return await ended.promise;
-  } finally {
-    clearTimeout(timer);
-    signal.removeEventListener('abort', abort);
-    await worker.terminate();
-  }
 }
 
 function unreadable(reason: string, cause?: unknown): HotcellError {

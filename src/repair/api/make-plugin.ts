@@ -1,5 +1,5 @@
-import { Worker } from 'node:worker_threads';
 import { HotcellError } from '../../errors/hotcell-error.ts';
+import { askThread } from '../../queues/ask-thread.ts';
 import { createSlots } from '../../queues/slots.ts';
 import type { ApiWish } from './read-operations.ts';
 
@@ -24,41 +24,25 @@ export type MakeAnswer =
 export type MakePlugin = (order: MakeOrder) => Promise<MadePlugin>;
 
 const workerFile = new URL(import.meta.url.endsWith('.ts') ? './make-thread.ts' : './make-thread.js', import.meta.url);
-const resourceLimits = { maxOldGenerationSizeMb: 384, maxYoungGenerationSizeMb: 32 };
+const maxMegabytes = 384;
 
 /** Creates the maker: each description has a thread of its own, of bounded memory, for `maxMs`: it may be made to be slow or huge. */
 export function createPluginMaker({ maxMs }: { readonly maxMs: number }): MakePlugin {
   const slots = createSlots(1);
-  return (order) => slots.run(() => makeInWorker(order, maxMs));
+  return (order) => slots.run(() => makeInThread(order, maxMs));
 }
 
-async function makeInWorker(order: MakeOrder, maxMs: number): Promise<MadePlugin> {
-  const worker = new Worker(workerFile, {
-    workerData: order,
-    resourceLimits,
-    env: {},
-    argv: [],
-    stdin: false,
-    stdout: true,
-    stderr: true,
-  });
-  const ended = Promise.withResolvers<MakeAnswer>();
-  const fail = (message: string) => ended.resolve({ ok: false, message, fix: '' });
-  worker.once('message', (answer: MakeAnswer) => ended.resolve(answer));
-  worker.once('error', () => fail('It is too large or too deep to be read.'));
-  worker.once('exit', () => fail('Reading it ended early.'));
-  const timer = setTimeout(() => fail(`It could not be read within ${maxMs} ms.`), maxMs);
-  try {
-    const answer = await ended.promise;
-    if (answer.ok) return answer.plugin;
-    const { message, fix } = answer;
-    throw new HotcellError(
-      'api-description-invalid',
-      `The description of the API is not taken: ${message}`,
-      fix === '' ? {} : { fix },
-    );
-  } finally {
-    clearTimeout(timer);
-    await worker.terminate();
-  }
+async function makeInThread(order: MakeOrder, maxMs: number): Promise<MadePlugin> {
+  const fail = (reason: string) => refuse(`${reason.charAt(0).toUpperCase()}${reason.slice(1)}.`, '');
+  const answer = await askThread<MakeAnswer>(workerFile, order, { maxMs, maxMegabytes, fail });
+  if (answer.ok) return answer.plugin;
+  throw refuse(answer.message, answer.fix);
+}
+
+function refuse(message: string, fix: string): HotcellError {
+  return new HotcellError(
+    'api-description-invalid',
+    `The description of the API is not taken: ${message}`,
+    fix === '' ? {} : { fix },
+  );
 }
