@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { defaultSettings } from '../../src/config/defaults.ts';
+import { defaultSettings } from '../../src/config/schema.ts';
 import type { Isolation } from '../../src/engines/engine.ts';
 import { createCommandRunner } from '../../src/engines/process/docker/command/command-runner.ts';
 import { createDockerEngine } from '../../src/engines/process/docker/engine/docker-engine.ts';

@@ -1,9 +1,9 @@
 import Type, { type Static } from 'typebox';
 import type { Capability } from '../border/capability.ts';
 import type { CapabilityUser } from '../border/capability-user.ts';
+import { defaultLlmTokens } from '../config/permission-set.ts';
 import { maxInputDepth, nestsDeeper, nestsTooDeep } from '../config/read/json-nesting.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
-import { defaultLlmTokens } from '../permissions/decision.ts';
 import type { Redactor } from '../secrets/secret-types.ts';
 import { createDenial } from './denial.ts';
 import type { Reservation, TokenBudgets } from './llm/token-budget.ts';

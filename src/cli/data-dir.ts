@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { isAbsolute, join, resolve } from 'node:path';
 import type { Config } from '../config/config-types.ts';
-import { searchedNames } from '../config/defaults.ts';
+import { searchedNames } from '../config/config-types.ts';
 import type { CliFlags } from '../config/read/sources.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import type { CliIo } from './io.ts';

@@ -31,3 +31,6 @@ export type SecretSetting = Config['secrets'][string];
 
 /** How native commands run in containers. */
 export type DockerSettings = Config['docker'];
+
+/** Names of a config file that is found without being named. */
+export const searchedNames: readonly string[] = ['hotcell.config.yaml', 'hotcell.config.yml', 'hotcell.config.json'];

@@ -5,56 +5,12 @@ import { settingsSchema } from './schema.ts';
 
 /**
  * The keys that a running daemon takes over from an edited config file; every other key needs a restart. Whoever uses one
- * reads it from the config each time, and keeps no copy. docs/configuration.md shows the same in its column "Applies".
+ * reads it from the config each time, and keeps no copy. A section stands for all of its keys. docs/configuration.md shows the same in its column "Applies".
  */
 const liveKeys: ReadonlySet<string> = new Set([
-  'grants',
-  'plugins',
-  'env',
-  'limits',
-  'limitsWithoutGrant',
-  'pluginLimits',
-  'tools.enabled',
-  'tools.custom',
-  'tools.maxDepth',
-  'skillRoutingRules',
-  'models.default',
-  'models.providers',
-  'models.aliases',
-  'models.prices',
-  'models.maxTokens',
-  'models.timeoutMs',
-  'models.maxRetries',
-  'gateway.tools',
-  'gateway.keepMs',
-  'mcp.servers',
+  ...['grants', 'plugins', 'env', 'limits', 'limitsWithoutGrant', 'pluginLimits', 'skillRoutingRules'],
+  ...['tools', 'models', 'gateway', 'mcp', 'anonymous', 'approvals', 'kv', 'hooks', 'repair', 'log'],
   'idempotency.sideEffectMs',
-  'anonymous.enabled',
-  'anonymous.tools',
-  'anonymous.ratePerMinute',
-  'anonymous.maxConcurrent',
-  'approvals.expireMs',
-  'approvals.maxOpen',
-  'approvals.maxOpenPerCaller',
-  'kv.quotaBytes',
-  'kv.maxValueBytes',
-  'hooks.enabled',
-  'repair.mode',
-  'repair.maybe',
-  'repair.byModel',
-  'repair.model',
-  'repair.write',
-  'repair.maxAttempts',
-  'repair.backOffMs',
-  'repair.tokensPerDay',
-  'repair.costPerDay',
-  'repair.maxProposals',
-  'repair.proposalMs',
-  'repair.create',
-  'repair.sources',
-  'repair.healthMs',
-  'repair.trialMs',
-  'log.level',
 ]);
 
 /** Sections that count as one key. */
@@ -73,7 +29,8 @@ export const settingKeys: readonly SettingKey[] = listKeys(settingsSchema, '');
 
 function listKeys(schema: TSchema, path: string): SettingKey[] {
   if (!Type.IsObject(schema) || wholeKeys.has(path)) {
-    return [{ path, schema, isLive: liveKeys.has(path) }];
+    const [section = ''] = path.split('.');
+    return [{ path, schema, isLive: liveKeys.has(path) || liveKeys.has(section) }];
   }
   return Object.entries(schema.properties).flatMap(([key, inner]) => listKeys(inner, path === '' ? key : `${path}.${key}`));
 }

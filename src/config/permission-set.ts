@@ -34,6 +34,9 @@ export interface PermissionSet {
   readonly sharedCell?: true;
 }
 
+/** Tokens that `llm: true` stands for. */
+export const defaultLlmTokens = 100_000;
+
 /** A key of the vocabulary. */
 export type PermissionKey = keyof PermissionSet;
 

@@ -1,7 +1,7 @@
 import { basename, dirname, extname, join } from 'node:path';
 import { watch } from 'chokidar';
 import type { Config } from '../config/config-types.ts';
-import { searchedNames } from '../config/defaults.ts';
+import { searchedNames } from '../config/config-types.ts';
 import { type ConfigEdit, type ConfigState, openLiveConfig } from '../config/live.ts';
 import { readConfigText } from '../config/read/read-file.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';

@@ -1,6 +1,11 @@
-import { budgets } from '../config/budgets.ts';
 import { readLimitEntry } from '../config/limits.ts';
-import { type ListedPermission, listedPermissions, type PermissionKey, type PermissionSet } from '../config/permission-set.ts';
+import {
+  defaultLlmTokens,
+  type ListedPermission,
+  listedPermissions,
+  type PermissionKey,
+  type PermissionSet,
+} from '../config/permission-set.ts';
 import { globMatches, netEntryCovers, pathMatches } from './matching.ts';
 
 /** What an operator allowed beforehand. */
@@ -18,9 +23,6 @@ export interface GrantDecision {
 }
 
 type Kv = NonNullable<PermissionSet['kv']>;
-
-/** Tokens that `llm: true` stands for. */
-export const defaultLlmTokens = budgets['rate.models'].each.max;
 
 const coversByKey: Readonly<Record<ListedPermission, (granted: string, requested: string) => boolean>> = {
   net: netEntryCovers,

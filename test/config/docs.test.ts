@@ -6,12 +6,11 @@ import Type from 'typebox';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { parse } from 'yaml';
 import { describeLimits, listBudgets, writeNumber } from '../../scripts/limits-page.ts';
-import { defaultSettings } from '../../src/config/defaults.ts';
 import { limitTable } from '../../src/config/limits.ts';
 import { type SettingKey, settingKeys } from '../../src/config/live.ts';
 import { loadConfig } from '../../src/config/read/load.ts';
 import { environmentTable } from '../../src/config/read/sources.ts';
-import { describeConfigSchema } from '../../src/config/schema.ts';
+import { defaultSettings, describeConfigSchema } from '../../src/config/schema.ts';
 import { parsePermissions } from '../../src/permissions/parse.ts';
 
 const readPage = (name: string) => readFileSync(new URL(`../../docs/${name}`, import.meta.url), 'utf8');

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Caller } from '../../src/callers/caller.ts';
 import { dayOf } from '../../src/capabilities/llm/token-budget.ts';
-import { defaultSettings } from '../../src/config/defaults.ts';
+import { defaultSettings } from '../../src/config/schema.ts';
 import type { ModelSettings } from '../../src/config/settings/model-settings.ts';
 import type { TokenUsage } from '../../src/conversation/answer.ts';
 import type { ConversationRequest } from '../../src/conversation/request.ts';

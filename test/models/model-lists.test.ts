@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { defaultSettings } from '../../src/config/defaults.ts';
+import { defaultSettings } from '../../src/config/schema.ts';
 import { type ModelProviderSettings, readProvider } from '../../src/config/settings/model-settings.ts';
 import { createModelLists } from '../../src/models/model-lists.ts';
 import { createUpstreamHttp } from '../../src/models/upstream/http.ts';

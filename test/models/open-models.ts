@@ -1,5 +1,5 @@
 import type { Caller } from '../../src/callers/caller.ts';
-import { defaultSettings } from '../../src/config/defaults.ts';
+import { defaultSettings } from '../../src/config/schema.ts';
 import type { ModelSettings } from '../../src/config/settings/model-settings.ts';
 import { createModelCatalog } from '../../src/models/catalog.ts';
 import { createModelMeter } from '../../src/models/meter.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { defaultSettings } from '../../src/config/defaults.ts';
+import { defaultSettings } from '../../src/config/schema.ts';
 import { findKnownProvider } from '../../src/config/settings/model-providers.ts';
 import type { ModelSettings } from '../../src/config/settings/model-settings.ts';
 import { costOf, findPrice, pricesAsOf, shippedPrices } from '../../src/models/prices.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { defaultSettings } from '../../src/config/defaults.ts';
+import { defaultSettings } from '../../src/config/schema.ts';
 import { decideModelRoom, decideNext, type TriedFacts } from '../../src/repair/decide-next.ts';
 import { decideStart, maxWaitingRepairs, type StartFacts } from '../../src/repair/decide-start.ts';
 import type { Repair, RepairState } from '../../src/repair/repair.ts';

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { defaultSettings } from '../../src/config/defaults.ts';
+import { defaultSettings } from '../../src/config/schema.ts';
 import type { RepairSettings } from '../../src/config/settings/repair-settings.ts';
 import { classifyDiagnostic } from '../../src/repair/failures/classify-failure.ts';
 import type { DiagnosisOrder, JourneyParts } from '../../src/repair/journey.ts';

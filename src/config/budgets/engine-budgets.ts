@@ -1,4 +1,4 @@
-import { defaultSettings as defaults } from '../defaults.ts';
+import { defaultSettings as defaults } from '../schema.ts';
 import {
   type Budget,
   browserBounds,

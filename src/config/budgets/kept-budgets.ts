@@ -1,9 +1,8 @@
-import { defaultSettings as defaults } from '../defaults.ts';
+import { defaultLlmTokens } from '../permission-set.ts';
+import { defaultSettings as defaults } from '../schema.ts';
 import { type Budget, MIB, shareQueue } from './budget.ts';
 
 const { approvals, files, kv, executions, audit, generations, anonymous, repair } = defaults;
-/** What `llm: true` grants a day. */
-const llmTokens = 100_000;
 
 /** What callers leave behind: questions, files, records, requests, what counts by the day or the minute. */
 export const keptBudgets = {
@@ -143,7 +142,7 @@ export const keptBudgets = {
   'rate.models': {
     holds: 'tokens of `context.llm`, where the grant names no other number',
     unit: 'tokens',
-    each: { of: 'plugin, caller and day', max: llmTokens },
+    each: { of: 'plugin, caller and day', max: defaultLlmTokens },
     atBound: 'the request is refused with `quota-exceeded`, which says when the day ends',
     tests: ['capabilities/llm.test.ts'],
   },

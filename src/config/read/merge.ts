@@ -1,8 +1,7 @@
 import { resolve } from 'node:path';
 import type { Config } from '../config-types.ts';
-import { defaultSettings as defaults } from '../defaults.ts';
 import { isObject } from '../json-object.ts';
-import type { Settings } from '../schema.ts';
+import { defaultSettings, type Settings } from '../schema.ts';
 
 /** What does not come from the layers themselves. */
 interface MergeContext {
@@ -12,7 +11,7 @@ interface MergeContext {
 }
 
 /** Makes the paths of one layer absolute. */
-export function resolvePaths(settings: Settings, baseDir: string): Settings {
+export function resolvePaths<Layer extends Settings>(settings: Layer, baseDir: string): Layer {
   const { dataDir, pluginDirs, skillDirs, wasmDirs, sharedDirs, secrets, mounts } = settings;
   const toAbsolute = (path: string) => resolve(baseDir, path);
   return {
@@ -47,22 +46,9 @@ function resolveFiles(
 
 /** Lays the layers over the defaults, the last one on top. */
 export function mergeLayers(layers: readonly Settings[], { cwd, configFile, grants }: MergeContext): Config {
-  const toAbsolute = (path: string) => resolve(cwd, path);
-  const { dataDir, pluginDirs, skillDirs, wasmDirs, ...others } = structuredClone(defaults);
-  const base: Omit<Config, 'configFile' | 'grants' | 'safe'> = {
-    ...others,
-    dataDir: toAbsolute(dataDir),
-    pluginDirs: pluginDirs.map(toAbsolute),
-    skillDirs: skillDirs.map(toAbsolute),
-    wasmDirs: wasmDirs.map(toAbsolute),
-    mounts: {},
-    plugins: {},
-    env: {},
-    secrets: {},
-    limits: {},
-    limitsWithoutGrant: {},
-    pluginLimits: {},
-  };
+  // Limits that nobody chose are filled in for each call.
+  const defaults = { ...structuredClone(defaultSettings), limits: {}, limitsWithoutGrant: {} };
+  const base: Omit<Config, 'configFile' | 'grants' | 'safe'> = resolvePaths(defaults, cwd);
   const merged = layers.reduce((below, layer) => lay(below, layer, defaults), base);
   return { ...merged, configFile, grants, safe: merged.safeMode === 'all' };
 }

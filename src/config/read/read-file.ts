@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { basename, extname, join, resolve } from 'node:path';
 import { isMap, isNode, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
 import { HotcellError } from '../../errors/hotcell-error.ts';
-import { searchedNames } from '../defaults.ts';
+import { searchedNames } from '../config-types.ts';
 import { maxInputDepth, nestsDeeper, nestsTooDeep } from './json-nesting.ts';
 
 const codeExtensions = ['.ts', '.mts', '.js', '.mjs'];

@@ -1,5 +1,5 @@
 import { delimiter } from 'node:path';
-import { defaultSettings } from '../defaults.ts';
+import { defaultSettings } from '../schema.ts';
 
 /** What the command line may choose, as it was written. */
 export interface CliFlags {

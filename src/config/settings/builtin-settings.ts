@@ -1,6 +1,6 @@
 import Type from 'typebox';
-import { defaultSettings } from '../defaults.ts';
 import type { FilledSection } from './filled.ts';
+import { choice, decimal, flag, section, text, whole } from './setting-kinds.ts';
 
 /** Tools of the daemon itself that are there where the config names them. */
 export const optionalBuiltins = [
@@ -21,16 +21,9 @@ export type OptionalBuiltin = (typeof optionalBuiltins)[number];
 /** Who uses a tool: of `both` a person lets every call begin, `person` is for admins only. */
 export type ToolUsers = 'model' | 'person' | 'both';
 
-const strict = { additionalProperties: false };
-const defaults = defaultSettings.builtins;
-
-function image(description: string) {
-  return Type.Optional(Type.String({ maxLength: 256, default: '', description }));
-}
-
 function who(value: ToolUsers, tool: string) {
   const description = `Who calls \`${tool}\`: \`person\` admins only, \`both\` when a person lets the call begin.`;
-  return Type.Optional(Type.Enum(['model', 'person', 'both'], { default: value, description }));
+  return choice(['model', 'person', 'both'], value, description);
 }
 
 /** The section `builtins` of the config. */
@@ -38,89 +31,52 @@ export const builtinProperties = {
   tools: Type.Optional(
     Type.Array(Type.Enum(optionalBuiltins), {
       uniqueItems: true,
-      default: [...defaults.tools],
+      default: [],
       description: `Built-in tools that are on: ${optionalBuiltins.join(', ')}.`,
     }),
   ),
-  net: Type.Optional(
-    Type.Enum(['public', 'granted'], {
-      default: defaults.net,
-      description: 'Where `http_request`, `web_fetch` and `browser` may go: to every public host, or only to granted ones.',
-    }),
+  net: choice(
+    ['public', 'granted'],
+    'public',
+    'Where `http_request`, `web_fetch` and `browser` may go: to every public host, or only to granted ones.',
   ),
-  maxHttpResponseBytes: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: 2_097_152,
-      default: defaults.maxHttpResponseBytes,
-      description: 'Bytes of a body that `http_request` answers; the rest is cut, and `truncated` says so.',
-    }),
+  maxHttpResponseBytes: whole(
+    256_000,
+    1,
+    2_097_152,
+    'Bytes of a body that `http_request` answers; the rest is cut, and `truncated` says so.',
   ),
-  eval_code: Type.Optional(
-    Type.Object(
-      {
-        node: image('Image for JavaScript in the tool `eval_code`; without one it does not know the language.'),
-        python: image('Image for Python in the tool `eval_code`; without any image there is no such tool.'),
-      },
-      strict,
+  eval_code: section({
+    node: text('', 'Image for JavaScript in the tool `eval_code`; without one it does not know the language.'),
+    python: text('', 'Image for Python in the tool `eval_code`; without any image there is no such tool.'),
+  }),
+  execute_command: text('', 'Image for the commands of the tool `execute_command`; without one there is no such tool.'),
+  who: section({
+    eval_code: who('both', 'eval_code'),
+    execute_command: who('person', 'execute_command'),
+    file_read: who('model', 'file_read'),
+    file_write: who('model', 'file_write'),
+    http_request: who('model', 'http_request'),
+    web_fetch: who('model', 'web_fetch'),
+    web_search: who('model', 'web_search'),
+    browser: who('person', 'browser'),
+    schedule_task: who('model', 'schedule_task'),
+    create_custom_skill: who('model', 'create_custom_skill'),
+    tweak_skill: who('model', 'tweak_skill'),
+    self_repair_skill: who('model', 'self_repair_skill'),
+  }),
+  browser: section({
+    executable: text('', 'Chromium for the tool `browser`; empty for the first one on the path.', {
+      maxLength: 1024,
+      pattern: '^(?:/.*)?$',
+    }),
+    sandbox: flag(
+      true,
+      'Pages run in the sandbox of the browser. `false` only where the whole daemon is in a container that cannot have it.',
     ),
-  ),
-  execute_command: image('Image for the commands of the tool `execute_command`; without one there is no such tool.'),
-  who: Type.Optional(
-    Type.Object(
-      {
-        eval_code: who(defaults.who.eval_code, 'eval_code'),
-        execute_command: who(defaults.who.execute_command, 'execute_command'),
-        file_read: who(defaults.who.file_read, 'file_read'),
-        file_write: who(defaults.who.file_write, 'file_write'),
-        http_request: who(defaults.who.http_request, 'http_request'),
-        web_fetch: who(defaults.who.web_fetch, 'web_fetch'),
-        web_search: who(defaults.who.web_search, 'web_search'),
-        browser: who(defaults.who.browser, 'browser'),
-        schedule_task: who(defaults.who.schedule_task, 'schedule_task'),
-        create_custom_skill: who(defaults.who.create_custom_skill, 'create_custom_skill'),
-        tweak_skill: who(defaults.who.tweak_skill, 'tweak_skill'),
-        self_repair_skill: who(defaults.who.self_repair_skill, 'self_repair_skill'),
-      },
-      strict,
-    ),
-  ),
-  browser: Type.Optional(
-    Type.Object(
-      {
-        executable: Type.Optional(
-          Type.String({
-            pattern: '^(?:/.*)?$',
-            maxLength: 1024,
-            default: defaults.browser.executable,
-            description: 'Chromium for the tool `browser`; empty for the first one on the path.',
-          }),
-        ),
-        sandbox: Type.Optional(
-          Type.Boolean({
-            default: defaults.browser.sandbox,
-            description:
-              'Pages run in the sandbox of the browser. `false` only where the whole daemon is in a container that cannot have it.',
-          }),
-        ),
-      },
-      strict,
-    ),
-  ),
-  codeForAdmins: Type.Optional(
-    Type.Boolean({
-      default: defaults.codeForAdmins,
-      description: 'Admins have `search_code` and `run_code` by their role; else keys with the rule `code` alone.',
-    }),
-  ),
-  commandCpus: Type.Optional(
-    Type.Number({
-      minimum: 0.01,
-      maximum: 64,
-      default: defaults.commandCpus,
-      description: 'Processors of one `execute_command`.',
-    }),
-  ),
+  }),
+  codeForAdmins: flag(false, 'Admins have `search_code` and `run_code` by their role; else keys with the rule `code` alone.'),
+  commandCpus: decimal(0.1, 0.01, 64, 'Processors of one `execute_command`.'),
 };
 
 /** Tools of the daemon itself, and what holds for them. */

@@ -1,44 +1,19 @@
-import Type from 'typebox';
-import { defaultSettings } from '../defaults.ts';
 import type { FilledSection } from './filled.ts';
+import { choice, text, whole } from './setting-kinds.ts';
 
 /** The providers that are known. */
 export const searchProviderNames = ['searxng', 'brave', 'tavily'] as const;
 /** The name of one. */
 export type SearchProviderName = (typeof searchProviderNames)[number];
 
-const defaults = defaultSettings.search;
-
 /** The section `search` of the config. */
 export const searchProperties = {
-  provider: Type.Optional(
-    Type.Enum(['none', ...searchProviderNames], {
-      default: defaults.provider,
-      description: 'Who answers `web_search`.',
-    }),
-  ),
-  url: Type.Optional(
-    Type.String({
-      pattern: '^(?:https?://[^\\s?#@]{1,2000})?$',
-      default: defaults.url,
-      description: 'Address of the provider, such as https://search.example.com; empty for its own. `searxng` needs one.',
-    }),
-  ),
-  key: Type.Optional(
-    Type.String({
-      maxLength: 256,
-      default: defaults.key,
-      description: 'Name of the secret or `env` value with the API key; `brave` and `tavily` need one.',
-    }),
-  ),
-  cacheMs: Type.Optional(
-    Type.Integer({
-      minimum: 0,
-      maximum: 86_400_000,
-      default: defaults.cacheMs,
-      description: 'How long an answer of `web_search` is remembered, in ms; 0 never.',
-    }),
-  ),
+  provider: choice(['none', ...searchProviderNames], 'none', 'Who answers `web_search`.'),
+  url: text('', 'Address of the provider, such as https://search.example.com; empty for its own. `searxng` needs one.', {
+    pattern: '^(?:https?://[^\\s?#@]{1,2000})?$',
+  }),
+  key: text('', 'Name of the secret or `env` value with the API key; `brave` and `tavily` need one.'),
+  cacheMs: whole(300_000, 0, 86_400_000, 'How long an answer of `web_search` is remembered, in ms; 0 never.'),
 };
 
 /** Who answers `web_search`. */

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import type { BorderAnswer, BorderHost } from '../../border/border.ts';
-import { defaultSettings } from '../../config/defaults.ts';
+import { defaultSettings } from '../../config/schema.ts';
 import { loadPrelude } from '../../guests/prelude.ts';
 import type { Engine, GuestError, LoadRequest, LoadResult, RunOutcome, RunRequest } from '../engine.ts';
 import { loadBase } from './base-store.ts';

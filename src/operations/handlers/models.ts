@@ -1,12 +1,12 @@
 import { basename } from 'node:path';
 import type { Caller } from '../../callers/caller.ts';
 import { budgetOwner, dayOf, endOfDay } from '../../capabilities/llm/token-budget.ts';
+import { defaultLlmTokens } from '../../config/permission-set.ts';
 import { textOf } from '../../conversation/conversation.ts';
 import type { ProviderState } from '../../models/catalog.ts';
 import { explainModelFailure } from '../../models/explain-failure.ts';
 import { findPrice, nanosPerDollar, pricesAsOf } from '../../models/prices.ts';
 import { collect, writeTestRequest } from '../../models/text-generator.ts';
-import { defaultLlmTokens } from '../../permissions/decision.ts';
 import type { Asking } from '../../permissions/grants.ts';
 import { modelContracts } from '../contracts/models.ts';
 import { implement, type Operation } from '../operation.ts';

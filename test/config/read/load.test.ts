@@ -2,9 +2,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { defaultSettings } from '../../../src/config/defaults.ts';
 import { loadConfig } from '../../../src/config/read/load.ts';
 import type { CliFlags } from '../../../src/config/read/sources.ts';
+import { defaultSettings } from '../../../src/config/schema.ts';
 import { HotcellError } from '../../../src/errors/hotcell-error.ts';
 import { parsePermissions } from '../../../src/permissions/parse.ts';
 

@@ -708,7 +708,7 @@ export const callMutants: MutantsByPromise = {
     },
     {
       what: 'a config with code is run because it is there',
-      file: 'src/config/defaults.ts',
+      file: 'src/config/config-types.ts',
       find: "'hotcell.config.json']",
       replace: "'hotcell.config.json', 'hotcell.config.ts']",
       tests: ['test/config/read/load.test.ts'],

@@ -47,8 +47,8 @@ export const permissionMutants: MutantsByPromise = {
     {
       what: 'a running daemon takes over that everything is granted',
       file: 'src/config/live.ts',
-      find: "  'grants',\n",
-      replace: "  'grants',\n  'grantRequested',\n",
+      find: "['grants', ",
+      replace: "['grants', 'grantRequested', ",
       tests: ['test/main/config-watch.test.ts'],
     },
     {

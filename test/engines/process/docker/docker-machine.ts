@@ -6,7 +6,7 @@ import Docker from 'dockerode';
 import { describe } from 'vitest';
 import type { CommandRequest, CommandResult } from '../../../../src/border/container-command.ts';
 import type { DockerSettings } from '../../../../src/config/config-types.ts';
-import { defaultSettings } from '../../../../src/config/defaults.ts';
+import { defaultSettings } from '../../../../src/config/schema.ts';
 import { type CommandRunner, createCommandRunner } from '../../../../src/engines/process/docker/command/command-runner.ts';
 import { ownerLabel } from '../../../../src/engines/process/docker/container/container-flags.ts';
 import { nameOwner } from '../../../../src/engines/process/docker/container/sweep.ts';

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import Docker from 'dockerode';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createFetch } from '../../../../src/capabilities/fetch.ts';
-import { defaultSettings } from '../../../../src/config/defaults.ts';
+import { defaultSettings } from '../../../../src/config/schema.ts';
 import { createUser } from '../../../capabilities/capability-user.ts';
 import { handlerOf } from '../deno/deno-rig.ts';
 import { eventually, isDockerReady, openRunnerHouse, type RunnerHouse, testImages, text } from './docker-machine.ts';

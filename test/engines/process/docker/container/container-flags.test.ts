@@ -1,6 +1,6 @@
 import type { ContainerInspectInfo } from 'dockerode';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { defaultSettings } from '../../../../../src/config/defaults.ts';
+import { defaultSettings } from '../../../../../src/config/schema.ts';
 import { describeContainer } from '../../../../../src/engines/process/docker/container/container-flags.ts';
 import { describeDocker, eventually, openRunnerHouse, type RunnerHouse, text } from '../docker-machine.ts';
 

@@ -4,7 +4,7 @@ import { type AddressInfo, createServer, type Server } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { CommandRequest } from '../../../../../src/border/container-command.ts';
 import { createFetch } from '../../../../../src/capabilities/fetch.ts';
-import { defaultSettings } from '../../../../../src/config/defaults.ts';
+import { defaultSettings } from '../../../../../src/config/schema.ts';
 import { createUser } from '../../../../capabilities/capability-user.ts';
 import { describeDocker, openRunnerHouse, type RunnerHouse, testImages, text } from '../docker-machine.ts';
 

@@ -4,7 +4,7 @@ import { type AddressInfo, createServer as createNetServer } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { BorderHost } from '../../../../../src/border/border.ts';
 import { createFetch } from '../../../../../src/capabilities/fetch.ts';
-import { defaultSettings } from '../../../../../src/config/defaults.ts';
+import { defaultSettings } from '../../../../../src/config/schema.ts';
 import { createUser } from '../../../../capabilities/capability-user.ts';
 import { handlerOf } from '../../deno/deno-rig.ts';
 import { describeDocker, eventually } from '../docker-machine.ts';

@@ -1,5 +1,5 @@
 import type { DockerSettings } from '../../../../../src/config/config-types.ts';
-import { defaultSettings } from '../../../../../src/config/defaults.ts';
+import { defaultSettings } from '../../../../../src/config/schema.ts';
 import type { Engine } from '../../../../../src/engines/engine.ts';
 import { createDockerEngine } from '../../../../../src/engines/process/docker/engine/docker-engine.ts';
 import { giveWarmCache } from '../../../../data-dir.ts';
