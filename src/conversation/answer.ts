@@ -76,6 +76,9 @@ export interface ConversationAnswer {
 /** To which text of a part a piece belongs: its own, one of its summaries, or its data (base64). */
 export type DeltaChannel = 'text' | 'data' | { readonly summary: number };
 
+/** The events of one type. */
+export type EventOf<Type extends StreamEvent['type']> = Extract<StreamEvent, { type: Type }>;
+
 /**
  * One event of a streamed answer. `answer-start` comes first and once; `answer-end` or `answer-failed` comes last and once. Every
  * index is started once, in order, and ended once, before the last event; parts may overlap. The pieces of a part make up its final text, except

@@ -129,7 +129,7 @@ export type Part =
 
 /**
  * One message. Calls, reasoning and refusals stand in messages of the assistant alone, results in those of `tool` alone; the results
- * of a message answer calls of earlier ones. `findBreaches` tells where that is not so.
+ * of a message answer calls of earlier ones.
  */
 export interface Message extends Extras {
   readonly role: 'system' | 'user' | 'assistant' | 'tool';

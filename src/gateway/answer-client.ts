@@ -1,6 +1,7 @@
 import type { ModelFailure, StreamEvent } from '../conversation/answer.ts';
 import { createAnswerCollector } from '../conversation/collect-answer.ts';
 import type { UpstreamAnswer } from '../models/upstream.ts';
+import { writeFailure, writeLimitHeaders } from '../models/wire/failures.ts';
 import type { AnswerContext, WireFormat } from '../models/wire/wire-format.ts';
 import type { GatewayReply } from './gateway-types.ts';
 
@@ -20,7 +21,7 @@ export interface TellableAnswer {
 
 /** How a failure is told in a format. */
 export function replyFailure(format: WireFormat, failure: ModelFailure): GatewayReply {
-  const { status, headers, body } = format.writeFailure(failure);
+  const { status, headers, body } = writeFailure(format.family, failure);
   return { status, headers: { 'content-type': jsonType, ...headers }, body: JSON.stringify(body) };
 }
 
@@ -35,7 +36,7 @@ export async function replyAnswer(format: WireFormat, answer: TellableAnswer): P
     return replyFailure(format, first.value.failure);
   }
   if (isStreamed) {
-    const headers = { 'content-type': format.streamType, 'cache-control': 'no-cache', ...describeAnswer(format, answer) };
+    const headers = { 'content-type': 'text/event-stream', 'cache-control': 'no-cache', ...describeAnswer(format, answer) };
     return { status: 200, headers, body: writeEvents(format, first.value, events, answer) };
   }
   const collector = createAnswerCollector();
@@ -103,9 +104,8 @@ function describeAnswer(
 ): Record<string, string> {
   const target = about?.target();
   const told = toHeader([...(about?.warnings() ?? []), ...more].join(' ')).slice(0, maxToldChars);
-  const limits = { kind: 'rate-limited' as const, status: 200, message: '', rateLimits: about?.rateLimits() ?? [] };
   return {
-    ...format.writeFailure(limits).headers,
+    ...writeLimitHeaders({ rateLimits: about?.rateLimits() ?? [] }, format.family),
     ...(target !== undefined && { 'x-hotcell-upstream': toHeader(`${target.provider}/${target.model}`) }),
     ...(told !== '' && { 'x-hotcell-left-out': told }),
     ...headers,

@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ConversationAnswer } from '../../src/conversation/answer.ts';
 import type { Message, Part, ToolCallPart } from '../../src/conversation/conversation.ts';
-import { findBreaches } from '../../src/conversation/invariants.ts';
 import type { ConversationRequest } from '../../src/conversation/request.ts';
 import { argumentsOf, readToolArguments } from '../../src/conversation/tool-arguments.ts';
 import {
@@ -17,6 +16,7 @@ import {
 import type { LoopCallStatus, LoopStop } from '../../src/loop/loop.ts';
 import type { LoopBounds } from '../../src/loop/loop-budget.ts';
 import { applyStep, callsOf, freshState, type LoopResult, type LoopState } from '../../src/loop/loop-state.ts';
+import { findBreaches } from '../conversation/breaches.ts';
 
 const wide: LoopBounds = {
   repeats: 5,

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Caller } from '../../src/callers/caller.ts';
 import { budgets } from '../../src/config/budgets.ts';
-import { findBreaches } from '../../src/conversation/invariants.ts';
 import type { LoopEvent } from '../../src/loop/loop.ts';
+import { findBreaches } from '../conversation/breaches.ts';
 import { until } from '../plugins/rig/supervisor-rig.ts';
 import { startSmallDaemon } from '../small-daemon.ts';
 import { ask, loopPlugins, operator, readLoop, requestOf, say, sendParts, startModel, steps, user } from './rig.ts';

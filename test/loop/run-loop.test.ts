@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { findBreaches } from '../../src/conversation/invariants.ts';
 import type { LoopBounds } from '../../src/loop/loop-budget.ts';
+import { findBreaches } from '../conversation/breaches.ts';
 import { startSmallDaemon } from '../small-daemon.ts';
 import { ask, loopPlugins, operator, readLoop, requestOf, say, sendParts, startModel, user } from './rig.ts';
 

@@ -4,7 +4,7 @@ import type { ModelFailure, RateLimit, StreamEvent, TokenUsage } from '../../con
 import { eventsOfAnswer } from '../../conversation/collect-answer.ts';
 import type { ConversationRequest } from '../../conversation/request.ts';
 import type { AskedBy, UpstreamMeter, UpstreamReservation, Upstreams, UpstreamTarget, UpstreamUse } from '../upstream.ts';
-import { malformedCode, readRateLimits } from '../wire/failures.ts';
+import { malformedCode, readFailure, readRateLimits } from '../wire/failures.ts';
 import type { WireFormat } from '../wire/wire-format.ts';
 import { wireFormats } from '../wire/wire-formats.ts';
 import { decideAfterFailure } from './after-failure.ts';
@@ -116,7 +116,7 @@ export function createProviderAsker({ resolve, readKey, meter, http }: UpstreamP
       const { status } = response;
       if (status >= 200 && status < 300) return { value: { response, settle } };
       settle({ status, usage: undefined, isBilled: false });
-      const failure = await readFailure(target, response, key);
+      const failure = await explainRefusal(target, response, key);
       if (isPlain || failure.kind !== 'invalid-request' || !usageRefusal.test(failure.message)) return { failure };
       plainAddresses.add(target.baseUrl);
       return await post(target, by, sent);
@@ -317,8 +317,8 @@ async function* settled(
 }
 
 /** Servers like to repeat the key that they refuse. */
-async function readFailure(
-  { format, provider, keyName }: UpstreamTarget,
+async function explainRefusal(
+  { provider, keyName }: UpstreamTarget,
   response: UpstreamResponse,
   key: string | undefined,
 ): Promise<ModelFailure> {
@@ -329,7 +329,7 @@ async function readFailure(
     const message = `The provider "${provider}" answered with a redirect (HTTP ${status}); put the final address into its baseUrl.`;
     return { kind: 'server-error', status: 502, message, code: 'upstream_redirect' };
   }
-  const failure = wireFormats[format].readFailure(status, toHeaders(response.headers), text);
+  const failure = readFailure(status, toHeaders(response.headers), text);
   const said = key === undefined ? failure.message : failure.message.replaceAll(key, '[key]');
   if (failure.kind !== 'unauthenticated') return { ...failure, message: said };
   // To the client it would mean that its own key is wrong.

@@ -93,8 +93,3 @@ function messageOf(event: string | undefined, text: string): WireMessage {
     return { event, text, value: undefined };
   }
 }
-
-/** One server-sent event. */
-export function serverSentEvent(value: unknown, event?: string): string {
-  return `${event === undefined ? '' : `event: ${event}\n`}data: ${JSON.stringify(value)}\n\n`;
-}

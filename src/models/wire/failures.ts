@@ -1,6 +1,7 @@
 import type { ModelFailure, RateLimit } from '../../conversation/answer.ts';
 import type { JsonObject } from '../../conversation/conversation.ts';
-import { numberIn, objectIn, textIn } from './json-fields.ts';
+import { numberIn, objectIn, objectsIn, textIn } from './json-fields.ts';
+import type { WireFailure, WireFormat } from './wire-format.ts';
 
 type Kind = ModelFailure['kind'];
 
@@ -27,7 +28,7 @@ export function kindOfStatus(status: number): Kind {
 }
 
 /** The status that a kind has when a failure came in the middle of a stream. */
-export function statusOfKind(kind: Kind): number {
+function statusOfKind(kind: Kind): number {
   const usual: Partial<Record<Kind, number>> = {
     'server-error': 500,
     forbidden: 403,
@@ -38,26 +39,90 @@ export function statusOfKind(kind: Kind): number {
   return usual[kind] ?? Number(Object.entries(kindsByStatus).find(([, other]) => other === kind)?.[0] ?? 500);
 }
 
-/** A failure from its response: `error` is what the body says of it, `code` the provider's word. */
-export function failureOf(
-  status: number,
-  headers: Headers,
-  error: JsonObject,
-  body: string,
-  code = textIn(error.code) ?? textIn(error.type),
-): ModelFailure {
-  const message = textIn(error.message) ?? quoteBody(body);
-  const retryAfterMs = readRetryAfter(headers);
+/** What an error calls itself, where its status does not say it. */
+const statusesByWord: Readonly<Record<string, number>> = {
+  rate_limit_exceeded: 429,
+  insufficient_quota: 429,
+  rate_limit_error: 429,
+  invalid_api_key: 401,
+  authentication_error: 401,
+  billing_error: 402,
+  permission_error: 403,
+  model_not_found: 404,
+  not_found_error: 404,
+  invalid_request_error: 400,
+  context_length_exceeded: 400,
+  request_too_large: 413,
+  api_error: 500,
+  timeout_error: 504,
+  overloaded_error: 529,
+};
+/** Gemini tells in its body when to come back. */
+const retryInfo = 'type.googleapis.com/google.rpc.RetryInfo';
+
+/** Reads an error of any format; `status` 0 is one in the middle of a stream. */
+export function readFailure(status: number, headers: Headers, body: string): ModelFailure {
+  const error = errorIn(body);
+  const code = textIn(error.code) ?? textIn(error.type) ?? textIn(error.status);
+  const found = status || numberIn(error.code) || numberIn(error.status) || (statusesByWord[code ?? ''] ?? 500);
+  const retryAfterMs = readRetryAfter(headers) ?? readRetryInfo(error);
   const rateLimits = readRateLimits(headers);
   return {
-    kind: kindOfStatus(status),
-    status,
-    message,
+    kind: kindOfStatus(found),
+    status: found,
+    message: textIn(error.message) ?? quoteBody(body),
     ...(code !== undefined && { code }),
     ...(typeof error.param === 'string' && { param: error.param }),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
     ...(rateLimits.length > 0 && { rateLimits }),
   };
+}
+
+/** Reads an error that a stream tells of. */
+export function readFailureIn(event: JsonObject): ModelFailure {
+  return readFailure(0, new Headers(), JSON.stringify(event));
+}
+
+function readRetryInfo({ details }: JsonObject): number | undefined {
+  const info = objectsIn(details).find((detail) => detail['@type'] === retryInfo);
+  const seconds = /^(\d+(?:\.\d+)?)s$/.exec(textIn(info?.retryDelay) ?? '')?.[1];
+  return seconds === undefined ? undefined : Math.round(Number(seconds) * 1000);
+}
+
+/** How each API calls a kind; OpenAI has few words. */
+const words: Readonly<Record<Kind, Readonly<Record<WireFormat['family'], string>>>> = {
+  'invalid-request': { openai: 'invalid_request_error', anthropic: 'invalid_request_error', gemini: 'INVALID_ARGUMENT' },
+  unauthenticated: { openai: 'authentication_error', anthropic: 'authentication_error', gemini: 'UNAUTHENTICATED' },
+  forbidden: { openai: 'permission_error', anthropic: 'permission_error', gemini: 'PERMISSION_DENIED' },
+  'not-found': { openai: 'invalid_request_error', anthropic: 'not_found_error', gemini: 'NOT_FOUND' },
+  conflict: { openai: 'server_error', anthropic: 'invalid_request_error', gemini: 'ABORTED' },
+  'too-large': { openai: 'invalid_request_error', anthropic: 'request_too_large', gemini: 'INVALID_ARGUMENT' },
+  'rate-limited': { openai: 'rate_limit_error', anthropic: 'rate_limit_error', gemini: 'RESOURCE_EXHAUSTED' },
+  overloaded: { openai: 'server_error', anthropic: 'overloaded_error', gemini: 'UNAVAILABLE' },
+  timeout: { openai: 'server_error', anthropic: 'timeout_error', gemini: 'DEADLINE_EXCEEDED' },
+  'server-error': { openai: 'server_error', anthropic: 'api_error', gemini: 'INTERNAL' },
+};
+
+/** Writes an error as an API has it. */
+export function writeFailure(family: WireFormat['family'], failure: ModelFailure): WireFailure {
+  const { kind, message, retryAfterMs, code = null, param = null } = failure;
+  const status = failure.status >= 400 ? failure.status : statusOfKind(kind);
+  const headers = writeLimitHeaders(failure, family);
+  const word = words[kind][family];
+  switch (family) {
+    case 'openai':
+      return { status, headers, body: { error: { message, type: word, param, code } } };
+    case 'anthropic': {
+      const body = { type: 'error', error: { type: word, message } };
+      return { status: kind === 'overloaded' ? 529 : status, headers, body };
+    }
+    case 'gemini': {
+      const known = status === 529 ? 503 : status;
+      const details = retryAfterMs === undefined ? [] : [{ '@type': retryInfo, retryDelay: `${retryAfterMs / 1000}s` }];
+      const error = { code: known, message, status: word, ...(details.length > 0 && { details }) };
+      return { status: known, headers, body: { error } };
+    }
+  }
 }
 
 /** The beginning of a body that is no JSON; the page of some proxy says nothing. */
@@ -66,7 +131,7 @@ function quoteBody(body: string): string {
 }
 
 /** The object `error` of a body, whatever the body is. */
-export function errorIn(body: string): JsonObject {
+function errorIn(body: string): JsonObject {
   try {
     const parsed: unknown = JSON.parse(body);
     const whole = objectIn(Array.isArray(parsed) ? parsed[0] : parsed);
@@ -122,20 +187,24 @@ function readReset(text: string | null): number | undefined {
   return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now());
 }
 
-/** The headers that tell a client when to come back; `format` says how they are called. */
-export function writeLimitHeaders(failure: ModelFailure, format: 'openai' | 'anthropic'): Record<string, string> {
+/** The headers that tell a client when to come back. */
+export function writeLimitHeaders(
+  failure: Pick<ModelFailure, 'retryAfterMs' | 'rateLimits'>,
+  family: WireFormat['family'],
+): Record<string, string> {
+  const isAnthropic = family === 'anthropic';
   const headers: Record<string, string> = {};
   if (failure.retryAfterMs !== undefined) headers['retry-after'] = String(Math.ceil(failure.retryAfterMs / 1000));
   for (const { of, limit, remaining, resetAfterMs } of failure.rateLimits ?? []) {
     const reset =
       resetAfterMs === undefined
         ? undefined
-        : format === 'openai'
-          ? `${resetAfterMs / 1000}s`
-          : new Date(Date.now() + resetAfterMs).toISOString();
+        : isAnthropic
+          ? new Date(Date.now() + resetAfterMs).toISOString()
+          : `${resetAfterMs / 1000}s`;
     for (const [what, value] of Object.entries({ limit, remaining, reset })) {
       if (value === undefined) continue;
-      headers[format === 'openai' ? `x-ratelimit-${what}-${of}` : `anthropic-ratelimit-${of}-${what}`] = String(value);
+      headers[isAnthropic ? `anthropic-ratelimit-${of}-${what}` : `x-ratelimit-${what}-${of}`] = String(value);
     }
   }
   return headers;

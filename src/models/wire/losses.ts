@@ -3,10 +3,10 @@ import type { JsonObject, Kept } from '../../conversation/conversation.ts';
 
 /** What a writer had to leave out, a sentence each. */
 export interface Losses {
-  /** `what` has no place in the format. */
-  note(what: string): void;
-  /** Something that only another format knows. */
-  noteNative(what: string, native: { readonly format: string; readonly value: JsonObject }): void;
+  /** `what` has no place in the format: nothing is written in its place. */
+  note(what: string): undefined;
+  /** Something that only one format knows: as it came, or nothing where this is another. */
+  takeNative(what: string, native: { readonly format: string; readonly value: JsonObject }): JsonObject | undefined;
   /** Another sentence. */
   tell(sentence: string): void;
   /** Tells of what other formats said beyond the neutral shapes. */
@@ -26,8 +26,10 @@ export function createLosses(format: string): Losses {
   const sentences = new Set<string>();
   const losses: Losses = {
     note: (what) => void sentences.add(`${what} cannot be expressed in the wire format ${format} and was left out.`),
-    noteNative: (what, { format: from, value }) =>
-      losses.note(`${what} "${typeof value.type === 'string' ? value.type : (Object.keys(value)[0] ?? '')}" of ${from}`),
+    takeNative: (what, { format: from, value }) =>
+      from === format
+        ? value
+        : losses.note(`${what} "${typeof value.type === 'string' ? value.type : (Object.keys(value)[0] ?? '')}" of ${from}`),
     tell: (sentence) => void sentences.add(sentence),
     noteKept({ kept = {} }, where) {
       for (const [other, fields] of Object.entries(kept)) {

@@ -1,8 +1,8 @@
-import type { JsonObject, MediaSource } from '../../conversation/conversation.ts';
+import type { TokenUsage } from '../../conversation/answer.ts';
+import { type JsonObject, keep, keptOf, type MediaSource } from '../../conversation/conversation.ts';
 import type { ResponseShape } from '../../conversation/request.ts';
-import { compact, flagIn, known, objectIn, textIn } from './json-fields.ts';
-import { readOpenaiFailure, writeOpenaiFailure } from './openai-failure.ts';
-import type { ListedModel, WireFormat } from './wire-format.ts';
+import { compact, countIn, flagIn, known, nonEmpty, objectIn, textIn } from './json-fields.ts';
+import type { ListedModel, WireFormat, WireFormatName } from './wire-format.ts';
 
 // What both of OpenAI's formats say in the same way.
 
@@ -42,9 +42,44 @@ export function writeShape(shape: ResponseShape): { type: string; about?: JsonOb
   return { type: 'json_schema', about: compact({ name, description, schema, strict }) };
 }
 
+/** Reads and writes what was used; the formats call the two sides otherwise. */
+export function describeUsage(
+  format: WireFormatName,
+  asked: string,
+  answered: string,
+): [read: (usage: JsonObject) => TokenUsage, write: (usage: TokenUsage) => JsonObject] {
+  const [inputs, outputs] = [`${asked}_tokens`, `${answered}_tokens`];
+  const [inputDetails, outputDetails] = [`${inputs}_details`, `${outputs}_details`];
+  return [
+    ({ total_tokens, [inputs]: input, [outputs]: output, [inputDetails]: ofInput, [outputDetails]: ofOutput, ...rest }) => {
+      const { cached_tokens, ...moreOfInput } = objectIn(ofInput);
+      const { reasoning_tokens, ...moreOfOutput } = objectIn(ofOutput);
+      const details = { [inputDetails]: nonEmpty(moreOfInput), [outputDetails]: nonEmpty(moreOfOutput) };
+      return {
+        inputTokens: countIn(input),
+        outputTokens: countIn(output),
+        ...(typeof cached_tokens === 'number' && { cacheReadTokens: countIn(cached_tokens) }),
+        ...(typeof reasoning_tokens === 'number' && { reasoningTokens: countIn(reasoning_tokens) }),
+        ...keep(format, compact({ ...rest, ...details })),
+      };
+    },
+    (usage) => {
+      const { inputTokens, outputTokens, cacheReadTokens = 0, reasoningTokens = 0 } = usage;
+      const { [inputDetails]: ofInput, [outputDetails]: ofOutput, ...rest } = keptOf(usage, format);
+      return {
+        [inputs]: inputTokens,
+        [inputDetails]: { cached_tokens: cacheReadTokens, ...objectIn(ofInput) },
+        [outputs]: outputTokens,
+        [outputDetails]: { reasoning_tokens: reasoningTokens, ...objectIn(ofOutput) },
+        total_tokens: inputTokens + outputTokens,
+        ...rest,
+      };
+    },
+  ];
+}
+
 /** What both formats have beside requests and answers. */
 export const openaiFacts = {
-  streamType: 'text/event-stream',
   family: 'openai',
   fixedHeaders: {},
   clientHeaders: ['openai-beta'],
@@ -53,8 +88,6 @@ export const openaiFacts = {
   ping: ': ping\n\n',
   describeModel: describeOpenaiModel,
   describeModels: (models) => ({ object: 'list', data: models.map(describeOpenaiModel) }),
-  readFailure: readOpenaiFailure,
-  writeFailure: writeOpenaiFailure,
 } as const satisfies Partial<WireFormat>;
 
 function describeOpenaiModel({ name, provider }: ListedModel): JsonObject {

@@ -3,6 +3,7 @@ import type { JsonObject, Part, ToolCallPart } from '../../conversation/conversa
 import type { ConversationRequest } from '../../conversation/request.ts';
 import { freeTextArguments } from '../../conversation/tool-arguments.ts';
 import type { Losses } from './losses.ts';
+import { writeEach } from './parts.ts';
 
 /** What a tool that takes a text takes in formats that know only JSON. */
 export const freeTextSchema: JsonObject = { type: 'object', properties: { input: { type: 'string' } }, required: ['input'] };
@@ -30,12 +31,8 @@ function readInner(key: string, value: unknown, depth: number): unknown {
 }
 
 /** The tools of providers that this format knows; those of others are told as lost. */
-export function writeNativeTools({ nativeTools }: ConversationRequest, format: string, losses: Losses): JsonObject[] {
-  return nativeTools.flatMap((tool) => {
-    if (tool.format === format) return [tool.value];
-    losses.noteNative('A tool', tool);
-    return [];
-  });
+export function writeNativeTools({ nativeTools }: ConversationRequest, losses: Losses): JsonObject[] {
+  return writeEach(nativeTools, (tool) => losses.takeNative('A tool', tool));
 }
 
 /** Whether a tool of the request takes a text. */

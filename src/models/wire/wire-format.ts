@@ -1,5 +1,5 @@
 import type { ModelFormat } from '../../config/settings/model-formats.ts';
-import type { ConversationAnswer, ModelFailure, StreamEvent, TokenUsage } from '../../conversation/answer.ts';
+import type { ConversationAnswer, StreamEvent, TokenUsage } from '../../conversation/answer.ts';
 import type { JsonObject } from '../../conversation/conversation.ts';
 import type { ConversationRequest } from '../../conversation/request.ts';
 
@@ -81,8 +81,6 @@ export interface AnswerContext {
  */
 export interface WireFormat {
   readonly name: WireFormatName;
-  /** The type of what `createStreamWriter` writes. */
-  readonly streamType: string;
   /** Whose models speak it: tools may be meant for these. */
   readonly family: 'openai' | 'anthropic' | 'gemini';
   /** Headers that each request to a provider has. */
@@ -122,6 +120,4 @@ export interface WireFormat {
   writeAnswer(answer: ConversationAnswer, context?: AnswerContext): Written<JsonObject>;
   createStreamReader(options?: ReadOptions): StreamReader;
   createStreamWriter(context?: AnswerContext): StreamWriter;
-  readFailure(status: number, headers: Headers, body: string): ModelFailure;
-  writeFailure(failure: ModelFailure): WireFailure;
 }

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { Part } from '../../../src/conversation/conversation.ts';
-import { findBreaches } from '../../../src/conversation/invariants.ts';
 import type { ConversationRequest } from '../../../src/conversation/request.ts';
 import { argumentsValue } from '../../../src/conversation/tool-arguments.ts';
 import type { WireFormatName } from '../../../src/models/wire/wire-format.ts';
 import { wireFormats } from '../../../src/models/wire/wire-formats.ts';
+import { findBreaches } from '../../conversation/breaches.ts';
 import { requestsOf } from './requests.ts';
 
 const names = Object.keys(wireFormats) as WireFormatName[];

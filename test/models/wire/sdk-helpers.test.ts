@@ -5,6 +5,7 @@ import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { StreamEvent } from '../../../src/conversation/answer.ts';
 import { createAnswerCollector } from '../../../src/conversation/collect-answer.ts';
+import { writeFailure } from '../../../src/models/wire/failures.ts';
 import type { WireFormatName } from '../../../src/models/wire/wire-format.ts';
 import { wireFormats } from '../../../src/models/wire/wire-formats.ts';
 import { callsOf, type Shape, streams } from './upstreams.ts';
@@ -44,7 +45,7 @@ const server = createServer(async (incoming, response) => {
   const request = format.readRequest(JSON.parse(body), address);
   if (request.model === 'limited') {
     const failure = { kind: 'rate-limited' as const, status: 429, message: 'Slow down.', retryAfterMs: 2000 };
-    const written = format.writeFailure(failure);
+    const written = writeFailure(format.family, failure);
     return void response.writeHead(written.status, written.headers).end(JSON.stringify(written.body));
   }
   const hasResult = request.messages.some(({ role }) => role === 'tool');
@@ -55,7 +56,7 @@ const server = createServer(async (incoming, response) => {
     const { value } = format.writeAnswer(collector.answer(), { request });
     return void response.setHeader('content-type', 'application/json').end(JSON.stringify(value));
   }
-  response.setHeader('content-type', format.streamType);
+  response.setHeader('content-type', 'text/event-stream');
   const writer = format.createStreamWriter({ request });
   for (const event of events) response.write(writer.write(event));
   response.end();

@@ -3,6 +3,7 @@ import type { StreamEvent } from '../../../src/conversation/answer.ts';
 import { createAnswerCollector, eventsOfAnswer } from '../../../src/conversation/collect-answer.ts';
 import type { Part } from '../../../src/conversation/conversation.ts';
 import type { ConversationRequest } from '../../../src/conversation/request.ts';
+import { readFailure, writeFailure } from '../../../src/models/wire/failures.ts';
 import type { WireFormatName } from '../../../src/models/wire/wire-format.ts';
 import { wireFormats } from '../../../src/models/wire/wire-formats.ts';
 import { findStreamBreaches } from '../../conversation/stream-breaches.ts';
@@ -314,24 +315,20 @@ describe('readFailure and writeFailure', () => {
       'anthropic-ratelimit-requests-limit': '50',
       'anthropic-ratelimit-requests-remaining': '0',
     });
-    const failure = wireFormats.anthropic.readFailure(
-      429,
-      headers,
-      '{"type":"error","error":{"type":"rate_limit_error","message":"Slow."}}',
-    );
+    const failure = readFailure(429, headers, '{"type":"error","error":{"type":"rate_limit_error","message":"Slow."}}');
     expect(failure).toMatchObject({
       kind: 'rate-limited',
       retryAfterMs: 7000,
       message: 'Slow.',
       rateLimits: [{ of: 'requests', limit: 50, remaining: 0 }],
     });
-    expect(wireFormats['openai-chat'].writeFailure(failure)).toMatchObject({
+    expect(writeFailure(wireFormats['openai-chat'].family, failure)).toMatchObject({
       status: 429,
       headers: { 'retry-after': '7', 'x-ratelimit-limit-requests': '50', 'x-ratelimit-remaining-requests': '0' },
       body: { error: { type: 'rate_limit_error', message: 'Slow.' } },
     });
-    const { body } = wireFormats.gemini.writeFailure(failure);
-    expect(wireFormats.gemini.readFailure(429, new Headers(), JSON.stringify(body))).toMatchObject({
+    const { body } = writeFailure(wireFormats.gemini.family, failure);
+    expect(readFailure(429, new Headers(), JSON.stringify(body))).toMatchObject({
       kind: 'rate-limited',
       retryAfterMs: 7000,
     });
@@ -343,15 +340,15 @@ describe('readFailure and writeFailure', () => {
     ['x-ratelimit-reset-tokens', 'soon', undefined],
   ])('read %s: %s', (header, value, resetAfterMs) => {
     const headers = new Headers({ [header]: value, 'x-ratelimit-limit-tokens': '9' });
-    const { rateLimits } = wireFormats['openai-chat'].readFailure(429, headers, '');
+    const { rateLimits } = readFailure(429, headers, '');
     expect(rateLimits).toEqual([{ of: 'tokens', limit: 9, ...(resetAfterMs !== undefined && { resetAfterMs }) }]);
   });
 
   it.each(names)('of %s survive any body', (name) => {
     for (const body of ['', '<html>', 'null', '[]', '{"error":3}', '{"error":"no"}', '{"error":{"message":{}}}']) {
-      const failure = wireFormats[name].readFailure(500, new Headers(), body);
+      const failure = readFailure(500, new Headers(), body);
       expect(failure).toMatchObject({ kind: 'server-error', status: 500 });
-      expect(wireFormats[name].writeFailure(failure).status).toBe(500);
+      expect(writeFailure(wireFormats[name].family, failure).status).toBe(500);
     }
   });
 });

@@ -1,38 +1,28 @@
 import { isObject } from '../../../config/json-object.ts';
 import type { AnswerStop, ConversationAnswer, TokenUsage } from '../../../conversation/answer.ts';
-import type { JsonObject } from '../../../conversation/conversation.ts';
-import { keep, keptOf } from '../../../conversation/conversation.ts';
-import { agreeWithCalls } from '../../../conversation/stream-builder.ts';
-import { HotcellError } from '../../../errors/hotcell-error.ts';
-import { compact, countIn, objectIn, textIn } from '../json-fields.ts';
-import { createLosses } from '../losses.ts';
-import { nameReaderOf, namerOf } from '../stream-reading.ts';
-import { fitCall } from '../tool-declarations.ts';
+import { type JsonObject, keep, keptOf } from '../../../conversation/conversation.ts';
+import { compact, countIn, objectIn } from '../json-fields.ts';
+import { readWhole } from '../reading.ts';
 import type { AnswerContext, ReadOptions, Written } from '../wire-format.ts';
+import { writeBody } from '../writing.ts';
 import { readBlocks, writeBlocks } from './blocks.ts';
 
 const format = 'anthropic';
 
 /** Reads a `message`. Throws `model-failed` when it is none. */
 export function readMessagesAnswer(body: unknown, options: ReadOptions = {}): ConversationAnswer {
-  if (!isObject(body))
-    throw new HotcellError('model-failed', 'The answer of the model server is no message of the Anthropic format.');
-  const { id, model, content, stop_reason, stop_sequence, usage, type, role, ...rest } = body;
-  const newId = namerOf(options);
-  const parts = readBlocks(content, nameReaderOf(options), stop_reason === 'max_tokens').map((part) =>
-    fitCall(part.type === 'tool-call' && part.id === '' ? { ...part, id: newId('toolu') } : part, options.request),
-  );
-  return {
-    id: textIn(id) || newId('msg'),
-    model: textIn(model) ?? '',
-    parts,
-    stop: agreeWithCalls(
-      readMessagesStop(stop_reason, stop_sequence),
-      parts.some((part) => part.type === 'tool-call'),
-    ),
-    ...(isObject(usage) && { usage: readMessagesUsage(usage) }),
-    ...keep(format, rest),
-  };
+  const about = { format, what: 'message of the Anthropic format', prefixes: ['msg', 'toolu'] } as const;
+  return readWhole(body, about, options, (whole, readName) => {
+    const { id, model, content, stop_reason, stop_sequence, usage, type, role, ...rest } = whole;
+    return {
+      id,
+      model,
+      parts: readBlocks(content, readName, stop_reason === 'max_tokens'),
+      stop: readMessagesStop(stop_reason, stop_sequence),
+      usage: isObject(usage) ? readMessagesUsage(usage) : undefined,
+      rest,
+    };
+  });
 }
 
 const stops: Readonly<Record<string, AnswerStop['kind']>> = {
@@ -97,17 +87,16 @@ export function writeMessagesUsage(usage: TokenUsage | undefined): JsonObject {
 
 /** Writes a `message`. */
 export function writeMessagesAnswer(answer: ConversationAnswer, context: AnswerContext = {}): Written<JsonObject> {
-  const losses = createLosses(format);
-  losses.noteKept(answer, 'answer');
-  const value = compact({
-    id: context.id ?? answer.id,
-    type: 'message',
-    role: 'assistant',
-    model: answer.model,
-    content: writeBlocks(answer.parts, 'to-client', losses),
-    ...writeMessagesStop(answer.stop),
-    usage: writeMessagesUsage(answer.usage),
-    ...keptOf(answer, format),
-  });
-  return { value, warnings: losses.list };
+  return writeBody(format, 'answer', answer, (losses) =>
+    compact({
+      id: context.id ?? answer.id,
+      type: 'message',
+      role: 'assistant',
+      model: answer.model,
+      content: writeBlocks(answer.parts, 'to-client', losses),
+      ...writeMessagesStop(answer.stop),
+      usage: writeMessagesUsage(answer.usage),
+      ...keptOf(answer, format),
+    }),
+  );
 }

@@ -1,7 +1,6 @@
-import { serverSentEvent } from '../event-source.ts';
 import type { ListedModel, WireFormat } from '../wire-format.ts';
+import { serverSentEvent } from '../writing.ts';
 import { readMessagesAnswer, readMessagesUsage, writeMessagesAnswer } from './answer.ts';
-import { readMessagesFailure, writeMessagesFailure } from './failure.ts';
 import { readMessagesRequest, writeMessagesRequest } from './request.ts';
 import { createMessagesStreamReader } from './stream-reader.ts';
 import { createMessagesStreamWriter } from './stream-writer.ts';
@@ -9,7 +8,6 @@ import { createMessagesStreamWriter } from './stream-writer.ts';
 /** Anthropic Messages. */
 export const anthropic: WireFormat = {
   name: 'anthropic',
-  streamType: 'text/event-stream',
   family: 'anthropic',
   fixedHeaders: { 'anthropic-version': '2023-06-01' },
   clientHeaders: ['anthropic-version', 'anthropic-beta'],
@@ -39,8 +37,6 @@ export const anthropic: WireFormat = {
   writeAnswer: writeMessagesAnswer,
   createStreamReader: createMessagesStreamReader,
   createStreamWriter: createMessagesStreamWriter,
-  readFailure: readMessagesFailure,
-  writeFailure: writeMessagesFailure,
 };
 
 function describeModel({ name }: ListedModel) {

@@ -1,36 +1,48 @@
 import { isObject } from '../../../config/json-object.ts';
-import type { JsonObject, MediaSource, Part, ToolCallPart } from '../../../conversation/conversation.ts';
-import { keep, keptOf } from '../../../conversation/conversation.ts';
+import {
+  type JsonObject,
+  keep,
+  keptOf,
+  type MediaSource,
+  type Part,
+  type ToolCallPart,
+} from '../../../conversation/conversation.ts';
 import { argumentsOf, argumentsValue, readToolArguments } from '../../../conversation/tool-arguments.ts';
 import { compact, known, objectIn, objectsIn, onlyText, textIn } from '../json-fields.ts';
 import type { Losses } from '../losses.ts';
-import { idOfSource } from '../media.ts';
-import { type Direction, sealAs, sealFor, unseal } from '../seals.ts';
-import { shownReasoning } from '../summaries.ts';
+import {
+  type Direction,
+  idOfSource,
+  type ReadName,
+  readCallPart,
+  readTextPart,
+  sealAs,
+  sealFor,
+  shownReasoning,
+  unseal,
+  writeEach,
+} from '../parts.ts';
 
 const format = 'anthropic';
+
 /** Reads content: a text, or blocks. */
-export function readBlocks(content: unknown, readName: (name: string) => string = (name) => name, isCut = false): Part[] {
+export function readBlocks(content: unknown, readName?: ReadName, isCut = false): Part[] {
   if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }];
   return objectsIn(content).map((block) => readBlock(block, readName, isCut));
 }
 
 /** Reads one block. */
-export function readBlock(block: JsonObject, readName: (name: string) => string, isCut = false): Part {
+export function readBlock(block: JsonObject, readName?: ReadName, isCut = false): Part {
   const { type, ...fields } = block;
   switch (type) {
     case 'text': {
       const { text, ...rest } = fields;
-      return { type: 'text', text: textIn(text) ?? '', ...keep(format, rest) };
+      return readTextPart(format, type, text, rest);
     }
     case 'thinking': {
       const { thinking, signature, ...rest } = fields;
-      return {
-        type: 'reasoning',
-        text: textIn(thinking) ?? '',
-        ...known({ sealed: unseal(format, signature) }),
-        ...keep(format, rest),
-      };
+      const sealed = known({ sealed: unseal(format, signature) });
+      return { type: 'reasoning', text: textIn(thinking) ?? '', ...sealed, ...keep(format, rest) };
     }
     case 'redacted_thinking': {
       const { data, ...rest } = fields;
@@ -41,13 +53,7 @@ export function readBlock(block: JsonObject, readName: (name: string) => string,
       // Some servers send the text of the arguments instead of what it says.
       const text = typeof input === 'string' ? input : JSON.stringify(input ?? null);
       const given = isObject(input) ? argumentsOf(input) : readToolArguments(text, { isCut });
-      return {
-        type: 'tool-call',
-        id: textIn(id) ?? '',
-        name: readName(textIn(name) ?? ''),
-        arguments: given,
-        ...keep(format, rest),
-      };
+      return readCallPart(format, { id, name, given, rest }, readName);
     }
     case 'tool_result': {
       const { tool_use_id, content, is_error, ...rest } = fields;
@@ -79,16 +85,12 @@ function readSource({ type, media_type, data, url, file_id }: JsonObject): Media
 
 /** Writes parts as blocks; what has no block is told as a loss. */
 export function writeBlocks(parts: readonly Part[], direction: Direction, losses: Losses): JsonObject[] {
-  return parts.map((part) => writeBlock(part, direction, losses)).filter((block) => block !== undefined);
+  return writeEach(parts, (part) => writeBlock(part, direction, losses));
 }
 
 /** Writes one part; undefined when it has no block. */
 export function writeBlock(part: Part, direction: Direction, losses: Losses): JsonObject | undefined {
-  if (part.type === 'native') {
-    if (part.format === format) return part.value;
-    losses.noteNative('A part', part);
-    return undefined;
-  }
+  if (part.type === 'native') return losses.takeNative('A part', part);
   losses.noteKept(part, `part ${part.type}`);
   const rest = keptOf(part, format);
   switch (part.type) {
@@ -100,8 +102,7 @@ export function writeBlock(part: Part, direction: Direction, losses: Losses): Js
       return part.text === '' ? undefined : { type: 'text', text: part.text, ...rest };
     case 'reasoning': {
       const block = writeReasoning(part, direction);
-      if (block === undefined) losses.note('Reasoning that another provider made');
-      return block && { ...block, ...rest };
+      return block === undefined ? losses.note('Reasoning that another provider made') : { ...block, ...rest };
     }
     case 'tool-call':
       return { ...writeCall(part, losses), ...rest };
@@ -117,8 +118,7 @@ export function writeBlock(part: Part, direction: Direction, losses: Losses): Js
       losses.note('Audio');
       return part.transcript === undefined ? undefined : { type: 'text', text: part.transcript };
     case 'ran-call':
-      losses.note('A call that was run on the way');
-      return undefined;
+      return losses.note('A call that was run on the way');
   }
 }
 
@@ -133,20 +133,12 @@ function writeReasoning(part: Extract<Part, { type: 'reasoning' }>, direction: D
 function writeCall(part: ToolCallPart, losses: Losses): JsonObject {
   if (part.sealed !== undefined) losses.note('The signature of a call');
   if (part.arguments.state === 'broken') losses.tell('Arguments that are no JSON were written as {"invalid_arguments": …}.');
-  return {
-    type: 'tool_use',
-    id: part.id,
-    name: part.name,
-    input: argumentsValue(part.arguments),
-  };
+  return { type: 'tool_use', id: part.id, name: part.name, input: argumentsValue(part.arguments) };
 }
 
 function writeMedia(part: Extract<Part, { type: 'image' | 'file' }>, losses: Losses): JsonObject | undefined {
   const source = writeSource(part.source);
-  if (source === undefined) {
-    losses.note(`A part ${part.type} by an id of another provider`);
-    return undefined;
-  }
+  if (source === undefined) return losses.note(`A part ${part.type} by an id of another provider`);
   if (part.type === 'image') return { type: 'image', source, ...keptOf(part, format) };
   return compact({ type: 'document', source, title: part.name, ...keptOf(part, format) });
 }

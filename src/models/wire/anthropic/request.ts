@@ -1,5 +1,4 @@
-import type { JsonObject, Message, Part, TextPart } from '../../../conversation/conversation.ts';
-import { keep, keptOf } from '../../../conversation/conversation.ts';
+import { type JsonObject, keep, keptOf, type Message, type Part, type TextPart } from '../../../conversation/conversation.ts';
 import type {
   ConversationRequest,
   ReasoningWish,
@@ -135,7 +134,7 @@ export function writeMessagesRequest(asked: ConversationRequest): Written<JsonOb
   if (sampling.frequencyPenalty !== undefined || sampling.presencePenalty !== undefined) losses.note('A penalty');
   if (request.previousAnswerId !== undefined) losses.note('previous_response_id');
   if (request.metadata !== undefined) losses.note('metadata');
-  const tools = [...request.tools.map((tool) => writeTool(tool, losses)), ...writeNativeTools(request, format, losses)];
+  const tools = [...request.tools.map((tool) => writeTool(tool, losses)), ...writeNativeTools(request, losses)];
   const { output_config, thinking, metadata, ...rest } = keptOf(request, format);
   const body = compact({
     model: request.model,

@@ -1,15 +1,14 @@
 import { isObject } from '../../../config/json-object.ts';
 import type { AnswerStop } from '../../../conversation/answer.ts';
-import type { JsonObject } from '../../../conversation/conversation.ts';
-import { keep } from '../../../conversation/conversation.ts';
+import { type JsonObject, keep } from '../../../conversation/conversation.ts';
 import { argumentsValue, readToolArguments } from '../../../conversation/tool-arguments.ts';
+import { readFailureIn } from '../failures.ts';
 import { listIn, objectIn, textIn } from '../json-fields.ts';
-import { unseal } from '../seals.ts';
-import { builderFor, createReading, nameReaderOf } from '../stream-reading.ts';
+import { unseal } from '../parts.ts';
+import { builderFor, createReading, nameReaderOf } from '../reading.ts';
 import type { ReadOptions, StreamReader } from '../wire-format.ts';
 import { readMessagesStop, readMessagesUsage } from './answer.ts';
 import { readBlock } from './blocks.ts';
-import { readMessagesFailure } from './failure.ts';
 
 const format = 'anthropic';
 
@@ -119,7 +118,7 @@ export function createMessagesStreamReader(options: ReadOptions = {}): StreamRea
       case 'ping':
         return;
       case 'error':
-        return builder.fail(readMessagesFailure(0, new Headers(), JSON.stringify(event)), usage());
+        return builder.fail(readFailureIn(event), usage());
       default:
         builder.native(format, event);
     }

@@ -1,16 +1,14 @@
-import { isObject } from '../../../config/json-object.ts';
-import type { StreamEvent } from '../../../conversation/answer.ts';
-import type { JsonObject, Part } from '../../../conversation/conversation.ts';
-import { keptOf } from '../../../conversation/conversation.ts';
+import type { EventOf } from '../../../conversation/answer.ts';
+import { type JsonObject, keptOf, type Part } from '../../../conversation/conversation.ts';
 import { argumentsValue } from '../../../conversation/tool-arguments.ts';
-import { serverSentEvent } from '../event-source.ts';
+import { writeFailure } from '../failures.ts';
 import { objectIn, textIn } from '../json-fields.ts';
 import { createLosses } from '../losses.ts';
-import { createSummarySeparator } from '../summaries.ts';
+import { createSummarySeparator } from '../parts.ts';
 import type { AnswerContext, StreamWriter } from '../wire-format.ts';
+import { createWriting, serverSentEvent } from '../writing.ts';
 import { writeMessagesStop, writeMessagesUsage } from './answer.ts';
 import { writeBlock } from './blocks.ts';
-import { writeMessagesFailure } from './failure.ts';
 
 const format = 'anthropic';
 
@@ -29,11 +27,13 @@ export function createMessagesStreamWriter(context: AnswerContext = {}): StreamW
   const parts = new Map<number, WaitingPart>();
   let blockIndex = 0;
 
+  const say = (event: JsonObject): string => serverSentEvent(event, textIn(event.type));
+
   /** Writes what the first part has waiting, and that of the next ones as far as those before them have ended. */
   function flush(): string {
     let text = '';
     for (const [index, waiting] of parts) {
-      for (const event of waiting.events.splice(0)) text += serverSentEvent({ ...event, index: blockIndex }, textIn(event.type));
+      for (const event of waiting.events.splice(0)) text += say({ ...event, index: blockIndex });
       if (!waiting.isEnded) break;
       if (waiting.isBegun) blockIndex += 1;
       parts.delete(index);
@@ -46,14 +46,6 @@ export function createMessagesStreamWriter(context: AnswerContext = {}): StreamW
     waiting.isBegun = true;
   }
 
-  function addPiece(waiting: WaitingPart, { index, text, channel }: Extract<StreamEvent, { type: 'part-delta' }>): void {
-    const { part } = waiting;
-    const delta = deltaOf(part, `${separate(index, channel)}${text}`);
-    if (delta === undefined) return;
-    begin(waiting, emptyBlock(part));
-    waiting.events.push({ type: 'content_block_delta', delta });
-  }
-
   function emptyBlock(part: Part): JsonObject {
     const rest = keptOf(part.type === 'native' ? {} : part, format);
     if (part.type === 'reasoning') return { type: 'thinking', thinking: '', signature: '', ...rest };
@@ -61,70 +53,56 @@ export function createMessagesStreamWriter(context: AnswerContext = {}): StreamW
     return { type: 'text', text: '', ...rest };
   }
 
-  function endPart(waiting: WaitingPart, { part, warning }: Extract<StreamEvent, { type: 'part-end' }>): void {
+  function end(waiting: WaitingPart, { part, warning }: EventOf<'part-end'>): void {
+    const add = (delta: JsonObject) => waiting.events.push({ type: 'content_block_delta', delta });
     if (warning !== undefined) losses.note('A part whose end differs from its pieces');
     const block = writeBlock(part, 'to-client', losses);
     if (!waiting.isBegun && block !== undefined) begin(waiting, part.type === 'tool-call' ? emptyBlock(part) : block);
-    else if (waiting.isBegun && block?.type === 'thinking' && block.signature !== '') {
-      waiting.events.push({ type: 'content_block_delta', delta: { type: 'signature_delta', signature: block.signature } });
-    }
-    if (part.type === 'tool-call' && part.isFreeText === true) {
-      const partial_json = JSON.stringify(argumentsValue(part.arguments));
-      waiting.events.push({ type: 'content_block_delta', delta: { type: 'input_json_delta', partial_json } });
-    }
+    else if (waiting.isBegun && block?.type === 'thinking' && block.signature !== '')
+      add({ type: 'signature_delta', signature: block.signature });
+    if (part.type === 'tool-call' && part.isFreeText === true)
+      add({ type: 'input_json_delta', partial_json: JSON.stringify(argumentsValue(part.arguments)) });
     if (waiting.isBegun) waiting.events.push({ type: 'content_block_stop' });
     waiting.isEnded = true;
   }
 
-  function writeNative({ format: from, value, index }: Extract<StreamEvent, { type: 'native-event' }>): string {
-    if (from !== format) losses.note(`An event of ${from}`);
-    if (from !== format || !isObject(value)) return '';
-    const waiting = index === undefined ? undefined : parts.get(index);
-    if (waiting === undefined) return serverSentEvent(value, textIn(value.type));
-    begin(waiting, emptyBlock(waiting.part));
-    waiting.events.push(value);
-    return flush();
-  }
-
-  return {
-    write(event) {
-      switch (event.type) {
-        case 'answer-start': {
-          losses.noteKept(event, 'answer');
-          const head = { id: context.id ?? event.id, type: 'message', role: 'assistant', model: event.model, content: [] };
-          const open = { stop_reason: null, stop_sequence: null, usage: writeMessagesUsage(event.usage) };
-          return serverSentEvent(
-            { type: 'message_start', message: { ...head, ...open, ...keptOf(event, format) } },
-            'message_start',
-          );
-        }
-        case 'part-start':
-          parts.set(event.index, { part: event.part, events: [], isBegun: false, isEnded: false });
-          return '';
-        case 'part-delta':
-        case 'part-end': {
-          const waiting = parts.get(event.index);
-          if (waiting === undefined) return '';
-          if (event.type === 'part-delta') addPiece(waiting, event);
-          else endPart(waiting, event);
-          return flush();
-        }
-        case 'native-event':
-          return writeNative(event);
-        case 'answer-end': {
-          losses.noteKept(event, 'answer');
-          const delta = { ...writeMessagesStop(event.stop), ...objectIn(event.kept?.[format]) };
-          const end = serverSentEvent({ type: 'message_delta', delta, usage: writeMessagesUsage(event.usage) }, 'message_delta');
-          return `${end}${serverSentEvent({ type: 'message_stop' }, 'message_stop')}`;
-        }
-        case 'answer-failed':
-          return serverSentEvent(writeMessagesFailure(event.failure).body, 'error');
-      }
+  return createWriting(format, losses, {
+    start(event) {
+      const head = { id: context.id ?? event.id, type: 'message', role: 'assistant', model: event.model, content: [] };
+      const open = { stop_reason: null, stop_sequence: null, usage: writeMessagesUsage(event.usage) };
+      return say({ type: 'message_start', message: { ...head, ...open, ...keptOf(event, format) } });
     },
-    get warnings() {
-      return losses.list;
+    startPart({ index, part }) {
+      parts.set(index, { part, events: [], isBegun: false, isEnded: false });
+      return '';
     },
-  };
+    continuePart({ index, text, channel }, part) {
+      const waiting = parts.get(index);
+      const delta = deltaOf(part, `${separate(index, channel)}${text}`);
+      if (waiting === undefined || delta === undefined) return '';
+      begin(waiting, emptyBlock(part));
+      waiting.events.push({ type: 'content_block_delta', delta });
+      return flush();
+    },
+    endPart(event) {
+      const waiting = parts.get(event.index);
+      if (waiting === undefined) return '';
+      end(waiting, event);
+      return flush();
+    },
+    writeNative(value, index) {
+      const waiting = index === undefined ? undefined : parts.get(index);
+      if (waiting === undefined) return say(value);
+      begin(waiting, emptyBlock(waiting.part));
+      waiting.events.push(value);
+      return flush();
+    },
+    finish({ stop, usage, kept }) {
+      const delta = { ...writeMessagesStop(stop), ...objectIn(kept?.[format]) };
+      return say({ type: 'message_delta', delta, usage: writeMessagesUsage(usage) }) + say({ type: 'message_stop' });
+    },
+    fail: ({ failure }) => serverSentEvent(writeFailure('anthropic', failure).body, 'error'),
+  });
 }
 
 function deltaOf(part: Part, text: string): JsonObject | undefined {

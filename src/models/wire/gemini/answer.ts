@@ -1,45 +1,30 @@
 import { isObject } from '../../../config/json-object.ts';
 import type { AnswerStop, ConversationAnswer, TokenUsage } from '../../../conversation/answer.ts';
-import type { JsonObject } from '../../../conversation/conversation.ts';
-import { keep, keptOf } from '../../../conversation/conversation.ts';
-import { agreeWithCalls } from '../../../conversation/stream-builder.ts';
-import { HotcellError } from '../../../errors/hotcell-error.ts';
-import { compact, countIn, objectIn, objectsIn, textIn } from '../json-fields.ts';
-import { createLosses } from '../losses.ts';
-import { nameReaderOf, namerOf } from '../stream-reading.ts';
-import { fitCall } from '../tool-declarations.ts';
-import type { ReadOptions, Written } from '../wire-format.ts';
+import { type JsonObject, keep, keptOf } from '../../../conversation/conversation.ts';
+import { compact, countIn, nonEmpty, objectIn, objectsIn } from '../json-fields.ts';
+import { readWhole } from '../reading.ts';
+import type { AnswerContext, ReadOptions, Written } from '../wire-format.ts';
+import { writeBody } from '../writing.ts';
 import { readGeminiPart, writeGeminiParts } from './parts.ts';
 
 const format = 'gemini';
 
 /** Reads a `GenerateContentResponse`. Throws `model-failed` when it is none. */
 export function readGeminiAnswer(body: unknown, options: ReadOptions = {}): ConversationAnswer {
-  const whole = Array.isArray(body) ? body[0] : body;
-  if (!isObject(whole))
-    throw new HotcellError('model-failed', 'The answer of the model server is no response of the Gemini format.');
-  const { candidates, usageMetadata, modelVersion, responseId, promptFeedback, ...rest } = whole;
-  const newId = namerOf(options);
-  const [candidate = {}] = objectsIn(candidates);
-  const { content, finishReason, index, ...ofCandidate } = candidate;
-  const parts = objectsIn(objectIn(content).parts)
-    .map((part) => readGeminiPart(part, nameReaderOf(options), finishReason === 'MAX_TOKENS'))
-    .map((part) => fitCall(part.type === 'tool-call' && part.id === '' ? { ...part, id: newId('call') } : part, options.request));
-  const stop = readGeminiStop(finishReason, promptFeedback);
-  return {
-    id: textIn(responseId) || newId('gemini'),
-    model: textIn(modelVersion) ?? '',
-    parts,
-    stop: agreeWithCalls(
-      stop,
-      parts.some(({ type }) => type === 'tool-call'),
-    ),
-    ...(isObject(usageMetadata) && { usage: readGeminiUsage(usageMetadata) }),
-    ...keep(
-      format,
-      compact({ ...rest, promptFeedback, candidate: Object.keys(ofCandidate).length === 0 ? undefined : ofCandidate }),
-    ),
-  };
+  const about = { format, what: 'response of the Gemini format', prefixes: ['gemini', 'call'] } as const;
+  return readWhole(Array.isArray(body) ? body[0] : body, about, options, (whole, readName) => {
+    const { candidates, usageMetadata, modelVersion: model, responseId: id, promptFeedback, ...rest } = whole;
+    const { content, finishReason, index, ...ofCandidate } = objectsIn(candidates)[0] ?? {};
+    const isCut = finishReason === 'MAX_TOKENS';
+    return {
+      id,
+      model,
+      parts: objectsIn(objectIn(content).parts).map((part) => readGeminiPart(part, readName, isCut)),
+      stop: readGeminiStop(finishReason, promptFeedback),
+      usage: isObject(usageMetadata) ? readGeminiUsage(usageMetadata) : undefined,
+      rest: compact({ ...rest, promptFeedback, candidate: nonEmpty(ofCandidate) }),
+    };
+  });
 }
 
 const stops: Readonly<Record<string, AnswerStop['kind']>> = {
@@ -104,18 +89,17 @@ export function writeGeminiUsage(usage: TokenUsage): JsonObject {
 }
 
 /** Writes a `GenerateContentResponse`. */
-export function writeGeminiAnswer(answer: ConversationAnswer, { id }: { id?: string } = {}): Written<JsonObject> {
-  const losses = createLosses(format);
-  losses.noteKept(answer, 'answer');
-  if (answer.stop.sequence !== undefined) losses.note('Which stop sequence was met');
-  const { candidate, ...rest } = keptOf(answer, format);
-  const content = { role: 'model', parts: writeGeminiParts(answer.parts, 'to-client', losses) };
-  const value = compact({
-    candidates: [{ content, finishReason: writeGeminiStop(answer.stop), index: 0, ...objectIn(candidate) }],
-    usageMetadata: answer.usage && writeGeminiUsage(answer.usage),
-    modelVersion: answer.model,
-    responseId: id ?? answer.id,
-    ...rest,
+export function writeGeminiAnswer(answer: ConversationAnswer, { id }: AnswerContext = {}): Written<JsonObject> {
+  return writeBody(format, 'answer', answer, (losses) => {
+    if (answer.stop.sequence !== undefined) losses.note('Which stop sequence was met');
+    const { candidate, ...rest } = keptOf(answer, format);
+    const content = { role: 'model', parts: writeGeminiParts(answer.parts, 'to-client', losses) };
+    return compact({
+      candidates: [{ content, finishReason: writeGeminiStop(answer.stop), index: 0, ...objectIn(candidate) }],
+      usageMetadata: answer.usage && writeGeminiUsage(answer.usage),
+      modelVersion: answer.model,
+      responseId: id ?? answer.id,
+      ...rest,
+    });
   });
-  return { value, warnings: losses.list };
 }

@@ -1,9 +1,8 @@
 import { HotcellError } from '../../../errors/hotcell-error.ts';
-import { serverSentEvent } from '../event-source.ts';
 import { requireObject } from '../json-fields.ts';
 import type { ListedModel, ReadAddress, WireFormat } from '../wire-format.ts';
+import { serverSentEvent } from '../writing.ts';
 import { readGeminiAnswer, readGeminiUsage, writeGeminiAnswer } from './answer.ts';
-import { readGeminiFailure, writeGeminiFailure } from './failure.ts';
 import { readGeminiRequest, writeGeminiRequest } from './request.ts';
 import { createGeminiStreamReader } from './stream-reader.ts';
 import { createGeminiStreamWriter } from './stream-writer.ts';
@@ -11,7 +10,6 @@ import { createGeminiStreamWriter } from './stream-writer.ts';
 /** Gemini `v1beta`. */
 export const gemini: WireFormat = {
   name: 'gemini',
-  streamType: 'text/event-stream',
   family: 'gemini',
   fixedHeaders: {},
   clientHeaders: [],
@@ -40,8 +38,6 @@ export const gemini: WireFormat = {
   writeAnswer: writeGeminiAnswer,
   createStreamReader: createGeminiStreamReader,
   createStreamWriter: createGeminiStreamWriter,
-  readFailure: readGeminiFailure,
-  writeFailure: writeGeminiFailure,
 };
 
 const methods = ['generateContent', 'streamGenerateContent', 'countTokens'];

@@ -1,31 +1,35 @@
 import { isObject } from '../../../config/json-object.ts';
-import type { JsonObject, MediaSource, Part, ToolCallPart, ToolResultPart } from '../../../conversation/conversation.ts';
-import { keep, keptOf } from '../../../conversation/conversation.ts';
+import {
+  type JsonObject,
+  keep,
+  keptOf,
+  type MediaSource,
+  type Part,
+  type ToolResultPart,
+} from '../../../conversation/conversation.ts';
 import { argumentsOf, argumentsValue, readToolArguments } from '../../../conversation/tool-arguments.ts';
 import { compact, known, objectIn, objectsIn, textIn } from '../json-fields.ts';
 import type { Losses } from '../losses.ts';
-import { type Direction, sealAs, sealFor, unseal } from '../seals.ts';
-import { shownReasoning } from '../summaries.ts';
+import { type Direction, type ReadName, readCallPart, sealAs, sealFor, shownReasoning, unseal, writeEach } from '../parts.ts';
 
 const format = 'gemini';
 
 /** Reads one part. A call or result without an id has an empty one. */
-export function readGeminiPart(value: JsonObject, readName: (name: string) => string, isCut = false): Part {
+export function readGeminiPart(value: JsonObject, readName?: ReadName, isCut = false): Part {
   const { text, thought, thoughtSignature, functionCall, functionResponse, inlineData, fileData, ...rest } = value;
-  const sealed = known({ sealed: unseal(format, thoughtSignature) });
-  if (isObject(functionCall)) return { ...readCall(functionCall, readName, isCut), ...sealed, ...keep(format, rest) };
+  const seal = unseal(format, thoughtSignature);
+  if (isObject(functionCall)) {
+    const { id, name, args } = functionCall;
+    const given = typeof args === 'string' ? readToolArguments(args, { isCut }) : argumentsOf(objectIn(args));
+    return readCallPart(format, { id, name, given, sealed: seal, rest }, readName);
+  }
   if (isObject(functionResponse)) return { ...readResult(functionResponse), ...keep(format, rest) };
   const media = readMedia(inlineData, fileData);
   if (media !== undefined) return readMediaPart(media, thoughtSignature === undefined ? rest : { thoughtSignature, ...rest });
   if (typeof text !== 'string' && (Object.keys(rest).length > 0 || thoughtSignature === undefined))
     return { type: 'native', format, value };
   const said = textIn(text) ?? '';
-  return { type: thought === true ? 'reasoning' : 'text', text: said, ...sealed, ...keep(format, rest) };
-}
-
-function readCall({ id, name, args }: JsonObject, readName: (name: string) => string, isCut: boolean): ToolCallPart {
-  const given = typeof args === 'string' ? readToolArguments(args, { isCut }) : argumentsOf(objectIn(args));
-  return { type: 'tool-call', id: textIn(id) ?? '', name: readName(textIn(name) ?? ''), arguments: given };
+  return { type: thought === true ? 'reasoning' : 'text', text: said, ...known({ sealed: seal }), ...keep(format, rest) };
 }
 
 /** The result itself is an object there; what has one of the usual keys alone is a text or parts. */
@@ -35,7 +39,7 @@ function readResult({ id, name, response, parts, ...rest }: JsonObject): ToolRes
   const only = Object.keys(given).length === 1 ? (output ?? result ?? error) : undefined;
   const text = typeof only === 'string' ? only : JSON.stringify(given);
   const shape = typeof only === 'string' ? Object.keys(given)[0] : 'json';
-  const shown = objectsIn(parts).map((part) => readGeminiPart(part, (called) => called));
+  const shown = objectsIn(parts).map((part) => readGeminiPart(part));
   return {
     type: 'tool-result',
     callId: textIn(id) ?? '',
@@ -72,7 +76,7 @@ export function writeGeminiParts(
   losses: Losses,
   nameOf: (callId: string) => string = () => '',
 ): JsonObject[] {
-  return parts.map((part) => writeGeminiPart(part, direction, losses, nameOf)).filter((part) => part !== undefined);
+  return writeEach(parts, (part) => writeGeminiPart(part, direction, losses, nameOf));
 }
 
 /** Writes one part. */
@@ -82,11 +86,7 @@ export function writeGeminiPart(
   losses: Losses,
   nameOf: (callId: string) => string = () => '',
 ): JsonObject | undefined {
-  if (part.type === 'native') {
-    if (part.format === format) return part.value;
-    losses.noteNative('A part', part);
-    return undefined;
-  }
+  if (part.type === 'native') return losses.takeNative('A part', part);
   losses.noteKept(part, `part ${part.type}`);
   const { item, ...rest } = keptOf(part, format);
   const seal = 'sealed' in part ? (direction === 'to-client' ? sealAs : sealFor)(format, part.sealed) : undefined;
@@ -103,8 +103,7 @@ export function writeGeminiPart(
         (direction === 'to-provider' && part.sealed?.format !== format && keptOf(part, format).item === undefined) ||
         (text === '' && seal === undefined)
       ) {
-        losses.note('Reasoning that another provider made');
-        return undefined;
+        return losses.note('Reasoning that another provider made');
       }
       return compact({ text, thought: true, thoughtSignature: seal, ...rest });
     }
@@ -120,8 +119,7 @@ export function writeGeminiPart(
     case 'file':
       return writeMedia(part, rest, losses);
     case 'ran-call':
-      losses.note('A call that was run on the way');
-      return undefined;
+      return losses.note('A call that was run on the way');
   }
 }
 
@@ -151,6 +149,5 @@ function writeMedia(
     const usual = part.type === 'image' ? 'image/jpeg' : undefined;
     return { fileData: compact({ fileUri: source.url, mimeType: source.mediaType ?? usual, displayName }), ...rest };
   }
-  losses.note(`A part ${part.type} by an id of another provider`);
-  return undefined;
+  return losses.note(`A part ${part.type} by an id of another provider`);
 }

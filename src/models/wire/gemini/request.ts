@@ -1,5 +1,4 @@
-import type { JsonObject, Message, Part, TextPart } from '../../../conversation/conversation.ts';
-import { keep, keptOf } from '../../../conversation/conversation.ts';
+import { type JsonObject, keep, keptOf, type Message, type Part, type TextPart } from '../../../conversation/conversation.ts';
 import type {
   ConversationRequest,
   ReasoningWish,
@@ -90,7 +89,7 @@ export function readGeminiRequest(given: unknown, { model, isStreamed = false }:
 
 function readSystem(instruction: unknown): TextPart[] {
   if (typeof instruction === 'string') return [{ type: 'text', text: instruction }];
-  const parts = objectsIn(objectIn(instruction).parts).map((part) => readGeminiPart(part, (name) => name));
+  const parts = objectsIn(objectIn(instruction).parts).map((part) => readGeminiPart(part));
   return parts.filter((part) => part.type === 'text');
 }
 
@@ -100,7 +99,7 @@ function readContents(contents: readonly JsonObject[]): Message[] {
   return contents.flatMap((content, position): Message[] => {
     const { role, parts, ...rest } = content;
     const read = requireObjects(parts ?? [], `contents[${position}].parts`).map((part, index): Part => {
-      const one = readGeminiPart(part, (name) => name);
+      const one = readGeminiPart(part);
       if (one.type === 'tool-call') {
         const id = one.id || `call_${position}_${index}`;
         waiting.push({ id, name: one.name });
@@ -183,10 +182,7 @@ export function writeGeminiRequest(asked: ConversationRequest): Written<JsonObje
   });
   const choice = writeChoice(request.toolChoice);
   const declared = request.tools.map((tool) => writeTool(tool, losses));
-  const tools = [
-    ...(declared.length === 0 ? [] : [{ functionDeclarations: declared }]),
-    ...writeNativeTools(request, format, losses),
-  ];
+  const tools = [...(declared.length === 0 ? [] : [{ functionDeclarations: declared }]), ...writeNativeTools(request, losses)];
   const body = compact({
     systemInstruction: system.length === 0 ? undefined : { parts: system },
     contents,

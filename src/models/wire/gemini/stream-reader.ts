@@ -1,14 +1,13 @@
 import { isObject } from '../../../config/json-object.ts';
 import type { AnswerStop, TokenUsage } from '../../../conversation/answer.ts';
-import type { JsonObject, Part } from '../../../conversation/conversation.ts';
-import { keep } from '../../../conversation/conversation.ts';
-import { compact, objectIn, objectsIn, textIn } from '../json-fields.ts';
-import { unseal } from '../seals.ts';
-import { builderFor, createReading, nameReaderOf, namerOf } from '../stream-reading.ts';
+import { type JsonObject, keep, type Part } from '../../../conversation/conversation.ts';
+import { readFailureIn } from '../failures.ts';
+import { compact, nonEmpty, objectIn, objectsIn, textIn } from '../json-fields.ts';
+import { unseal } from '../parts.ts';
+import { builderFor, createReading, nameReaderOf, namerOf } from '../reading.ts';
 import { fitCall } from '../tool-declarations.ts';
 import type { ReadOptions, StreamReader } from '../wire-format.ts';
 import { readGeminiStop, readGeminiUsage } from './answer.ts';
-import { readGeminiFailure } from './failure.ts';
 import { PartialArguments } from './partial-arguments.ts';
 import { readGeminiPart } from './parts.ts';
 
@@ -85,7 +84,7 @@ export function createGeminiStreamReader(options: ReadOptions = {}): StreamReade
   }
 
   function read(chunk: JsonObject) {
-    if (isObject(chunk.error)) return builder.fail(readGeminiFailure(0, new Headers(), JSON.stringify(chunk)), usage);
+    if (isObject(chunk.error)) return builder.fail(readFailureIn(chunk), usage);
     const { candidates, usageMetadata, modelVersion, responseId, promptFeedback, ...rest } = chunk;
     builder.start({ id: textIn(responseId) ?? '', model: textIn(modelVersion) ?? '', kept: keep(format, rest).kept });
     if (isObject(usageMetadata)) usage = readGeminiUsage(usageMetadata);
@@ -106,7 +105,7 @@ export function createGeminiStreamReader(options: ReadOptions = {}): StreamReade
     closeCurrent();
     if (partial !== undefined && stop === undefined) builder.settle(partial.key, { text: partial.given.text().slice(0, -1) });
     else endCall(false);
-    const beyond = compact({ promptFeedback: feedback, candidate: Object.keys(kept).length === 0 ? undefined : kept });
+    const beyond = compact({ promptFeedback: feedback, candidate: nonEmpty(kept) });
     builder.finish(stop ?? readGeminiStop(undefined, feedback), { usage, kept: keep(format, beyond).kept });
   }
 

@@ -1,39 +1,33 @@
 import { isObject } from '../../../config/json-object.ts';
-import type { AnswerStop, ConversationAnswer, TokenUsage } from '../../../conversation/answer.ts';
-import type { JsonObject, Part } from '../../../conversation/conversation.ts';
-import { keep, keptOf } from '../../../conversation/conversation.ts';
-import { agreeWithCalls } from '../../../conversation/stream-builder.ts';
-import { HotcellError } from '../../../errors/hotcell-error.ts';
-import { compact, countIn, nonEmpty, objectIn, objectsIn, textIn } from '../json-fields.ts';
-import { createLosses } from '../losses.ts';
-import { nameReaderOf, namerOf } from '../stream-reading.ts';
+import type { AnswerStop, ConversationAnswer } from '../../../conversation/answer.ts';
+import { type JsonObject, keep, keptOf, type Part } from '../../../conversation/conversation.ts';
+import { compact, nonEmpty, objectIn, objectsIn, textIn } from '../json-fields.ts';
+import { describeUsage } from '../openai-shapes.ts';
+import { nameReaderOf, readWhole } from '../reading.ts';
 import type { AnswerContext, ReadOptions, Written } from '../wire-format.ts';
+import { writeBody } from '../writing.ts';
 import { readChatContent } from './content.ts';
-import { markField, readChatCall, writeAssistantParts } from './messages.ts';
+import { readChatCall, readThought, writeAssistantParts } from './messages.ts';
 
 const format = 'openai-chat';
 
 /** Reads a `chat.completion`. Throws `model-failed` when it is none. */
 export function readChatAnswer(body: unknown, options: ReadOptions = {}): ConversationAnswer {
-  if (!isObject(body)) throw new HotcellError('model-failed', 'The answer of the model server is no chat completion.');
-  const { id, model, choices, usage, object, ...rest } = body;
-  const newId = namerOf(options);
-  const [choice = {}] = objectsIn(choices);
-  const { message, finish_reason, index, ...ofChoice } = choice;
-  const { parts, others } = readAnswerMessage(
-    objectIn(message),
-    options,
-    finish_reason === 'length' || typeof finish_reason !== 'string',
-  );
-  const hasCalls = parts.some(({ type }) => type === 'tool-call');
-  return {
-    id: textIn(id) || newId('chatcmpl'),
-    model: textIn(model) ?? '',
-    parts,
-    stop: agreeWithCalls(readChatStop(finish_reason), hasCalls),
-    ...(isObject(usage) && { usage: readChatUsage(usage) }),
-    ...keep(format, compact({ ...rest, choice: nonEmpty(ofChoice), message: nonEmpty(others) })),
-  };
+  const about = { format, what: 'chat completion', prefixes: ['chatcmpl', 'call'] } as const;
+  return readWhole(body, about, options, (whole) => {
+    const { id, model, choices, usage, object, ...rest } = whole;
+    const { message, finish_reason, index, ...ofChoice } = objectsIn(choices)[0] ?? {};
+    const isCut = finish_reason === 'length' || typeof finish_reason !== 'string';
+    const { parts, others } = readAnswerMessage(objectIn(message), options, isCut);
+    return {
+      id,
+      model,
+      parts,
+      stop: readChatStop(finish_reason),
+      usage: isObject(usage) ? readChatUsage(usage) : undefined,
+      rest: compact({ ...rest, choice: nonEmpty(ofChoice), message: nonEmpty(others) }),
+    };
+  });
 }
 
 /** Reads the message of a choice, and what it has beyond the usual. */
@@ -43,28 +37,20 @@ export function readAnswerMessage(
   isCut: boolean,
 ): { parts: Part[]; others: JsonObject } {
   const { role, content, refusal, tool_calls, function_call, reasoning_content, reasoning, audio, ...others } = message;
-  const newId = namerOf(options);
-  const thought = textIn(reasoning_content) ?? textIn(reasoning) ?? '';
   const called = objectsIn([function_call]).map((call) => ({ function: call }));
+  const said = Array.isArray(content) ? objectsIn(content) : textIn(content);
   const parts: Part[] = [
-    ...(thought === '' ? [] : [{ type: 'reasoning' as const, text: thought, ...markField(reasoning_content === undefined) }]),
-    ...(typeof content === 'string' || Array.isArray(content) ? readSafely(content) : []),
+    ...readThought(reasoning_content, reasoning),
+    ...readChatContent(said, 'content'),
     ...(typeof refusal === 'string' && refusal !== '' ? [{ type: 'refusal' as const, text: refusal }] : []),
-    ...objectsIn([audio]).map(readChatAudio),
-    ...[...objectsIn(tool_calls), ...called].map((call) => {
-      const part = readChatCall(call, nameReaderOf(options), isCut);
-      return part.id === '' ? { ...part, id: newId('call') } : part;
-    }),
+    ...objectsIn([audio]).map(readAudio),
+    ...[...objectsIn(tool_calls), ...called].map((call) => readChatCall(call, nameReaderOf(options), isCut)),
   ];
   return { parts, others };
 }
 
-function readSafely(content: unknown): Part[] {
-  return readChatContent(Array.isArray(content) ? objectsIn(content) : content, 'content');
-}
-
 /** Reads the audio of an answer; only its id goes back to the provider. */
-export function readChatAudio({ id, data, transcript, ...rest }: JsonObject): Part {
+function readAudio({ id, data, transcript, ...rest }: JsonObject): Part {
   const said = typeof transcript === 'string' && transcript !== '' ? { transcript } : {};
   const source = { kind: 'data' as const, mediaType: 'audio/wav', data: textIn(data) ?? '' };
   return { type: 'audio', source, ...said, ...keep(format, { id, ...rest }) };
@@ -96,56 +82,22 @@ export function writeChatStop({ kind, native }: AnswerStop): string {
   return native?.format === format ? native.value : (reasons[kind] ?? 'stop');
 }
 
-export function readChatUsage(usage: JsonObject): TokenUsage {
-  const { prompt_tokens, completion_tokens, total_tokens, prompt_tokens_details, completion_tokens_details, ...rest } = usage;
-  const { cached_tokens, ...ofPrompt } = objectIn(prompt_tokens_details);
-  const { reasoning_tokens, ...ofCompletion } = objectIn(completion_tokens_details);
-  const details = { prompt_tokens_details: nonEmpty(ofPrompt), completion_tokens_details: nonEmpty(ofCompletion) };
-  return {
-    inputTokens: countIn(prompt_tokens),
-    outputTokens: countIn(completion_tokens),
-    ...(typeof cached_tokens === 'number' && { cacheReadTokens: countIn(cached_tokens) }),
-    ...(typeof reasoning_tokens === 'number' && { reasoningTokens: countIn(reasoning_tokens) }),
-    ...keep(format, compact({ ...rest, ...details })),
-  };
-}
-
-export function writeChatUsage(usage: TokenUsage): JsonObject {
-  const { inputTokens, outputTokens, cacheReadTokens, reasoningTokens } = usage;
-  const { prompt_tokens_details, completion_tokens_details, ...rest } = keptOf(usage, format);
-  return {
-    prompt_tokens: inputTokens,
-    completion_tokens: outputTokens,
-    total_tokens: inputTokens + outputTokens,
-    prompt_tokens_details: { cached_tokens: cacheReadTokens ?? 0, ...objectIn(prompt_tokens_details) },
-    completion_tokens_details: { reasoning_tokens: reasoningTokens ?? 0, ...objectIn(completion_tokens_details) },
-    ...rest,
-  };
-}
+export const [readChatUsage, writeChatUsage] = describeUsage(format, 'prompt', 'completion');
 
 /** Writes a `chat.completion`. */
 export function writeChatAnswer(answer: ConversationAnswer, context: AnswerContext = {}): Written<JsonObject> {
-  const losses = createLosses(format);
-  losses.noteKept(answer, 'answer');
-  if (answer.stop.sequence !== undefined) losses.note('Which stop sequence was met');
-  const { choice, message, ...rest } = keptOf(answer, format);
-  const fields = writeAssistantParts(answer.parts, losses);
-  const value = compact({
-    id: context.id ?? answer.id,
-    object: 'chat.completion',
-    created: context.createdAt ?? Math.floor(Date.now() / 1000),
-    model: answer.model,
-    choices: [
-      {
-        index: 0,
-        message: { role: 'assistant', refusal: null, ...fields, ...objectIn(message) },
-        logprobs: null,
-        finish_reason: writeChatStop(answer.stop),
-        ...objectIn(choice),
-      },
-    ],
-    usage: answer.usage && writeChatUsage(answer.usage),
-    ...rest,
+  return writeBody(format, 'answer', answer, (losses) => {
+    if (answer.stop.sequence !== undefined) losses.note('Which stop sequence was met');
+    const { choice, message: said, ...rest } = keptOf(answer, format);
+    const message = { role: 'assistant', refusal: null, ...writeAssistantParts(answer.parts, losses), ...objectIn(said) };
+    return compact({
+      id: context.id ?? answer.id,
+      object: 'chat.completion',
+      created: context.createdAt ?? Math.floor(Date.now() / 1000),
+      model: answer.model,
+      choices: [{ index: 0, message, logprobs: null, finish_reason: writeChatStop(answer.stop), ...objectIn(choice) }],
+      usage: answer.usage && writeChatUsage(answer.usage),
+      ...rest,
+    });
   });
-  return { value, warnings: losses.list };
 }

@@ -1,9 +1,8 @@
-import type { JsonObject, MediaSource, Part } from '../../../conversation/conversation.ts';
-import { keep, keptOf } from '../../../conversation/conversation.ts';
+import { type JsonObject, keep, keptOf, type MediaSource, type Part } from '../../../conversation/conversation.ts';
 import { compact, describeWrong, known, objectIn, onlyText, requireObject, textIn } from '../json-fields.ts';
 import type { Losses } from '../losses.ts';
-import { idOfSource, sourceOfUrl, urlOfSource } from '../media.ts';
 import { readInputAudio, writeInputAudio } from '../openai-shapes.ts';
+import { idOfSource, readTextPart, sourceOfUrl, urlOfSource, writeEach } from '../parts.ts';
 
 const format = 'openai-chat';
 
@@ -19,11 +18,11 @@ function readPart(value: JsonObject): Part {
   const { type, ...fields } = value;
   if (type === 'text' && typeof fields.text === 'string') {
     const { text, ...rest } = fields;
-    return { type, text: textIn(text) ?? '', ...keep(format, rest) };
+    return readTextPart(format, type, text, rest);
   }
   if (type === 'refusal') {
     const { refusal, ...rest } = fields;
-    return { type, text: textIn(refusal) ?? '', ...keep(format, rest) };
+    return readTextPart(format, type, refusal, rest);
   }
   if (type === 'image_url') {
     const { image_url, ...rest } = fields;
@@ -55,47 +54,34 @@ function readFile(data: string | undefined, id: string | undefined): MediaSource
 
 /** Writes parts as content: a text where that says all, else a list. */
 export function writeChatContent(parts: readonly Part[], losses: Losses): string | JsonObject[] {
-  const written = parts.flatMap((part) => writePart(part, losses));
+  const written = writeEach(parts, (part) => writePart(part, losses));
   return written.length === 0 ? '' : (onlyText(written) ?? written);
 }
 
-function writePart(part: Part, losses: Losses): JsonObject[] {
-  if (part.type === 'native') {
-    if (part.format === format) return [part.value];
-    losses.noteNative('A part', part);
-    return [];
-  }
+function writePart(part: Part, losses: Losses): JsonObject | undefined {
+  if (part.type === 'native') return losses.takeNative('A part', part);
   losses.noteKept(part, `part ${part.type}`);
   const rest = keptOf(part, format);
   switch (part.type) {
     case 'text':
-      return [{ type: 'text', text: part.text, ...rest }];
+      return { type: 'text', text: part.text, ...rest };
     case 'refusal':
-      return [{ type: 'refusal', refusal: part.text, ...rest }];
+      return { type: 'refusal', refusal: part.text, ...rest };
     case 'image': {
       const url = urlOfSource(part.source);
-      if (url !== undefined) return [{ type: 'image_url', image_url: compact({ url, detail: part.detail }), ...rest }];
-      losses.note('An image by its id');
-      return [];
+      if (url === undefined) return losses.note('An image by its id');
+      return { type: 'image_url', image_url: compact({ url, detail: part.detail }), ...rest };
     }
-    case 'audio': {
-      if (part.source.kind !== 'data') {
-        losses.note('Audio by its URL or id');
-        return [];
-      }
-      return [{ type: 'input_audio', input_audio: writeInputAudio(part.source), ...rest }];
-    }
+    case 'audio':
+      if (part.source.kind !== 'data') return losses.note('Audio by its URL or id');
+      return { type: 'input_audio', input_audio: writeInputAudio(part.source), ...rest };
     case 'file': {
       const file_id = idOfSource(part.source, format);
       const file_data = part.source.kind === 'data' ? urlOfSource(part.source) : undefined;
-      if (file_id !== undefined || file_data !== undefined) {
-        return [{ type: 'file', file: compact({ file_data, file_id, filename: part.name }), ...rest }];
-      }
-      losses.note('A file by its URL');
-      return [];
+      if (file_id === undefined && file_data === undefined) return losses.note('A file by its URL');
+      return { type: 'file', file: compact({ file_data, file_id, filename: part.name }), ...rest };
     }
     default:
-      losses.note(`A part ${part.type} in this message`);
-      return [];
+      return losses.note(`A part ${part.type} in this message`);
   }
 }

@@ -1,12 +1,18 @@
-import type { JsonObject, Message, Part, ToolCallPart } from '../../../conversation/conversation.ts';
-import { keep, keptOf } from '../../../conversation/conversation.ts';
+import {
+  type JsonObject,
+  keep,
+  keptOf,
+  type Message,
+  type Part,
+  type ReasoningPart,
+  type ToolCallPart,
+} from '../../../conversation/conversation.ts';
 import type { ConversationRequest } from '../../../conversation/request.ts';
 import { freeTextArguments, readToolArguments } from '../../../conversation/tool-arguments.ts';
 import { compact, describeWrong, objectIn, objectsIn, textIn } from '../json-fields.ts';
 import type { Losses } from '../losses.ts';
 import { argumentsText } from '../openai-shapes.ts';
-import { sealAs, unseal } from '../seals.ts';
-import { shownReasoning } from '../summaries.ts';
+import { type ReadName, readCallPart, sealAs, shownReasoning, unseal } from '../parts.ts';
 import { readChatContent, writeChatContent } from './content.ts';
 
 const format = 'openai-chat';
@@ -47,17 +53,16 @@ export function readChatMessages(messages: readonly JsonObject[]): Message[] {
 
 function readAssistant(message: JsonObject, where: string, functionId: string): Message {
   const { role, content, refusal, tool_calls, function_call, reasoning_content, reasoning, audio, ...rest } = message;
-  const thought = textIn(reasoning_content) ?? textIn(reasoning) ?? '';
   const { id: audioId } = objectIn(audio);
   return {
     role: 'assistant',
     parts: [
-      ...(thought === '' ? [] : [{ type: 'reasoning' as const, text: thought, ...markField(reasoning_content === undefined) }]),
+      ...readThought(reasoning_content, reasoning),
       ...readChatContent(content, `${where}.content`),
       ...(typeof refusal === 'string' && refusal !== '' ? [{ type: 'refusal' as const, text: refusal }] : []),
       ...(typeof audioId === 'string' ? [{ type: 'audio' as const, source: { kind: 'id' as const, id: audioId, format } }] : []),
-      ...objectsIn(tool_calls).map((call) => readChatCall(call, (name) => name)),
-      ...objectsIn([function_call]).map((call) => readChatCall({ id: functionId, function: call }, (name) => name)),
+      ...objectsIn(tool_calls).map((call) => readChatCall(call)),
+      ...objectsIn([function_call]).map((call) => readChatCall({ id: functionId, function: call })),
     ],
     ...keep(format, rest),
   };
@@ -68,8 +73,14 @@ export function markField(isOther: boolean) {
   return isOther ? keep(format, { item: 'reasoning' }) : {};
 }
 
+/** What was thought, in the field of either name. */
+export function readThought(content: unknown, other: unknown): ReasoningPart[] {
+  const text = textIn(content) ?? textIn(other) ?? '';
+  return text === '' ? [] : [{ type: 'reasoning', text, ...markField(content === undefined) }];
+}
+
 /** Reads one entry of `tool_calls`. */
-export function readChatCall(call: JsonObject, readName: (name: string) => string, isCut = false): ToolCallPart {
+export function readChatCall(call: JsonObject, readName?: ReadName, isCut = false): ToolCallPart {
   const { id, type, function: called, custom, extra_content, index, ...rest } = call;
   const isFreeText = type === 'custom' || (called === undefined && custom !== undefined);
   const about = objectIn(isFreeText ? custom : called);
@@ -78,15 +89,7 @@ export function readChatCall(call: JsonObject, readName: (name: string) => strin
     : readToolArguments(argumentsText(about.arguments), { isCut });
   const sealed = readCallSeal(extra_content);
   const others = extra_content === undefined || sealed !== undefined ? rest : { extra_content, ...rest };
-  return {
-    type: 'tool-call',
-    id: textIn(id) ?? '',
-    name: readName(textIn(about.name) ?? ''),
-    arguments: given,
-    ...(isFreeText && { isFreeText }),
-    ...(sealed && { sealed }),
-    ...keep(format, others),
-  };
+  return readCallPart(format, { id, name: about.name, given, isFreeText, sealed, rest: others }, readName);
 }
 
 /** Where Google's servers with this format put the signature of a call. */
@@ -98,11 +101,11 @@ export function readCallSeal(extra: unknown) {
 export function writeChatCall(call: ToolCallPart, losses: Losses): JsonObject {
   losses.noteKept(call, 'tool-call');
   const seal = sealAs('gemini', call.sealed);
-  const name = call.name;
+  const { name, arguments: given } = call;
   const about =
     call.isFreeText === true
-      ? { type: 'custom', custom: { name, input: call.arguments.text } }
-      : { type: 'function', function: { name, arguments: call.arguments.text } };
+      ? { type: 'custom', custom: { name, input: given.text } }
+      : { type: 'function', function: { name, arguments: given.text } };
   return compact({
     id: call.id,
     ...about,
@@ -186,9 +189,8 @@ function noteLost(part: Part, losses: Losses): void {
 function writeAudio(part: Extract<Part, { type: 'audio' }>, losses: Losses): JsonObject | undefined {
   losses.noteKept(part, 'audio');
   if (part.source.kind === 'id') return { id: part.source.id, ...keptOf(part, format) };
-  if (part.source.kind === 'data') return { data: part.source.data, transcript: part.transcript ?? '', ...keptOf(part, format) };
-  losses.note('Audio by its URL');
-  return undefined;
+  if (part.source.kind === 'url') return losses.note('Audio by its URL');
+  return { data: part.source.data, transcript: part.transcript ?? '', ...keptOf(part, format) };
 }
 
 /** Clients of this format expect one text. */

@@ -1,5 +1,4 @@
-import type { JsonObject } from '../../../conversation/conversation.ts';
-import { keep, keptOf } from '../../../conversation/conversation.ts';
+import { type JsonObject, keep, keptOf } from '../../../conversation/conversation.ts';
 import type { ConversationRequest, ResponseShape, ToolChoice, ToolDeclaration } from '../../../conversation/request.ts';
 import {
   compact,
@@ -109,7 +108,7 @@ export function writeChatRequest(asked: ConversationRequest): Written<JsonObject
   if (sampling.topK !== undefined) losses.note('top_k');
   if (reasoning?.maxTokens !== undefined) losses.note('A number of tokens for reasoning');
   if (request.previousAnswerId !== undefined) losses.note('previous_response_id');
-  const tools = [...request.tools.map((tool) => writeTool(tool, losses)), ...writeNativeTools(request, format, losses)];
+  const tools = [...request.tools.map((tool) => writeTool(tool, losses)), ...writeNativeTools(request, losses)];
   const isNewer = max_completion_tokens !== undefined;
   const body = compact({
     model: request.model,

@@ -1,11 +1,10 @@
 import { isObject } from '../../../config/json-object.ts';
 import type { AnswerStop, TokenUsage } from '../../../conversation/answer.ts';
-import type { JsonObject } from '../../../conversation/conversation.ts';
-import { keep } from '../../../conversation/conversation.ts';
+import { type JsonObject, keep } from '../../../conversation/conversation.ts';
+import { readFailureIn } from '../failures.ts';
 import { compact, listIn, nonEmpty, objectIn, objectsIn, textIn } from '../json-fields.ts';
-import { readOpenaiFailure } from '../openai-failure.ts';
 import { argumentsText } from '../openai-shapes.ts';
-import { builderFor, createReading, nameReaderOf } from '../stream-reading.ts';
+import { builderFor, createReading, nameReaderOf } from '../reading.ts';
 import type { ReadOptions, StreamReader } from '../wire-format.ts';
 import { readAnswerMessage, readChatStop, readChatUsage } from './answer.ts';
 import { markField, readCallSeal } from './messages.ts';
@@ -107,9 +106,7 @@ export function createChatStreamReader(options: ReadOptions = {}): StreamReader 
   }
 
   function read(chunk: JsonObject) {
-    if (isObject(chunk.error) || typeof chunk.error === 'string') {
-      return builder.fail(readOpenaiFailure(0, new Headers(), JSON.stringify(chunk)), usage);
-    }
+    if (isObject(chunk.error) || typeof chunk.error === 'string') return builder.fail(readFailureIn(chunk), usage);
     const { id, model, choices, usage: counted, object, ...rest } = chunk;
     builder.start({ id: textIn(id) ?? '', model: textIn(model) ?? '', kept: keep(format, rest).kept });
     if (isObject(counted)) usage = readChatUsage(counted);

@@ -1,15 +1,13 @@
 import { isObject } from '../../../config/json-object.ts';
-import type { AnswerStop, ConversationAnswer, ModelFailure, TokenUsage } from '../../../conversation/answer.ts';
-import type { JsonObject } from '../../../conversation/conversation.ts';
-import { keep, keptOf } from '../../../conversation/conversation.ts';
+import type { AnswerStop, ConversationAnswer, ModelFailure } from '../../../conversation/answer.ts';
+import { type JsonObject, keptOf } from '../../../conversation/conversation.ts';
 import type { ToolDeclaration } from '../../../conversation/request.ts';
-import { agreeWithCalls } from '../../../conversation/stream-builder.ts';
-import { HotcellError } from '../../../errors/hotcell-error.ts';
-import { compact, countIn, nonEmpty, objectIn, objectsIn, textIn } from '../json-fields.ts';
-import { createLosses } from '../losses.ts';
-import { readOpenaiFailure } from '../openai-failure.ts';
-import { nameReaderOf, namerOf } from '../stream-reading.ts';
+import { readFailureIn } from '../failures.ts';
+import { objectIn, objectsIn, textIn } from '../json-fields.ts';
+import { describeUsage } from '../openai-shapes.ts';
+import { readWhole } from '../reading.ts';
 import type { AnswerContext, ReadOptions, Written } from '../wire-format.ts';
+import { writeBody } from '../writing.ts';
 import { readOutputItem, writeOutputItems } from './items.ts';
 import { writeResponsesChoice, writeResponsesShape } from './request.ts';
 
@@ -17,28 +15,24 @@ const format = 'openai-responses';
 
 /** Reads a `response`. Throws `model-failed` when it is none. */
 export function readResponsesAnswer(body: unknown, options: ReadOptions = {}): ConversationAnswer {
-  if (!isObject(body))
-    throw new HotcellError('model-failed', 'The answer of the model server is no response of the OpenAI format.');
-  const { id, model, output, usage, status, error, incomplete_details, object, ...rest } = body;
-  const newId = namerOf(options);
-  const parts = objectsIn(output)
-    .flatMap((item) => readOutputItem(item, nameReaderOf(options), status !== 'completed'))
-    .map((part) => (part.type === 'tool-call' && part.id === '' ? { ...part, id: newId('call') } : part));
-  const hasCalls = parts.some(({ type }) => type === 'tool-call');
-  return {
-    id: textIn(id) || newId('resp'),
-    model: textIn(model) ?? '',
-    parts,
-    stop: agreeWithCalls(readResponsesStop(status, incomplete_details), hasCalls),
-    ...(isObject(usage) && { usage: readResponsesUsage(usage) }),
-    ...(status === 'failed' && { failure: readResponseError(error) }),
-    ...keep(format, rest),
-  };
+  const about = { format, what: 'response of the OpenAI format', prefixes: ['resp', 'call'] } as const;
+  return readWhole(body, about, options, (whole, readName) => {
+    const { id, model, output, usage, status, error, incomplete_details, object, ...rest } = whole;
+    return {
+      id,
+      model,
+      parts: objectsIn(output).flatMap((item) => readOutputItem(item, readName, status !== 'completed')),
+      stop: readResponsesStop(status, incomplete_details),
+      usage: isObject(usage) ? readResponsesUsage(usage) : undefined,
+      failure: status === 'failed' ? readResponseError(error) : undefined,
+      rest,
+    };
+  });
 }
 
 /** Reads the error of a response that failed. */
 export function readResponseError(error: unknown): ModelFailure {
-  return readOpenaiFailure(0, new Headers(), JSON.stringify({ error: { message: 'The response failed.', ...objectIn(error) } }));
+  return readFailureIn({ error: { message: 'The response failed.', ...objectIn(error) } });
 }
 
 export function readResponsesStop(status: unknown, details: unknown): AnswerStop {
@@ -66,31 +60,7 @@ export function writeResponsesStop({ kind, native }: AnswerStop): { status: stri
   };
 }
 
-export function readResponsesUsage(usage: JsonObject): TokenUsage {
-  const { input_tokens, output_tokens, total_tokens, input_tokens_details, output_tokens_details, ...rest } = usage;
-  const { cached_tokens, ...ofInput } = objectIn(input_tokens_details);
-  const { reasoning_tokens, ...ofOutput } = objectIn(output_tokens_details);
-  return {
-    inputTokens: countIn(input_tokens),
-    outputTokens: countIn(output_tokens),
-    ...(typeof cached_tokens === 'number' && { cacheReadTokens: countIn(cached_tokens) }),
-    ...(typeof reasoning_tokens === 'number' && { reasoningTokens: countIn(reasoning_tokens) }),
-    ...keep(format, compact({ ...rest, input_tokens_details: nonEmpty(ofInput), output_tokens_details: nonEmpty(ofOutput) })),
-  };
-}
-
-export function writeResponsesUsage(usage: TokenUsage): JsonObject {
-  const { inputTokens, outputTokens, cacheReadTokens, reasoningTokens } = usage;
-  const { input_tokens_details, output_tokens_details, ...rest } = keptOf(usage, format);
-  return {
-    input_tokens: inputTokens,
-    input_tokens_details: { cached_tokens: cacheReadTokens ?? 0, ...objectIn(input_tokens_details) },
-    output_tokens: outputTokens,
-    output_tokens_details: { reasoning_tokens: reasoningTokens ?? 0, ...objectIn(output_tokens_details) },
-    total_tokens: inputTokens + outputTokens,
-    ...rest,
-  };
-}
+export const [readResponsesUsage, writeResponsesUsage] = describeUsage(format, 'input', 'output');
 
 /** A `response` without what was answered: what was asked for, and what the format demands besides. */
 export function writeResponseShell(
@@ -147,23 +117,17 @@ function describeTool({ name, description: said, parameters, isStrict = false, i
 
 /** Writes a `response`. */
 export function writeResponsesAnswer(answer: ConversationAnswer, context: AnswerContext = {}): Written<JsonObject> {
-  const losses = createLosses(format);
-  losses.noteKept(answer, 'answer');
-  const { stop, usage, failure } = answer;
-  if (stop.sequence !== undefined) losses.note('Which stop sequence was met');
-  const id = context.id ?? answer.id;
-  let count = 0;
-  const output = writeOutputItems(answer.parts, (prefix) => `${prefix}_${id}_${count++}`, losses);
-  const shell = writeResponseShell(id, answer.model, context, keptOf(answer, format));
-  const ending = failure === undefined ? writeResponsesStop(stop) : { status: 'failed', error: writeResponseError(failure) };
-  const value = {
-    ...shell,
-    ...ending,
-    completed_at: shell.completed_at ?? shell.created_at,
-    output,
-    usage: usage ? writeResponsesUsage(usage) : null,
-  };
-  return { value, warnings: losses.list };
+  return writeBody(format, 'answer', answer, (losses) => {
+    const { stop, usage, failure } = answer;
+    if (stop.sequence !== undefined) losses.note('Which stop sequence was met');
+    const id = context.id ?? answer.id;
+    let count = 0;
+    const output = writeOutputItems(answer.parts, (prefix) => `${prefix}_${id}_${count++}`, losses);
+    const shell = writeResponseShell(id, answer.model, context, keptOf(answer, format));
+    const ending = failure === undefined ? writeResponsesStop(stop) : { status: 'failed', error: writeResponseError(failure) };
+    const completed_at = shell.completed_at ?? shell.created_at;
+    return { ...shell, ...ending, completed_at, output, usage: usage ? writeResponsesUsage(usage) : null };
+  });
 }
 
 /** Writes the error of a response that failed. */

@@ -1,9 +1,8 @@
-import type { JsonObject, Part } from '../../../conversation/conversation.ts';
-import { keep, keptOf } from '../../../conversation/conversation.ts';
+import { type JsonObject, keep, keptOf, type Part } from '../../../conversation/conversation.ts';
 import { compact, describeWrong, known, requireObject, textIn } from '../json-fields.ts';
 import type { Losses } from '../losses.ts';
-import { idOfSource, sourceOfUrl, urlOfSource } from '../media.ts';
 import { readInputAudio, writeInputAudio } from '../openai-shapes.ts';
+import { idOfSource, readTextPart, sourceOfUrl, urlOfSource } from '../parts.ts';
 
 const format = 'openai-responses';
 
@@ -23,11 +22,11 @@ export function readContentPart(value: JsonObject): Part {
     case 'output_text':
     case 'text': {
       const { text, ...rest } = fields;
-      return { type: 'text', text: textIn(text) ?? '', ...keep(format, rest) };
+      return readTextPart(format, 'text', text, rest);
     }
     case 'refusal': {
       const { refusal, ...rest } = fields;
-      return { type: 'refusal', text: textIn(refusal) ?? '', ...keep(format, rest) };
+      return readTextPart(format, type, refusal, rest);
     }
     case 'input_image': {
       const { image_url, file_id, detail, ...rest } = fields;
@@ -42,11 +41,8 @@ export function readContentPart(value: JsonObject): Part {
       const url = textIn(file_data) ?? textIn(file_url);
       if (url !== undefined) {
         const isBare = file_data !== undefined && !url.startsWith('data:');
-        return {
-          type: 'file',
-          source: isBare ? { kind: 'data', mediaType: 'application/pdf', data: url } : sourceOfUrl(url),
-          ...extras,
-        };
+        const source = isBare ? { kind: 'data' as const, mediaType: 'application/pdf', data: url } : sourceOfUrl(url);
+        return { type: 'file', source, ...extras };
       }
       if (typeof file_id === 'string') return { type: 'file', source: { kind: 'id', id: file_id, format }, ...extras };
       return { type: 'native', format, value };
@@ -63,11 +59,7 @@ export function readContentPart(value: JsonObject): Part {
 
 /** Writes a part of what was said; undefined when it has no place. */
 export function writeContentPart(part: Part, isOutput: boolean, losses: Losses): JsonObject | undefined {
-  if (part.type === 'native') {
-    if (part.format === format) return part.value;
-    losses.noteNative('A part', part);
-    return undefined;
-  }
+  if (part.type === 'native') return losses.takeNative('A part', part);
   losses.noteKept(part, `part ${part.type}`);
   const { item, ...rest } = keptOf(part, format);
   switch (part.type) {
@@ -80,20 +72,15 @@ export function writeContentPart(part: Part, isOutput: boolean, losses: Losses):
     case 'image': {
       const file_id = idOfSource(part.source, format);
       const image_url = urlOfSource(part.source);
-      if (file_id !== undefined || image_url !== undefined) {
-        return compact({ type: 'input_image', image_url, file_id, detail: part.detail ?? 'auto', ...rest });
-      }
-      losses.note('An image by an id of another provider');
-      return undefined;
+      if (file_id === undefined && image_url === undefined) return losses.note('An image by an id of another provider');
+      return compact({ type: 'input_image', image_url, file_id, detail: part.detail ?? 'auto', ...rest });
     }
     case 'file': {
       const file_id = idOfSource(part.source, format);
       const url = urlOfSource(part.source);
       const place = part.source.kind === 'data' ? { file_data: url } : { file_url: url, file_id };
-      if (file_id !== undefined || url !== undefined)
-        return compact({ type: 'input_file', ...place, filename: part.name, ...rest });
-      losses.note('A file by an id of another provider');
-      return undefined;
+      if (file_id === undefined && url === undefined) return losses.note('A file by an id of another provider');
+      return compact({ type: 'input_file', ...place, filename: part.name, ...rest });
     }
     case 'audio': {
       if (part.source.kind === 'data' && !isOutput) {
@@ -103,7 +90,6 @@ export function writeContentPart(part: Part, isOutput: boolean, losses: Losses):
       return part.transcript === undefined ? undefined : { type: isOutput ? 'output_text' : 'input_text', text: part.transcript };
     }
     default:
-      losses.note(`A part ${part.type} in this message`);
-      return undefined;
+      return losses.note(`A part ${part.type} in this message`);
   }
 }

@@ -1,15 +1,24 @@
-import type { JsonObject, Part, ReasoningPart, RefusalPart, TextPart, ToolCallPart } from '../../../conversation/conversation.ts';
-import { keep, keptOf } from '../../../conversation/conversation.ts';
+import {
+  type JsonObject,
+  keep,
+  keptOf,
+  type Part,
+  type ReasoningPart,
+  type RefusalPart,
+  type TextPart,
+  type ToolCallPart,
+} from '../../../conversation/conversation.ts';
 import { freeTextArguments, readToolArguments } from '../../../conversation/tool-arguments.ts';
 import { compact, known, objectIn, objectsIn, onlyText, textIn } from '../json-fields.ts';
 import type { Losses } from '../losses.ts';
 import { argumentsText } from '../openai-shapes.ts';
-import { sealAs, unseal } from '../seals.ts';
+import { type ReadName, readCallPart, sealAs, unseal, writeEach } from '../parts.ts';
 import { readContentPart, readResponsesContent, writeContentPart } from './content.ts';
 
 const format = 'openai-responses';
+
 /** Reads an item that the assistant made. */
-export function readOutputItem(item: JsonObject, readName: (name: string) => string, isCut = false): Part[] {
+export function readOutputItem(item: JsonObject, readName?: ReadName, isCut = false): Part[] {
   const { type, ...fields } = item;
   switch (type) {
     case 'message':
@@ -20,24 +29,12 @@ export function readOutputItem(item: JsonObject, readName: (name: string) => str
       const { call_id, name, arguments: given, ...rest } = fields;
       const isOpen = isCut && fields.status !== 'completed';
       const read = readToolArguments(argumentsText(given), { isCut: isOpen });
-      return [
-        {
-          type: 'tool-call',
-          id: textIn(call_id) ?? '',
-          name: readName(textIn(name) ?? ''),
-          arguments: read,
-          ...keep(format, rest),
-        },
-      ];
+      return [readCallPart(format, { id: call_id, name, given: read, rest }, readName)];
     }
     case 'custom_tool_call': {
       const { call_id, name, input, ...rest } = fields;
-      const about = {
-        id: textIn(call_id) ?? '',
-        name: readName(textIn(name) ?? ''),
-        arguments: freeTextArguments(textIn(input) ?? ''),
-      };
-      return [{ type: 'tool-call', ...about, isFreeText: true, ...keep(format, rest) }];
+      const given = freeTextArguments(textIn(input) ?? '');
+      return [readCallPart(format, { id: call_id, name, given, isFreeText: true, rest }, readName)];
     }
     case 'mcp_call': {
       const { id, server_label, name, arguments: given, output, error, ...rest } = fields;
@@ -131,7 +128,7 @@ export function writeMessageItem(
   const [first] = parts;
   const item = first === undefined ? {} : objectIn(keptOf(first, format).item);
   const phase = first?.type === 'text' ? first.phase : undefined;
-  const content = parts.map((part) => writeContentPart(part, true, losses)).filter((one) => one !== undefined);
+  const content = writeEach(parts, (part) => writeContentPart(part, true, losses));
   const head = { type: 'message', id: textIn(item.id) ?? idOf('msg'), role: 'assistant', status: 'completed' };
   return compact({ ...head, phase, ...item, content });
 }
@@ -142,11 +139,7 @@ export function writeItem(
   idOf: (prefix: string) => string,
   losses: Losses,
 ): JsonObject | undefined {
-  if (part.type === 'native') {
-    if (part.format === format) return part.value;
-    losses.noteNative('A part', part);
-    return undefined;
-  }
+  if (part.type === 'native') return losses.takeNative('A part', part);
   losses.noteKept(part, `part ${part.type}`);
   const rest = keptOf(part, format);
   const idAs = (prefix: string) => textIn(rest.id) ?? idOf(prefix);
@@ -154,43 +147,24 @@ export function writeItem(
     case 'reasoning': {
       const summary = (part.summaries ?? []).map((text) => ({ type: 'summary_text', text }));
       const content = part.text === '' ? undefined : [{ type: 'reasoning_text', text: part.text }];
-      return compact({
-        type: 'reasoning',
-        id: idAs('rs'),
-        summary,
-        content,
-        encrypted_content: sealAs(format, part.sealed),
-        ...rest,
-      });
+      const encrypted_content = sealAs(format, part.sealed);
+      return compact({ type: 'reasoning', id: idAs('rs'), summary, content, encrypted_content, ...rest });
     }
     case 'tool-call':
       return writeCallItem(part, idAs('fc'), losses);
     case 'ran-call': {
       const { server: server_label, name, output = null, error = null } = part;
       const status = error === null ? 'completed' : 'failed';
-      return {
-        type: 'mcp_call',
-        id: part.id,
-        server_label,
-        name,
-        arguments: part.arguments.text,
-        output,
-        error,
-        status,
-        ...rest,
-      };
+      const said = { server_label, name, arguments: part.arguments.text, output, error, status };
+      return { type: 'mcp_call', id: part.id, ...said, ...rest };
     }
     case 'image':
-      if (part.source.kind === 'data') {
-        return { type: 'image_generation_call', id: idAs('ig'), status: 'completed', result: part.source.data, ...rest };
-      }
-      losses.note('An image of the assistant by its URL or id');
-      return undefined;
+      if (part.source.kind !== 'data') return losses.note('An image of the assistant by its URL or id');
+      return { type: 'image_generation_call', id: idAs('ig'), status: 'completed', result: part.source.data, ...rest };
     case 'tool-result':
     case 'file':
     case 'audio':
-      losses.note(`A part ${part.type} of the assistant`);
-      return undefined;
+      return losses.note(`A part ${part.type} of the assistant`);
   }
 }
 
@@ -206,13 +180,10 @@ function writeCallItem(part: ToolCallPart, id: string, losses: Losses): JsonObje
 /** Writes the result of a call. */
 export function writeResultItem(part: Part, losses: Losses): JsonObject | undefined {
   if (part.type === 'native') return writeItem(part, () => '', losses);
-  if (part.type !== 'tool-result') {
-    losses.note(`A part ${part.type} among results`);
-    return undefined;
-  }
+  if (part.type !== 'tool-result') return losses.note(`A part ${part.type} among results`);
   losses.noteKept(part, 'tool-result');
   if (part.isError) losses.note('That a result is an error (its text still says so)');
-  const content = part.content.map((one) => writeContentPart(one, false, losses)).filter((one) => one !== undefined);
+  const content = writeEach(part.content, (one) => writeContentPart(one, false, losses));
   const output = content.length === 0 ? '' : (onlyText(content) ?? content);
   const type = part.isFreeText === true ? 'custom_tool_call_output' : 'function_call_output';
   return { type, call_id: part.callId, output, ...keptOf(part, format) };

@@ -1,5 +1,4 @@
-import type { JsonObject, Message, Part } from '../../../conversation/conversation.ts';
-import { keep, keptOf } from '../../../conversation/conversation.ts';
+import { type JsonObject, keep, keptOf, type Message, type Part } from '../../../conversation/conversation.ts';
 import type { ConversationRequest, ResponseShape, ToolChoice, ToolDeclaration } from '../../../conversation/request.ts';
 import {
   compact,
@@ -17,6 +16,7 @@ import {
 } from '../json-fields.ts';
 import { createLosses, type Losses } from '../losses.ts';
 import { readShape, writeShape } from '../openai-shapes.ts';
+import { writeEach } from '../parts.ts';
 import { fitForProvider } from '../provider-request.ts';
 import { freeTextSchema, writeNativeTools } from '../tool-declarations.ts';
 import type { Written } from '../wire-format.ts';
@@ -91,8 +91,8 @@ function readInputItem(item: JsonObject, where: string): Message {
     const isFreeText = type === 'custom_tool_call_output';
     return { role: 'tool', parts: [{ type: 'tool-result', ...about, ...(isFreeText && { isFreeText }), ...keep(format, rest) }] };
   }
-  if (type !== undefined && type !== 'message') return { role: 'assistant', parts: readOutputItem(item, (name) => name) };
-  if (role === 'assistant') return { role, parts: readOutputItem({ ...item, type: 'message' }, (name) => name) };
+  if (type !== undefined && type !== 'message') return { role: 'assistant', parts: readOutputItem(item) };
+  if (role === 'assistant') return { role, parts: readOutputItem({ ...item, type: 'message' }) };
   if (role !== 'user' && role !== 'system' && role !== 'developer') {
     throw describeWrong(`${where}.role`, 'user, assistant, system or developer', role);
   }
@@ -135,7 +135,7 @@ export function writeResponsesRequest(asked: ConversationRequest): Written<JsonO
     if (sampling[name] !== undefined) losses.note(name);
   }
   if (request.reasoning?.maxTokens !== undefined) losses.note('A number of tokens for reasoning');
-  const tools = [...request.tools.map((tool) => writeTool(tool, losses)), ...writeNativeTools(request, format, losses)];
+  const tools = [...request.tools.map((tool) => writeTool(tool, losses)), ...writeNativeTools(request, losses)];
   for (const part of system) losses.noteKept(part, 'system');
   const { text, reasoning, ...rest } = keptOf(request, format);
   const body = compact({
@@ -166,14 +166,14 @@ function writeInput(messages: readonly Message[], losses: Losses): JsonObject[] 
   return messages.flatMap((message) => {
     losses.noteKept(message, 'message');
     const { role, parts } = message;
-    if (role === 'tool') return parts.map((part) => writeResultItem(part, losses)).filter((item) => item !== undefined);
+    if (role === 'tool') return writeEach(parts, (part) => writeResultItem(part, losses));
     if (role === 'assistant')
       return writeOutputItems(
         parts.filter((part) => isOurs(part, losses)),
         idOf,
         losses,
       );
-    const content = parts.map((part) => writeContentPart(part, false, losses)).filter((one) => one !== undefined);
+    const content = writeEach(parts, (part) => writeContentPart(part, false, losses));
     return [{ type: 'message', role, content: onlyText(content) ?? content, ...keptOf(message, format) }];
   });
 }

@@ -1,9 +1,8 @@
 import { isObject } from '../../../config/json-object.ts';
-import type { JsonObject, Part } from '../../../conversation/conversation.ts';
-import { keep } from '../../../conversation/conversation.ts';
+import { type JsonObject, keep, type Part } from '../../../conversation/conversation.ts';
+import { readFailureIn } from '../failures.ts';
 import { numberIn, objectIn, objectsIn, textIn } from '../json-fields.ts';
-import { readOpenaiFailure } from '../openai-failure.ts';
-import { builderFor, createReading, nameReaderOf } from '../stream-reading.ts';
+import { builderFor, createReading, nameReaderOf } from '../reading.ts';
 import type { ReadOptions, StreamReader } from '../wire-format.ts';
 import { readResponseError, readResponsesStop, readResponsesUsage } from './answer.ts';
 import { readOutputItem, readPhase } from './items.ts';
@@ -144,9 +143,7 @@ export function createResponsesStreamReader(options: ReadOptions = {}): StreamRe
       case 'response.cancelled':
         return endResponse({ status: event.type.slice('response.'.length), ...objectIn(event.response) });
       case 'error':
-        return builder.fail(
-          readOpenaiFailure(0, new Headers(), JSON.stringify(isObject(event.error) ? event : { error: event })),
-        );
+        return builder.fail(readFailureIn(isObject(event.error) ? event : { error: event }));
       default:
         if (event.object === 'response') return endResponse(event);
         builder.native(format, event, builder.has(key) ? key : `${key}.${numberIn(event.content_index) ?? 0}`);

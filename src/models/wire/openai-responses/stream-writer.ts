@@ -1,11 +1,9 @@
-import { isObject } from '../../../config/json-object.ts';
-import type { StreamEvent, TokenUsage } from '../../../conversation/answer.ts';
-import type { JsonObject, Part, RefusalPart, TextPart } from '../../../conversation/conversation.ts';
-import { keptOf } from '../../../conversation/conversation.ts';
-import { serverSentEvent } from '../event-source.ts';
+import type { EventOf, TokenUsage } from '../../../conversation/answer.ts';
+import { type JsonObject, keptOf, type Part, type RefusalPart, type TextPart } from '../../../conversation/conversation.ts';
 import { objectIn, textIn } from '../json-fields.ts';
 import { createLosses } from '../losses.ts';
 import type { AnswerContext, StreamWriter } from '../wire-format.ts';
+import { createWriting, serverSentEvent } from '../writing.ts';
 import { writeResponseError, writeResponseShell, writeResponsesStop, writeResponsesUsage } from './answer.ts';
 import { writeContentPart } from './content.ts';
 import { isSaid, sharesItem, writeItem, writeMessageItem } from './items.ts';
@@ -72,7 +70,7 @@ export function createResponsesStreamWriter(context: AnswerContext = {}): Stream
     return text;
   }
 
-  function startPart(index: number, part: Part): string {
+  function startPart({ index, part }: EventOf<'part-start'>): string {
     if (isSaid(part)) return startSaid(index, part);
     const ended = endMessage();
     const item = writeItem(part, idOf, losses);
@@ -99,7 +97,7 @@ export function createResponsesStreamWriter(context: AnswerContext = {}): Stream
     return text + emit('response.content_part.added', { ...about(content), part: writeContentPart(part, true, losses) });
   }
 
-  function continuePart({ index, text, channel }: Extract<StreamEvent, { type: 'part-delta' }>): string {
+  function continuePart({ index, text, channel }: EventOf<'part-delta'>): string {
     const content = contents.get(index);
     switch (content?.part.type) {
       case 'text':
@@ -148,7 +146,7 @@ export function createResponsesStreamWriter(context: AnswerContext = {}): Stream
     );
   }
 
-  function endPart({ index, part, warning }: Extract<StreamEvent, { type: 'part-end' }>): string {
+  function endPart({ index, part, warning }: EventOf<'part-end'>): string {
     const content = contents.get(index);
     contents.delete(index);
     if (content === undefined) return '';
@@ -199,14 +197,6 @@ export function createResponsesStreamWriter(context: AnswerContext = {}): Stream
     return done + emit(`response.mcp_call.${part.error === undefined ? 'completed' : 'failed'}`, aboutItem(content));
   }
 
-  function writeNative({ format: from, value, index }: Extract<StreamEvent, { type: 'native-event' }>): string {
-    if (from !== format) losses.note(`An event of ${from}`);
-    if (from !== format || !isObject(value) || typeof value.type !== 'string') return '';
-    const { sequence_number, type, ...fields } = value;
-    const content = index === undefined ? undefined : contents.get(index);
-    return emit(String(type), { ...fields, ...(content !== undefined && aboutItem(content)) });
-  }
-
   function end(type: string, ending: JsonObject, usage: TokenUsage | undefined): string {
     const counted = usage === undefined ? null : writeResponsesUsage(usage);
     const ended = endMessage();
@@ -214,35 +204,27 @@ export function createResponsesStreamWriter(context: AnswerContext = {}): Stream
     return ended + emit(type, { response });
   }
 
-  return {
-    write(event) {
-      switch (event.type) {
-        case 'answer-start':
-          losses.noteKept(event, 'answer');
-          shell = writeResponseShell(context.id ?? event.id, event.model, context, keptOf(event, format));
-          return emit('response.created', { response: shell }) + emit('response.in_progress', { response: shell });
-        case 'part-start':
-          return startPart(event.index, event.part);
-        case 'part-delta':
-          return continuePart(event);
-        case 'part-end':
-          return endPart(event);
-        case 'native-event':
-          return writeNative(event);
-        case 'answer-end': {
-          const stop = writeResponsesStop(event.stop);
-          const completed_at =
-            stop.status === 'completed' ? Math.max(Number(shell.created_at), Math.floor(Date.now() / 1000)) : null;
-          return end(`response.${stop.status}`, { completed_at, ...objectIn(event.kept?.[format]), ...stop }, event.usage);
-        }
-        case 'answer-failed':
-          return end('response.failed', { status: 'failed', error: writeResponseError(event.failure) }, event.usage);
-      }
+  return createWriting(format, losses, {
+    start(event) {
+      shell = writeResponseShell(context.id ?? event.id, event.model, context, keptOf(event, format));
+      return emit('response.created', { response: shell }) + emit('response.in_progress', { response: shell });
     },
-    get warnings() {
-      return losses.list;
+    startPart,
+    continuePart,
+    endPart,
+    writeNative({ sequence_number, type, ...fields }, index) {
+      if (typeof type !== 'string') return '';
+      const content = index === undefined ? undefined : contents.get(index);
+      return emit(type, { ...fields, ...(content !== undefined && aboutItem(content)) });
     },
-  };
+    finish({ kept, usage, ...event }) {
+      const stop = writeResponsesStop(event.stop);
+      const now = Math.floor(Date.now() / 1000);
+      const completed_at = stop.status === 'completed' ? Math.max(Number(shell.created_at), now) : null;
+      return end(`response.${stop.status}`, { completed_at, ...objectIn(kept?.[format]), ...stop }, usage);
+    },
+    fail: ({ failure, usage }) => end('response.failed', { status: 'failed', error: writeResponseError(failure) }, usage),
+  });
 }
 
 /** An item has nothing yet when it is announced. */

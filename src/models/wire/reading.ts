@@ -1,12 +1,52 @@
 import { randomUUID } from 'node:crypto';
 import { isObject } from '../../config/json-object.ts';
-import type { JsonObject } from '../../conversation/conversation.ts';
-import { createStreamBuilder, type StreamBuilder } from '../../conversation/stream-builder.ts';
+import type { AnswerStop, ConversationAnswer, ModelFailure, TokenUsage } from '../../conversation/answer.ts';
+import { type JsonObject, keep, type Part } from '../../conversation/conversation.ts';
+import { agreeWithCalls, createStreamBuilder, type StreamBuilder } from '../../conversation/stream-builder.ts';
+import { HotcellError } from '../../errors/hotcell-error.ts';
 import { createMessageSplitter, type WireMessage } from './event-source.ts';
 import { brokenStream, malformedCode } from './failures.ts';
+import { textIn } from './json-fields.ts';
+import type { ReadName } from './parts.ts';
 import { fitCall, takesFreeText } from './tool-declarations.ts';
 import { decodeToolName } from './tool-names.ts';
 import type { ReadOptions, StreamReader, WireFormatName } from './wire-format.ts';
+
+/** What one format finds in a whole answer. */
+interface FoundAnswer {
+  readonly id: unknown;
+  readonly model: unknown;
+  readonly parts: readonly Part[];
+  readonly stop: AnswerStop;
+  readonly usage: TokenUsage | undefined;
+  readonly failure?: ModelFailure | undefined;
+  readonly rest: JsonObject;
+}
+
+/** Reads a whole answer; those without a name, and their calls, get one that begins as `prefixes` say. Throws `model-failed` when it is none. */
+export function readWhole(
+  body: unknown,
+  { format, what, prefixes }: { format: WireFormatName; what: string; prefixes: readonly [answer: string, call: string] },
+  options: ReadOptions,
+  find: (body: JsonObject, readName: ReadName) => FoundAnswer,
+): ConversationAnswer {
+  if (!isObject(body)) throw new HotcellError('model-failed', `The answer of the model server is no ${what}.`);
+  const newId = namerOf(options);
+  const { id, model, stop, usage, failure, rest, ...found } = find(body, nameReaderOf(options));
+  const parts = found.parts.map((part) =>
+    fitCall(part.type === 'tool-call' && part.id === '' ? { ...part, id: newId(prefixes[1]) } : part, options.request),
+  );
+  const hasCalls = parts.some(({ type }) => type === 'tool-call');
+  return {
+    id: textIn(id) || newId(prefixes[0]),
+    model: textIn(model) ?? '',
+    parts,
+    stop: agreeWithCalls(stop, hasCalls),
+    ...(usage && { usage }),
+    ...(failure && { failure }),
+    ...keep(format, rest),
+  };
+}
 
 /** How one format reads its messages into the builder. */
 interface Reading<Key> {
@@ -57,7 +97,7 @@ export function builderFor<Key>(options: ReadOptions): StreamBuilder<Key> {
 }
 
 /** Turns names of tools back into those of the request. */
-export function nameReaderOf({ request }: ReadOptions): (name: string) => string {
+export function nameReaderOf({ request }: ReadOptions): ReadName {
   const names = request?.tools.map(({ name }) => name) ?? [];
   return (name) => (name === '' ? '' : decodeToolName(name, names));
 }

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Message, Part } from '../../src/conversation/conversation.ts';
-import { findBreaches } from '../../src/conversation/invariants.ts';
 import { argumentsOf } from '../../src/conversation/tool-arguments.ts';
+import { findBreaches } from './breaches.ts';
 
 const text = (said: string): Part => ({ type: 'text', text: said });
 const call = (id: string): Part => ({ type: 'tool-call', id, name: 'n', arguments: argumentsOf({}) });

@@ -1,4 +1,4 @@
-import type { Message, Part } from './conversation.ts';
+import type { Message, Part } from '../../src/conversation/conversation.ts';
 
 /** What is wrong with a conversation, and at which message. */
 export interface Breach {
