@@ -1,7 +1,7 @@
 import type { EventLog } from '../events/event.ts';
 import type { Redactor } from '../secrets/secret-types.ts';
-import type { AuditRow } from '../store/permission-types.ts';
 import type { Store } from '../store/store-types.ts';
+import type { AuditRow } from '../store/tables/access/audit.ts';
 
 /** One use of a permission, or its refusal, by a running call. */
 export type AuditedUse = Omit<AuditRow, 'atMs'>;

@@ -5,7 +5,8 @@ import { HotcellError } from '../errors/hotcell-error.ts';
 import type { NameBook } from '../names/name-owners.ts';
 import { findToolOwners, readToolOwners } from '../names/tool-owners.ts';
 import { operatorId } from '../permissions/approvals/approval-answerer.ts';
-import type { KeyRow, Store } from '../store/store-types.ts';
+import type { Store } from '../store/store-types.ts';
+import type { KeyRow } from '../store/tables/access/keys.ts';
 import type { Caller, CallerRules } from './caller.ts';
 import { callerOf, changeRules, type RulesChange, readRules } from './key-rules.ts';
 

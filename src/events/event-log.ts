@@ -1,5 +1,6 @@
 import { budgets } from '../config/budgets.ts';
-import type { EventRow, Store } from '../store/store-types.ts';
+import type { Store } from '../store/store-types.ts';
+import type { EventRow } from '../store/tables/events.ts';
 import type { EventEnvelope, EventFilter, EventLog } from './event.ts';
 import { executionsOf, filterEvent, publicEventTypes } from './event-filter.ts';
 import { type EventDataByType, type EventType, rowOf } from './event-table.ts';

@@ -14,7 +14,7 @@ import { wireFormats } from '../models/wire/wire-formats.ts';
 import { createAsk } from '../operations/ask.ts';
 import { createToolBooks } from '../operations/calling/tool-book.ts';
 import type { InvocableOperation } from '../operations/invoke.ts';
-import type { KeptAnswerTable } from '../store/store-types.ts';
+import type { KeptAnswerTable } from '../store/tables/kept-answers.ts';
 import { replyAnswer, replyFailure, type TellableAnswer } from './answer-client.ts';
 import { asItCame } from './as-it-came.ts';
 import { openCompactions } from './compact.ts';

@@ -4,7 +4,7 @@ import { readJson } from '../config/json-object.ts';
 import type { Message, Part } from '../conversation/conversation.ts';
 import type { ConversationRequest } from '../conversation/request.ts';
 import type { WireFormat } from '../models/wire/wire-format.ts';
-import type { KeptAnswerTable } from '../store/store-types.ts';
+import type { KeptAnswerTable } from '../store/tables/kept-answers.ts';
 import { isMessages } from './response-store.ts';
 
 /** What clients cannot bring back: the calls that the daemon ran, with results, and what their format has no place for. */

@@ -4,7 +4,7 @@ import { isObject, readJson } from '../config/json-object.ts';
 import type { ModelFailure } from '../conversation/answer.ts';
 import type { Message } from '../conversation/conversation.ts';
 import type { LoopView } from '../loop/loop.ts';
-import type { KeptAnswerTable } from '../store/store-types.ts';
+import type { KeptAnswerTable } from '../store/tables/kept-answers.ts';
 import { canonicalJson } from '../tools/canonical-json.ts';
 import { isMessages } from './response-store.ts';
 

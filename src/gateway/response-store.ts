@@ -3,7 +3,7 @@ import { isObject, readJson } from '../config/json-object.ts';
 import type { JsonObject, Message } from '../conversation/conversation.ts';
 import type { ConversationRequest } from '../conversation/request.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
-import type { KeptAnswerTable } from '../store/store-types.ts';
+import type { KeptAnswerTable } from '../store/tables/kept-answers.ts';
 
 /** A response that was kept. */
 export interface StoredResponse {

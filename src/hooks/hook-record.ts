@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { HotcellError } from '../errors/hotcell-error.ts';
-import type { HookApprovalRow } from '../store/permission-types.ts';
+import type { HookApprovalRow } from '../store/tables/access/hook-approvals.ts';
 import type { ToolEntry } from '../tools/tool-types.ts';
 import { readHookFiles, readHookSignature } from './hook-files.ts';
 import type { HookFiles, HookManifest, HookPlace, HookState, HookView } from './hook-types.ts';

@@ -4,7 +4,7 @@ import { budgets } from '../config/budgets.ts';
 import { readJson } from '../config/json-object.ts';
 import type { ConversationRequest } from '../conversation/request.ts';
 import type { Redactor } from '../secrets/secret-types.ts';
-import type { LoopRow, LoopTable } from '../store/loop-types.ts';
+import type { LoopRow, LoopTable } from '../store/tables/calls/loops.ts';
 import type { LoopEnd, LoopRequest } from './loop.ts';
 import type { LoopBounds } from './loop-budget.ts';
 import type { LoopStep } from './loop-state.ts';

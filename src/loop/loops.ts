@@ -8,7 +8,7 @@ import { HotcellError } from '../errors/hotcell-error.ts';
 import type { EventLog } from '../events/event.ts';
 import { createPlaceCount, type HeldPlace } from '../queues/place-count.ts';
 import type { Redactor } from '../secrets/secret-types.ts';
-import type { LoopRow, LoopTable } from '../store/loop-types.ts';
+import type { LoopRow, LoopTable } from '../store/tables/calls/loops.ts';
 import { clientNamesOf } from './decide-round.ts';
 import { createKeptLoops, type KeptLoop } from './kept-loops.ts';
 import type { LoopEnd, LoopEvent, LoopRequest, Loops, LoopView } from './loop.ts';

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { nestsDeeper } from '../config/read/json-nesting.ts';
-import type { McpPinRow } from '../store/mcp-types.ts';
+import type { McpPinRow } from '../store/tables/access/mcp-approvals.ts';
 import { canonicalJson } from '../tools/canonical-json.ts';
 
 /** A tool, a prompt or a resource as a server describes it: what an operator approves. */

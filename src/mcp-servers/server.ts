@@ -3,7 +3,7 @@ import type { McpServerSetting } from '../config/settings/mcp-settings.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import type { Approval, Approvals } from '../permissions/approvals/approval-types.ts';
 import { raceAbort } from '../queues/race-abort.ts';
-import type { McpPinTable } from '../store/mcp-types.ts';
+import type { McpPinTable } from '../store/tables/access/mcp-approvals.ts';
 import type { HostedTools } from '../tools/hosted/hosted-tools.ts';
 import type { HostedCall } from '../tools/hosted/hosted-types.ts';
 import { createCoalescer } from './coalesce.ts';

@@ -2,7 +2,7 @@ import type { Caller } from '../callers/caller.ts';
 import { budgetOwner, dayOf, endOfDay } from '../capabilities/llm/token-budget.ts';
 import type { ModelPrice } from '../config/settings/model-settings.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
-import type { ModelBudget, ModelUseTable } from '../store/model-types.ts';
+import type { ModelBudget, ModelUseTable } from '../store/tables/model-uses.ts';
 import { costOf, nanosPerDollar } from './prices.ts';
 
 /** What one request may take. */

@@ -3,7 +3,7 @@ import { budgets } from '../config/budgets.ts';
 import type { ModelPrice, ModelSettings } from '../config/settings/model-settings.ts';
 import type { TokenUsage } from '../conversation/answer.ts';
 import type { ConversationRequest } from '../conversation/request.ts';
-import type { ModelUseTable } from '../store/model-types.ts';
+import type { ModelUseTable } from '../store/tables/model-uses.ts';
 import { reserveOfKey } from './key-budget.ts';
 import { costOf, findPrice } from './prices.ts';
 import { estimateRequest } from './request-estimate.ts';

@@ -1,4 +1,4 @@
-import type { NameRow, NameTable } from '../store/permission-types.ts';
+import type { NameRow, NameTable } from '../store/tables/names.ts';
 
 /** The names that a build of a unit wants. */
 export interface WantedNames {

@@ -1,6 +1,6 @@
 import type { PermissionSet } from '../config/permission-set.ts';
 import { isAnothers, type ToolOwners } from '../names/tool-owners.ts';
-import type { GrantRow } from '../store/permission-types.ts';
+import type { GrantRow } from '../store/tables/access/grants.ts';
 import { joinPermissions } from './decision.ts';
 
 /** A build of a plugin, as far as grants belong to it. */

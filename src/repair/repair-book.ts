@@ -4,7 +4,7 @@ import { Compile } from 'typebox/compile';
 import { readJson } from '../config/json-object.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import type { EventLog } from '../events/event.ts';
-import type { RepairRow, RepairTable } from '../store/repair-types.ts';
+import type { RepairRow, RepairTable } from '../store/tables/plugins/repairs.ts';
 import {
   attemptSchema,
   failureSchema,

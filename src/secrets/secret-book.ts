@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { Compile } from 'typebox/compile';
 import type { Config } from '../config/config-types.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
-import type { SecretRow, SecretTable } from '../store/permission-types.ts';
+import type { SecretRow, SecretTable } from '../store/tables/access/secrets.ts';
 import { findNameFault, findValueFault, readBinding } from './binding.ts';
 import { type ConfigSecret, readConfigSecrets } from './config-secrets.ts';
 import { listPlaceholders, makePlaceholder } from './placeholders.ts';

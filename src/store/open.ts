@@ -4,36 +4,10 @@ import { databasePath, prepareDataDir, readPid, removePid, writePid } from './da
 import { examineDatabase } from './examine.ts';
 import { createIdleCheckpoint } from './idle-checkpoint.ts';
 import { migrate } from './migrations.ts';
-import { createNameTable } from './names.ts';
 import { describeStoreError, findStorageError, isBusyError } from './sqlite-error.ts';
 import { watchStorage } from './storage-health.ts';
 import type { Store } from './store-types.ts';
-import { createApprovalTable } from './tables/access/approvals.ts';
-import { createAuditTable } from './tables/access/audit.ts';
-import { createGrantTable } from './tables/access/grants.ts';
-import { createHookApprovalTable } from './tables/access/hook-approvals.ts';
-import { createKeyTable } from './tables/access/keys.ts';
-import { createMcpLoginTable, createMcpPinTable } from './tables/access/mcp-approvals.ts';
-import { createPermissionUseTable } from './tables/access/permission-uses.ts';
-import { createSecretTable } from './tables/access/secrets.ts';
-import { createExecutionTable } from './tables/calls/executions.ts';
-import { createIdempotencyTable } from './tables/calls/idempotency.ts';
-import { createLoopTable } from './tables/calls/loops.ts';
-import { createParkedCallTable } from './tables/calls/parked-calls.ts';
-import { createRecordingTable } from './tables/calls/recordings.ts';
-import { createScheduleTable } from './tables/calls/schedules.ts';
-import { createEventTable } from './tables/events.ts';
-import { createKeptAnswerTable } from './tables/kept-answers.ts';
-import { createModelUsageTable } from './tables/model-usage.ts';
-import { createModelUseTable } from './tables/model-uses.ts';
-import { createGenerationTable } from './tables/plugins/generations.ts';
-import { createKvTable } from './tables/plugins/kv.ts';
-import { createPluginTable } from './tables/plugins/plugins.ts';
-import { createRepairTable } from './tables/plugins/repairs.ts';
-import { createWrittenFileTable } from './tables/plugins/written-files.ts';
-import { createRegisteredToolTable } from './tables/tools/registered-tools.ts';
-import { createToolSettingTable, createToolSwitchTable } from './tables/tools/tool-settings.ts';
-import { createToolUseTable } from './tables/tools/tool-uses.ts';
+import { createTables } from './tables.ts';
 import { createWriteQueue } from './write-queue.ts';
 
 /** What a store is opened with. */
@@ -114,35 +88,7 @@ function createStore(database: DatabaseSync, options: StoreOptions): Store {
   });
   let isClosed = false;
   return {
-    executions: createExecutionTable(database, queue),
-    recordings: createRecordingTable(database, queue),
-    idempotency: createIdempotencyTable(database),
-    events: createEventTable(database, queue),
-    generations: createGenerationTable(database),
-    plugins: createPluginTable(database),
-    keys: createKeyTable(database, queue),
-    kv: createKvTable(database),
-    grants: createGrantTable(database),
-    names: createNameTable(database),
-    permissionUses: createPermissionUseTable(database, queue),
-    audit: createAuditTable(database, queue),
-    modelUsage: createModelUsageTable(database),
-    modelUses: createModelUseTable(database, queue),
-    approvals: createApprovalTable(database),
-    parkedCalls: createParkedCallTable(database, queue),
-    secrets: createSecretTable(database),
-    hookApprovals: createHookApprovalTable(database),
-    mcpPins: createMcpPinTable(database),
-    mcpLogins: createMcpLoginTable(database),
-    writtenFiles: createWrittenFileTable(database),
-    toolSettings: createToolSettingTable(database),
-    toolSwitches: createToolSwitchTable(database),
-    toolUses: createToolUseTable(database, queue),
-    registeredTools: createRegisteredToolTable(database),
-    schedules: createScheduleTable(database),
-    keptAnswers: createKeptAnswerTable(database),
-    repairs: createRepairTable(database),
-    loops: createLoopTable(database),
+    ...createTables(database, queue),
     committed: queue.committed,
     committedEnds: queue.committedEnds,
     flush: queue.flush,

@@ -1,4 +1,4 @@
-import type { ToolUseTable } from '../store/tool-rows.ts';
+import type { ToolUseTable } from '../store/tables/tools.ts';
 import type { ToolEntry } from './tool-types.ts';
 
 /** How often a tool was called, and when last. */

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { SecretSetting } from '../../src/config/config-types.ts';
 import { HotcellError } from '../../src/errors/hotcell-error.ts';
 import { createSecretBook } from '../../src/secrets/secret-book.ts';
-import type { SecretTable } from '../../src/store/permission-types.ts';
+import type { SecretTable } from '../../src/store/tables/access/secrets.ts';
 import { temporaryDir, temporaryStore } from '../store/temporary-store.ts';
 
 const value = 'wk-2f9c81a7d3';

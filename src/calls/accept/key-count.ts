@@ -1,6 +1,6 @@
 import type { Caller } from '../../callers/caller.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
-import type { IdempotencyTable } from '../../store/execution-types.ts';
+import type { IdempotencyTable } from '../../store/tables/calls/idempotency.ts';
 
 /** How many keys are remembered at most; the last ones are for admins. */
 export interface KeyBounds {

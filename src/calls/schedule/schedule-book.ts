@@ -3,7 +3,7 @@ import type { Caller } from '../../callers/caller.ts';
 import { budgets } from '../../config/budgets.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { createPlaceCount, type HeldPlace } from '../../queues/place-count.ts';
-import type { ScheduleRow, ScheduleTable } from '../../store/tool-rows.ts';
+import type { ScheduleRow, ScheduleTable } from '../../store/tables/calls/schedules.ts';
 import type { ToolCaller } from '../call-types.ts';
 import { nextCronTime } from './cron.ts';
 

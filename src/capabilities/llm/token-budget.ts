@@ -1,5 +1,5 @@
 import { HotcellError } from '../../errors/hotcell-error.ts';
-import type { ModelUsageTable } from '../../store/store-types.ts';
+import type { ModelUsageTable } from '../../store/tables/model-usage.ts';
 
 /** Tokens that were set aside before a model was asked. */
 export interface Reservation {

@@ -7,7 +7,7 @@ import type {
   StoredOAuthTokens,
 } from '@modelcontextprotocol/client';
 import { HotcellError } from '../../errors/hotcell-error.ts';
-import type { McpLoginTable } from '../../store/mcp-types.ts';
+import type { McpLoginTable } from '../../store/tables/access/mcp-approvals.ts';
 import type { HttpPlan } from '../server-plan.ts';
 
 /** What of a login is kept over restarts. */

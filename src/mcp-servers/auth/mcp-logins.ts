@@ -1,6 +1,6 @@
 import type { OAuthClientProvider } from '@modelcontextprotocol/client';
 import { HotcellError } from '../../errors/hotcell-error.ts';
-import type { McpLoginTable } from '../../store/mcp-types.ts';
+import type { McpLoginTable } from '../../store/tables/access/mcp-approvals.ts';
 import type { HttpPlan } from '../server-plan.ts';
 import { beginDeviceLogin, type DeviceLogin, readWebUrl } from './device-login.ts';
 import { beginBrowserLogin, finishBrowserLogin, type LoginStep, type LoginTools } from './login.ts';

@@ -6,7 +6,7 @@ import {
 } from '@modelcontextprotocol/client';
 import { fillText } from '../../secrets/named-secrets.ts';
 import type { SecretBook } from '../../secrets/secret-types.ts';
-import type { McpLoginTable } from '../../store/mcp-types.ts';
+import type { McpLoginTable } from '../../store/tables/access/mcp-approvals.ts';
 import { createMcpLogins, type McpLogins } from '../auth/mcp-logins.ts';
 import { type Connection, type McpConnectionParts, openConnection } from '../connection.ts';
 import { describeConnectFailure, describeProgramFailure, findHttpStatus } from '../failures.ts';

@@ -1,6 +1,6 @@
 import type { Caller } from '../../callers/caller.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
-import type { KvEntry } from '../../store/store-types.ts';
+import type { KvEntry } from '../../store/tables/plugins/kv.ts';
 import { seesTool } from '../../tools/visible-tools.ts';
 import { type KvEntryView, kvContracts } from '../contracts/kv.ts';
 import { implement, type Operation } from '../operation.ts';

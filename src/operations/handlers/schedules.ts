@@ -1,4 +1,4 @@
-import type { ScheduleRow } from '../../store/tool-rows.ts';
+import type { ScheduleRow } from '../../store/tables/calls/schedules.ts';
 import { cutPage } from '../contracts/paging.ts';
 import { type ScheduleView, scheduleContracts } from '../contracts/schedules.ts';
 import { implement, type Operation } from '../operation.ts';

@@ -1,4 +1,4 @@
-import type { ApprovalRow } from '../../store/permission-types.ts';
+import type { ApprovalRow } from '../../store/tables/access/approvals.ts';
 import { cleanUntrustedText } from '../untrusted-text.ts';
 import type { Approval, ApprovalRequest } from './approval-types.ts';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { HotcellError } from '../../errors/hotcell-error.ts';
-import type { GenerationTable } from '../../store/store-types.ts';
+import type { GenerationTable } from '../../store/tables/plugins/generations.ts';
 import type { Author } from '../../units/unit.ts';
 import { type ArtifactFiles, type Artifacts, hashBytes, type TraceFiles } from './artifact-files.ts';
 import type { BuildInput, Generation, PluginManifest } from './generation.ts';

@@ -1,5 +1,5 @@
 import { isObject, readJson } from '../../config/json-object.ts';
-import type { GenerationRow } from '../../store/store-types.ts';
+import type { GenerationRow } from '../../store/tables/plugins/generations.ts';
 import type { Author } from '../../units/unit.ts';
 import type { BuildInput, Generation, PluginManifest } from './generation.ts';
 

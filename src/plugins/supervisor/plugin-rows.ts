@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { Value } from 'typebox/value';
-import type { PluginRow, PluginTable } from '../../store/store-types.ts';
+import type { PluginRow, PluginTable } from '../../store/tables/plugins/plugins.ts';
 import type { TransitionRecord } from '../supervisor-types.ts';
 import { formatPin } from './pin.ts';
 import { nameOfPlugin, type PluginRecord } from './plugin-record.ts';

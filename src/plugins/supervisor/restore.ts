@@ -1,5 +1,5 @@
 import type { NameBook } from '../../names/name-owners.ts';
-import type { PluginRow } from '../../store/store-types.ts';
+import type { PluginRow } from '../../store/tables/plugins/plugins.ts';
 import { refuseLoading } from '../discovery/load-policy.ts';
 import { locate, type PluginRoot } from '../discovery/plugin-roots.ts';
 import { type PluginSource, scanRoot } from '../discovery/plugin-source.ts';

@@ -1,4 +1,4 @@
-import type { WrittenFileTable } from '../../store/permission-types.ts';
+import type { WrittenFileTable } from '../../store/tables/plugins/plugins.ts';
 import type { Author } from '../../units/unit.ts';
 
 /** Whose work a build is. */

@@ -1,4 +1,4 @@
-import type { KvTable } from '../../store/store-types.ts';
+import type { KvTable } from '../../store/tables/plugins/kv.ts';
 
 /** Values of `context.kv` for a trial: they lie in memory and are gone with it. */
 export function createMemoryValues(): Pick<KvTable, 'get' | 'set' | 'delete' | 'list'> {

@@ -1,7 +1,31 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { readNumber, readText, readTextOrNull, type SqlRow } from '../column-values.ts';
-import type { EventRow, EventTable } from '../store-types.ts';
 import type { WriteQueue } from '../write-queue.ts';
+
+export interface EventRow {
+  readonly seq: number;
+  readonly type: string;
+  readonly atMs: number;
+  readonly caller: string | null;
+  readonly subject: string;
+  readonly dataJson: string;
+}
+
+export interface EventTable {
+  /** Queued. */
+  insert(row: EventRow): void;
+  /** Oldest first. With a caller: its own, and of those of nobody the `publicTypes`. */
+  listAfter(
+    seq: number,
+    query: { caller?: string; types?: readonly string[]; publicTypes?: readonly string[]; limit: number },
+  ): EventRow[];
+  /** The newest number that was kept or reserved. */
+  lastSeq(): number;
+  /** Queued. After it is committed no restart gives out a number up to this one again. */
+  reserve(upTo: number): void;
+  /** Queued. Keeps the newest `keep`, and of these as many as hold no more than `maxBytes`. */
+  prune(keep: number, maxBytes: number): void;
+}
 
 /** Creates the table of events. */
 export function createEventTable(database: DatabaseSync, queue: WriteQueue): EventTable {

@@ -2,7 +2,18 @@ import type { DatabaseSync } from 'node:sqlite';
 import { budgets } from '../../config/budgets.ts';
 import { readNumber, readText } from '../column-values.ts';
 import { writeNow } from '../sqlite-error.ts';
-import type { KeptAnswerRow, KeptAnswerTable } from '../store-types.ts';
+import { column, defineTable, type RowOf } from '../table.ts';
+
+const answers = defineTable('kept_answers', {
+  caller: column.text('caller'),
+  key: column.text('key'),
+  value: column.text('value'),
+  atMs: column.number('at'),
+});
+
+/** One thing that a later request of the same caller may ask for. */
+export type KeptAnswerRow = RowOf<typeof answers>;
+export type KeptAnswerTable = ReturnType<typeof createKeptAnswerTable>;
 
 const { each, perCaller, inAll } = budgets['disk.answers'];
 
@@ -10,7 +21,7 @@ const { each, perCaller, inAll } = budgets['disk.answers'];
 export function createKeptAnswerTable(
   database: DatabaseSync,
   bounds: { readonly each: number; readonly perCaller: number; readonly inAll: number } = { each: each.max, perCaller, inAll },
-): KeptAnswerTable {
+) {
   const put = database.prepare(
     `insert into kept_answers (caller, key, value, bytes, at) values (?, ?, ?, ?, ?)
      on conflict do update set value = excluded.value, bytes = excluded.bytes, at = excluded.at`,
@@ -18,7 +29,7 @@ export function createKeptAnswerTable(
   const claim = database.prepare(
     'insert into kept_answers (caller, key, value, bytes, at) values (?, ?, ?, ?, ?) on conflict do nothing',
   );
-  const get = database.prepare('select caller, key, value, at from kept_answers where caller = ? and key = ?');
+  const get = answers.prepareSelect(database, 'where caller = ? and key = ?');
   const bytesOf = database.prepare('select bytes from kept_answers where caller = ? and key = ?');
   const remove = database.prepare('delete from kept_answers where caller = ? and key = ?');
   const oldest = database.prepare('select key, bytes from kept_answers where caller = ? order by at limit 100');
@@ -68,7 +79,8 @@ export function createKeptAnswerTable(
   }
 
   return {
-    put({ caller, key, value, atMs }) {
+    /** At once. The oldest of the caller go where it has more than its share, then those of whoever has most. False when it is too long. */
+    put({ caller, key, value, atMs }: KeptAnswerRow): boolean {
       const bytes = Buffer.byteLength(value);
       if (bytes > Math.min(bounds.each, bounds.perCaller)) return false;
       writeNow(() => {
@@ -80,7 +92,8 @@ export function createKeptAnswerTable(
       });
       return true;
     },
-    claim: ({ caller, key, value, atMs }) =>
+    /** At once. False when there is one with this key. */
+    claim: ({ caller, key, value, atMs }: KeptAnswerRow): boolean =>
       writeNow(() => {
         heldBy();
         const bytes = Buffer.byteLength(value);
@@ -89,18 +102,11 @@ export function createKeptAnswerTable(
         bound({ caller, key });
         return true;
       }),
-    get(caller, key): KeptAnswerRow | undefined {
-      const row = get.get(caller, key);
-      if (row === undefined) return undefined;
-      return {
-        caller: readText(row, 'caller'),
-        key: readText(row, 'key'),
-        value: readText(row, 'value'),
-        atMs: readNumber(row, 'at'),
-      };
-    },
-    bytes: (caller) => heldBy().get(caller) ?? 0,
-    remove: (caller, key) =>
+    get: (caller: string, key: string) => get.first(caller, key),
+    /** What is kept for a caller; costs next to nothing. */
+    bytes: (caller: string): number => heldBy().get(caller) ?? 0,
+    /** At once. False when there was none. */
+    remove: (caller: string, key: string): boolean =>
       writeNow(() => {
         const before = bytesOf.get(caller, key);
         if (before === undefined) return false;
@@ -109,7 +115,7 @@ export function createKeptAnswerTable(
         note(caller, -readNumber(before, 'bytes'));
         return true;
       }),
-    prune(beforeMs) {
+    prune(beforeMs: number): void {
       for (const row of writeNow(() => prune.all(beforeMs))) {
         if (counted !== undefined) note(readText(row, 'caller'), -readNumber(row, 'bytes'));
       }

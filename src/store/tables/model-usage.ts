@@ -1,10 +1,23 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { readNumber, readText } from '../column-values.ts';
+import { readNumber } from '../column-values.ts';
 import { writeNow } from '../sqlite-error.ts';
-import type { ModelUsageTable } from '../store-types.ts';
+import { column, defineTable, type RowOf } from '../table.ts';
 
-/** Creates the table of tokens; everything is written at once, so that no crash gives a budget twice. */
-export function createModelUsageTable(database: DatabaseSync): ModelUsageTable {
+const usage = defineTable('model_usage', {
+  unitPath: column.text('plugin_path'),
+  caller: column.text('caller'),
+  /** Days since 1970-01-01 in UTC. */
+  day: column.number('day'),
+  tokens: column.number('tokens'),
+});
+
+/** Whose tokens, on which day. */
+export type ModelUsageKey = Omit<RowOf<typeof usage>, 'tokens'>;
+
+export type ModelUsageTable = ReturnType<typeof createModelUsageTable>;
+
+/** Creates the table of tokens by plugin, caller and day; everything is written at once, so that no crash gives a budget twice. */
+export function createModelUsageTable(database: DatabaseSync) {
   // One statement checks the budget and writes, so that nothing comes between.
   const reserve = database.prepare(
     `insert into model_usage (plugin_path, caller, day, tokens) select ?1, ?2, ?3, ?4
@@ -15,26 +28,27 @@ export function createModelUsageTable(database: DatabaseSync): ModelUsageTable {
     'update model_usage set tokens = max(0, tokens + ?) where plugin_path = ? and caller = ? and day = ?',
   );
   const used = database.prepare('select tokens from model_usage where plugin_path = ? and caller = ? and day = ?');
-  const list = database.prepare(
-    'select * from model_usage where day = ?1 and (?2 is null or caller = ?2) order by tokens desc, plugin_path, caller limit ?3',
+  const ofDay = usage.prepareSelect(
+    database,
+    'where day = ?1 and (?2 is null or caller = ?2) order by tokens desc, plugin_path, caller limit ?3',
   );
   const prune = database.prepare('delete from model_usage where day < ?');
 
   return {
-    reserve: ({ unitPath, caller, day }, tokens, budget) =>
+    /** Adds tokens; false, and nothing is added, when there would be more than the budget. */
+    reserve: ({ unitPath, caller, day }: ModelUsageKey, tokens: number, budget: number): boolean =>
       writeNow(() => reserve.run(unitPath, caller, day, tokens, budget)).changes === 1,
-    settle: ({ unitPath, caller, day }, difference) => void writeNow(() => settle.run(difference, unitPath, caller, day)),
-    used({ unitPath, caller, day }) {
+    /** Corrects a reservation by the difference to what was used; the sum may pass a budget. */
+    settle: ({ unitPath, caller, day }: ModelUsageKey, difference: number): void =>
+      void writeNow(() => settle.run(difference, unitPath, caller, day)),
+    used({ unitPath, caller, day }: ModelUsageKey): number {
       const row = used.get(unitPath, caller, day);
       return row === undefined ? 0 : readNumber(row, 'tokens');
     },
-    list: (day, { caller, limit }) =>
-      list.all(day, caller ?? null, limit).map((row) => ({
-        unitPath: readText(row, 'plugin_path'),
-        caller: readText(row, 'caller'),
-        day: readNumber(row, 'day'),
-        tokens: readNumber(row, 'tokens'),
-      })),
-    prune: (beforeDay) => void writeNow(() => prune.run(beforeDay)),
+    /** Most tokens first; with a caller only its own. */
+    list: (day: number, { caller, limit }: { readonly caller?: string; readonly limit: number }) =>
+      ofDay.all(day, caller ?? null, limit),
+    /** Forgets earlier days. */
+    prune: (beforeDay: number): void => void writeNow(() => prune.run(beforeDay)),
   };
 }

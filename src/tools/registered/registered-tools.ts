@@ -9,7 +9,7 @@ import { limitTable } from '../../config/limits.ts';
 import type { PermissionSet } from '../../config/permission-set.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import type { NameBook } from '../../names/name-owners.ts';
-import type { RegisteredToolTable } from '../../store/tool-rows.ts';
+import type { RegisteredToolTable } from '../../store/tables/tools.ts';
 import { canonicalJson } from '../canonical-json.ts';
 import type { HostedTools } from '../hosted/hosted-tools.ts';
 import type { HostedCall, HostedUnit } from '../hosted/hosted-types.ts';

@@ -1,5 +1,5 @@
 import type { ToolUsers } from '../../config/settings/builtin-settings.ts';
-import type { ToolSettingTable } from '../../store/tool-rows.ts';
+import type { ToolSettingTable } from '../../store/tables/tools.ts';
 import type { ToolMode } from '../../units/tool-manifest.ts';
 import type { ToolEntry, ToolSetting } from '../tool-types.ts';
 

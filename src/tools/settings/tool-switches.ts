@@ -1,6 +1,6 @@
 import type { Config } from '../../config/config-types.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
-import type { ToolSwitchTable } from '../../store/tool-rows.ts';
+import type { ToolSwitchTable } from '../../store/tables/tools.ts';
 
 /** `enabled` is the master switch; without `custom` nothing but the built-in tools of the daemon runs. */
 export type ToolSwitch = 'enabled' | 'custom';

@@ -4,7 +4,7 @@ import type { CallAnswer, CallRequest } from '../../../src/calls/call-types.ts';
 import { createScheduleBook, type ScheduleTime } from '../../../src/calls/schedule/schedule-book.ts';
 import { budgets } from '../../../src/config/budgets.ts';
 import { HotcellError } from '../../../src/errors/hotcell-error.ts';
-import type { ScheduleRow } from '../../../src/store/tool-rows.ts';
+import type { ScheduleRow } from '../../../src/store/tables/calls/schedules.ts';
 
 const ann: Caller = { id: 'ann', role: 'caller' };
 const bob: Caller = { id: 'bob', role: 'caller' };

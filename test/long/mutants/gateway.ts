@@ -20,8 +20,8 @@ export const gatewayMutants: MutantsByPromise = {
     {
       what: 'responses are found by their id alone',
       file: 'src/store/tables/kept-answers.ts',
-      find: 'const row = get.get(caller, key);',
-      replace: "const row = database.prepare('select caller, key, value, at from kept_answers where key = ?').get(key);",
+      find: "answers.prepareSelect(database, 'where caller = ? and key = ?')",
+      replace: "answers.prepareSelect(database, 'where ? is not null and key = ?')",
       tests: ['test/gateway/attacks.test.ts', 'test/gateway/kept-answers.test.ts'],
     },
   ],

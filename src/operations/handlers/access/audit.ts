@@ -1,4 +1,4 @@
-import type { AuditRow } from '../../../store/permission-types.ts';
+import type { AuditRow } from '../../../store/tables/access/audit.ts';
 import { type AuditEntry, auditContracts } from '../../contracts/access/audit.ts';
 import { implement, type Operation } from '../../operation.ts';
 import type { OperationParts } from '../../operation-parts.ts';

@@ -4,7 +4,7 @@ import { HotcellError } from '../../../errors/hotcell-error.ts';
 import type { NameBook } from '../../../names/name-owners.ts';
 import { isAnothers, readToolOwners } from '../../../names/tool-owners.ts';
 import { operatorId } from '../../../permissions/approvals/approval-answerer.ts';
-import type { KeyRow } from '../../../store/store-types.ts';
+import type { KeyRow } from '../../../store/tables/access/keys.ts';
 import { keyContracts } from '../../contracts/access/keys.ts';
 import { implement, type Operation } from '../../operation.ts';
 import type { OperationParts } from '../../operation-parts.ts';

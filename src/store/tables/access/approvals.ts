@@ -1,97 +1,85 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { readNumber, readNumberOrNull, readText, readTextOrNull, readWord, type SqlRow } from '../../column-values.ts';
-import type { ApprovalRow, ApprovalTable } from '../../permission-types.ts';
 import { writeNow } from '../../sqlite-error.ts';
+import { column, defineTable, type RowOf } from '../../table.ts';
 
-const kinds = ['grant', 'call', 'confirm', 'hook', 'mcp', 'ask'] as const;
-const reasons = ['permissions', 'dangerous', 'hybrid', 'confirm', 'hook', 'mcp', 'ask'] as const;
-const statuses = ['open', 'approved', 'denied', 'expired', 'withdrawn'] as const;
+const approvals = defineTable('approvals', {
+  id: column.text('id'),
+  kind: column.word('kind', ['grant', 'call', 'confirm', 'hook', 'mcp', 'ask']),
+  askKey: column.text('ask_key'),
+  unitPath: column.text('plugin_path'),
+  plugin: column.text('plugin'),
+  tool: column.textOrNull('tool'),
+  executionId: column.textOrNull('execution_id'),
+  caller: column.textOrNull('caller'),
+  session: column.textOrNull('session'),
+  reason: column.word('reason', ['permissions', 'dangerous', 'hybrid', 'confirm', 'hook', 'mcp', 'ask']),
+  question: column.text('question'),
+  argumentsHash: column.text('arguments_hash'),
+  detailsJson: column.text('details'),
+  status: column.word('status', ['open', 'approved', 'denied', 'expired', 'withdrawn']),
+  createdAtMs: column.number('created_at'),
+  expiresAtMs: column.number('expires_at'),
+  answeredAtMs: column.numberOrNull('answered_at'),
+  answeredBy: column.textOrNull('answered_by'),
+  /** What it was answered with, from the answer to the end of the call. */
+  contentJson: column.textOrNull('content'),
+});
 
-/** Creates the table of questions to people. */
-export function createApprovalTable(database: DatabaseSync): ApprovalTable {
-  const insert = database.prepare(
-    `insert into approvals (id, kind, ask_key, plugin_path, plugin, tool, execution_id, caller, session, reason, question,
-       arguments_hash, details, status, created_at, expires_at, answered_at, answered_by)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  );
+/** A question to a person; see src/permissions/approvals/approval-types.ts. */
+export type ApprovalRow = RowOf<typeof approvals>;
+
+interface Which {
+  readonly caller?: string;
+  readonly status?: ApprovalRow['status'];
+}
+
+interface End {
+  readonly status: Exclude<ApprovalRow['status'], 'open'>;
+  readonly answeredAtMs: number;
+  readonly answeredBy: string | null;
+  /** What is kept of the details; all of them when absent. */
+  readonly detailsJson?: string;
+  readonly contentJson?: string;
+}
+
+/** Creates the table of questions to people; everything is written at once, so that no question and no answer is lost to a crash. */
+export function createApprovalTable(database: DatabaseSync) {
+  const insert = approvals.prepareInsert(database);
   const settle = database.prepare(
     `update approvals set status = ?, answered_at = ?, answered_by = ?, details = coalesce(?, details), content = ? where id = ? and status = 'open'`,
   );
   const forgetContent = database.prepare('update approvals set content = null where execution_id = ? and content is not null');
-  const get = database.prepare('select * from approvals where id = ?');
+  const byId = approvals.prepareSelect(database, 'where id = ?');
   // The same words as the unique index, so that it is the one that is used.
-  const findByKey = database.prepare(
-    `select * from approvals where ask_key = ? and status <> 'withdrawn' and (kind <> 'grant' or status in ('open', 'denied'))`,
+  const byKey = approvals.prepareSelect(
+    database,
+    `where ask_key = ? and status <> 'withdrawn' and (kind <> 'grant' or status in ('open', 'denied'))`,
   );
-  const listOpen = database.prepare(`select * from approvals where status = 'open' order by rowid`);
-  const where = '(?1 is null or caller = ?1) and (?2 is null or status = ?2)';
-  const list = database.prepare(`select * from approvals where ${where} order by rowid desc limit ?3`);
-  const count = database.prepare(`select count(*) as total from approvals where ${where}`);
+  const open = approvals.prepareSelect(database, `where status = 'open' order by rowid`);
+  const where = 'where (?1 is null or caller = ?1) and (?2 is null or status = ?2)';
+  const newest = approvals.prepareSelect(database, `${where} order by rowid desc limit ?3`);
+  const count = database.prepare(`select count(*) as total from approvals ${where}`);
   const prune = database.prepare(
     `delete from approvals where status <> 'open' and rowid <=
        (select rowid from approvals where status <> 'open' order by rowid desc limit 1 offset ?)`,
   );
 
   return {
-    insert: (row) =>
-      void writeNow(() =>
-        insert.run(
-          row.id,
-          row.kind,
-          row.askKey,
-          row.unitPath,
-          row.plugin,
-          row.tool,
-          row.executionId,
-          row.caller,
-          row.session,
-          row.reason,
-          row.question,
-          row.argumentsHash,
-          row.detailsJson,
-          row.status,
-          row.createdAtMs,
-          row.expiresAtMs,
-          row.answeredAtMs,
-          row.answeredBy,
-        ),
-      ),
-    settle: (id, { status, answeredAtMs, answeredBy, detailsJson = null, contentJson = null }) =>
-      writeNow(() => settle.run(status, answeredAtMs, answeredBy, detailsJson, contentJson, id)).changes === 1,
-    forgetContent: (executionId) => void writeNow(() => forgetContent.run(executionId)),
-    get: (id) => readFirst(get.get(id)),
-    findByKey: (askKey) => readFirst(findByKey.get(askKey)),
-    listOpen: () => listOpen.all().map(readApproval),
-    list: ({ caller = null, status = null, limit }) => list.all(caller, status, limit).map(readApproval),
-    count: ({ caller = null, status = null }) => Number(count.get(caller, status)?.total),
-    prune: (keep) => void writeNow(() => prune.run(keep)),
-  };
-}
-
-function readFirst(row: SqlRow | undefined): ApprovalRow | undefined {
-  return row === undefined ? undefined : readApproval(row);
-}
-
-function readApproval(row: SqlRow): ApprovalRow {
-  return {
-    id: readText(row, 'id'),
-    kind: readWord(row, 'kind', kinds),
-    askKey: readText(row, 'ask_key'),
-    unitPath: readText(row, 'plugin_path'),
-    plugin: readText(row, 'plugin'),
-    tool: readTextOrNull(row, 'tool'),
-    executionId: readTextOrNull(row, 'execution_id'),
-    caller: readTextOrNull(row, 'caller'),
-    session: readTextOrNull(row, 'session'),
-    reason: readWord(row, 'reason', reasons),
-    question: readText(row, 'question'),
-    argumentsHash: readText(row, 'arguments_hash'),
-    detailsJson: readText(row, 'details'),
-    status: readWord(row, 'status', statuses),
-    createdAtMs: readNumber(row, 'created_at'),
-    expiresAtMs: readNumber(row, 'expires_at'),
-    answeredAtMs: readNumberOrNull(row, 'answered_at'),
-    answeredBy: readTextOrNull(row, 'answered_by'),
-    contentJson: readTextOrNull(row, 'content'),
+    insert: (row: ApprovalRow): void => void writeNow(() => insert(row)),
+    /** Ends an open question; false when it was not open any more. */
+    settle: (id: string, { status, answeredAtMs, answeredBy, detailsJson, contentJson }: End): boolean =>
+      writeNow(() => settle.run(status, answeredAtMs, answeredBy, detailsJson ?? null, contentJson ?? null, id)).changes === 1,
+    /** The call is over: nobody needs what its questions were answered with. */
+    forgetContent: (executionId: string): void => void writeNow(() => forgetContent.run(executionId)),
+    get: (id: string) => byId.first(id),
+    /** The question that holds a key: not one that was withdrawn, and for a grant only one that is open or was denied. */
+    findByKey: (askKey: string) => byKey.first(askKey),
+    /** Oldest first. */
+    listOpen: () => open.all(),
+    /** Newest first. */
+    list: ({ caller, status, limit }: Which & { readonly limit: number }) => newest.all(caller ?? null, status ?? null, limit),
+    count: ({ caller, status }: Which) => Number(count.get(caller ?? null, status ?? null)?.total),
+    /** Of those that ended only the newest `keep` stay. */
+    prune: (keep: number): void => void writeNow(() => prune.run(keep)),
   };
 }

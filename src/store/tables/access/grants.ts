@@ -1,74 +1,50 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { readNumber, readNumberOrNull, readText, readTextOrNull, readWord, type SqlRow } from '../../column-values.ts';
-import type { GrantRow, GrantTable } from '../../permission-types.ts';
 import { writeNow } from '../../sqlite-error.ts';
+import { column, defineTable, type RowOf, writeTogether } from '../../table.ts';
 
-const scopes = ['once', 'session', 'until', 'always'] as const;
+const grants = defineTable('grants', {
+  id: column.text('id'),
+  unitPath: column.text('plugin_path'),
+  pluginName: column.text('plugin_name'),
+  /** Of the generation that it was given for. */
+  contentHash: column.text('content_hash'),
+  permissionsJson: column.text('permissions'),
+  scope: column.word('scope', ['once', 'session', 'until', 'always']),
+  caller: column.textOrNull('caller'),
+  session: column.textOrNull('session'),
+  untilMs: column.numberOrNull('until_at'),
+  grantedBy: column.text('granted_by'),
+  createdAtMs: column.number('created_at'),
+  /** The execution that a grant for once was spent on. */
+  usedBy: column.textOrNull('used_by'),
+  revokedAtMs: column.numberOrNull('revoked_at'),
+  /** Which units owned the tools that it names when it was given, a JSON object; null for a grant that is older than this. */
+  toolOwnersJson: column.textOrNull('tool_owners'),
+});
 
-/** Creates the table of grants. */
-export function createGrantTable(database: DatabaseSync): GrantTable {
-  const insert = database.prepare(
-    `insert into grants (id, plugin_path, plugin_name, content_hash, permissions, scope, caller, session, until_at, granted_by,
-       created_at, used_by, revoked_at, tool_owners) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  );
+/** What an operator granted to one plugin. `caller` and `session` are set for the scope `session`, `untilMs` for `until`. */
+export type GrantRow = RowOf<typeof grants>;
+
+/** Creates the table of grants; everything is written at once, so that a grant or its end is never lost to a crash. */
+export function createGrantTable(database: DatabaseSync) {
+  const insert = grants.prepareInsert(database);
   const revoke = database.prepare('update grants set revoked_at = ? where id = ? and revoked_at is null');
   const spend = database.prepare('update grants set used_by = ? where id = ? and used_by is null');
-  const listInForce = database.prepare('select * from grants where revoked_at is null order by rowid');
-  const list = database.prepare('select * from grants order by rowid desc limit ?');
-
-  const insertRow = (row: GrantRow): void =>
-    void insert.run(
-      row.id,
-      row.unitPath,
-      row.pluginName,
-      row.contentHash,
-      row.permissionsJson,
-      row.scope,
-      row.caller,
-      row.session,
-      row.untilMs,
-      row.grantedBy,
-      row.createdAtMs,
-      row.usedBy,
-      row.revokedAtMs,
-      row.toolOwnersJson,
-    );
+  const inForce = grants.prepareSelect(database, 'where revoked_at is null order by rowid');
+  const newest = grants.prepareSelect(database, 'order by rowid desc limit ?');
 
   return {
-    insert: (row) => writeNow(() => insertRow(row)),
-    replace: (id, revokedAtMs, rows) =>
-      writeNow(() => {
-        database.exec('savepoint replace_grant');
-        try {
-          revoke.run(revokedAtMs, id);
-          for (const row of rows) insertRow(row);
-          database.exec('release replace_grant');
-        } catch (error) {
-          database.exec('rollback to replace_grant; release replace_grant');
-          throw error;
-        }
+    insert: (row: GrantRow): void => void writeNow(() => insert(row)),
+    /** Takes back one grant and puts others in its place, in one step. */
+    replace: (id: string, revokedAtMs: number, rows: readonly GrantRow[]): void =>
+      writeTogether(database, () => {
+        revoke.run(revokedAtMs, id);
+        for (const row of rows) insert(row);
       }),
-    spend: (id, executionId) => void writeNow(() => spend.run(executionId, id)),
-    listInForce: () => listInForce.all().map(readGrant),
-    list: (limit) => list.all(limit).map(readGrant),
-  };
-}
-
-function readGrant(row: SqlRow): GrantRow {
-  return {
-    id: readText(row, 'id'),
-    unitPath: readText(row, 'plugin_path'),
-    pluginName: readText(row, 'plugin_name'),
-    contentHash: readText(row, 'content_hash'),
-    permissionsJson: readText(row, 'permissions'),
-    scope: readWord(row, 'scope', scopes),
-    caller: readTextOrNull(row, 'caller'),
-    session: readTextOrNull(row, 'session'),
-    untilMs: readNumberOrNull(row, 'until_at'),
-    grantedBy: readText(row, 'granted_by'),
-    createdAtMs: readNumber(row, 'created_at'),
-    usedBy: readTextOrNull(row, 'used_by'),
-    revokedAtMs: readNumberOrNull(row, 'revoked_at'),
-    toolOwnersJson: readTextOrNull(row, 'tool_owners'),
+    spend: (id: string, executionId: string): void => void writeNow(() => spend.run(executionId, id)),
+    /** Those that nobody took back, oldest first. */
+    listInForce: () => inForce.all(),
+    /** All, newest first. */
+    list: (limit: number) => newest.all(limit),
   };
 }

@@ -1,33 +1,37 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { readNumber, readText, readTextOrNull } from '../../column-values.ts';
-import type { HookApprovalTable } from '../../permission-types.ts';
 import { writeNow } from '../../sqlite-error.ts';
+import { column, defineTable, type RowOf } from '../../table.ts';
 
-/** Creates the table of the hooks that an operator approved. */
-export function createHookApprovalTable(database: DatabaseSync): HookApprovalTable {
-  const list = database.prepare('select * from hook_approvals order by path');
-  const upsert = database.prepare(
-    `insert into hook_approvals (path, content_hash, approved_by, approved_at, guarded_tools) values (?1, ?2, ?3, ?4, ?5)
-     on conflict (path) do update set
-       content_hash = excluded.content_hash, approved_by = excluded.approved_by, approved_at = excluded.approved_at,
-       guarded_tools = excluded.guarded_tools`,
-  );
+const hookApprovals = defineTable('hook_approvals', {
+  /** The real path of the hook's folder. */
+  path: column.text('path'),
+  contentHash: column.text('content_hash'),
+  approvedBy: column.text('approved_by'),
+  approvedAtMs: column.number('approved_at'),
+  guardedToolsJson: column.textOrNull('guarded_tools'),
+});
+
+/** The files of a hook that an operator approved, by their hash; see src/hooks. */
+export interface HookApprovalRow extends Omit<RowOf<typeof hookApprovals>, 'guardedToolsJson'> {
+  /** Globs of the tools before whose calls the approved files are asked, none for all tools; absent when they never are. */
+  readonly guardedTools?: readonly string[];
+}
+
+/** Creates the table of the hooks that an operator approved, one row a folder; everything is written at once. */
+export function createHookApprovalTable(database: DatabaseSync) {
+  const all = hookApprovals.prepareSelect(database, 'order by path');
+  const put = hookApprovals.preparePut(database, 'path');
   const remove = database.prepare('delete from hook_approvals where path = ?');
 
   return {
-    list: () =>
-      list.all().map((row) => ({
-        path: readText(row, 'path'),
-        contentHash: readText(row, 'content_hash'),
-        approvedBy: readText(row, 'approved_by'),
-        approvedAtMs: readNumber(row, 'approved_at'),
-        ...readGuardedTools(readTextOrNull(row, 'guarded_tools')),
-      })),
-    put({ path, contentHash, approvedBy, approvedAtMs, guardedTools }) {
-      const guarded = guardedTools === undefined ? null : JSON.stringify(guardedTools);
-      writeNow(() => upsert.run(path, contentHash, approvedBy, approvedAtMs, guarded));
+    list: (): HookApprovalRow[] =>
+      all.all().map(({ guardedToolsJson, ...row }) => ({ ...row, ...readGuardedTools(guardedToolsJson) })),
+    put({ guardedTools, ...row }: HookApprovalRow): void {
+      const guardedToolsJson = guardedTools === undefined ? null : JSON.stringify(guardedTools);
+      writeNow(() => put({ ...row, guardedToolsJson }));
     },
-    remove: (path) => writeNow(() => remove.run(path)).changes === 1,
+    /** False when there was none. */
+    remove: (path: string): boolean => writeNow(() => remove.run(path)).changes === 1,
   };
 }
 

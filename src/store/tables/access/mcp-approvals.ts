@@ -1,47 +1,49 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { readNumber, readText } from '../../column-values.ts';
-import type { McpLoginTable, McpPinTable } from '../../mcp-types.ts';
 import { writeNow } from '../../sqlite-error.ts';
+import { column, defineTable, type RowOf } from '../../table.ts';
 
-/** Creates the table of what was approved of MCP servers. */
-export function createMcpPinTable(database: DatabaseSync): McpPinTable {
-  const list = database.prepare('select * from mcp_pins where server = ? order by item');
-  const upsert = database.prepare(
-    `insert into mcp_pins (server, item, hash, definition, approved_by, approved_at) values (?1, ?2, ?3, ?4, ?5, ?6)
-     on conflict (server, item) do update set
-       hash = excluded.hash, definition = excluded.definition, approved_by = excluded.approved_by, approved_at = excluded.approved_at`,
-  );
+const pins = defineTable('mcp_pins', {
+  server: column.text('server'),
+  /** `command`, or `tool:NAME`. */
+  item: column.text('item'),
+  hash: column.text('hash'),
+  /** What was approved, as JSON: what a change is compared with. */
+  definitionJson: column.text('definition'),
+  approvedBy: column.text('approved_by'),
+  approvedAtMs: column.number('approved_at'),
+});
+
+/** What an operator approved of an MCP server; see src/mcp-servers. */
+export type McpPinRow = RowOf<typeof pins>;
+export type McpPinTable = ReturnType<typeof createMcpPinTable>;
+
+/** Creates the table of what was approved of MCP servers; everything is written at once. */
+export function createMcpPinTable(database: DatabaseSync) {
+  const ofServer = pins.prepareSelect(database, 'where server = ? order by item');
+  const put = pins.preparePut(database, 'server', 'item');
   const remove = database.prepare('delete from mcp_pins where server = ?');
   return {
-    list: (server) =>
-      list.all(server).map((row) => ({
-        server: readText(row, 'server'),
-        item: readText(row, 'item'),
-        hash: readText(row, 'hash'),
-        definitionJson: readText(row, 'definition'),
-        approvedBy: readText(row, 'approved_by'),
-        approvedAtMs: readNumber(row, 'approved_at'),
-      })),
-    put(rows) {
+    list: (server: string) => ofServer.all(server),
+    put: (rows: readonly McpPinRow[]): void =>
       writeNow(() => {
-        for (const { server, item, hash, definitionJson, approvedBy, approvedAtMs } of rows)
-          upsert.run(server, item, hash, definitionJson, approvedBy, approvedAtMs);
-      });
-    },
-    remove: (server) => void writeNow(() => remove.run(server)),
+        for (const row of rows) put(row);
+      }),
+    remove: (server: string): void => void writeNow(() => remove.run(server)),
   };
 }
 
-/** Creates the table of logins to MCP servers. */
-export function createMcpLoginTable(database: DatabaseSync): McpLoginTable {
-  const list = database.prepare('select * from mcp_logins');
-  const upsert = database.prepare(
-    'insert into mcp_logins (server, state) values (?1, ?2) on conflict (server) do update set state = excluded.state',
-  );
+const logins = defineTable('mcp_logins', { server: column.text('server'), stateJson: column.text('state') });
+export type McpLoginTable = ReturnType<typeof createMcpLoginTable>;
+
+/** Creates the table of what was obtained by logging in to MCP servers, as JSON; it holds secrets. */
+export function createMcpLoginTable(database: DatabaseSync) {
+  const all = logins.prepareSelect(database, '');
+  const put = logins.preparePut(database, 'server');
   const remove = database.prepare('delete from mcp_logins where server = ?');
   return {
-    list: () => list.all().map((row) => ({ server: readText(row, 'server'), stateJson: readText(row, 'state') })),
-    set: (server, stateJson) => void writeNow(() => upsert.run(server, stateJson)),
-    remove: (server) => writeNow(() => remove.run(server)).changes === 1,
+    list: () => all.all(),
+    set: (server: string, stateJson: string): void => void writeNow(() => put({ server, stateJson })),
+    /** False when there was none. */
+    remove: (server: string): boolean => writeNow(() => remove.run(server)).changes === 1,
   };
 }

@@ -1,18 +1,30 @@
 import { randomBytes } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
-import { readBytes, readNumber, readText } from '../../column-values.ts';
-import type { SecretTable } from '../../permission-types.ts';
+import { readBytes } from '../../column-values.ts';
 import { writeNow } from '../../sqlite-error.ts';
+import { column, defineTable, type RowOf } from '../../table.ts';
+
+const secrets = defineTable('secrets', {
+  name: column.text('name'),
+  value: column.text('value'),
+  /** Hosts and header or query parameter. */
+  bindingJson: column.text('binding'),
+  updatedAtMs: column.number('updated_at'),
+});
+
+/** A secret of the operator. */
+export type SecretRow = RowOf<typeof secrets>;
+export type SecretTable = ReturnType<typeof createSecretTable>;
 
 const keyBytes = 32;
 
-/** Creates the table of secrets. A value that is replaced or removed is overwritten in the file, not only given free. */
-export function createSecretTable(database: DatabaseSync): SecretTable {
-  const list = database.prepare('select * from secrets order by name');
-  const upsert = database.prepare(
-    `insert into secrets (name, value, binding, updated_at) values (?1, ?2, ?3, ?4)
-     on conflict (name) do update set value = excluded.value, binding = excluded.binding, updated_at = excluded.updated_at`,
-  );
+/**
+ * Creates the table of secrets; everything is written at once. A value that is replaced or removed is overwritten in the file, not only
+ * given free.
+ */
+export function createSecretTable(database: DatabaseSync) {
+  const all = secrets.prepareSelect(database, 'order by name');
+  const put = secrets.preparePut(database, 'name');
   const remove = database.prepare('delete from secrets where name = ?');
   const readKey = database.prepare('select key from secret_key');
   const insertKey = database.prepare('insert into secret_key (only, key) values (1, ?)');
@@ -27,16 +39,12 @@ export function createSecretTable(database: DatabaseSync): SecretTable {
   }
 
   return {
-    list: () =>
-      list.all().map((row) => ({
-        name: readText(row, 'name'),
-        value: readText(row, 'value'),
-        bindingJson: readText(row, 'binding'),
-        updatedAtMs: readNumber(row, 'updated_at'),
-      })),
-    set: ({ name, value, bindingJson, updatedAtMs }) => void overwriting(() => upsert.run(name, value, bindingJson, updatedAtMs)),
-    remove: (name) => overwriting(() => remove.run(name)).changes === 1,
-    placeholderKey() {
+    list: () => all.all(),
+    set: (row: SecretRow): void => void overwriting(() => put(row)),
+    /** False when there was none. */
+    remove: (name: string): boolean => overwriting(() => remove.run(name)).changes === 1,
+    /** The key that placeholders are made with; made on first use. */
+    placeholderKey(): Uint8Array {
       const row = readKey.get();
       if (row !== undefined) return readBytes(row, 'key');
       const key = new Uint8Array(randomBytes(keyBytes));

@@ -1,10 +1,26 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { readNumber, readNumberOrNull, readText, readTextOrNull, type SqlRow } from '../../column-values.ts';
-import type { LoopRow, LoopTable } from '../../loop-types.ts';
+import { readText } from '../../column-values.ts';
 import { writeNow } from '../../sqlite-error.ts';
+import { column, defineTable, type RowOf } from '../../table.ts';
 
-/** Creates the table of loops. */
-export function createLoopTable(database: DatabaseSync): LoopTable {
+const loops = defineTable('loops', {
+  id: column.text('id'),
+  caller: column.text('caller'),
+  purpose: column.text('purpose'),
+  model: column.text('model'),
+  /** What it was started with; empty once it has ended. */
+  requestJson: column.text('request'),
+  startedAtMs: column.number('started_at'),
+  endedAtMs: column.numberOrNull('ended_at'),
+  endJson: column.textOrNull('ending'),
+});
+
+/** One loop of a model and its tools, as it is kept. */
+export type LoopRow = RowOf<typeof loops>;
+export type LoopTable = ReturnType<typeof createLoopTable>;
+
+/** Creates the table of loops and their steps. Everything is written at once: what a step tells of happens after it. */
+export function createLoopTable(database: DatabaseSync) {
   const put = database.prepare(
     `insert into loops (id, caller, purpose, model, request, started_at, ended_at, ending, bytes)
      values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, octet_length(?5) + coalesce(octet_length(?8), 0))`,
@@ -19,9 +35,9 @@ export function createLoopTable(database: DatabaseSync): LoopTable {
     "update loops set request = '', ending = ?2, ended_at = ?3, bytes = octet_length(?2) where id = ?1 and ended_at is null",
   );
   const removeSteps = database.prepare('delete from loop_steps where loop_id = ?');
-  const get = database.prepare('select * from loops where id = ?');
-  const list = database.prepare('select * from loops where ?1 is null or caller = ?1 order by started_at desc, id desc limit ?2');
-  const listOpen = database.prepare('select * from loops where ended_at is null order by started_at, id');
+  const byId = loops.prepareSelect(database, 'where id = ?');
+  const newest = loops.prepareSelect(database, 'where ?1 is null or caller = ?1 order by started_at desc, id desc limit ?2');
+  const open = loops.prepareSelect(database, 'where ended_at is null order by started_at, id');
   const remove = database.prepare('delete from loops where id = ?');
   const bytes = database.prepare('select coalesce(sum(bytes), 0) as bytes from loops where ?1 is null or caller = ?1');
   const prune = database.prepare('delete from loops where ended_at < ?');
@@ -31,47 +47,35 @@ export function createLoopTable(database: DatabaseSync): LoopTable {
   );
 
   return {
-    put: (row) =>
-      void writeNow(() =>
-        put.run(row.id, row.caller, row.purpose, row.model, row.requestJson, row.startedAtMs, row.endedAtMs, row.endJson),
-      ),
-    addStep: (id, stepJson) =>
+    put: (row: LoopRow): void => void writeNow(() => put.run(...loops.valuesOf(row))),
+    addStep: (id: string, stepJson: string): void =>
       writeNow(() => {
         addStep.run(id, stepJson);
         weigh.run(id, stepJson);
       }),
-    stepsOf: (id) => steps.all(id).map((row) => readText(row, 'step')),
-    end: (id, endJson, endedAtMs) =>
+    /** Oldest first, as JSON. */
+    stepsOf: (id: string): string[] => steps.all(id).map((row) => readText(row, 'step')),
+    /** Puts the end in the place of the request and the steps. */
+    end: (id: string, endJson: string, endedAtMs: number): void =>
       writeNow(() => {
         end.run(id, endJson, endedAtMs);
         removeSteps.run(id);
       }),
-    get(id) {
-      const row = get.get(id);
-      return row && readLoop(row);
-    },
-    list: ({ caller, limit }) => list.all(caller ?? null, limit).map(readLoop),
-    listOpen: () => listOpen.all().map(readLoop),
-    remove: (id) =>
+    get: (id: string) => byId.first(id),
+    /** Newest first; with a caller only its own. */
+    list: ({ caller, limit }: { readonly caller?: string; readonly limit: number }) => newest.all(caller ?? null, limit),
+    /** Those without an end, oldest first. */
+    listOpen: () => open.all(),
+    remove: (id: string): void =>
       writeNow(() => {
         removeSteps.run(id);
         remove.run(id);
       }),
-    bytes: (caller) => Number(bytes.get(caller ?? null)?.bytes ?? 0),
-    prune: (endedBeforeMs) => void writeNow(() => prune.run(endedBeforeMs)),
-    removeOldestEnded: (caller) => writeNow(() => removeOldest.run(caller ?? null)).changes === 1,
-  };
-}
-
-function readLoop(row: SqlRow): LoopRow {
-  return {
-    id: readText(row, 'id'),
-    caller: readText(row, 'caller'),
-    purpose: readText(row, 'purpose'),
-    model: readText(row, 'model'),
-    requestJson: readText(row, 'request'),
-    startedAtMs: readNumber(row, 'started_at'),
-    endedAtMs: readNumberOrNull(row, 'ended_at'),
-    endJson: readTextOrNull(row, 'ending'),
+    /** Bytes of one caller's loops, or of all. */
+    bytes: (caller?: string) => Number(bytes.get(caller ?? null)?.bytes ?? 0),
+    /** Removes those that ended before. */
+    prune: (endedBeforeMs: number): void => void writeNow(() => prune.run(endedBeforeMs)),
+    /** Of one caller, or of all; false when none is left. */
+    removeOldestEnded: (caller?: string): boolean => writeNow(() => removeOldest.run(caller ?? null)).changes === 1,
   };
 }

@@ -1,31 +1,45 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { readBytes, readText } from '../../column-values.ts';
-import type { ParkedCallTable } from '../../execution-types.ts';
+import { readBytes } from '../../column-values.ts';
 import { writeNow } from '../../sqlite-error.ts';
+import { column, defineTable } from '../../table.ts';
 import type { WriteQueue } from '../../write-queue.ts';
 
-/** Creates the table of calls that wait for a person. */
-export function createParkedCallTable(database: DatabaseSync, queue: WriteQueue): ParkedCallTable {
+const calls = defineTable('parked_calls', { executionId: column.text('execution_id'), factsJson: column.text('facts') });
+
+/** A parked call; `blob` is null for a call that has not begun. */
+interface ParkedCallRow {
+  readonly executionId: string;
+  readonly factsJson: string;
+  readonly blob: Uint8Array | null;
+  readonly parkedAtMs: number;
+}
+
+/** Creates the table of calls that wait for a person, as far as they are kept over restarts: a row goes with the end of its call. */
+export function createParkedCallTable(database: DatabaseSync, queue: WriteQueue) {
   const put = database.prepare(
     `insert into parked_calls (execution_id, facts, blob, parked_at) values (?, ?, ?, ?)
      on conflict do update set facts = excluded.facts, blob = excluded.blob, parked_at = excluded.parked_at`,
   );
   const remove = database.prepare('delete from parked_calls where execution_id = ?');
-  const list = database.prepare('select execution_id, facts from parked_calls order by execution_id');
+  const all = calls.prepareSelect(database, 'order by execution_id');
   const read = database.prepare('select blob from parked_calls where execution_id = ? and blob is not null');
 
   return {
-    put({ executionId, factsJson, blob, parkedAtMs }) {
+    /** At once, after the record of the call: the row as it is now. */
+    put({ executionId, factsJson, blob, parkedAtMs }: ParkedCallRow): void {
       // The record of the call must not be younger than this row.
       queue.flush();
       writeNow(() => put.run(executionId, factsJson, blob, parkedAtMs));
     },
-    remove: (executionId) => queue.add({ apply: () => void remove.run(executionId) }),
-    removeNow: (executionId) => void writeNow(() => remove.run(executionId)),
-    list: () => list.all().map((row) => ({ executionId: readText(row, 'execution_id'), factsJson: readText(row, 'facts') })),
-    readBlob(executionId) {
+    /** Queued, so that it is one transaction with the end of the call. */
+    remove: (executionId: string): void => queue.add({ apply: () => void remove.run(executionId) }),
+    /** At once: what was kept is no longer how the call stands. */
+    removeNow: (executionId: string): void => void writeNow(() => remove.run(executionId)),
+    /** Oldest first, without their blobs. */
+    list: () => all.all(),
+    readBlob(executionId: string): Uint8Array | undefined {
       const row = read.get(executionId);
-      return row === undefined ? undefined : readBytes(row, 'blob');
+      return row && readBytes(row, 'blob');
     },
   };
 }

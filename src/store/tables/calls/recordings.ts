@@ -1,10 +1,18 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { readBytes } from '../../column-values.ts';
-import type { RecordingTable } from '../../execution-types.ts';
 import type { QueuedWrite, WriteQueue } from '../../write-queue.ts';
 
+interface RecordingRow {
+  readonly executionId: string;
+  readonly tool: string;
+  readonly status: string;
+  /** Opaque. */
+  readonly blob: Uint8Array;
+  readonly createdAtMs: number;
+}
+
 /** Creates the table of recordings. */
-export function createRecordingTable(database: DatabaseSync, queue: WriteQueue): RecordingTable {
+export function createRecordingTable(database: DatabaseSync, queue: WriteQueue) {
   const insert = database.prepare(
     // Not of a record that went in the meantime: nobody would ever remove it.
     `insert or replace into recordings (execution_id, tool, status, created_at, blob)
@@ -19,18 +27,18 @@ export function createRecordingTable(database: DatabaseSync, queue: WriteQueue):
   const lastPruneByTool = new Map<string, QueuedWrite>();
 
   return {
-    insert(row) {
-      queue.add({
-        apply: () => insert.run(row.executionId, row.tool, row.status, row.createdAtMs, row.blob),
-      });
+    /** Queued. */
+    insert({ executionId, tool, status, createdAtMs, blob }: RecordingRow): void {
+      queue.add({ apply: () => insert.run(executionId, tool, status, createdAtMs, blob) });
     },
-    get(executionId) {
+    get(executionId: string): Uint8Array | undefined {
       queue.flush();
       const row = get.get(executionId);
-      return row === undefined ? undefined : readBytes(row, 'blob');
+      return row && readBytes(row, 'blob');
     },
+    /** Queued. Of the successful recordings of a tool only the newest `keep` stay. */
     // Asked for after every success: of those that wait for one transaction the last, which sees all inserts, is enough.
-    pruneSuccessful(tool, keep) {
+    pruneSuccessful(tool: string, keep: number): void {
       const queued: QueuedWrite = {
         apply() {
           if (lastPruneByTool.get(tool) === queued) prune.run(tool, keep);

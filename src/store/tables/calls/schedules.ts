@@ -1,29 +1,33 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { readNumber, readText } from '../../column-values.ts';
 import { writeNow } from '../../sqlite-error.ts';
-import type { ScheduleTable } from '../../tool-rows.ts';
+import { column, defineTable, type RowOf } from '../../table.ts';
 
-/** Creates the table of calls that are to be made later. */
-export function createScheduleTable(database: DatabaseSync): ScheduleTable {
-  const list = database.prepare('select * from schedules order by next_at');
-  const put = database.prepare(
-    'insert or replace into schedules (id, caller, session, tool, arguments, time, next_at, made_at) values (?, ?, ?, ?, ?, ?, ?, ?)',
-  );
+const schedules = defineTable('schedules', {
+  id: column.text('id'),
+  /** The caller id. */
+  caller: column.text('caller'),
+  session: column.text('session'),
+  tool: column.text('tool'),
+  argumentsJson: column.text('arguments'),
+  /** Once, or by which rule again. */
+  timeJson: column.text('time'),
+  nextAtMs: column.number('next_at'),
+  madeAtMs: column.number('made_at'),
+});
+
+/** A call that is to be made later. */
+export type ScheduleRow = RowOf<typeof schedules>;
+export type ScheduleTable = ReturnType<typeof createScheduleTable>;
+
+/** Creates the table of calls for later; everything is written at once. */
+export function createScheduleTable(database: DatabaseSync) {
+  const all = schedules.prepareSelect(database, 'order by next_at');
+  const put = schedules.preparePut(database, 'id');
   const remove = database.prepare('delete from schedules where id = ?');
   return {
-    list: () =>
-      list.all().map((row) => ({
-        id: readText(row, 'id'),
-        caller: readText(row, 'caller'),
-        session: readText(row, 'session'),
-        tool: readText(row, 'tool'),
-        argumentsJson: readText(row, 'arguments'),
-        timeJson: readText(row, 'time'),
-        nextAtMs: readNumber(row, 'next_at'),
-        madeAtMs: readNumber(row, 'made_at'),
-      })),
-    put: ({ id, caller, session, tool, argumentsJson, timeJson, nextAtMs, madeAtMs }) =>
-      void writeNow(() => put.run(id, caller, session, tool, argumentsJson, timeJson, nextAtMs, madeAtMs)),
-    remove: (id) => void writeNow(() => remove.run(id)),
+    /** The next one first. */
+    list: () => all.all(),
+    put: (row: ScheduleRow): void => void writeNow(() => put(row)),
+    remove: (id: string): void => void writeNow(() => remove.run(id)),
   };
 }

@@ -1,74 +1,56 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { readNumber, readText, readTextOrNull, type SqlRow } from '../../column-values.ts';
 import { writeNow } from '../../sqlite-error.ts';
-import type { GenerationRow, GenerationTable } from '../../store-types.ts';
+import { column, defineTable, type RowOf } from '../../table.ts';
 
-/** Creates the table of generations. */
-export function createGenerationTable(database: DatabaseSync): GenerationTable {
-  const upsert = database.prepare(
-    `insert into generations (id, plugin_path, number, author, engine, content_hash, code_hash, image_hash,
-       image_fingerprint, manifest, inputs, created_at, written_by)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-     on conflict (id) do update set author = excluded.author, engine = excluded.engine,
+const generations = defineTable('generations', {
+  id: column.text('id'),
+  pluginPath: column.text('plugin_path'),
+  number: column.number('number'),
+  author: column.text('author'),
+  engine: column.text('engine'),
+  contentHash: column.text('content_hash'),
+  codeHash: column.text('code_hash'),
+  imageHash: column.textOrNull('image_hash'),
+  /** What the image was made with; an image with another fingerprint is built again. */
+  imageFingerprint: column.textOrNull('image_fingerprint'),
+  manifestJson: column.text('manifest'),
+  inputsJson: column.text('inputs'),
+  createdAtMs: column.number('created_at'),
+  /** The caller id of an author who is not the operator, where it is known. */
+  writtenBy: column.textOrNull('written_by'),
+});
+
+/** One generation; code, source map and image are files beside the database. */
+export type GenerationRow = RowOf<typeof generations>;
+
+export type GenerationTable = ReturnType<typeof createGenerationTable>;
+
+/** Creates the table of generations; everything is written at once. */
+export function createGenerationTable(database: DatabaseSync) {
+  const upsert = generations.prepareInsert(
+    database,
+    `on conflict (id) do update set author = excluded.author, engine = excluded.engine,
        content_hash = excluded.content_hash, code_hash = excluded.code_hash, image_hash = excluded.image_hash,
        image_fingerprint = excluded.image_fingerprint, manifest = excluded.manifest, inputs = excluded.inputs`,
   );
-  const listOf = database.prepare(
-    'select * from generations where plugin_path = ?1 and (?2 is null or instr(inputs, ?2) > 0) order by number desc',
+  const ofPlugin = generations.prepareSelect(
+    database,
+    'where plugin_path = ?1 and (?2 is null or instr(inputs, ?2) > 0) order by number desc',
   );
-  const get = database.prepare('select * from generations where id = ?');
-  const listCurrent = database.prepare(
-    `select generations.* from plugins join generations on generations.id = plugins.current_generation
-     order by plugins.path`,
+  const byId = generations.prepareSelect(database, 'where id = ?');
+  const current = generations.prepareSelect(
+    database,
+    'join plugins on generations.id = plugins.current_generation order by plugins.path',
   );
   const remove = database.prepare('delete from generations where id = ?');
 
   return {
-    upsert(row) {
-      writeNow(() =>
-        upsert.run(
-          row.id,
-          row.pluginPath,
-          row.number,
-          row.author,
-          row.engine,
-          row.contentHash,
-          row.codeHash,
-          row.imageHash,
-          row.imageFingerprint,
-          row.manifestJson,
-          row.inputsJson,
-          row.createdAtMs,
-          row.writtenBy,
-        ),
-      );
-    },
-    listOf: (pluginPath, inputHash) => listOf.all(pluginPath, inputHash ?? null).map(readGeneration),
-    get(id) {
-      const row = get.get(id);
-      return row === undefined ? undefined : readGeneration(row);
-    },
-    listCurrent: () => listCurrent.all().map(readGeneration),
-    delete(id) {
-      writeNow(() => remove.run(id));
-    },
-  };
-}
-
-function readGeneration(row: SqlRow): GenerationRow {
-  return {
-    id: readText(row, 'id'),
-    pluginPath: readText(row, 'plugin_path'),
-    number: readNumber(row, 'number'),
-    author: readText(row, 'author'),
-    engine: readText(row, 'engine'),
-    contentHash: readText(row, 'content_hash'),
-    codeHash: readText(row, 'code_hash'),
-    imageHash: readTextOrNull(row, 'image_hash'),
-    imageFingerprint: readTextOrNull(row, 'image_fingerprint'),
-    manifestJson: readText(row, 'manifest'),
-    inputsJson: readText(row, 'inputs'),
-    createdAtMs: readNumber(row, 'created_at'),
-    writtenBy: readTextOrNull(row, 'written_by'),
+    upsert: (row: GenerationRow): void => void writeNow(() => upsert(row)),
+    /** Newest first; only those with an input of this hash when one is given. */
+    listOf: (pluginPath: string, inputHash?: string) => ofPlugin.all(pluginPath, inputHash ?? null),
+    get: (id: string) => byId.first(id),
+    /** The current generation of every plugin in one query (see `currentGeneration` of plugins). */
+    listCurrent: () => current.all(),
+    delete: (id: string): void => void writeNow(() => remove.run(id)),
   };
 }

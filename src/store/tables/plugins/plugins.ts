@@ -1,56 +1,56 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { readNumber, readText, readTextOrNull, type SqlRow } from '../../column-values.ts';
 import { writeNow } from '../../sqlite-error.ts';
-import type { PluginRow, PluginTable } from '../../store-types.ts';
+import { column, defineTable, type RowOf } from '../../table.ts';
 
-/** Creates the table of plugin files. */
-export function createPluginTable(database: DatabaseSync): PluginTable {
-  const upsert = database.prepare(
-    `insert into plugins (path, name, state, enabled, current_generation, pinned_away_from, diagnostic, transitions)
-     values (?, ?, ?, ?, ?, ?, ?, ?)
-     on conflict (path) do update set name = excluded.name, state = excluded.state, enabled = excluded.enabled,
-       current_generation = excluded.current_generation, pinned_away_from = excluded.pinned_away_from,
-       diagnostic = excluded.diagnostic, transitions = excluded.transitions`,
-  );
-  const get = database.prepare('select * from plugins where path = ?');
-  const list = database.prepare('select * from plugins order by path');
+const plugins = defineTable('plugins', {
+  path: column.text('path'),
+  name: column.text('name'),
+  state: column.text('state'),
+  enabled: column.flag('enabled'),
+  currentGeneration: column.textOrNull('current_generation'),
+  /** Content hash that a rollback pinned away from: the file's own content stays off until it changes. */
+  pinnedAwayFrom: column.textOrNull('pinned_away_from'),
+  diagnosticJson: column.textOrNull('diagnostic'),
+  transitionsJson: column.text('transitions'),
+});
+
+/** What is remembered of a plugin file over restarts. */
+export type PluginRow = RowOf<typeof plugins>;
+
+export type PluginTable = ReturnType<typeof createPluginTable>;
+
+/** Creates the table of plugin files; everything is written at once. */
+export function createPluginTable(database: DatabaseSync) {
+  const put = plugins.preparePut(database, 'path');
+  const byPath = plugins.prepareSelect(database, 'where path = ?');
+  const all = plugins.prepareSelect(database, 'order by path');
   const remove = database.prepare('delete from plugins where path = ?');
 
   return {
-    upsert(row) {
-      writeNow(() =>
-        upsert.run(
-          row.path,
-          row.name,
-          row.state,
-          row.enabled ? 1 : 0,
-          row.currentGeneration,
-          row.pinnedAwayFrom,
-          row.diagnosticJson,
-          row.transitionsJson,
-        ),
-      );
-    },
-    get(path) {
-      const row = get.get(path);
-      return row === undefined ? undefined : readPlugin(row);
-    },
-    list: () => list.all().map(readPlugin),
-    delete(path) {
-      writeNow(() => remove.run(path));
-    },
+    upsert: (row: PluginRow): void => void writeNow(() => put(row)),
+    get: (path: string) => byPath.first(path),
+    list: () => all.all(),
+    delete: (path: string): void => void writeNow(() => remove.run(path)),
   };
 }
 
-function readPlugin(row: SqlRow): PluginRow {
+const writtenFiles = defineTable('written_files', {
+  /** The real path of the file. */
+  path: column.text('path'),
+  /** Of its content: other content is of another hand. */
+  sha256: column.text('sha256'),
+  /** The caller id. */
+  writtenBy: column.text('written_by'),
+});
+
+export type WrittenFileTable = ReturnType<typeof createWrittenFileTable>;
+
+/** Creates the table of what of plugins was written last through a door by others than the operator; everything is written at once. */
+export function createWrittenFileTable(database: DatabaseSync) {
+  const put = writtenFiles.preparePut(database, 'path');
+  const all = writtenFiles.prepareSelect(database, 'order by path');
   return {
-    path: readText(row, 'path'),
-    name: readText(row, 'name'),
-    state: readText(row, 'state'),
-    enabled: readNumber(row, 'enabled') === 1,
-    currentGeneration: readTextOrNull(row, 'current_generation'),
-    pinnedAwayFrom: readTextOrNull(row, 'pinned_away_from'),
-    diagnosticJson: readTextOrNull(row, 'diagnostic'),
-    transitionsJson: readText(row, 'transitions'),
+    list: () => all.all(),
+    put: (row: RowOf<typeof writtenFiles>): void => void writeNow(() => put(row)),
   };
 }

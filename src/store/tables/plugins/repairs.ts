@@ -1,22 +1,53 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { readNumber, readNumberOrNull, readText, readTextOrNull, type SqlRow } from '../../column-values.ts';
-import type { RepairRow, RepairTable } from '../../repair-types.ts';
+import { readText } from '../../column-values.ts';
 import { writeNow } from '../../sqlite-error.ts';
+import { column, defineTable, type RowOf } from '../../table.ts';
 
-/** Creates the table of repairs. */
-export function createRepairTable(database: DatabaseSync): RepairTable {
-  const upsert = database.prepare(
-    `insert into repairs (id, path, plugin, class, failure_key, content_hash, state, reason, author, generation,
-       generation_hash, failure, attempts, proposal, tokens, cost, started_at, ended_at)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-     on conflict (id) do update set state = excluded.state, reason = excluded.reason, author = excluded.author,
+const repairs = defineTable('repairs', {
+  id: column.text('id'),
+  /** The identity of the plugin. */
+  path: column.text('path'),
+  plugin: column.text('plugin'),
+  class: column.text('class'),
+  failureKey: column.text('failure_key'),
+  contentHash: column.text('content_hash'),
+  state: column.text('state'),
+  reason: column.text('reason'),
+  author: column.textOrNull('author'),
+  /** Id of the generation that it published, and the hash of its content. */
+  generation: column.textOrNull('generation'),
+  generationHash: column.textOrNull('generation_hash'),
+  failureJson: column.text('failure'),
+  attemptsJson: column.text('attempts'),
+  proposalJson: column.textOrNull('proposal'),
+  tokens: column.number('tokens'),
+  cost: column.number('cost'),
+  startedAtMs: column.number('started_at'),
+  endedAtMs: column.numberOrNull('ended_at'),
+});
+
+/** One repair as it is kept; `failure`, `attempts` and `proposal` are JSON that src/repair writes and reads. */
+export type RepairRow = RowOf<typeof repairs>;
+export type RepairTable = ReturnType<typeof createRepairTable>;
+
+interface Which {
+  readonly path?: string;
+  readonly states?: readonly string[];
+  readonly limit: number;
+}
+
+/** Creates the table of repairs. Every write is committed when it returns. */
+export function createRepairTable(database: DatabaseSync) {
+  const upsert = repairs.prepareInsert(
+    database,
+    `on conflict (id) do update set state = excluded.state, reason = excluded.reason, author = excluded.author,
        generation = excluded.generation, generation_hash = excluded.generation_hash, attempts = excluded.attempts,
        proposal = excluded.proposal, tokens = excluded.tokens, cost = excluded.cost, ended_at = excluded.ended_at`,
   );
-  const get = database.prepare('select * from repairs where id = ?');
-  const list = database.prepare(
-    `select * from repairs where (?1 is null or path = ?1)
-       and (?2 is null or state in (select value from json_each(?2)))
+  const byId = repairs.prepareSelect(database, 'where id = ?');
+  const newest = repairs.prepareSelect(
+    database,
+    `where (?1 is null or path = ?1) and (?2 is null or state in (select value from json_each(?2)))
      order by started_at desc, rowid desc limit ?3`,
   );
   const prune = database.prepare(
@@ -34,67 +65,28 @@ export function createRepairTable(database: DatabaseSync): RepairTable {
      where started_at > ?1 and (?2 is null or path = ?2)`,
   );
   const paths = database.prepare('select distinct path from repairs');
+
   return {
-    upsert: (row) =>
-      void writeNow(() =>
-        upsert.run(
-          row.id,
-          row.path,
-          row.plugin,
-          row.class,
-          row.failureKey,
-          row.contentHash,
-          row.state,
-          row.reason,
-          row.author,
-          row.generation,
-          row.generationHash,
-          row.failureJson,
-          row.attemptsJson,
-          row.proposalJson,
-          row.tokens,
-          row.cost,
-          row.startedAtMs,
-          row.endedAtMs,
-        ),
-      ),
-    get(id) {
-      const row = get.get(id);
-      return row === undefined ? undefined : readRepair(row);
-    },
-    list: ({ path, states, limit }) =>
-      list.all(path ?? null, states === undefined ? null : JSON.stringify(states), limit).map(readRepair),
-    count: (states, failureKey) => Number(count.get(JSON.stringify(states), failureKey ?? null)?.found),
-    listOlder: (state, beforeMs, limit) => older.all(state, beforeMs, limit).map((row) => readText(row, 'id')),
-    sumSince(sinceMs, path) {
+    upsert: (row: RepairRow): void => void writeNow(() => upsert(row)),
+    get: (id: string) => byId.first(id),
+    /** Newest first; of one plugin when a path is given. */
+    list: ({ path, states, limit }: Which) =>
+      newest.all(path ?? null, states === undefined ? null : JSON.stringify(states), limit),
+    /** Those with this key of a failure alone, when one is given. */
+    count: (states: readonly string[], failureKey?: string) =>
+      Number(count.get(JSON.stringify(states), failureKey ?? null)?.found),
+    /** Ids of those in a state that began before then, oldest first. */
+    listOlder: (state: string, beforeMs: number, limit: number): string[] =>
+      older.all(state, beforeMs, limit).map((row) => readText(row, 'id')),
+    /** Tokens and money of repairs that began since then; of one plugin when a path is given. */
+    sumSince(sinceMs: number, path?: string) {
       const row = sum.get(sinceMs, path ?? null);
       return { tokens: Number(row?.tokens), cost: Number(row?.cost) };
     },
-    paths: () => paths.all().map((row) => readText(row, 'path')),
-    prune: (keep, except) => void writeNow(() => prune.run(JSON.stringify(except), keep)),
-    forget: (path) => void writeNow(() => forget.run(path)),
-  };
-}
-
-function readRepair(row: SqlRow): RepairRow {
-  return {
-    id: readText(row, 'id'),
-    path: readText(row, 'path'),
-    plugin: readText(row, 'plugin'),
-    class: readText(row, 'class'),
-    failureKey: readText(row, 'failure_key'),
-    contentHash: readText(row, 'content_hash'),
-    state: readText(row, 'state'),
-    reason: readText(row, 'reason'),
-    author: readTextOrNull(row, 'author'),
-    generation: readTextOrNull(row, 'generation'),
-    generationHash: readTextOrNull(row, 'generation_hash'),
-    failureJson: readText(row, 'failure'),
-    attemptsJson: readText(row, 'attempts'),
-    proposalJson: readTextOrNull(row, 'proposal'),
-    tokens: readNumber(row, 'tokens'),
-    cost: readNumber(row, 'cost'),
-    startedAtMs: readNumber(row, 'started_at'),
-    endedAtMs: readNumberOrNull(row, 'ended_at'),
+    /** The plugins that have any. */
+    paths: (): string[] => paths.all().map((row) => readText(row, 'path')),
+    /** Deletes the oldest beyond `keep` that are in none of these states. */
+    prune: (keep: number, except: readonly string[]): void => void writeNow(() => prune.run(JSON.stringify(except), keep)),
+    forget: (path: string): void => void writeNow(() => forget.run(path)),
   };
 }

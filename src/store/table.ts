@@ -1,0 +1,100 @@
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
+import { readNumber, readNumberOrNull, readText, readTextOrNull, readWord, type SqlRow } from './column-values.ts';
+import { writeNow } from './sqlite-error.ts';
+
+/** What a member of a row may hold. */
+type Held = string | number | boolean | null;
+
+/** One column: its name in SQLite, and how its value is read. */
+interface Column<Value extends Held> {
+  readonly name: string;
+  readonly read: (row: SqlRow) => Value;
+}
+
+type Columns<Row> = { readonly [Member in keyof Row]: Row[Member] extends Held ? Column<Row[Member]> : never };
+
+/** The rows of a table that was defined. */
+export type RowOf<Table> = Table extends { read(row: SqlRow): infer Row } ? Readonly<Row> : never;
+
+/** What stands in a column, by its name in SQLite. */
+export const column = {
+  text: (name: string): Column<string> => ({ name, read: (row) => readText(row, name) }),
+  textOrNull: (name: string): Column<string | null> => ({ name, read: (row) => readTextOrNull(row, name) }),
+  number: (name: string): Column<number> => ({ name, read: (row) => readNumber(row, name) }),
+  numberOrNull: (name: string): Column<number | null> => ({ name, read: (row) => readNumberOrNull(row, name) }),
+  /** 0 or 1. */
+  flag: (name: string): Column<boolean> => ({ name, read: (row) => readNumber(row, name) === 1 }),
+  /** A text that the schema's CHECK, or whoever writes it, keeps to a few words. */
+  word: <Word extends string>(name: string, words: readonly Word[]): Column<Word> => ({
+    name,
+    read: (row) => readWord(row, name, words),
+  }),
+};
+
+/** A table described once: its rows are read and written by the names that they have in the daemon. */
+export function defineTable<Row extends Readonly<Record<keyof Row, Held>>>(name: string, columns: Columns<Row>) {
+  const members = Object.keys(columns).filter((member): member is Extract<keyof Row, string> => Object.hasOwn(columns, member));
+  const names = members.map((member) => columns[member].name);
+  const places = members.map(() => '?').join(', ');
+  const insertion = `insert into ${name} (${names.join(', ')}) values (${places})`;
+  const selection = `select ${names.map((each) => `${name}.${each}`).join(', ')} from ${name}`;
+
+  const isWhole = (row: Partial<Row>): row is Row => members.every((member) => member in row);
+
+  function read(row: SqlRow): Row {
+    const found: Partial<Row> = {};
+    for (const member of members) found[member] = columns[member].read(row);
+    if (!isWhole(found)) throw new TypeError(`A row of ${name} is not whole.`);
+    return found;
+  }
+
+  /** The values of a row in the order of the columns. */
+  function valuesOf(row: Row): SQLInputValue[] {
+    return members.map((member) => {
+      const value: Held = row[member];
+      return typeof value === 'boolean' ? Number(value) : value;
+    });
+  }
+
+  /** Prepares the insertion of whole rows; what follows it says what happens where there is one already. Returns how many were written. */
+  function prepareInsert(database: DatabaseSync, onConflict = ''): (row: Row) => number {
+    const statement = database.prepare(`${insertion} ${onConflict}`);
+    return (row) => Number(statement.run(...valuesOf(row)).changes);
+  }
+
+  return {
+    read,
+    valuesOf,
+    prepareInsert,
+    /** The same; a row with this primary key becomes the new one. */
+    preparePut(database: DatabaseSync, ...key: readonly string[]): (row: Row) => number {
+      const others = names.filter((each) => !key.includes(each)).map((each) => `${each} = excluded.${each}`);
+      return prepareInsert(database, `on conflict (${key.join(', ')}) do update set ${others.join(', ')}`);
+    },
+    /** Prepares a query for whole rows; `rest` is what follows the name of the table. */
+    prepareSelect(database: DatabaseSync, rest: string) {
+      const statement = database.prepare(`${selection} ${rest}`);
+      return {
+        all: (...values: SQLInputValue[]): Row[] => statement.all(...values).map(read),
+        first(...values: SQLInputValue[]): Row | undefined {
+          const row = statement.get(...values);
+          return row && read(row);
+        },
+      };
+    },
+  };
+}
+
+/** Writes several rows at once, in one step: all of them, or none. What SQLite throws becomes a HotcellError. */
+export function writeTogether(database: DatabaseSync, write: () => void): void {
+  writeNow(() => {
+    database.exec('savepoint together');
+    try {
+      write();
+      database.exec('release together');
+    } catch (error) {
+      database.exec('rollback to together; release together');
+      throw error;
+    }
+  });
+}
