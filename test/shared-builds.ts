@@ -6,6 +6,7 @@ import { createSchemaReader } from '../src/plugins/schema/schema-process.ts';
 import type { CheckerUse } from '../src/typescript/check-types.ts';
 import { createTypeChecker, type TypeChecker } from '../src/typescript/checker.ts';
 import { fewThreads, giveWarmCache } from './data-dir.ts';
+import { openSharedQuickJs } from './kept-threads.ts';
 
 // The bundler's process ends with the last compiler that is closed: this one is none of a daemon.
 createCompiler({ sharedDirs: [], builtins: new Map(), refusedBuiltins: new Map() });
@@ -13,7 +14,11 @@ createCompiler({ sharedDirs: [], builtins: new Map(), refusedBuiltins: new Map()
 const checkers = new Map<CheckerUse, TypeChecker>();
 
 /** What all daemons of a process of tests read and check types with: one of its own costs a daemon more than all else of its start. */
-export const sharedTypes = { schemaReader: createSchemaReader(), openChecker: openSharedChecker } as const;
+export const sharedTypes = {
+  schemaReader: createSchemaReader(),
+  openChecker: openSharedChecker,
+  openQuickJs: openSharedQuickJs,
+} as const;
 
 /** How commands that run in a process of tests start the parts of a daemon. */
 export const startCheaply: StartDaemon = ({ config, ...rest }) => {

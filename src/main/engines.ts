@@ -5,7 +5,7 @@ import { createDenoEngine } from '../engines/process/deno/deno-engine.ts';
 import { type CommandRunner, createCommandRunner } from '../engines/process/docker/command/command-runner.ts';
 import { createDockerEngine } from '../engines/process/docker/engine/docker-engine.ts';
 import { allowNamedImages, listAllowedImages } from '../engines/process/docker/images/image-uses.ts';
-import { createQuickJsEngine, type QuickJsOptions } from '../engines/quickjs/engine.ts';
+import type { QuickJsOptions } from '../engines/quickjs/engine.ts';
 import { forbiddenSegments } from '../permissions/forbidden-segments.ts';
 import type { Foundation } from './foundation.ts';
 
@@ -20,8 +20,8 @@ type ProgramNews = Pick<QuickJsOptions, 'onKill' | 'onCellLost'>;
 
 /** Starts the engines. */
 export async function openEngines(foundation: Foundation, news: ProgramNews): Promise<OpenEngines> {
-  const { config, closers, logFault } = foundation;
-  const quickjs = await createQuickJsEngine({
+  const { config, closers, logFault, openQuickJs } = foundation;
+  const quickjs = await openQuickJs({
     dataDir: config.dataDir,
     workers: config.workers,
     waiting: config.waiting,

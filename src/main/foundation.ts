@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import { recoverInterrupted } from '../calls/record/execution-records.ts';
 import type { Resolve } from '../capabilities/network/resolve.ts';
 import type { Config } from '../config/config-types.ts';
+import { createQuickJsEngine } from '../engines/quickjs/engine.ts';
 import type { EventLog } from '../events/event.ts';
 import { createEventLog } from '../events/event-log.ts';
 import type { DaemonOptions } from '../operations/daemon-types.ts';
@@ -24,6 +25,7 @@ export interface Foundation {
   readonly resolver: Resolve | undefined;
   readonly schemaReader: SchemaReader | undefined;
   readonly openChecker: typeof createTypeChecker;
+  readonly openQuickJs: typeof createQuickJsEngine;
   readonly log: Logger;
   readonly closers: Closers;
   readonly store: Store;
@@ -37,7 +39,7 @@ const sayAgainMs = 60_000;
 
 /** Opens the store, the secrets and the event log; calls that a crash cut off are ended first. */
 export function layFoundation(options: DaemonOptions, closers: Closers): Foundation {
-  const { version, resolver, schemaReader, openChecker = createTypeChecker } = options;
+  const { version, resolver, schemaReader, openChecker = createTypeChecker, openQuickJs = createQuickJsEngine } = options;
   const log = options.log.logger;
   const openedConfig = openConfig(options.config, options.reread?.cwd ?? '');
   const { config } = openedConfig;
@@ -86,6 +88,7 @@ export function layFoundation(options: DaemonOptions, closers: Closers): Foundat
     resolver,
     schemaReader,
     openChecker,
+    openQuickJs,
     log,
     closers,
     store,

@@ -1,5 +1,6 @@
 import type { Resolve } from '../capabilities/network/resolve.ts';
 import type { Config } from '../config/config-types.ts';
+import type { createQuickJsEngine } from '../engines/quickjs/engine.ts';
 import type { EventEnvelope } from '../events/event.ts';
 import type { SchemaReader } from '../plugins/schema/schema-types.ts';
 import type { DaemonLog } from '../secrets/daemon-log.ts';
@@ -29,6 +30,8 @@ export interface DaemonOptions {
   readonly schemaReader?: SchemaReader;
   /** Opens what checks types for it, over threads that several daemons of one process may share; without it they are its own. */
   readonly openChecker?: typeof createTypeChecker;
+  /** Starts the engine of QuickJS, whose threads several daemons of one process may hand each other; without it they are its own. */
+  readonly openQuickJs?: typeof createQuickJsEngine;
 }
 
 /** A running daemon. */

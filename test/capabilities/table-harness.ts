@@ -9,6 +9,7 @@ import type { Config } from '../../src/config/config-types.ts';
 import { loadConfig } from '../../src/config/read/load.ts';
 import { parsePermissions } from '../../src/permissions/parse.ts';
 import { openStore } from '../../src/store/open.ts';
+import { giveTables } from '../data-dir.ts';
 import { createUser, type TestUser } from './capability-user.ts';
 
 /** What a test may choose. */
@@ -30,6 +31,7 @@ export function openTable(options: HarnessOptions = {}) {
     kv: { ...loaded.kv, ...options.kv },
     mounts: options.mounts ?? {},
   };
+  giveTables(dataDir);
   const store = openStore({ dataDir });
   const faults: { id: string; error: unknown }[] = [];
   const table = createCapabilityTable({

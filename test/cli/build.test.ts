@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isServlet } from '../../src/engines/extism/module/servlet.ts';
 import { startExampleDaemon } from '../example-daemon.ts';
@@ -24,7 +24,7 @@ afterAll(() => terminal.close());
 
 /** Builds beside a data folder in which a daemon made its first things already. */
 const build = (words: readonly string[]) =>
-  terminal.run(['build', ...words], { env: { HOTCELL_DATA: dirname(process.env.HOTCELL_WARM_CACHE ?? '') } });
+  terminal.run(['build', ...words], { env: { HOTCELL_DATA: process.env.HOTCELL_WARM_DATA ?? '' } });
 
 describe('hotcell build', () => {
   it('writes a module where it is told, without a daemon and without leaving anything else', async () => {

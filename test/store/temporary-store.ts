@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { openStore, type StoreOptions } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store-types.ts';
+import { giveTables } from '../data-dir.ts';
 
 /** A new folder that goes away with the test. */
 export function temporaryDir(): string {
@@ -14,7 +15,9 @@ export function temporaryDir(): string {
 
 /** A store in a new folder, closed with the test. */
 export function temporaryStore(options: Partial<StoreOptions> = {}): Store {
-  const store = openStore({ dataDir: join(temporaryDir(), 'data'), ...options });
+  const dataDir = join(temporaryDir(), 'data');
+  giveTables(dataDir);
+  const store = openStore({ dataDir, ...options });
   onTestFinished(() => store.close());
   return store;
 }

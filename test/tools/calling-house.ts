@@ -9,7 +9,6 @@ import { createToolCaller, type ToolCallerHandle, type ToolCallerParts } from '.
 import { defaultLimits } from '../../src/config/limits.ts';
 import type { PermissionSet } from '../../src/config/permission-set.ts';
 import type { Engine } from '../../src/engines/engine.ts';
-import { createQuickJsEngine } from '../../src/engines/quickjs/engine.ts';
 import type { EventEnvelope, EventLog } from '../../src/events/event.ts';
 import { createEventLog } from '../../src/events/event-log.ts';
 import type { Approvals } from '../../src/permissions/approvals/approval-types.ts';
@@ -20,7 +19,8 @@ import type { Store } from '../../src/store/store-types.ts';
 import { createToolRegistry, type ToolRegistry } from '../../src/tools/registry.ts';
 import type { ToolManifest } from '../../src/units/tool-manifest.ts';
 import type { ServedUnit } from '../../src/units/unit.ts';
-import { giveWarmCache } from '../data-dir.ts';
+import { giveTables, giveWarmCache } from '../data-dir.ts';
+import { openSharedQuickJs } from '../kept-threads.ts';
 
 /** The parts that a call passes, all real but for what stands behind the border. */
 export interface CallingHouse {
@@ -66,7 +66,7 @@ let generations = 0;
 export async function startEngine(): Promise<{ engine: Engine; close: () => Promise<void> }> {
   const dataDir = mkdtempSync(join(tmpdir(), 'hotcell-calls-'));
   giveWarmCache(dataDir);
-  const engine = await createQuickJsEngine({ dataDir, workers: { min: 2, max: 2 } });
+  const engine = await openSharedQuickJs({ dataDir, workers: { min: 2, max: 2 } });
   return {
     engine,
     async close() {
@@ -79,11 +79,12 @@ export async function startEngine(): Promise<{ engine: Engine; close: () => Prom
 /** Opens a house in a data folder of its own. */
 export async function openHouse(options: HouseOptions = {}): Promise<CallingHouse> {
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'hotcell-calls-'));
+  giveTables(dataDir);
   const store = openStore({ dataDir });
   const events = createEventLog({ store, now: Date.now });
   const workers = { min: 2, max: 2 };
   giveWarmCache(dataDir);
-  const engine = options.engine ?? (await createQuickJsEngine({ dataDir, workers }));
+  const engine = options.engine ?? (await openSharedQuickJs({ dataDir, workers }));
   const registry = createToolRegistry();
   const seen: EventEnvelope[] = [];
   const faults: unknown[] = [];

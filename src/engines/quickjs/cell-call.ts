@@ -206,10 +206,11 @@ export function holderOf({ caller, holder: { isAdmin } }: RunRequest): CellHolde
   return { callerId: countedAs(caller), isAdmin };
 }
 
-/** Makes cells with numbers of their own. */
-export function createCellCounter(): (program: Program) => CellMemory {
-  let next = 1;
-  return (program) => ({ id: next++, program, isInUse: false, place: { kind: 'new' } });
+let lastCell = 0;
+
+/** A cell with a number that no other cell of the process has: a thread may come to another engine. */
+export function newCell(program: Program): CellMemory {
+  return { id: ++lastCell, program, isInUse: false, place: { kind: 'new' } };
 }
 
 const SEED_WORDS = 3;

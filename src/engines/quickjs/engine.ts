@@ -10,10 +10,10 @@ import {
   type CellCall,
   type CellMemory,
   createCellCall,
-  createCellCounter,
   describeWaiting,
   type Hook,
   holderOf,
+  newCell,
   noteSlice,
   noteUnanswered,
   usageOf,
@@ -26,6 +26,7 @@ import { CellPlaces } from './schedule/cell-places.ts';
 import { KeptCells } from './schedule/kept-cells.ts';
 import { orderLoad, rebuildImage } from './schedule/load-order.ts';
 import { Scheduler, type SchedulerHandlers } from './schedule/scheduler.ts';
+import { type OpenThread, type ThreadSetup, WorkerThread } from './schedule/worker-thread.ts';
 import { makeCellDir } from './suspend/cell-dir.ts';
 import { freeBytes } from './suspend/free-bytes.ts';
 import { fitProgram, ordinaryKey } from './suspend/resumed-program.ts';
@@ -48,12 +49,29 @@ export interface QuickJsOptions {
   readonly onCellLost?: (programKey: string, reason: string) => void;
 }
 
-/** Starts the engine that runs TypeScript and JavaScript plugins in QuickJS cells. */
-export async function createQuickJsEngine(options: QuickJsOptions): Promise<Engine> {
-  const prelude = await loadPrelude(options.dataDir);
+/** What an engine runs its cells with. */
+export interface QuickJsParts {
+  readonly setup: ThreadSetup;
+  /** Of the base image: every image made over it carries it. */
+  readonly fingerprint: Buffer;
+  readonly openThread: OpenThread;
+}
+
+/** Starts the engine that runs TypeScript and JavaScript plugins in QuickJS cells; engines of one process may share parts. */
+export async function createQuickJsEngine(options: QuickJsOptions, parts?: QuickJsParts): Promise<Engine> {
+  return new QuickJsEngine(options, parts ?? (await loadQuickJs(options.dataDir)));
+}
+
+/** Takes what engines run with from a data folder, or makes it there. */
+export async function loadQuickJs(dataDir: string): Promise<QuickJsParts> {
+  const prelude = await loadPrelude(dataDir);
   const module = compileQuickJs();
-  const { base, fingerprint } = await loadBase(options.dataDir, module, prelude);
-  return new QuickJsEngine(options, { module, base, lazyModules: prelude.lazyModules }, fingerprint);
+  const { base, fingerprint } = await loadBase(dataDir, module, prelude);
+  return {
+    setup: { module, base, lazyModules: prelude.lazyModules },
+    fingerprint,
+    openThread: (setup, handlers) => new WorkerThread(setup, handlers),
+  };
 }
 
 class QuickJsEngine implements Engine {
@@ -64,12 +82,11 @@ class QuickJsEngine implements Engine {
   readonly #calls = new Set<CellCall>();
   readonly #onKill: (programKey: string) => void;
   readonly #onKeptCellLost: (programKey: string, reason: string) => void;
-  readonly #newCell = createCellCounter();
   readonly #cellDir: string;
   #packing = Promise.resolve();
   #watch: NodeJS.Timeout | undefined;
 
-  constructor(options: QuickJsOptions, setup: ConstructorParameters<typeof Scheduler>[0], fingerprint: Buffer) {
+  constructor(options: QuickJsOptions, { setup, fingerprint, openThread }: QuickJsParts) {
     this.#onKill = options.onKill ?? (() => {});
     this.#onKeptCellLost = options.onCellLost ?? (() => {});
     this.#images = new ImageCache(fingerprint, (program) => rebuildImage(program, this.#scheduler));
@@ -82,7 +99,11 @@ class QuickJsEngine implements Engine {
       onImageMissing: (call) => this.#fetchImage(call),
       findImage: (key) => this.#images.peek(key),
     };
-    this.#scheduler = new Scheduler(setup, { size: options.workers, places, handlers });
+    this.#scheduler = new Scheduler((threadHandlers) => openThread(setup, threadHandlers), {
+      size: options.workers,
+      places,
+      handlers,
+    });
   }
 
   async load(request: LoadRequest): Promise<LoadResult> {
@@ -93,9 +114,9 @@ class QuickJsEngine implements Engine {
   }
 
   async run(request: RunRequest, host: BorderHost, signal: AbortSignal): Promise<RunOutcome> {
-    if (request.isolation === 'call') return this.#runIn(this.#newCell(request.program), request, host, signal);
+    if (request.isolation === 'call') return this.#runIn(newCell(request.program), request, host, signal);
     await this.#handOver(request, host);
-    const cell = this.#kept.take(request.cellKey, () => this.#newCell(request.program));
+    const cell = this.#kept.take(request.cellKey, () => newCell(request.program));
     if (request.isolation === 'session') cell.ownerId = holderOf(request).callerId;
     const superfluous = this.#kept.findSuperfluous();
     if (superfluous) this.#loseKept(superfluous, 'many other cells were used after it');
@@ -132,7 +153,7 @@ class QuickJsEngine implements Engine {
 
   async resume(request: RunRequest, suspended: Uint8Array, host: BorderHost, signal: AbortSignal): Promise<RunOutcome> {
     const resumed = await decodeSuspended(suspended);
-    const cell = this.#newCell(await fitProgram(request.program, resumed, this.#images));
+    const cell = newCell(await fitProgram(request.program, resumed, this.#images));
     this.#scheduler.places.takeIn(cell, holderOf(request), resumed.delta);
     if (request.isolation !== 'call') this.#kept.put(request.cellKey, cell);
     return this.#runIn(cell, request, host, signal, resumed);
@@ -225,7 +246,7 @@ class QuickJsEngine implements Engine {
     const given = request.handOver ? await this.#runHook(request, host, old, { name: 'onReload', argumentJson: '' }) : undefined;
     this.#kept.drop(request.cellKey);
     if (given?.status !== 'success') return;
-    const cell = this.#kept.take(request.cellKey, () => this.#newCell(request.program));
+    const cell = this.#kept.take(request.cellKey, () => newCell(request.program));
     await this.#runHook(request, host, cell, { name: 'onReload', argumentJson: given.outputJson ?? 'null' });
   }
 

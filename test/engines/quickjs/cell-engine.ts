@@ -5,9 +5,9 @@ import type { BorderAnswer, BorderHost, BorderProgress, BorderRequest, LogLine }
 import { defaultLimits, type Limits } from '../../../src/config/limits.ts';
 import { Deadline } from '../../../src/engines/deadline.ts';
 import type { Engine, Isolation, Program, RunOutcome } from '../../../src/engines/engine.ts';
-import { createQuickJsEngine } from '../../../src/engines/quickjs/engine.ts';
 import type { WaitingBounds } from '../../../src/engines/quickjs/suspend/waiting-memory.ts';
 import { giveWarmCache } from '../../data-dir.ts';
+import { openSharedQuickJs } from '../../kept-threads.ts';
 
 /** A real engine with a scripted daemon behind it. */
 export interface CellEngine {
@@ -51,7 +51,7 @@ export async function startCellEngine(workers = { min: 2, max: 4 }, waiting?: Wa
   const progress: BorderProgress[] = [];
   const killed: string[] = [];
   const losses: Array<readonly [string, string]> = [];
-  const engine = await createQuickJsEngine({
+  const engine = await openSharedQuickJs({
     dataDir,
     workers,
     ...(waiting && { waiting }),

@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
-import { createQuickJsEngine } from '../../../src/engines/quickjs/engine.ts';
 import { createCompiler } from '../../../src/plugins/compile/compile.ts';
 import { createSchemaReader } from '../../../src/plugins/schema/schema-process.ts';
 import { giveWarmCache } from '../../data-dir.ts';
+import { openSharedQuickJs } from '../../kept-threads.ts';
 import type { SharedParts } from './supervisor-rig.ts';
 
 /** Starts engine, compiler and schema reader for one test file; they end with it. */
@@ -16,7 +16,7 @@ export function useSharedParts(options: { readonly sharedDirs?: readonly string[
     folder = mkdtempSync(join(tmpdir(), 'hotcell-engine-'));
     giveWarmCache(folder);
     parts = {
-      engine: await createQuickJsEngine({ dataDir: folder, workers: { min: 1, max: 1 } }),
+      engine: await openSharedQuickJs({ dataDir: folder, workers: { min: 1, max: 1 } }),
       compiler: createCompiler({ sharedDirs: options.sharedDirs ?? [], builtins: new Map(), refusedBuiltins: new Map() }),
       schemaReader: createSchemaReader(),
     };

@@ -22,6 +22,7 @@ import { createSupervisor, type PluginSupervisorControls } from '../../../src/pl
 import { openStore } from '../../../src/store/open.ts';
 import type { Store } from '../../../src/store/store-types.ts';
 import { createToolRegistry, type ToolRegistry } from '../../../src/tools/registry.ts';
+import { giveTables } from '../../data-dir.ts';
 
 /** Parts that are costly to start and hold no state of a plugin folder; one set a test file. */
 export interface SharedParts {
@@ -83,6 +84,7 @@ export async function startRig(shared: SharedParts, options: RigOptions = {}): P
   const home = options.home ?? makeFolder(options.atEnd);
   const folders = (options.folders ?? ['plugins']).map((name) => join(home, name));
   const dataDir = join(home, 'data');
+  giveTables(dataDir);
   const store = openStore({ dataDir });
   const log = createEventLog({ store, now: Date.now });
   const events: EventEnvelope[] = [];

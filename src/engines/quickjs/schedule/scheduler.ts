@@ -8,7 +8,7 @@ import { Pace } from './pace.ts';
 import { defaultBudget } from './slice-budget.ts';
 import { orderSlice } from './slice-order.ts';
 import { type LoadJob, ThreadWork, type WorkItem } from './thread-work.ts';
-import { findIdleThread, type LoadOrder, type ThreadSetup, WorkerThread } from './worker-thread.ts';
+import { findIdleThread, type LoadOrder, type ThreadHandlers, type WorkerThread } from './worker-thread.ts';
 
 /** A slice may take this much longer than its time on the processor before its thread is ended. */
 const GRACE_MS = 500;
@@ -44,7 +44,7 @@ export interface SchedulerHandlers {
 export class Scheduler {
   /** Where the cells of calls lie. */
   readonly places: CellPlaces;
-  readonly #setup: ThreadSetup;
+  readonly #openThread: (handlers: ThreadHandlers) => WorkerThread;
   readonly #size: { readonly min: number; readonly max: number };
   readonly #handlers: SchedulerHandlers;
   readonly #threads = new Set<WorkerThread>();
@@ -70,11 +70,11 @@ export class Scheduler {
   #closed = false;
 
   constructor(
-    setup: ThreadSetup,
+    openThread: (handlers: ThreadHandlers) => WorkerThread,
     parts: { size: { min: number; max: number }; places: CellPlaces; handlers: SchedulerHandlers },
   ) {
     const { size } = parts;
-    this.#setup = setup;
+    this.#openThread = openThread;
     this.#size = size;
     this.places = parts.places;
     this.#handlers = parts.handlers;
@@ -147,7 +147,7 @@ export class Scheduler {
   }
 
   #startThread(): void {
-    const thread = new WorkerThread(this.#setup, {
+    const thread = this.#openThread({
       onMessage: (from, message) => this.#onMessage(from, message),
       onExit: (from, reason) => this.#onExit(from, reason),
     });

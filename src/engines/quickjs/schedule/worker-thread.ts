@@ -18,6 +18,15 @@ export type SliceOrder = Omit<CallSlice, 'serial'>;
 /** What a thread is started with, but for the memory that it shares. */
 export type ThreadSetup = Omit<WorkerSetup, 'control' | 'mailbox'>;
 
+/** Who hears of a thread. */
+export interface ThreadHandlers {
+  readonly onMessage: (thread: WorkerThread, message: FromWorker) => void;
+  readonly onExit: (thread: WorkerThread, reason: string) => void;
+}
+
+/** Where a scheduler gets its threads. */
+export type OpenThread = (setup: ThreadSetup, handlers: ThreadHandlers) => WorkerThread;
+
 /** One worker thread and what the main thread knows of it. */
 export class WorkerThread {
   #state: 'starting' | 'idle' | 'busy' | 'ending' = 'starting';
@@ -35,13 +44,7 @@ export class WorkerThread {
   #serial = 0;
   #endingSince = Number.POSITIVE_INFINITY;
 
-  constructor(
-    setup: ThreadSetup,
-    handlers: {
-      onMessage: (thread: WorkerThread, message: FromWorker) => void;
-      onExit: (thread: WorkerThread, reason: string) => void;
-    },
-  ) {
+  constructor(setup: ThreadSetup, handlers: ThreadHandlers) {
     const control = new SharedArrayBuffer(CONTROL_BYTES);
     this.#control = new Int32Array(control);
     const mailbox = new SharedArrayBuffer(MAILBOX_BYTES);

@@ -1,6 +1,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { createPlugin, type ExtismPluginOptions, type Plugin } from '@extism/extism';
 import { buildPluginModule, type ModuleOutcome } from '../../../../src/cli/module-build.ts';
 import { loadConfig } from '../../../../src/config/read/load.ts';
@@ -22,8 +22,8 @@ export async function buildText(file: string, text: string): Promise<ModuleOutco
 
 /** Builds a plugin of the disk with the settings of a folder that has none. */
 export function buildPath(path: string): Promise<ModuleOutcome> {
-  const warm = process.env.HOTCELL_WARM_CACHE;
-  const flags = warm === undefined ? {} : { data: dirname(warm) };
+  const warm = process.env.HOTCELL_WARM_DATA;
+  const flags = warm === undefined ? {} : { data: warm };
   const config = loadConfig({ flags, env: {}, cwd: tmpdir(), parsePermissions });
   return buildPluginModule(path, { config, schemaReader: sharedTypes.schemaReader }, never);
 }

@@ -1,10 +1,9 @@
-import { dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { buildModule } from '../../../../src/engines/extism/build/build-module.ts';
 import type { FreezeRequest } from '../../../../src/engines/extism/build/freeze.ts';
 import { loadPrelude } from '../../../../src/guests/prelude.ts';
 
-const prelude = await loadPrelude(dirname(process.env.HOTCELL_WARM_CACHE ?? ''));
+const prelude = await loadPrelude(process.env.HOTCELL_WARM_DATA ?? '');
 
 function request(body: string): FreezeRequest {
   return {
