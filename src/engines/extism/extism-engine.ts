@@ -15,7 +15,7 @@ import { callExport, describeExport, describeServlet, readServletAnswer, writeSe
 import { readEmbeddedSidecar, type Sidecar } from './module/sidecar.ts';
 import { describeEarlyEnd, describeOutput, describeTaskEnd } from './run-outcome.ts';
 import { GuestFault } from './worker/guest-fault.ts';
-import { type CallBounds, keptModules, type ModuleCall } from './worker/worker-messages.ts';
+import type { CallBounds, ModuleCall } from './worker/worker-messages.ts';
 import { createWorkerPool, type PoolWorker } from './worker/worker-pool.ts';
 import { runTask } from './worker/worker-task.ts';
 
@@ -184,9 +184,7 @@ function findModule(modules: ModuleCache, { program, limits }: RunRequest): Prom
 /** Copying a module to another thread costs more than a call: a worker gets each once. */
 function chooseModule({ moduleKeys }: PoolWorker, moduleKey: string, module: WebAssembly.Module) {
   if (moduleKeys.has(moduleKey)) return { moduleKey };
-  moduleKeys.add(moduleKey);
-  const [oldest] = moduleKeys;
-  if (moduleKeys.size > keptModules && oldest !== undefined) moduleKeys.delete(oldest);
+  moduleKeys.set(moduleKey, true);
   return { moduleKey, module };
 }
 

@@ -1,17 +1,25 @@
 import type { BorderHost, LogLine } from '../../border/border.ts';
 import type { PlaceBounds } from '../../config/budgets/budget.ts';
-import { defaultLimits } from '../../config/limits.ts';
+import { defaultLimits, type Limits } from '../../config/limits.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { answerAside, createPlaces, type Place, type Places } from '../../queues/places.ts';
+import { Deadline } from '../deadline.ts';
 import type { Engine, EngineName, LoadRequest, LoadResult, Program, RunOutcome, RunRequest } from '../engine.ts';
 import { createRunEnd, type RunEnd } from '../run-end.ts';
-import { createCrashCount } from './back-off.ts';
+import { CrashCount } from './back-off.ts';
 import { type CellParts, type GuestCell, GuestCells } from './cells.ts';
 import type { GuestCall } from './guest-channel.ts';
 import type { GuestProcess } from './guest-process.ts';
-import { LoadFailed, loadInto } from './load-turn.ts';
 import { guardTurn } from './turn-guard.ts';
-import { describeCall, describeLoad, describeMissing, describeStop, describeUnbegun, type FileStop } from './turn-outcome.ts';
+import {
+  describeCall,
+  describeLoad,
+  describeMissing,
+  describeStop,
+  describeUnbegun,
+  type FileStop,
+  type TurnFacts,
+} from './turn-outcome.ts';
 
 /** What an engine of processes is made of. A setting is what a process can only be given when it starts. */
 export interface GuestEngineParts<Process extends GuestProcess, Setting> extends Omit<CellParts<Process, Setting>, 'loadInto'> {
@@ -34,6 +42,10 @@ export interface GuestEngineParts<Process extends GuestProcess, Setting> extends
   };
   /** After a call a process is made ready for the next one like it. */
   readonly preparesNext: boolean;
+  /** Gets ready for a first call. Must not throw. */
+  readonly warm?: () => void;
+  /** Ends what is beside the cells. */
+  readonly close?: () => Promise<void>;
 }
 
 /** One call on its way. */
@@ -49,22 +61,22 @@ interface CallInHand<Setting> extends GuestCall {
  */
 export class GuestEngine<Process extends GuestProcess, Setting> implements Engine {
   readonly name: EngineName;
-  protected readonly cells: GuestCells<Process, Setting>;
+  readonly #cells: GuestCells<Process, Setting>;
   readonly #parts: GuestEngineParts<Process, Setting>;
   readonly #closing = new AbortController();
-  readonly #crashes = createCrashCount();
+  readonly #crashes = new CrashCount();
   readonly #places: Places;
 
   constructor(parts: GuestEngineParts<Process, Setting>) {
     this.name = parts.name;
     this.#parts = parts;
     this.#places = createPlaces({ inside: parts.places, aside: parts.aside, engine: parts.name });
-    this.cells = new GuestCells({ ...parts, loadInto: (process, program) => this.#loadProgram(process, program) });
+    this.#cells = new GuestCells({ ...parts, loadInto: (process, program) => this.#loadProgram(process, program) });
   }
 
   async load({ key, label, code, limits }: LoadRequest): Promise<LoadResult> {
     const { none } = this.#parts;
-    const process = await this.cells.process(none);
+    const process = await this.#cells.process(none);
     const result = describeLoad(await loadInto(process, code, label, limits));
     if (!result.ok) {
       process.kill();
@@ -72,7 +84,7 @@ export class GuestEngine<Process extends GuestProcess, Setting> implements Engin
       return { ...result, error: { ...result.error, message } };
     }
     // Nothing but the load has run in it: it is ready for the first call after the save.
-    this.cells.offer(this.cells.fill(process, key, none));
+    this.#cells.offer(this.#cells.fill(process, key, none));
     return result;
   }
 
@@ -103,13 +115,22 @@ export class GuestEngine<Process extends GuestProcess, Setting> implements Engin
   }
 
   discard(target: { readonly cellKey?: string; readonly programKey?: string }): void {
-    if (target.cellKey !== undefined) this.cells.dropKept(target.cellKey);
-    if (target.programKey !== undefined) this.cells.dropProgram(target.programKey);
+    if (target.cellKey !== undefined) this.#cells.dropKept(target.cellKey);
+    if (target.programKey !== undefined) this.#cells.dropProgram(target.programKey);
   }
 
   async close(): Promise<void> {
     this.#closing.abort();
-    await this.cells.close();
+    await Promise.all([this.#parts.close?.(), this.#cells.close()]);
+  }
+
+  warm(): void {
+    this.#parts.warm?.();
+  }
+
+  /** Ends the cells in waiting; kept ones stay. */
+  dropReady(): void {
+    this.#cells.dropReady();
   }
 
   async #runIn(call: CallInHand<Setting>): Promise<RunOutcome> {
@@ -122,7 +143,7 @@ export class GuestEngine<Process extends GuestProcess, Setting> implements Engin
     } finally {
       if (call.request.isolation === 'call') {
         cell.process.kill();
-        if (this.#parts.preparesNext && !call.request.earlier) this.cells.prepare(call.request.program, call.setting);
+        if (this.#parts.preparesNext && !call.request.earlier) this.#cells.prepare(call.request.program, call.setting);
       }
       refusal = await watch?.close();
     }
@@ -135,17 +156,17 @@ export class GuestEngine<Process extends GuestProcess, Setting> implements Engin
   async #takeCell(call: CallInHand<Setting>): Promise<GuestCell<Process>> {
     const { setting, callEnd } = call;
     const { program, isolation, cellKey, handOver } = call.request;
-    const makeFresh = () => callEnd.race(this.cells.fresh(program, setting, callEnd.signal));
+    const makeFresh = () => callEnd.race(this.#cells.fresh(program, setting, callEnd.signal));
     if (isolation === 'call') return makeFresh();
-    const old = this.cells.findKept(cellKey);
+    const old = this.#cells.findKept(cellKey);
     if (old?.programKey === program.key && old.settingKey === this.#parts.keyOf(setting)) {
-      this.cells.keep(cellKey, old, call.request.holder.callerId);
+      this.#cells.keep(cellKey, old, call.request.holder.callerId);
       return old;
     }
     const given = old && handOver ? await this.#turn(old, { ...call, ...withState(call, '') }) : undefined;
-    this.cells.dropKept(cellKey);
+    this.#cells.dropKept(cellKey);
     const cell = await makeFresh();
-    this.cells.keep(cellKey, cell, call.request.holder.callerId);
+    this.#cells.keep(cellKey, cell, call.request.holder.callerId);
     if (given?.status === 'success') {
       await this.#turn(cell, { ...call, ...withState(call, JSON.stringify(given.output ?? null)) });
     }
@@ -163,13 +184,13 @@ export class GuestEngine<Process extends GuestProcess, Setting> implements Engin
     cell.isBusy = true;
     process.wake(call.host);
     const onTurn: GuestCall['onTurn'] = (turn) => {
-      process.turn = turn;
+      process.output.turn = turn;
     };
     const explain = (text: string): string => process.explainRefusals?.(text, call.request.program.label) ?? text;
     const host = { ...call.host, log: (line: LogLine) => call.host.log({ ...line, text: explain(line.text) }) };
     const result = await process.session.call({ ...call, host, onTurn });
     const fault = result.lost ? await process.explainEnd() : {};
-    process.turn = undefined;
+    process.output.turn = undefined;
     cell.isBusy = false;
     const cpuMs = guard.close();
     process.rest();
@@ -178,7 +199,7 @@ export class GuestEngine<Process extends GuestProcess, Setting> implements Engin
     if (result.end) this.#crashes.recovered(programKey);
     else if (!stopped && !call.request.earlier) this.#crashes.crashed(programKey);
     if (result.end?.kind === 'return') noteAbandoned(call.host, left);
-    const outcome = explainError(describeCall({ result, stopped, limits, lastWords: process.lastWords(), cpuMs }), explain);
+    const outcome = explainError(describeCall({ result, stopped, limits, lastWords: process.output.lastWords, cpuMs }), explain);
     if (!fault.error || stopped || outcome.status !== 'error') return outcome;
     const { code, message } = fault.error;
     return { ...outcome, error: { code, message, frames: [] } };
@@ -190,6 +211,27 @@ export class GuestEngine<Process extends GuestProcess, Setting> implements Engin
     if (facts.result.lost) this.#crashes.crashed(program.key);
     throw new LoadFailed(facts);
   }
+}
+
+/** A program could not be evaluated in a new process, although it could once. */
+class LoadFailed extends Error {
+  readonly facts: TurnFacts;
+
+  constructor(facts: TurnFacts) {
+    super('the program did not load');
+    this.facts = facts;
+  }
+}
+
+/** Evaluates a bundle in a fresh process, within limits and with no capability. */
+async function loadInto(process: GuestProcess, code: string | Uint8Array, label: string, limits: Limits): Promise<TurnFacts> {
+  const loadEnd = createRunEnd(new Deadline(limits.wallMs), []);
+  const guard = guardTurn(process, limits, loadEnd);
+  const text = typeof code === 'string' ? code : new TextDecoder().decode(code);
+  const result = await process.session.load(text, label.replace(/\.[cm]?[jt]sx?$/, ''), limits);
+  loadEnd.close();
+  result.turn.close();
+  return { result, stopped: guard.stopped(), limits, lastWords: process.output.lastWords, cpuMs: guard.close() };
 }
 
 /** What a process opens by itself crosses no border. */
@@ -205,6 +247,7 @@ function withAnswer(host: BorderHost, place: Place, call: AbortSignal): BorderHo
     view: () => host.view(),
     log: (line) => host.log(line),
     progress: (progress) => host.progress(progress),
+    deniedName: (name) => host.deniedName?.(name),
     ...(dial ? { dial: (to, signal) => dial.call(host, to, signal) } : {}),
     ...(workspace ? { workspace: () => workspace.call(host) } : {}),
   };

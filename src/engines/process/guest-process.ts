@@ -1,7 +1,7 @@
 import type { BorderHost } from '../../border/border.ts';
 import type { HotcellError } from '../../errors/hotcell-error.ts';
 import type { GuestChannel } from './guest-channel.ts';
-import type { GuestTurn } from './turn.ts';
+import type { GuestOutput } from './guest-output.ts';
 
 /** What a process or container used, all its threads together. */
 export interface GuestUsage {
@@ -19,13 +19,10 @@ export interface GuestExit {
 /** A process or a container in which the runner of guests waits for a plugin. */
 export interface GuestProcess {
   readonly session: GuestChannel;
-  /** Where lines of its standard output go; none while nothing runs in it. */
-  turn: GuestTurn | undefined;
+  readonly output: GuestOutput;
   readonly isAlive: () => boolean;
   /** Since it was ready; undefined where the system does not tell. */
   readonly usage: () => GuestUsage | undefined;
-  /** The last lines of its standard error. */
-  readonly lastWords: () => string;
   /** Says what the runtime refused in words that help: the grant, and no folder of this machine. */
   readonly explainRefusals?: (text: string, plugin: string) => string;
   /** A call begins, which has this host. */
@@ -36,4 +33,9 @@ export interface GuestProcess {
   /** Resolves, when its channel is gone, with what is known of the reason. */
   readonly explainEnd: () => Promise<GuestExit>;
   readonly exited: Promise<void>;
+}
+
+/** What was used since `base` was read. */
+export function subtractUsage(now: GuestUsage | undefined, base: GuestUsage): GuestUsage | undefined {
+  return now && { cpuMs: now.cpuMs - base.cpuMs, rssBytes: Math.max(0, now.rssBytes - base.rssBytes) };
 }

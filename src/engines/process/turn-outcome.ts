@@ -1,13 +1,14 @@
 import type { Limits } from '../../config/limits.ts';
-import { nestsDeeper } from '../../config/read/json-nesting.ts';
+import { maxOutputDepth, nestsDeeper } from '../../config/read/json-nesting.ts';
 import type { HotcellError } from '../../errors/hotcell-error.ts';
 import { forbiddenSegments } from '../../permissions/forbidden-segments.ts';
-import { type GuestError, type LoadResult, noUsage, type RunOutcome } from '../engine.ts';
-import { memoryExceeded } from '../guest-errors.ts';
+import { type GuestError, type LoadResult, noUsage, type RunOutcome, type StackFrame } from '../engine.ts';
+import { memoryExceeded, toGuestError } from '../guest-errors.ts';
 import type { EndReason } from '../run-end.ts';
 import type { TurnResult } from './guest-channel.ts';
-import { explainThrown, guestModule, readReturned } from './reports.ts';
-import type { Overrun } from './usage-watch.ts';
+
+/** A limit that a process passed. */
+export type Overrun = 'cpu' | 'memory';
 
 /** Why a call that has files must end. */
 export type FileStop = 'revoked' | 'quota' | 'forbidden';
@@ -33,7 +34,13 @@ export function describeCall(facts: TurnFacts): RunOutcome {
   const failure = describeFailure(facts, 'handler-threw');
   if (failure) return { ...failure, ...spent };
   const text = result.end && result.end.kind !== 'throw' ? result.end.text : 'null';
-  return { ...readReturned(text), ...spent };
+  const invalid = (message: string) => ({ ...fail('error', 'output-invalid', message), ...spent });
+  if (nestsDeeper(text, maxOutputDepth)) return invalid(`The output nests deeper than ${maxOutputDepth} levels.`);
+  try {
+    return { status: 'success', output: JSON.parse(text), outputJson: text, ...spent };
+  } catch {
+    return invalid('The output is not JSON.');
+  }
 }
 
 /** The outcome of a load. */
@@ -60,14 +67,17 @@ export function describeMissing({ code, message, fix }: HotcellError): RunOutcom
   return { ...fail('error', code, `${message} ${fix}`), usage: noUsage };
 }
 
-/** A plugin in a process is known by the address that its module was imported from: a blob's in Deno, a file's in Node. */
-const isBundle = (file: string): boolean => file.startsWith('blob:') || file === `file://${guestModule}`;
+/** Where a bundle lies in a container while Node imports it: the name that it has in a stack. */
+export const guestModule = '/tmp/plugin.mjs';
 
 type Failure = { readonly status: 'error' | 'timeout' | 'cancelled'; readonly error: GuestError };
 
 function describeFailure(facts: TurnFacts, fallback: 'handler-threw' | 'load-failed'): Failure | undefined {
   const { result, stopped, limits, lastWords } = facts;
-  if (result.end?.kind === 'throw') return { status: 'error', error: explainThrown(result.end.report, fallback, isBundle) };
+  if (result.end?.kind === 'throw') {
+    const error = toGuestError(result.end.report, fallback);
+    return { status: 'error', error: { ...error, frames: error.frames.flatMap(toBundleFrame) } };
+  }
   if (result.end) return undefined;
   if (stopped) return describeStop(stopped, limits);
   if (/out of memory/i.test(lastWords)) return describeStop('memory', limits);
@@ -78,6 +88,17 @@ function describeFailure(facts: TurnFacts, fallback: 'handler-threw' | 'load-fai
   return fail('error', 'engine-failed', message);
 }
 
+/**
+ * A frame of the plugin, which is known by the address that its module was imported from: a blob's in Deno, a file's in Node. All
+ * other frames are of the runtime, and name files of this machine.
+ */
+function toBundleFrame({ functionName, file, line, column }: StackFrame): StackFrame[] {
+  if (!file.startsWith('blob:') && file !== `file://${guestModule}`) return [];
+  const name = functionName?.replace(/^async /, '');
+  return [{ ...(name === undefined ? {} : { functionName: name }), file: 'plugin.js', line, column }];
+}
+
+/** What the daemon says of a process that it ended. */
 export function describeStop(stopped: StopReason, limits: Limits): Failure {
   switch (stopped) {
     case 'cancelled':

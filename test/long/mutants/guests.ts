@@ -234,17 +234,17 @@ export const guestMutants: MutantsByPromise = {
   'A WebAssembly module keeps its limits': [
     {
       what: 'a module has the memory that it declares',
-      file: 'src/engines/extism/module/memory-limit.ts',
+      file: 'src/engines/extism/module/module-limits.ts',
       find: 'Math.min(declared, maxPages)',
       replace: 'declared',
       tests: ['test/engines/extism/module/module-sections.test.ts'],
     },
     {
       what: 'tables grow without end',
-      file: 'src/engines/extism/module/host-object-limit.ts',
+      file: 'src/engines/extism/module/module-limits.ts',
       find: 'Math.min(maximum.value, share)',
       replace: 'maximum.value',
-      tests: ['test/engines/extism/module/host-object-limit.test.ts'],
+      tests: ['test/engines/extism/module/module-limits.test.ts'],
     },
     {
       what: 'a module asks the host any number of times',

@@ -87,7 +87,7 @@ export const processMutants: MutantsByPromise = {
     {
       what: 'a container has the network of its last call between two calls',
       file: 'src/engines/process/docker/engine/guest-container.ts',
-      find: 'line.allowDial(undefined);',
+      find: 'allowDial(undefined);',
       replace: '',
       tests: ['test/engines/process/docker/engine/egress.test.ts'],
     },

@@ -1,6 +1,8 @@
 import { listParts, type PortableCode } from '../../../guests/portable-code.ts';
 import type { Prelude } from '../../../guests/prelude.ts';
 import { listLazyGlobals } from '../../quickjs/host-answers/lazy-globals.ts';
+import { pageBytes } from '../module/module-limits.ts';
+import { sidecarSection } from '../module/module-sections.ts';
 import { writeModule } from './module-writer.ts';
 import { GuestThrown, openQuickJs, type QuickJsSession } from './quickjs-session.ts';
 
@@ -44,14 +46,10 @@ export interface ModuleParts {
   readonly prelude: Prelude;
 }
 
-const pageBytes = 65_536;
 /** Where the runtime's stack ends and its data begins. */
 const imageStart = 1_048_576;
 const describeEntry = 'entry.0';
 const callEntry = 'entry.1';
-
-/** The name of the section that a daemon reads a module's manifest from. */
-const sidecarSection = 'hotcell.sidecar';
 
 /**
  * Loads a plugin in QuickJS and freezes the memory into a module of its own, which calls it without evaluating anything

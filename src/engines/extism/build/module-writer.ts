@@ -1,4 +1,14 @@
-import { listSections, readUnsigned, writeCustomSection, writeUnsigned } from '../module/module-sections.ts';
+import {
+  exportKinds,
+  findSection,
+  listExports,
+  listSections,
+  type ModuleExport,
+  type ModuleSection,
+  readUnsigned,
+  writeCustomSection,
+  writeUnsigned,
+} from '../module/module-sections.ts';
 
 /** What a frozen plugin changes in the runtime. */
 export interface FrozenState {
@@ -13,14 +23,7 @@ export interface FrozenState {
   readonly customSections: ReadonlyMap<string, Uint8Array>;
 }
 
-interface Export {
-  readonly name: string;
-  readonly kind: number;
-  readonly index: number;
-}
-
 const sectionIds = { custom: 0, memory: 5, global: 6, export: 7, data: 11 };
-const kinds = { function: 0, memory: 2, global: 3 };
 const i32 = 0x7f;
 const i32Const = 0x41;
 const endOfCode = 0x0b;
@@ -29,7 +32,7 @@ const imageMarker = new TextEncoder().encode('hotcell.image');
 
 /** The runtime with the memory, globals, exports and data of a frozen plugin. Pure. */
 export function writeModule(runtime: Uint8Array, state: FrozenState): Uint8Array {
-  const exports = readExports(runtime);
+  const exports = listExports(runtime);
   const replaced = new Map<number, Uint8Array>([
     [sectionIds.memory, Uint8Array.from([1, 1, ...writeUnsigned(state.pages.initial), ...writeUnsigned(state.pages.maximum)])],
     [sectionIds.global, writeGlobals(runtime, exports, state.globals)],
@@ -47,36 +50,18 @@ export function writeModule(runtime: Uint8Array, state: FrozenState): Uint8Array
   return module;
 }
 
-function sectionOf(module: Uint8Array, id: number): { readonly start: number; readonly end: number } {
-  const section = listSections(module).find((each) => each.id === id);
+function requireSection(module: Uint8Array, id: number): ModuleSection {
+  const section = findSection(module, id);
   if (!section) throw new Error(`The runtime has no section ${id}: build it again.`);
-  return { start: section.contentStart, end: section.end };
-}
-
-function readExports(module: Uint8Array): Export[] {
-  const count = readUnsigned(module, sectionOf(module, sectionIds.export).start);
-  const exports: Export[] = [];
-  let offset = count.next;
-  for (let left = count.value; left > 0; left--) {
-    const length = readUnsigned(module, offset);
-    const end = length.next + length.value;
-    const index = readUnsigned(module, end + 1);
-    exports.push({
-      name: new TextDecoder().decode(module.subarray(length.next, end)),
-      kind: module[end] ?? 0,
-      index: index.value,
-    });
-    offset = index.next;
-  }
-  return exports;
+  return section;
 }
 
 /** All globals are 32-bit numbers; those that are named get new values. */
-function writeGlobals(module: Uint8Array, exports: readonly Export[], values: FrozenState['globals']): Uint8Array {
+function writeGlobals(module: Uint8Array, exports: readonly ModuleExport[], values: FrozenState['globals']): Uint8Array {
   const valueByIndex = new Map(
-    Object.entries(values).map(([name, value]) => [findExport(exports, name, kinds.global).index, value] as const),
+    Object.entries(values).map(([name, value]) => [findExport(exports, name, exportKinds.global).index, value] as const),
   );
-  const count = readUnsigned(module, sectionOf(module, sectionIds.global).start);
+  const count = readUnsigned(module, requireSection(module, sectionIds.global).contentStart);
   const content = writeUnsigned(count.value);
   let offset = count.next;
   for (let index = 0; index < count.value; index++) {
@@ -93,10 +78,10 @@ function writeGlobals(module: Uint8Array, exports: readonly Export[], values: Fr
   return Uint8Array.from(content);
 }
 
-function writeExports(exports: readonly Export[], entries: FrozenState['entries']): Uint8Array {
+function writeExports(exports: readonly ModuleExport[], entries: FrozenState['entries']): Uint8Array {
   const kept = [
-    { ...findExport(exports, 'memory', kinds.memory) },
-    ...[...entries].map(([name, entry]) => ({ ...findExport(exports, entry, kinds.function), name })),
+    { ...findExport(exports, 'memory', exportKinds.memory) },
+    ...[...entries].map(([name, entry]) => ({ ...findExport(exports, entry, exportKinds.function), name })),
   ];
   const content = writeUnsigned(kept.length);
   for (const { name, kind, index } of kept) {
@@ -106,7 +91,7 @@ function writeExports(exports: readonly Export[], entries: FrozenState['entries'
   return Uint8Array.from(content);
 }
 
-function findExport(exports: readonly Export[], name: string, kind: number): Export {
+function findExport(exports: readonly ModuleExport[], name: string, kind: number): ModuleExport {
   const found = exports.find((each) => each.name === name && each.kind === kind);
   if (!found) throw new Error(`The runtime exports no ${name}: build it again.`);
   return found;
@@ -114,7 +99,7 @@ function findExport(exports: readonly Export[], name: string, kind: number): Exp
 
 /** The code refers to segments by number, so all stay, empty but for the image: nothing is put in place when a module starts. */
 function writeData(module: Uint8Array, image: Uint8Array): Uint8Array {
-  const { start, end } = sectionOf(module, sectionIds.data);
+  const { contentStart: start, end } = requireSection(module, sectionIds.data);
   const count = readUnsigned(module, start);
   const parts: Uint8Array[] = [Uint8Array.from(writeUnsigned(count.value))];
   let offset = count.next;

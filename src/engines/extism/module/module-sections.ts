@@ -12,6 +12,9 @@ export interface ModuleSection {
   readonly end: number;
 }
 
+/** The custom section that a daemon reads a module's manifest from. */
+export const sidecarSection = 'hotcell.sidecar';
+
 const magicAndVersion = [0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00];
 const customSectionId = 0;
 
@@ -120,22 +123,38 @@ function truncated(offset: number): HotcellError {
   });
 }
 
-const exportSectionId = 7;
-const functionKind = 0;
+/** The first section of this kind, if there is one. */
+export function findSection(module: Uint8Array, id: number): ModuleSection | undefined {
+  return listSections(module).find((section) => section.id === id);
+}
 
-/** The names of the functions that a module exports. Throws `entry-invalid` for bytes that are no module. */
-export function listExportedFunctions(module: Uint8Array): string[] {
-  const section = listSections(module).find(({ id }) => id === exportSectionId);
+/** One thing that a module exports, as its section says. */
+export interface ModuleExport {
+  readonly name: string;
+  readonly kind: number;
+  readonly index: number;
+}
+
+const exportSectionId = 7;
+
+/** The kinds of what a module exports. */
+export const exportKinds = { function: 0, memory: 2, global: 3 } as const;
+
+/** What a module exports. Throws `entry-invalid` for bytes that are no module. */
+export function listExports(module: Uint8Array): ModuleExport[] {
+  const section = findSection(module, exportSectionId);
   if (!section) return [];
   const count = readUnsigned(module, section.contentStart);
-  const names: string[] = [];
+  const exports: ModuleExport[] = [];
   let offset = count.next;
   for (let index = 0; index < count.value && offset < section.end; index++) {
     const length = readUnsigned(module, offset);
     const end = length.next + length.value;
     if (end >= section.end) throw truncated(offset);
-    if (module[end] === functionKind) names.push(new TextDecoder().decode(module.subarray(length.next, end)));
-    offset = readUnsigned(module, end + 1).next;
+    const index = readUnsigned(module, end + 1);
+    const name = new TextDecoder().decode(module.subarray(length.next, end));
+    exports.push({ name, kind: module[end] ?? 0, index: index.value });
+    offset = index.next;
   }
-  return names;
+  return exports;
 }

@@ -2,7 +2,7 @@ import { isObject, readJson } from '../../../config/json-object.ts';
 import { nestsDeeper } from '../../../config/read/json-nesting.ts';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
 import type { GuestError } from '../../engine.ts';
-import { listExportedFunctions } from './module-sections.ts';
+import { exportKinds, listExports } from './module-sections.ts';
 
 /** The exports of a module that describes its tools itself: `describe()` and `call(request)`. */
 export const describeExport = 'describe';
@@ -10,12 +10,13 @@ export const callExport = 'call';
 
 const maxTools = 256;
 const maxDepth = 200;
-const functionMark = { $function: true };
+/** Stands for a handler in a manifest. */
+export const functionMark = { $function: true };
 
 /** True for a module that exports both. */
 export function isServlet(module: Uint8Array): boolean {
-  const names = listExportedFunctions(module);
-  return names.includes(describeExport) && names.includes(callExport);
+  const functions = listExports(module).filter(({ kind }) => kind === exportKinds.function);
+  return [describeExport, callExport].every((wanted) => functions.some(({ name }) => name === wanted));
 }
 
 /**

@@ -2,8 +2,8 @@ import { parse as parseYaml } from 'yaml';
 import { isObject } from '../../../config/json-object.ts';
 import { maxInputDepth, nestsDeeper, nestsTooDeep } from '../../../config/read/json-nesting.ts';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
-import { readCustomSection, writeCustomSection } from './module-sections.ts';
-import { isServlet } from './servlet.ts';
+import { readCustomSection, sidecarSection, writeCustomSection } from './module-sections.ts';
+import { functionMark, isServlet } from './servlet.ts';
 
 /** A `.wasm` plugin's manifest in the shape that every manifest is read from, and what only this engine needs of it. */
 export interface Sidecar {
@@ -25,9 +25,7 @@ export interface SidecarFile {
   readonly text: string;
 }
 
-const sectionName = 'hotcell.sidecar';
 const maxSidecarBytes = 256 * 1024;
-const functionMark = { $function: true };
 
 /** The names a sidecar of `wasmFile` may have, best first: `count.wasm` is described by `count.json`, `.yaml` or `.yml`. */
 export function listSidecarNames(wasmFile: string): string[] {
@@ -42,19 +40,19 @@ export function listSidecarNames(wasmFile: string): string[] {
  */
 export function embedSidecar(wasmFile: string, module: Uint8Array, sidecar: SidecarFile | undefined): Uint8Array {
   if (!sidecar) {
-    if (readCustomSection(module, sectionName) || isServlet(module)) return module;
+    if (readCustomSection(module, sidecarSection) || isServlet(module)) return module;
     throw new HotcellError('manifest-invalid', `Expected a manifest beside ${wasmFile}, and found none.`, {
       fix: `Write ${listSidecarNames(wasmFile)[0]}: {"name": …, "description": …, "export": …, "parameters": {…}}, or export describe and call.`,
     });
   }
   const data = parseSidecar(sidecar);
   interpretSidecar(data, sidecar.file, isServlet(module));
-  return writeCustomSection(module, sectionName, new TextEncoder().encode(JSON.stringify(data)));
+  return writeCustomSection(module, sidecarSection, new TextEncoder().encode(JSON.stringify(data)));
 }
 
 /** Reads what `embedSidecar` put into the module. */
 export function readEmbeddedSidecar(module: Uint8Array): Sidecar {
-  const section = readCustomSection(module, sectionName);
+  const section = readCustomSection(module, sidecarSection);
   const describesItself = isServlet(module);
   if (!section && describesItself) return interpretSidecar({}, 'the module', true);
   if (!section) throw new HotcellError('manifest-invalid', 'The module carries no manifest; it needs a sidecar file.');

@@ -1,16 +1,17 @@
 import type { CallContext } from '@extism/extism';
+import type { LogLine } from '../../../border/border.ts';
 import type { ThrowReport } from '../../throw-report.ts';
 import { answerBuiltModule, daemonCallPrefix, maxCallBytes } from './daemon-call.ts';
 import type { DrawnValues } from './drawn-values.ts';
 import { GuestFault } from './guest-fault.ts';
 import type { HostCaller } from './host-channel.ts';
 import { type HttpAnswer, requestOverHost } from './http-request.ts';
-import type { ModuleLog } from './module-log.ts';
 import type { CallFacts } from './worker-messages.ts';
 
-/** What the host functions of one call work on; read when a function is called, not before. */
+/** What the host functions of one call work on. */
 export interface HostState {
-  readonly log: ModuleLog;
+  /** Takes a line as bytes of UTF-8. */
+  readonly log: (level: LogLine['level'], bytes: Uint8Array) => void;
   readonly config: Readonly<Record<string, string>>;
   readonly denied: Readonly<Record<string, string>>;
   readonly facts: CallFacts;
@@ -33,38 +34,39 @@ const infoLogLevel = 1;
 /**
  * The host functions that stand in place of the SDK's own, because those are without bounds: blocks of any size, variables
  * without end, a log without limit; and its output is a whole block, whatever length the guest gave. `load`, `store`, `input`,
- * `error_set` and `free` stay the SDK's.
+ * `error_set` and `free` stay the SDK's. `state` is asked when a function is called, not before.
  */
-export function createHostFunctions(state: HostState, blocks: BlockBudget): Record<string, HostFunction> {
+export function createHostFunctions(state: () => HostState, blocks: BlockBudget): Record<string, HostFunction> {
   let http: HttpAnswer | undefined;
   const variables = createVariables();
   const writeLog =
-    (level: 'debug' | 'info' | 'warn' | 'error'): HostFunction =>
+    (level: LogLine['level']): HostFunction =>
     (context, address = 0n) => {
-      state.log.write(level, context.read(address)?.bytes() ?? new Uint8Array());
+      state().log(level, context.read(address)?.bytes() ?? new Uint8Array());
       return undefined;
     };
   return {
     alloc: (context, size = 0n) => blocks.allocate(context, Number(BigInt.asUintN(64, size))),
     output_set: (context, address = 0n, length = 0n) => {
       const block = context.read(address)?.bytes() ?? new Uint8Array();
-      state.onOutput(block.slice(0, Number(BigInt.asUintN(32, length))));
+      state().onOutput(block.slice(0, Number(BigInt.asUintN(32, length))));
       return undefined;
     },
     config_get: (context, address = 0n) => {
       const key = readName(context, address);
-      const refusal = ownValue(state.denied, key);
+      const { denied, config, host } = state();
+      const refusal = ownValue(denied, key);
       if (refusal !== undefined) {
-        state.host.tellDenied(key);
+        host.tellDenied(key);
         throw new GuestFault('permission-denied', refusal);
       }
-      const value = ownValue(state.config, key);
+      const value = ownValue(config, key);
       return value === undefined ? 0n : blocks.store(context, new TextEncoder().encode(value));
     },
     var_get: (context, address = 0n) => {
       const request = readDaemonCall(context, address);
       if (request !== undefined) {
-        const answer = answerBuiltModule(state, request);
+        const answer = answerBuiltModule(state(), request);
         return answer === undefined ? 0n : blocks.store(context, new TextEncoder().encode(answer));
       }
       const value = variables.get(readName(context, address));
@@ -84,7 +86,7 @@ export function createHostFunctions(state: HostState, blocks: BlockBudget): Reco
     http_request: (context, address = 0n, bodyAddress = 0n) => {
       const body = bodyAddress === 0n ? undefined : context.read(bodyAddress)?.bytes().slice();
       http = undefined;
-      http = requestOverHost(state.host, context.read(address)?.text() ?? '', body);
+      http = requestOverHost(state().host, context.read(address)?.text() ?? '', body);
       return blocks.store(context, http.body);
     },
     http_status_code: () => http?.status ?? 0,

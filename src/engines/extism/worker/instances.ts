@@ -88,9 +88,12 @@ export function createInstances(): Instances {
 
 async function makeInstance(known: KnownModule, memoryBytes: number): Promise<FreshInstance> {
   const slot: { state?: HostState; memory?: WebAssembly.Memory } = {};
-  const state = readLate(slot);
+  // Functions are bound before a call is known.
+  const state = (): HostState => {
+    if (!slot.state) throw new GuestFault('load-failed', 'The module used a host function before it was called.');
+    return slot.state;
+  };
   const blocks = createBlockBudget(memoryBytes);
-  const log = { write: (...line: Parameters<HostState['log']['write']>) => state.log.write(...line), count: () => 0 };
   const plugin = await createPlugin(
     { wasm: [{ module: known.module }] },
     {
@@ -98,13 +101,9 @@ async function makeInstance(known: KnownModule, memoryBytes: number): Promise<Fr
       runInWorker: false,
       allowedHosts: [],
       functions: {
-        [extismNamespace]: pick(createHostFunctions(state, blocks), extismNamespace, known),
-        [userNamespace]: pick(createUserFunctions(state, blocks), userNamespace, known),
-        [wasiNamespace]: pick(
-          createWasi(() => slot.memory?.buffer, { log, drawn: () => state.drawn }),
-          wasiNamespace,
-          known,
-        ),
+        [extismNamespace]: pick(createHostFunctions(state, blocks), listImports(known, extismNamespace)),
+        [userNamespace]: pick(createUserFunctions(state, blocks), listImports(known, userNamespace)),
+        [wasiNamespace]: createWasi(listImports(known, wasiNamespace), () => slot.memory?.buffer, state),
       },
     },
   );
@@ -130,46 +129,11 @@ async function runExport(
   await plugin.call(call.exportName, call.input);
 }
 
-/** The state of a call that an instance learns of after its functions were bound. */
-function readLate(slot: { readonly state?: HostState }): HostState {
-  const read = (): HostState => {
-    if (!slot.state) throw new GuestFault('load-failed', 'The module used a host function before it was called.');
-    return slot.state;
-  };
-  return {
-    get log() {
-      return read().log;
-    },
-    get config() {
-      return read().config;
-    },
-    get denied() {
-      return read().denied;
-    },
-    get host() {
-      return read().host;
-    },
-    get onOutput() {
-      return read().onOutput;
-    },
-    get facts() {
-      return read().facts;
-    },
-    get drawn() {
-      return read().drawn;
-    },
-    get onThrow() {
-      return read().onThrow;
-    },
-  };
+function listImports({ imports }: KnownModule, namespace: string): string[] {
+  return imports.filter((entry) => entry.module === namespace).map((entry) => entry.name);
 }
 
 /** The SDK binds every function that it is given, for every instance: those that the module imports are enough. */
-function pick<Value>(
-  functions: Readonly<Record<string, Value>>,
-  namespace: string,
-  { imports }: KnownModule,
-): Record<string, Value> {
-  const names = imports.filter((entry) => entry.module === namespace).map((entry) => entry.name);
+function pick<Value>(functions: Readonly<Record<string, Value>>, names: readonly string[]): Record<string, Value> {
   return Object.fromEntries(Object.entries(functions).filter(([name]) => names.includes(name)));
 }

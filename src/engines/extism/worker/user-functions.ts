@@ -3,8 +3,7 @@ import { maxInputDepth, nestsDeeper } from '../../../config/read/json-nesting.ts
 import { type userFunctions, userNamespace } from '../module/module-contract.ts';
 import { answerDaemonCall, maxCallBytes } from './daemon-call.ts';
 import { GuestFault } from './guest-fault.ts';
-import type { HostCaller } from './host-channel.ts';
-import type { BlockBudget, HostFunction } from './host-functions.ts';
+import type { BlockBudget, HostFunction, HostState } from './host-functions.ts';
 
 /**
  * Host functions beyond Extism's own; every argument and result is a block of UTF-8 text.
@@ -13,17 +12,17 @@ import type { BlockBudget, HostFunction } from './host-functions.ts';
  * `tools_call(name, arguments)` are short forms, in which a refusal ends the call.
  */
 export function createUserFunctions(
-  state: { readonly host: HostCaller },
+  state: () => HostState,
   blocks: BlockBudget,
 ): Record<(typeof userFunctions)[number], HostFunction> {
   const request = (op: string, payload: unknown): unknown => {
-    const answer = state.host.ask(op, JSON.stringify(payload));
+    const answer = state().host.ask(op, JSON.stringify(payload));
     if (!answer.ok) throw GuestFault.fromRefusal(answer);
     return JSON.parse(answer.payload);
   };
   const storeText = (context: CallContext, text: string): bigint => blocks.store(context, new TextEncoder().encode(text));
   return {
-    hotcell_call: (context, address = 0n) => storeText(context, answerDaemonCall(state.host, readText(context, address))),
+    hotcell_call: (context, address = 0n) => storeText(context, answerDaemonCall(state().host, readText(context, address))),
     kv_get: (context, address = 0n) => {
       const value = request('kv.get', { key: readText(context, address) });
       return value === null ? 0n : storeText(context, JSON.stringify(value));

@@ -1,6 +1,6 @@
 import type { DrawnValues } from './drawn-values.ts';
 import { GuestFault } from './guest-fault.ts';
-import type { ModuleLog } from './module-log.ts';
+import type { HostState } from './host-functions.ts';
 
 // Error numbers of WASI preview 1.
 const success = 0;
@@ -15,13 +15,15 @@ const maxRandomBytes = 65_536;
 type WasiFunction = (...args: unknown[]) => number;
 
 /**
- * The part of WASI preview 1 that a tool needs: clocks, randomness, and standard output, which goes to the log. There are
- * no files, arguments, environment or sockets, and everything else answers "not supported". Node's own WASI is not used:
+ * The functions with these names, of the part of WASI preview 1 that a tool needs: clocks, randomness, and standard output, which
+ * goes to the log. There are no files, arguments, environment or sockets, and every other name answers "not supported", since
+ * modules import far more than they call. Node's own WASI is not used:
  * its `proc_raise` sends signals to the daemon and its `poll_oneoff` blocks a thread beyond the reach of terminate().
  */
 export function createWasi(
+  names: readonly string[],
   readMemory: () => ArrayBuffer | undefined,
-  { log, drawn }: { readonly log: ModuleLog; readonly drawn: () => DrawnValues },
+  state: () => HostState,
 ): Record<string, WasiFunction> {
   const view = (): DataView => {
     const buffer = readMemory();
@@ -34,79 +36,41 @@ export function createWasi(
     memory.setUint32(pointer(size), 0, true);
     return success;
   };
-  const known: Record<string, WasiFunction> = {
-    args_sizes_get: writeTwoZeros,
-    args_get: () => success,
-    environ_sizes_get: writeTwoZeros,
-    environ_get: () => success,
-    clock_res_get: (_clock, at) => writeBig(view(), at, nanosecondsPerMs),
-    clock_time_get: (clock, _precision, at) => writeBig(view(), at, drawn().readClock(clock === 0)),
-    random_get: (at, length) => fillRandom(view(), pointer(at), pointer(length), drawn),
-    sched_yield: () => success,
-    fd_close: (file) => (isStandard(file) ? success : badFile),
-    fd_fdstat_get: (file, at) => writeFileStatus(view(), file, at),
-    fd_read: (file, _vectors, _count, at) => writeSize(view(), file === 0, at, 0),
-    fd_write: (file, vectors, count, at) => writeOutput(view(), { file, vectors, count, at }, log),
-    fd_prestat_get: () => badFile,
-    fd_prestat_dir_name: () => badFile,
-    proc_exit: (code) => {
-      throw new GuestFault('handler-threw', `The module ended its process with code ${String(code)}.`);
-    },
+  const known = new Map<string, WasiFunction>(
+    Object.entries({
+      args_sizes_get: writeTwoZeros,
+      args_get: () => success,
+      environ_sizes_get: writeTwoZeros,
+      environ_get: () => success,
+      clock_res_get: (_clock, at) => writeBig(view(), at, nanosecondsPerMs),
+      clock_time_get: (clock, _precision, at) => writeBig(view(), at, state().drawn.readClock(clock === 0)),
+      random_get: (at, length) => fillRandom(view(), pointer(at), pointer(length), () => state().drawn),
+      sched_yield: () => success,
+      fd_close: (file) => (isStandard(file) ? success : badFile),
+      fd_fdstat_get: (file, at) => writeFileStatus(view(), file, at),
+      fd_read: (file, _vectors, _count, at) => writeSize(view(), file === 0, at, 0),
+      fd_write: (file, vectors, count, at) => writeOutput(view(), { file, vectors, count, at }, state().log),
+      fd_prestat_get: () => badFile,
+      fd_prestat_dir_name: () => badFile,
+      proc_exit: (code) => {
+        throw new GuestFault('handler-threw', `The module ended its process with code ${String(code)}.`);
+      },
+    }),
+  );
+  return Object.fromEntries(names.map((name) => [name, guard(known.get(name) ?? (() => notSupported))]));
+}
+
+function guard(call: WasiFunction): WasiFunction {
+  return (_context, ...args) => {
+    try {
+      return call(...args);
+    } catch (error) {
+      // A pointer outside of memory is the guest's fault, told in WASI's way.
+      if (error instanceof RangeError) return fault;
+      throw error;
+    }
   };
-  return answerEveryName(known);
 }
-
-/** A function for every name, since modules import far more of WASI than they call. */
-function answerEveryName(known: Record<string, WasiFunction>): Record<string, WasiFunction> {
-  const guarded = Object.entries(known).map(([name, call]): [string, WasiFunction] => [
-    name,
-    (_context, ...args) => {
-      try {
-        return call(...args);
-      } catch (error) {
-        // A pointer outside of memory is the guest's fault, told in WASI's way.
-        if (error instanceof RangeError) return fault;
-        throw error;
-      }
-    },
-  ]);
-  const refused = refusedNames.map((name): [string, WasiFunction] => [name, () => notSupported]);
-  return Object.fromEntries([...refused, ...guarded]);
-}
-
-const refusedNames = [
-  'fd_advise',
-  'fd_allocate',
-  'fd_datasync',
-  'fd_fdstat_set_flags',
-  'fd_fdstat_set_rights',
-  'fd_filestat_get',
-  'fd_filestat_set_size',
-  'fd_filestat_set_times',
-  'fd_pread',
-  'fd_pwrite',
-  'fd_readdir',
-  'fd_renumber',
-  'fd_seek',
-  'fd_sync',
-  'fd_tell',
-  'path_create_directory',
-  'path_filestat_get',
-  'path_filestat_set_times',
-  'path_link',
-  'path_open',
-  'path_readlink',
-  'path_remove_directory',
-  'path_rename',
-  'path_symlink',
-  'path_unlink_file',
-  'poll_oneoff',
-  'proc_raise',
-  'sock_accept',
-  'sock_recv',
-  'sock_send',
-  'sock_shutdown',
-];
 
 function pointer(value: unknown): number {
   // Guests pass i32, which arrives signed.
@@ -149,7 +113,7 @@ interface WriteRequest {
   readonly at: unknown;
 }
 
-function writeOutput(memory: DataView, request: WriteRequest, log: ModuleLog): number {
+function writeOutput(memory: DataView, request: WriteRequest, log: HostState['log']): number {
   if (request.file !== 1 && request.file !== 2) return badFile;
   const count = pointer(request.count);
   if (count > 1024) return invalid;
@@ -158,7 +122,7 @@ function writeOutput(memory: DataView, request: WriteRequest, log: ModuleLog): n
     const vector = pointer(request.vectors) + index * 8;
     const bytes = new Uint8Array(memory.buffer, memory.getUint32(vector, true), memory.getUint32(vector + 4, true));
     written += bytes.length;
-    if (bytes.length > 0) log.write(request.file === 1 ? 'info' : 'warn', bytes);
+    if (bytes.length > 0) log(request.file === 1 ? 'info' : 'warn', bytes);
   }
   return writeSize(memory, true, request.at, written);
 }

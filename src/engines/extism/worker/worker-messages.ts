@@ -65,20 +65,3 @@ export type WorkerReport =
   | { readonly type: 'compiled'; readonly module: WebAssembly.Module; readonly shape: ModuleShape }
   | { readonly type: 'returned'; readonly output: string; readonly usage: WorkerUsage }
   | { readonly type: 'failed'; readonly error: GuestError; readonly usage: WorkerUsage };
-
-const reportTypes: ReadonlySet<unknown> = new Set<WorkerReport['type']>([
-  'log',
-  'denied',
-  'ask',
-  'compiled',
-  'returned',
-  'failed',
-]);
-
-/**
- * Tells a report from anything else on the port. The guest has no way to post: whatever carries a known type was
- * built by worker.ts, whose types are checked.
- */
-export function isWorkerReport(value: unknown): value is WorkerReport {
-  return typeof value === 'object' && value !== null && 'type' in value && reportTypes.has(value.type);
-}

@@ -1,24 +1,23 @@
 import { MessageChannel, Worker } from 'node:worker_threads';
 import type { BorderAnswer } from '../../../border/border.ts';
 import { codeCacheEnvironment } from '../../../config/code-cache.ts';
+import { BoundedMap } from '../../../queues/bounded-map.ts';
+import { keptModules, type WorkerReport } from './worker-messages.ts';
 
 /** A worker thread with the way over which it gets answers while it sleeps. */
 export interface PoolWorker {
   readonly worker: Worker;
   readonly answer: (answer: BorderAnswer) => void;
-  /** Modules that it has, the one used last at the end. */
-  readonly moduleKeys: Set<string>;
+  /** Modules that it has, the one that was sent last at the end. */
+  readonly moduleKeys: BoundedMap<string, true>;
   /** What its thread had spent when its last task ended, in ms. */
   spentMs: number;
   /** Whom the task that runs tells what the worker says; set for as long as it runs. */
   hear?: ((said: WorkerSaid) => void) | undefined;
 }
 
-/** What comes from a worker: a message, or its end. */
-export type WorkerSaid =
-  | { readonly type: 'message'; readonly message: unknown }
-  | { readonly type: 'error'; readonly error: unknown }
-  | { readonly type: 'exit' };
+/** What comes from a worker: a report, or its end. The guest has no way to post: what comes was built by worker.ts. */
+export type WorkerSaid = WorkerReport | { readonly type: 'died'; readonly code: string };
 
 /** Worker threads, each for one task at a time. */
 export interface WorkerPool {
@@ -64,7 +63,7 @@ export function createWorkerPool(options: WorkerPoolOptions): WorkerPool {
     port1.unref();
     const started: PoolWorker = {
       worker,
-      moduleKeys: new Set(),
+      moduleKeys: new BoundedMap(keptModules),
       spentMs: 0,
       answer: (answer) => {
         port1.postMessage(answer);
@@ -73,11 +72,11 @@ export function createWorkerPool(options: WorkerPoolOptions): WorkerPool {
       },
     };
     live.add(started);
-    worker.on('message', (message: unknown) => started.hear?.({ type: 'message', message }));
+    worker.on('message', (report: WorkerReport) => started.hear?.(report));
     // Without a listener a crash would bring down the daemon.
-    worker.on('error', (error: unknown) => started.hear?.({ type: 'error', error }));
+    worker.on('error', (error: unknown) => started.hear?.({ type: 'died', code: readCode(error) }));
     worker.once('exit', () => {
-      started.hear?.({ type: 'exit' });
+      started.hear?.({ type: 'died', code: 'exit' });
       port1.close();
       live.delete(started);
       const index = idle.indexOf(started);
@@ -118,6 +117,10 @@ export function createWorkerPool(options: WorkerPoolOptions): WorkerPool {
       await Promise.all([...live].map(({ worker }) => worker.terminate()));
     },
   };
+}
+
+function readCode(error: unknown): string {
+  return typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : 'unknown';
 }
 
 /** Resolves when it is this one's turn; rejects and leaves the line when the signal aborts. */

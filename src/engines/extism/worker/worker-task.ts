@@ -1,6 +1,6 @@
 import type { Worker } from 'node:worker_threads';
 import type { BorderAnswer, LogLine } from '../../../border/border.ts';
-import { isWorkerReport, type WorkerReport, type WorkerTask } from './worker-messages.ts';
+import type { WorkerReport, WorkerTask } from './worker-messages.ts';
 import type { PoolWorker } from './worker-pool.ts';
 
 /** When a task must end, whatever it does. */
@@ -54,14 +54,10 @@ export function runTask(pooled: PoolWorker, task: WorkerTask, bounds: TaskBounds
     const spentBeforeMs = pooled.spentMs;
     worker.ref();
     pooled.hear = (said) => {
-      if (said.type === 'error') return end({ type: 'died', code: readCode(said.error) });
-      if (said.type === 'exit') return end({ type: 'died', code: 'exit' });
-      const { message } = said;
-      if (!isWorkerReport(message)) return;
-      if (message.type === 'log') host?.onLog(message.line);
-      else if (message.type === 'denied') host?.onDenied(message.name);
-      else if (message.type === 'ask') void host?.onAsk(message, bounds.signal).then(answer);
-      else end({ type: 'report', report: message });
+      if (said.type === 'log') host?.onLog(said.line);
+      else if (said.type === 'denied') host?.onDenied(said.name);
+      else if (said.type === 'ask') void host?.onAsk(said, bounds.signal).then(answer);
+      else end(said.type === 'died' ? said : { type: 'report', report: said });
     };
     bounds.signal.addEventListener('abort', onAbort, { once: true });
     timer = setTimeout(watchProcessor, bounds.cpuMs);
@@ -78,8 +74,4 @@ async function readProcessorMs(worker: Worker): Promise<number> {
   } catch {
     return 0;
   }
-}
-
-function readCode(error: unknown): string {
-  return typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : 'unknown';
 }

@@ -3,14 +3,12 @@ import { CallMeter } from '../../../border/call-meter.ts';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
 import type { GuestError } from '../../engine.ts';
 import type { ThrowReport } from '../../throw-report.ts';
-import { limitHostObjects } from '../module/host-object-limit.ts';
-import { limitMemory } from '../module/memory-limit.ts';
+import { limitHostObjects, limitMemory } from '../module/module-limits.ts';
 import { DrawnValues } from './drawn-values.ts';
 import { explainFailure, GuestFault } from './guest-fault.ts';
 import { type AnswerEnd, createHostCaller } from './host-channel.ts';
 import type { HostState } from './host-functions.ts';
 import { createInstances, type FreshInstance } from './instances.ts';
-import { createModuleLog } from './module-log.ts';
 import type { ModuleCall, WorkerReport, WorkerTask } from './worker-messages.ts';
 
 // Allocators ask for more than they need: one that could not grow leaves about so much free below the limit.
@@ -53,7 +51,10 @@ function explainCompileError(error: unknown): GuestError {
 async function runCall(call: ModuleCall): Promise<void> {
   const beforeMs = readThreadMs();
   const meter = new CallMeter({ ...call.bounds, pendingHostCalls: 1, pendingHostBytes: Number.POSITIVE_INFINITY, progress: 0 });
-  const log = createModuleLog(meter, (line) => report({ type: 'log', line }));
+  const log: HostState['log'] = (level, bytes) => {
+    const line = meter.log((maxBytes) => ({ level, text: decoder.decode(bytes.subarray(0, maxBytes)), atMs: Date.now() }));
+    if (line !== undefined) report({ type: 'log', line });
+  };
   const host = createHostCaller(answers, report, meter);
   const drawn = new DrawnValues(call.earlier);
   const usage = () => {
@@ -115,6 +116,8 @@ async function callExport(
   return decodeOutput(output, bounds.outputBytes);
 }
 
+// Making one costs more than a short call; it keeps nothing between lines.
+const decoder = new TextDecoder();
 const strictDecoder = new TextDecoder('utf-8', { fatal: true });
 
 function decodeOutput(bytes: Uint8Array, maxBytes: number): string {

@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { Duplex, type Readable } from 'node:stream';
+import { Duplex } from 'node:stream';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
 import { GuestChannel, type GuestLoss } from '../guest-channel.ts';
-import type { GuestProcess } from '../guest-process.ts';
-import { splitLines } from '../output-lines.ts';
+import { GuestOutput } from '../guest-output.ts';
+import { type GuestProcess, subtractUsage } from '../guest-process.ts';
 import { type DenoStart, denoArguments } from './deno-flags.ts';
 import { explainDenoRefusals } from './deno-refusals.ts';
 import { killGroup, type ProcessBook, signalGroup } from './process-book.ts';
@@ -26,7 +26,6 @@ const dataBlocks = 2_000_000;
 const noGraphics = { DENO_WEBGPU_BACKEND: 'none' };
 /** What `ulimit -f` counts in. */
 const fileBlockBytes = 512;
-const maxLastWords = 4000;
 
 /** Starts a process: no environment, nothing inherited but the channel, bounds of the system around it. */
 export async function startDenoProcess(parts: SpawnParts): Promise<GuestProcess> {
@@ -37,22 +36,20 @@ export async function startDenoProcess(parts: SpawnParts): Promise<GuestProcess>
   parts.book.note(pid);
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   let loss: GuestLoss | undefined;
-  let words = '';
   let base = { cpuMs: 0, rssBytes: 0 };
   const kill = (): void => killGroup(pid);
   const session = new GuestChannel(channel, (why) => {
     loss = why;
     kill();
   });
+  const output = new GuestOutput(kill);
+  child.stdout?.on('data', output.stdout).on('error', () => undefined);
+  child.stderr?.on('data', output.stderr).on('error', () => undefined);
   const started: GuestProcess = {
     session,
-    turn: undefined,
+    output,
     isAlive: () => loss === undefined,
-    usage: () => {
-      const now = readProcessUsage(pid);
-      return now && { cpuMs: now.cpuMs - base.cpuMs, rssBytes: now.rssBytes - base.rssBytes };
-    },
-    lastWords: () => words,
+    usage: () => subtractUsage(readProcessUsage(pid), base),
     kill: () => session.lose({ kind: 'ended', reason: 'it was ended' }),
     rest: () => {
       if (loss === undefined) signalGroup(pid, 'SIGSTOP');
@@ -65,15 +62,6 @@ export async function startDenoProcess(parts: SpawnParts): Promise<GuestProcess>
     explainEnd: async () => ({}),
     exited,
   };
-  readOutput(child.stdout, (text) => started.turn?.log({ level: 'info', text, atMs: Date.now() }), kill);
-  readOutput(
-    child.stderr,
-    (text) => {
-      words = `${words}${text}\n`.slice(-maxLastWords);
-      started.turn?.log({ level: 'warn', text, atMs: Date.now() });
-    },
-    kill,
-  );
   child.once('exit', () => {
     parts.book.forget(pid);
     session.lose({ kind: 'ended', reason: 'its process ended' });
@@ -106,10 +94,6 @@ function spawnBounded(parts: SpawnParts): ChildProcess {
     stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
     detached: true,
   });
-}
-
-function readOutput(stream: Readable | null, onLine: (text: string) => void, onFlood: () => void): void {
-  stream?.on('data', splitLines(onLine, onFlood)).on('error', () => undefined);
 }
 
 /**

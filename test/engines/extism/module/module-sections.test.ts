@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { limitMemory } from '../../../../src/engines/extism/module/memory-limit.ts';
+import { limitMemory } from '../../../../src/engines/extism/module/module-limits.ts';
 import {
   listSections,
   readCustomSection,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { backOffMs, createCrashCount } from '../../../../src/engines/process/back-off.ts';
+import { backOffMs, CrashCount } from '../../../../src/engines/process/back-off.ts';
 import { denoArguments, fileFlagsOf, keyOfFlags, noFiles } from '../../../../src/engines/process/deno/deno-flags.ts';
-import { splitLines } from '../../../../src/engines/process/output-lines.ts';
+import { splitLines } from '../../../../src/engines/process/guest-output.ts';
 
 describe('backOffMs', () => {
   it('lets one crash pass, then doubles up to ten seconds', () => {
@@ -9,10 +9,10 @@ describe('backOffMs', () => {
   });
 });
 
-describe('createCrashCount', () => {
+describe('CrashCount', () => {
   it('counts the crashes of a program in a row, from the last one on', () => {
     let now = 0;
-    const crashes = createCrashCount(() => now);
+    const crashes = new CrashCount(() => now);
     crashes.crashed('a');
     expect(crashes.waitMs('a')).toBe(0);
     crashes.crashed('a');
@@ -25,7 +25,7 @@ describe('createCrashCount', () => {
   });
 
   it('forgets the oldest of very many programs', () => {
-    const crashes = createCrashCount(() => 0);
+    const crashes = new CrashCount(() => 0);
     for (let n = 0; n < 3; n++) crashes.crashed('old');
     for (let n = 0; n < 1000; n++) crashes.crashed(`p${n}`);
     expect(crashes.waitMs('old')).toBe(0);

@@ -2,10 +2,10 @@ import { constants } from 'node:os';
 import type { CommandFile, CommandRequest, CommandResult } from '../../../../border/container-command.ts';
 import { HotcellError } from '../../../../errors/hotcell-error.ts';
 import type { CellContainer } from '../container/container.ts';
-import { createEgress, type Egress } from '../egress/egress.ts';
-import { fromInit, type InitFrame, maxPayload, toInit } from '../init/init-frames.ts';
+import { createEgress, type Egress } from '../container/egress.ts';
+import { fromInit, type InitFrame, maxPayload, readExit, standardChannels, toInit } from '../init/init-frames.ts';
 import { collectFiles, type FileCollection } from './collected-files.ts';
-import { keepOutput } from './command-output.ts';
+import { type KeptOutput, keepOutput } from './command-output.ts';
 import { describeEnvironment, encodeExec, proxyPort } from './exec-payload.ts';
 
 /** What a command runs with beside its request. */
@@ -17,9 +17,6 @@ export interface CommandSetting {
 }
 
 const folder = '/workspace';
-const stdinChannel = 1;
-const stdoutChannel = 2;
-const stderrChannel = 3;
 
 /**
  * Runs one command in a container that ran none before: files in, the command, files out. Rejects with a HotcellError; the
@@ -31,8 +28,10 @@ export async function runCommand(
   setting: CommandSetting,
   signal: AbortSignal,
 ): Promise<CommandResult> {
-  const egress = request.dial === undefined ? undefined : createEgress({ link: cell.link, dial: request.dial });
-  const env = { ...describeEnvironment(setting.imageEnv, egress !== undefined), ...request.env };
+  const { link } = cell;
+  const egress = createEgress(link, request.dial);
+  const hasProxy = request.dial !== undefined;
+  const env = { ...describeEnvironment(setting.imageEnv, hasProxy), ...request.env };
   const exec = encodeExec({ folder, command: request.command, args: request.args, env });
   const run = watchRun(cell, request, egress);
   const clock = startClock(cell, request, setting.graceMs, run.fail);
@@ -41,20 +40,19 @@ export async function runCommand(
   if (signal.aborted) cancel();
   try {
     if (request.files?.length) await sendFiles(cell, request.files, run.next);
-    if (egress !== undefined) cell.link.sendNumber(toInit.listen, 0, proxyPort);
-    cell.link.send(toInit.exec, 0, exec);
-    cell.link.write(stdinChannel, request.stdin ?? new Uint8Array());
-    cell.link.endWriting(stdinChannel);
+    if (hasProxy) link.sendNumber(toInit.listen, 0, proxyPort);
+    link.send(toInit.exec, 0, exec);
+    link.open(standardChannels.stdin).end(request.stdin);
     const ended = await run.next(fromInit.exit);
     clock.assertInTime();
-    const exitCode = readExit(ended, request);
+    const exitCode = readExitCode(ended, request);
     const files = request.collectBytes === undefined ? noFiles : await collect(cell, run);
     return { exitCode, ...run.readOutput(), refused: files.refused, files: dropSame(files.files, request.files ?? []) };
   } finally {
     clock.stop();
     signal.removeEventListener('abort', cancel);
-    egress?.close();
-    cell.listen({ onFrame: () => undefined, onDown: () => undefined });
+    egress.close();
+    link.listen();
   }
 }
 
@@ -69,8 +67,13 @@ interface WatchedRun {
 }
 
 /** Hears everything that the container says while a command runs. */
-function watchRun(cell: CellContainer, request: CommandRequest, egress: Egress | undefined): WatchedRun {
-  const outputs = new Map([stdoutChannel, stderrChannel].map((id) => [id, keepOutput(request.maxOutputBytes)]));
+function watchRun(cell: CellContainer, request: CommandRequest, egress: Egress): WatchedRun {
+  const { link } = cell;
+  const [stdout, stderr] = [keepOutput(request.maxOutputBytes), keepOutput(request.maxOutputBytes)];
+  const outputs = new Map<number, { readonly name: 'stdout' | 'stderr'; readonly kept: KeptOutput }>([
+    [standardChannels.stdout, { name: 'stdout', kept: stdout }],
+    [standardChannels.stderr, { name: 'stderr', kept: stderr }],
+  ]);
   const files = collectFiles(request.collectBytes ?? 0);
   const { promise: failure, reject: fail } = Promise.withResolvers<never>();
   failure.catch(() => undefined);
@@ -78,11 +81,10 @@ function watchRun(cell: CellContainer, request: CommandRequest, egress: Egress |
 
   function hear({ type, channel, payload }: InitFrame): void {
     const output = outputs.get(channel);
-    if (channel > stderrChannel || type === fromInit.accept) egress?.hear({ type, channel, payload });
-    else if (type === fromInit.ack && payload.length >= 4) cell.link.acknowledge(channel, payload.readUInt32LE(0));
+    if (type === fromInit.accept) egress.accept(channel);
     else if (type === fromInit.data && output !== undefined) {
-      if (!output.isTruncated) request.onOutput?.(channel === stdoutChannel ? 'stdout' : 'stderr', payload);
-      if (output.add(payload)) cell.link.sendNumber(toInit.ack, channel, payload.length);
+      if (!output.kept.isTruncated) request.onOutput?.(output.name, payload);
+      if (output.kept.add(payload)) link.sendNumber(toInit.ack, channel, payload.length);
       else fail(tooMuchOutput(request.maxOutputBytes));
     } else if (type === fromInit.failed) fail(describeFailure(request, channel, payload));
     else if (type === fromInit.entry) files.addEntry(payload);
@@ -90,29 +92,26 @@ function watchRun(cell: CellContainer, request: CommandRequest, egress: Egress |
     else waiters.get(type)?.(Buffer.from(payload));
   }
 
-  cell.listen({
+  link.listen({
     onFrame: (frame) => {
       try {
         hear(frame);
       } catch (error) {
+        if (!(error instanceof HotcellError)) throw error;
         fail(error);
       }
     },
     onDown: () => void cell.explainEnd().then(fail, fail),
-    onDrain: (channel) => egress?.drain(channel),
   });
   return {
     fail,
     files,
     next: (type) => Promise.race([failure, new Promise<Buffer>((resolve) => waiters.set(type, resolve))]),
-    readOutput: () => {
-      const [stdout, stderr] = [outputs.get(stdoutChannel), outputs.get(stderrChannel)];
-      return {
-        stdout: stdout?.read() ?? new Uint8Array(),
-        stderr: stderr?.read() ?? new Uint8Array(),
-        truncated: (stdout?.isTruncated ?? false) || (stderr?.isTruncated ?? false),
-      };
-    },
+    readOutput: () => ({
+      stdout: stdout.read(),
+      stderr: stderr.read(),
+      truncated: stdout.isTruncated || stderr.isTruncated,
+    }),
   };
 }
 
@@ -182,12 +181,9 @@ function dropSame(files: readonly CommandFile[], sent: readonly CommandFile[]): 
   });
 }
 
-/** A wait status, then how often the kernel ended a process of the container for want of memory. */
-function readExit(payload: Buffer, request: CommandRequest): number {
-  const status = payload.readUInt32LE(0);
-  const oomKills = payload.readUInt32LE(4);
-  const signal = status & 0x7f;
-  const exitCode = signal === 0 ? (status >> 8) & 0xff : 128 + signal;
+function readExitCode(payload: Buffer, request: CommandRequest): number {
+  const { exitCode: code, signal, oomKills } = readExit(payload);
+  const exitCode = signal === 0 ? code : 128 + signal;
   if (exitCode !== 0 && oomKills > 0) {
     throw new HotcellError('memory-exceeded', `The command ${quote(request.command)} used all the memory of its container.`, {
       fix: 'Have it use less memory, or raise docker.memoryBytes in the config.',
@@ -197,7 +193,7 @@ function readExit(payload: Buffer, request: CommandRequest): number {
 }
 
 function describeFailure(request: CommandRequest, what: number, payload: Buffer): HotcellError {
-  const errno = payload.length >= 4 ? payload.readUInt32LE(0) : 0;
+  const errno = payload.readUInt32LE(0);
   if (what === toInit.exec && (errno === constants.errno.ENOENT || errno === constants.errno.EACCES)) {
     return new HotcellError('command-missing', `There is no command ${quote(request.command)} in the image ${request.image}.`, {
       fix: 'Name another image for it in docker.commands of the config, or put the program into the image.',

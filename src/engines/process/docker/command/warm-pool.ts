@@ -47,8 +47,7 @@ export function createWarmPool({ start, perKind, total, idleMs, onFault }: WarmP
       const cell = await start(shelf.plan);
       // The pool was closed or the kind given up meanwhile: nobody would ever find it again.
       if (!isWanted(shelf)) return void (await discard(cell));
-      cell.listen({
-        onFrame: () => undefined,
+      cell.link.listen({
         onDown: () => {
           shelf.ready = shelf.ready.filter((other) => other !== cell);
           void discard(cell);

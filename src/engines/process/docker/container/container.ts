@@ -3,27 +3,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type Docker from 'dockerode';
 import { HotcellError } from '../../../../errors/hotcell-error.ts';
 import { describeDockerError, readStatus } from '../docker-client.ts';
-import { fromInit, type InitFrame } from '../init/init-frames.ts';
-import { createInitLink, type InitLink } from '../init/init-link.ts';
+import { fromInit } from '../init/init-frames.ts';
+import { InitLink } from '../init/init-link.ts';
 import { attachStreams } from './attach-streams.ts';
 import { type ContainerIdentity, type ContainerPlan, type ContainerRuntime, describeContainer } from './container-flags.ts';
 import { openUsageMeter, type UsageMeter } from './usage-meter.ts';
 import { findIgnoredFlags, findWeakSpots } from './verify.ts';
 
-/** Who hears what the first process of a container says. */
-export interface FrameListener {
-  onFrame(frame: InitFrame): void;
-  /** The line is down: nothing more comes. */
-  onDown(): void;
-  /** Everything written to a channel was sent. */
-  onDrain?(channel: number): void;
-}
-
 /** A container that is ready for one command. */
 export interface CellContainer {
   readonly id: string;
   readonly link: InitLink;
-  listen(listener: FrameListener): void;
   /** Why it ended by itself, in a sentence that is true: asked once the line is down. `what` ran in it. */
   explainEnd(what?: string): Promise<HotcellError>;
   /** Rejects when the container is gone. */
@@ -63,14 +53,9 @@ async function openCell(
 ): Promise<CellContainer> {
   const { promise: hello, resolve, reject } = Promise.withResolvers<string>();
   const noHello = () => reject(new HotcellError('engine-failed', 'The container ended before its first process could speak.'));
-  let listener: FrameListener = {
+  const link = new InitLink(stream, {
     onFrame: ({ type, payload }) => (type === fromInit.hello ? resolve(payload.toString('latin1')) : noHello()),
     onDown: noHello,
-  };
-  const link = createInitLink(stream, {
-    onFrame: (frame) => listener.onFrame(frame),
-    onDown: () => listener.onDown(),
-    onDrain: (channel) => listener.onDrain?.(channel),
   });
   const timer = setTimeout(noHello, helloTimeoutMs);
   try {
@@ -80,15 +65,14 @@ async function openCell(
   } finally {
     clearTimeout(timer);
   }
-  listener = { onFrame: () => undefined, onDown: () => undefined };
+  link.listen();
   return {
     id: container.id,
     link,
-    listen: (next) => {
-      listener = next;
-      if (link.isDown) next.onDown();
-    },
-    explainEnd: (what = 'the command') => explainEnd(container, what),
+    explainEnd: (what = 'the command') =>
+      link.isGarbled
+        ? Promise.resolve(fail(`The container said what none may say while ${what} ran, and was ended.`))
+        : explainEnd(container, what),
     openMeter: () => openUsageMeter(container),
     remove: async () => {
       link.close();

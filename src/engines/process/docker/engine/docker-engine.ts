@@ -7,9 +7,9 @@ import { HotcellError } from '../../../../errors/hotcell-error.ts';
 import { provideGuestRunner } from '../../../../guests/runner.ts';
 import type { Engine } from '../../../engine.ts';
 import { GuestEngine } from '../../guest-engine.ts';
+import type { GuestProcess } from '../../guest-process.ts';
 import type { CommandRunner } from '../command/command-runner.ts';
-import { type GuestContainer, startGuestContainer } from './guest-container.ts';
-import { createSpare, type Spare } from './spare.ts';
+import { startGuestContainer } from './guest-container.ts';
 
 /** What the engine works with. */
 export interface DockerEngineParts {
@@ -32,65 +32,67 @@ const leastHeapMb = 32;
  * them; what a plugin asks of the daemon goes over the standard streams of its container.
  */
 export function createDockerEngine(parts: DockerEngineParts): Engine {
+  const { settings, maxKept, maxReady } = parts;
+  const { total, idleMs } = settings.warm;
   const closing = new AbortController();
-  const start = createStarter(parts, closing.signal);
-  const spare = createSpare(async () => {
-    const container = await start();
-    engine.restLater();
+  const startContainer = createStarter(parts, closing.signal);
+  let idle: NodeJS.Timeout | undefined;
+  /** One container in which Node runs and nothing else yet: whichever plugin comes next need not wait for it. */
+  let spare: Promise<GuestProcess | undefined> | undefined;
+
+  /** Containers that wait for a call cost memory: a while after the last one was started there are none. */
+  const start = async (): Promise<GuestProcess> => {
+    const container = await startContainer();
+    clearTimeout(idle);
+    if (closing.signal.aborted) return container;
+    idle = setTimeout(() => {
+      engine.dropReady();
+      void dropSpare();
+    }, idleMs).unref();
     return container;
-  }, parts.settings.warm.total > 0);
-  const engine = new DockerEngine(parts, spare, closing);
+  };
+  const prepareSpare = (): void => {
+    // One that could not be started is tried again by whoever needs it, and hears why.
+    if (total > 0 && !closing.signal.aborted) spare ??= start().catch(() => undefined);
+  };
+  const takeSpare = async (): Promise<GuestProcess> => {
+    const taken = spare;
+    spare = undefined;
+    const ready = await taken;
+    const container = ready?.isAlive() ? ready : await start();
+    prepareSpare();
+    return container;
+  };
+  const dropSpare = async (): Promise<void> => {
+    const dropped = spare;
+    spare = undefined;
+    const container = await dropped;
+    container?.kill();
+    await container?.exited;
+  };
+
+  const engine = new GuestEngine<GuestProcess, undefined>({
+    name: 'docker',
+    places: sharePlaces(settings.maxRunning),
+    aside: budgets['docker.aside'],
+    maxKept: maxKept ?? budgets['cells.kept'].inAll,
+    maxReady: maxReady ?? Math.min(2, total),
+    start: takeSpare,
+    keyOf: () => '',
+    none: undefined,
+    readSetting: async () => undefined,
+    preparesNext: total > 0,
+    warm: () => (settings.pluginImage === '' ? undefined : prepareSpare()),
+    close: () => {
+      closing.abort();
+      clearTimeout(idle);
+      return dropSpare();
+    },
+  });
   return engine;
 }
 
-class DockerEngine extends GuestEngine<GuestContainer, undefined> {
-  readonly #settings: DockerSettings;
-  readonly #spare: Spare;
-  readonly #closing: AbortController;
-  #idle: NodeJS.Timeout | undefined;
-
-  constructor({ settings, maxKept, maxReady }: DockerEngineParts, spare: Spare, closing: AbortController) {
-    const { total } = settings.warm;
-    super({
-      name: 'docker',
-      places: sharePlaces(settings.maxRunning),
-      aside: budgets['docker.aside'],
-      maxKept: maxKept ?? budgets['cells.kept'].inAll,
-      maxReady: maxReady ?? Math.min(2, total),
-      start: () => spare.take(),
-      keyOf: () => '',
-      none: undefined,
-      readSetting: async () => undefined,
-      preparesNext: total > 0,
-    });
-    this.#settings = settings;
-    this.#spare = spare;
-    this.#closing = closing;
-  }
-
-  warm(): void {
-    if (this.#settings.pluginImage !== '') this.#spare.prepare();
-  }
-
-  override async close(): Promise<void> {
-    this.#closing.abort();
-    clearTimeout(this.#idle);
-    await Promise.all([this.#spare.close(), super.close()]);
-  }
-
-  /** Containers that wait for a call cost memory: a while after the last one was started there are none. */
-  restLater(): void {
-    clearTimeout(this.#idle);
-    if (this.#closing.signal.aborted) return;
-    this.#idle = setTimeout(() => {
-      this.cells.dropReady();
-      this.#spare.drop();
-    }, this.#settings.warm.idleMs);
-    this.#idle.unref();
-  }
-}
-
-function createStarter({ settings, commands, dataDir }: DockerEngineParts, signal: AbortSignal): () => Promise<GuestContainer> {
+function createStarter({ settings, commands, dataDir }: DockerEngineParts, signal: AbortSignal): () => Promise<GuestProcess> {
   let runnerText: Promise<string> | undefined;
   return async () => {
     const image = settings.pluginImage;

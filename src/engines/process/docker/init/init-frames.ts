@@ -32,10 +32,21 @@ export const fromInit = {
   filesOk: 71,
 } as const;
 
+/** The channels of the standard streams of the program that runs. */
+export const standardChannels = { stdin: 1, stdout: 2, stderr: 3 } as const;
+
 /** Bytes that one frame carries at most. */
 export const maxPayload = 65_536;
 /** Bytes that may be under way on one channel before they are acknowledged. */
 export const windowBytes = 65_536;
+/** The bytes that a frame of a type has at least: its numbers can be read. */
+export const leastPayload: ReadonlyMap<number, number> = new Map([
+  [fromInit.ack, 4],
+  [fromInit.exit, 8],
+  [fromInit.failed, 4],
+  [fromInit.collected, 4],
+  [fromInit.filesOk, 4],
+]);
 
 const headerBytes = 9;
 
@@ -44,6 +55,12 @@ export interface InitFrame {
   readonly type: number;
   readonly channel: number;
   readonly payload: Buffer;
+}
+
+/** How a program ended; `oomKills` counts the processes that the kernel ended for want of memory. */
+export function readExit(payload: Buffer): { readonly exitCode: number; readonly signal: number; readonly oomKills: number } {
+  const status = payload.readUInt32LE(0);
+  return { exitCode: (status >> 8) & 0xff, signal: status & 0x7f, oomKills: payload.readUInt32LE(4) };
 }
 
 /** A frame as bytes. */

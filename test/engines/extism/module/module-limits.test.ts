@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { limitHostObjects } from '../../../../src/engines/extism/module/host-object-limit.ts';
+import { limitHostObjects } from '../../../../src/engines/extism/module/module-limits.ts';
 import { assemble } from '../wat-program.ts';
 
 const header = [0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00];
