@@ -3,9 +3,9 @@ import type { CheckedTexts, Diagnoser } from '../diagnosis/diagnose.ts';
 import type { Diagnosis } from '../diagnosis/diagnosis.ts';
 import type { FailureClass } from '../failures/failure.ts';
 import type { Proposal } from '../repair.ts';
-import type { Fixer, FixerParts } from './fixer.ts';
+import type { FileChange, Fixer, FixerParts } from './fixer.ts';
 import { fixers as allFixers } from './fixer-table.ts';
-import { pastedText } from './pasted-text.ts';
+import { applyEdits } from './text-edits.ts';
 
 /** What the fixers came to. */
 export interface FixerOutcome {
@@ -52,7 +52,10 @@ export async function applyFixers(
     /** A trial of what builds: when it does not mend, the last step is taken back and the next change is looked at. */
     readonly accept?: (proposal: Proposal) => Promise<boolean>;
   },
-  { fixers = allFixers, bounds = usualBounds }: { readonly fixers?: readonly Fixer[]; readonly bounds?: FixerBounds } = {},
+  {
+    fixers = allFixers,
+    bounds = usualBounds,
+  }: { readonly fixers?: Readonly<Record<string, Fixer>>; readonly bounds?: FixerBounds } = {},
 ): Promise<FixerOutcome> {
   const steps: Proposal[] = [];
   const seen = new Set([textKey(diagnosis.sources)]);
@@ -71,7 +74,7 @@ export async function applyFixers(
       seen.add(key);
       checked++;
       const after = await parts.check(diagnosis, changed, parts.signal);
-      const isBetterNow = isBetter(before, after, proposal.by === pastedText.name);
+      const isBetterNow = isBetter(before, after, proposal.by === 'pasted-text');
       // Where a call showed the failure, a trial may see what the types do not.
       if (!isBetterNow && (parts.accept === undefined || !isNoWorse(before, after))) continue;
       steps.push(proposal);
@@ -104,11 +107,15 @@ function joinSteps(first: Diagnosis, current: Diagnosis, steps: readonly Proposa
 }
 
 /** Sure proposals as the fixers make them, and after these the guesses. */
-async function* inOrder(diagnosis: Diagnosis, parts: FixerParts, fixers: readonly Fixer[]): AsyncGenerator<Proposal> {
+async function* inOrder(
+  diagnosis: Diagnosis,
+  parts: FixerParts,
+  fixers: Readonly<Record<string, Fixer>>,
+): AsyncGenerator<Proposal> {
   const guesses: Proposal[] = [];
-  for (const fixer of fixers) {
+  for (const [name, fixer] of Object.entries(fixers)) {
     parts.signal.throwIfAborted();
-    const proposals = await ask(fixer, diagnosis, parts);
+    const proposals = (await ask(fixer, diagnosis, parts)).flatMap((change) => toProposal(name, change));
     guesses.push(...proposals.filter(({ sureness }) => sureness !== 'sure'));
     yield* proposals.filter(({ sureness }) => sureness === 'sure');
   }
@@ -116,13 +123,20 @@ async function* inOrder(diagnosis: Diagnosis, parts: FixerParts, fixers: readonl
 }
 
 /** A service that has no time for a text is no reason to stop: other fixers may know. */
-async function ask(fixer: Fixer, diagnosis: Diagnosis, parts: FixerParts): Promise<readonly Proposal[]> {
+async function ask(fixer: Fixer, diagnosis: Diagnosis, parts: FixerParts): Promise<readonly FileChange[]> {
   try {
-    return await fixer.propose(diagnosis, parts);
+    return await fixer(diagnosis, parts);
   } catch {
     parts.signal.throwIfAborted();
     return [];
   }
+}
+
+function toProposal(by: string, { file: { path, text }, edits, note, sureness, isPart }: FileChange): Proposal[] {
+  const changed = applyEdits(text, edits);
+  return changed === text
+    ? []
+    : [{ files: new Map([[path, changed]]), by, sureness: isPart === true ? 'maybe' : sureness, note }];
 }
 
 /** A plugin that did not build is done when it does and its types are no worse; one that did, when its types say nothing. */

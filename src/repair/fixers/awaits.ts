@@ -1,6 +1,6 @@
 import type { Fixer } from './fixer.ts';
 import { blankTexts } from './scan-brackets.ts';
-import { edit, toProposal } from './text-edits.ts';
+import { edit } from './text-edits.ts';
 
 /** What answers with a promise, as plugins write it: parts of the context, `fetch`, and bodies of answers. */
 const asking =
@@ -10,24 +10,21 @@ const handled = /(?:\bawait|\breturn|=>|\bvoid|[[,(]\s*|\ball\w*\s*\(\s*\[?)\s*$
 const maxCalls = 8;
 
 /** Waits for what the host answers, in plugins whose types say nothing of it. Only a call that goes well then shows that it was meant. */
-export const awaits: Fixer = {
-  name: 'awaits',
-  sureness: 'maybe',
-  propose({ failure, sources }) {
-    if (failure.class !== 'runtime-error' && failure.class !== 'check-failed') return [];
-    return [...sources].flatMap(([path, text]) => {
-      const blank = blankTexts(text);
-      const calls = [...blank.matchAll(asking), ...ownCalls(blank)]
-        .filter(({ index }) => !handled.test(blank.slice(Math.max(0, index - 40), index)))
-        .slice(0, maxCalls);
-      const propose = (found: readonly RegExpExecArray[]) => {
-        const edits = found.flatMap(({ index }) => wrap(blank, index));
-        const note = 'What the host answers is waited for.';
-        return edits.length === 0 ? [] : toProposal('awaits', { path, text }, { edits, note, sureness: 'maybe' });
-      };
-      return [...propose(calls), ...(calls.length > 1 ? calls.flatMap((call) => propose([call])) : [])];
-    });
-  },
+export const addAwaits: Fixer = ({ failure, sources }) => {
+  if (failure.class !== 'runtime-error' && failure.class !== 'check-failed') return [];
+  return [...sources].flatMap(([path, text]) => {
+    const blank = blankTexts(text);
+    const calls = [...blank.matchAll(asking), ...ownCalls(blank)]
+      .filter(({ index }) => !handled.test(blank.slice(Math.max(0, index - 40), index)))
+      .slice(0, maxCalls);
+    const alone = calls.length > 1 ? calls.map((call) => [call]) : [];
+    return [calls, ...alone].map((found) => ({
+      file: { path, text },
+      edits: found.flatMap(({ index }) => wrap(blank, index)),
+      note: 'What the host answers is waited for.',
+      sureness: 'maybe' as const,
+    }));
+  });
 };
 
 /** Calls of functions that the file itself declares as async. */

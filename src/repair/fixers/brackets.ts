@@ -1,6 +1,6 @@
-import type { Fixer, FixerParts } from './fixer.ts';
+import type { Change, Fixer } from './fixer.ts';
 import { blankTexts, closerOf, listBrackets, listLines, type ScannedLine } from './scan-brackets.ts';
-import { type Change, edit, type FaultyText, faultyTexts, keepParsing, lineAt, toProposal } from './text-edits.ts';
+import { edit, findPerFile, keepParsing, lineAt } from './text-edits.ts';
 
 const maxCandidates = 120;
 const maxOffered = 3;
@@ -12,33 +12,19 @@ const ends: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Closes what is open and takes out what closes nothing: sure where the indentation, or the syntax, leaves one place. */
-export const brackets: Fixer = {
-  name: 'brackets',
-  sureness: 'sure',
-  async propose(diagnosis, parts) {
-    const found = faultyTexts(diagnosis, ({ isSyntax }) => isSyntax).slice(0, 2);
-    const changes = await Promise.all(
-      found.map(async (faulty) => (await findChanges(faulty, parts)).flatMap((change) => toProposal('brackets', faulty, change))),
-    );
-    return changes.flat();
-  },
-};
-
-async function findChanges(faulty: FaultyText, parts: FixerParts): Promise<Change[]> {
-  const blank = blankTexts(faulty.text);
-  const byLayout = await keepParsing(parts, faulty, closeByLayout(blank));
-  if (byLayout[0] !== undefined) return [byLayout[0]];
-  const { open, extra } = findUnpaired(blank);
-  const extraChanges = extra === undefined ? [] : await keepParsing(parts, faulty, takeOut(faulty.text, blank, extra));
-  const openChanges = open === undefined ? [] : await keepParsing(parts, faulty, closeInLine(faulty.text, blank, open));
-  const isSureExtra = extra !== undefined && isLineOfClosers(blank, extra) && !hasLostOpener(blank);
-  return [
-    ...extraChanges.slice(0, maxOffered).map((change) => (isSureExtra ? { ...change, sureness: 'sure' as const } : change)),
-    ...openChanges
-      .slice(0, maxOffered)
-      .map((change) => (openChanges.length === 1 ? { ...change, sureness: 'sure' as const } : change)),
-  ];
-}
+export const mendBrackets: Fixer = (diagnosis, parts) =>
+  findPerFile(diagnosis, async (faulty) => {
+    const blank = blankTexts(faulty.text);
+    const [byLayout] = await keepParsing(parts, faulty, closeByLayout(blank));
+    if (byLayout !== undefined) return [byLayout];
+    const { open, extra } = findUnpaired(blank);
+    const extraChanges = extra === undefined ? [] : await keepParsing(parts, faulty, takeOut(faulty.text, blank, extra));
+    const openChanges = open === undefined ? [] : await keepParsing(parts, faulty, closeInLine(faulty.text, blank, open));
+    const isSureExtra = extra !== undefined && isLineOfClosers(blank, extra) && !hasLostOpener(blank);
+    const offer = (changes: readonly Change[], isSure: boolean): Change[] =>
+      changes.slice(0, maxOffered).map((change) => (isSure ? { ...change, sureness: 'sure' } : change));
+    return [...offer(extraChanges, isSureExtra), ...offer(openChanges, openChanges.length === 1)];
+  });
 
 /** Lines that end in an opening bracket, and of which the next line that is indented no further does not close it. */
 function closeByLayout(blank: string): Change[] {

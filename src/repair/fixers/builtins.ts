@@ -1,10 +1,9 @@
 import { findNearNames } from '../../errors/near-names.ts';
 import { nodeBuiltinShims, refusedBuiltins } from '../../guests/node-builtins.ts';
-import type { Proposal } from '../repair.ts';
 import { endOfCall } from './awaits.ts';
-import type { Fixer } from './fixer.ts';
+import type { Change, FileChange, Fixer, SourceFile } from './fixer.ts';
 import { blankTexts } from './scan-brackets.ts';
-import { applyEdits, type Change, edit, toProposal } from './text-edits.ts';
+import { applyEdits, edit } from './text-edits.ts';
 
 const importing =
   /^[ \t]*(?:import\s+(?:(?:type\s+)?([\w$*{}\s,]+?)\s+from\s+)?(['"])([^'"\n]{1,100})\2|(?:const|let|var)\s+([\w$]+|\{[\w$\s,:]{1,300}\})\s*=\s*require\(\s*(['"])([^'"\n]{1,100})\5\s*\)(?:\.promises)?)[ \t]*;?[ \t]*\r?\n?/gm;
@@ -22,24 +21,19 @@ const filesFor: Readonly<Record<string, (args: readonly string[]) => string | un
 };
 
 /** Built-ins of Node that the sandbox does not have: the one that was meant, or what the sandbox has instead. */
-export const builtins: Fixer = {
-  name: 'builtins',
-  sureness: 'sure',
-  propose({ failure, sources }) {
-    if (failure.code !== 'builtin-refused') return [];
-    return [...sources].flatMap(([path, text]) =>
-      Array.from(text.matchAll(importing)).flatMap((match) => {
-        const specifier = match[3] ?? match[6] ?? '';
-        const found = { path, text, match, specifier, names: localNames(match[1] ?? match[4] ?? '') };
-        return failure.message.includes(`"${specifier}"`) ? [...useNear(found), ...dropUnused(found), ...useFiles(found)] : [];
-      }),
-    );
-  },
+export const replaceBuiltins: Fixer = ({ failure, sources }) => {
+  if (failure.code !== 'builtin-refused') return [];
+  return [...sources].flatMap(([path, text]) =>
+    Array.from(text.matchAll(importing)).flatMap((match) => {
+      const specifier = match[3] ?? match[6] ?? '';
+      const found = { file: { path, text }, match, specifier, names: localNames(match[1] ?? match[4] ?? '') };
+      return failure.message.includes(`"${specifier}"`) ? [...useNear(found), ...dropUnused(found), ...useFiles(found)] : [];
+    }),
+  );
 };
 
 interface FoundImport {
-  readonly path: string;
-  readonly text: string;
+  readonly file: SourceFile;
   readonly match: RegExpExecArray;
   readonly specifier: string;
   /** What it is called here, by what it is called there; the module itself is `*`. */
@@ -57,7 +51,7 @@ function localNames(clause: string): Map<string, string> {
 }
 
 /** A slip in the name of one that the sandbox has. */
-function useNear({ path, text, match, specifier }: FoundImport): Proposal[] {
+function useNear({ file, match, specifier }: FoundImport): FileChange[] {
   const name = specifier.replace(/^node:/, '');
   // Of a built-in that there is, only here not, no other one was meant.
   if (refusedBuiltins.has(name)) return [];
@@ -65,21 +59,17 @@ function useNear({ path, text, match, specifier }: FoundImport): Proposal[] {
   const at = match.index + match[0].lastIndexOf(specifier);
   const isCertain =
     near.length === 1 && name.length > 3 && specifier !== name && Math.abs((near[0]?.length ?? 0) - name.length) <= 1;
-  return near.flatMap((meant) =>
-    toProposal(
-      'builtins',
-      { path, text },
-      {
-        edits: [edit(at, specifier.length, `node:${meant}`)],
-        note: `There is no "${specifier}"; "node:${meant}" is there.`,
-        sureness: isCertain ? 'sure' : 'maybe',
-      },
-    ),
-  );
+  return near.map((meant) => ({
+    file,
+    edits: [edit(at, specifier.length, `node:${meant}`)],
+    note: `There is no "${specifier}"; "node:${meant}" is there.`,
+    sureness: isCertain ? 'sure' : 'maybe',
+  }));
 }
 
 /** What is imported and never used was not needed. */
-function dropUnused({ path, text, match, specifier, names }: FoundImport): Proposal[] {
+function dropUnused({ file, match, specifier, names }: FoundImport): FileChange[] {
+  const { text } = file;
   const rest = text.slice(0, match.index) + text.slice(match.index + match[0].length);
   if (
     names.size === 0 ||
@@ -87,13 +77,13 @@ function dropUnused({ path, text, match, specifier, names }: FoundImport): Propo
   )
     return [];
   const note = `"${specifier}" was imported and not used.`;
-  return toProposal('builtins', { path, text }, { edits: [edit(match.index, match[0].length, '')], note, sureness: 'sure' });
+  return [{ file, edits: [edit(match.index, match[0].length, '')], note, sureness: 'sure' }];
 }
 
 /** Files of the machine become files of the workspace of the caller, in handlers: what was meant is not certain, and takes a permission. */
-function useFiles({ path, text, match, specifier, names }: FoundImport): Proposal[] {
+function useFiles({ file, match, specifier, names }: FoundImport): FileChange[] {
   if (!/^(?:node:)?fs(?:\/promises)?$/.test(specifier)) return [];
-  const without = applyEdits(text, [edit(match.index, match[0].length, '')]);
+  const without = applyEdits(file.text, [edit(match.index, match[0].length, '')]);
   const handler = findHandler(without);
   if (handler === undefined) return [];
   const blank = blankTexts(without);
@@ -112,12 +102,8 @@ function useFiles({ path, text, match, specifier, names }: FoundImport): Proposa
   }
   if (edits.length === 0) return [];
   const newText = applyEdits(without, [...edits, ...handler.edits]);
-  const change = {
-    edits: [edit(0, text.length, newText)],
-    note: `Files are read and written in the workspace: "${specifier}" is not there.`,
-    sureness: 'maybe',
-  } as const;
-  return toProposal('builtins', { path, text }, change);
+  const note = `Files are read and written in the workspace: "${specifier}" is not there.`;
+  return [{ file, edits: [edit(0, file.text.length, newText)], note, sureness: 'maybe' }];
 }
 
 /** The only handler of a text, how it names the files, and what it lacks for that. */

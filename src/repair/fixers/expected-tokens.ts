@@ -1,6 +1,6 @@
 import type { PluginFault } from '../../typescript/check-types.ts';
-import type { Fixer } from './fixer.ts';
-import { type Change, edit, type FaultyText, faultyTexts, keepParsing, lineAt, toProposal } from './text-edits.ts';
+import type { Change, Fixer } from './fixer.ts';
+import { edit, type FaultyText, findPerFile, keepParsing, lineAt } from './text-edits.ts';
 
 /** What was expected, and that of an enum. */
 const expected: ReadonlySet<number> = new Set([1005, 1357]);
@@ -14,28 +14,19 @@ const words = ['from', 'of', 'in', 'as', 'await', 'new', 'return'];
  * Puts back the token of which TypeScript says that it was expected. It is sure where no other could stand there, or where the
  * layout leaves no other: a list that goes on with the next key on the next line.
  */
-export const expectedTokens: Fixer = {
-  name: 'expected-tokens',
-  sureness: 'sure',
-  async propose(diagnosis, parts) {
-    const found = faultyTexts(diagnosis, ({ isSyntax }) => isSyntax).slice(0, 2);
-    const proposals = found.map(async (faulty) => {
-      const [fault] = faulty.faults;
-      if (fault === undefined || !expected.has(fault.code)) return [];
-      const changes = proposeTokens(faulty, fault);
-      const parsing = await keepParsing(parts, faulty, changes);
-      const named = parsing.find(({ token }) => fault.message.startsWith(`'${token}'`)) ?? parsing[0];
-      // Two that are written in other ways, and are the same to a reader, do not occur among these.
-      const ordered = named === undefined ? [] : [named, ...parsing.filter((change) => change !== named).slice(0, 3)];
-      return ordered.flatMap((change) => {
-        const isOnly = parsing.length === 1 && between.has(change.token);
-        const sureness = isOnly || isCertain(faulty.text, change.at, fault.start, change.token) ? 'sure' : 'maybe';
-        return toProposal('expected-tokens', faulty, { ...change, sureness });
-      });
+export const addExpectedTokens: Fixer = (diagnosis, parts) =>
+  findPerFile(diagnosis, async (faulty, fault) => {
+    if (!expected.has(fault.code)) return [];
+    const parsing = await keepParsing(parts, faulty, proposeTokens(faulty, fault));
+    const named = parsing.find(({ token }) => fault.message.startsWith(`'${token}'`)) ?? parsing[0];
+    // Two that are written in other ways, and are the same to a reader, do not occur among these.
+    const ordered = named === undefined ? [] : [named, ...parsing.filter((change) => change !== named).slice(0, 3)];
+    return ordered.map((change) => {
+      const isOnly = parsing.length === 1 && between.has(change.token);
+      const isSure = isOnly || isCertain(faulty.text, change.at, fault.start, change.token);
+      return { ...change, sureness: isSure ? 'sure' : 'maybe' };
     });
-    return (await Promise.all(proposals)).flat();
-  },
-};
+  });
 
 function proposeTokens({ text }: FaultyText, fault: PluginFault) {
   const at = text.slice(0, fault.start).trimEnd().length;

@@ -1,31 +1,31 @@
-import { awaits } from './awaits.ts';
-import { brackets } from './brackets.ts';
-import { builtins } from './builtins.ts';
-import { expectedTokens } from './expected-tokens.ts';
+import { addAwaits } from './awaits.ts';
+import { mendBrackets } from './brackets.ts';
+import { replaceBuiltins } from './builtins.ts';
+import { addExpectedTokens } from './expected-tokens.ts';
 import type { Fixer } from './fixer.ts';
-import { imports } from './imports.ts';
-import { keywordSlips } from './keywords.ts';
-import { manifestWords } from './manifest.ts';
-import { moduleForms } from './module-forms.ts';
-import { oddCharacters } from './odd-characters.ts';
-import { pastedText } from './pasted-text.ts';
-import { quotes } from './quotes.ts';
-import { slips } from './slips.ts';
-import { typescriptFixes } from './typescript-fixes.ts';
+import { mendImports } from './imports.ts';
+import { mendKeywords } from './keywords.ts';
+import { mendManifest } from './manifest.ts';
+import { mendModuleForms } from './module-forms.ts';
+import { replaceOddCharacters } from './odd-characters.ts';
+import { cleanPastedText } from './pasted-text.ts';
+import { closeQuotes } from './quotes.ts';
+import { mendSlips } from './slips.ts';
+import { takeTypescriptFixes } from './typescript-fixes.ts';
 
-/** All fixers, in the order in which they are asked: those that see most of a text first. */
-export const fixers: readonly Fixer[] = [
-  pastedText,
-  oddCharacters,
-  quotes,
-  keywordSlips,
-  brackets,
-  expectedTokens,
-  imports,
-  builtins,
-  moduleForms,
-  manifestWords,
-  slips,
-  typescriptFixes,
-  awaits,
-];
+/** All fixers by name, in the order in which they are asked: those that see most of a text first. */
+export const fixers: Readonly<Record<string, Fixer>> = {
+  'pasted-text': cleanPastedText,
+  'odd-characters': replaceOddCharacters,
+  quotes: closeQuotes,
+  keywords: mendKeywords,
+  brackets: mendBrackets,
+  'expected-tokens': addExpectedTokens,
+  imports: mendImports,
+  builtins: replaceBuiltins,
+  'module-forms': mendModuleForms,
+  manifest: mendManifest,
+  slips: mendSlips,
+  typescript: takeTypescriptFixes,
+  awaits: addAwaits,
+};

@@ -1,9 +1,8 @@
 import { basename, dirname, relative } from 'node:path';
 import { findNearNames } from '../../errors/near-names.ts';
 import type { Diagnosis } from '../diagnosis/diagnosis.ts';
-import type { Proposal } from '../repair.ts';
-import type { Fixer } from './fixer.ts';
-import { type Change, edit, toProposal } from './text-edits.ts';
+import type { Change, FileChange, Fixer, SourceFile } from './fixer.ts';
+import { edit } from './text-edits.ts';
 import { isOneSlip } from './typescript-fixes.ts';
 
 const codes: ReadonlySet<string> = new Set(['import-unresolved', 'import-refused', 'builtin-refused']);
@@ -22,50 +21,44 @@ const globalsOf: Readonly<Record<string, string>> = {
 };
 
 /** Imports that lead nowhere: to the file or package that was meant, or to what the sandbox has without one. */
-export const imports: Fixer = {
-  name: 'imports',
-  sureness: 'sure',
-  propose(diagnosis) {
-    if (!codes.has(diagnosis.failure.code)) return [];
-    const { message } = diagnosis.failure;
-    return [...diagnosis.sources].flatMap(([path, text]) =>
-      Array.from(text.matchAll(importing)).flatMap((match) => {
-        const [whole, before = '', , specifier = ''] = match;
-        if (!message.includes(`"${specifier}"`)) return [];
-        const at = match.index + before.length + 1;
-        const replace = (newText: string, sureness: Change['sureness']): Proposal[] =>
-          toProposal(
-            'imports',
-            { path, text },
-            {
-              edits: [edit(at, specifier.length, newText)],
-              note: `"${specifier}" was not found; "${newText}" is there.`,
-              sureness,
-            },
-          );
-        if (specifier.startsWith('.') || specifier.startsWith('/')) return findFiles(diagnosis, path, specifier, replace);
-        const packages = findPackages(diagnosis, specifier, replace);
-        return packages.length > 0 ? packages : replacePackage({ path, text }, specifier, match.index + whole.length);
-      }),
-    );
-  },
+export const mendImports: Fixer = (diagnosis) => {
+  if (!codes.has(diagnosis.failure.code)) return [];
+  const { message } = diagnosis.failure;
+  return [...diagnosis.sources].flatMap(([path, text]) =>
+    Array.from(text.matchAll(importing)).flatMap((match) => {
+      const [whole, before = '', , specifier = ''] = match;
+      if (!message.includes(`"${specifier}"`)) return [];
+      const file = { path, text };
+      const end = match.index + whole.length;
+      const replace = (newText: string, sureness: Change['sureness']): FileChange => ({
+        file,
+        edits: [edit(match.index + before.length + 1, specifier.length, newText)],
+        note: `"${specifier}" was not found; "${newText}" is there.`,
+        sureness,
+      });
+      if (specifier.startsWith('.') || specifier.startsWith('/')) return findFiles(diagnosis, path, specifier, replace);
+      const packages = findPackages(diagnosis, specifier, replace);
+      if (packages.length > 0) return packages;
+      return specifier === 'uuid' ? useRandomUuid(file, end) : dropGlobal(file, specifier, end);
+    }),
+  );
 };
 
-type Replace = (newText: string, sureness: Change['sureness']) => Proposal[];
+type Replace = (newText: string, sureness: Change['sureness']) => FileChange;
 
-function findFiles({ nearby }: Diagnosis, importer: string, specifier: string, replace: Replace): Proposal[] {
+function findFiles({ nearby }: Diagnosis, importer: string, specifier: string, replace: Replace): FileChange[] {
   const wanted = stem(specifier);
   const others = nearby.files.filter((file) => file !== importer);
   const same = others.filter((file) => stem(file) === wanted || (wanted === 'index' && stem(file) === stem(dirname(specifier))));
   const near = same.length > 0 ? same : others.filter((file) => findNearNames(stem(file), [wanted]).length > 0);
-  return near.slice(0, 3).flatMap((file) => {
+  return near.slice(0, 3).map((file) => {
     const path = relative(dirname(importer), file);
     const isCertain = near.length === 1 && (same.length === 1 || isOneSlip(stem(file), wanted));
     return replace(path.startsWith('.') ? path : `./${path}`, isCertain ? 'sure' : 'maybe');
   });
 }
 
-function findPackages({ nearby }: Diagnosis, specifier: string, replace: Replace): Proposal[] {
+function findPackages({ nearby }: Diagnosis, specifier: string, replace: Replace): FileChange[] {
   // The daemon brings its own zod.
   const known = new Set([...nearby.packages, 'zod']);
   const bare =
@@ -76,17 +69,14 @@ function findPackages({ nearby }: Diagnosis, specifier: string, replace: Replace
   const name = wanted.split('/', wanted.startsWith('@') ? 2 : 1).join('/');
   const version = bare === undefined ? undefined : /@\D{0,2}(\d+)/.exec(bare.slice(name.length))?.[1];
   // Which version is installed is not known here: a wanted one may be another.
-  if (bare !== undefined && known.has(name)) return replace(wanted, version === undefined ? 'sure' : 'maybe');
-  if (isOneSlip('hotcell', name)) return replace('hotcell', 'sure');
-  return findNearNames(name, known, 2).flatMap((near) => replace(near + wanted.slice(name.length), 'maybe'));
-}
-
-function replacePackage(faulty: { path: string; text: string }, specifier: string, end: number): Proposal[] {
-  return specifier === 'uuid' ? useRandomUuid(faulty, end) : dropGlobal(faulty, specifier, end);
+  if (bare !== undefined && known.has(name)) return [replace(wanted, version === undefined ? 'sure' : 'maybe')];
+  if (isOneSlip('hotcell', name)) return [replace('hotcell', 'sure')];
+  return findNearNames(name, known, 2).map((near) => replace(near + wanted.slice(name.length), 'maybe'));
 }
 
 /** Random ids are made by the sandbox itself, in the same form; what else the package has is not. */
-function useRandomUuid({ path, text }: { path: string; text: string }, end: number): Proposal[] {
+function useRandomUuid(file: SourceFile, end: number): FileChange[] {
+  const { text } = file;
   const start = text.lastIndexOf('import', end);
   const [whole, own = 'v4'] =
     /^import\s+\{\s*v4(?:\s+as\s+([\w$]+))?\s*,?\s*\}\s+from\s*(['"])uuid\2\s*;?/.exec(text.slice(start)) ?? [];
@@ -98,11 +88,12 @@ function useRandomUuid({ path, text }: { path: string; text: string }, end: numb
   ).every(([, call]) => call !== undefined);
   const edits = [edit(start, whole.length, `const ${own} = () => crypto.randomUUID();`)];
   const note = 'Random ids are there without the package "uuid".';
-  return toProposal('imports', { path, text }, { edits, note, sureness: isPlain ? 'sure' : 'maybe' });
+  return [{ file, edits, note, sureness: isPlain ? 'sure' : 'maybe' }];
 }
 
 /** The import of what is a global here goes away; another name of it is given to it. */
-function dropGlobal({ path, text }: { path: string; text: string }, specifier: string, end: number): Proposal[] {
+function dropGlobal(file: SourceFile, specifier: string, end: number): FileChange[] {
+  const { text } = file;
   const meant = globalsOf[specifier];
   const start = text.lastIndexOf('import', end);
   const names = /^import\s+(?:\* as\s+)?([\w$]+|\{\s*[\w$\s,]+\})\s+from\b/.exec(text.slice(start, end))?.[1];
@@ -117,11 +108,7 @@ function dropGlobal({ path, text }: { path: string; text: string }, specifier: s
   const rest = /^\s*;?[ \t]*\n?/.exec(text.slice(end))?.[0] ?? '';
   const newText = own === meant ? '' : `const ${own} = ${meant};\n`;
   const note = `"${meant}" is there without the package "${specifier}".`;
-  return toProposal(
-    'imports',
-    { path, text },
-    { edits: [edit(start, end - start + rest.length, newText)], note, sureness: 'sure' },
-  );
+  return [{ file, edits: [edit(start, end - start + rest.length, newText)], note, sureness: 'sure' }];
 }
 
 function stem(path: string): string {

@@ -1,7 +1,6 @@
 import type { Diagnosis } from '../diagnosis/diagnosis.ts';
-import type { Proposal } from '../repair.ts';
-import type { Fixer } from './fixer.ts';
-import { type Change, edit, failingText, toProposal } from './text-edits.ts';
+import type { FileChange, Fixer, SourceFile } from './fixer.ts';
+import { edit, failingText } from './text-edits.ts';
 import { isOneSlip } from './typescript-fixes.ts';
 
 /** What these say decides what a plugin may do: nothing is put there, taken out or renamed. */
@@ -17,34 +16,27 @@ const untouched: ReadonlySet<string> = new Set([
 const literal = /^(?:'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|-?\d[\d_.]*|true|false|\[[^\]\n[]*\])(?=\s*[,;}\n])/;
 
 /** Keys and values of the manifest that are written in another way than they are read. */
-export const manifestWords: Fixer = {
-  name: 'manifest',
-  sureness: 'sure',
-  propose(diagnosis) {
-    const failing = failingText(diagnosis);
-    if (diagnosis.failure.code !== 'manifest-invalid' || failing === undefined) return [];
-    const { message } = diagnosis.failure;
-    const key = /^Unknown keys?:? "([\w$.-]+)"/.exec(message)?.[1];
-    if (key !== undefined) return mendKey(diagnosis, failing, key);
-    const [, path, expected = '', value] =
-      /^"([\w$.-]+)" must be (.*), but is ("(?:[^"\\]|\\.)*"|[\w.-]+)\.$/s.exec(message) ?? [];
-    const name = path?.split('.').at(-1);
-    if (name === undefined || value === undefined || untouched.has(path?.split('.')[0] ?? '') || untouched.has(name)) return [];
-    const change = mendValue(expected, value);
-    if (change === undefined) return [];
-    return findKey(failing, name).flatMap(({ valueAt }) => {
-      const written = literal.exec(failing.text.slice(valueAt, valueAt + 2000))?.[0];
-      if (written === undefined) return [];
-      const { text: newText, sureness } = change;
-      const note = `"${path}" must be ${expected}: it is ${newText} now.`;
-      return toProposal('manifest', failing, { edits: [edit(valueAt, written.length, newText)], note, sureness });
-    });
-  },
+export const mendManifest: Fixer = (diagnosis) => {
+  const failing = failingText(diagnosis);
+  if (diagnosis.failure.code !== 'manifest-invalid' || failing === undefined) return [];
+  const { message } = diagnosis.failure;
+  const key = /^Unknown keys?:? "([\w$.-]+)"/.exec(message)?.[1];
+  if (key !== undefined) return mendKey(diagnosis, failing, key);
+  const [, path, expected = '', value] = /^"([\w$.-]+)" must be (.*), but is ("(?:[^"\\]|\\.)*"|[\w.-]+)\.$/s.exec(message) ?? [];
+  const name = path?.split('.').at(-1);
+  if (name === undefined || value === undefined || untouched.has(path?.split('.')[0] ?? '') || untouched.has(name)) return [];
+  const change = mendValue(expected, value);
+  if (change === undefined) return [];
+  return findKey(failing, name).flatMap(({ valueAt }) => {
+    const written = literal.exec(failing.text.slice(valueAt, valueAt + 2000))?.[0];
+    if (written === undefined) return [];
+    const { text: newText, sureness } = change;
+    const note = `"${path}" must be ${expected}: it is ${newText} now.`;
+    return [{ file: failing, edits: [edit(valueAt, written.length, newText)], note, sureness }];
+  });
 };
 
-interface Failing {
-  readonly path: string;
-  readonly text: string;
+interface Failing extends SourceFile {
   readonly at: number | undefined;
 }
 
@@ -65,7 +57,7 @@ function findKey({ text, at }: Failing, name: string): { keyAt: number; valueAt:
   return named.length > 0 ? named.slice(0, 1) : found.length === 1 ? found : [];
 }
 
-function mendKey({ failure: { message } }: Diagnosis, failing: Failing, path: string): Proposal[] {
+function mendKey({ failure: { message } }: Diagnosis, failing: Failing, path: string): FileChange[] {
   const name = path.split('.').at(-1) ?? path;
   const hint = message.slice(message.indexOf(`"${path}"`) + path.length + 2).split(/" "|\. "/)[0] ?? '';
   const meant = / (?:Did you mean|Here it is called) "([\w$]+)"/.exec(hint)?.[1];
@@ -73,12 +65,8 @@ function mendKey({ failure: { message } }: Diagnosis, failing: Failing, path: st
     if (meant === undefined) return moveToMetadata(failing, name, keyAt, valueAt, path.includes('.'));
     if (untouched.has(meant)) return [];
     const isCertain = hint.includes('Here it is called') || (!hint.includes(' or ') && isSameWord(name, meant));
-    const change: Change = {
-      edits: [edit(keyAt, name.length, isShort ? `${meant}: ${name}` : meant)],
-      note: `"${name}" is called "${meant}".`,
-      sureness: isCertain ? 'sure' : 'maybe',
-    };
-    return toProposal('manifest', failing, change);
+    const edits = [edit(keyAt, name.length, isShort ? `${meant}: ${name}` : meant)];
+    return [{ file: failing, edits, note: `"${name}" is called "${meant}".`, sureness: isCertain ? 'sure' : 'maybe' }];
   });
 }
 
@@ -88,19 +76,18 @@ function isSameWord(written: string, meant: string): boolean {
 }
 
 /** Nobody reads the key, so it means the same where anything may stand. */
-function moveToMetadata(failing: Failing, name: string, keyAt: number, valueAt: number, isInner: boolean): Proposal[] {
-  const { text } = failing;
+function moveToMetadata(file: SourceFile, name: string, keyAt: number, valueAt: number, isInner: boolean): FileChange[] {
+  const { text } = file;
   const value = literal.exec(text.slice(valueAt, valueAt + 2000))?.[0];
   if (value === undefined || isInner) return [];
   const note = `No tool reads "${name}": it stands in "metadata" now.`;
   const pair = `${name}: ${value}`;
   const there = /(?<![\w$.])metadata\s*:\s*\{ ?/.exec(text);
   const length = valueAt + value.length - keyAt;
-  if (there === null)
-    return toProposal('manifest', failing, { edits: [edit(keyAt, length, `metadata: { ${pair} }`)], note, sureness: 'sure' });
+  if (there === null) return [{ file, edits: [edit(keyAt, length, `metadata: { ${pair} }`)], note, sureness: 'sure' }];
   const comma = /^\s*,[ \t]*\n?[ \t]*/.exec(text.slice(valueAt + value.length))?.[0].length ?? 0;
   const edits = [edit(there.index + there[0].length, 0, `${pair}, `), edit(keyAt, length + comma, '')];
-  return toProposal('manifest', failing, { edits, note, sureness: 'sure' });
+  return [{ file, edits, note, sureness: 'sure' }];
 }
 
 function mendValue(expected: string, value: string): { text: string; sureness: 'sure' | 'maybe' } | undefined {

@@ -1,27 +1,23 @@
-import type { Fixer } from './fixer.ts';
+import type { Change, Fixer } from './fixer.ts';
 import { blankTexts } from './scan-brackets.ts';
-import { type Change, edit, failingText, toProposal } from './text-edits.ts';
+import { edit, failingText } from './text-edits.ts';
 
 const codes: ReadonlySet<string> = new Set(['load-failed', 'export-missing', 'compile-failed']);
 
 /** Forms of modules that do not go together: CommonJS in an ES module, and a plugin that is not exported. */
-export const moduleForms: Fixer = {
-  name: 'module-forms',
-  sureness: 'sure',
-  propose(diagnosis) {
-    const entry = diagnosis.sources.get(diagnosis.plugin.source.realEntry);
-    const failing = failingText(diagnosis);
-    if (!codes.has(diagnosis.failure.code) || entry === undefined || failing === undefined) return [];
-    const { message } = diagnosis.failure;
-    const faulty = { path: diagnosis.plugin.source.realEntry, text: entry };
-    const missing = diagnosis.failure.code === 'export-missing';
-    const exporting = missing ? exportPlugin(entry, message) : undefined;
-    const converted = /\b(?:module|exports|require)\b/.test(message) || missing ? toModule(failing.text) : undefined;
-    return [
-      ...(exporting === undefined ? [] : toProposal('module-forms', faulty, exporting)),
-      ...(converted === undefined ? [] : toProposal('module-forms', failing, converted)),
-    ];
-  },
+export const mendModuleForms: Fixer = (diagnosis) => {
+  const entry = diagnosis.sources.get(diagnosis.plugin.source.realEntry);
+  const failing = failingText(diagnosis);
+  if (!codes.has(diagnosis.failure.code) || entry === undefined || failing === undefined) return [];
+  const { message } = diagnosis.failure;
+  const faulty = { path: diagnosis.plugin.source.realEntry, text: entry };
+  const missing = diagnosis.failure.code === 'export-missing';
+  const exporting = missing ? exportPlugin(entry, message) : undefined;
+  const converted = /\b(?:module|exports|require)\b/.test(message) || missing ? toModule(failing.text) : undefined;
+  return [
+    ...(exporting === undefined ? [] : [{ ...exporting, file: faulty }]),
+    ...(converted === undefined ? [] : [{ ...converted, file: failing }]),
+  ];
 };
 
 /** `module.exports = x` becomes `export default x`, `exports.x = ` an export, and `require` an import. */

@@ -1,7 +1,7 @@
 import type { TextEdit } from '../../typescript/check-types.ts';
 import type { Fixer } from './fixer.ts';
 import { blankTexts } from './scan-brackets.ts';
-import { edit, failingText, faultyTexts, toProposal } from './text-edits.ts';
+import { edit, failingText, faultyTexts } from './text-edits.ts';
 
 /** What word processors and keyboards write for characters of code. What cannot be seen goes away. */
 const meant: ReadonlyMap<string, string> = new Map([
@@ -16,28 +16,23 @@ const meant: ReadonlyMap<string, string> = new Map([
   ['−', '-'],
 ]);
 const invalidCharacter = 1127;
-const name = 'odd-characters';
 const note = 'Characters of a word processor stood where code needs plain ones.';
 
 /** Replaces typographic quotes and the like where no code can have them; inside of texts they stay. */
-export const oddCharacters: Fixer = {
-  name,
-  sureness: 'sure',
-  propose(diagnosis) {
-    const failing = diagnosis.failure.class === 'does-not-compile' ? failingText(diagnosis) : undefined;
-    const hidden =
-      failing === undefined ? [] : toProposal(name, failing, { edits: findHidden(failing.text), note, sureness: 'sure' });
-    const seen = faultyTexts(diagnosis, ({ code }) => code === invalidCharacter).flatMap(({ path, text, faults }) => {
-      const edits = faults.flatMap(({ start }) => {
-        const newText = meant.get(text[start] ?? '');
-        return newText === undefined ? [] : [edit(start, 1, newText)];
-      });
-      const once = edits.filter(({ start }, index) => edits.findIndex((other) => other.start === start) === index);
-      // A quote that ends in an apostrophe of its text would end there; then the syntax is wrong, and it is not taken.
-      return toProposal(name, { path, text }, { edits: once, note, sureness: 'sure' });
+export const replaceOddCharacters: Fixer = (diagnosis) => {
+  const failing = diagnosis.failure.class === 'does-not-compile' ? failingText(diagnosis) : undefined;
+  const hidden =
+    failing === undefined ? [] : [{ file: failing, edits: findHidden(failing.text), note, sureness: 'sure' } as const];
+  const seen = faultyTexts(diagnosis, ({ code }) => code === invalidCharacter).map((file) => {
+    const edits = file.faults.flatMap(({ start }) => {
+      const newText = meant.get(file.text[start] ?? '');
+      return newText === undefined ? [] : [edit(start, 1, newText)];
     });
-    return [...seen, ...hidden];
-  },
+    const once = edits.filter(({ start }, index) => edits.findIndex((other) => other.start === start) === index);
+    // A quote that ends in an apostrophe of its text would end there; then the syntax is wrong, and it is not taken.
+    return { file, edits: once, note, sureness: 'sure' } as const;
+  });
+  return [...seen, ...hidden];
 };
 
 /** Characters that nobody sees, outside of texts: the language takes some of them for spaces, and the bundler none. */

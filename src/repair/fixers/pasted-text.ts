@@ -1,5 +1,5 @@
 import type { Fixer } from './fixer.ts';
-import { failingText, faultyTexts, toProposal } from './text-edits.ts';
+import { edit, failingText, faultyTexts } from './text-edits.ts';
 
 interface Cleaning {
   readonly note: string;
@@ -22,21 +22,16 @@ const cleanings: readonly Cleaning[] = [
 ];
 
 /** Mends what a text carries along from where it was copied. */
-export const pastedText: Fixer = {
-  name: 'pasted-text',
-  sureness: 'sure',
-  propose(diagnosis) {
-    // A fence may be a template of a template, which compiles and does not load.
-    const isBroken = ['does-not-compile', 'does-not-load', 'manifest-invalid'].includes(diagnosis.failure.class);
-    const found = isBroken ? [failingText(diagnosis) ?? [], faultyTexts(diagnosis, ({ isSyntax }) => isSyntax)].flat() : [];
-    return found.flatMap(({ path, text }) =>
-      cleanings.flatMap(({ note, sureness, clean }) => {
-        const newText = clean(text);
-        if (newText === undefined) return [];
-        return toProposal('pasted-text', { path, text }, { edits: [{ start: 0, length: text.length, newText }], note, sureness });
-      }),
-    );
-  },
+export const cleanPastedText: Fixer = (diagnosis) => {
+  // A fence may be a template of a template, which compiles and does not load.
+  const isBroken = ['does-not-compile', 'does-not-load', 'manifest-invalid'].includes(diagnosis.failure.class);
+  const found = isBroken ? [failingText(diagnosis) ?? [], faultyTexts(diagnosis, ({ isSyntax }) => isSyntax)].flat() : [];
+  return found.flatMap((file) =>
+    cleanings.flatMap(({ note, sureness, clean }) => {
+      const newText = clean(file.text);
+      return newText === undefined ? [] : [{ file, edits: [edit(0, file.text.length, newText)], note, sureness }];
+    }),
+  );
 };
 
 /** What stands between the first fence and the last, where nothing else does; with prose, that of the only block. */

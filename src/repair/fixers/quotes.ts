@@ -1,20 +1,15 @@
-import type { Fixer } from './fixer.ts';
-import { edit, faultyTexts, keepParsing, lineAt, toProposal } from './text-edits.ts';
+import type { Change, Fixer } from './fixer.ts';
+import { edit, findPerFile, keepParsing, lineAt } from './text-edits.ts';
 
 const unterminatedString = 1002;
 const maxPlaces = 40;
 
 /** Closes a string that its line does not: sure where nothing but the end of the statement follows its words. */
-export const quotes: Fixer = {
-  name: 'quotes',
-  sureness: 'sure',
-  async propose(diagnosis, parts) {
-    const found = faultyTexts(diagnosis, ({ code }) => code === unterminatedString).slice(0, 2);
-    const proposals = found.map(async (faulty) => {
-      const { text, faults } = faulty;
-      const [fault] = faults;
-      if (fault === undefined) return [];
-      const line = lineAt(text, fault.start);
+export const closeQuotes: Fixer = (diagnosis, parts) =>
+  findPerFile(
+    diagnosis,
+    async (faulty, fault) => {
+      const line = lineAt(faulty.text, fault.start);
       const opened = findOpening(line.text);
       if (opened === undefined) return [];
       const { quote, at: from } = opened;
@@ -22,26 +17,22 @@ export const quotes: Fixer = {
       const tail = tailOf(words);
       const ends = [...new Set([...tail].map((_, index) => words.length - tail.length + index)).add(words.length)];
       const note = `The text in line ${fault.line} had no end.`;
-      const closings = ends.slice(0, maxPlaces).map((end) => ({
-        edits: [edit(line.start + from + 1 + end, 0, quote)],
+      const propose = (places: readonly number[]): Change => ({
+        edits: places.map((at) => edit(line.start + at, 0, quote)),
         note,
-        sureness: 'maybe' as const,
-      }));
-      const opening = { edits: findMissingOpening(line.text, from, quote).map((at) => edit(line.start + at, 0, quote)), note };
-      const parsing = await keepParsing(parts, faulty, [...closings, { ...opening, sureness: 'maybe' as const }]);
+        sureness: 'maybe',
+      });
+      const closings = ends.slice(0, maxPlaces).map((end) => propose([from + 1 + end]));
+      const opening = propose(findMissingOpening(line.text, from, quote));
+      const parsing = await keepParsing(parts, faulty, [...closings, opening]);
       // Where a closing bracket may belong to the text, or it has words that look like code, or none at all, more than one end is possible.
       const said = words.slice(0, words.length - tail.length);
       const isPlain = /[\p{L}\d]/u.test(said) && !/[,;(){}[\]'"`=]/.test(said);
-      return parsing.slice(0, 3).flatMap((change, index) =>
-        toProposal('quotes', faulty, {
-          ...change,
-          sureness: isPlain && index === 0 && closings.includes(change) ? 'sure' : 'maybe',
-        }),
-      );
-    });
-    return (await Promise.all(proposals)).flat();
-  },
-};
+      const isSure = (change: Change, index: number) => isPlain && index === 0 && closings.includes(change);
+      return parsing.slice(0, 3).map((change, index) => ({ ...change, sureness: isSure(change, index) ? 'sure' : 'maybe' }));
+    },
+    ({ code }) => code === unterminatedString,
+  );
 
 /** What follows the words of a text on its line: signs that end a statement. */
 function tailOf(words: string): string {

@@ -1,7 +1,7 @@
 import type { PluginFault } from '../../typescript/check-types.ts';
 import type { Diagnosis } from '../diagnosis/diagnosis.ts';
-import type { Fixer } from './fixer.ts';
-import { type Change, edit, type FaultyText, faultyTexts, lineAt, toProposal } from './text-edits.ts';
+import type { Change, Fixer } from './fixer.ts';
+import { edit, faultyTexts, lineAt } from './text-edits.ts';
 import { isOneSlip } from './typescript-fixes.ts';
 
 /** What a fault of the types leads to, by the number of TypeScript; each reads its own message and the text around it. */
@@ -30,18 +30,13 @@ const wordsOfPython: Readonly<Record<string, string>> = {
 };
 
 /** Slips for which TypeScript has words and no change. */
-export const slips: Fixer = {
-  name: 'slips',
-  sureness: 'sure',
-  propose(diagnosis) {
-    return faultyTexts(diagnosis, ({ code }) => mends[code] !== undefined).flatMap((faulty: FaultyText) =>
-      faulty.faults.slice(0, maxFaults).flatMap((fault) => {
-        const change = mends[fault.code]?.(fault, faulty.text, diagnosis);
-        return change === undefined ? [] : toProposal('slips', faulty, change);
-      }),
-    );
-  },
-};
+export const mendSlips: Fixer = (diagnosis) =>
+  faultyTexts(diagnosis, ({ code }) => mends[code] !== undefined).flatMap((file) =>
+    file.faults.slice(0, maxFaults).flatMap((fault) => {
+      const change = mends[fault.code]?.(fault, file.text, diagnosis);
+      return change === undefined ? [] : [{ ...change, file }];
+    }),
+  );
 
 function writeWordOfPython({ start, length, line }: PluginFault, text: string): Change | undefined {
   const word = text.slice(start, start + length);

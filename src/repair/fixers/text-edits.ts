@@ -1,24 +1,15 @@
 import { join } from 'node:path';
 import type { PluginFault, TextEdit } from '../../typescript/check-types.ts';
 import type { Diagnosis } from '../diagnosis/diagnosis.ts';
-import type { Proposal, Sureness } from '../repair.ts';
-import type { FixerParts } from './fixer.ts';
+import type { Change, FileChange, FixerParts, SourceFile } from './fixer.ts';
+
+/** Files of which the syntax is wrong: more are looked at once these are mended. */
+const maxFiles = 2;
 
 /** A text that a failure speaks of. */
-export interface FaultyText {
-  readonly path: string;
-  readonly text: string;
+export interface FaultyText extends SourceFile {
   /** What the language says against it, in order. */
   readonly faults: readonly PluginFault[];
-}
-
-/** A way to change a text, before it is a proposal. */
-export interface Change {
-  readonly edits: readonly TextEdit[];
-  readonly note: string;
-  readonly sureness: Sureness;
-  /** Other faults of syntax are left: what was meant is not certain before they are gone. */
-  readonly isPart?: boolean;
 }
 
 /** A change that puts one text in the place of another. */
@@ -66,13 +57,22 @@ export function applyEdits(text: string, edits: readonly TextEdit[]): string {
     .reduce((before, { start, length, newText }) => before.slice(0, start) + newText + before.slice(start + length), text);
 }
 
-/** A change as a proposal; undefined when it changes nothing. */
-export function toProposal(by: string, { path, text }: { path: string; text: string }, change: Change): Proposal[] {
-  const changed = applyEdits(text, change.edits);
-  if (changed === text) return [];
-  return [
-    { files: new Map([[path, changed]]), by, sureness: change.isPart === true ? 'maybe' : change.sureness, note: change.note },
-  ];
+/**
+ * Changes of the first files with such faults, which are those of the syntax unless something else is said; `find` is told the first
+ * fault of each.
+ */
+export async function findPerFile(
+  diagnosis: Diagnosis,
+  find: (faulty: FaultyText, fault: PluginFault) => Promise<readonly Change[]>,
+  isMeant: (fault: PluginFault) => boolean = ({ isSyntax }) => isSyntax,
+): Promise<FileChange[]> {
+  const changes = faultyTexts(diagnosis, isMeant)
+    .slice(0, maxFiles)
+    .map(async (file) => {
+      const [fault] = file.faults;
+      return fault === undefined ? [] : (await find(file, fault)).map((change) => ({ ...change, file }));
+    });
+  return (await Promise.all(changes)).flat();
 }
 
 /**
@@ -81,7 +81,7 @@ export function toProposal(by: string, { path, text }: { path: string; text: str
  */
 export async function keepParsing<Kept extends Pick<Change, 'edits' | 'sureness'>>(
   { checker, signal }: FixerParts,
-  { path: name, text }: { path: string; text: string },
+  { path: name, text }: SourceFile,
   changes: readonly Kept[],
 ): Promise<Kept[]> {
   if (changes.length === 0) return [];

@@ -1,9 +1,8 @@
 import { findNearNames } from '../../errors/near-names.ts';
 import type { CodeFix } from '../../typescript/check-types.ts';
 import type { Diagnosis } from '../diagnosis/diagnosis.ts';
-import type { Proposal, Sureness } from '../repair.ts';
-import type { Fixer } from './fixer.ts';
-import { toProposal } from './text-edits.ts';
+import type { Sureness } from '../repair.ts';
+import type { FileChange, Fixer } from './fixer.ts';
 
 /**
  * The code fixes of TypeScript that mend; each says how sure it is. What stubs, silences or installs something is barred by not being
@@ -33,19 +32,15 @@ const misspelt: ReadonlySet<number> = new Set([2551, 2552, 2561, 2724, 2304, 233
 const maxProposals = 12;
 
 /** What TypeScript itself offers for an error of syntax or types, as far as the list above allows it. */
-export const typescriptFixes: Fixer = {
-  name: 'typescript',
-  sureness: 'sure',
-  async propose(diagnosis, { checker, signal }) {
-    if ((diagnosis.typeErrors ?? []).length === 0) return [];
-    const files = [...diagnosis.sources].map(([name, text]) => ({ name, text }));
-    const request = { files, packageDirs: diagnosis.packageDirs, fixNames: Object.keys(allowed) };
-    const { fixes } = await checker.inspect(request, { callerId: 'repair', signal });
-    return fixes.slice(0, maxProposals).flatMap((fix) => propose(diagnosis, fix, fixes));
-  },
+export const takeTypescriptFixes: Fixer = async (diagnosis, { checker, signal }) => {
+  if ((diagnosis.typeErrors ?? []).length === 0) return [];
+  const files = [...diagnosis.sources].map(([name, text]) => ({ name, text }));
+  const request = { files, packageDirs: diagnosis.packageDirs, fixNames: Object.keys(allowed) };
+  const { fixes } = await checker.inspect(request, { callerId: 'repair', signal });
+  return fixes.slice(0, maxProposals).flatMap((fix) => propose(diagnosis, fix, fixes));
 };
 
-function propose({ sources, typeErrors = [] }: Diagnosis, fix: CodeFix, all: readonly CodeFix[]): Proposal[] {
+function propose({ sources, typeErrors = [] }: Diagnosis, fix: CodeFix, all: readonly CodeFix[]): FileChange[] {
   const { fixName, description, fault, file: path, edits } = fix;
   const text = sources.get(path);
   if (text === undefined) return [];
@@ -57,7 +52,7 @@ function propose({ sources, typeErrors = [] }: Diagnosis, fix: CodeFix, all: rea
   const isAlone = !fault.isSyntax || typeErrors.filter(({ isSyntax, file }) => isSyntax && file === path).length === 1;
   const isSure = isCertain && isAlone && (isOnly || isLostAwait(fix, rivals));
   const note = `Line ${fault.line}: ${description}.`;
-  return toProposal('typescript', { path, text }, { edits, note, sureness: isSure ? 'sure' : 'maybe' });
+  return [{ file: { path, text }, edits, note, sureness: isSure ? 'sure' : 'maybe' }];
 }
 
 /** A promise has no such member, and what it becomes has: nobody meant the promise. */

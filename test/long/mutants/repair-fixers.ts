@@ -43,7 +43,7 @@ export const repairFixerMutants: MutantsByPromise = {
     {
       what: 'what does not get better is kept',
       file: 'src/repair/fixers/apply-fixers.ts',
-      find: 'const isBetterNow = isBetter(before, after, proposal.by === pastedText.name);',
+      find: "const isBetterNow = isBetter(before, after, proposal.by === 'pasted-text');",
       replace: 'const isBetterNow = true;',
       tests: ['test/repair/fixers/fixers.test.ts', 'test/repair/fixers/corpus.test.ts'],
     },
