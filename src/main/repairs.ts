@@ -4,6 +4,7 @@ import type { ExecutionReader } from '../calls/call-types.ts';
 import type { createToolCaller } from '../calls/tool-caller.ts';
 import type { Loops } from '../loop/loop.ts';
 import type { GrantBook } from '../permissions/grants.ts';
+import { hidePlace, listRoots } from '../plugins/discovery/plugin-roots.ts';
 import type { PluginBuilder } from '../plugins/supervisor/build/builder-types.ts';
 import type { PluginSupervisorControls } from '../plugins/supervisor.ts';
 import { describeSource } from '../repair/api/describe-source.ts';
@@ -96,10 +97,12 @@ export function openRepairs(
 
   const ask = createAskModel(needs.loops, operatorCaller);
   const propose = createModelProposer({ model: () => config.repair.model, ask });
+  const roots = listRoots(config);
+  const showPath = (path: string) => hidePlace(roots, path);
   const book = createRepairBook({
     table: store.repairs,
     events,
-    showPath: (path) => mending.find(path)?.shownPath ?? path,
+    showPath: (path) => mending.find(path)?.shownPath ?? showPath(path),
     now: Date.now,
   });
   const repairs = createRepairs({
@@ -114,6 +117,7 @@ export function openRepairs(
     // Which model is asked, and whether one is, is read when a repair needs one.
     proposeByModel: async (request) =>
       config.repair.model === '' ? noModel : propose({ ...request, diagnosis: await readSource(request.diagnosis) }),
+    showPath,
     lastGood: mending.lastGood,
     readFailure: async (executionId) => ({
       execution: executions.get(executionId, operatorCaller),

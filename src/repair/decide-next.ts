@@ -1,4 +1,6 @@
+import { budgets } from '../config/budgets.ts';
 import type { RepairMode, RepairSettings } from '../config/settings/repair-settings.ts';
+import { operatorId } from '../permissions/approvals/approval-answerer.ts';
 import type { Sureness } from './repair.ts';
 import type { TrialReport } from './trial/trial.ts';
 
@@ -44,4 +46,21 @@ export function decideModelRoom(
   const tokens = settings.tokensPerDay - used.tokens;
   const cost = settings.costPerDay - used.cost;
   return tokens <= 0 || cost <= 0 ? undefined : { tokens, cost };
+}
+
+const { perCaller, reserve } = budgets['repairs.proposals'];
+
+/** How many proposals may wait before the next of this caller: beyond what the config says there is a reserve for the operator alone. */
+export function maxProposalsFor({ maxProposals }: Pick<RepairSettings, 'maxProposals'>, isOperator: boolean): number {
+  return maxProposals + (isOperator ? reserve : 0);
+}
+
+/** Whether there is room for one more proposal of a caller, of whom `own` wait among `all`. Pure. */
+export function decideProposalRoom(facts: {
+  readonly own: number;
+  readonly all: number;
+  readonly maxProposals: number;
+  readonly by: string;
+}): boolean {
+  return facts.own < perCaller && facts.all < maxProposalsFor(facts, facts.by === operatorId);
 }

@@ -1,4 +1,5 @@
 import { defaultRepairModes, type RepairMode, type RepairSettings } from '../config/settings/repair-settings.ts';
+import { maxProposalsFor } from './decide-next.ts';
 import type { FailureClass } from './failures/failure.ts';
 import type { Repair } from './repair.ts';
 
@@ -69,8 +70,8 @@ export function decideStart(facts: StartFacts): StartDecision {
     );
     if (brake !== undefined) return brake;
   }
-  if (proposed === undefined && facts.openProposals >= settings.maxProposals)
-    return no('proposals-full', `${settings.maxProposals} proposals wait for a person; answer some: hotcell repair list.`);
+  if (proposed === undefined && facts.openProposals >= maxProposalsFor(settings, isForPerson))
+    return no('proposals-full', `${facts.openProposals} proposals wait for a person; answer some: hotcell repair list.`);
   if (facts.waitingRepairs >= maxWaitingRepairs)
     return no('queue-full', `${maxWaitingRepairs} repairs wait for their turn already; later: hotcell repair start ${name}.`);
   return { starts: true, mode: configured === 'off' ? 'propose' : configured };

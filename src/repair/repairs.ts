@@ -51,6 +51,8 @@ export interface Repairs {
   /** Takes it back: out of service, and out of the files while nobody changed them since. Throws `conflict` when somebody did. */
   rollback(id: string, by: string): Promise<Repair>;
   noteOf(path: string): RepairNote;
+  /** A path of a repair for whoever is not to know where things lie on this machine. */
+  showPath(path: string): string;
   facts(): RepairFacts;
   /** Resolves when nothing is under way. */
   idle(): Promise<void>;
@@ -64,6 +66,7 @@ export interface RepairsParts extends Omit<JourneyParts, 'settings'> {
   readonly mending: PluginMending;
   readonly book: RepairBook;
   readonly events: Pick<EventLog, 'subscribe'>;
+  readonly showPath: (path: string) => string;
   /** The generation that served last, of a plugin where none does. */
   readonly lastGood: (path: string) => Generation | undefined;
   /** A call that ended without success, and what crossed its border. */
@@ -195,9 +198,7 @@ export function createRepairs(parts: RepairsParts): Repairs {
       if (state === 'published' || state === 'applied') return book.get(repair.id);
       if (overtaken.aborted && !isOver) return book.move(repair.id, 'superseded', { reason: savedSince });
       if (!isOver) onFault(error);
-      const reason = isOver
-        ? 'The daemon was stopped.'
-        : `A fault of the daemon: ${error instanceof Error ? error.message : String(error)}`;
+      const reason = isOver ? 'The daemon was stopped.' : 'The daemon failed; its log says why.';
       return book.move(repair.id, 'interrupted', { reason });
     }
   }
@@ -347,6 +348,7 @@ export function createRepairs(parts: RepairsParts): Repairs {
     },
     reject: answers.reject,
     rollback: answers.rollback,
+    showPath: parts.showPath,
     noteOf(path) {
       const [last] = book.has(path) ? book.list({ path, limit: 1 }) : [];
       const { contentHash, live } = mending.find(path) ?? {};

@@ -1,7 +1,9 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import type { Caller } from '../../src/callers/caller.ts';
 import type { Settings } from '../../src/config/schema.ts';
+import { prepareOperations } from '../../src/operations/invoke.ts';
 import { openGateway } from '../gateway/gateway-house.ts';
 import { sendJson } from '../gateway/provider-server.ts';
 import { startSmallDaemon } from '../small-daemon.ts';
@@ -47,10 +49,11 @@ describe('create_custom_skill', () => {
 
   it('refuses what does not load, a name that is taken, and one proposal too many', async () => {
     const { call } = await start({ 'taken.ts': 'export default { handler: async () => 1 };\n' }, { repair: { maxProposals: 1 } });
+    const byEve = (wish: object) => call('create_custom_skill', wish, { caller: eve });
     expect((await call('create_custom_skill', { ...doubling, code: 'return (;' })).error?.code).toBe('compile-failed');
     expect((await call('create_custom_skill', { ...doubling, name: 'taken' })).error?.code).toBe('conflict');
-    await call('create_custom_skill', doubling);
-    expect((await call('create_custom_skill', { ...doubling, name: 'other' })).error?.code).toBe('queue-full');
+    await byEve(doubling);
+    expect((await byEve({ ...doubling, name: 'other' })).error?.code).toBe('queue-full');
   });
 
   it('tells what the plugin could reach, and never writes that by itself', async () => {
@@ -67,10 +70,35 @@ describe('create_custom_skill', () => {
 
   it('asked for many times at once makes no more proposals than there is room for', async () => {
     const { call, parts } = await start({}, { repair: { maxProposals: 2 } });
-    const asked = Array.from({ length: 5 }, (_, each) => call('create_custom_skill', { ...doubling, name: `double${each}` }));
+    const asked = Array.from({ length: 5 }, (_, each) =>
+      call('create_custom_skill', { ...doubling, name: `double${each}` }, { caller: eve }),
+    );
     const answers = await Promise.all(asked);
     expect(answers.filter(({ error }) => error?.code === 'queue-full')).toHaveLength(3);
     expect(parts.repairs.list({ state: 'proposed', limit: 10 })).toHaveLength(2);
+    expect(readAnswer(await call('create_custom_skill', doubling)).state, 'the operator has room of its own').toBe('proposed');
+  });
+
+  it('tells where files lie on the machine to its operator alone', async () => {
+    const { call, parts, daemon, folder, events } = await start();
+    const { repair } = readAnswer(await call('create_custom_skill', doubling));
+    const operations = prepareOperations(daemon.operations);
+    const { signal } = new AbortController();
+    const ask = (name: string, caller: Caller, input: object) => operations.get(name)?.invoke(input, { caller, signal });
+    const other: Caller = { id: 'key_bob', role: 'admin' };
+    const asked: readonly [string, object][] = [
+      ['repairs.list', {}],
+      ['repairs.get', { id: repair }],
+      ['repairs.reject', { id: repair }],
+    ];
+    expect(JSON.stringify(await ask('repairs.get', { id: 'local', role: 'admin' }, { id: repair }))).toContain(folder);
+    for (const [name, input] of asked) {
+      const shown = JSON.stringify(await ask(name, other, input));
+      expect(shown).not.toContain(folder);
+      expect(shown).toContain('"path":"plugins/double.ts"');
+    }
+    expect(JSON.stringify(events.filter(({ type }) => type.startsWith('repair-')))).not.toContain(folder);
+    expect(parts.repairs.get(repair).path).toContain(folder);
   });
 
   it('lets ten proposals of one caller wait, and those of others beside them', async () => {
@@ -166,7 +194,7 @@ describe('create_custom_skill', () => {
     for (let each = 0; each < 9_999; each++)
       parts.store.repairs.upsert({ ...row, id: `rep_${each}`, failureKey: `by key_${each}` });
     const other = { ...doubling, name: 'other' };
-    expect((await call('create_custom_skill', other)).error?.code).toBe('queue-full');
+    expect((await call('create_custom_skill', other, { caller: eve })).error?.code).toBe('queue-full');
     for (let each = 0; each < 5; each++) parts.store.repairs.upsert({ ...row, id: `rep_old${each}`, startedAtMs: 1 });
     await expect(parts.repairs.apply('rep_old0', 'local')).rejects.toMatchObject({ code: 'conflict' });
     expect(parts.repairs.get('rep_old4').state).toBe('expired');

@@ -100,6 +100,8 @@ describe('decideStart', () => {
 
   it('has room for so many proposals and so many repairs that wait', () => {
     expect(brakeOf({ openProposals: 50 })).toBe('proposals-full');
+    expect(brakeOf({ openProposals: 59, isForPerson: true }), 'the operator has room of its own').toBe('auto');
+    expect(brakeOf({ openProposals: 60, isForPerson: true })).toBe('proposals-full');
     expect(brakeOf({ waitingRepairs: maxWaitingRepairs, isForPerson: true })).toBe('queue-full');
   });
 });

@@ -84,6 +84,7 @@ export async function startRepairRig(
     mending,
     book,
     events: rig.log,
+    showPath: (path) => path,
     lastGood: (path) =>
       rig.store.generations
         .listOf(path)

@@ -207,7 +207,9 @@ export const keptBudgets = {
     unit: 'rows',
     perCaller: 10,
     inAll: repair.maxProposals,
-    atBound: 'the next is refused with `queue-full`, and no repair starts that would make one',
+    reserve: 10,
+    atBound:
+      'the next is refused with `queue-full`, and no repair starts that would make one; the operator has the reserve beyond the bound in all',
     settings: ['repair.maxProposals', 'repair.proposalMs'],
     tests: ['repair/authoring.test.ts', 'repair/decide.test.ts'],
   },

@@ -1,3 +1,4 @@
+import { realpathSync } from 'node:fs';
 import { basename, isAbsolute, join, relative, sep } from 'node:path';
 
 /** One folder that holds plugins. In a `wasm` root only `.wasm` files are plugins. */
@@ -38,4 +39,19 @@ export function locate(roots: readonly PluginRoot[], path: string): { root: Plug
 /** A path as people read it: `plugins/weather.ts`. */
 export function displayPath(root: PluginRoot, path: string): string {
   return join(root.label, relative(root.path, path));
+}
+
+/** Any path without where the roots lie on this machine, also where they are reached by links; of what lies in none, the name alone. */
+export function hidePlace(roots: readonly PluginRoot[], path: string): string {
+  const places = roots.flatMap((root) => [root, { ...root, path: realPlace(root.path) }]);
+  const found = locate(places, path);
+  return found === undefined ? basename(path) : join(basename(found.root.path), relative(found.root.path, path));
+}
+
+function realPlace(path: string): string {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return path;
+  }
 }

@@ -1,7 +1,7 @@
 import { findNearNames } from '../../errors/near-names.ts';
 import { nodeBuiltinShims, refusedBuiltins } from '../../guests/node-builtins.ts';
 import { endOfCall } from './awaits.ts';
-import type { Change, FileChange, Fixer, SourceFile } from './fixer.ts';
+import type { Change, FileChange, Fixer, TextFile } from './fixer.ts';
 import { blankTexts } from './scan-brackets.ts';
 import { applyEdits, edit } from './text-edits.ts';
 
@@ -33,7 +33,7 @@ export const replaceBuiltins: Fixer = ({ failure, sources }) => {
 };
 
 interface FoundImport {
-  readonly file: SourceFile;
+  readonly file: TextFile;
   readonly match: RegExpExecArray;
   readonly specifier: string;
   /** What it is called here, by what it is called there; the module itself is `*`. */

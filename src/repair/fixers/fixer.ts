@@ -4,7 +4,7 @@ import type { Diagnosis } from '../diagnosis/diagnosis.ts';
 import type { Sureness } from '../repair.ts';
 
 /** A text of the plugin, by its real path. */
-export interface SourceFile {
+export interface TextFile {
   readonly path: string;
   readonly text: string;
 }
@@ -21,7 +21,7 @@ export interface Change {
 
 /** A change, and what it is one of. */
 export interface FileChange extends Change {
-  readonly file: SourceFile;
+  readonly file: TextFile;
 }
 
 /** What a fixer may ask beside the diagnosis: all of it is about texts that it hands over. */

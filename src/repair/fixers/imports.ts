@@ -1,7 +1,7 @@
 import { basename, dirname, relative } from 'node:path';
 import { findNearNames } from '../../errors/near-names.ts';
 import type { Diagnosis } from '../diagnosis/diagnosis.ts';
-import type { Change, FileChange, Fixer, SourceFile } from './fixer.ts';
+import type { Change, FileChange, Fixer, TextFile } from './fixer.ts';
 import { edit } from './text-edits.ts';
 import { isOneSlip } from './typescript-fixes.ts';
 
@@ -75,7 +75,7 @@ function findPackages({ nearby }: Diagnosis, specifier: string, replace: Replace
 }
 
 /** Random ids are made by the sandbox itself, in the same form; what else the package has is not. */
-function useRandomUuid(file: SourceFile, end: number): FileChange[] {
+function useRandomUuid(file: TextFile, end: number): FileChange[] {
   const { text } = file;
   const start = text.lastIndexOf('import', end);
   const [whole, own = 'v4'] =
@@ -92,7 +92,7 @@ function useRandomUuid(file: SourceFile, end: number): FileChange[] {
 }
 
 /** The import of what is a global here goes away; another name of it is given to it. */
-function dropGlobal(file: SourceFile, specifier: string, end: number): FileChange[] {
+function dropGlobal(file: TextFile, specifier: string, end: number): FileChange[] {
   const { text } = file;
   const meant = globalsOf[specifier];
   const start = text.lastIndexOf('import', end);

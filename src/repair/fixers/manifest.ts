@@ -1,5 +1,5 @@
 import type { Diagnosis } from '../diagnosis/diagnosis.ts';
-import type { FileChange, Fixer, SourceFile } from './fixer.ts';
+import type { FileChange, Fixer, TextFile } from './fixer.ts';
 import { edit, failingText } from './text-edits.ts';
 import { isOneSlip } from './typescript-fixes.ts';
 
@@ -36,7 +36,7 @@ export const mendManifest: Fixer = (diagnosis) => {
   });
 };
 
-interface Failing extends SourceFile {
+interface Failing extends TextFile {
   readonly at: number | undefined;
 }
 
@@ -76,7 +76,7 @@ function isSameWord(written: string, meant: string): boolean {
 }
 
 /** Nobody reads the key, so it means the same where anything may stand. */
-function moveToMetadata(file: SourceFile, name: string, keyAt: number, valueAt: number, isInner: boolean): FileChange[] {
+function moveToMetadata(file: TextFile, name: string, keyAt: number, valueAt: number, isInner: boolean): FileChange[] {
   const { text } = file;
   const value = literal.exec(text.slice(valueAt, valueAt + 2000))?.[0];
   if (value === undefined || isInner) return [];

@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import type { PluginFault, TextEdit } from '../../typescript/check-types.ts';
 import type { Diagnosis } from '../diagnosis/diagnosis.ts';
-import type { Change, FileChange, FixerParts, SourceFile } from './fixer.ts';
+import type { Change, FileChange, FixerParts, TextFile } from './fixer.ts';
 
 /** Files of which the syntax is wrong: more are looked at once these are mended. */
 const maxFiles = 2;
 
 /** A text that a failure speaks of. */
-export interface FaultyText extends SourceFile {
+export interface FaultyText extends TextFile {
   /** What the language says against it, in order. */
   readonly faults: readonly PluginFault[];
 }
@@ -81,7 +81,7 @@ export async function findPerFile(
  */
 export async function keepParsing<Kept extends Pick<Change, 'edits' | 'sureness'>>(
   { checker, signal }: FixerParts,
-  { path: name, text }: SourceFile,
+  { path: name, text }: TextFile,
   changes: readonly Kept[],
 ): Promise<Kept[]> {
   if (changes.length === 0) return [];

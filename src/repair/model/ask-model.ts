@@ -1,7 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import type { Caller } from '../../callers/caller.ts';
+import type { ConversationAnswer } from '../../conversation/answer.ts';
+import type { Message } from '../../conversation/conversation.ts';
+import type { ConversationRequest } from '../../conversation/request.ts';
 import type { Loops } from '../../loop/loop.ts';
-import type { AskModel } from './propose-by-model.ts';
+import type { ModelRoom } from '../decide-next.ts';
+
+/** One answer of a model, and what it used. `failure`: it did not answer, in a sentence. */
+export interface AskedModel {
+  readonly answer: ConversationAnswer;
+  readonly tokens: number;
+  readonly cost: number;
+  readonly failure?: string;
+}
+
+/** Asks a model once. Must not throw but for an abort. */
+export type AskModel = (request: ConversationRequest, room: ModelRoom, signal: AbortSignal) => Promise<AskedModel>;
 
 const maxAnswerBytes = 512 * 1024;
 const timeoutMs = 5 * 60_000;
@@ -43,4 +57,17 @@ export function createAskModel(loops: Pick<Loops, 'run'>, caller: Caller): AskMo
     }
     throw new Error('A loop ended without its last event.');
   };
+}
+
+/** What a model is asked: `task` is what it is told of its work. */
+export function composeRequest(
+  asked: Pick<ConversationRequest, 'model' | 'tools' | 'maxTokens'> & { readonly task: string; readonly messages: Message[] },
+): ConversationRequest {
+  const { task, ...rest } = asked;
+  return { ...rest, system: [{ type: 'text', text: task }], nativeTools: [], sampling: {}, isStreamed: true };
+}
+
+/** A message of ours, or one that the model said. */
+export function say(text: string, role: 'user' | 'assistant' = 'user'): Message {
+  return { role, parts: [{ type: 'text', text }] };
 }

@@ -1,3 +1,12 @@
+import { relative } from 'node:path';
+import type { PluginSource } from '../../plugins/discovery/plugin-source.ts';
+
+/** The files of a plugin, by real path. */
+interface PluginTexts {
+  readonly plugin: { readonly source: PluginSource };
+  readonly sources: ReadonlyMap<string, string>;
+}
+
 /** A change as a model wrote it: a text that takes the place of another, or of the whole file. */
 interface Block {
   readonly file: string;
@@ -54,6 +63,26 @@ export function applyBlocks(answer: string, files: ReadonlyMap<string, string>):
   }
   const changed = new Map([...texts].filter(([file, text]) => files.get(file) !== text));
   return changed.size === 0 ? wrong('The blocks change nothing.') : { ok: true, texts: changed };
+}
+
+/** The files of a plugin as a model names them, by their real paths. */
+export function nameFiles({ plugin, sources }: PluginTexts): ReadonlyMap<string, string> {
+  return new Map([...sources.keys()].map((path) => [path, relative(plugin.source.root.path, path)]));
+}
+
+/** Applies the blocks of an answer to the files of a plugin; `files` are those that change, by real path. */
+export function applyToSources(
+  answer: string,
+  of: PluginTexts,
+): { readonly ok: true; readonly files: ReadonlyMap<string, string> } | Extract<AppliedBlocks, { ok: false }> {
+  const names = [...nameFiles(of)];
+  const applied = applyBlocks(answer, new Map(names.map(([path, name]) => [name, of.sources.get(path) ?? ''])));
+  if (!applied.ok) return applied;
+  const changed = names.flatMap(([path, name]): [string, string][] => {
+    const text = applied.texts.get(name);
+    return text === undefined ? [] : [[path, text]];
+  });
+  return { ok: true, files: new Map(changed) };
 }
 
 /** A text whose lines all end as those of a model do, and the way back to how they ended. */

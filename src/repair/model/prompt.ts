@@ -1,10 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { relative } from 'node:path';
 import type { BorderCrossing } from '../../border/border.ts';
 import type { Diagnosis } from '../diagnosis/diagnosis.ts';
-import { blockRules } from './blocks.ts';
+import { blockRules, nameFiles } from './blocks.ts';
 
 /** Puts texts that nobody vouches for between marks that they cannot end. */
 export interface Fence {
@@ -35,11 +34,6 @@ export function describeTask(fence: Fence): string {
     blockRules,
     fence.rule,
   ].join('\n\n');
-}
-
-/** The files of a plugin as a model names them, by their real paths. */
-export function nameFiles({ plugin, sources }: Pick<Diagnosis, 'plugin' | 'sources'>): ReadonlyMap<string, string> {
-  return new Map([...sources.keys()].map((path) => [path, relative(plugin.source.root.path, path)]));
 }
 
 /** Everything that is known of the failure. */

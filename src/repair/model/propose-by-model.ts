@@ -1,12 +1,13 @@
 import type { ConversationAnswer } from '../../conversation/answer.ts';
 import { type Message, type ToolCallPart, type ToolResultPart, textOf } from '../../conversation/conversation.ts';
-import type { ConversationRequest, ToolDeclaration } from '../../conversation/request.ts';
+import type { ToolDeclaration } from '../../conversation/request.ts';
 import type { ModelRoom } from '../decide-next.ts';
 import type { Diagnosis } from '../diagnosis/diagnosis.ts';
 import type { Proposal } from '../repair.ts';
 import type { Tried } from '../trials.ts';
-import { applyBlocks } from './blocks.ts';
-import { createFence, describeDiagnosis, describeTask, type Fence, nameFiles } from './prompt.ts';
+import { type AskModel, composeRequest, say } from './ask-model.ts';
+import { applyToSources, nameFiles } from './blocks.ts';
+import { createFence, describeDiagnosis, describeTask, type Fence } from './prompt.ts';
 
 /** What a model is asked to mend. */
 export interface ProposalRequest {
@@ -21,17 +22,6 @@ export interface ProposalRequest {
 
 /** Has a model propose until a proposal mends, or its room is used up; says why it ended otherwise. */
 export type ProposeByModel = (request: ProposalRequest) => Promise<string | undefined>;
-
-/** One answer of a model, and what it used. `failure`: it did not answer, in a sentence. */
-export interface AskedModel {
-  readonly answer: ConversationAnswer;
-  readonly tokens: number;
-  readonly cost: number;
-  readonly failure?: string;
-}
-
-/** Asks a model once. Must not throw but for an abort. */
-export type AskModel = (request: ConversationRequest, room: ModelRoom, signal: AbortSignal) => Promise<AskedModel>;
 
 const maxRounds = 8;
 const maxCallsPerRound = 4;
@@ -70,7 +60,15 @@ export function createModelProposer(parts: { readonly model: () => string; reado
     const messages: Message[] = [say(describeDiagnosis(diagnosis, fence))];
     let left = room;
     for (let round = 0; round < maxRounds; round++) {
-      const asked = await parts.ask(compose(model, fence, messages, left), left, signal);
+      const maxTokens = Math.min(maxAnswerTokens, Math.max(1, left.tokens));
+      const request = composeRequest({
+        model,
+        task: describeTask(fence),
+        messages: [...messages],
+        tools: repairTools,
+        maxTokens,
+      });
+      const asked = await parts.ask(request, left, signal);
       onUse(asked);
       left = { tokens: left.tokens - asked.tokens, cost: left.cost - asked.cost };
       if (asked.failure !== undefined) return `The model ${model} did not answer: ${asked.failure}`;
@@ -81,19 +79,6 @@ export function createModelProposer(parts: { readonly model: () => string; reado
       messages.push({ role: 'assistant', parts: asked.answer.parts }, ...reply);
     }
     return `The model ${model} did not mend it in ${maxRounds} rounds.`;
-  };
-}
-
-function compose(model: string, fence: Fence, messages: readonly Message[], left: ModelRoom): ConversationRequest {
-  return {
-    model,
-    system: [{ type: 'text', text: describeTask(fence) }],
-    messages: [...messages],
-    tools: repairTools,
-    nativeTools: [],
-    sampling: {},
-    maxTokens: Math.min(maxAnswerTokens, Math.max(1, left.tokens)),
-    isStreamed: true,
   };
 }
 
@@ -146,14 +131,11 @@ async function runCall({ name, arguments: given }: ToolCallPart, parts: TakePart
 
 /** Tries blocks and says what came of it; what is malformed is an answer to learn from. */
 async function tryBlocks(text: string, { diagnosis, model, fence, tryPatch }: TakeParts): Promise<string> {
-  const names = nameFiles(diagnosis);
-  const byName = new Map([...names].map(([path, name]) => [name, diagnosis.sources.get(path) ?? '']));
-  const applied = applyBlocks(text, byName);
+  const applied = applyToSources(text, diagnosis);
   if (!applied.ok) return `Nothing was tried. ${applied.problem}`;
-  const files = new Map(
-    [...names].flatMap(([path, name]) => (applied.texts.has(name) ? [[path, applied.texts.get(name) ?? ''] as const] : [])),
-  );
-  const note = `A change of ${[...applied.texts.keys()].join(', ')} that a model wrote.`;
+  const { files } = applied;
+  const names = nameFiles(diagnosis);
+  const note = `A change of ${[...files.keys()].map((path) => names.get(path)).join(', ')} that a model wrote.`;
   const tried = await tryPatch({ files, by: model, sureness: 'maybe', note });
   if (tried === undefined) return 'Nothing was tried: this very change was tried before, or it is too large.';
   const { verdict, checks } = tried.report;
@@ -167,8 +149,4 @@ function quote({ parts }: ConversationAnswer): string {
   const words = text.replace(/\s+/g, ' ').trim();
   if (words === '') return '';
   return `; it says: "${words.length <= maxQuoteChars ? words : `${words.slice(0, maxQuoteChars)}…`}"`;
-}
-
-function say(text: string): Message {
-  return { role: 'user', parts: [{ type: 'text', text }] };
 }

@@ -1,10 +1,10 @@
 import { type Message, textOf } from '../../conversation/conversation.ts';
-import type { ConversationRequest } from '../../conversation/request.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import type { ModelRoom } from '../decide-next.ts';
+import { type AskModel, composeRequest, say } from './ask-model.ts';
 import { applyBlocks } from './blocks.ts';
 import { createFence, readApiTypes } from './prompt.ts';
-import type { AskModel, ProposeByModel } from './propose-by-model.ts';
+import type { ProposeByModel } from './propose-by-model.ts';
 
 /** What a model is to write. */
 export interface WriteOrder {
@@ -21,7 +21,8 @@ export interface WriteOrder {
 }
 
 const maxRounds = 4;
-const maxTextChars = 40_000;
+/** The most that a plugin of a model may have. */
+export const maxTextChars = 40_000;
 const never = new AbortController().signal;
 const next =
   'Write it yourself: hotcell plugin new NAME; say more of what it is to do; or name another model: repair.model in the config.';
@@ -33,24 +34,11 @@ export async function writeByModel(ask: AskModel, order: WriteOrder): Promise<st
   const task = `You write one plugin of Hotcell: a TypeScript module with a default export, typed arguments, and at least two examples: [{ args, expect }]. Ask for no permission that it does not need. Answer with one block:\n<<<<<<< WHOLE ${file}\nthe text\n>>>>>>> END\n${fence.rule}`;
   const given =
     begun === undefined ? [] : [fence.wrap('the plugin as it is: change it as it is wished, reach for nothing more', begun)];
-  const said: string[] = [
-    [fence.wrap('what is wished for', wish), ...given, fence.wrap('types of the plugin API', readApiTypes())].join('\n\n'),
-  ];
+  const types = fence.wrap('types of the plugin API', readApiTypes());
+  const said: Message[] = [say([fence.wrap('what is wished for', wish), ...given, types].join('\n\n'))];
   let last = '';
   for (let round = 0; round < maxRounds; round++) {
-    const messages = said.map(
-      (text, at): Message => ({ role: at % 2 === 0 ? 'user' : 'assistant', parts: [{ type: 'text', text }] }),
-    );
-    const request: ConversationRequest = {
-      model,
-      system: [{ type: 'text', text: task }],
-      messages,
-      tools: [],
-      nativeTools: [],
-      sampling: {},
-      maxTokens: 8192,
-      isStreamed: true,
-    };
+    const request = composeRequest({ model, task, messages: [...said], tools: [], maxTokens: 8192 });
     const asked = await ask(request, order.room(), never);
     order.onUse(asked);
     if (asked.failure !== undefined)
@@ -66,8 +54,8 @@ export async function writeByModel(ask: AskModel, order: WriteOrder): Promise<st
     if (problem === undefined) return text;
     last = problem;
     said.push(
-      answer.slice(0, maxTextChars) || '(nothing)',
-      `${fence.wrap('what is wrong', problem)}\nWrite the whole block again.`,
+      say(answer.slice(0, maxTextChars) || '(nothing)', 'assistant'),
+      say(`${fence.wrap('what is wrong', problem)}\nWrite the whole block again.`),
     );
   }
   throw new HotcellError(

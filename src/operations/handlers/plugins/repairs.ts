@@ -1,3 +1,4 @@
+import type { Caller } from '../../../callers/caller.ts';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
 import { operatorId } from '../../../permissions/approvals/approval-answerer.ts';
 import type { Repair } from '../../../repair/repair.ts';
@@ -9,18 +10,28 @@ const pageSize = 100;
 
 /** What can be done with repairs. */
 export function createRepairOperations({ repairs, authoring }: Pick<OperationParts, 'repairs' | 'authoring'>): Operation[] {
+  /** Where files lie on this machine is told to its operator alone. */
+  function describe({ attempts, failureKey: _key, generationHash: _hash, ...repair }: Repair, { id }: Caller): RepairItem {
+    const { path, proposal } = repair;
+    const show = (each: string): string => (id === operatorId ? each : repairs.showPath(each));
+    return {
+      ...repair,
+      path: show(path),
+      tried: attempts.length,
+      attempts: [...attempts],
+      ...(proposal && { proposal: { ...proposal, files: proposal.files.map((file) => ({ ...file, path: show(file.path) })) } }),
+    };
+  }
+
   return [
-    implement(repairContracts.list, ({ plugin, state, limit = pageSize }) => {
-      const found = repairs.list({
-        limit,
-        ...(plugin === undefined ? {} : { plugin }),
-        ...(state === undefined ? {} : { state }),
-      });
-      return { items: found.map(describeRepair), total: found.length };
+    implement(repairContracts.list, ({ plugin, state, limit = pageSize }, { caller }) => {
+      const query = { ...(plugin !== undefined && { plugin }), ...(state !== undefined && { state }) };
+      const items = repairs.list({ ...query, limit }).map((repair) => describe(repair, caller));
+      return { items, total: items.length };
     }),
-    implement(repairContracts.get, ({ id }) => describeRepair(repairs.get(id))),
+    implement(repairContracts.get, ({ id }, { caller }) => describe(repairs.get(id), caller)),
     implement(repairContracts.start, async ({ plugin, person }, { caller }) =>
-      describeRepair(await repairs.begin(plugin, person === true && caller.id === operatorId)),
+      describe(await repairs.begin(plugin, person === true && caller.id === operatorId), caller),
     ),
     implement(repairContracts.create, async ({ source, text, operations, server, ...wish }, { caller }) => {
       const isOfApi = source !== undefined || text !== undefined;
@@ -29,40 +40,23 @@ export function createRepairOperations({ repairs, authoring }: Pick<OperationPar
           fix: 'Give a description, or the source of the description of an API.',
         });
       }
-      const order = {
-        isPublic: true,
-        ...(source !== undefined && { source }),
-        ...(text !== undefined && { text }),
-        ...(operations && { operations }),
-        ...(server !== undefined && { server }),
-      };
+      const order = { ...orderOf(source, text), ...(operations && { operations }), ...(server !== undefined && { server }) };
       const { repair } = await authoring.create({ ...wish, ...(isOfApi && { api: order }) }, caller.id);
-      return describeRepair(repairs.get(repair));
+      return describe(repairs.get(repair), caller);
     }),
     implement(repairContracts.refresh, async ({ plugin, source, text }, { caller }) => {
-      const order = { isPublic: true, ...(source !== undefined && { source }), ...(text !== undefined && { text }) };
-      const answer = await authoring.refresh(plugin, order, caller.id);
+      const answer = await authoring.refresh(plugin, orderOf(source, text), caller.id);
       return answer === undefined
         ? { isChanged: false }
-        : { isChanged: true, repair: describeRepair(repairs.get(answer.repair)) };
+        : { isChanged: true, repair: describe(repairs.get(answer.repair), caller) };
     }),
-    implement(repairContracts.apply, async ({ id }, { caller }) => describeRepair(await repairs.apply(id, caller.id))),
-    implement(repairContracts.reject, ({ id, reason }) => describeRepair(repairs.reject(id, reason))),
-    implement(repairContracts.rollback, async ({ id }, { caller }) => describeRepair(await repairs.rollback(id, caller.id))),
+    implement(repairContracts.apply, async ({ id }, { caller }) => describe(await repairs.apply(id, caller.id), caller)),
+    implement(repairContracts.reject, ({ id, reason }, { caller }) => describe(repairs.reject(id, reason), caller)),
+    implement(repairContracts.rollback, async ({ id }, { caller }) => describe(await repairs.rollback(id, caller.id), caller)),
   ];
 }
 
-function describeRepair({
-  attempts,
-  failureKey: _failureKey,
-  generationHash: _generationHash,
-  proposal,
-  ...repair
-}: Repair): RepairItem {
-  return {
-    ...repair,
-    tried: attempts.length,
-    attempts: attempts.map((attempt) => ({ ...attempt })),
-    ...(proposal === undefined ? {} : { proposal }),
-  };
+/** An admin may have any public address read. */
+function orderOf(source: string | undefined, text: string | undefined) {
+  return { isPublic: true, ...(source !== undefined && { source }), ...(text !== undefined && { text }) };
 }
