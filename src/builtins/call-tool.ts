@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import Value from 'typebox/value';
 import type { CapabilityUser } from '../border/capability-user.ts';
 import type { Caller } from '../callers/caller.ts';
-import type { ToolPort } from '../capabilities/tools.ts';
+import { outputOf, type ToolPort } from '../capabilities/tools.ts';
 import { limitTable } from '../config/limits.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import { suggestNearNames } from '../errors/near-names.ts';
@@ -59,10 +59,7 @@ async function callOffered(
     const near = suggestNearNames(name, new Set(tools.map((entry) => entry.name)));
     throw new HotcellError('tool-unknown', `There is no tool "${name}".${near}`, { fix: 'Look for it with search_tools.' });
   }
-  const answer = await parts.call(user.executionId, { ref, arguments: args }, signal);
-  if (answer.status === 'success') return answer.output ?? null;
-  const { code = 'internal', message = `The tool "${name}" ended as ${answer.status}.`, fix } = answer.error ?? {};
-  throw new HotcellError(code, message, fix === undefined ? {} : { fix });
+  return outputOf(await parts.call(user.executionId, { ref, arguments: args }, signal), name);
 }
 
 /** For whom a tool looks or calls. Throws `not-supported` within another tool: its grant names the tools that it may call. */

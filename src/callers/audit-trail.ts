@@ -6,22 +6,13 @@ import type { AuditRow } from '../store/tables/access/audit.ts';
 /** One use of a permission, or its refusal, by a running call. */
 export type AuditedUse = Omit<AuditRow, 'atMs'>;
 
-/** Writes down who used which permission, who was refused, and who decided about permissions. */
-export interface AuditTrail {
-  /** Queued, and bounded. Must not throw. */
-  note(use: AuditedUse): void;
-  /**
-   * For what a call gets without asking, such as the values of `env`: one row a minute for each plugin, caller and name, so
-   * that a busy tool costs no writes.
-   */
-  noteGiven(use: AuditedUse): void;
-  close(): void;
-}
-
 const pruneEvery = 1000;
 const maxDetailChars = 500;
 const givenEveryMs = 60_000;
 const maxRemembered = 10_000;
+
+/** Writes down who used which permission, who was refused, and who decided about permissions. */
+export type AuditTrail = ReturnType<typeof createAuditTrail>;
 
 /** Opens the trail; what is decided about grants, approvals and secrets it hears from the events. */
 export function createAuditTrail(parts: {
@@ -30,7 +21,7 @@ export function createAuditTrail(parts: {
   readonly keep: number;
   readonly now: () => number;
   readonly redactor?: Pick<Redactor, 'text'>;
-}): AuditTrail {
+}) {
   const { store, keep, now, redactor } = parts;
   const givenAtMsByUse = new Map<string, number>();
   let sincePrune = pruneEvery;
@@ -88,8 +79,13 @@ export function createAuditTrail(parts: {
   });
 
   return {
+    /** Queued, and bounded. Must not throw. */
     note,
-    noteGiven(use) {
+    /**
+     * For what a call gets without asking, such as the values of `env`: one row a minute for each plugin, caller and name, so
+     * that a busy tool costs no writes.
+     */
+    noteGiven(use: AuditedUse): void {
       const key = `${use.plugin}\n${use.caller}\n${use.permission}\n${use.detail}`;
       const atMs = now();
       const givenAtMs = givenAtMsByUse.get(key);

@@ -1,11 +1,5 @@
 import { BoundedMap } from '../queues/bounded-map.ts';
 
-/** Rates by key: a bucket holds what one minute allows and fills up evenly. */
-export interface RateBuckets {
-  /** Takes one from the bucket of a key and returns 0; else takes nothing and returns the ms until there is one again. */
-  take(key: string, perMinute: number): number;
-}
-
 interface Bucket {
   left: number;
   atMs: number;
@@ -13,12 +7,16 @@ interface Bucket {
 
 const minuteMs = 60_000;
 
-/** Creates the buckets of at most `maxBuckets` keys: beyond these, the one that was used least lately begins anew. */
-export function createRateBuckets(options: { readonly now: () => number; readonly maxBuckets: number }): RateBuckets {
+/**
+ * Creates rates by key: a bucket holds what one minute allows and fills up evenly. Of more than `maxBuckets` keys the one that was used
+ * least lately begins anew.
+ */
+export function createRateBuckets(options: { readonly now: () => number; readonly maxBuckets: number }) {
   const { now, maxBuckets } = options;
   const bucketByKey = new BoundedMap<string, Bucket>(maxBuckets);
   return {
-    take(key, perMinute) {
+    /** Takes one from the bucket of a key and returns 0; else takes nothing and returns the ms until there is one again. */
+    take(key: string, perMinute: number): number {
       const atMs = now();
       const known = bucketByKey.get(key);
       // A clock that was set back must not empty or fill a bucket.

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { PermissionSet } from '../config/permission-set.ts';
-import type { Approval, Approvals } from '../permissions/approvals/approval-types.ts';
+import type { Approval } from '../permissions/approvals/approval-types.ts';
+import type { Approvals } from '../permissions/approvals/approvals.ts';
 import { matchersOf } from '../permissions/matchers.ts';
 import { canonicalJson } from '../tools/canonical-json.ts';
 import type { ToolFlags, ToolManifest } from '../units/tool-manifest.ts';

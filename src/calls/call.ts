@@ -1,7 +1,7 @@
 import type { Recording } from '../border/border.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import type { EventLog } from '../events/event.ts';
-import type { Approvals } from '../permissions/approvals/approval-types.ts';
+import type { Approvals } from '../permissions/approvals/approvals.ts';
 import type { Redactor } from '../secrets/secret-types.ts';
 import type { Store } from '../store/store-types.ts';
 import { type Acceptance, refuseParsed } from './accept/accept.ts';

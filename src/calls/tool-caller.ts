@@ -2,7 +2,7 @@ import type { Recording } from '../border/border.ts';
 import type { Config } from '../config/config-types.ts';
 import type { Limits } from '../config/limits.ts';
 import type { EventLog } from '../events/event.ts';
-import type { Approvals } from '../permissions/approvals/approval-types.ts';
+import type { Approvals } from '../permissions/approvals/approvals.ts';
 import type { Redactor } from '../secrets/secret-types.ts';
 import type { Store } from '../store/store-types.ts';
 import { createToolPreparer } from '../tools/prepared-tool.ts';

@@ -4,7 +4,7 @@ import type { Capability, CapabilityTable } from '../border/capability.ts';
 import type { RunCommand } from '../border/container-command.ts';
 import type { Config } from '../config/config-types.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
-import type { Approvals } from '../permissions/approvals/approval-types.ts';
+import type { Approvals } from '../permissions/approvals/approvals.ts';
 import type { SecretBook } from '../secrets/secret-types.ts';
 import type { Store } from '../store/store-types.ts';
 import { createBrowser } from './browser.ts';

@@ -4,7 +4,8 @@ import type { BorderRequest } from '../border/border.ts';
 import type { Capability } from '../border/capability.ts';
 import type { CapabilityUser } from '../border/capability-user.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
-import type { Approval, ApprovalRequest, Approvals } from '../permissions/approvals/approval-types.ts';
+import type { Approval, ApprovalRequest } from '../permissions/approvals/approval-types.ts';
+import type { Approvals } from '../permissions/approvals/approvals.ts';
 import { readForm } from '../permissions/approvals/form.ts';
 import { createPayloadReader } from './payload.ts';
 

@@ -89,9 +89,14 @@ async function callTool(port: ToolPort, request: BorderRequest, user: Capability
   const { id, again: isAgain = false } = request;
   const call = { ref, arguments: args, ...options, ...(id !== undefined && { question: { id, isAgain } }) };
   const answer = await callGranted(port, call, user, signal);
-  if (answer.status === 'success') return answer.output ?? null;
-  const { code = 'internal', message = `The tool "${port.nameOf(ref)}" ended as ${answer.status}.`, fix } = answer.error ?? {};
-  throw new HotcellError(code, message, fix === undefined ? {} : { fix });
+  return outputOf(answer, port.nameOf(ref));
+}
+
+/** The output of a call within a call. Throws its error. */
+export function outputOf({ status, output, error }: NestedAnswer, tool: string): unknown {
+  if (status === 'success') return output ?? null;
+  const { code = 'internal', message = `The tool "${tool}" ended as ${status}.`, fix } = error ?? {};
+  throw new HotcellError(code, message, { fix });
 }
 
 /** Calls a tool within a call. Throws `permission-denied` for what its plugin was not granted. */

@@ -12,7 +12,7 @@ export class HotcellError extends Error {
   readonly facts: ErrorFacts;
   readonly fix: string;
 
-  constructor(code: ErrorCode, message: string, options: { fix?: string; facts?: ErrorFacts; cause?: unknown } = {}) {
+  constructor(code: ErrorCode, message: string, options: { fix?: string | undefined; facts?: ErrorFacts; cause?: unknown } = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'HotcellError';
     this.code = code;

@@ -1,28 +1,23 @@
+import { Counts } from '../queues/counts.ts';
+
 /** Which resources clients watch: whoever brings them asks for news of these alone. */
-export interface ResourceWatches {
-  /** One more watches this address, until the returned function is called. */
-  watch(uri: string): () => void;
-  /** Each address once. */
-  list(): Iterable<string>;
-  /** Calls back when an address is watched that was not, or is not any more, until the returned function is called. Must not throw. */
-  onChange(changed: () => void): () => void;
-}
+export type ResourceWatches = ReturnType<typeof createResourceWatches>;
 
 /** Creates the watches: nobody watches anything yet. */
-export function createResourceWatches(): ResourceWatches {
-  const countByUri = new Map<string, number>();
+export function createResourceWatches() {
+  const countByUri = new Counts();
   const listeners = new Set<() => void>();
 
   function count(uri: string, by: 1 | -1): void {
-    const before = countByUri.get(uri) ?? 0;
-    if (before + by === 0) countByUri.delete(uri);
-    else countByUri.set(uri, before + by);
+    const wasWatched = countByUri.has(uri);
+    countByUri.add(uri, by);
     // Only the first one and the last one make a difference.
-    if (before === 0 || before + by === 0) for (const listener of listeners) listener();
+    if (wasWatched !== countByUri.has(uri)) for (const listener of listeners) listener();
   }
 
   return {
-    watch(uri) {
+    /** One more watches this address, until the returned function is called. */
+    watch(uri: string): () => void {
       let isOver = false;
       count(uri, 1);
       return () => {
@@ -30,8 +25,10 @@ export function createResourceWatches(): ResourceWatches {
         isOver = true;
       };
     },
-    list: () => countByUri.keys(),
-    onChange(changed) {
+    /** Each address once. */
+    list: (): Iterable<string> => countByUri.keys(),
+    /** Calls back when an address is watched that was not, or is not any more, until the returned function is called. Must not throw. */
+    onChange(changed: () => void): () => void {
       listeners.add(changed);
       return () => void listeners.delete(changed);
     },

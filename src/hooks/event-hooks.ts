@@ -7,12 +7,6 @@ import { heardEventTypes, hookEventOf } from './hook-events.ts';
 import { createHookQueues } from './hook-queues.ts';
 import type { RunHook } from './hook-runner.ts';
 
-/** Tells hooks what happened. They cannot change it, and nobody waits for them. */
-export interface EventHooks {
-  /** Waits for what is told already, at most so long, and ends what is left. */
-  close(maxMs: number): Promise<void>;
-}
-
 const defaultTimeoutMs = 30_000;
 const maxWaiting = budgets['hooks.waiting'].each.max;
 /** An event with more than this is told without arguments and output. */
@@ -20,7 +14,7 @@ const maxChars = 8 * 1024 * 1024;
 /** Of a reload what it came to is told, not every step on the way. */
 const settledStates: ReadonlySet<string> = new Set(['ready', 'degraded', 'failed', 'pending-grant', 'disabled', 'quarantined']);
 
-/** Subscribes the hooks of a book to the daemon's events. */
+/** Subscribes the hooks of a book to the daemon's events. They cannot change what happened, and nobody waits for them. */
 export function createEventHooks(parts: {
   readonly book: Pick<HookBook, 'isHeard' | 'findHearing'>;
   readonly run: RunHook;
@@ -28,7 +22,7 @@ export function createEventHooks(parts: {
   /** The record of a call that ended, committed; undefined when it is gone. */
   readonly readExecution: (id: string) => Promise<Execution | undefined>;
   readonly onFault: (error: unknown) => void;
-}): EventHooks {
+}) {
   const { book, run, events, onFault } = parts;
   const lanes = createHookQueues(maxWaiting);
   const ending = new AbortController();
@@ -82,7 +76,8 @@ export function createEventHooks(parts: {
   });
 
   return {
-    async close(maxMs) {
+    /** Waits for what is told already, at most so long, and ends what is left. */
+    async close(maxMs: number): Promise<void> {
       await lanes.settled(maxMs);
       unsubscribe();
       ending.abort();

@@ -50,33 +50,13 @@ export interface BlockingHook {
   readonly name: string;
 }
 
-/** Knows the hooks, who approved them, and those that hear an event. */
-export interface HookBook {
-  readonly isOn: boolean;
-  /** Looks at all folders; resolves when what is approved was built, or could not be. */
-  refresh(): Promise<void>;
-  list(): HookView[];
-  /** Throws `hook-unknown`. */
-  get(name: string): HookView;
-  /** Approves exactly these files. Throws `hook-unknown`, `hook-invalid`, or `conflict` when they are others by now. */
-  approve(name: string, contentHash: string, by: string): Promise<HookView>;
-  /** The same for the question whether a hook may run. Throws `conflict` when something else is asked by now. */
-  approveAsked(approval: Approval, by: string): Promise<HookView>;
-  requireAsked(approval: Approval): void;
-  /** Takes an approval back; false when there was none. Throws `hook-unknown`. */
-  revoke(name: string, by: string): boolean;
-  /** True when an approved hook wants to hear of the event; looks at no file. */
-  isHeard(event: HookEvent, tool?: string): boolean;
-  /** The hooks whose files changed since they were approved to watch over calls of this tool. */
-  findBlocking(tool: string): BlockingHook[];
-  /** The approved hooks that hear an event, in order of their names. Ask each whether it is current right before it runs. */
-  findHearing(event: HookEvent, tool?: string): HearingHook[];
-}
-
 const nothing: PermissionSet = Object.freeze({});
 
+/** Knows the hooks, who approved them, and those that hear an event. */
+export type HookBook = ReturnType<typeof createHookBook>;
+
 /** Opens the book. Nothing is read before the first refresh. */
-export function createHookBook(parts: HookBookParts): HookBook {
+export function createHookBook(parts: HookBookParts) {
   const { events, now } = parts;
   const { hookApprovals: table } = parts.store;
   const records = new Map<string, HookRecord>();
@@ -236,10 +216,11 @@ export function createHookBook(parts: HookBookParts): HookBook {
   }
 
   return {
-    get isOn() {
+    get isOn(): boolean {
       return parts.isOn();
     },
-    async refresh() {
+    /** Looks at all folders; resolves when what is approved was built, or could not be. */
+    async refresh(): Promise<void> {
       discover();
       for (const record of records.values()) {
         look(record);
@@ -248,12 +229,17 @@ export function createHookBook(parts: HookBookParts): HookBook {
       follow();
       await Promise.allSettled([...records.values()].map(({ build }) => build?.entry));
     },
-    list: () => [...records.values()].map((record) => record.view()).sort((a, b) => (a.name < b.name ? -1 : 1)),
-    get: (name) => require(name).view(),
+    list: (): HookView[] => [...records.values()].map((record) => record.view()).sort((a, b) => (a.name < b.name ? -1 : 1)),
+    /** Throws `hook-unknown`. */
+    get: (name: string): HookView => require(name).view(),
+    /** Approves exactly these files. Throws `hook-unknown`, `hook-invalid`, or `conflict` when they are others by now. */
     approve,
-    approveAsked: ({ plugin, argumentsHash }, by) => approve(nameOfTool(plugin), argumentsHash, by),
-    requireAsked: ({ plugin, argumentsHash }) => void requireFiles(nameOfTool(plugin), argumentsHash),
-    revoke(name, by) {
+    /** The same for the question whether a hook may run. Throws `conflict` when something else is asked by now. */
+    approveAsked: ({ plugin, argumentsHash }: Approval, by: string): Promise<HookView> =>
+      approve(nameOfTool(plugin), argumentsHash, by),
+    requireAsked: ({ plugin, argumentsHash }: Approval): void => void requireFiles(nameOfTool(plugin), argumentsHash),
+    /** Takes an approval back; false when there was none. Throws `hook-unknown`. */
+    revoke(name: string, by: string): boolean {
       const record = require(name);
       const wasApproved = table.remove(record.place.dir);
       record.approval = undefined;
@@ -261,16 +247,19 @@ export function createHookBook(parts: HookBookParts): HookBook {
       follow();
       return wasApproved;
     },
-    isHeard: (event, tool) =>
+    /** True when an approved hook wants to hear of the event; looks at no file. */
+    isHeard: (event: HookEvent, tool?: string): boolean =>
       approved.some((manifest) => hearsEvent(manifest, event) && hearsTool(manifest.tools, tool)) ||
       (event === 'tool:before' && blocked.some((tools) => hearsTool(tools, tool))),
-    findBlocking(tool) {
+    /** The hooks whose files changed since they were approved to watch over calls of this tool. */
+    findBlocking(tool: string): BlockingHook[] {
       // Put back as they were, or approved in the meantime, they block nothing.
       for (const record of records.values()) if (record.blockedTools !== undefined && look(record)) follow();
       const blocking = [...records.values()].filter(({ blockedTools }) => blockedTools && hearsTool(blockedTools, tool));
       return blocking.map(({ place }) => ({ name: place.name }));
     },
-    findHearing(event, tool) {
+    /** The approved hooks that hear an event, in order of their names. Ask each whether it is current right before it runs. */
+    findHearing(event: HookEvent, tool?: string): HearingHook[] {
       const found: HearingHook[] = [];
       for (const record of records.values()) {
         const { manifest } = record;

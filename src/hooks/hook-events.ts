@@ -1,29 +1,5 @@
 import type { EventType } from '../events/event-table.ts';
 
-/** What a hook can hear of, in the spelling `type:action`. */
-export type HookEvent =
-  | 'daemon:start'
-  | 'daemon:stop'
-  | 'tool:before'
-  | 'tool:after'
-  | 'plugin:reload'
-  | 'message:received'
-  | 'message:sent'
-  | 'session:start'
-  | 'session:end'
-  | 'command:new'
-  | 'command:reset'
-  | 'command:stop'
-  | 'agent:bootstrap';
-
-/** One event that a hook subscribed to, under the name that its manifest used. */
-export interface Subscription {
-  readonly event: HookEvent;
-  /** What the handler finds in `event.type` and `event.action`. */
-  readonly type: string;
-  readonly action: string;
-}
-
 /**
  * From which event of the daemon each comes. `asked` is no event: the call waits for the answer. Nothing stands at those that
  * come with chat: a manifest may name them, and they fire once the daemon publishes such events.
@@ -42,7 +18,18 @@ const sources = {
   'command:reset': undefined,
   'command:stop': undefined,
   'agent:bootstrap': undefined,
-} as const satisfies Record<HookEvent, EventType | 'asked' | undefined>;
+} as const satisfies Record<string, EventType | 'asked' | undefined>;
+
+/** What a hook can hear of, in the spelling `type:action`. */
+export type HookEvent = keyof typeof sources;
+
+/** One event that a hook subscribed to, under the name that its manifest used. */
+export interface Subscription {
+  readonly event: HookEvent;
+  /** What the handler finds in `event.type` and `event.action`. */
+  readonly type: string;
+  readonly action: string;
+}
 
 /** Other names that hooks in the wild use. */
 const aliases: Readonly<Record<string, HookEvent>> = {

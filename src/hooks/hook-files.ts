@@ -110,5 +110,5 @@ function quote(path: string): string {
 }
 
 function invalid(message: string, fix?: string): HotcellError {
-  return new HotcellError('hook-invalid', message, fix === undefined ? {} : { fix });
+  return new HotcellError('hook-invalid', message, { fix });
 }

@@ -1,61 +1,43 @@
 import { hash } from 'node:crypto';
-import { HotcellError } from '../errors/hotcell-error.ts';
 import { hashShown } from '../permissions/approvals/approval-details.ts';
-import type { Approval, ApprovalRequest, Approvals } from '../permissions/approvals/approval-types.ts';
+import type { ApprovalRequest } from '../permissions/approvals/approval-types.ts';
+import type { Approvals } from '../permissions/approvals/approvals.ts';
 import { describePermissions } from '../permissions/decision.ts';
 import { toolNameOf } from './hook-entry.ts';
 import type { HookRecord } from './hook-record.ts';
 
 /** Keeps one open question for every hook that could run if somebody approved its files. */
-export interface HookQuestions {
-  /** Brings the questions in line with where the hooks stand. Never throws. */
-  follow(records: readonly HookRecord[]): void;
-  /** Somebody approved these files: whatever asks about them has its answer. */
-  answered(record: HookRecord, by: string): void;
-}
-
-const maxQuestions = 100_000;
+export type HookQuestions = ReturnType<typeof createHookQuestions>;
 
 /** Creates the questions. One that was answered is not asked again for the same files. */
 export function createHookQuestions(parts: {
-  readonly approvals: Pick<Approvals, 'ask' | 'answer' | 'withdraw' | 'list'>;
+  readonly approvals: Pick<Approvals, 'askIfRoom' | 'answer' | 'withdraw' | 'listOpen'>;
   /** Must not throw. */
   readonly onFault: (error: unknown) => void;
-}): HookQuestions {
+}) {
   const { approvals, onFault } = parts;
   const asked = new Set<string>();
 
-  function listOpen(): readonly Approval[] {
-    return approvals.list({ status: 'open', limit: maxQuestions }).filter(({ kind }) => kind === 'hook');
-  }
-
-  function ask(request: ApprovalRequest): void {
-    if (asked.has(request.askKey)) return;
-    try {
-      approvals.ask(request);
-      asked.add(request.askKey);
-    } catch (error) {
-      // Too many questions: the hook is listed as new all the same.
-      if (!(error instanceof HotcellError && error.code === 'queue-full')) throw error;
-    }
-  }
-
   return {
-    follow(records) {
+    /** Brings the questions in line with where the hooks stand. Never throws. */
+    follow(records: readonly HookRecord[]): void {
       try {
         const wanted = new Map(records.flatMap((record) => describeRequest(record) ?? []).map((each) => [each.askKey, each]));
-        for (const { askKey } of listOpen()) {
+        for (const { askKey } of approvals.listOpen('hook')) {
           if (wanted.has(askKey)) continue;
           approvals.withdraw(askKey);
           asked.delete(askKey);
         }
-        for (const request of wanted.values()) ask(request);
+        for (const [askKey, request] of wanted) {
+          if (!asked.has(askKey) && approvals.askIfRoom(request)) asked.add(askKey);
+        }
       } catch (error) {
         onFault(error);
       }
     },
-    answered(record, by) {
-      const question = listOpen().find(({ askKey }) => askKey === keyOf(record));
+    /** Somebody approved these files: whatever asks about them has its answer. */
+    answered(record: HookRecord, by: string): void {
+      const question = approvals.listOpen('hook').find(({ askKey }) => askKey === keyOf(record));
       if (question === undefined) return;
       approvals.answer(
         question.id,

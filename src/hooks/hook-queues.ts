@@ -1,42 +1,29 @@
-/** Queues of work, one for each hook: within one the order is kept, and a slow one keeps no other waiting. */
-export interface HookQueues {
-  /** Takes a piece of work, which must not reject. False when the queue is full: it is not done then. */
-  push(lane: string, work: () => Promise<void>): boolean;
-  /** Resolves when nothing is left, at the latest after `maxMs`; false when something was left. */
-  settled(maxMs: number): Promise<boolean>;
-}
+import { createTurns } from '../queues/turns.ts';
 
-/** Creates the queues; each holds at most `maxWaiting` pieces beside the one under way. */
-export function createHookQueues(maxWaiting: number): HookQueues {
-  const waitingByLane = new Map<string, Array<() => Promise<void>>>();
-  let whenIdle: PromiseWithResolvers<void> | undefined;
-
-  async function run(lane: string, waiting: Array<() => Promise<void>>, first: () => Promise<void>): Promise<void> {
-    for (let work: (() => Promise<void>) | undefined = first; work !== undefined; work = waiting.shift()) await work();
-    waitingByLane.delete(lane);
-    if (waitingByLane.size === 0) whenIdle?.resolve();
-  }
+/**
+ * Creates queues of work, one for each hook: within one the order is kept, and a slow one keeps no other waiting. Each holds at most
+ * `maxWaiting` pieces beside the one under way.
+ */
+export function createHookQueues(maxWaiting: number) {
+  const turns = createTurns();
+  const left = new Set<Promise<void>>();
 
   return {
-    push(lane, work) {
-      const waiting = waitingByLane.get(lane);
-      if (waiting !== undefined) {
-        if (waiting.length >= maxWaiting) return false;
-        waiting.push(work);
-        return true;
-      }
-      const made: Array<() => Promise<void>> = [];
-      waitingByLane.set(lane, made);
-      void run(lane, made, work);
+    /** Takes a piece of work, which must not reject. False when the queue is full: it is not done then. */
+    push(hook: string, work: () => Promise<void>): boolean {
+      if ((turns.waiting(hook) ?? 0) >= maxWaiting) return false;
+      const done = turns.run(hook, work).finally(() => left.delete(done));
+      left.add(done);
       return true;
     },
-    async settled(maxMs) {
-      if (waitingByLane.size === 0) return true;
-      whenIdle = Promise.withResolvers<void>();
-      const timer = setTimeout(() => whenIdle?.resolve(), maxMs);
-      await whenIdle.promise;
+    /** Resolves when nothing is left, at the latest after `maxMs`; false when something was left. */
+    async settled(maxMs: number): Promise<boolean> {
+      const { promise, resolve } = Promise.withResolvers<boolean>();
+      const timer = setTimeout(resolve, maxMs, true);
+      for (let isLate = false; left.size > 0 && !isLate; )
+        isLate = await Promise.race([Promise.all(left).then(() => false), promise]);
       clearTimeout(timer);
-      return waitingByLane.size === 0;
+      return left.size === 0;
     },
   };
 }

@@ -2,7 +2,7 @@ import type { BeforeCall } from '../calls/accept/before-call.ts';
 import type { Execution, ExplainGuestError } from '../calls/call-types.ts';
 import type { Config } from '../config/config-types.ts';
 import type { EventLog } from '../events/event.ts';
-import type { Approvals } from '../permissions/approvals/approval-types.ts';
+import type { Approvals } from '../permissions/approvals/approvals.ts';
 import { createTracer } from '../plugins/diagnostics/trace.ts';
 import { createFolderWatch, type FolderWatch } from '../plugins/watch/folder-watch.ts';
 import type { Store } from '../store/store-types.ts';
@@ -21,7 +21,7 @@ export interface HookParts {
   readonly roots: HookRoots;
   readonly store: Pick<Store, 'hookApprovals'>;
   readonly events: EventLog;
-  readonly approvals: Pick<Approvals, 'ask' | 'answer' | 'withdraw' | 'list'>;
+  readonly approvals: Pick<Approvals, 'askIfRoom' | 'answer' | 'withdraw' | 'listOpen'>;
   readonly builder: HookBuilderParts;
   readonly run: RunHook;
   readonly readExecution: (id: string) => Promise<Execution | undefined>;

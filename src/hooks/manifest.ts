@@ -8,35 +8,26 @@ import { readFrontMatter } from '../plugins/manifest/front-matter.ts';
 import { hookEventNames, parseSubscription, type Subscription } from './hook-events.ts';
 import type { HookFile, HookManifest } from './hook-types.ts';
 
-const texts = Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { minItems: 1, maxItems: 32 });
+const listOf = (description: string) =>
+  Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { minItems: 1, maxItems: 32, description });
+/** `description` says in messages what is expected. */
 const fields = {
-  name: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
-  description: Type.Optional(Type.String({ maxLength: 1024 })),
-  homepage: Type.Optional(Type.String({ maxLength: 2048 })),
-  events: Type.Optional(texts),
-  tools: Type.Optional(texts),
-  engine: Type.Optional(Type.Enum(['quickjs', 'deno'])),
-  image: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
-  permissions: Type.Optional(Type.Unknown()),
-  timeoutMs: Type.Optional(Type.Integer({ minimum: 1, maximum: 60_000 })),
-  metadata: Type.Optional(Type.Unknown()),
+  name: Type.Optional(Type.String({ minLength: 1, maxLength: 64, description: 'text of 1 to 64 characters' })),
+  description: Type.Optional(Type.String({ maxLength: 1024, description: 'text of at most 1024 characters' })),
+  homepage: Type.Optional(Type.String({ maxLength: 2048, description: 'an address' })),
+  events: Type.Optional(listOf('a list of 1 to 32 events such as ["tool:before"]')),
+  tools: Type.Optional(listOf('a list of 1 to 32 names of tools, * for any text')),
+  engine: Type.Optional(
+    Type.Enum(['quickjs', 'deno'], { description: '"quickjs" or "deno"; a handler.sh runs in a container and has none' }),
+  ),
+  image: Type.Optional(Type.String({ minLength: 1, maxLength: 256, description: 'the name of an image' })),
+  permissions: Type.Optional(Type.Unknown({ description: 'an object' })),
+  timeoutMs: Type.Optional(Type.Integer({ minimum: 1, maximum: 60_000, description: 'a whole number from 1 to 60000' })),
+  metadata: Type.Optional(Type.Unknown({ description: 'anything' })),
 };
 const frontMatter = Type.Object(fields);
 const frontMatterValidator = Compile(frontMatter);
-const foreignEvents = Compile(Type.Object({ openclaw: Type.Object({ events: texts }) }));
-
-const expected: Readonly<Record<keyof typeof fields, string>> = {
-  name: 'text of 1 to 64 characters',
-  description: 'text of at most 1024 characters',
-  homepage: 'an address',
-  events: 'a list of 1 to 32 events such as ["tool:before"]',
-  tools: 'a list of 1 to 32 names of tools, * for any text',
-  engine: '"quickjs" or "deno"; a handler.sh runs in a container and has none',
-  image: 'the name of an image',
-  permissions: 'an object',
-  timeoutMs: 'a whole number from 1 to 60000',
-  metadata: 'anything',
-};
+const foreignEvents = Compile(Type.Object({ openclaw: Type.Object({ events: listOf('events') }) }));
 
 const codeHandlers = ['handler.ts', 'handler.js', 'index.ts', 'index.js'];
 const shellHandler = 'handler.sh';
@@ -89,7 +80,8 @@ function checkFields(data: unknown): Static<typeof frontMatter> {
   }
   if (frontMatterValidator.Check(data)) return data;
   const key = frontMatterValidator.Errors(data)[0]?.instancePath.split('/')[1] ?? '';
-  const wanted = Object.entries(expected).find(([name]) => name === key)?.[1] ?? 'a mapping';
+  const field: object = Object.entries(fields).find(([name]) => name === key)?.[1] ?? {};
+  const wanted = 'description' in field ? field.description : 'a mapping';
   throw new HotcellError('hook-invalid', `In HOOK.md "${key}" must be ${wanted}.`);
 }
 

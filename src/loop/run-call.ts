@@ -4,7 +4,7 @@ import type { CallAnswer, Execution, ExecutionReader, ToolCaller } from '../call
 import type { Deadline } from '../engines/deadline.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import type { EventLog } from '../events/event.ts';
-import type { Approvals } from '../permissions/approvals/approval-types.ts';
+import type { Approvals } from '../permissions/approvals/approvals.ts';
 import type { PlannedCall } from './decide-round.ts';
 import type { LoopCallStatus } from './loop.ts';
 import { type ReadOutput, readOutput } from './read-output.ts';

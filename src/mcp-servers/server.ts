@@ -1,7 +1,8 @@
 import { isObject } from '../config/json-object.ts';
 import type { McpServerSetting } from '../config/settings/mcp-settings.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
-import type { Approval, Approvals } from '../permissions/approvals/approval-types.ts';
+import type { Approval } from '../permissions/approvals/approval-types.ts';
+import type { Approvals } from '../permissions/approvals/approvals.ts';
 import { raceAbort } from '../queues/race-abort.ts';
 import type { McpPinTable } from '../store/tables/access/mcp-approvals.ts';
 import type { HostedTools } from '../tools/hosted/hosted-tools.ts';
@@ -24,7 +25,7 @@ export interface McpServerParts {
   readonly name: string;
   readonly setting: McpServerSetting;
   readonly pins: McpPinTable;
-  readonly approvals: Pick<Approvals, 'ask' | 'withdraw' | 'list'>;
+  readonly approvals: Pick<Approvals, 'askIfRoom' | 'withdraw' | 'listOpen'>;
   readonly hosted: Pick<HostedTools, 'put' | 'remove'>;
   readonly connect: (
     plan: StdioPlan | HttpPlan,

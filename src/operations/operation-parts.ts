@@ -14,7 +14,7 @@ import type { ModelCatalog } from '../models/catalog.ts';
 import type { ModelMeter } from '../models/meter.ts';
 import type { Upstreams } from '../models/upstream.ts';
 import type { NameBook } from '../names/name-owners.ts';
-import type { Approvals } from '../permissions/approvals/approval-types.ts';
+import type { Approvals } from '../permissions/approvals/approvals.ts';
 import type { GrantQuestions } from '../permissions/approvals/grant-questions.ts';
 import type { GrantBook } from '../permissions/grants.ts';
 import type { PermissionUses } from '../permissions/uses.ts';

@@ -27,6 +27,13 @@ export type GrantScope =
   | { readonly scope: 'session'; readonly caller: string; readonly session: string }
   | { readonly scope: 'until'; readonly untilMs: number };
 
+interface Granting {
+  readonly asking: Asking;
+  readonly permissions: PermissionSet;
+  readonly scope: GrantScope;
+  readonly grantedBy: string;
+}
+
 /** What a grant book is made of. */
 export interface GrantBookParts {
   readonly store: Pick<Store, 'grants'>;
@@ -44,24 +51,6 @@ export interface GrantBookParts {
   readonly onFault: (error: unknown) => void;
 }
 
-/** Keeps what operators granted, and decides from it what a build may do. */
-export interface GrantBook {
-  /** What a build may do now, within a call when one is given. Cached: the same grants give the same objects. */
-  decide(asking: Asking, use?: GrantUse): GrantDecision;
-  /** What the config grants to a plugin. */
-  presetOf(unitPath: string): PermissionSet;
-  create(request: { asking: Asking; permissions: PermissionSet; scope: GrantScope; grantedBy: string }): Grant;
-  /** Takes back all grants of a plugin, or what of them allows any of `permissions`. Returns those that were touched. */
-  revoke(target: { unitPath: string; permissions?: PermissionSet | undefined }, by: string): Grant[];
-  /** Takes back everything of a plugin that is gone: another file of that name starts with nothing. Never throws. */
-  forget(unitPath: string): void;
-  /** In force, oldest first. */
-  list(): Grant[];
-  /** Also those that were spent, ended or were taken back, newest first. */
-  listAll(limit: number): Grant[];
-  close(): void;
-}
-
 interface Decisions {
   readonly version: number;
   readonly namesRevision: number | undefined;
@@ -74,8 +63,11 @@ const maxCachedDecisions = 64;
 const none: readonly Grant[] = [];
 const nothing: PermissionSet = Object.freeze({});
 
+/** Keeps what operators granted, and decides from it what a build may do. */
+export type GrantBook = ReturnType<typeof createGrantBook>;
+
 /** Opens the book of grants. */
-export function createGrantBook(parts: GrantBookParts): GrantBook {
+export function createGrantBook(parts: GrantBookParts) {
   const { events, names, now } = parts;
   const { grants: table } = parts.store;
   const grantsByPath = new Map<string, Grant[]>();
@@ -216,9 +208,11 @@ export function createGrantBook(parts: GrantBookParts): GrantBook {
   }
 
   return {
+    /** What a build may do now, within a call when one is given. Cached: the same grants give the same objects. */
     decide,
+    /** What the config grants to a plugin. */
     presetOf,
-    create({ asking, permissions, scope, grantedBy }) {
+    create({ asking, permissions, scope, grantedBy }: Granting): Grant {
       const grant: Grant = {
         id: newId(),
         unitPath: asking.path,
@@ -241,8 +235,10 @@ export function createGrantBook(parts: GrantBookParts): GrantBook {
       tell('granted', grant, grantedBy);
       return grant;
     },
+    /** Takes back all grants of a plugin, or what of them allows any of `permissions`. Returns those that were touched. */
     revoke,
-    forget(unitPath) {
+    /** Takes back everything of a plugin that is gone: another file of that name starts with nothing. Never throws. */
+    forget(unitPath: string): void {
       try {
         revoke({ unitPath }, 'removal');
       } catch (error) {
@@ -251,9 +247,11 @@ export function createGrantBook(parts: GrantBookParts): GrantBook {
         version += 1;
       }
     },
-    list: () => [...grantsByPath.values()].flat(),
-    listAll: (limit) => table.list(limit).flatMap((row) => readGrant(row) ?? []),
-    close: () => expiry.close(),
+    /** In force, oldest first. */
+    list: (): Grant[] => [...grantsByPath.values()].flat(),
+    /** Also those that were spent, ended or were taken back, newest first. */
+    listAll: (limit: number): Grant[] => table.list(limit).flatMap((row) => readGrant(row) ?? []),
+    close: (): void => expiry.close(),
   };
 }
 

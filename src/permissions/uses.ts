@@ -11,25 +11,21 @@ export interface GrantUsage {
   readonly neverUsed: readonly string[];
 }
 
-/** Notes and tells which granted permissions are used. */
-export interface PermissionUses {
-  /** Notes one allowed use. `detail` is what the capability told: a host with its port, a path. */
-  note(unitPath: string, granted: PermissionSet, permission: string, detail: string): void;
-  describe(unitPath: string, granted: PermissionSet): GrantUsage;
-  forget(unitPath: string): void;
-}
-
 const noteEveryMs = 60_000;
 const shownMs = 30 * 24 * 3_600_000;
 const maxRemembered = 10_000;
 
+/** Notes and tells which granted permissions are used. */
+export type PermissionUses = ReturnType<typeof createPermissionUses>;
+
 /** Creates the notes of uses; they are kept to the minute, so that a busy plugin costs no writes. */
-export function createPermissionUses(store: Pick<Store, 'permissionUses'>, now: () => number): PermissionUses {
+export function createPermissionUses(store: Pick<Store, 'permissionUses'>, now: () => number) {
   const { permissionUses: table } = store;
   const notedAtMsByUse = new Map<string, number>();
 
   return {
-    note(unitPath, granted, permission, detail) {
+    /** Notes one allowed use. `detail` is what the capability told: a host with its port, a path. */
+    note(unitPath: string, granted: PermissionSet, permission: string, detail: string): void {
       const word = findWord(granted, permission, detail);
       if (word === undefined) return;
       const atMs = now();
@@ -40,7 +36,7 @@ export function createPermissionUses(store: Pick<Store, 'permissionUses'>, now: 
       notedAtMsByUse.set(use, atMs);
       table.touch(unitPath, word, atMs);
     },
-    describe(unitPath, granted) {
+    describe(unitPath: string, granted: PermissionSet): GrantUsage {
       const rows = table.listOf(unitPath);
       const everUsed = new Set(rows.map(({ permission }) => permission));
       const sinceMs = now() - shownMs;
@@ -49,7 +45,7 @@ export function createPermissionUses(store: Pick<Store, 'permissionUses'>, now: 
         neverUsed: listWords(granted).filter((word) => !everUsed.has(word)),
       };
     },
-    forget(unitPath) {
+    forget(unitPath: string): void {
       for (const use of notedAtMsByUse.keys()) if (use.startsWith(`${unitPath}\n`)) notedAtMsByUse.delete(use);
       table.forget(unitPath);
     },

@@ -1,21 +1,12 @@
 import { LinkedList, type ListNode } from './linked-list.ts';
 
-/** Lets one call at a time into a cell that calls share. */
-export interface CellTurns<Item> {
-  /** True when the cell was free and is now taken; else the item waits for its turn. */
-  enter(cellKey: string, item: Item): boolean;
-  /** Ends a turn; returns whose turn it is now. */
-  leave(cellKey: string): Item | undefined;
-  /** Takes a waiting item out; false when it does not wait. */
-  remove(item: Item): boolean;
-}
-
-/** Creates the turns of all cells. */
-export function createCellTurns<Item>(): CellTurns<Item> {
+/** Creates the turns of all cells that calls share: one call at a time is let into each. */
+export function createCellTurns<Item>() {
   const waitingByCell = new Map<string, LinkedList<Item>>();
   const places = new Map<Item, ListNode<Item>>();
   return {
-    enter(cellKey, item) {
+    /** True when the cell was free and is now taken; else the item waits for its turn. */
+    enter(cellKey: string, item: Item): boolean {
       const waiting = waitingByCell.get(cellKey);
       if (waiting === undefined) {
         waitingByCell.set(cellKey, new LinkedList());
@@ -24,7 +15,8 @@ export function createCellTurns<Item>(): CellTurns<Item> {
       places.set(item, waiting.append(item));
       return false;
     },
-    leave(cellKey) {
+    /** Ends a turn; returns whose turn it is now. */
+    leave(cellKey: string): Item | undefined {
       const waiting = waitingByCell.get(cellKey);
       const next = waiting?.first;
       if (waiting === undefined || next === undefined) {
@@ -35,7 +27,8 @@ export function createCellTurns<Item>(): CellTurns<Item> {
       places.delete(next.value);
       return next.value;
     },
-    remove(item) {
+    /** Takes a waiting item out; false when it does not wait. */
+    remove(item: Item): boolean {
       const place = places.get(item);
       if (place === undefined) return false;
       places.delete(item);

@@ -12,18 +12,6 @@ export type Candidacy = 'no' | 'no-caller' | 'fallback' | 'yes';
 /** A place in the queue. */
 export type QueuePlace<Item> = ListNode<Item>;
 
-/** A queue in which nobody waits for somebody else's flood. All operations take constant time. */
-export interface FairQueue<Item extends Queued> {
-  readonly size: () => number;
-  push(item: Item): QueuePlace<Item>;
-  /** Puts an item that had been taken before the others of its plugin and caller. */
-  putBack(item: Item): QueuePlace<Item>;
-  /** Takes a place out; it must still be in the queue. */
-  remove(place: QueuePlace<Item>): void;
-  /** The first item in turn that `judge` lets through; looks at 8 plugins of each of 64 callers at the most. */
-  take(judge: (item: Item) => Candidacy): Item | undefined;
-}
-
 interface Lane<Item> {
   readonly unitPath: string;
   readonly items: LinkedList<Item>;
@@ -39,8 +27,8 @@ const maxCallersLookedAt = 64;
 /** So that a caller with many plugins, none of which may run, does not hide the other callers. */
 const maxLanesLookedAt = 8;
 
-/** Creates an empty queue. */
-export function createFairQueue<Item extends Queued>(): FairQueue<Item> {
+/** Creates a queue in which nobody waits for somebody else's flood. All operations take constant time. */
+export function createFairQueue<Item extends Queued>() {
   const lines = new LinkedList<CallerLine<Item>>();
   const lineNodes = new Map<string, ListNode<CallerLine<Item>>>();
   let size = 0;
@@ -109,15 +97,18 @@ export function createFairQueue<Item extends Queued>(): FairQueue<Item> {
 
   return {
     size: () => size,
-    push(item) {
+    push(item: Item): QueuePlace<Item> {
       size++;
       return laneOf(lineOf(item.callerId).value, item.unitPath).value.items.append(item);
     },
-    putBack(item) {
+    /** Puts an item that had been taken before the others of its plugin and caller. */
+    putBack(item: Item): QueuePlace<Item> {
       size++;
       return laneOf(lineOf(item.callerId).value, item.unitPath).value.items.prepend(item);
     },
+    /** Takes a place out; it must still be in the queue. */
     remove,
+    /** The first item in turn that `judge` lets through; looks at 8 plugins of each of 64 callers at the most. */
     take,
   };
 }

@@ -1,4 +1,5 @@
 import type { PlaceBounds } from '../config/budgets/budget.ts';
+import { Counts } from './counts.ts';
 import type { Queued } from './fair-queue.ts';
 
 /** For whom a place is held. */
@@ -20,22 +21,11 @@ export interface FullBound {
   readonly max: number;
 }
 
-/** Counts who holds how much of something, by caller, by plugin and in all. */
-export interface PlaceCount {
-  /** The bound that keeps the holder from one more; undefined when it may have it. */
-  findFull(holder: Holder): FullBound | undefined;
-  /** Counts one more in, though it be beyond the bounds. */
-  take(holder: Holder): HeldPlace;
-  /** Whether anybody may have one more: operators, or the others. */
-  hasRoom(isAdmin: boolean): boolean;
-  size(): number;
-}
-
-/** Creates the count. Operators have the reserve beside what everybody may have. */
-export function createPlaceCount(bounds: PlaceBounds): PlaceCount {
+/** Counts who holds how much of something, by caller, by plugin and in all. Operators have the reserve beside what everybody may have. */
+export function createPlaceCount(bounds: PlaceBounds) {
   const { perCaller, perPlugin, inAll, reserve } = bounds;
-  const heldByCaller = new Map<string, number>();
-  const heldByPlugin = new Map<string, number>();
+  const heldByCaller = new Counts();
+  const heldByPlugin = new Counts();
   const callerIsFull: FullBound = { bound: 'caller', calls: `${perCaller} calls of this caller`, max: perCaller };
   const pluginIsFull: FullBound = { bound: 'plugin', calls: `${perPlugin} calls of this plugin`, max: perPlugin };
   const allIsFull: FullBound = { bound: 'all', calls: `${inAll} calls`, max: inAll };
@@ -43,26 +33,29 @@ export function createPlaceCount(bounds: PlaceBounds): PlaceCount {
   let reserved = 0;
 
   function findCommon({ callerId, unitPath }: Holder): FullBound | undefined {
-    if ((heldByCaller.get(callerId) ?? 0) >= perCaller) return callerIsFull;
+    if (heldByCaller.of(callerId) >= perCaller) return callerIsFull;
     if (held >= inAll) return allIsFull;
-    return (heldByPlugin.get(unitPath) ?? 0) >= perPlugin ? pluginIsFull : undefined;
+    return heldByPlugin.of(unitPath) >= perPlugin ? pluginIsFull : undefined;
   }
 
   return {
-    hasRoom: (isAdmin) => held < inAll || (isAdmin && reserved < reserve),
-    size: () => held + reserved,
-    findFull(holder) {
+    /** Whether anybody may have one more: operators, or the others. */
+    hasRoom: (isAdmin: boolean): boolean => held < inAll || (isAdmin && reserved < reserve),
+    size: (): number => held + reserved,
+    /** The bound that keeps the holder from one more; undefined when it may have it. */
+    findFull(holder: Holder): FullBound | undefined {
       const full = findCommon(holder);
       return holder.isAdmin && reserved < reserve ? undefined : full;
     },
-    take(holder) {
+    /** Counts one more in, though it be beyond the bounds. */
+    take(holder: Holder): HeldPlace {
       const isReserved = holder.isAdmin && findCommon(holder) !== undefined;
       const count = (by: number): void => {
         if (isReserved) reserved += by;
         else {
           held += by;
-          change(heldByCaller, holder.callerId, by);
-          change(heldByPlugin, holder.unitPath, by);
+          heldByCaller.add(holder.callerId, by);
+          heldByPlugin.add(holder.unitPath, by);
         }
       };
       count(1);
@@ -75,10 +68,4 @@ export function createPlaceCount(bounds: PlaceBounds): PlaceCount {
       };
     },
   };
-}
-
-function change(counts: Map<string, number>, key: string, by: number): void {
-  const count = (counts.get(key) ?? 0) + by;
-  if (count <= 0) counts.delete(key);
-  else counts.set(key, count);
 }

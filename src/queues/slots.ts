@@ -1,17 +1,8 @@
 /** Lets so many in at once; the others wait in the order in which they came. */
-export interface Slots {
-  /** Resolves with what gives the slot back; giving it back again does nothing. Rejects with the signal's reason. */
-  enter(signal?: AbortSignal): Promise<() => void>;
-  /** Runs a task in a slot. */
-  run<Result>(task: () => Promise<Result>): Promise<Result>;
-  /** Whether nobody is in. */
-  isIdle(): boolean;
-  /** How many wait. */
-  waiting(): number;
-}
+export type Slots = ReturnType<typeof createSlots>;
 
 /** Creates `count` slots. */
-export function createSlots(count: number): Slots {
+export function createSlots(count: number) {
   let free = count;
   const waiting = new Set<() => void>();
 
@@ -48,8 +39,10 @@ export function createSlots(count: number): Slots {
   }
 
   return {
+    /** Resolves with what gives the slot back; giving it back again does nothing. Rejects with the signal's reason. */
     enter,
-    async run(task) {
+    /** Runs a task in a slot. */
+    async run<Result>(task: () => Promise<Result>): Promise<Result> {
       const leave = await enter();
       try {
         return await task();
@@ -57,7 +50,9 @@ export function createSlots(count: number): Slots {
         leave();
       }
     },
-    isIdle: () => free === count,
-    waiting: () => waiting.size,
+    /** Whether nobody is in. */
+    isIdle: (): boolean => free === count,
+    /** How many wait. */
+    waiting: (): number => waiting.size,
   };
 }

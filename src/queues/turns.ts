@@ -1,17 +1,10 @@
 import { createSlots, type Slots } from './slots.ts';
 
 /** Lets what shares a key happen one after the other, in the order in which it came; what has another key goes ahead. */
-export interface Turns {
-  /** Resolves with what ends the turn; rejects with the signal's reason. */
-  enter(key: string, signal?: AbortSignal): Promise<() => void>;
-  /** Runs a task in its turn. One that fails does not hold up the next. */
-  run<Result>(key: string, task: () => Promise<Result>): Promise<Result>;
-  /** How many wait already; undefined when whoever comes now need not wait. */
-  waiting(key: string): number | undefined;
-}
+export type Turns = ReturnType<typeof createTurns>;
 
 /** Creates the turns. A key is forgotten when nobody is in its turn. */
-export function createTurns(): Turns {
+export function createTurns() {
   const slotsByKey = new Map<string, Slots>();
 
   async function enter(key: string, signal?: AbortSignal): Promise<() => void> {
@@ -33,9 +26,12 @@ export function createTurns(): Turns {
   }
 
   return {
+    /** Resolves with what ends the turn; rejects with the signal's reason. */
     enter,
-    waiting: (key) => slotsByKey.get(key)?.waiting(),
-    async run(key, task) {
+    /** How many wait already; undefined when whoever comes now need not wait. */
+    waiting: (key: string): number | undefined => slotsByKey.get(key)?.waiting(),
+    /** Runs a task in its turn. One that fails does not hold up the next. */
+    async run<Result>(key: string, task: () => Promise<Result>): Promise<Result> {
       const leave = await enter(key);
       try {
         return await task();

@@ -46,5 +46,5 @@ function describeMissing(id: string, tool: string, status: string, keepPerTool: 
 
 /** The refusal of what cannot be replayed; it says why. */
 export function notReplayable(message: string, fix?: string): HotcellError {
-  return new HotcellError('not-replayable', message, fix === undefined ? {} : { fix });
+  return new HotcellError('not-replayable', message, { fix });
 }

@@ -14,19 +14,13 @@ export interface Match {
 }
 
 /** Finds many patterns in one pass. */
-export interface ByteMatcher {
-  readonly shortest: number;
-  /** The first match at or after `from`; the longest one of those that begin there. */
-  find(bytes: Uint8Array, from: number): Match | undefined;
-  /** Where at or after `from` the bytes end in what could be the beginning of a pattern; their length when nowhere. */
-  findOpenEnd(bytes: Uint8Array, from: number): number;
-}
+export type ByteMatcher = ReturnType<typeof createByteMatcher>;
 
 /**
  * Makes a matcher after Wu and Manber ("A fast algorithm for multi-pattern searching", 1994): two bytes tell how far the
  * search may jump, so that a text without a match costs a look at every seventh byte or so. Patterns have two bytes or more.
  */
-export function createByteMatcher(patterns: readonly Pattern[]): ByteMatcher {
+export function createByteMatcher(patterns: readonly Pattern[]) {
   const shortest = Math.min(...patterns.map(({ bytes }) => bytes.length));
   const longest = Math.max(...patterns.map(({ bytes }) => bytes.length));
   const jumps = new Uint8Array(65_536).fill(Math.min(shortest - 1, 255));
@@ -44,7 +38,8 @@ export function createByteMatcher(patterns: readonly Pattern[]): ByteMatcher {
 
   return {
     shortest,
-    find(bytes, from) {
+    /** The first match at or after `from`; the longest one of those that begin there. */
+    find(bytes: Uint8Array, from: number): Match | undefined {
       for (let end = from + shortest - 1; end < bytes.length; ) {
         const block = readBlock(bytes, end);
         const jump = jumps[block] ?? 0;
@@ -65,7 +60,8 @@ export function createByteMatcher(patterns: readonly Pattern[]): ByteMatcher {
       }
       return undefined;
     },
-    findOpenEnd(bytes, from) {
+    /** Where at or after `from` the bytes end in what could be the beginning of a pattern; their length when nowhere. */
+    findOpenEnd(bytes: Uint8Array, from: number): number {
       for (let start = Math.max(from, bytes.length - longest - 1); start < bytes.length; start++) {
         const left = bytes.length - start;
         const open = byFirstByte

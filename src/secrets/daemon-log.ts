@@ -1,11 +1,4 @@
-import pino, { type Logger } from 'pino';
-
-/** The log of a daemon, the same behind every door: the secrets that the daemon knows are in none of its lines. */
-export interface DaemonLog {
-  readonly logger: Logger;
-  /** Hands over what takes secrets out of a line of JSON; called before anything is logged that may hold one. */
-  redactWith(redact: (json: string) => string): void;
-}
+import pino from 'pino';
 
 /** Where the lines go, and which are written. */
 interface LogTarget {
@@ -16,14 +9,18 @@ interface LogTarget {
   readonly write: (line: string) => void;
 }
 
+/** The log of a daemon, the same behind every door: the secrets that the daemon knows are in none of its lines. */
+export type DaemonLog = ReturnType<typeof createDaemonLog>;
+
 /** Makes the log of one daemon; without a target it says nothing. */
-export function createDaemonLog(target?: LogTarget): DaemonLog {
+export function createDaemonLog(target?: LogTarget) {
   if (target === undefined) return { logger: pino({ level: 'silent' }), redactWith: () => undefined };
   const { write, level, base } = target;
   let redact = (json: string): string => json;
   return {
     logger: pino({ level, ...(base && { base }) }, { write: (line: string) => write(`${redact(line.trimEnd())}\n`) }),
-    redactWith(given) {
+    /** Hands over what takes secrets out of a line of JSON; called before anything is logged that may hold one. */
+    redactWith(given: (json: string) => string): void {
       redact = given;
     },
   };

@@ -1,12 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
 
-/** Moves the write-ahead log into the database while nobody waits for it. */
-export interface IdleCheckpoint {
-  /** A transaction was committed. */
-  noteCommit(): void;
-  close(): void;
-}
-
 const idleMs = 200;
 const commitsWorthwhile = 100;
 
@@ -14,7 +7,7 @@ const commitsWorthwhile = 100;
  * Creates the checkpoint. SQLite would make it inside the commit that fills the log, with two fsyncs that every call of
  * that moment waits for; after a burst there is a better time for it.
  */
-export function createIdleCheckpoint(database: DatabaseSync): IdleCheckpoint {
+export function createIdleCheckpoint(database: DatabaseSync) {
   const checkpoint = database.prepare('pragma wal_checkpoint(passive)');
   let commits = 0;
   const timer = setTimeout(moveLog, idleMs).unref();
@@ -30,10 +23,11 @@ export function createIdleCheckpoint(database: DatabaseSync): IdleCheckpoint {
   }
 
   return {
-    noteCommit() {
+    /** A transaction was committed. */
+    noteCommit(): void {
       commits++;
       timer.refresh();
     },
-    close: () => clearTimeout(timer),
+    close: (): void => clearTimeout(timer),
   };
 }

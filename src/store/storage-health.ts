@@ -3,18 +3,6 @@ import { join } from 'node:path';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import { databasePath } from './data-dir.ts';
 
-/** Whether what happens can be recorded. */
-export interface StorageHealth {
-  /** Why nothing can be recorded now; undefined while all is well. */
-  problem(): HotcellError | undefined;
-  /** A transaction failed, and is tried again. */
-  noteFailure(error: HotcellError): void;
-  noteCommit(): void;
-  /** Gives the room that was kept for this moment to what runs already; false when it is used up. */
-  makeRoom(error: HotcellError): boolean;
-  close(): void;
-}
-
 /** What the records of calls that run already need when the disk becomes full: no new call begins until it is there again. */
 const reserveBytes = 2 * 1024 * 1024;
 const lookEveryMs = 1000;
@@ -23,7 +11,7 @@ const lookEveryMs = 1000;
  * Watches over the data directory. A file of a few MiB keeps room on the disk; without it, while writing fails, and while the
  * database is not where it was opened, there is a problem. `onChange` hears of its begin and its end; it must not throw.
  */
-export function watchStorage(dataDir: string, onChange: (problem: HotcellError | undefined) => void): StorageHealth {
+export function watchStorage(dataDir: string, onChange: (problem: HotcellError | undefined) => void) {
   const database = databasePath(dataDir);
   const reserve = join(dataDir, 'reserve');
   const opened = statSync(database);
@@ -90,24 +78,27 @@ export function watchStorage(dataDir: string, onChange: (problem: HotcellError |
   }
 
   return {
+    /** Why nothing can be recorded now; undefined while all is well. */
     problem,
-    noteFailure(error) {
+    /** A transaction failed, and is tried again. */
+    noteFailure(error: HotcellError): void {
       failure = error;
       tell();
     },
-    noteCommit() {
+    noteCommit(): void {
       if (failure === undefined) return;
       failure = undefined;
       tell();
     },
-    makeRoom(error) {
+    /** Gives the room that was kept for this moment to what runs already; false when it is used up. */
+    makeRoom(error: HotcellError): boolean {
       if (!isReserved) return false;
       removeReserve();
       lack = error;
       tell();
       return true;
     },
-    close() {
+    close(): void {
       isClosed = true;
       clearImmediate(first);
       clearInterval(timer);

@@ -8,26 +8,23 @@ import { isOpenTo } from './visible-tools.ts';
 export const metaTools: ReadonlySet<string> = new Set(['search_tools', 'call_tool', 'search_code', 'run_code']);
 
 /** The tools that models are told of: each of them would let a model in that acts for this caller. */
-export interface OfferedTools {
-  /** By name, the highest version first. */
-  list(caller: Caller): readonly ToolEntry[];
-  isOffered(entry: ToolEntry, caller: Caller): boolean;
-  /** Whatever there is, offered or not: the same object as long as it is the same. */
-  all(): readonly ToolEntry[];
-}
+export type OfferedTools = ReturnType<typeof createOfferedTools>;
 
 /** Creates the view of the registry that models get. */
 export function createOfferedTools(parts: {
   readonly registry: Pick<ToolRegistry, 'list'>;
   readonly switches: Pick<ToolSwitches, 'isOn'>;
-}): OfferedTools {
+}) {
   function isOffered(entry: ToolEntry, caller: Caller): boolean {
     if (entry.manifest.who === 'person' || !isOpenTo(caller, entry)) return false;
     return entry.source === 'builtin' || parts.switches.isOn('custom');
   }
   return {
-    list: (caller) => (parts.switches.isOn('enabled') ? parts.registry.list().filter((entry) => isOffered(entry, caller)) : []),
+    /** By name, the highest version first. */
+    list: (caller: Caller): readonly ToolEntry[] =>
+      parts.switches.isOn('enabled') ? parts.registry.list().filter((entry) => isOffered(entry, caller)) : [],
     isOffered,
+    /** Whatever there is, offered or not: the same object as long as it is the same. */
     all: parts.registry.list,
   };
 }

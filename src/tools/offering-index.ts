@@ -4,20 +4,6 @@ import type { ServedUnit } from '../units/unit.ts';
 import { maxUriChars, readUriTemplate, type UriTemplate } from '../units/uri-template.ts';
 import { makeOfferingEntry, type OfferingEntry } from './tool-types.ts';
 
-/** The prompts and resources that can be asked for now; of each name and each address the one of the unit that owns it. */
-export interface OfferingIndex {
-  /** Puts what a unit brings in place of what it brought; undefined takes it out. */
-  replace(path: string, served: ServedUnit | undefined): void;
-  /** In order of their names, resources of their addresses. */
-  list(kind: OfferingKind): readonly OfferingEntry[];
-  findPrompt(name: string): OfferingEntry | undefined;
-  /** The resource with this address; else the most exact template that it fits, with the values of its variables. */
-  findResource(
-    uri: string,
-    sees: (entry: OfferingEntry) => boolean,
-  ): { readonly entry: OfferingEntry; readonly values: Readonly<Record<string, string>> } | undefined;
-}
-
 interface Listed {
   readonly prompts: readonly OfferingEntry[];
   readonly resources: readonly OfferingEntry[];
@@ -26,8 +12,11 @@ interface Listed {
   readonly templates: ReadonlyArray<{ readonly entry: OfferingEntry; readonly template: UriTemplate }>;
 }
 
+/** The prompts and resources that can be asked for now; of each name and each address the one of the unit that owns it. */
+export type OfferingIndex = ReturnType<typeof createOfferingIndex>;
+
 /** Creates an empty index. */
-export function createOfferingIndex(names: Pick<NameBook, 'ownerOf' | 'revision'> | undefined): OfferingIndex {
+export function createOfferingIndex(names: Pick<NameBook, 'ownerOf' | 'revision'> | undefined) {
   const entriesByUnit = new Map<string, readonly OfferingEntry[]>();
   let listed: Listed | undefined;
   let namesRevision = names?.revision;
@@ -40,7 +29,8 @@ export function createOfferingIndex(names: Pick<NameBook, 'ownerOf' | 'revision'
   }
 
   return {
-    replace(path, served) {
+    /** Puts what a unit brings in place of what it brought; undefined takes it out. */
+    replace(path: string, served: ServedUnit | undefined): void {
       const entries =
         served === undefined ? [] : listOfferings(served.unit.manifest).map((each) => makeOfferingEntry(each, served));
       if (entries.length === 0 && !entriesByUnit.has(path)) return;
@@ -48,9 +38,14 @@ export function createOfferingIndex(names: Pick<NameBook, 'ownerOf' | 'revision'
       else entriesByUnit.set(path, entries);
       listed = undefined;
     },
-    list: (kind) => (kind === 'prompt' ? look().prompts : look().resources),
-    findPrompt: (name) => look().byName.get(`prompt:${name}`),
-    findResource(uri, sees) {
+    /** In order of their names, resources of their addresses. */
+    list: (kind: OfferingKind): readonly OfferingEntry[] => (kind === 'prompt' ? look().prompts : look().resources),
+    findPrompt: (name: string): OfferingEntry | undefined => look().byName.get(`prompt:${name}`),
+    /** The resource with this address; else the most exact template that it fits, with the values of its variables. */
+    findResource(
+      uri: string,
+      sees: (entry: OfferingEntry) => boolean,
+    ): { readonly entry: OfferingEntry; readonly values: Readonly<Record<string, string>> } | undefined {
       if (uri.length > maxUriChars) return undefined;
       const { byName, templates } = look();
       const exact = byName.get(`resource:${uri}`);

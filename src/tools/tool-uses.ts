@@ -7,15 +7,6 @@ export interface ToolUse {
   readonly lastUsedAtMs: number;
 }
 
-/** Counts the calls of tools by their unit (its path) and name. A crash may lose the last seconds of it. */
-export interface ToolUses {
-  /** A call was accepted. Costs next to nothing, and must not throw. */
-  note(entry: ToolEntry): void;
-  useOf(entry: ToolEntry): ToolUse | undefined;
-  /** Writes what is not written yet. */
-  close(): void;
-}
-
 interface Count {
   calls: number;
   lastUsedAtMs: number;
@@ -24,8 +15,11 @@ interface Count {
 
 const writeEveryMs = 5_000;
 
+/** Counts the calls of tools by their unit (its path) and name. A crash may lose the last seconds of it. */
+export type ToolUses = ReturnType<typeof createToolUses>;
+
 /** Opens the counts. */
-export function createToolUses({ table, now }: { readonly table: ToolUseTable; readonly now: () => number }): ToolUses {
+export function createToolUses({ table, now }: { readonly table: ToolUseTable; readonly now: () => number }) {
   const countsByPath = new Map<string, Map<string, Count>>();
   for (const { path, tool, calls, lastUsedAtMs } of table.list()) open(path, tool, { calls, lastUsedAtMs, isWritten: true });
   let timer: NodeJS.Timeout | undefined;
@@ -53,7 +47,8 @@ export function createToolUses({ table, now }: { readonly table: ToolUseTable; r
   }
 
   return {
-    note(entry) {
+    /** A call was accepted. Costs next to nothing, and must not throw. */
+    note(entry: ToolEntry): void {
       const count = find(entry) ?? open(entry.served.unit.path, entry.name, { calls: 0, lastUsedAtMs: 0, isWritten: true });
       count.calls += 1;
       count.lastUsedAtMs = now();
@@ -61,6 +56,7 @@ export function createToolUses({ table, now }: { readonly table: ToolUseTable; r
       timer ??= setTimeout(write, writeEveryMs).unref();
     },
     useOf: find,
+    /** Writes what is not written yet. */
     close: write,
   };
 }

@@ -3,20 +3,16 @@ import type { EventLog } from '../events/event.ts';
 /** What news are about. */
 export type NewsKind = 'tools' | 'prompts' | 'resources';
 
-/** Gathers what changed among tools, prompts and resources, and tells it once for all changes of one turn. */
-export interface ToolsNews {
-  /** Of tools unless something else is said. */
-  note(before: readonly string[], after: readonly string[], kind?: NewsKind): void;
-  flush(): void;
-}
-
 interface Gathered {
   readonly wasThere: Map<string, boolean>;
   readonly isThere: Map<string, boolean>;
 }
 
+/** Gathers what changed among tools, prompts and resources, and tells it once for all changes of one turn. */
+export type ToolsNews = ReturnType<typeof createToolsNews>;
+
 /** Creates the gatherer. Something that comes and goes within a turn is no news. */
-export function createToolsNews(events: Pick<EventLog, 'publish'>): ToolsNews {
+export function createToolsNews(events: Pick<EventLog, 'publish'>) {
   const gathered = new Map<NewsKind, Gathered>();
   let scheduled: NodeJS.Immediate | undefined;
 
@@ -38,7 +34,8 @@ export function createToolsNews(events: Pick<EventLog, 'publish'>): ToolsNews {
   }
 
   return {
-    note(before, after, kind = 'tools') {
+    /** Of tools unless something else is said. */
+    note(before: readonly string[], after: readonly string[], kind: NewsKind = 'tools'): void {
       if (before.length + after.length === 0) return;
       const { wasThere, isThere } = gathered.get(kind) ?? { wasThere: new Map(), isThere: new Map() };
       gathered.set(kind, { wasThere, isThere });

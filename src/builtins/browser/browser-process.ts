@@ -25,22 +25,14 @@ export interface RefusedPlace {
   readonly error: HotcellError;
 }
 
-/** One browser with the process that drives it. */
-export interface BrowserProcess {
-  /** Does one thing; what is reached meanwhile is reached with the rights of `user`. */
-  step(step: BrowserStep, user: CapabilityUser, signal: AbortSignal): Promise<BrowserNews & { kind: 'done' }>;
-  /** What was refused since the last time that somebody asked. */
-  takeRefused(): readonly RefusedPlace[];
-  readonly isGone: boolean;
-  /** Resolves when it is over, with its folder. Again does nothing. */
-  close(): Promise<void>;
-}
-
 const driverFile = fileURLToPath(new URL(import.meta.url.endsWith('.ts') ? './driver.ts' : './driver.js', import.meta.url));
 const maxRefused = 20;
 
+/** One browser with the process that drives it. */
+export type BrowserProcess = Awaited<ReturnType<typeof startBrowser>>;
+
 /** Starts a browser with nothing in it. Rejects with `not-supported`, `engine-failed` or the reason of the signal. */
-export async function startBrowser({ dial, settings }: BrowserParts, signal: AbortSignal): Promise<BrowserProcess> {
+export async function startBrowser({ dial, settings }: BrowserParts, signal: AbortSignal) {
   const executable = findChromium(settings.executable);
   if (executable === undefined)
     throw new HotcellError('not-supported', 'There is no Chromium on this machine.', { fix: chromiumFix });
@@ -86,7 +78,8 @@ export async function startBrowser({ dial, settings }: BrowserParts, signal: Abo
     throw error;
   }
   return {
-    async step(step, by, ending) {
+    /** Does one thing; what is reached meanwhile is reached with the rights of `user`. */
+    async step(step: BrowserStep, by: CapabilityUser, ending: AbortSignal): Promise<BrowserNews & { kind: 'done' }> {
       user = by;
       try {
         const news = await link.ask({ kind: 'step', step }, ending);
@@ -99,14 +92,16 @@ export async function startBrowser({ dial, settings }: BrowserParts, signal: Abo
         user = undefined;
       }
     },
-    takeRefused() {
+    /** What was refused since the last time that somebody asked. */
+    takeRefused(): readonly RefusedPlace[] {
       const taken = refused;
       refused = [];
       return taken;
     },
-    get isGone() {
+    get isGone(): boolean {
       return link.isGone();
     },
+    /** Resolves when it is over, with its folder. Again does nothing. */
     close,
   };
 }

@@ -5,15 +5,6 @@ import { createTurns } from '../../queues/turns.ts';
 import type { HostedCall } from '../../tools/hosted/hosted-types.ts';
 import { type BrowserParts, type BrowserProcess, startBrowser } from './browser-process.ts';
 
-/** The browsers that are open: one for an outermost call and all that it calls. */
-export interface Browsers {
-  /** Works with the browser of the call, one work after the other. Of a call that no other one made it is closed afterwards. */
-  use<Result>(call: Pick<HostedCall, 'user' | 'signal'>, work: (browser: BrowserProcess) => Promise<Result>): Promise<Result>;
-  /** Closes the browser of an outermost call that ended. */
-  endCall(executionId: string): void;
-  close(): Promise<void>;
-}
-
 /** A browser that nobody uses for so long is closed, though its call goes on: it may wait for a person for days. */
 const idleMs = 120_000;
 
@@ -23,8 +14,11 @@ interface Kept {
   idle: NodeJS.Timeout | undefined;
 }
 
+/** The browsers that are open: one for an outermost call and all that it calls. */
+export type Browsers = ReturnType<typeof createBrowsers>;
+
 /** Opens browsers where they are asked for. */
-export function createBrowsers(parts: BrowserParts): Browsers {
+export function createBrowsers(parts: BrowserParts) {
   const { perCaller, perPlugin, inAll, reserve } = budgets['browser.places'];
   const bounds = { perCaller, perPlugin, inAll, reserve };
   const places = createPlaces({ inside: bounds, aside: bounds, engine: 'browser' });
@@ -76,12 +70,14 @@ export function createBrowsers(parts: BrowserParts): Browsers {
   }
 
   return {
-    use(call, use) {
+    /** Works with the browser of the call, one work after the other. Of a call that no other one made it is closed afterwards. */
+    use<Result>(call: Pick<HostedCall, 'user' | 'signal'>, use: (browser: BrowserProcess) => Promise<Result>): Promise<Result> {
       const outermost = findOutermost(call.user);
       return turns.run(outermost, () => work(call, outermost, use));
     },
-    endCall: (executionId) => void drop(executionId),
-    async close() {
+    /** Closes the browser of an outermost call that ended. */
+    endCall: (executionId: string): void => void drop(executionId),
+    async close(): Promise<void> {
       for (const outermost of [...keptByCall.keys()]) void drop(outermost);
       await Promise.all(closing);
     },

@@ -4,20 +4,11 @@ import type { CommandRequest } from '../../border/container-command.ts';
 import { serveProxy } from '../../border/serve-proxy.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 
-/** A proxy on this machine for one program, which alone knows its credentials. */
-export interface LocalProxy {
-  readonly port: number;
-  readonly username: string;
-  readonly password: string;
-  /** Ends it with all its connections. */
-  close(): void;
-}
-
 const maxConnections = 64;
 const username = 'hotcell';
 
-/** Opens a proxy; it is `dial` that decides where its connections may go, with the one check of the network. */
-export async function openLocalProxy(dial: NonNullable<CommandRequest['dial']>): Promise<LocalProxy> {
+/** Opens a proxy on this machine for one program, which alone knows its credentials. It is `dial` that decides where its connections may go, with the one check of the network. */
+export async function openLocalProxy(dial: NonNullable<CommandRequest['dial']>) {
   const password = randomBytes(24).toString('base64url');
   const expected = Buffer.from(`Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`);
   const isAdmitted = (credentials: string): boolean => {
@@ -44,7 +35,8 @@ export async function openLocalProxy(dial: NonNullable<CommandRequest['dial']>):
     port: address.port,
     username,
     password,
-    close() {
+    /** Ends it with all its connections. */
+    close(): void {
       ending.abort();
       server.close();
       for (const socket of sockets) socket.destroy();

@@ -4,7 +4,7 @@ import { isObject } from '../../config/json-object.ts';
 import { Deadline } from '../../engines/deadline.ts';
 import type { GuestIssue } from '../../engines/throw-report.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
-import type { Approvals } from '../../permissions/approvals/approval-types.ts';
+import type { Approvals } from '../../permissions/approvals/approvals.ts';
 import type { Store } from '../../store/store-types.ts';
 import type { PreparedTool } from '../../tools/prepared-tool.ts';
 import type { ToolRegistry } from '../../tools/registry.ts';

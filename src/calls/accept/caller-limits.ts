@@ -1,6 +1,7 @@
 import { createRateBuckets } from '../../callers/rate-buckets.ts';
 import { countedAs } from '../../config/anonymous.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
+import { Counts } from '../../queues/counts.ts';
 import type { CallRequest } from '../call-types.ts';
 
 /** Holds callers to the rate and the number of calls that their rules allow. Calls that calls make do not count. */
@@ -20,12 +21,12 @@ const noLimit = (): void => {};
 /** Creates the limits of all callers. */
 export function createCallerLimits(parts: { readonly now: () => number }): CallerLimits {
   const buckets = createRateBuckets({ now: parts.now, maxBuckets: maxCallers });
-  const underWayByCaller = new Map<string, number>();
+  const underWayByCaller = new Counts();
   return {
     admit({ caller, parent }) {
       if (parent !== undefined) return;
       const { maxConcurrent, ratePerMinute } = caller;
-      const underWay = maxConcurrent === undefined ? 0 : (underWayByCaller.get(countedAs(caller.id)) ?? 0);
+      const underWay = maxConcurrent === undefined ? 0 : underWayByCaller.of(countedAs(caller.id));
       if (maxConcurrent !== undefined && underWay >= maxConcurrent) {
         throw refuse(`${underWay} calls of this key are under way; at most ${maxConcurrent} may be.`, retryWhenBusyMs);
       }
@@ -35,14 +36,11 @@ export function createCallerLimits(parts: { readonly now: () => number }): Calle
     enter({ caller, parent }) {
       if (parent !== undefined || caller.maxConcurrent === undefined) return noLimit;
       const key = countedAs(caller.id);
-      underWayByCaller.set(key, (underWayByCaller.get(key) ?? 0) + 1);
+      underWayByCaller.add(key, 1);
       let isIn = true;
       return () => {
-        if (!isIn) return;
+        if (isIn) underWayByCaller.add(key, -1);
         isIn = false;
-        const left = (underWayByCaller.get(key) ?? 1) - 1;
-        if (left === 0) underWayByCaller.delete(key);
-        else underWayByCaller.set(key, left);
       };
     },
   };

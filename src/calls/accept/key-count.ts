@@ -1,5 +1,6 @@
 import type { Caller } from '../../callers/caller.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
+import { Counts } from '../../queues/counts.ts';
 import type { IdempotencyTable } from '../../store/tables/calls/idempotency.ts';
 
 /** How many keys are remembered at most; the last ones are for admins. */
@@ -13,7 +14,7 @@ export interface KeyBounds {
 export class KeyCount {
   readonly #table: Pick<IdempotencyTable, 'countByCaller'>;
   readonly #bounds: KeyBounds;
-  #counts: Map<string, number> | undefined;
+  #counts: Counts | undefined;
   #total = 0;
 
   constructor(table: Pick<IdempotencyTable, 'countByCaller'>, bounds: KeyBounds) {
@@ -22,9 +23,9 @@ export class KeyCount {
   }
 
   /** Reads what is there, before anything is counted. */
-  load(): Map<string, number> {
+  load(): Counts {
     if (this.#counts) return this.#counts;
-    this.#counts = new Map(this.#table.countByCaller());
+    this.#counts = new Counts(this.#table.countByCaller());
     for (const count of this.#counts.values()) this.#total += count;
     return this.#counts;
   }
@@ -32,18 +33,15 @@ export class KeyCount {
   /** Throws `rate-limited` when the keys that are remembered, the newest one counted, are too many. */
   check(caller: Pick<Caller, 'id' | 'role'>): void {
     const { perCaller, inAll, reserve } = this.#bounds;
-    if ((this.#counts?.get(caller.id) ?? 0) > perCaller) throw refuse(`${perCaller} idempotency keys of one caller`);
+    if ((this.#counts?.of(caller.id) ?? 0) > perCaller) throw refuse(`${perCaller} idempotency keys of one caller`);
     const most = caller.role === 'admin' ? inAll : inAll - reserve;
     if (this.#total > most) throw refuse(`${most} idempotency keys`);
   }
 
   /** Counts a key of a caller in (1) or out (-1). */
   note(callerId: string, by: 1 | -1): void {
-    const counts = this.load();
-    const count = (counts.get(callerId) ?? 0) + by;
+    this.load().add(callerId, by);
     this.#total += by;
-    if (count <= 0) counts.delete(callerId);
-    else counts.set(callerId, count);
   }
 }
 

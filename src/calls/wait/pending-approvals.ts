@@ -1,5 +1,6 @@
 import { HotcellError } from '../../errors/hotcell-error.ts';
-import type { Approval, Approvals } from '../../permissions/approvals/approval-types.ts';
+import type { Approval } from '../../permissions/approvals/approval-types.ts';
+import type { Approvals } from '../../permissions/approvals/approvals.ts';
 import type { Store } from '../../store/store-types.ts';
 import type { ToolEntry } from '../../tools/tool-types.ts';
 import type { Refusal } from '../accept/admission.ts';

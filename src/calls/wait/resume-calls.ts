@@ -1,7 +1,7 @@
 import { Deadline } from '../../engines/deadline.ts';
 import { errorCatalog } from '../../errors/catalog.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
-import type { Approvals } from '../../permissions/approvals/approval-types.ts';
+import type { Approvals } from '../../permissions/approvals/approvals.ts';
 import type { ExecutionRow } from '../../store/execution-types.ts';
 import type { Store } from '../../store/store-types.ts';
 import type { PreparedTool } from '../../tools/prepared-tool.ts';

@@ -44,5 +44,5 @@ export function describeFileError(error: unknown, path: string): unknown {
 }
 
 function fail(message: string, cause: unknown, fix?: string): HotcellError {
-  return new HotcellError('file-failed', message, { cause, ...(fix === undefined ? {} : { fix }) });
+  return new HotcellError('file-failed', message, { cause, fix });
 }

@@ -11,14 +11,6 @@ import { openExistingRoot } from './folder.ts';
 import { stageInMount } from './staging.ts';
 import type { FilePlace } from './workspaces.ts';
 
-/** The folders that the operator gave names. */
-export interface Mounts {
-  /** Throws `file-refused` for a mount that there is none of. */
-  find(name: string): FilePlace;
-  /** The real path of a mount and whether it may be written; undefined when there is none. */
-  describe(name: string): { readonly dir: string; readonly canWrite: boolean } | undefined;
-}
-
 type Parts = Pick<Config, 'mounts' | 'dataDir' | 'configFile' | 'pluginDirs' | 'skillDirs' | 'wasmDirs' | 'sharedDirs'>;
 
 interface Mount {
@@ -28,11 +20,14 @@ interface Mount {
 
 const maxAtOnce = 64;
 
+/** The folders that the operator gave names. */
+export type Mounts = ReturnType<typeof createMounts>;
+
 /**
  * Makes the mounts of a config. Throws `config-invalid` for one that is no folder, or that overlaps what the daemon itself
  * lives from: whoever may write there could give itself any permission.
  */
-export function createMounts(config: Parts): Mounts {
+export function createMounts(config: Parts) {
   const mounts = new Map(
     Object.entries(config.mounts).map(([name, { path, write = false }]) => [name, readMount(name, path, write)]),
   );
@@ -40,8 +35,10 @@ export function createMounts(config: Parts): Mounts {
   const { run: pass } = createSlots(maxAtOnce);
   const turns = createTurns();
   return {
-    describe: (name) => mounts.get(name),
-    find: (name) => {
+    /** The real path of a mount and whether it may be written; undefined when there is none. */
+    describe: (name: string): { readonly dir: string; readonly canWrite: boolean } | undefined => mounts.get(name),
+    /** Throws `file-refused` for a mount that there is none of. */
+    find: (name: string): FilePlace => {
       const mount = mounts.get(name);
       if (mount === undefined) {
         const near = suggestNearNames(name, [...mounts.keys()]);

@@ -4,14 +4,6 @@ import { BoundedMap } from '../../queues/bounded-map.ts';
 import { findEntry } from './entry.ts';
 import { type Folder, openFolder } from './folder.ts';
 
-/** Keeps the size of every workspace within its quota. Callers make changes to one workspace one after the other. */
-export interface Usage {
-  /** Books bytes before they are written, or gives them back with a negative number. Throws `quota-exceeded`. */
-  book(workspace: string, root: Folder, bytes: number): Promise<void>;
-  /** Somebody else may change the workspace: it is measured again. */
-  forget(workspace: string): void;
-}
-
 /** What a file or folder counts beside its bytes, so that empty ones are not free. */
 export const entryBytes = 1024;
 
@@ -20,8 +12,11 @@ const remeasureAfterMs = 5000;
 const maxEntries = 200_000;
 const deepest = 64;
 
+/** Keeps the size of every workspace within its quota. Callers make changes to one workspace one after the other. */
+export type Usage = ReturnType<typeof createUsage>;
+
 /** Makes the books. A workspace is measured when it is first changed, and again when it seems full. */
-export function createUsage(options: { readonly quotaBytes: number; readonly now: () => number }): Usage {
+export function createUsage(options: { readonly quotaBytes: number; readonly now: () => number }) {
   const { quotaBytes, now } = options;
   const measuredByWorkspace = new BoundedMap<string, { bytes: number; readonly atMs: number }>(rememberedWorkspaces);
   const measure = async (workspace: string, root: Folder) => {
@@ -30,8 +25,10 @@ export function createUsage(options: { readonly quotaBytes: number; readonly now
     return measured;
   };
   return {
-    forget: (workspace) => void measuredByWorkspace.delete(workspace),
-    book: async (workspace, root, bytes) => {
+    /** Somebody else may change the workspace: it is measured again. */
+    forget: (workspace: string): void => void measuredByWorkspace.delete(workspace),
+    /** Books bytes before they are written, or gives them back with a negative number. Throws `quota-exceeded`. */
+    book: async (workspace: string, root: Folder, bytes: number): Promise<void> => {
       let measured = measuredByWorkspace.get(workspace) ?? (await measure(workspace, root));
       // Others may have tidied up: an operator, or a program in a container.
       if (measured.bytes + bytes > quotaBytes && now() - measured.atMs > remeasureAfterMs)

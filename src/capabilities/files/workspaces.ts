@@ -25,13 +25,6 @@ export interface FilePlace {
   change<Result>(use: (workspace: Workspace) => Promise<Result>): Promise<Result>;
 }
 
-/** The folders of all callers: `<data>/workspaces/<hash of the caller>`. */
-export interface Workspaces {
-  of(caller: string): FilePlace;
-  /** The absolute path of a caller's folder, made if need be; whoever asks for it may change what is in it. */
-  locate(caller: string): Promise<string>;
-}
-
 /** The name of a caller's folder. A hash, so that no caller can choose it and none can be read off the disk. */
 export function nameWorkspace(caller: string): string {
   const name = createHash('sha256').update(caller).digest('hex').slice(0, 24);
@@ -51,8 +44,11 @@ export async function deleteAnonymousFolders(dataDir: string, caller?: string): 
 // Every operation holds a few open folders; thousands of waiting calls must not use up the process's descriptors.
 const maxAtOnce = 64;
 
+/** The folders of all callers: `<data>/workspaces/<hash of the caller>`. */
+export type Workspaces = ReturnType<typeof createWorkspaces>;
+
 /** Makes the workspaces of a data directory. */
-export function createWorkspaces(options: { dataDir: string; quotaBytes: number; now?: () => number }): Workspaces {
+export function createWorkspaces(options: { dataDir: string; quotaBytes: number; now?: () => number }) {
   const folder = join(options.dataDir, 'workspaces');
   const usage = createUsage({ quotaBytes: options.quotaBytes, now: options.now ?? (() => performance.now()) });
   const stage = createOwnStage(join(folder, '.incoming'));
@@ -64,13 +60,14 @@ export function createWorkspaces(options: { dataDir: string; quotaBytes: number;
       return await use({ root, stage, book: bookFor(usage, name, root) });
     });
   return {
-    locate: async (caller) => {
+    /** The absolute path of a caller's folder, made if need be; whoever asks for it may change what is in it. */
+    locate: async (caller: string): Promise<string> => {
       const path = join(folder, nameWorkspace(caller));
       await mkdir(path, { recursive: true, mode: 0o700 });
       usage.forget(nameWorkspace(caller));
       return path;
     },
-    of: (caller) => {
+    of: (caller: string): FilePlace => {
       const name = nameWorkspace(caller);
       return { read: (use) => run(name, use), change: (use) => turns.run(name, () => run(name, use)) };
     },

@@ -7,10 +7,12 @@ export interface Reservation {
   settle(usedTokens: number | undefined): number;
 }
 
-/** The daily budgets of `context.llm`. */
-export interface TokenBudgets {
-  /** Throws `quota-exceeded` when the budget has too little left; says how much, and until when. */
-  reserve(use: { unitPath: string; caller: string; plugin: string; tokens: number; budget: number }): Reservation;
+interface TokenUse {
+  readonly unitPath: string;
+  readonly caller: string;
+  readonly plugin: string;
+  readonly tokens: number;
+  readonly budget: number;
 }
 
 const dayMs = 86_400_000;
@@ -31,11 +33,15 @@ export function budgetOwner(caller: string): string {
   return caller.startsWith('anonymous:') ? 'anonymous' : caller;
 }
 
+/** The daily budgets of `context.llm`. */
+export type TokenBudgets = ReturnType<typeof createTokenBudgets>;
+
 /** Creates the budgets over their table. */
-export function createTokenBudgets({ table, now }: { table: ModelUsageTable; now: () => number }): TokenBudgets {
+export function createTokenBudgets({ table, now }: { table: ModelUsageTable; now: () => number }) {
   let prunedOn = 0;
   return {
-    reserve({ unitPath, caller, plugin, tokens, budget }) {
+    /** Throws `quota-exceeded` when the budget has too little left; says how much, and until when. */
+    reserve({ unitPath, caller, plugin, tokens, budget }: TokenUse): Reservation {
       const day = dayOf(now());
       if (day !== prunedOn) table.prune(day - keptDays);
       prunedOn = day;
@@ -52,7 +58,7 @@ export function createTokenBudgets({ table, now }: { table: ModelUsageTable; now
   };
 }
 
-function refuse(facts: { plugin: string; tokens: number; budget: number; leftTokens: number; day: number }): HotcellError {
+function refuse(facts: Omit<TokenUse, 'unitPath' | 'caller'> & { leftTokens: number; day: number }): HotcellError {
   const { plugin, tokens, budget, day } = facts;
   const left = Math.max(0, facts.leftTokens);
   const until = new Date(endOfDay(day)).toISOString();

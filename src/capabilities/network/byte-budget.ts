@@ -1,10 +1,5 @@
 import { HotcellError } from '../../errors/hotcell-error.ts';
-
-/** Memory that bodies take while they are read. */
-export interface ByteBudget {
-  /** Opens an account for one body of an owner. */
-  open(owner: string): ByteAccount;
-}
+import { Counts } from '../../queues/counts.ts';
 
 /** What one body holds; everything is given back at the end of the scope. */
 export interface ByteAccount extends Disposable {
@@ -12,23 +7,25 @@ export interface ByteAccount extends Disposable {
   take(bytes: number): void;
 }
 
+/** Memory that bodies take while they are read. */
+export type ByteBudget = ReturnType<typeof createByteBudget>;
+
 /** Makes the budget: requests may wait in any number, but the bodies in memory at a time are bounded, also for one owner. */
-export function createByteBudget(options: { readonly perOwnerBytes: number; readonly totalBytes: number }): ByteBudget {
+export function createByteBudget(options: { readonly perOwnerBytes: number; readonly totalBytes: number }) {
   const { perOwnerBytes, totalBytes } = options;
-  const heldByOwner = new Map<string, number>();
+  const heldByOwner = new Counts();
   let held = 0;
   const change = (owner: string, bytes: number) => {
-    const left = (heldByOwner.get(owner) ?? 0) + bytes;
-    if (left > 0) heldByOwner.set(owner, left);
-    else heldByOwner.delete(owner);
+    heldByOwner.add(owner, bytes);
     held += bytes;
   };
   return {
-    open: (owner) => {
+    /** Opens an account for one body of an owner. */
+    open: (owner: string): ByteAccount => {
       let own = 0;
       return {
         take: (bytes) => {
-          if ((heldByOwner.get(owner) ?? 0) + bytes > perOwnerBytes || held + bytes > totalBytes) {
+          if (heldByOwner.of(owner) + bytes > perOwnerBytes || held + bytes > totalBytes) {
             throw new HotcellError('network-failed', 'Too many large responses are being read at the same time.', {
               fix: 'Fetch fewer at a time, then try again.',
             });

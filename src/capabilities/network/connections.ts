@@ -2,18 +2,6 @@ import { buildConnector, type Dispatcher, Pool } from 'undici';
 import type { CheckedDestination } from './network-check.ts';
 import type { OutgoingRequest } from './redirects.ts';
 
-/** Sends requests to destinations that were checked; sockets are kept for a short while. */
-export interface Connections {
-  /** `owner` keeps sockets apart: a connection may carry a login. */
-  send(
-    destination: CheckedDestination,
-    owner: string,
-    request: OutgoingRequest,
-    signal: AbortSignal,
-  ): Promise<Dispatcher.ResponseData>;
-  close(): Promise<void>;
-}
-
 const maxPools = 64;
 // As many sockets as there are requests: waiting ones cost little, and none waits behind a slow one.
 const poolOptions = {
@@ -23,6 +11,9 @@ const poolOptions = {
   keepAliveTimeout: 4000,
   maxHeaderSize: 64 * 1024,
 } as const;
+
+/** Sends requests to destinations that were checked; sockets are kept for a short while. */
+export type Connections = ReturnType<typeof createConnections>;
 
 /**
  * Makes the connections. `timeoutMs` bounds the wait for one address to answer; with `isPatient` the answer itself may take as
@@ -34,11 +25,17 @@ export function createConnections({
 }: {
   readonly timeoutMs: number;
   readonly isPatient?: boolean;
-}): Connections {
+}) {
   const answerMs = isPatient ? 0 : timeoutMs;
   const pools = new Map<string, Pool>();
   return {
-    send: (destination, owner, request, signal) =>
+    /** `owner` keeps sockets apart: a connection may carry a login. */
+    send: (
+      destination: CheckedDestination,
+      owner: string,
+      request: OutgoingRequest,
+      signal: AbortSignal,
+    ): Promise<Dispatcher.ResponseData> =>
       openPool(pools, destination, owner, timeoutMs).request({
         path: `${destination.url.pathname}${destination.url.search}`,
         method: request.method,
@@ -48,7 +45,7 @@ export function createConnections({
         bodyTimeout: answerMs,
         signal,
       }),
-    close: async () => {
+    close: async (): Promise<void> => {
       const open = [...pools.values()];
       pools.clear();
       await Promise.all(open.map((pool) => pool.destroy()));

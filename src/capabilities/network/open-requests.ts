@@ -6,15 +6,10 @@ import { HotcellError } from '../../errors/hotcell-error.ts';
 import { createPlaceCount, type HeldPlace } from '../../queues/place-count.ts';
 
 /** Requests and connections of plugins that are open: each is a descriptor of the daemon. */
-export interface OpenRequests {
-  /** Counts one in. Throws `queue-full` at the bound of the caller, of the plugin or of all. */
-  open(user: CapabilityUser): HeldPlace;
-  /** Counts in what follows on one that is counted: it is never refused. */
-  goOn(user: CapabilityUser): HeldPlace;
-}
+export type OpenRequests = ReturnType<typeof createOpenRequests>;
 
 /** Creates the count; admins have a reserve. */
-export function createOpenRequests(bounds: PlaceBounds = budgets['network.open']): OpenRequests {
+export function createOpenRequests(bounds: PlaceBounds = budgets['network.open']) {
   const count = createPlaceCount(bounds);
   const holderOf = ({ caller, unitPath, isAdmin = false }: CapabilityUser) => ({
     callerId: countedAs(caller),
@@ -23,7 +18,8 @@ export function createOpenRequests(bounds: PlaceBounds = budgets['network.open']
   });
   const whose = { caller: 'of this caller', plugin: 'of this plugin', all: 'of all callers' };
   return {
-    open(user) {
+    /** Counts one in. Throws `queue-full` at the bound of the caller, of the plugin or of all. */
+    open(user: CapabilityUser): HeldPlace {
       const holder = holderOf(user);
       const full = count.findFull(holder);
       if (full === undefined) return count.take(holder);
@@ -31,6 +27,7 @@ export function createOpenRequests(bounds: PlaceBounds = budgets['network.open']
         fix: 'Read responses to their end or cancel them, and try again.',
       });
     },
-    goOn: (user) => count.take(holderOf(user)),
+    /** Counts in what follows on one that is counted: it is never refused. */
+    goOn: (user: CapabilityUser): HeldPlace => count.take(holderOf(user)),
   };
 }

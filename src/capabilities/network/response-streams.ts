@@ -20,21 +20,6 @@ export interface OpenResponse {
   readonly account: ByteAccount;
 }
 
-/** The responses that guests read piece by piece. Each belongs to one execution. */
-export interface ResponseStreams {
-  /** True when a call may keep one more open. */
-  hasRoom(executionId: string): boolean;
-  /** Keeps a response open; returns the name by which its call reads on. */
-  keep(response: OpenResponse, user: CapabilityUser): string;
-  /** Reads on with `use`. Throws `interrupted` for what is gone, `permission-denied` when its host is granted no more. */
-  use<Result>(stream: string, user: CapabilityUser, use: (response: OpenResponse) => Promise<Result>): Promise<Result>;
-  /** Closes one response of a call; without effect when it is closed. */
-  close(stream: string, executionId: string): void;
-  /** Closes what a call that is over left open. */
-  endCall(executionId: string): void;
-  closeAll(): void;
-}
-
 interface Kept extends OpenResponse {
   readonly place: HeldPlace;
   readonly executionId: string;
@@ -44,8 +29,11 @@ interface Kept extends OpenResponse {
 
 const maxPerCall = budgets['network.open'].each.max;
 
+/** The responses that guests read piece by piece. Each belongs to one execution. */
+export type ResponseStreams = ReturnType<typeof createResponseStreams>;
+
 /** Makes the list of open responses; one that nobody reads for `idleMs` is closed. */
-export function createResponseStreams(parts: { readonly idleMs: number; readonly requests: OpenRequests }): ResponseStreams {
+export function createResponseStreams(parts: { readonly idleMs: number; readonly requests: OpenRequests }) {
   const { idleMs, requests } = parts;
   const keptByStream = new Map<string, Kept>();
   const streamsByExecution = new Map<string, Set<string>>();
@@ -65,8 +53,10 @@ export function createResponseStreams(parts: { readonly idleMs: number; readonly
   const watchIdle = (stream: string): NodeJS.Timeout => setTimeout(() => drop(stream), idleMs).unref();
 
   return {
-    hasRoom: (executionId) => (streamsByExecution.get(executionId)?.size ?? 0) < maxPerCall,
-    keep: (response, user) => {
+    /** True when a call may keep one more open. */
+    hasRoom: (executionId: string): boolean => (streamsByExecution.get(executionId)?.size ?? 0) < maxPerCall,
+    /** Keeps a response open; returns the name by which its call reads on. */
+    keep: (response: OpenResponse, user: CapabilityUser): string => {
       const { executionId } = user;
       // Not a count: a number of before a restart must never mean a response of after it.
       const stream = randomUUID();
@@ -75,7 +65,12 @@ export function createResponseStreams(parts: { readonly idleMs: number; readonly
       streamsByExecution.set(executionId, streams.add(stream));
       return stream;
     },
-    use: async (stream, user, use) => {
+    /** Reads on with `use`. Throws `interrupted` for what is gone, `permission-denied` when its host is granted no more. */
+    use: async <Result>(
+      stream: string,
+      user: CapabilityUser,
+      use: (response: OpenResponse) => Promise<Result>,
+    ): Promise<Result> => {
       const kept = keptByStream.get(stream);
       if (kept?.executionId !== user.executionId) throw describeGone(idleMs);
       if (kept.isBusy)
@@ -98,13 +93,15 @@ export function createResponseStreams(parts: { readonly idleMs: number; readonly
         if (keptByStream.has(stream)) kept.idle = watchIdle(stream);
       }
     },
-    close: (stream, executionId) => {
+    /** Closes one response of a call; without effect when it is closed. */
+    close: (stream: string, executionId: string): void => {
       if (keptByStream.get(stream)?.executionId === executionId) drop(stream);
     },
-    endCall: (executionId) => {
+    /** Closes what a call that is over left open. */
+    endCall: (executionId: string): void => {
       for (const stream of streamsByExecution.get(executionId) ?? []) drop(stream);
     },
-    closeAll: () => {
+    closeAll: (): void => {
       for (const stream of keptByStream.keys()) drop(stream);
     },
   };

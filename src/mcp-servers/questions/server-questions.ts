@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { HotcellError } from '../../errors/hotcell-error.ts';
-import type { ApprovalRequest, Approvals } from '../../permissions/approvals/approval-types.ts';
+import type { ApprovalRequest } from '../../permissions/approvals/approval-types.ts';
+import type { Approvals } from '../../permissions/approvals/approvals.ts';
 import { listSecrets } from '../../secrets/named-secrets.ts';
 import { nameMcpUnit } from '../mcp-unit.ts';
 import { compareDefinitions, hashAsked, type PinDecision, type Pinned, readMembers } from '../pins.ts';
@@ -18,28 +18,24 @@ export interface ServerQuestions {
   startOver(): void;
 }
 
-const maxQuestions = 100_000;
-
 /** Creates the questions about one server. */
-export function createServerQuestions(server: string, approvals: Pick<Approvals, 'ask' | 'withdraw' | 'list'>): ServerQuestions {
+export function createServerQuestions(
+  server: string,
+  approvals: Pick<Approvals, 'askIfRoom' | 'withdraw' | 'listOpen'>,
+): ServerQuestions {
   const unit = nameMcpUnit(server);
   let round = '';
 
   function withdrawOthers(askKey?: string): void {
-    for (const each of approvals.list({ status: 'open', limit: maxQuestions })) {
-      if (each.kind === 'mcp' && each.unitPath === unit && each.askKey !== askKey) approvals.withdraw(each.askKey);
+    for (const each of approvals.listOpen('mcp')) {
+      if (each.unitPath === unit && each.askKey !== askKey) approvals.withdraw(each.askKey);
     }
   }
 
   function ask(question: Pick<ApprovalRequest, 'question' | 'argumentsHash' | 'details'>): void {
     const askKey = `${unit}:${question.argumentsHash}${round}`;
     withdrawOthers(askKey);
-    try {
-      approvals.ask({ kind: 'mcp', reason: 'mcp', askKey, unitPath: unit, plugin: unit, ...question });
-    } catch (error) {
-      // Too many questions: the list of servers shows what waits all the same.
-      if (!(error instanceof HotcellError && error.code === 'queue-full')) throw error;
-    }
+    approvals.askIfRoom({ kind: 'mcp', reason: 'mcp', askKey, unitPath: unit, plugin: unit, ...question });
   }
 
   return {

@@ -69,28 +69,3 @@ export interface GivenAnswer {
   /** What a question of kind `ask` is answered with. */
   readonly content?: unknown;
 }
-
-/** Questions to people, kept in the store: an answer that was acknowledged is never lost. */
-export interface Approvals {
-  /** Asks, or finds what was asked under the same key; committed when it returns. Throws `queue-full` when too many are open. */
-  ask(request: ApprovalRequest): Approval;
-  /** Resolves as soon as the question is no longer open; rejects with the signal's reason. Many may wait for one question. */
-  settled(id: string, signal: AbortSignal): Promise<Approval>;
-  /**
-   * `shown` is the hash of what was shown (see `hashShown`): where lists cut details, an approval must name it.
-   * Throws `approval-unknown`, `forbidden` or `conflict` (answered before, or another hash), `body-invalid` (a hash is needed).
-   */
-  answer(id: string, answer: 'approved' | 'denied', by: Answerer, given?: GivenAnswer): Approval;
-  /** Closes the open questions of an execution that is over, and forgets what those were answered with that were not. */
-  withdrawOf(executionId: string): void;
-  /** Closes the open question under this key, if there is one. */
-  withdraw(askKey: string): void;
-  get(id: string): Approval | undefined;
-  /** Newest first; with a caller only what it caused. */
-  list(query: { readonly caller?: string; readonly status?: ApprovalStatus; readonly limit: number }): Approval[];
-  /** How many there are of those that `list` would find without its limit. */
-  count(query: { readonly caller?: string; readonly status?: ApprovalStatus }): number;
-  /** Executions that wait for a person. */
-  waitingExecutions(): ReadonlySet<string>;
-  close(): void;
-}

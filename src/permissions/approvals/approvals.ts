@@ -9,7 +9,15 @@ import { createExpiry } from '../expiry.ts';
 import { decideAnswerer } from './approval-answerer.ts';
 import { hashShown, shortenDetails, sizeOfDetails } from './approval-details.ts';
 import { readApproval, toApprovalRow } from './approval-rows.ts';
-import type { AnswerContent, Approval, ApprovalRequest, ApprovalStatus, Approvals } from './approval-types.ts';
+import type {
+  AnswerContent,
+  Answerer,
+  Approval,
+  ApprovalKind,
+  ApprovalRequest,
+  ApprovalStatus,
+  GivenAnswer,
+} from './approval-types.ts';
 import { readAnswerContent } from './form-answer.ts';
 import { createOpenQuestions } from './open-questions.ts';
 
@@ -33,8 +41,11 @@ const pruneEvery = 500;
 /** A question whose end could not be written is tried again after this time. */
 const retryMs = 1000;
 
+/** Questions to people, kept in the store: an answer that was acknowledged is never lost. */
+export type Approvals = ReturnType<typeof createApprovals>;
+
 /** Opens the questions to people: those that were open when the daemon ended are open again. */
-export function createApprovals(parts: ApprovalParts): Approvals {
+export function createApprovals(parts: ApprovalParts) {
   const { events, limits, now, redact = (value) => value } = parts;
   const { approvals: table } = parts.store;
   const open = createOpenQuestions(table.listOpen().map(readApproval));
@@ -201,25 +212,45 @@ export function createApprovals(parts: ApprovalParts): Approvals {
     return approval;
   }
 
+  function ask(request: ApprovalRequest): Approval {
+    const asked = findAsked(request.askKey);
+    if (asked === undefined) return openQuestion(request);
+    if (asked.argumentsHash === request.argumentsHash || (asked.kind === 'grant' && asked.status === 'denied')) return asked;
+    if (asked.status !== 'open') {
+      throw new HotcellError('conflict', 'The question was answered for other arguments; that answer does not hold for these.');
+    }
+    end(asked, 'withdrawn', 'daemon');
+    return openQuestion(request);
+  }
+
   return {
-    ask(request) {
-      const asked = findAsked(request.askKey);
-      if (asked === undefined) return openQuestion(request);
-      if (asked.argumentsHash === request.argumentsHash || (asked.kind === 'grant' && asked.status === 'denied')) return asked;
-      if (asked.status !== 'open') {
-        throw new HotcellError('conflict', 'The question was answered for other arguments; that answer does not hold for these.');
+    /** Asks, or finds what was asked under the same key; committed when it returns. Throws `queue-full` when too many are open. */
+    ask,
+    /** The same, but where too many are open nobody is asked, since what waits is shown elsewhere, too; false then. */
+    askIfRoom(request: ApprovalRequest): boolean {
+      try {
+        ask(request);
+        return true;
+      } catch (error) {
+        if (error instanceof HotcellError && error.code === 'queue-full') return false;
+        throw error;
       }
-      end(asked, 'withdrawn', 'daemon');
-      return openQuestion(request);
     },
-    async settled(id, signal) {
+    /** Those of a kind that are open, oldest first. */
+    listOpen: (kind: ApprovalKind): Approval[] => open.list().filter((approval) => approval.kind === kind),
+    /** Resolves as soon as the question is no longer open; rejects with the signal's reason. Many may wait for one question. */
+    async settled(id: string, signal: AbortSignal): Promise<Approval> {
       signal.throwIfAborted();
       const approval = get(id);
       if (approval === undefined) throw unknownApproval(id);
       if (approval.status !== 'open') return approval;
       return waitForEnd(waiters, id, signal);
     },
-    answer(id, answer, by, { shown, content: given } = {}) {
+    /**
+     * `shown` is the hash of what was shown (see `hashShown`): where lists cut details, an approval must name it.
+     * Throws `approval-unknown`, `forbidden` or `conflict` (answered before, or another hash), `body-invalid` (a hash is needed).
+     */
+    answer(id: string, answer: 'approved' | 'denied', by: Answerer, { shown, content: given }: GivenAnswer = {}): Approval {
       const approval = get(id);
       const decision = approval && decideAnswerer(approval, by);
       if (approval === undefined || decision === undefined || (!decision.may && decision.unseen)) throw unknownApproval(id);
@@ -238,7 +269,8 @@ export function createApprovals(parts: ApprovalParts): Approvals {
       if (isLate) throw refuseSecond(ended);
       return ended;
     },
-    withdrawOf(executionId) {
+    /** Closes the open questions of an execution that is over, and forgets what those were answered with that were not. */
+    withdrawOf(executionId: string): void {
       withdrawAll(open.ofExecution(executionId));
       try {
         table.forgetContent(executionId);
@@ -246,15 +278,28 @@ export function createApprovals(parts: ApprovalParts): Approvals {
         parts.onFault(error);
       }
     },
-    withdraw: (askKey) => withdrawAll(open.list().filter((approval) => approval.askKey === askKey)),
+    /** Closes the open question under this key, if there is one. */
+    withdraw: (askKey: string): void => withdrawAll(open.list().filter((approval) => approval.askKey === askKey)),
     get,
-    list: ({ caller, status, limit }) =>
+    /** Newest first; with a caller only what it caused. */
+    list: ({
+      caller,
+      status,
+      limit,
+    }: {
+      readonly caller?: string;
+      readonly status?: ApprovalStatus;
+      readonly limit: number;
+    }): Approval[] =>
       status === 'open'
         ? listOpen(caller).reverse().slice(0, limit)
         : table.list({ ...(caller === undefined ? {} : { caller }), ...(status ? { status } : {}), limit }).map(readApproval),
-    count: (query) => (query.status === 'open' ? listOpen(query.caller).length : table.count(query)),
-    waitingExecutions: () => open.executions(),
-    close() {
+    /** How many there are of those that `list` would find without its limit. */
+    count: (query: { readonly caller?: string; readonly status?: ApprovalStatus }): number =>
+      query.status === 'open' ? listOpen(query.caller).length : table.count(query),
+    /** Executions that wait for a person. */
+    waitingExecutions: (): ReadonlySet<string> => open.executions(),
+    close(): void {
       isClosed = true;
       expiry.close();
     },

@@ -66,5 +66,5 @@ function isRoot(root: unknown): boolean {
 }
 
 function refuse(message: string, fix?: string): HotcellError {
-  return new HotcellError('body-invalid', `The answer is not taken: ${message}`, fix === undefined ? {} : { fix });
+  return new HotcellError('body-invalid', `The answer is not taken: ${message}`, { fix });
 }

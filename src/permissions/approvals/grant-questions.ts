@@ -4,7 +4,8 @@ import { HotcellError } from '../../errors/hotcell-error.ts';
 import { describePermissions, isNothing } from '../decision.ts';
 import type { Asking, GrantBook, GrantScope } from '../grants.ts';
 import type { Grant } from '../select-grants.ts';
-import type { Approval, ApprovalRequest, Approvals } from './approval-types.ts';
+import type { Approval, ApprovalRequest } from './approval-types.ts';
+import type { Approvals } from './approvals.ts';
 
 /** A plugin that may ask for permissions. */
 export interface AskingUnit {
@@ -20,7 +21,7 @@ export interface AskingUnit {
 
 /** What the questions are made of. */
 export interface GrantQuestionParts {
-  readonly approvals: Pick<Approvals, 'ask' | 'withdraw' | 'list'>;
+  readonly approvals: Pick<Approvals, 'askIfRoom' | 'withdraw' | 'listOpen'>;
   readonly grants: Pick<GrantBook, 'decide' | 'create'>;
   /** At least every plugin that lacks something it asks for. */
   readonly listUnits: () => readonly AskingUnit[];
@@ -28,31 +29,17 @@ export interface GrantQuestionParts {
   readonly onFault: (error: unknown) => void;
 }
 
-/** Keeps one open question for every plugin that waits to be granted something. */
-export interface GrantQuestions {
-  /** Something about plugins or grants changed: the questions follow in a moment. Nothing before the first `refresh`. */
-  poke(): void;
-  /** Brings the questions in line with what is pending now; first when all plugins have a state. Never throws. */
-  refresh(): void;
-  /**
-   * What an answer to this question grants: exactly what was shown, for the very content that it was shown for. Throws
-   * `conflict` when the plugin asks for something else by now.
-   */
-  require(approval: Approval): { readonly asking: Asking; readonly permissions: PermissionSet };
-  /** Grants what was asked for. */
-  grant(approval: Approval, scope: GrantScope, grantedBy: string): Grant;
-  close(): void;
-}
-
 /** A burst of changes becomes one look. */
 const settleMs = 20;
 /** More than a person can judge in one go is granted word by word. */
 const maxWordsChars = 16 * 1024;
-const maxQuestions = 100_000;
 const askingStates: ReadonlySet<string> = new Set(['ready', 'pending-grant', 'degraded']);
 
+/** Keeps one open question for every plugin that waits to be granted something. */
+export type GrantQuestions = ReturnType<typeof createGrantQuestions>;
+
 /** Creates the questions about permissions. */
-export function createGrantQuestions(parts: GrantQuestionParts): GrantQuestions {
+export function createGrantQuestions(parts: GrantQuestionParts) {
   const { approvals, grants } = parts;
   // A grant for once or for a session leaves the plugin pending: it is not asked about again until it asks for something else.
   const grantedInPart = new Map<string, string>();
@@ -77,24 +64,13 @@ export function createGrantQuestions(parts: GrantQuestionParts): GrantQuestions 
       const request = describeRequest(plugin, grants.decide(plugin.asking).pending);
       if (request !== undefined) wanted.set(request.askKey, request);
     }
-    for (const { askKey, unitPath } of listOpen()) {
+    for (const { askKey, unitPath } of approvals.listOpen('grant')) {
       if (!wanted.has(askKey) && !loading.has(unitPath)) approvals.withdraw(askKey);
     }
     for (const [path, askKey] of grantedInPart) if (!wanted.has(askKey) && !loading.has(path)) grantedInPart.delete(path);
-    for (const request of wanted.values()) if (grantedInPart.get(request.unitPath) !== request.askKey) ask(request);
-  }
-
-  function ask(request: ApprovalRequest): void {
-    try {
-      approvals.ask(request);
-    } catch (error) {
-      // Too many questions: the plugin shows what it waits for all the same.
-      if (!(error instanceof HotcellError && error.code === 'queue-full')) throw error;
+    for (const request of wanted.values()) {
+      if (grantedInPart.get(request.unitPath) !== request.askKey) approvals.askIfRoom(request);
     }
-  }
-
-  function listOpen(): readonly Approval[] {
-    return approvals.list({ status: 'open', limit: maxQuestions }).filter(({ kind }) => kind === 'grant');
   }
 
   function require(approval: Approval): { asking: Asking; permissions: PermissionSet } {
@@ -110,22 +86,29 @@ export function createGrantQuestions(parts: GrantQuestionParts): GrantQuestions 
   }
 
   return {
-    poke() {
+    /** Something about plugins or grants changed: the questions follow in a moment. Nothing before the first `refresh`. */
+    poke(): void {
       if (!areAllKnown) return;
       timer ??= setTimeout(() => {
         timer = undefined;
         refresh();
       }, settleMs).unref();
     },
+    /** Brings the questions in line with what is pending now; first when all plugins have a state. Never throws. */
     refresh,
+    /**
+     * What an answer to this question grants: exactly what was shown, for the very content that it was shown for. Throws
+     * `conflict` when the plugin asks for something else by now.
+     */
     require,
-    grant(approval, scope, grantedBy) {
+    /** Grants what was asked for. */
+    grant(approval: Approval, scope: GrantScope, grantedBy: string): Grant {
       const { asking, permissions } = require(approval);
       const grant = grants.create({ asking, permissions, scope, grantedBy });
       if (scope.scope === 'once' || scope.scope === 'session') grantedInPart.set(approval.unitPath, approval.askKey);
       return grant;
     },
-    close: () => clearTimeout(timer),
+    close: (): void => clearTimeout(timer),
   };
 }
 

@@ -1,19 +1,7 @@
 import type { Approval } from './approval-types.ts';
 
-/** The open questions in memory, oldest first: what every call asks about must not cost a query. */
-export interface OpenQuestions {
-  add(approval: Approval): void;
-  delete(id: string): void;
-  get(id: string): Approval | undefined;
-  list(): Approval[];
-  count(matches: (approval: Approval) => boolean): number;
-  ofExecution(executionId: string): Approval[];
-  /** Executions that at least one question belongs to. */
-  executions(): ReadonlySet<string>;
-}
-
-/** Creates the list with what is open already. */
-export function createOpenQuestions(approvals: readonly Approval[]): OpenQuestions {
+/** Keeps the open questions in memory, oldest first: what every call asks about must not cost a query. */
+export function createOpenQuestions(approvals: readonly Approval[]) {
   const byId = new Map<string, Approval>();
   const idsByExecution = new Map<string, Set<string>>();
 
@@ -29,7 +17,7 @@ export function createOpenQuestions(approvals: readonly Approval[]): OpenQuestio
 
   return {
     add,
-    delete(id) {
+    delete(id: string): void {
       const executionId = byId.get(id)?.executionId;
       byId.delete(id);
       if (executionId === undefined) return;
@@ -37,14 +25,16 @@ export function createOpenQuestions(approvals: readonly Approval[]): OpenQuestio
       ids?.delete(id);
       if (ids?.size === 0) idsByExecution.delete(executionId);
     },
-    get: (id) => byId.get(id),
-    list: () => [...byId.values()],
-    count(matches) {
+    get: (id: string): Approval | undefined => byId.get(id),
+    list: (): Approval[] => [...byId.values()],
+    count(matches: (approval: Approval) => boolean): number {
       let total = 0;
       for (const approval of byId.values()) if (matches(approval)) total += 1;
       return total;
     },
-    ofExecution: (executionId) => [...(idsByExecution.get(executionId) ?? [])].flatMap((id) => byId.get(id) ?? []),
-    executions: () => new Set(idsByExecution.keys()),
+    ofExecution: (executionId: string): Approval[] =>
+      [...(idsByExecution.get(executionId) ?? [])].flatMap((id) => byId.get(id) ?? []),
+    /** Executions that at least one question belongs to. */
+    executions: (): ReadonlySet<string> => new Set(idsByExecution.keys()),
   };
 }

@@ -42,5 +42,5 @@ function parse(text: string): unknown {
 
 /** Says what of a description is not taken. */
 export function refuseApi(reason: string, fix?: string): HotcellError {
-  return new HotcellError('api-description-invalid', reason, fix === undefined ? {} : { fix });
+  return new HotcellError('api-description-invalid', reason, { fix });
 }

@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { budgets } from '../../config/budgets.ts';
+import { Counts } from '../../queues/counts.ts';
 import { readNumber, readText } from '../column-values.ts';
 import { writeNow } from '../sqlite-error.ts';
 import { column, defineTable, type RowOf } from '../table.ts';
@@ -35,30 +36,24 @@ export function createKeptAnswerTable(
   const oldest = database.prepare('select key, bytes from kept_answers where caller = ? order by at limit 100');
   const prune = database.prepare('delete from kept_answers where at < ? returning caller, bytes');
   const count = database.prepare('select caller, sum(bytes) as bytes from kept_answers group by caller');
-  let counted: Map<string, number> | undefined;
+  let counted: Counts | undefined;
 
   /** Counted with the first write, and kept along. */
-  const heldBy = (): Map<string, number> => {
-    counted ??= new Map(count.all().map((row) => [readText(row, 'caller'), readNumber(row, 'bytes')]));
+  const heldBy = (): Counts => {
+    counted ??= new Counts(count.all().map((row) => [readText(row, 'caller'), readNumber(row, 'bytes')]));
     return counted;
   };
-
-  function note(caller: string, bytes: number): void {
-    const left = (heldBy().get(caller) ?? 0) + bytes;
-    if (left > 0) heldBy().set(caller, left);
-    else heldBy().delete(caller);
-  }
 
   /** `kept` is what must not go: it has just come. */
   function makeRoom(caller: string, maxBytes: number, kept: { readonly caller: string; readonly key: string }): void {
     for (;;) {
-      if ((heldBy().get(caller) ?? 0) <= maxBytes) return;
+      if (heldBy().of(caller) <= maxBytes) return;
       const rows = oldest.all(caller).filter((row) => caller !== kept.caller || readText(row, 'key') !== kept.key);
       if (rows.length === 0) return;
       for (const row of rows) {
         remove.run(caller, readText(row, 'key'));
-        note(caller, -readNumber(row, 'bytes'));
-        if ((heldBy().get(caller) ?? 0) <= maxBytes) return;
+        heldBy().add(caller, -readNumber(row, 'bytes'));
+        if (heldBy().of(caller) <= maxBytes) return;
       }
     }
   }
@@ -74,7 +69,7 @@ export function createKeptAnswerTable(
       }
       if (inUse <= bounds.inAll) return;
       makeRoom(largest[0], Math.max(0, largest[1] - (inUse - bounds.inAll)), row);
-      if ((heldBy().get(largest[0]) ?? 0) === largest[1]) return;
+      if (heldBy().of(largest[0]) === largest[1]) return;
     }
   }
 
@@ -87,7 +82,7 @@ export function createKeptAnswerTable(
         const before = bytesOf.get(caller, key);
         heldBy();
         put.run(caller, key, value, bytes, atMs);
-        note(caller, bytes - (before === undefined ? 0 : readNumber(before, 'bytes')));
+        heldBy().add(caller, bytes - (before === undefined ? 0 : readNumber(before, 'bytes')));
         bound({ caller, key });
       });
       return true;
@@ -98,13 +93,13 @@ export function createKeptAnswerTable(
         heldBy();
         const bytes = Buffer.byteLength(value);
         if (claim.run(caller, key, value, bytes, atMs).changes !== 1) return false;
-        note(caller, bytes);
+        heldBy().add(caller, bytes);
         bound({ caller, key });
         return true;
       }),
     get: (caller: string, key: string) => get.first(caller, key),
     /** What is kept for a caller; costs next to nothing. */
-    bytes: (caller: string): number => heldBy().get(caller) ?? 0,
+    bytes: (caller: string): number => heldBy().of(caller),
     /** At once. False when there was none. */
     remove: (caller: string, key: string): boolean =>
       writeNow(() => {
@@ -112,12 +107,12 @@ export function createKeptAnswerTable(
         if (before === undefined) return false;
         heldBy();
         remove.run(caller, key);
-        note(caller, -readNumber(before, 'bytes'));
+        heldBy().add(caller, -readNumber(before, 'bytes'));
         return true;
       }),
     prune(beforeMs: number): void {
       for (const row of writeNow(() => prune.all(beforeMs))) {
-        if (counted !== undefined) note(readText(row, 'caller'), -readNumber(row, 'bytes'));
+        if (counted !== undefined) heldBy().add(readText(row, 'caller'), -readNumber(row, 'bytes'));
       }
     },
   };

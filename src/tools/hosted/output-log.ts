@@ -2,23 +2,14 @@ import type { LogLine } from '../../border/border.ts';
 import { CallMeter } from '../../border/call-meter.ts';
 import type { Limits } from '../../config/limits.ts';
 
-/** Makes log lines of what a command writes. */
-export interface OutputLog {
-  add(stream: 'stdout' | 'stderr', bytes: Uint8Array): void;
-  /** Logs what has no end of line. */
-  end(): void;
-  /** Lines logged so far. */
-  readonly lines: number;
-}
-
 const maxLineChars = 4000;
 
-/** Makes the log of one call: standard error as `warn`, all else as `info`, within the limits of a log. */
+/** Makes log lines of what the command of one call writes: standard error as `warn`, all else as `info`, within the limits of a log. */
 export function createOutputLog(
   log: (line: LogLine) => void,
   limits: Pick<Limits, 'logLines' | 'logBytes'>,
   now: () => number = Date.now,
-): OutputLog {
+) {
   const streams = { stdout: createStream('info'), stderr: createStream('warn') };
   const meter = new CallMeter({ ...limits, hostCalls: 0, pendingHostCalls: 0, pendingHostBytes: 0, progress: 0 });
 
@@ -48,14 +39,16 @@ export function createOutputLog(
   }
 
   return {
-    add(stream, chunk) {
+    add(stream: 'stdout' | 'stderr', chunk: Uint8Array): void {
       streams[stream].add(streams[stream].decode(chunk));
     },
-    end() {
+    /** Logs what has no end of line. */
+    end(): void {
       streams.stdout.end();
       streams.stderr.end();
     },
-    get lines() {
+    /** Lines logged so far. */
+    get lines(): number {
       return meter.logLines;
     },
   };

@@ -4,7 +4,7 @@ import { Compile } from 'typebox/compile';
 import { type Caller, operatorCaller } from '../../callers/caller.ts';
 import { parseDestination } from '../../capabilities/network/destination.ts';
 import { describePlace } from '../../capabilities/network/network-check.ts';
-import type { ToolPort } from '../../capabilities/tools.ts';
+import { outputOf, type ToolPort } from '../../capabilities/tools.ts';
 import { limitTable } from '../../config/limits.ts';
 import type { PermissionSet } from '../../config/permission-set.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
@@ -24,16 +24,6 @@ import {
   toolDefinition,
   withoutFixed,
 } from './definition.ts';
-
-/** Tools that operators register while the daemon runs, kept over restarts. */
-export interface RegisteredTools {
-  /** Throws `tool-duplicate` where the name is somebody else's, or its own and `isReplacing` is not said. */
-  register(definition: RegisteredDefinition, by: Caller, isReplacing: boolean): void;
-  /** Takes a tool out with its grants. False when no such tool was registered. */
-  remove(name: string): boolean;
-  /** Puts those of earlier runs in their places. */
-  restore(): void;
-}
 
 /** What registered tools are made of. */
 export interface RegisteredParts extends Omit<ServiceParts, 'maxBytes'> {
@@ -59,8 +49,11 @@ export function pathOfRegistered(name: string): string {
   return `registered:${name}`;
 }
 
+/** Tools that operators register while the daemon runs, kept over restarts. */
+export type RegisteredTools = ReturnType<typeof createRegisteredTools>;
+
 /** Opens the book of registered tools. */
-export function createRegisteredTools(parts: RegisteredParts): RegisteredTools {
+export function createRegisteredTools(parts: RegisteredParts) {
   const { table, hosted, names, now } = parts;
   const service: ServiceParts = { ...parts, maxBytes: limitTable.outputBytes.default };
 
@@ -77,10 +70,7 @@ export function createRegisteredTools(parts: RegisteredParts): RegisteredTools {
   }
 
   async function callTool(ref: string, args: unknown, { user, signal }: HostedCall): Promise<unknown> {
-    const answer = await parts.call(user.executionId, { ref, arguments: args }, signal);
-    if (answer.status === 'success') return answer.output ?? null;
-    const { code = 'internal', message = `The tool "${ref}" ended as ${answer.status}.`, fix } = answer.error ?? {};
-    throw new HotcellError(code, message, fix === undefined ? {} : { fix });
+    return outputOf(await parts.call(user.executionId, { ref, arguments: args }, signal), ref);
   }
 
   /** A name that others have is not taken from them, and does not come second to them by version. */
@@ -104,7 +94,8 @@ export function createRegisteredTools(parts: RegisteredParts): RegisteredTools {
   }
 
   return {
-    register(given, by, isReplacing) {
+    /** Throws `tool-duplicate` where the name is somebody else's, or its own and `isReplacing` is not said. */
+    register(given: RegisteredDefinition, by: Caller, isReplacing: boolean): void {
       checkSize(given);
       requireName(given.name, isReplacing);
       const definition = complete(given, (ref) => parts.resolve(ref, by));
@@ -120,7 +111,8 @@ export function createRegisteredTools(parts: RegisteredParts): RegisteredTools {
         throw error;
       }
     },
-    remove(name) {
+    /** Takes a tool out with its grants. False when no such tool was registered. */
+    remove(name: string): boolean {
       if (table.get(name) === undefined) return false;
       const path = pathOfRegistered(name);
       hosted.remove(path);
@@ -128,7 +120,8 @@ export function createRegisteredTools(parts: RegisteredParts): RegisteredTools {
       parts.forgetGrants(path);
       return true;
     },
-    restore() {
+    /** Puts those of earlier runs in their places. */
+    restore(): void {
       for (const { name, definitionJson, author, madeBy } of table.list()) {
         try {
           const definition: unknown = JSON.parse(definitionJson);

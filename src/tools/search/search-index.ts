@@ -13,18 +13,6 @@ export interface FoundTools {
   readonly total: number;
 }
 
-/** The words of all tools, read when they are first searched. */
-export interface SearchIndex {
-  /**
-   * The tools among `seen` that a query finds (BM25 over stems, equals by name): other tools count nowhere. A tool whose name is
-   * the query comes first. What nobody wrote as it stands is taken as the beginning of a word, and at last as a misspelled name.
-   */
-  search(
-    all: readonly ToolEntry[],
-    query: { readonly text: string; readonly limit: number; readonly seen: readonly ToolEntry[] },
-  ): Promise<FoundTools>;
-}
-
 /** Where a stem stands, and how much it counts there. */
 interface Posting {
   readonly ids: number[];
@@ -46,8 +34,11 @@ const readAtOnce = 100;
 const saturation = 1.2;
 const lengthShare = 0.6;
 
+/** The words of all tools, read when they are first searched. */
+export type SearchIndex = ReturnType<typeof createSearchIndex>;
+
 /** Creates an empty index. */
-export function createSearchIndex(): SearchIndex {
+export function createSearchIndex() {
   const idByManifest = new Map<ToolManifest, number>();
   const postings = new Map<string, Posting>();
   let lengths: number[] = [];
@@ -131,7 +122,14 @@ export function createSearchIndex(): SearchIndex {
   }
 
   return {
-    async search(all, { text, limit, seen }) {
+    /**
+     * The tools among `seen` that a query finds (BM25 over stems, equals by name): other tools count nowhere. A tool whose name is
+     * the query comes first. What nobody wrote as it stands is taken as the beginning of a word, and at last as a misspelled name.
+     */
+    async search(
+      all: readonly ToolEntry[],
+      { text, limit, seen }: { readonly text: string; readonly limit: number; readonly seen: readonly ToolEntry[] },
+    ): Promise<FoundTools> {
       await read(all);
       const wanted = text.slice(0, maxQueryChars).trim().toLowerCase();
       const stems = [...new Set(splitWords(wanted).map(stemOf))].slice(0, maxQueryWords);

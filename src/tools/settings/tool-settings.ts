@@ -9,25 +9,14 @@ export interface SettingChange {
   readonly who?: ToolUsers | null;
 }
 
-/** What operators set for single tools, kept over restarts. It belongs to the unit (its path) and the name of the tool. */
-export interface ToolSettings {
-  /** The entry as it is set now; the same object where nothing changed. */
-  applyTo(entry: ToolEntry): ToolEntry;
-  /** Holds at once; whoever keeps entries must apply it. */
-  change(entry: ToolEntry, change: SettingChange, by: string): void;
-}
-
 const modes: readonly ToolMode[] = ['on', 'off', 'auto'];
 const users: readonly ToolUsers[] = ['model', 'person', 'both'];
 
+/** What operators set for single tools, kept over restarts. It belongs to the unit (its path) and the name of the tool. */
+export type ToolSettings = ReturnType<typeof createToolSettings>;
+
 /** Opens the settings. */
-export function createToolSettings({
-  table,
-  now,
-}: {
-  readonly table: ToolSettingTable;
-  readonly now: () => number;
-}): ToolSettings {
+export function createToolSettings({ table, now }: { readonly table: ToolSettingTable; readonly now: () => number }) {
   const settingsByPath = new Map<string, Map<string, ToolSetting>>();
   for (const { path, tool, mode, who, setBy, setAtMs } of table.list()) {
     keep(path, tool, join(readChoice(modes, mode), readChoice(users, who), { setBy, setAtMs }));
@@ -42,7 +31,8 @@ export function createToolSettings({
   }
 
   return {
-    applyTo(entry) {
+    /** The entry as it is set now; the same object where nothing changed. */
+    applyTo(entry: ToolEntry): ToolEntry {
       const setting = settingsByPath.get(entry.served.unit.path)?.get(entry.name);
       if (setting === entry.setting) return entry;
       const { setting: _before, declared = entry.manifest, ...rest } = entry;
@@ -50,7 +40,8 @@ export function createToolSettings({
       const { mode = declared.mode, who = declared.who } = setting;
       return { ...rest, manifest: { ...declared, mode, ...(who === undefined ? {} : { who }) }, declared, setting };
     },
-    change({ name, served }, change, by) {
+    /** Holds at once; whoever keeps entries must apply it. */
+    change({ name, served }: ToolEntry, change: SettingChange, by: string): void {
       const { path } = served.unit;
       const before = settingsByPath.get(path)?.get(name);
       const mode = change.mode === undefined ? before?.mode : (change.mode ?? undefined);

@@ -6,25 +6,20 @@ import type { ToolSwitchTable } from '../../store/tables/tools.ts';
 export type ToolSwitch = 'enabled' | 'custom';
 
 /** The switches for all tools at once. A switch is on when neither the config nor an operator turned it off. */
-export interface ToolSwitches {
-  isOn(name: ToolSwitch): boolean;
-  /** Kept over restarts. Throws `conflict` when the config has it off: no door turns on what the config turned off. */
-  turn(name: ToolSwitch, isOn: boolean, by: string): void;
-  /** Who turned it off while the daemon ran. */
-  turnedOffBy(name: ToolSwitch): { readonly by: string; readonly atMs: number } | undefined;
-}
+export type ToolSwitches = ReturnType<typeof createToolSwitches>;
 
 /** Opens the switches. */
 export function createToolSwitches(parts: {
   readonly config: Pick<Config, 'tools'>;
   readonly table: ToolSwitchTable;
   readonly now: () => number;
-}): ToolSwitches {
+}) {
   const { config, table, now } = parts;
   const off = new Map(table.list().map(({ name, setBy, setAtMs }) => [name, { by: setBy, atMs: setAtMs }]));
   return {
-    isOn: (name) => config.tools[name] && !off.has(name),
-    turn(name, isOn, by) {
+    isOn: (name: ToolSwitch): boolean => config.tools[name] && !off.has(name),
+    /** Kept over restarts. Throws `conflict` when the config has it off: no door turns on what the config turned off. */
+    turn(name: ToolSwitch, isOn: boolean, by: string): void {
       if (isOn) {
         if (!config.tools[name]) {
           throw new HotcellError('conflict', `tools.${name} is false in the config, which no door overrules.`, {
@@ -40,6 +35,7 @@ export function createToolSwitches(parts: {
       table.put({ name, setBy: by, setAtMs: atMs });
       off.set(name, { by, atMs });
     },
-    turnedOffBy: (name) => off.get(name),
+    /** Who turned it off while the daemon ran. */
+    turnedOffBy: (name: ToolSwitch): { readonly by: string; readonly atMs: number } | undefined => off.get(name),
   };
 }

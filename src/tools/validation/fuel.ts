@@ -6,20 +6,17 @@ export class FuelExhausted extends Error {}
  * they can ask for exponential work (recursive references, `anyOf` over long arrays, many patterns over one long text).
  * Every place that repeats work charges here, so one validation is bounded whatever the two are.
  */
-export interface Fuel {
-  refill(units: number): void;
-  /** Throws FuelExhausted when nothing is left. */
-  burn(units: number): void;
-}
+export type Fuel = ReturnType<typeof createFuel>;
 
 /** Creates an empty tank. Validation is synchronous, so one serves all schemas. */
-export function createFuel(): Fuel {
+export function createFuel() {
   let left = 0;
   return {
-    refill(units) {
+    refill(units: number): void {
       left = units;
     },
-    burn(units) {
+    /** Throws FuelExhausted when nothing is left. */
+    burn(units: number): void {
       left -= units;
       if (left < 0) throw new FuelExhausted('validation took too long');
     },

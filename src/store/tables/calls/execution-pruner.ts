@@ -1,11 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { readNumber, readText } from '../../column-values.ts';
 
-/** Deletes old executions and their recordings. Runs inside a transaction. */
-export interface ExecutionPruner {
-  prune(keep: number, maxBytes: number): void;
-}
-
 const maxRowsAtOnce = 1000;
 const roundsUntilRestart = 64;
 /** Deleting goes on to a little below the bound, so that it is not reached again with the next call. */
@@ -18,10 +13,10 @@ const owner = `case when executions.caller like 'anonymous:%' then 'anonymous:' 
 const sizeOfRow = `octet_length(arguments) + ifnull(octet_length(output), 0) + ifnull(octet_length(error), 0)`;
 
 /**
- * Creates the pruner. It remembers how far it came, so that rows that stay because an idempotency key names them are not
+ * Creates what deletes old executions and their recordings, inside a transaction. It remembers how far it came, so that rows that stay because an idempotency key names them are not
  * looked at every time, and begins anew every 64 rounds, because keys expire.
  */
-export function createExecutionPruner(database: DatabaseSync): ExecutionPruner {
+export function createExecutionPruner(database: DatabaseSync) {
   // Counting reads the smallest index alone; walking to the newest of those to go would read nearly all that stays.
   const count = database.prepare('select count(*) as count from executions');
   const findFromOldest = database.prepare('select id from executions order by id limit 1 offset ?');
@@ -92,7 +87,7 @@ export function createExecutionPruner(database: DatabaseSync): ExecutionPruner {
   }
 
   return {
-    prune(keep, maxBytes) {
+    prune(keep: number, maxBytes: number): void {
       pruneRows(keep);
       pruneBytes(maxBytes);
     },
