@@ -9,12 +9,10 @@ import { createBrowserTool } from './browser/browser.ts';
 import type { Browsers } from './browser/browsers.ts';
 import { createCallTool, type MetaToolParts } from './call-tool.ts';
 import { type CodeParts, createRunCode } from './code/run-code.ts';
-import { createSearchCode } from './code/search-code.ts';
 import { createFileRead, createFileWrite } from './file-tools.ts';
-import { createEvalCode } from './native/eval-code.ts';
-import { createExecuteCommand } from './native/execute-command.ts';
+import { createEvalCode, createExecuteCommand } from './native/native-tools.ts';
 import { createScheduleTask, type ScheduleToolParts } from './schedule-task.ts';
-import { createSearchTools } from './search-tools.ts';
+import { createSearchCode, createSearchTools } from './search-tools.ts';
 import { createHttpRequest } from './web/http-request.ts';
 import { createPageReader } from './web/read-page.ts';
 import { createWebFetch } from './web/web-fetch.ts';
@@ -33,7 +31,7 @@ export interface BuiltinParts extends Pick<WebSearchParts, 'readKey'> {
 }
 
 /** What a built-in may ask for, and have where it is not the usual. */
-type Needs = Pick<HostedUnit, 'permissions' | 'limits'>;
+type Needs = Partial<Pick<HostedUnit, 'permissions' | 'limits'>>;
 
 const version = '1.0.0';
 const spareBytes = 64 * 1024;
@@ -56,12 +54,10 @@ export function listBuiltinPaths({ tools }: Pick<BuiltinSettings, 'tools'>): Rea
  */
 export function createBuiltins(parts: BuiltinParts): ReadonlyArray<HostedUnit | EngineUnit> {
   const { builtins, docker, safeMode } = parts.config;
-  const finders = [createSearchTools(parts.metaTools), createCallTool(parts.metaTools)].map((tool) =>
-    describeUnit(tool, { permissions: {} }),
-  );
+  const finders = [createSearchTools(parts.metaTools), createCallTool(parts.metaTools)].map((tool) => describeUnit(tool));
   if (safeMode !== 'off') return finders;
   const codeMode = { ...parts.metaTools, checker: parts.checker, isForAdmins: builtins.codeForAdmins };
-  const scripts = [describeUnit(createSearchCode(codeMode), { permissions: {} }), createRunCode(codeMode)];
+  const scripts = [describeUnit(createSearchCode(codeMode)), createRunCode(codeMode)];
   const native = { native: parts.native, timeoutMs: docker.timeoutMs };
   const code = [createEvalCode(builtins, native), createExecuteCommand(builtins, native)];
   return [
@@ -91,24 +87,20 @@ function createOptional(
       });
     case 'http_request':
       return describeUnit(createHttpRequest(http), {
-        permissions: {},
         limits: { outputBytes: asJson(builtins.maxHttpResponseBytes) },
       });
     case 'web_fetch':
-      return describeUnit(createWebFetch({ ...http, readPage: createPageReader({ maxMs: maxPageMs }) }), { permissions: {} });
+      return describeUnit(createWebFetch({ ...http, readPage: createPageReader({ maxMs: maxPageMs }) }));
     case 'web_search':
-      return describeUnit(createWebSearch({ answer, who: builtins.who, search, readKey, now: Date.now }), { permissions: {} });
+      return describeUnit(createWebSearch({ answer, who: builtins.who, search, readKey, now: Date.now }));
     case 'schedule_task':
-      return describeUnit(createScheduleTask({ ...metaTools, schedules, who: builtins.who.schedule_task, now: Date.now }), {
-        permissions: {},
-      });
+      return describeUnit(createScheduleTask({ ...metaTools, schedules, who: builtins.who.schedule_task, now: Date.now }));
     case 'create_custom_skill':
     case 'tweak_skill':
     case 'self_repair_skill':
-      return describeUnit(createAuthoringTool(name, authoring, builtins.who[name]), { permissions: {} });
+      return describeUnit(createAuthoringTool(name, authoring, builtins.who[name]));
     case 'browser':
       return describeUnit(createBrowserTool({ browsers, settings: builtins }), {
-        permissions: {},
         limits: { outputBytes: limitTable.outputBytes.max },
       });
   }
@@ -123,7 +115,7 @@ function pathOf(name: string): string {
   return `builtin:${name}`;
 }
 
-function describeUnit(tool: HostedTool, needs: Needs): HostedUnit {
+function describeUnit(tool: HostedTool, needs: Needs = {}): HostedUnit {
   const name = pathOf(tool.name);
   return {
     path: name,
@@ -135,6 +127,7 @@ function describeUnit(tool: HostedTool, needs: Needs): HostedUnit {
     contentHash: createHash('sha256')
       .update(JSON.stringify([name, version, tool.input]))
       .digest('hex'),
+    permissions: {},
     ...needs,
     tools: [tool],
   };

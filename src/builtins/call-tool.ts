@@ -7,9 +7,10 @@ import { limitTable } from '../config/limits.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import { suggestNearNames } from '../errors/near-names.ts';
 import type { HostedCall, HostedTool } from '../tools/hosted/hosted-types.ts';
-import type { OfferedTools } from '../tools/offered-tools.ts';
+import { metaTools, type OfferedTools } from '../tools/offered-tools.ts';
 import type { SearchIndex } from '../tools/search/search-index.ts';
 import { parseToolRef } from '../tools/tool-ref.ts';
+import type { ToolEntry } from '../tools/tool-types.ts';
 
 /** What tools need that find and call others. */
 export interface MetaToolParts {
@@ -53,13 +54,23 @@ async function callOffered(
   { name: ref, arguments: args }: { readonly name: string; readonly arguments: unknown },
   { user, signal }: HostedCall,
 ): Promise<unknown> {
-  const { name } = parseToolRef(ref);
-  const tools = parts.offered.list(requireOutermostCaller(parts, user));
-  if (!tools.some((entry) => entry.name === name)) {
-    const near = suggestNearNames(name, new Set(tools.map((entry) => entry.name)));
-    throw new HotcellError('tool-unknown', `There is no tool "${name}".${near}`, { fix: 'Look for it with search_tools.' });
-  }
+  const name = requireOffered(parts, requireOutermostCaller(parts, user), ref);
   return outputOf(await parts.call(user.executionId, { ref, arguments: args }, signal), name);
+}
+
+/** The name of a tool that models may be told of which act for this caller. Throws `tool-unknown` with near names that it may know. */
+export function requireOffered({ offered }: Pick<MetaToolParts, 'offered'>, caller: Caller, ref: string): string {
+  const { name } = parseToolRef(ref);
+  const names = new Set(offered.list(caller).map((entry) => entry.name));
+  if (names.has(name)) return name;
+  throw new HotcellError('tool-unknown', `There is no tool "${name}".${suggestNearNames(name, names)}`, {
+    fix: 'Look for it with search_tools.',
+  });
+}
+
+/** The tools that a script calls, or that are found: those that models may be told of, but for those that lead to all others. */
+export function listCallable(parts: Pick<MetaToolParts, 'offered' | 'callerOf'>, user: CapabilityUser): ToolEntry[] {
+  return parts.offered.list(requireOutermostCaller(parts, user)).filter(({ name }) => !metaTools.has(name));
 }
 
 /** For whom a tool looks or calls. Throws `not-supported` within another tool: its grant names the tools that it may call. */

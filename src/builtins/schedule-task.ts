@@ -3,10 +3,8 @@ import Value from 'typebox/value';
 import type { ScheduleBook, ScheduleTime } from '../calls/schedule/schedule-book.ts';
 import type { ToolUsers } from '../config/settings/builtin-settings.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
-import { suggestNearNames } from '../errors/near-names.ts';
 import type { HostedTool } from '../tools/hosted/hosted-types.ts';
-import { parseToolRef } from '../tools/tool-ref.ts';
-import { type MetaToolParts, requireOutermostCaller } from './call-tool.ts';
+import { type MetaToolParts, requireOffered, requireOutermostCaller } from './call-tool.ts';
 
 /** What the tool works with. */
 export interface ScheduleToolParts extends Pick<MetaToolParts, 'offered' | 'callerOf'> {
@@ -46,12 +44,7 @@ export function createScheduleTask(parts: ScheduleToolParts): HostedTool {
     async run(args, { user }) {
       const { tool, arguments: given = {}, ...when } = Value.Parse(input, args);
       const caller = requireOutermostCaller(parts, user);
-      const { name } = parseToolRef(tool);
-      const offered = parts.offered.list(caller);
-      if (!offered.some((entry) => entry.name === name)) {
-        const near = suggestNearNames(name, new Set(offered.map((entry) => entry.name)));
-        throw new HotcellError('tool-unknown', `There is no tool "${name}".${near}`, { fix: 'Look for it with search_tools.' });
-      }
+      requireOffered(parts, caller, tool);
       const time = readTime(when, parts.now());
       const row = parts.schedules.create({ tool, arguments: given, session: user.session, time }, caller);
       return { id: row.id, nextAt: new Date(row.nextAtMs).toISOString() };

@@ -1,17 +1,23 @@
 import { Type } from 'typebox';
 import Value from 'typebox/value';
+import type { CapabilityUser } from '../border/capability-user.ts';
 import type { HostedTool } from '../tools/hosted/hosted-types.ts';
-import { metaTools } from '../tools/offered-tools.ts';
+import type { FoundTools } from '../tools/search/search-index.ts';
 import type { ToolEntry } from '../tools/tool-types.ts';
-import { type MetaToolParts, requireOutermostCaller } from './call-tool.ts';
+import { listCallable, type MetaToolParts } from './call-tool.ts';
+import { declareTools } from './code/declare-tools.ts';
+import type { CodeParts } from './code/run-code.ts';
 
-const input = Type.Object(
-  {
-    query: Type.String({ minLength: 1, maxLength: 1000, description: 'What the tool should do, in a few words, or its name.' }),
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 50, default: 10, description: 'Tools at most.' })),
-  },
-  { additionalProperties: false },
-);
+const inputOf = (description: string) =>
+  Type.Object(
+    {
+      query: Type.String({ minLength: 1, maxLength: 1000, description }),
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 50, default: 10, description: 'Tools at most.' })),
+    },
+    { additionalProperties: false },
+  );
+const input = inputOf('What the tool should do, in a few words, or its name.');
+const codeInput = inputOf('What the tools should do, in a few words, or a name.');
 
 const found = Type.Object({
   name: Type.String({ description: 'For call_tool.' }),
@@ -28,7 +34,6 @@ const maxChars = 200_000;
 
 /** `search_tools`: finds tools by what they do, as they are at that moment. */
 export function createSearchTools(parts: MetaToolParts): HostedTool {
-  const { offered, index } = parts;
   return {
     name: 'search_tools',
     description:
@@ -39,13 +44,34 @@ export function createSearchTools(parts: MetaToolParts): HostedTool {
     flags: { isParallelSafe: true },
     timeoutMs: 30_000,
     async run(args, { user }) {
-      const { query, limit = 10 } = Value.Parse(input, args);
-      const caller = requireOutermostCaller(parts, user);
-      const seen = offered.list(caller).filter((tool) => !metaTools.has(tool.name));
-      const { tools, total } = await index.search(offered.all(), { text: query, limit, seen });
+      const { tools, total } = await search(parts, args, user);
       return { tools: showFirst(tools), total };
     },
   };
+}
+
+/** `search_code`: finds tools as `search_tools` does, and answers how a script calls them. */
+export function createSearchCode(parts: CodeParts): HostedTool {
+  return {
+    name: 'search_code',
+    description: 'Finds tools by what they do, and answers their TypeScript declarations, for scripts of run_code.',
+    input: { ...codeInput },
+    tags: ['tools', 'code'],
+    flags: { isParallelSafe: true },
+    timeoutMs: 30_000,
+    codeRule: { isForAdmins: parts.isForAdmins },
+    async run(args, { user }) {
+      // A script comes next.
+      parts.checker.warm();
+      const { tools, total } = await search(parts, args, user);
+      return declareTools(tools, total);
+    },
+  };
+}
+
+function search(parts: MetaToolParts, args: unknown, user: CapabilityUser): Promise<FoundTools> {
+  const { query, limit = 10 } = Value.Parse(input, args);
+  return parts.index.search(parts.offered.all(), { text: query, limit, seen: listCallable(parts, user) });
 }
 
 function showFirst(entries: readonly ToolEntry[]): { name: string; description: string; input: unknown }[] {

@@ -1,7 +1,6 @@
 import { Type } from 'typebox';
 import Value from 'typebox/value';
-import { nativeInput, nativeOutput } from '../builtins/native/native-schemas.ts';
-import { chooseCallTime, type NativeToolParts, runForTool } from '../builtins/native/run-native.ts';
+import { chooseCallTime, type NativeToolParts, nativeInput, nativeOutput, runForTool } from '../builtins/native/run-native.ts';
 import { createDenial } from '../capabilities/denial.ts';
 import type { PermissionSet } from '../config/permission-set.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';

@@ -4,10 +4,9 @@ import Value from 'typebox/value';
 import { limitTable } from '../../config/limits.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import type { EngineUnit } from '../../tools/hosted/hosted-types.ts';
-import { metaTools } from '../../tools/offered-tools.ts';
 import type { TypeChecker } from '../../typescript/checker.ts';
 import type { EngineRunner } from '../../units/unit.ts';
-import { type MetaToolParts, requireOutermostCaller } from '../call-tool.ts';
+import { listCallable, type MetaToolParts } from '../call-tool.ts';
 import { checkScript } from './check-script.ts';
 import { scriptGuest } from './script-guest.ts';
 
@@ -96,7 +95,7 @@ const prepareScript = async (
   const { code, timeoutMs } = Value.Parse(input, JSON.parse(run.argumentsJson));
   if (user === undefined) throw new HotcellError('cancelled', 'The call is over.');
   if (timeoutMs !== undefined) run.deadline.shorten(timeoutMs);
-  const tools = parts.offered.list(requireOutermostCaller(parts, user)).filter(({ name }) => !metaTools.has(name));
+  const tools = listCallable(parts, user);
   const { callerId } = run.holder;
   return JSON.stringify({ code: await checkScript({ code, tools }, parts.checker, { callerId, signal }) });
 };

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import Value from 'typebox/value';
-import { nativeInput, nativeOutput } from '../../builtins/native/native-schemas.ts';
+import { nativeInput, nativeOutput } from '../../builtins/native/run-native.ts';
 import type { CallAnswer } from '../../calls/call-types.ts';
 import { defineContract } from '../operation.ts';
 import { callAnswerProperties } from './executions.ts';

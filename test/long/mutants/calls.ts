@@ -238,14 +238,14 @@ export const callMutants: MutantsByPromise = {
     {
       what: 'one caller takes all places of the queue',
       file: 'src/queues/place-count.ts',
-      find: 'if ((heldByCaller.get(callerId) ?? 0) >= perCaller) return callerIsFull;',
+      find: 'if (heldByCaller.of(callerId) >= perCaller) return callerIsFull;',
       replace: '',
       tests: ['test/tools/limits-of-queue.test.ts'],
     },
     {
       what: 'one plugin takes all places of the queue',
       file: 'src/queues/place-count.ts',
-      find: 'return (heldByPlugin.get(unitPath) ?? 0) >= perPlugin ? pluginIsFull : undefined;',
+      find: 'return heldByPlugin.of(unitPath) >= perPlugin ? pluginIsFull : undefined;',
       replace: 'return undefined;',
       tests: ['test/tools/limits-of-queue.test.ts'],
     },

@@ -89,7 +89,7 @@ export const capabilityMutants: MutantsByPromise = {
     {
       what: 'one owner may hold the memory for bodies of all',
       file: 'src/capabilities/network/byte-budget.ts',
-      find: '(heldByOwner.get(owner) ?? 0) + bytes > perOwnerBytes ||',
+      find: 'heldByOwner.of(owner) + bytes > perOwnerBytes ||',
       replace: '',
       tests: ['test/capabilities/network/fetch.test.ts', 'test/capabilities/network/streaming.test.ts'],
     },
