@@ -19,3 +19,16 @@ export function readJson(text: string | undefined): unknown {
     return undefined;
   }
 }
+
+/** The same fields, where those that may be undefined are optional. */
+type Present<Fields> = {
+  [Key in keyof Fields as undefined extends Fields[Key] ? never : Key]: Fields[Key];
+} & {
+  [Key in keyof Fields as undefined extends Fields[Key] ? Key : never]?: Exclude<Fields[Key], undefined>;
+};
+
+/** Leaves out the fields that are undefined. */
+export function omitUndefined<Fields extends object>(fields: Fields): Present<Fields>;
+export function omitUndefined(fields: object): object {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}

@@ -1,4 +1,4 @@
-import type { Static, TSchema } from 'typebox';
+import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox';
 import type { Caller } from '../callers/caller.ts';
 import type { ClientAbility } from '../calls/call-types.ts';
 import type { EventEnvelope } from '../events/event.ts';
@@ -68,11 +68,11 @@ export interface Operation<Input extends TSchema = TSchema, Output extends TSche
   handle(input: Static<Input>, context: OperationContext): Promise<Static<Output>> | Static<Output>;
 }
 
-/** Keeps the types of one contract together. */
-export function defineContract<Input extends TSchema, Output extends TSchema>(
-  contract: OperationContract<Input, Output>,
-): OperationContract<Input, Output> {
-  return contract;
+/** Makes a contract, whose input has the named properties and no others. */
+export function defineContract<Properties extends TProperties, Output extends TSchema>(
+  contract: Omit<OperationContract<TSchema, Output>, 'input'> & { readonly input: Properties },
+): OperationContract<TObject<Properties>, Output> {
+  return { ...contract, input: Type.Object(contract.input, { additionalProperties: false }) };
 }
 
 /** Gives a contract its handler, so that it can join a table of unlike ones. */

@@ -8,10 +8,7 @@ const contract = defineContract({
   name: 'things.make',
   summary: 'Makes a thing.',
   role: 'admin',
-  input: Type.Object(
-    { name: Type.String({ maxLength: 4 }), count: Type.Optional(Type.Integer({ minimum: 1 })) },
-    { additionalProperties: false },
-  ),
+  input: { name: Type.String({ maxLength: 4 }), count: Type.Optional(Type.Integer({ minimum: 1 })) },
   output: Type.Object({ made: Type.String() }),
   http: { method: 'POST', path: '/api/things/:name' },
 });

@@ -1,49 +1,48 @@
 import type { Command } from 'commander';
 import type { Client } from '../../client/client.ts';
-import type { CliFlags } from '../../config/read/sources.ts';
+import { omitUndefined } from '../../config/json-object.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { toolContracts } from '../../operations/contracts/tools.ts';
 import { parseArguments, readCommandArguments } from '../calling/call-arguments.ts';
 import { callAndFollow } from '../calling/follow-call.ts';
 import { printAnswer } from '../calling/print-answer.ts';
 import type { CliSession } from '../session.ts';
-import { withDaemonOrAlone } from './command.ts';
-
-interface CallFlags extends CliFlags {
-  readonly json?: string;
-  readonly full?: boolean;
-  readonly output?: string;
-  readonly session?: string;
-  readonly timeout?: string;
-  readonly idempotencyKey?: string;
-}
+import { addCommand, withDaemon } from './command.ts';
 
 /** Adds `hotcell call`: one call, by the running daemon or, without one, in this process. */
 export function registerCall(program: Command, session: CliSession): void {
-  program
-    .command('call')
-    .argument('<name>', 'name, name@version or name@range')
-    .argument('[arguments...]', 'key=value, key:=json, or - for JSON from standard input')
-    .option('--json <object>', 'all arguments as one JSON object')
-    .option('--full', 'print the whole answer as JSON')
-    .option('--output <file>', 'write the output into a file: the bytes of an image or file, else the text')
-    .option('--session <id>', 'the session that the call belongs to')
-    .option('--timeout <ms>', 'stop the call after this time')
-    .option('--idempotency-key <key>', 'run a repeated call only once')
-    .action(async (ref: string, words: string[], _options: unknown, command: Command) => {
-      const flags = command.optsWithGlobals<CallFlags>();
-      const timeoutMs = readTimeout(flags.timeout);
-      await withDaemonOrAlone(session, { ...flags, keeps: true }, async (client) => {
-        const input = {
-          ref,
-          arguments: await collectArguments(session, client, { ref, words, json: flags.json }),
-          ...(flags.session === undefined ? {} : { session: flags.session }),
-          ...(timeoutMs === undefined ? {} : { timeoutMs }),
-          ...(flags.idempotencyKey === undefined ? {} : { idempotencyKey: flags.idempotencyKey }),
-        };
-        await printAnswer(session, await callAndFollow(session, client, toolContracts.call, input), flags);
-      });
-    });
+  addCommand(
+    program,
+    {
+      name: 'call',
+      arguments: {
+        '<name>': 'name, name@version or name@range',
+        '[arguments...]': 'key=value, key:=json, or - for JSON from standard input',
+      },
+      options: {
+        '--json <object>': 'all arguments as one JSON object',
+        '--full': 'print the whole answer as JSON',
+        '--output <file>': 'write the output into a file: the bytes of an image or file, else the text',
+        '--session <id>': 'the session that the call belongs to',
+        '--timeout <ms>': 'stop the call after this time',
+        '--idempotency-key <key>': 'run a repeated call only once',
+      },
+      json: false,
+    },
+    ({ name: ref, arguments: words, json, full, output, session: name, timeout, idempotencyKey, data, config }) => {
+      const timeoutMs = readTimeout(timeout);
+      return withDaemon(
+        session,
+        { data, config },
+        async (client) => {
+          const args = await collectArguments(session, client, { ref, words, json });
+          const input = omitUndefined({ ref, arguments: args, session: name, timeoutMs, idempotencyKey });
+          await printAnswer(session, await callAndFollow(session, client, toolContracts.call, input), { full, output });
+        },
+        'keeps',
+      );
+    },
+  );
 }
 
 async function collectArguments(

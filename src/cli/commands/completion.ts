@@ -3,7 +3,7 @@ import { HotcellError } from '../../errors/hotcell-error.ts';
 import { pluginContracts } from '../../operations/contracts/plugins.ts';
 import { toolContracts } from '../../operations/contracts/tools.ts';
 import type { CliSession } from '../session.ts';
-import { type ListFlags, withDaemon } from './command.ts';
+import { addCommand, type CommonFlags, withDaemon } from './command.ts';
 
 /** What each shell reads: it asks `hotcell completion` again, with the words so far. */
 const scripts: Readonly<Record<string, string>> = {
@@ -32,11 +32,17 @@ const ofPlugins = /^(?:why|grants?|revoke|kv \w+|plugin (?!new|list)\w+)$/;
 
 /** Adds `hotcell completion`. */
 export function registerCompletion(program: Command, session: CliSession): void {
-  program
-    .command('completion')
-    .argument('<shell>', 'bash, zsh or fish')
-    .argument('[words...]', 'after --: what is on the line so far; answers what its last word may become')
-    .action(async (shell: string, words: string[], _options: unknown, command: Command) => {
+  addCommand(
+    program,
+    {
+      name: 'completion',
+      arguments: {
+        '<shell>': 'bash, zsh or fish',
+        '[words...]': 'after --: what is on the line so far; answers what its last word may become',
+      },
+      json: false,
+    },
+    async ({ shell, words, ...flags }) => {
       const script = scripts[shell];
       if (script === undefined) {
         throw new HotcellError('usage-wrong', `Expected bash, zsh or fish, got "${shell.slice(0, 64)}".`, {
@@ -44,9 +50,10 @@ export function registerCompletion(program: Command, session: CliSession): void 
         });
       }
       if (words.length === 0) return session.print(script);
-      const found = await complete(program, words, () => findNames(session, command.optsWithGlobals<ListFlags>()));
+      const found = await complete(program, words, () => findNames(session, flags));
       session.print(found.map((word) => `${word}\n`).join(''));
-    });
+    },
+  );
 }
 
 interface Names {
@@ -79,7 +86,7 @@ async function complete(program: Command, words: readonly string[], findAll: () 
   return (await find()).filter((word) => word.startsWith(last));
 }
 
-async function findNames(session: CliSession, flags: ListFlags): Promise<Names> {
+async function findNames(session: CliSession, flags: CommonFlags): Promise<Names> {
   try {
     return await withDaemon(session, flags, async (client) => {
       const tools = await client.invoke(toolContracts.list, {});

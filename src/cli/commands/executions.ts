@@ -1,23 +1,14 @@
 import type { Command } from 'commander';
 import type { Execution, ExecutionStatus } from '../../calls/call-types.ts';
 import type { Client } from '../../client/client.ts';
-import { HotcellError } from '../../errors/hotcell-error.ts';
+import { omitUndefined } from '../../config/json-object.ts';
 import { executionContracts } from '../../operations/contracts/executions.ts';
 import { renderExecutionError } from '../render/error.ts';
 import { formatDuration, formatTime } from '../render/format.ts';
 import { renderLog } from '../render/log.ts';
-import { tame } from '../render/style.ts';
-import { renderTable } from '../render/table.ts';
+import { type Style, tame } from '../render/style.ts';
 import type { CliSession } from '../session.ts';
-import { addDefaultList, type ListFlags, withDaemon } from './command.ts';
-import { addOperation } from './operation-command.ts';
-
-interface ExecutionFlags extends ListFlags {
-  readonly tool?: string;
-  readonly status?: string;
-  readonly parent?: string;
-  readonly limit?: string;
-}
+import { addCommand, addListing, addOperation, readCount, readOneOf, withDaemon } from './command.ts';
 
 /** One question to the daemon waits at most so long: less than what proxies and clients cut. */
 const maxWaitMs = 25_000;
@@ -27,76 +18,66 @@ const statuses: readonly ExecutionStatus[] = ['pending', 'running', 'success', '
 /** Adds `hotcell executions …`. */
 export function registerExecutions(program: Command, session: CliSession): void {
   const executions = program.command('executions');
-  const { style, io } = session;
+  const { style } = session;
 
-  addDefaultList(executions, 'list calls, newest first')
-    .option('--tool <name>', 'only of this tool')
-    .option('--status <status>', `only ${statuses.join(', ')}`)
-    .option('--parent <id>', 'only the calls that this call made')
-    .option('--limit <n>', 'how many', '20')
-    .action((_options: unknown, command: Command) => {
-      const flags = command.optsWithGlobals<ExecutionFlags>();
-      const status = flags.status === undefined ? {} : { status: readStatus(flags.status) };
-      const query = {
-        limit: readLimit(flags.limit),
-        ...status,
-        ...(flags.tool === undefined ? {} : { tool: flags.tool }),
-        ...(flags.parent === undefined ? {} : { parent: flags.parent }),
-      };
-      return withDaemon(session, flags, async (client) => {
-        const list = await client.invoke(executionContracts.list, query);
-        if (flags.json) return session.printJson(list);
-        if (list.items.length === 0) return session.print('No calls.\n');
-        const paintStatus = (text: string, row: Execution) =>
-          row.status === 'success' ? style.green(text) : ['pending', 'running'].includes(row.status) ? text : style.red(text);
-        const columns = [
-          { head: 'ID', text: (row: Execution) => row.id },
-          { head: 'TIME', text: (row: Execution) => formatTime(row.createdAtMs) },
-          { head: 'STATUS', text: (row: Execution) => row.status, paint: paintStatus },
-          { head: 'TOOK', text: (row: Execution) => (row.durationMs === undefined ? '' : formatDuration(row.durationMs)) },
-          { head: 'CALLER', text: (row: Execution) => row.caller },
-          { head: 'TOOL', text: (row: Execution) => `${row.tool}@${row.version}` },
-          { head: 'ERROR', text: (row: Execution) => row.error?.message ?? '' },
-        ];
-        session.print(renderTable(list.items, columns, io.columns));
-      });
-    });
+  addListing(executions, session, {
+    name: 'list',
+    isDefault: true,
+    about: 'list calls, newest first',
+    options: {
+      '--tool <name>': 'only of this tool',
+      '--status <status>': `only ${statuses.join(', ')}`,
+      '--parent <id>': 'only the calls that this call made',
+      '--limit <n>': { about: 'how many', usual: '20' },
+    },
+    contract: executionContracts.list,
+    input: ({ limit, status, tool, parent }) =>
+      omitUndefined({
+        limit: readCount('--limit', limit),
+        status: status === undefined ? undefined : readOneOf('--status', statuses, status),
+        tool,
+        parent,
+      }),
+    empty: 'No calls.\n',
+    columns: [
+      { head: 'ID', text: (row) => row.id },
+      { head: 'TIME', text: (row) => formatTime(row.createdAtMs) },
+      {
+        head: 'STATUS',
+        text: (row) => row.status,
+        paint: (text, { status }) =>
+          status === 'success' ? style.green(text) : ['pending', 'running'].includes(status) ? text : style.red(text),
+      },
+      { head: 'TOOK', text: (row) => (row.durationMs === undefined ? '' : formatDuration(row.durationMs)) },
+      { head: 'CALLER', text: (row) => row.caller },
+      { head: 'TOOL', text: (row) => `${row.tool}@${row.version}` },
+      { head: 'ERROR', text: (row) => row.error?.message ?? '' },
+    ],
+  });
 
-  executions
-    .command('show')
-    .description('show one call')
-    .argument('<id>', 'its id')
-    .option('--wait', 'wait until it has ended')
-    .option('--json', 'as JSON')
-    .action((id: string, _options: unknown, command: Command) => {
-      const flags = command.optsWithGlobals<ListFlags & { readonly wait?: boolean }>();
-      return withDaemon(session, flags, async (client) => {
-        const execution = await readExecution(client, id, flags.wait === true);
-        if (flags.json) return session.printJson(execution);
-        const took = execution.durationMs === undefined ? '' : ` in ${formatDuration(execution.durationMs)}`;
-        session.print(`${style.bold(execution.id)}  ${execution.tool}@${execution.version}  ${execution.status}${took}\n`);
-        session.print(
-          style.dim(
-            tame(`called by ${execution.caller} in session ${execution.session}, ${formatTime(execution.createdAtMs)}\n`),
-          ),
-        );
-        if (execution.engine !== undefined) session.print(style.dim(`run by ${execution.engine}\n`));
-        if (execution.parent !== undefined) session.print(style.dim(`called by the call ${execution.parent}\n`));
-        session.print(`\n${style.bold('Arguments')}\n${tame(JSON.stringify(execution.arguments, null, 2))}\n`);
-        if (execution.output !== undefined)
-          session.print(`\n${style.bold('Output')}\n${tame(JSON.stringify(execution.output, null, 2))}\n`);
-        if (execution.logs !== undefined) session.print(`\n${style.bold('Log')}\n${renderLog(execution.logs, style)}`);
-        if (execution.error !== undefined) session.print(`\n${renderExecutionError(execution.error, style)}`);
-      });
-    });
+  addCommand(
+    executions,
+    {
+      name: 'show',
+      about: 'show one call',
+      arguments: { '<id>': 'its id' },
+      options: { '--wait': 'wait until it has ended' },
+    },
+    (given) =>
+      withDaemon(session, given, async (client) => {
+        const execution = await readExecution(client, given.id, given.wait === true);
+        if (given.json) session.printJson(execution);
+        else session.print(renderExecution(execution, style));
+      }),
+  );
 
   addOperation(executions, session, {
-    verb: 'cancel',
-    contract: executionContracts.cancel,
+    name: 'cancel',
     about: 'cancel a call that waits or runs',
-    argument: ['id', 'its id'],
-    input: (id) => ({ id }),
-    show: ({ cancelled }, id) => (cancelled ? `${style.green('✓')} ${id} is cancelled.\n` : `${id} had ended already.\n`),
+    arguments: { '<id>': 'its id' },
+    contract: executionContracts.cancel,
+    input: ({ id }) => ({ id }),
+    show: ({ cancelled }, { id }) => (cancelled ? `${style.green('✓')} ${id} is cancelled.\n` : `${id} had ended already.\n`),
   });
 }
 
@@ -108,14 +89,18 @@ async function readExecution(client: Client, id: string, wait: boolean): Promise
   }
 }
 
-function readStatus(text: string): ExecutionStatus {
-  const status = statuses.find((candidate) => candidate === text);
-  if (status !== undefined) return status;
-  throw new HotcellError('usage-wrong', `Expected --status to be one of ${statuses.join(', ')}, got "${text}".`);
-}
-
-/** The flag --limit of a list. */
-export function readLimit(text: string | undefined): number {
-  if (text !== undefined && /^[1-9]\d{0,2}$|^1000$/.test(text)) return Number(text);
-  throw new HotcellError('usage-wrong', `Expected --limit from 1 to 1000, got "${text}".`);
+function renderExecution(execution: Execution, style: Style): string {
+  const { id, tool, version, status, durationMs, caller, session, createdAtMs, engine, parent, output, logs, error } = execution;
+  const took = durationMs === undefined ? '' : ` in ${formatDuration(durationMs)}`;
+  const part = (head: string, value: unknown) => `\n${style.bold(head)}\n${tame(JSON.stringify(value, null, 2))}\n`;
+  return [
+    `${style.bold(id)}  ${tool}@${version}  ${status}${took}\n`,
+    style.dim(tame(`called by ${caller} in session ${session}, ${formatTime(createdAtMs)}\n`)),
+    engine === undefined ? '' : style.dim(`run by ${engine}\n`),
+    parent === undefined ? '' : style.dim(`called by the call ${parent}\n`),
+    part('Arguments', execution.arguments),
+    output === undefined ? '' : part('Output', output),
+    logs === undefined ? '' : `\n${style.bold('Log')}\n${renderLog(logs, style)}`,
+    error === undefined ? '' : `\n${renderExecutionError(error, style)}`,
+  ].join('');
 }

@@ -3,17 +3,20 @@ import { loopContracts } from '../../operations/contracts/loops.ts';
 import { formatTime } from '../render/format.ts';
 import { tame } from '../render/style.ts';
 import type { CliSession } from '../session.ts';
-import { addListing, addOperation } from './operation-command.ts';
+import { addListing, addOperation } from './command.ts';
 
 /** Adds `hotcell loops …`. */
 export function registerLoops(program: Command, session: CliSession): void {
   const loops = program.command('loops');
   const { style } = session;
+  const onLoop = { arguments: { '<id>': 'its id' }, input: ({ id }: { readonly id: string }) => ({ id }) } as const;
 
   addListing(loops, session, {
-    contract: loopContracts.list,
+    name: 'list',
+    isDefault: true,
     about: 'list the loops of models that run, and those of the last day',
-    input: {},
+    contract: loopContracts.list,
+    input: () => ({}),
     empty: 'No loops.\n',
     columns: [
       { head: 'ID', text: ({ id }) => tame(id), paint: style.bold },
@@ -28,11 +31,10 @@ export function registerLoops(program: Command, session: CliSession): void {
   });
 
   addOperation(loops, session, {
-    verb: 'show',
-    contract: loopContracts.get,
+    ...onLoop,
+    name: 'show',
     about: 'show one loop',
-    argument: ['id', 'its id'],
-    input: (id) => ({ id }),
+    contract: loopContracts.get,
     show: ({ id, state, rounds, tokens, calls, end }) => {
       const head = `${style.bold(tame(id))}  ${end?.reason ?? state} after ${rounds} ${rounds === 1 ? 'round' : 'rounds'} and ${tokens} tokens\n`;
       const waits = calls.map(({ name, approval, executionId = '' }) =>
@@ -45,11 +47,10 @@ export function registerLoops(program: Command, session: CliSession): void {
   });
 
   addOperation(loops, session, {
-    verb: 'cancel',
-    contract: loopContracts.cancel,
+    ...onLoop,
+    name: 'cancel',
     about: 'cancel a loop, and the calls that it waits for',
-    argument: ['id', 'its id'],
-    input: (id) => ({ id }),
-    show: ({ cancelled }, id) => (cancelled ? `${style.green('✓')} ${id} is cancelled.\n` : `${id} had ended already.\n`),
+    contract: loopContracts.cancel,
+    show: ({ cancelled }, { id }) => (cancelled ? `${style.green('✓')} ${id} is cancelled.\n` : `${id} had ended already.\n`),
   });
 }

@@ -1,44 +1,34 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
+import { omitUndefined } from '../../config/json-object.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { executionContracts } from '../../operations/contracts/executions.ts';
 import type { ReplayEnd, ReplayReport } from '../../replay/replay-types.ts';
-import { exitCodes } from '../exit-codes.ts';
 import { renderExecutionError } from '../render/error.ts';
 import { formatDuration } from '../render/format.ts';
 import { renderLog } from '../render/log.ts';
 import { type Style, tame } from '../render/style.ts';
 import type { CliSession } from '../session.ts';
-import { type ListFlags, withDaemon } from './command.ts';
-
-interface ReplayFlags extends ListFlags {
-  readonly generation?: string;
-  readonly text?: string;
-}
+import { addOperation } from './command.ts';
 
 /** Adds `hotcell replay`. */
 export function registerReplay(program: Command, session: CliSession): void {
-  program
-    .command('replay')
-    .description('run a call again with its recorded answers; nothing outside is touched')
-    .argument('<id>', 'the id of the execution')
-    .option('--generation <which>', 'on a kept generation: its number, or the beginning of its hash')
-    .option('--text <file>', 'on the text of a file, as the entry of the plugin')
-    .option('--json', 'as JSON')
-    .action(async (id: string, _options: unknown, command: Command) => {
-      const { generation, text, ...flags } = command.optsWithGlobals<ReplayFlags>();
-      const on = {
-        ...(generation !== undefined && { generation }),
-        ...(text !== undefined && { text: await readText(resolve(session.io.cwd, text)) }),
-      };
-      return withDaemon(session, flags, async (client) => {
-        const report = await client.invoke(executionContracts.replay, { id, ...on });
-        if (!report.same) session.exitCode = exitCodes.failed;
-        if (flags.json) session.printJson(report);
-        else session.print(renderReplay(report, session.style));
-      });
-    });
+  addOperation(program, session, {
+    name: 'replay',
+    arguments: { '<id>': 'the id of the execution' },
+    options: {
+      '--generation <which>': 'on a kept generation: its number, or the beginning of its hash',
+      '--text <file>': 'on the text of a file, as the entry of the plugin',
+    },
+    contract: executionContracts.replay,
+    input: async ({ id, generation, text: file }) => {
+      const text = file === undefined ? undefined : await readText(resolve(session.io.cwd, file));
+      return omitUndefined({ id, generation, text });
+    },
+    isDone: ({ same }) => same,
+    show: (report) => renderReplay(report, session.style),
+  });
 }
 
 async function readText(file: string): Promise<string> {

@@ -26,7 +26,7 @@ export const ticketContract = defineContract({
   summary: 'Makes a ticket that opens one WebSocket within 30 seconds: /ws?ticket=…',
   role: 'caller',
   isForPeople: true,
-  input: Type.Object({}, { additionalProperties: false }),
+  input: {},
   output: Type.Object({ ticket: Type.String(), expiresAtMs: Type.Number() }),
   http: { method: 'POST', path: '/api/tickets' },
 });

@@ -15,7 +15,7 @@ export const containerContracts = {
     name: 'containers.list',
     summary: 'Lists what runs in containers now, or waits for one.',
     role: 'admin',
-    input: Type.Object({}, { additionalProperties: false }),
+    input: {},
     output: listOf(containerView),
     http: { method: 'GET', path: '/api/containers' },
   }),
@@ -23,14 +23,11 @@ export const containerContracts = {
     name: 'containers.kill',
     summary: 'Ends what runs in containers, of one execution or of all; the calls go on with an error.',
     role: 'admin',
-    input: Type.Object(
-      {
-        id: Type.Optional(
-          Type.String({ minLength: 1, maxLength: 512, description: 'As containers.list names it; all when left out.' }),
-        ),
-      },
-      { additionalProperties: false },
-    ),
+    input: {
+      id: Type.Optional(
+        Type.String({ minLength: 1, maxLength: 512, description: 'As containers.list names it; all when left out.' }),
+      ),
+    },
     output: Type.Object({ killed: Type.Integer({ minimum: 0, description: 'How many were ended.' }) }),
     http: { method: 'POST', path: '/api/containers/kill' },
   }),

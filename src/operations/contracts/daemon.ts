@@ -1,12 +1,12 @@
 import { type Static, Type } from 'typebox';
 import { defineContract } from '../operation.ts';
 
-const nothing = Type.Object({}, { additionalProperties: false });
+const nothing = {};
 
 /** One finding of the doctor. `info` is worth knowing and needs nothing done. */
 export const finding = Type.Object({
   name: Type.String(),
-  status: Type.Union([Type.Literal('ok'), Type.Literal('info'), Type.Literal('warn'), Type.Literal('fail')]),
+  status: Type.Enum(['ok', 'info', 'warn', 'fail']),
   message: Type.String(),
   fix: Type.Optional(Type.String()),
 });

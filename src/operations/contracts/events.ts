@@ -27,14 +27,11 @@ export const eventContracts = {
     name: 'events.list',
     summary: 'Lists kept events after a sequence number, oldest first; a caller sees its own.',
     role: 'caller',
-    input: Type.Object(
-      {
-        after: Type.Optional(Type.Integer({ minimum: 0 })),
-        types: eventTypesQuery,
-        limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
-      },
-      { additionalProperties: false },
-    ),
+    input: {
+      after: Type.Optional(Type.Integer({ minimum: 0 })),
+      types: eventTypesQuery,
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
+    },
     output: Type.Object({ items: Type.Array(eventEnvelope), next: Type.Optional(Type.Integer()), lastSeq: Type.Integer() }),
     http: { method: 'GET', path: '/api/events/kept' },
   }),

@@ -6,14 +6,7 @@ import { schemaOf } from '../schema-of.ts';
 import { listOf, pageQuery } from './paging.ts';
 
 /** The states of an execution. */
-export const executionStatus = Type.Union([
-  Type.Literal('pending'),
-  Type.Literal('running'),
-  Type.Literal('success'),
-  Type.Literal('error'),
-  Type.Literal('timeout'),
-  Type.Literal('cancelled'),
-]);
+export const executionStatus = Type.Enum(['pending', 'running', 'success', 'error', 'timeout', 'cancelled']);
 
 /** Why an execution failed. */
 export const executionError = schemaOf<ExecutionError>()(
@@ -85,7 +78,7 @@ const execution = schemaOf<Execution>()(
 );
 
 const replayEnd = Type.Object({
-  status: Type.Union([Type.Literal('success'), Type.Literal('error'), Type.Literal('timeout'), Type.Literal('cancelled')]),
+  status: Type.Enum(['success', 'error', 'timeout', 'cancelled']),
   output: Type.Optional(Type.Unknown()),
   error: Type.Optional(executionError),
 });
@@ -108,7 +101,7 @@ const replayReport = schemaOf<ReplayReport>()(
   }),
 );
 
-const identified = Type.Object({ id: Type.String({ minLength: 1, maxLength: 128 }) }, { additionalProperties: false });
+const identified = { id: Type.String({ minLength: 1, maxLength: 128 }) };
 
 /** What can be done with the records of calls; a caller sees its own, an admin all. */
 export const executionContracts = {
@@ -116,16 +109,13 @@ export const executionContracts = {
     name: 'executions.list',
     summary: 'Lists executions, newest first.',
     role: 'caller',
-    input: Type.Object(
-      {
-        tool: Type.Optional(Type.String({ maxLength: 256 })),
-        status: Type.Optional(executionStatus),
-        caller: Type.Optional(Type.String({ maxLength: 128 })),
-        parent: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
-        ...pageQuery,
-      },
-      { additionalProperties: false },
-    ),
+    input: {
+      tool: Type.Optional(Type.String({ maxLength: 256 })),
+      status: Type.Optional(executionStatus),
+      caller: Type.Optional(Type.String({ maxLength: 128 })),
+      parent: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
+      ...pageQuery,
+    },
     output: listOf(execution),
     http: { method: 'GET', path: '/api/executions' },
   }),
@@ -134,15 +124,12 @@ export const executionContracts = {
     summary:
       'Shows one execution, with the last lines that it logged while its recording is kept; waits for its end if asked to.',
     role: 'caller',
-    input: Type.Object(
-      {
-        id: Type.String({ minLength: 1, maxLength: 128 }),
-        waitMs: Type.Optional(
-          Type.Integer({ minimum: 0, maximum: 60_000, description: 'Answers when it has ended, at the latest after so long.' }),
-        ),
-      },
-      { additionalProperties: false },
-    ),
+    input: {
+      id: Type.String({ minLength: 1, maxLength: 128 }),
+      waitMs: Type.Optional(
+        Type.Integer({ minimum: 0, maximum: 60_000, description: 'Answers when it has ended, at the latest after so long.' }),
+      ),
+    },
     output: execution,
     http: { method: 'GET', path: '/api/executions/:id' },
   }),
@@ -150,19 +137,16 @@ export const executionContracts = {
     name: 'executions.follow',
     summary: 'Waits for the end of one execution and answers with it; as a stream it tells what happens until then.',
     role: 'caller',
-    input: Type.Object(
-      {
-        id: Type.String({ minLength: 1, maxLength: 128 }),
-        waitMs: Type.Optional(
-          Type.Integer({
-            minimum: 0,
-            maximum: 3_600_000,
-            description: 'Answers at the latest after so long; an hour when nothing is said.',
-          }),
-        ),
-      },
-      { additionalProperties: false },
-    ),
+    input: {
+      id: Type.String({ minLength: 1, maxLength: 128 }),
+      waitMs: Type.Optional(
+        Type.Integer({
+          minimum: 0,
+          maximum: 3_600_000,
+          description: 'Answers at the latest after so long; an hour when nothing is said.',
+        }),
+      ),
+    },
     output: execution,
     streams: true,
     http: { method: 'GET', path: '/api/executions/:id/follow' },
@@ -179,21 +163,18 @@ export const executionContracts = {
     name: 'executions.replay',
     summary: 'Runs an execution again with its recorded host answers, time and chance; nothing is carried out or recorded.',
     role: 'caller',
-    input: Type.Object(
-      {
-        id: Type.String({ minLength: 1, maxLength: 128 }),
-        generation: Type.Optional(
-          Type.String({
-            minLength: 1,
-            maxLength: 64,
-            description:
-              'A kept generation by its number or the beginning of its content hash; what serves now when absent. For admins.',
-          }),
-        ),
-        text: Type.Optional(Type.String({ description: 'A text to run it on, as the entry of the plugin. For admins.' })),
-      },
-      { additionalProperties: false },
-    ),
+    input: {
+      id: Type.String({ minLength: 1, maxLength: 128 }),
+      generation: Type.Optional(
+        Type.String({
+          minLength: 1,
+          maxLength: 64,
+          description:
+            'A kept generation by its number or the beginning of its content hash; what serves now when absent. For admins.',
+        }),
+      ),
+      text: Type.Optional(Type.String({ description: 'A text to run it on, as the entry of the plugin. For admins.' })),
+    },
     output: replayReport,
     http: { method: 'POST', path: '/api/executions/:id/replay' },
   }),

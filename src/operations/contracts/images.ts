@@ -4,7 +4,7 @@ import { listOf } from './paging.ts';
 
 const imageView = Type.Object({
   name: Type.String(),
-  status: Type.Union([Type.Literal('present'), Type.Literal('missing'), Type.Literal('changed')], {
+  status: Type.Enum(['present', 'missing', 'changed'], {
     description: '`changed`: the name means another image than when it was first used; commands stay with that one.',
   }),
   usedBy: Type.Array(Type.String(), { description: 'What needs it, by the config.' }),
@@ -20,7 +20,7 @@ export const imageContracts = {
     name: 'images.list',
     summary: 'Lists the images in which commands may run: which are there, and how to get the others.',
     role: 'admin',
-    input: Type.Object({}, { additionalProperties: false }),
+    input: {},
     output: listOf(imageView),
     http: { method: 'GET', path: '/api/images' },
   }),
@@ -29,7 +29,7 @@ export const imageContracts = {
     summary: 'Takes what the name of an image means now for what commands run with.',
     role: 'admin',
     isForPeople: true,
-    input: Type.Object({ name: Type.String({ minLength: 1, maxLength: 256 }) }, { additionalProperties: false }),
+    input: { name: Type.String({ minLength: 1, maxLength: 256 }) },
     output: imageView,
     http: { method: 'POST', path: '/api/images' },
   }),

@@ -36,7 +36,7 @@ export const kvContracts = {
     name: 'kv.list',
     summary: 'Lists the keys that a plugin keeps, with their sizes; without caller an admin sees those of everybody.',
     role: 'caller',
-    input: Type.Object(pageQuery, { additionalProperties: false }),
+    input: pageQuery,
     output: Type.Object({
       plugin: Type.String(),
       items: Type.Array(Type.Object({ caller: Type.String(), key: Type.String(), bytes: Type.Integer() })),
@@ -49,7 +49,7 @@ export const kvContracts = {
     name: 'kv.export',
     summary: 'Reads the values that a plugin keeps, page by page; without caller an admin gets those of everybody.',
     role: 'caller',
-    input: Type.Object(pageQuery, { additionalProperties: false }),
+    input: pageQuery,
     output: Type.Object({ plugin: Type.String(), items: Type.Array(kvEntry), next }),
     http: { method: 'GET', path: '/api/plugins/:plugin/kv/export' },
   }),
@@ -58,10 +58,7 @@ export const kvContracts = {
     summary:
       'Writes values of a plugin, within its quota. Each goes to the caller of the request, else of the entry, else oneself.',
     role: 'caller',
-    input: Type.Object(
-      { plugin, caller: Type.Optional(owner), entries: Type.Array(kvEntry, { minItems: 1, maxItems: 1000 }) },
-      { additionalProperties: false },
-    ),
+    input: { plugin, caller: Type.Optional(owner), entries: Type.Array(kvEntry, { minItems: 1, maxItems: 1000 }) },
     output: Type.Object({ plugin: Type.String(), written: Type.Integer() }),
     http: { method: 'POST', path: '/api/plugins/:plugin/kv/import' },
   }),
@@ -69,10 +66,12 @@ export const kvContracts = {
     name: 'kv.delete',
     summary: 'Deletes one key of a plugin, or all that begin with a prefix; those of oneself unless an admin names a caller.',
     role: 'caller',
-    input: Type.Object(
-      { plugin, caller: Type.Optional(owner), key: Type.Optional(key), prefix: Type.Optional(Type.String({ maxLength: 512 })) },
-      { additionalProperties: false },
-    ),
+    input: {
+      plugin,
+      caller: Type.Optional(owner),
+      key: Type.Optional(key),
+      prefix: Type.Optional(Type.String({ maxLength: 512 })),
+    },
     output: Type.Object({ plugin: Type.String(), deleted: Type.Integer() }),
     http: { method: 'DELETE', path: '/api/plugins/:plugin/kv' },
   }),

@@ -17,7 +17,7 @@ const loopView = Type.Object({
   caller: Type.String(),
   purpose: Type.String({ description: 'gateway, chat, repair or plugin.' }),
   model: Type.String(),
-  state: Type.Union([Type.Literal('running'), Type.Literal('ended')]),
+  state: Type.Enum(['running', 'ended']),
   rounds: Type.Integer({ description: 'Answers of the model.' }),
   calls: Type.Array(
     Type.Object({
@@ -36,7 +36,7 @@ const loopView = Type.Object({
 });
 
 const id = Type.String({ minLength: 1, maxLength: 128 });
-const identified = Type.Object({ id }, { additionalProperties: false });
+const identified = { id };
 
 /** What can be done with loops of models and tools; a caller sees its own, an admin all. */
 export const loopContracts = {
@@ -44,7 +44,7 @@ export const loopContracts = {
     name: 'loops.list',
     summary: 'Lists the loops of models that run, and those of the last day that called a tool; newest first.',
     role: 'caller',
-    input: Type.Object({}, { additionalProperties: false }),
+    input: {},
     output: listOf(Type.Omit(loopView, ['end'])),
     http: { method: 'GET', path: '/api/loops' },
   }),
@@ -77,7 +77,7 @@ export const loopContracts = {
     name: 'loops.steer',
     summary: 'Says something to the model of a loop that runs: it reads it with the next round.',
     role: 'caller',
-    input: Type.Object({ id, text: Type.String({ minLength: 1, maxLength: 100_000 }) }, { additionalProperties: false }),
+    input: { id, text: Type.String({ minLength: 1, maxLength: 100_000 }) },
     output: Type.Object({ id: Type.String() }),
     http: { method: 'POST', path: '/api/loops/:id/steer' },
   }),

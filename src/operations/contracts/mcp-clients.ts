@@ -4,7 +4,7 @@ import { listOf } from './paging.ts';
 
 const mcpClientView = Type.Object({
   client: Type.String({ description: 'What the client calls itself: it may say anything.' }),
-  era: Type.Union([Type.Literal('2025-11-25'), Type.Literal('2026-07-28')], { description: 'With sessions, and without.' }),
+  era: Type.Enum(['2025-11-25', '2026-07-28'], { description: 'With sessions, and without.' }),
   caller: Type.String({ description: 'The caller id of its key.' }),
   listening: Type.Boolean({ description: 'It hears of changes as they happen.' }),
   usedAtMs: Type.Number({ description: 'When it last asked for something.' }),
@@ -20,7 +20,7 @@ export const mcpClientContracts = {
     name: 'mcp.clients',
     summary: 'Lists the MCP clients of the last hour, the latest first.',
     role: 'admin',
-    input: Type.Object({}, { additionalProperties: false }),
+    input: {},
     output: listOf(mcpClientView),
     http: { method: 'GET', path: '/api/mcp/clients' },
   }),

@@ -3,7 +3,7 @@ import { defineContract } from '../operation.ts';
 import { listOf } from './paging.ts';
 
 const name = Type.String({ minLength: 1, maxLength: 64, description: 'The name of the server in mcp.servers.' });
-const named = Type.Object({ name }, { additionalProperties: false });
+const named = { name };
 
 const serverView = Type.Object({
   name: Type.String(),
@@ -37,7 +37,7 @@ export const mcpContracts = {
     name: 'mcp.servers',
     summary: 'Lists the MCP servers of the config, how they do and what they bring.',
     role: 'admin',
-    input: Type.Object({}, { additionalProperties: false }),
+    input: {},
     output: Type.Object({
       ...listOf(serverView).properties,
       configProblem: Type.Optional(
@@ -67,19 +67,16 @@ export const mcpContracts = {
     summary: 'Begins a login to an MCP server: says what a person has to open, in a browser or on another device.',
     role: 'admin',
     isForPeople: true,
-    input: Type.Object(
-      {
-        name,
-        redirectUrl: Type.Optional(
-          Type.String({
-            pattern: '^http://(127\\.0\\.0\\.1|\\[::1\\]|localhost):\\d+/',
-            maxLength: 256,
-            description: 'Where the browser comes back to.',
-          }),
-        ),
-      },
-      { additionalProperties: false },
-    ),
+    input: {
+      name,
+      redirectUrl: Type.Optional(
+        Type.String({
+          pattern: '^http://(127\\.0\\.0\\.1|\\[::1\\]|localhost):\\d+/',
+          maxLength: 256,
+          description: 'Where the browser comes back to.',
+        }),
+      ),
+    },
     output: Type.Object({
       kind: Type.Enum(['done', 'browser', 'device'], { description: '`done`: nobody needs to log in.' }),
       url: Type.Optional(Type.String()),
@@ -93,15 +90,12 @@ export const mcpContracts = {
     summary: 'Ends a login with what the browser came back with; of a device it waits until a person agreed there.',
     role: 'admin',
     isForPeople: true,
-    input: Type.Object(
-      {
-        name,
-        answer: Type.Optional(
-          Type.String({ maxLength: 16_384, description: 'The query of the URL that the browser came back to.' }),
-        ),
-      },
-      { additionalProperties: false },
-    ),
+    input: {
+      name,
+      answer: Type.Optional(
+        Type.String({ maxLength: 16_384, description: 'The query of the URL that the browser came back to.' }),
+      ),
+    },
     output: serverView,
     http: { method: 'POST', path: '/api/mcp/servers/:name/login/finish' },
   }),

@@ -73,13 +73,10 @@ export const modelContracts = {
     name: 'models.list',
     summary: 'Lists the models that the caller may use; for an admin also the providers, and what they lack.',
     role: 'caller',
-    input: Type.Object(
-      {
-        fetch: Type.Optional(Type.Boolean({ description: 'Also what providers list; kept for ten minutes.' })),
-        provider: Type.Optional(Type.String({ maxLength: 256, description: 'Only of this one.' })),
-      },
-      { additionalProperties: false },
-    ),
+    input: {
+      fetch: Type.Optional(Type.Boolean({ description: 'Also what providers list; kept for ten minutes.' })),
+      provider: Type.Optional(Type.String({ maxLength: 256, description: 'Only of this one.' })),
+    },
     output: Type.Object({
       items: Type.Array(modelView),
       total: Type.Integer(),
@@ -91,7 +88,7 @@ export const modelContracts = {
     name: 'models.test',
     summary: 'Asks models one short question and tells what came of it; every provider where no name is given.',
     role: 'admin',
-    input: Type.Object({ name: Type.Optional(modelName) }, { additionalProperties: false }),
+    input: { name: Type.Optional(modelName) },
     output: listOf(testView),
     http: { method: 'POST', path: '/api/models/test' },
   }),
@@ -99,7 +96,7 @@ export const modelContracts = {
     name: 'models.usage',
     summary: 'Lists the tokens that plugins used today (UTC), by caller; a caller sees its own, an admin all.',
     role: 'caller',
-    input: Type.Object({ limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })) }, { additionalProperties: false }),
+    input: { limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })) },
     output: Type.Object({
       items: Type.Array(pluginUsage),
       total: Type.Integer(),
@@ -111,16 +108,11 @@ export const modelContracts = {
     name: 'usage.list',
     summary: 'Adds up what models were used for; a caller sees its own, an admin all.',
     role: 'caller',
-    input: Type.Object(
-      {
-        by: Type.Optional(Type.Enum(useGroups, { description: 'What is added up by; `model` when nothing is said.' })),
-        days: Type.Optional(
-          Type.Integer({ minimum: 1, maximum: 90, description: 'Today and the days before it; 7 by default.' }),
-        ),
-        limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
-      },
-      { additionalProperties: false },
-    ),
+    input: {
+      by: Type.Optional(Type.Enum(useGroups, { description: 'What is added up by; `model` when nothing is said.' })),
+      days: Type.Optional(Type.Integer({ minimum: 1, maximum: 90, description: 'Today and the days before it; 7 by default.' })),
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
+    },
     output: Type.Object({
       items: Type.Array(useView),
       total: Type.Integer(),

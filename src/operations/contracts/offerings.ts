@@ -4,10 +4,7 @@ import { defineContract } from '../operation.ts';
 import { callAnswer } from './executions.ts';
 import { listOf, pageQuery } from './paging.ts';
 
-const listQuery = Type.Object(
-  { q: Type.Optional(Type.String({ maxLength: 256 })), ...pageQuery },
-  { additionalProperties: false },
-);
+const listQuery = { q: Type.Optional(Type.String({ maxLength: 256 })), ...pageQuery };
 const name = Type.String({ minLength: 1, maxLength: 256 });
 const uri = Type.String({ minLength: 1, maxLength: maxUriChars });
 const session = Type.Optional(Type.String({ minLength: 1, maxLength: 128 }));
@@ -60,7 +57,7 @@ export const promptContracts = {
     summary: 'Makes the messages of a prompt; output is {description?, messages: [{role, content}]}.',
     role: 'caller',
     isForAnonymous: true,
-    input: Type.Object({ name, arguments: Type.Optional(texts), session }, { additionalProperties: false }),
+    input: { name, arguments: Type.Optional(texts), session },
     output: callAnswer,
     streams: true,
     http: { method: 'POST', path: '/api/prompts/:name' },
@@ -92,7 +89,7 @@ export const resourceContracts = {
     summary: 'Reads a resource; output is {contents: [{uri, mimeType?, text or blob}]}, bytes in base64.',
     role: 'caller',
     isForAnonymous: true,
-    input: Type.Object({ uri, session }, { additionalProperties: false }),
+    input: { uri, session },
     output: callAnswer,
     streams: true,
     http: { method: 'POST', path: '/api/resources/read' },
@@ -109,22 +106,19 @@ export const completionContracts = {
     summary: 'Tells what can stand for an argument of a prompt, or for a variable of a template.',
     role: 'caller',
     isForAnonymous: true,
-    input: Type.Object(
-      {
-        ref: Type.Union([
-          Type.Object({ type: Type.Literal('prompt'), name }, { additionalProperties: false }),
-          Type.Object({ type: Type.Literal('resource'), uri }, { additionalProperties: false }),
-        ]),
-        argument: Type.Object(
-          { name: Type.String({ minLength: 1, maxLength: 64 }), value: Type.String({ maxLength: 1024 }) },
-          { additionalProperties: false },
-        ),
-        context: Type.Optional(
-          Type.Record(Type.String(), Type.String(), { description: 'The other arguments, as far as they are known.' }),
-        ),
-      },
-      { additionalProperties: false },
-    ),
+    input: {
+      ref: Type.Union([
+        Type.Object({ type: Type.Literal('prompt'), name }, { additionalProperties: false }),
+        Type.Object({ type: Type.Literal('resource'), uri }, { additionalProperties: false }),
+      ]),
+      argument: Type.Object(
+        { name: Type.String({ minLength: 1, maxLength: 64 }), value: Type.String({ maxLength: 1024 }) },
+        { additionalProperties: false },
+      ),
+      context: Type.Optional(
+        Type.Record(Type.String(), Type.String(), { description: 'The other arguments, as far as they are known.' }),
+      ),
+    },
     output: Type.Object({
       values: Type.Array(Type.String(), { maxItems: maxCompletionValues }),
       total: Type.Optional(Type.Integer()),

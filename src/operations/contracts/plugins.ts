@@ -7,7 +7,7 @@ import { permissionSet, schemaOf } from '../schema-of.ts';
 import { listOf, pageQuery } from './paging.ts';
 
 const pluginName = Type.String({ minLength: 1, maxLength: 512, description: 'Name, name@version, or path in its folder.' });
-const named = Type.Object({ name: pluginName }, { additionalProperties: false });
+const named = { name: pluginName };
 
 const diagnostic = schemaOf<Diagnostic>()(
   Type.Object({
@@ -129,7 +129,7 @@ export const pluginContracts = {
     name: 'plugins.list',
     summary: 'Lists the plugins with their states.',
     role: 'admin',
-    input: Type.Object({ state: Type.Optional(Type.Enum([...pluginStates])), ...pageQuery }, { additionalProperties: false }),
+    input: { state: Type.Optional(Type.Enum([...pluginStates])), ...pageQuery },
     output: Type.Object({
       ...listOf(pluginView).properties,
       passedOver: Type.Optional(
@@ -160,7 +160,7 @@ export const pluginContracts = {
     name: 'plugins.reloadAll',
     summary: 'Reloads all plugins; one result each.',
     role: 'admin',
-    input: Type.Object({}, { additionalProperties: false }),
+    input: {},
     output: Type.Object({ items: Type.Array(reloadResult), total: Type.Integer(), failed: Type.Integer() }),
     http: { method: 'POST', path: '/api/plugins/reload' },
   }),
@@ -168,7 +168,7 @@ export const pluginContracts = {
     name: 'plugins.update',
     summary: 'Enables or disables one plugin; it stays so over restarts.',
     role: 'admin',
-    input: Type.Object({ name: pluginName, enabled: Type.Boolean() }, { additionalProperties: false }),
+    input: { name: pluginName, enabled: Type.Boolean() },
     output: pluginView,
     http: { method: 'PATCH', path: '/api/plugins/:name' },
   }),
@@ -184,16 +184,13 @@ export const pluginContracts = {
     name: 'plugins.writeSource',
     summary: 'Replaces the entry file of a plugin and reloads it. If-Match (the SHA-256 that was read) guards later edits.',
     role: 'admin',
-    input: Type.Object(
-      {
-        name: pluginName,
-        text: Type.String({ description: 'The new text of the file.' }),
-        expectedHash: Type.Optional(
-          Type.String({ pattern: '^[0-9a-f]{64}$', description: 'SHA-256 of the text that is replaced.' }),
-        ),
-      },
-      { additionalProperties: false },
-    ),
+    input: {
+      name: pluginName,
+      text: Type.String({ description: 'The new text of the file.' }),
+      expectedHash: Type.Optional(
+        Type.String({ pattern: '^[0-9a-f]{64}$', description: 'SHA-256 of the text that is replaced.' }),
+      ),
+    },
     output: reloadResult,
     http: { method: 'PUT', path: '/api/plugins/:name/source', textBody: 'text', ifMatch: 'expectedHash' },
   }),
@@ -201,10 +198,7 @@ export const pluginContracts = {
     name: 'plugins.check',
     summary: 'Builds a text as the entry of a plugin, or as a new file, and says what would come of it; nothing is written.',
     role: 'admin',
-    input: Type.Object(
-      { name: pluginName, text: Type.String({ description: 'The text of the file.' }) },
-      { additionalProperties: false },
-    ),
+    input: { name: pluginName, text: Type.String({ description: 'The text of the file.' }) },
     output: textCheck,
     http: { method: 'POST', path: '/api/plugins/:name/check', textBody: 'text' },
   }),
@@ -220,10 +214,7 @@ export const pluginContracts = {
     name: 'plugins.rollback',
     summary: 'Makes an older generation current until the file changes next; the one before when no number is given.',
     role: 'admin',
-    input: Type.Object(
-      { name: pluginName, generation: Type.Optional(Type.Integer({ minimum: 1 })) },
-      { additionalProperties: false },
-    ),
+    input: { name: pluginName, generation: Type.Optional(Type.Integer({ minimum: 1 })) },
     output: reloadResult,
     http: { method: 'POST', path: '/api/plugins/:name/rollback' },
   }),

@@ -4,7 +4,7 @@ import { defineContract } from '../operation.ts';
 import { listOf } from './paging.ts';
 
 const repairId = Type.String({ minLength: 1, maxLength: 64, description: 'The id of a repair, such as rep_…' });
-const one = Type.Object({ id: repairId }, { additionalProperties: false });
+const one = { id: repairId };
 
 const source = Type.Optional(
   Type.String({
@@ -50,14 +50,11 @@ export const repairContracts = {
     name: 'repairs.list',
     summary: 'Lists the repairs, newest first: what failed, what was tried, what became of it.',
     role: 'admin',
-    input: Type.Object(
-      {
-        plugin: Type.Optional(Type.String({ minLength: 1, maxLength: 512 })),
-        state: Type.Optional(Type.Enum([...repairStates])),
-        limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
-      },
-      { additionalProperties: false },
-    ),
+    input: {
+      plugin: Type.Optional(Type.String({ minLength: 1, maxLength: 512 })),
+      state: Type.Optional(Type.Enum([...repairStates])),
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
+    },
     output: listOf(Type.Object(repairSummary)),
     http: { method: 'GET', path: '/api/repairs' },
   }),
@@ -74,15 +71,12 @@ export const repairContracts = {
     summary:
       'Repairs a failed plugin now, and answers when that is over; refused with the reason where there is nothing to repair.',
     role: 'admin',
-    input: Type.Object(
-      {
-        plugin: Type.String({ minLength: 1, maxLength: 512 }),
-        person: Type.Optional(
-          Type.Boolean({ description: 'A person asks, with the token of the operator: what was tried in vain is tried again.' }),
-        ),
-      },
-      { additionalProperties: false },
-    ),
+    input: {
+      plugin: Type.String({ minLength: 1, maxLength: 512 }),
+      person: Type.Optional(
+        Type.Boolean({ description: 'A person asks, with the token of the operator: what was tried in vain is tried again.' }),
+      ),
+    },
     output: repairView,
     http: { method: 'POST', path: '/api/repairs' },
   }),
@@ -91,31 +85,28 @@ export const repairContracts = {
     summary:
       'Writes a new plugin, from code, from the OpenAPI description of an API or by the model of repair.model, tries it and keeps it as a proposal.',
     role: 'admin',
-    input: Type.Object(
-      {
-        name: Type.String({ pattern: '^[a-z][a-z0-9_-]{0,47}$' }),
-        description: Type.Optional(
-          Type.String({
-            minLength: 1,
-            maxLength: 2000,
-            description: 'What a model is to write; needed without `source` and `text`.',
-          }),
-        ),
-        code: Type.Optional(Type.String({ maxLength: 40_000, description: 'A module, or the body of its handler.' })),
-        source,
-        text,
-        operations: Type.Optional(
-          Type.Array(Type.String({ minLength: 1, maxLength: 300 }), {
-            maxItems: 64,
-            description: 'Of the operations of the API these, by operationId or as `GET /pets`.',
-          }),
-        ),
-        server: Type.Optional(
-          Type.String({ maxLength: 2000, description: 'Where the API is, in place of what its description says.' }),
-        ),
-      },
-      { additionalProperties: false },
-    ),
+    input: {
+      name: Type.String({ pattern: '^[a-z][a-z0-9_-]{0,47}$' }),
+      description: Type.Optional(
+        Type.String({
+          minLength: 1,
+          maxLength: 2000,
+          description: 'What a model is to write; needed without `source` and `text`.',
+        }),
+      ),
+      code: Type.Optional(Type.String({ maxLength: 40_000, description: 'A module, or the body of its handler.' })),
+      source,
+      text,
+      operations: Type.Optional(
+        Type.Array(Type.String({ minLength: 1, maxLength: 300 }), {
+          maxItems: 64,
+          description: 'Of the operations of the API these, by operationId or as `GET /pets`.',
+        }),
+      ),
+      server: Type.Optional(
+        Type.String({ maxLength: 2000, description: 'Where the API is, in place of what its description says.' }),
+      ),
+    },
     output: repairView,
     http: { method: 'POST', path: '/api/repairs/create' },
   }),
@@ -123,7 +114,7 @@ export const repairContracts = {
     name: 'repairs.refresh',
     summary: 'Proposes what changed of the description of an API from which a plugin was made.',
     role: 'admin',
-    input: Type.Object({ plugin: Type.String({ minLength: 1, maxLength: 512 }), source, text }, { additionalProperties: false }),
+    input: { plugin: Type.String({ minLength: 1, maxLength: 512 }), source, text },
     output: Type.Object({
       isChanged: Type.Boolean({ description: 'False: the description says what the plugin says, and nothing is proposed.' }),
       repair: Type.Optional(repairView),
@@ -144,10 +135,7 @@ export const repairContracts = {
     summary: 'Turns a proposal down; the same content is not repaired again by itself.',
     role: 'admin',
     isForPeople: true,
-    input: Type.Object(
-      { id: repairId, reason: Type.Optional(Type.String({ maxLength: 1000 })) },
-      { additionalProperties: false },
-    ),
+    input: { id: repairId, reason: Type.Optional(Type.String({ maxLength: 1000 })) },
     output: repairView,
     http: { method: 'POST', path: '/api/repairs/:id/reject' },
   }),

@@ -7,7 +7,6 @@ import { callAnswerProperties } from './executions.ts';
 import { listOf } from './paging.ts';
 
 const name = Type.String({ minLength: 1, maxLength: 64, description: 'The name of the skill.' });
-const strict = { additionalProperties: false };
 const contentHash = Type.String({ pattern: '^[0-9a-f]{64}$', description: 'SHA-256 over all files of the skill.' });
 
 const skillView = Type.Object({
@@ -79,7 +78,7 @@ export const skillContracts = {
     name: 'skills.list',
     summary: 'Lists the skills of the skill folders, and folders that are none because something is wrong with them.',
     role: 'admin',
-    input: Type.Object({}, strict),
+    input: {},
     output: listOf(skillView),
     http: { method: 'GET', path: '/api/skills' },
   }),
@@ -87,7 +86,7 @@ export const skillContracts = {
     name: 'skills.scripts',
     summary: 'Lists the scripts of a skill: what reads them, where they run, whether they are approved.',
     role: 'admin',
-    input: Type.Object({ name }, strict),
+    input: { name },
     output: scriptsView,
     http: { method: 'GET', path: '/api/skills/:name/scripts' },
   }),
@@ -96,17 +95,14 @@ export const skillContracts = {
     summary: 'Lets scripts of a skill run as they are now, with what they ask for.',
     role: 'admin',
     isForPeople: true,
-    input: Type.Object(
-      {
-        name,
-        contentHash,
-        scripts: Type.Optional(
-          Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: 100, description: 'All when left out.' }),
-        ),
-        runOnly: Type.Optional(Type.Boolean({ description: 'Grants nothing but to run: no workspace, no network.' })),
-      },
-      strict,
-    ),
+    input: {
+      name,
+      contentHash,
+      scripts: Type.Optional(
+        Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: 100, description: 'All when left out.' }),
+      ),
+      runOnly: Type.Optional(Type.Boolean({ description: 'Grants nothing but to run: no workspace, no network.' })),
+    },
     output: scriptsView,
     http: { method: 'POST', path: '/api/skills/:name/approve' },
   }),
@@ -114,16 +110,13 @@ export const skillContracts = {
     name: 'skills.run',
     summary: 'Runs an approved script of a skill in a container, and answers as a call of its tool does.',
     role: 'caller',
-    input: Type.Object(
-      {
-        name,
-        script: Type.String({ minLength: 1, maxLength: 64 }),
-        args: Type.Optional(Type.Array(Type.String({ maxLength: 65_000 }), { maxItems: 900 })),
-        session: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
-        ...nativeInput,
-      },
-      strict,
-    ),
+    input: {
+      name,
+      script: Type.String({ minLength: 1, maxLength: 64 }),
+      args: Type.Optional(Type.Array(Type.String({ maxLength: 65_000 }), { maxItems: 900 })),
+      session: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
+      ...nativeInput,
+    },
     output: scriptAnswer,
     streams: true,
     http: { method: 'POST', path: '/api/skills/:name/scripts/:script/run' },
@@ -132,14 +125,11 @@ export const skillContracts = {
     name: 'skills.packages',
     summary: 'Says which packages skills ask for, and how to make the image that has them.',
     role: 'admin',
-    input: Type.Object(
-      {
-        name,
-        with: Type.Optional(Type.Array(name, { maxItems: 32, description: 'Skills whose packages it has, too.' })),
-        base: Type.Optional(Type.String({ minLength: 1, maxLength: 256, description: 'The image with the interpreter.' })),
-      },
-      strict,
-    ),
+    input: {
+      name,
+      with: Type.Optional(Type.Array(name, { maxItems: 32, description: 'Skills whose packages it has, too.' })),
+      base: Type.Optional(Type.String({ minLength: 1, maxLength: 256, description: 'The image with the interpreter.' })),
+    },
     output: packagesView,
     http: { method: 'GET', path: '/api/skills/:name/packages' },
   }),

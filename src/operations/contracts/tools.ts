@@ -8,7 +8,7 @@ import { listOf, pageQuery } from './paging.ts';
 
 const toolRef = Type.String({ minLength: 1, maxLength: 256, description: 'name, name@1.2.3 or name@range.' });
 const jsonSchema = Type.Unsafe<JsonSchema>(Type.Object({}));
-const mode = Type.Union([Type.Literal('on'), Type.Literal('off'), Type.Literal('auto')]);
+const mode = Type.Enum(['on', 'off', 'auto']);
 const source = Type.Enum(unitKinds);
 
 const who = Type.Enum(['model', 'person', 'both']);
@@ -76,19 +76,16 @@ export const toolContracts = {
     summary: 'Lists the tools that can be called; q looks in name, description and tags.',
     role: 'caller',
     isForAnonymous: true,
-    input: Type.Object(
-      {
-        q: Type.Optional(Type.String({ maxLength: 256 })),
-        mode: Type.Optional(mode),
-        source: Type.Optional(source),
-        plugin: Type.Optional(Type.String({ maxLength: 512 })),
-        forModel: Type.Optional(
-          Type.Boolean({ description: 'Only what a model of this caller is told of: of each name what the bare name means.' }),
-        ),
-        ...pageQuery,
-      },
-      { additionalProperties: false },
-    ),
+    input: {
+      q: Type.Optional(Type.String({ maxLength: 256 })),
+      mode: Type.Optional(mode),
+      source: Type.Optional(source),
+      plugin: Type.Optional(Type.String({ maxLength: 512 })),
+      forModel: Type.Optional(
+        Type.Boolean({ description: 'Only what a model of this caller is told of: of each name what the bare name means.' }),
+      ),
+      ...pageQuery,
+    },
     output: listOf(toolView),
     http: { method: 'GET', path: '/api/tools' },
   }),
@@ -97,7 +94,7 @@ export const toolContracts = {
     summary: 'Shows one tool with its schemas and examples.',
     role: 'caller',
     isForAnonymous: true,
-    input: Type.Object({ ref: toolRef }, { additionalProperties: false }),
+    input: { ref: toolRef },
     output: toolView,
     http: { method: 'GET', path: '/api/tools/:ref' },
   }),
@@ -106,17 +103,14 @@ export const toolContracts = {
     summary: 'Gives the bare name of a tool to one of the plugins that define it; the others answer to name@version.',
     role: 'admin',
     isForPeople: true,
-    input: Type.Object(
-      {
-        name: Type.String({
-          minLength: 1,
-          maxLength: 2200,
-          description: 'The name of the tool, without a version; or prompt:NAME, resource:URI.',
-        }),
-        plugin: Type.String({ minLength: 1, maxLength: 512, description: 'Name or path of the plugin.' }),
-      },
-      { additionalProperties: false },
-    ),
+    input: {
+      name: Type.String({
+        minLength: 1,
+        maxLength: 2200,
+        description: 'The name of the tool, without a version; or prompt:NAME, resource:URI.',
+      }),
+      plugin: Type.String({ minLength: 1, maxLength: 512, description: 'Name or path of the plugin.' }),
+    },
     output: Type.Object({ name: Type.String(), plugin: Type.String(), path: Type.String() }),
     http: { method: 'PUT', path: '/api/tools/:name/owner' },
   }),
@@ -124,14 +118,11 @@ export const toolContracts = {
     name: 'tools.update',
     summary: 'Sets the mode of a tool and who uses it, from now on and over restarts; null takes that back.',
     role: 'admin',
-    input: Type.Object(
-      {
-        ref: toolRef,
-        mode: Type.Optional(Type.Union([mode, Type.Null()])),
-        who: Type.Optional(Type.Union([who, Type.Null()])),
-      },
-      { additionalProperties: false },
-    ),
+    input: {
+      ref: toolRef,
+      mode: Type.Optional(Type.Union([mode, Type.Null()])),
+      who: Type.Optional(Type.Union([who, Type.Null()])),
+    },
     output: toolView,
     http: { method: 'PATCH', path: '/api/tools/:ref' },
   }),
@@ -140,10 +131,10 @@ export const toolContracts = {
     summary: 'Registers a tool that a service of the operator carries out, or another name for a tool; kept over restarts.',
     role: 'admin',
     isForPeople: true,
-    input: Type.Object(
-      { ...toolDefinition, replace: Type.Optional(Type.Boolean({ description: 'Puts it in the place of an earlier one.' })) },
-      { additionalProperties: false },
-    ),
+    input: {
+      ...toolDefinition,
+      replace: Type.Optional(Type.Boolean({ description: 'Puts it in the place of an earlier one.' })),
+    },
     output: toolView,
     http: { method: 'POST', path: '/api/tools' },
   }),
@@ -152,7 +143,7 @@ export const toolContracts = {
     summary: 'Takes a registered tool out, with its grants and settings.',
     role: 'admin',
     isForPeople: true,
-    input: Type.Object({ ref: toolRef }, { additionalProperties: false }),
+    input: { ref: toolRef },
     output: Type.Object({ ref: Type.String() }),
     http: { method: 'DELETE', path: '/api/tools/:ref' },
   }),
@@ -160,19 +151,16 @@ export const toolContracts = {
     name: 'tools.select',
     summary: 'Tells which tools a model would be shown for a request, and why; passedOver are the next ones in mode auto.',
     role: 'caller',
-    input: Type.Object(
-      {
-        context: Type.String({ maxLength: 200_000, description: 'What the model is asked; the last 8,000 characters count.' }),
-        background: Type.Optional(
-          Type.String({ maxLength: 20_000, description: 'Why the request is made, where nobody waits for it.' }),
-        ),
-        provider: Type.Optional(Type.String({ maxLength: 64, description: 'Whose model it is, such as anthropic.' })),
-        limit: Type.Optional(
-          Type.Integer({ minimum: 0, maximum: 100, description: 'Tools in mode auto at most; 5 when left out.' }),
-        ),
-      },
-      { additionalProperties: false },
-    ),
+    input: {
+      context: Type.String({ maxLength: 200_000, description: 'What the model is asked; the last 8,000 characters count.' }),
+      background: Type.Optional(
+        Type.String({ maxLength: 20_000, description: 'Why the request is made, where nobody waits for it.' }),
+      ),
+      provider: Type.Optional(Type.String({ maxLength: 64, description: 'Whose model it is, such as anthropic.' })),
+      limit: Type.Optional(
+        Type.Integer({ minimum: 0, maximum: 100, description: 'Tools in mode auto at most; 5 when left out.' }),
+      ),
+    },
     output: Type.Object({
       tools: Type.Array(
         Type.Object({ ...scored, mode, why: Type.Enum(['on', 'preferred', 'score']), description: Type.String() }),
@@ -186,10 +174,7 @@ export const toolContracts = {
     name: 'tools.switch',
     summary: 'Turns all tools (enabled) or all but the built-in ones (custom) off and on again; what is left out stays.',
     role: 'admin',
-    input: Type.Object(
-      { enabled: Type.Optional(Type.Boolean()), custom: Type.Optional(Type.Boolean()) },
-      { additionalProperties: false },
-    ),
+    input: { enabled: Type.Optional(Type.Boolean()), custom: Type.Optional(Type.Boolean()) },
     output: Type.Object({ enabled: Type.Boolean(), custom: Type.Boolean() }),
     http: { method: 'PATCH', path: '/api/tools' },
   }),
@@ -198,28 +183,23 @@ export const toolContracts = {
     summary: 'Calls one tool. A call that ran answers with its status; what was refused before it ran is an error.',
     role: 'caller',
     isForAnonymous: true,
-    input: Type.Object(
-      {
-        ref: toolRef,
-        arguments: Type.Optional(
-          Type.Unsafe<Record<string, unknown>>(Type.Object({}, { description: 'The arguments; {} when left out.' })),
-        ),
-        session: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
-        timeoutMs: Type.Optional(Type.Integer({ minimum: 1, maximum: 900_000 })),
-        idempotencyKey: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
-        builtinsOnly: Type.Optional(
-          Type.Boolean({ description: 'Nothing but built-in tools may run, in the call and below it.' }),
-        ),
-        turn: Type.Optional(
-          Type.String({
-            minLength: 1,
-            maxLength: 128,
-            description: 'One turn of a model: of its calls those that are not marked isParallelSafe run one after the other.',
-          }),
-        ),
-      },
-      { additionalProperties: false },
-    ),
+    input: {
+      ref: toolRef,
+      arguments: Type.Optional(
+        Type.Unsafe<Record<string, unknown>>(Type.Object({}, { description: 'The arguments; {} when left out.' })),
+      ),
+      session: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
+      timeoutMs: Type.Optional(Type.Integer({ minimum: 1, maximum: 900_000 })),
+      idempotencyKey: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
+      builtinsOnly: Type.Optional(Type.Boolean({ description: 'Nothing but built-in tools may run, in the call and below it.' })),
+      turn: Type.Optional(
+        Type.String({
+          minLength: 1,
+          maxLength: 128,
+          description: 'One turn of a model: of its calls those that are not marked isParallelSafe run one after the other.',
+        }),
+      ),
+    },
     output: callAnswer,
     streams: true,
     http: { method: 'POST', path: '/api/tools/:ref/call' },

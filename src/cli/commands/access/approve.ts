@@ -7,10 +7,10 @@ import { askAnswer } from '../../questions/ask.ts';
 import { askForm, hasForm } from '../../questions/ask-form.ts';
 import { renderApproval, renderApprovals } from '../../render/approval.ts';
 import type { CliSession } from '../../session.ts';
-import { type ListFlags, withDaemon } from '../command.ts';
+import { addCommand, type CommonFlags, withDaemon } from '../command.ts';
 import { readScopeFlags, type ScopeFlags } from './scope-flags.ts';
 
-interface ApproveFlags extends ListFlags, ScopeFlags {
+interface ApproveFlags extends CommonFlags, ScopeFlags {
   readonly deny?: boolean;
   readonly yes?: boolean;
   readonly all?: boolean;
@@ -26,25 +26,29 @@ in: a terminal asks for one field after the other, elsewhere --content says it a
 
 /** Adds `hotcell approve`. */
 export function registerApprove(program: Command, session: CliSession): void {
-  program
-    .command('approve')
-    .argument('[id|name]', 'the question, or the plugin that asks')
-    .option('--deny', 'say no')
-    .option('--yes', 'approve without asking')
-    .option('--content <json>', 'what a question of kind ask is answered with; approves it')
-    .option('--once', 'grant permissions for one call')
-    .option('--session <id>', 'grant permissions for one session')
-    .option('--caller <id>', 'whose session it is; your own by default')
-    .option('--until <date>', 'grant permissions until a date such as 2027-01-31')
-    .option('--all', 'list also the questions that are not open any more')
-    .option('--json', 'as JSON; shows a question without answering it, unless --yes or --deny says so')
-    .addHelpText('after', help)
-    .action((id: string | undefined, _options: unknown, command: Command) => {
-      const flags = command.optsWithGlobals<ApproveFlags>();
-      return withDaemon(session, flags, (client) =>
+  const approve = addCommand(
+    program,
+    {
+      name: 'approve',
+      arguments: { '[id|name]': 'the question, or the plugin that asks' },
+      options: {
+        '--deny': 'say no',
+        '--yes': 'approve without asking',
+        '--content <json>': 'what a question of kind ask is answered with; approves it',
+        '--once': 'grant permissions for one call',
+        '--session <id>': 'grant permissions for one session',
+        '--caller <id>': 'whose session it is; your own by default',
+        '--until <date>': 'grant permissions until a date such as 2027-01-31',
+        '--all': 'list also the questions that are not open any more',
+      },
+      json: 'as JSON; shows a question without answering it, unless --yes or --deny says so',
+    },
+    ({ 'id|name': id, ...flags }) =>
+      withDaemon(session, flags, (client) =>
         id === undefined ? listQuestions(session, client, flags) : answerAll(session, client, { id, flags }),
-      );
-    });
+      ),
+  );
+  approve.addHelpText('after', help);
 }
 
 async function listQuestions(session: CliSession, client: Client, flags: ApproveFlags): Promise<void> {

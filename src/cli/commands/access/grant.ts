@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { Static } from 'typebox';
 import type { Client } from '../../../client/client.ts';
+import { omitUndefined } from '../../../config/json-object.ts';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
 import { grantContracts } from '../../../operations/contracts/access/grants.ts';
 import { daemonContracts } from '../../../operations/contracts/daemon.ts';
@@ -11,58 +12,57 @@ import { formatPermissions, paintState } from '../../render/plugin.ts';
 import { tame } from '../../render/style.ts';
 import { renderTable } from '../../render/table.ts';
 import type { CliSession } from '../../session.ts';
-import { type ListFlags, withDaemon } from '../command.ts';
-import { readScopeFlags, type ScopeFlags } from './scope-flags.ts';
-
-interface GrantFlags extends ListFlags, ScopeFlags {
-  readonly requested?: boolean;
-  readonly all?: boolean;
-}
+import { addCommand, withDaemon } from '../command.ts';
+import { readScopeFlags } from './scope-flags.ts';
 
 type Outcome = Static<typeof grantContracts.create.output>;
 type Grant = Outcome['grant'];
 
 const pluginArgument = 'name, name@version or path of the plugin';
+const permissionArgument = 'KEY=VALUE, one a word';
 
 /** Adds `hotcell grant`, `hotcell grants` and `hotcell revoke`. */
 export function registerGrant(program: Command, session: CliSession): void {
   const { style, io } = session;
 
-  program
-    .command('grant')
-    .argument('<name>', pluginArgument)
-    .argument('[permission...]', 'KEY=VALUE, one a word')
-    .option('--requested', 'all that it asks for and does not have')
-    .option('--once', 'for one call')
-    .option('--session <id>', 'for one session')
-    .option('--caller <id>', 'whose session it is; your own by default')
-    .option('--until <date>', 'until a date such as 2027-01-31 or 2027-01-31T12:00Z')
-    .option('--json', 'as JSON')
-    .action((plugin: string, words: string[], _options: unknown, command: Command) => {
-      const flags = command.optsWithGlobals<GrantFlags>();
+  addCommand(
+    program,
+    {
+      name: 'grant',
+      arguments: { '<name>': pluginArgument, '[permission...]': permissionArgument },
+      options: {
+        '--requested': 'all that it asks for and does not have',
+        '--once': 'for one call',
+        '--session <id>': 'for one session',
+        '--caller <id>': 'whose session it is; your own by default',
+        '--until <date>': 'until a date such as 2027-01-31 or 2027-01-31T12:00Z',
+      },
+    },
+    ({ name: plugin, permission: words, requested = false, ...flags }) => {
       const scope = readScopeFlags(flags);
       return withDaemon(session, flags, async (client) => {
         const { plugin: name, ...permissions } = await client.invoke(grantContracts.standing, { plugin });
-        if (words.length > 0 === (flags.requested === true)) throw refuseUse(name, permissions.pending);
-        if (flags.requested === true && flags.json !== true) showDifference(permissions);
-        const wanted = flags.requested === true ? { requested: true } : { permissions: { ...readWords(words) } };
+        if (words.length > 0 === requested) throw refuseUse(name, permissions.pending);
+        if (requested && flags.json !== true) showDifference(permissions);
+        const wanted = requested ? { requested } : { permissions: { ...readWords(words) } };
         const done = await client.invoke(grantContracts.create, { plugin, ...wanted, ...scope });
         if (flags.json) return session.printJson(done);
         session.print(`${style.green('✓')} ${done.plugin} may use ${done.grant.words} ${describeScope(done.grant)}.\n`);
         showOutcome(done);
       });
-    });
+    },
+  );
 
-  program
-    .command('grants')
-    .argument('[name]', pluginArgument)
-    .option('--all', 'also what was spent, ended or was revoked')
-    .option('--json', 'as JSON')
-    .action((plugin: string | undefined, _options: unknown, command: Command) => {
-      const { all, json, ...flags } = command.optsWithGlobals<GrantFlags>();
-      return withDaemon(session, flags, async (client) => {
-        const query = { ...(plugin === undefined ? {} : { plugin }), ...(all === true ? { all } : {}) };
-        const list = await client.invoke(grantContracts.list, query);
+  addCommand(
+    program,
+    {
+      name: 'grants',
+      arguments: { '[name]': pluginArgument },
+      options: { '--all': 'also what was spent, ended or was revoked' },
+    },
+    ({ name: plugin, all, json, ...flags }) =>
+      withDaemon(session, flags, async (client) => {
+        const list = await client.invoke(grantContracts.list, omitUndefined({ plugin, all }));
         if (json) return session.printJson(list);
         const presets = plugin === undefined ? await readPresets(client) : '';
         if (list.total === 0) return session.print(presets || 'No grants. Give one: hotcell grant NAME net=api.example.com\n');
@@ -74,26 +74,25 @@ export function registerGrant(program: Command, session: CliSession): void {
           { head: 'PERMISSIONS', text: (row: Grant) => row.words },
         ];
         session.print(`${renderTable(list.items, columns, io.columns)}${presets && `\n${presets}`}`);
-      });
-    });
+      }),
+  );
 
-  program
-    .command('revoke')
-    .argument('<name>', pluginArgument)
-    .argument('[permission...]', 'KEY=VALUE, one a word')
-    .option('--json', 'as JSON')
-    .action((plugin: string, words: string[], _options: unknown, command: Command) => {
-      const flags = command.optsWithGlobals<GrantFlags>();
+  addCommand(
+    program,
+    { name: 'revoke', arguments: { '<name>': pluginArgument, '[permission...]': permissionArgument } },
+    ({ name: plugin, permission: words, json, ...flags }) => {
       if (words.length > 0) readWords(words);
       return withDaemon(session, flags, async (client) => {
-        const done = await client.invoke(grantContracts.revoke, { plugin, ...(words.length > 0 ? { permissions: words } : {}) });
-        if (flags.json) return session.printJson(done);
+        const permissions = words.length > 0 ? [...words] : undefined;
+        const done = await client.invoke(grantContracts.revoke, omitUndefined({ plugin, permissions }));
+        if (json) return session.printJson(done);
         for (const { words: taken } of done.revoked) session.print(`${style.green('✓')} Taken back: ${taken}\n`);
         if (!isNothing(done.preset)) session.print(`The config still grants it ${formatPermissions(done.preset)}.\n`);
         if (done.revoked.length === 0) throw nothingRevoked(done.plugin, words);
         showOutcome(done);
       });
-    });
+    },
+  );
 
   function showDifference({ granted, pending }: { readonly granted: object; readonly pending: object }): void {
     session.print(`${style.dim('has      ')} ${formatPermissions(granted)}\n`);

@@ -1,4 +1,5 @@
 import type { CallerRules } from '../../../callers/caller.ts';
+import { omitUndefined } from '../../../config/json-object.ts';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
 import { formatTime } from '../../render/format.ts';
 
@@ -15,50 +16,44 @@ export interface RuleFlags {
   readonly expires?: string;
 }
 
+const rulesByFlag: Readonly<Record<keyof RuleFlags, keyof CallerRules>> = {
+  tools: 'tools',
+  rate: 'ratePerMinute',
+  concurrent: 'maxConcurrent',
+  mayAnswer: 'mayAnswer',
+  code: 'code',
+  models: 'models',
+  tokensPerDay: 'modelTokensPerDay',
+  dollarsPerDay: 'modelDollarsPerDay',
+  expires: 'expiresAtMs',
+};
+
 /** A change as `keys.update` takes it: null takes a rule away. */
-interface RuleChanges {
-  tools?: readonly string[] | null;
-  ratePerMinute?: number | null;
-  maxConcurrent?: number | null;
-  mayAnswer?: boolean | null;
-  code?: boolean | null;
-  models?: readonly string[] | null;
-  modelTokensPerDay?: number | null;
-  modelDollarsPerDay?: number | null;
-  expiresAtMs?: number | null;
-}
+type RuleChanges = { readonly [Rule in keyof CallerRules]: CallerRules[Rule] | null };
 
 const unitMs: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 7 * 86_400_000 };
 
 /** The rules of a new key. Throws `usage-wrong`. */
 export function readNewRules(flags: RuleFlags, nowMs: number): CallerRules {
-  return {
-    ...(flags.tools === undefined ? {} : { tools: flags.tools }),
-    ...(flags.rate === undefined ? {} : { ratePerMinute: readCount('--rate', flags.rate) }),
-    ...(flags.concurrent === undefined ? {} : { maxConcurrent: readCount('--concurrent', flags.concurrent) }),
-    ...(flags.mayAnswer === true ? { mayAnswer: true } : {}),
-    ...(flags.code === true ? { code: true } : {}),
-    ...(flags.models === undefined ? {} : { models: flags.models }),
-    ...(flags.tokensPerDay === undefined ? {} : { modelTokensPerDay: readCount('--tokens-per-day', flags.tokensPerDay, 12) }),
-    ...(flags.dollarsPerDay === undefined ? {} : { modelDollarsPerDay: readDollars(flags.dollarsPerDay) }),
-    ...(flags.expires === undefined ? {} : { expiresAtMs: readTime(flags.expires, nowMs) }),
-  };
+  return omitUndefined({
+    tools: flags.tools,
+    ratePerMinute: readWhole('--rate', flags.rate),
+    maxConcurrent: readWhole('--concurrent', flags.concurrent),
+    mayAnswer: flags.mayAnswer || undefined,
+    code: flags.code || undefined,
+    models: flags.models,
+    modelTokensPerDay: readWhole('--tokens-per-day', flags.tokensPerDay, 12),
+    modelDollarsPerDay: readDollars(flags.dollarsPerDay),
+    expiresAtMs: readTime(flags.expires, nowMs),
+  });
 }
 
 /** What is to change; `none` takes a rule away. Throws `usage-wrong`, also when nothing is named. */
 export function readRuleChanges(flags: RuleFlags, nowMs: number): RuleChanges {
-  const { tools, rate, concurrent, mayAnswer, code, models, tokensPerDay, dollarsPerDay, expires } = flags;
-  const change: RuleChanges = {};
-  if (tools !== undefined) change.tools = tools.length === 1 && tools[0] === 'none' ? null : tools;
-  if (rate !== undefined) change.ratePerMinute = rate === 'none' ? null : readCount('--rate', rate);
-  if (concurrent !== undefined) change.maxConcurrent = concurrent === 'none' ? null : readCount('--concurrent', concurrent);
-  if (mayAnswer !== undefined) change.mayAnswer = mayAnswer ? true : null;
-  if (code !== undefined) change.code = code ? true : null;
-  if (models !== undefined) change.models = models.length === 1 && models[0] === 'none' ? null : models;
-  if (tokensPerDay !== undefined)
-    change.modelTokensPerDay = tokensPerDay === 'none' ? null : readCount('--tokens-per-day', tokensPerDay, 12);
-  if (dollarsPerDay !== undefined) change.modelDollarsPerDay = dollarsPerDay === 'none' ? null : readDollars(dollarsPerDay);
-  if (expires !== undefined) change.expiresAtMs = expires === 'none' ? null : readTime(expires, nowMs);
+  const isTaken = (said: unknown): boolean => said === false || String(said) === 'none';
+  const laidDown: RuleFlags = Object.fromEntries(Object.entries(flags).filter(([, said]) => !isTaken(said)));
+  const taken = Object.entries(rulesByFlag).filter(([flag]) => isTaken(Object(flags)[flag]));
+  const change = { ...readNewRules(laidDown, nowMs), ...Object.fromEntries(taken.map(([, rule]) => [rule, null])) };
   if (Object.keys(change).length > 0) return change;
   throw new HotcellError(
     'usage-wrong',
@@ -83,19 +78,22 @@ export function describeRules(rules: CallerRules): string {
   ].join(', ');
 }
 
-function readDollars(text: string): number {
+function readDollars(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
   const dollars = /^\d{1,7}(?:\.\d{1,6})?$/.test(text) ? Number(text) : 0;
   if (dollars > 0) return dollars;
   throw new HotcellError('usage-wrong', `Expected --dollars-per-day to be an amount such as 2.50, got "${text.slice(0, 64)}".`);
 }
 
-function readCount(flag: string, text: string, maxDigits = 7): number {
+function readWhole(flag: string, text: string | undefined, maxDigits = 7): number | undefined {
+  if (text === undefined) return undefined;
   const count = /^\d+$/.test(text) && text.length <= maxDigits ? Number(text) : 0;
   if (count >= 1) return count;
   throw new HotcellError('usage-wrong', `Expected ${flag} to be a whole number of at least 1, got "${text.slice(0, 64)}".`);
 }
 
-function readTime(text: string, nowMs: number): number {
+function readTime(text: string | undefined, nowMs: number): number | undefined {
+  if (text === undefined) return undefined;
   const [, count, unit = ''] = /^(\d{1,6})([mhdw])$/.exec(text) ?? [];
   const atMs = count === undefined ? Date.parse(text) : nowMs + Number(count) * (unitMs[unit] ?? 0);
   if (atMs > nowMs) return atMs;

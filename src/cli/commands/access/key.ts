@@ -1,56 +1,55 @@
 import type { Command } from 'commander';
 import type { CallerRules } from '../../../callers/caller.ts';
+import { omitUndefined } from '../../../config/json-object.ts';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
 import { keyContracts } from '../../../operations/contracts/access/keys.ts';
 import { formatTime } from '../../render/format.ts';
 import type { CliSession } from '../../session.ts';
-import { type ListFlags, withDaemon } from '../command.ts';
-import { addListing, addOperation } from '../operation-command.ts';
-import { describeRules, type RuleFlags, readNewRules, readRuleChanges } from './key-rules.ts';
+import { addListing, addOperation } from '../command.ts';
+import { describeRules, readNewRules, readRuleChanges } from './key-rules.ts';
 
-interface KeyFlags extends ListFlags, RuleFlags {
-  readonly role?: string;
-  readonly name?: string;
-}
+const keyArgument = { '<id>': 'its id, as hotcell key list shows it' } as const;
 
-const keyArgument = 'its id, as hotcell key list shows it';
+const ruleOptions = {
+  '--tools <names...>': 'the only tools that it hears of, * for any text',
+  '--rate <n>': 'calls a minute',
+  '--concurrent <n>': 'calls under way at once',
+  '--may-answer': 'may answer questions that its own calls asked',
+  '--code': 'has scripts run that call its tools: search_code and run_code',
+  '--models <names...>': 'the only models that it may ask: provider/model or an alias, * for any text',
+  '--tokens-per-day <n>': 'tokens of models a day (UTC)',
+  '--dollars-per-day <n>': 'what models may cost it a day (UTC)',
+  '--expires <when>': 'a time such as 30d or 12h, or a date such as 2027-01-31',
+} as const;
 
 /** Adds `hotcell key …`. */
 export function registerKey(program: Command, session: CliSession): void {
   const key = program.command('key');
   const { style } = session;
 
-  addRules(key.command('create').description('make a key; it is shown this once'))
-    .option('--role <role>', 'caller (may call tools) or admin (may do everything)', 'caller')
-    .option('--name <name>', 'what the key is for')
-    .option('--json', 'as JSON')
-    .action((_options: unknown, command: Command) => {
-      const { role, name, json, ...flags } = command.optsWithGlobals<KeyFlags>();
-      if (role !== 'admin' && role !== 'caller') {
-        throw new HotcellError('usage-wrong', `Expected --role to be admin or caller, got "${role}".`);
-      }
-      const rulesWanted = readNewRules(flags, Date.now());
-      return withDaemon(session, flags, async (client) => {
-        const created = await client.invoke(keyContracts.create, {
-          role,
-          ...(name === undefined ? {} : { name }),
-          ...rulesWanted,
-        });
-        if (json) return session.printJson(created);
-        const rules = describeRules(created.rules);
-        session.note(
-          style.dim(
-            `${created.id}, role ${created.role}${rules && `, ${rules}`}. This is the only time that the key is shown.\n`,
-          ),
-        );
-        session.print(`${created.key}\n`);
-      });
-    });
+  addOperation(key, session, {
+    name: 'create',
+    about: 'make a key; it is shown this once',
+    options: {
+      ...ruleOptions,
+      '--role <role>': { about: 'caller (may call tools) or admin (may do everything)', usual: 'caller' },
+      '--name <name>': 'what the key is for',
+    },
+    contract: keyContracts.create,
+    input: ({ role, name, ...flags }) => omitUndefined({ role: readRole(role), name, ...readNewRules(flags, Date.now()) }),
+    show({ id, role, rules, key: made }) {
+      const said = describeRules(rules);
+      session.note(style.dim(`${id}, role ${role}${said && `, ${said}`}. This is the only time that the key is shown.\n`));
+      return `${made}\n`;
+    },
+  });
 
   addListing(key, session, {
-    contract: keyContracts.list,
+    name: 'list',
+    isDefault: true,
     about: 'list the keys, without their secrets',
-    input: {},
+    contract: keyContracts.list,
+    input: () => ({}),
     empty: 'No keys. Make one: hotcell key create --name NAME\n',
     columns: [
       { head: 'ID', text: (row) => row.id },
@@ -63,43 +62,34 @@ export function registerKey(program: Command, session: CliSession): void {
     ],
   });
 
-  addRules(key.command('update').description('change the rules of a key; "none" takes one away'))
-    .argument('<id>', keyArgument)
-    .option('--no-may-answer', 'may not answer any more')
-    .option('--no-code', 'has no scripts run any more')
-    .option('--json', 'as JSON')
-    .action((id: string, _options: unknown, command: Command) => {
-      const flags = command.optsWithGlobals<KeyFlags>();
-      const change = readRuleChanges(flags, Date.now());
-      return withDaemon(session, flags, async (client) => {
-        const changed = await client.invoke(keyContracts.update, { id, ...change });
-        if (flags.json) return session.printJson(changed);
-        session.print(`${style.green('✓')} ${id}: ${describeRules(changed.rules) || 'no rules'}.\n`);
-      });
-    });
+  addOperation(key, session, {
+    name: 'update',
+    about: 'change the rules of a key; "none" takes one away',
+    arguments: keyArgument,
+    options: {
+      ...ruleOptions,
+      '--no-may-answer': 'may not answer any more',
+      '--no-code': 'has no scripts run any more',
+    },
+    contract: keyContracts.update,
+    input: ({ id, ...flags }) => ({ id, ...readRuleChanges(flags, Date.now()) }),
+    show: ({ rules }, { id }) => `${style.green('✓')} ${id}: ${describeRules(rules) || 'no rules'}.\n`,
+  });
 
   addOperation(key, session, {
-    verb: 'revoke',
-    contract: keyContracts.revoke,
+    name: 'revoke',
     about: 'revoke a key at once',
-    argument: ['id', keyArgument],
-    input: (id) => ({ id }),
+    arguments: keyArgument,
+    contract: keyContracts.revoke,
+    input: ({ id }) => ({ id }),
     isDone: ({ revoked }) => revoked,
-    show: ({ revoked }, id) => (revoked ? `${style.green('✓')} ${id} is revoked.\n` : `There is no valid key ${id}.\n`),
+    show: ({ revoked }, { id }) => (revoked ? `${style.green('✓')} ${id} is revoked.\n` : `There is no valid key ${id}.\n`),
   });
 }
 
-function addRules(command: Command): Command {
-  return command
-    .option('--tools <names...>', 'the only tools that it hears of, * for any text')
-    .option('--rate <n>', 'calls a minute')
-    .option('--concurrent <n>', 'calls under way at once')
-    .option('--may-answer', 'may answer questions that its own calls asked')
-    .option('--code', 'has scripts run that call its tools: search_code and run_code')
-    .option('--models <names...>', 'the only models that it may ask: provider/model or an alias, * for any text')
-    .option('--tokens-per-day <n>', 'tokens of models a day (UTC)')
-    .option('--dollars-per-day <n>', 'what models may cost it a day (UTC)')
-    .option('--expires <when>', 'a time such as 30d or 12h, or a date such as 2027-01-31');
+function readRole(text = ''): 'admin' | 'caller' {
+  if (text === 'admin' || text === 'caller') return text;
+  throw new HotcellError('usage-wrong', `Expected --role to be admin or caller, got "${text.slice(0, 64)}".`);
 }
 
 function describeMoved({ id, rules, movedTools }: { id: string; rules: CallerRules; movedTools?: string[] }): string {

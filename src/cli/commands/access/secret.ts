@@ -1,49 +1,49 @@
 import type { Command } from 'commander';
+import { omitUndefined } from '../../../config/json-object.ts';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
 import { secretContracts } from '../../../operations/contracts/access/secrets.ts';
 import { describeBinding } from '../../../secrets/binding.ts';
 import type { CliSession } from '../../session.ts';
-import { type ListFlags, withDaemon } from '../command.ts';
-import { addListing, addOperation } from '../operation-command.ts';
-
-interface SetFlags extends Omit<ListFlags, 'host'> {
-  readonly host: readonly string[];
-  readonly header?: string;
-  readonly query?: string;
-}
+import { addCommand, addListing, addOperation, withDaemon } from '../command.ts';
 
 /** Adds `hotcell secret …`. */
 export function registerSecret(program: Command, session: CliSession): void {
   const secret = program.command('secret');
   const { style } = session;
 
-  secret
-    .command('set')
-    .description('keep a secret; its value is read from standard input, or asked for without being shown')
-    .argument('<name>', 'as in permissions.env, such as WEATHER_KEY')
-    .requiredOption('--host <host...>', 'hosts that it may be sent to')
-    .option('--header <name>', 'the header that it may stand in')
-    .option('--query <name>', 'the query parameter that it may stand in')
-    .option('--json', 'as JSON')
-    .action((name: string, _options: unknown, command: Command) => {
-      const { host, header, query, json, ...flags } = command.optsWithGlobals<SetFlags>();
+  addCommand(
+    secret,
+    {
+      name: 'set',
+      about: 'keep a secret; its value is read from standard input, or asked for without being shown',
+      arguments: { '<name>': 'as in permissions.env, such as WEATHER_KEY' },
+      options: {
+        '--host <host...>': { about: 'hosts that it may be sent to', isNeeded: true },
+        '--header <name>': 'the header that it may stand in',
+        '--query <name>': 'the query parameter that it may stand in',
+      },
+    },
+    ({ name, host = [], header, query, json, data, config }) => {
       if ((header === undefined) === (query === undefined)) {
         throw new HotcellError('usage-wrong', 'A secret needs either --header or --query: it is sent in that place alone.');
       }
-      const place = header === undefined ? { query: query ?? '' } : { header };
-      return withDaemon(session, flags, async (client) => {
+      return withDaemon(session, { data, config }, async (client) => {
         const value = await readValue(session, name);
+        const place = omitUndefined({ header, query });
         const kept = await client.invoke(secretContracts.set, { name, value, hosts: [...host], ...place });
         if (json) return session.printJson(kept);
         session.print(`${style.green('✓')} ${kept.name} may go into ${describeBinding(kept)}.\n`);
         session.note(style.dim(`Let a plugin use it: hotcell grant PLUGIN env=${kept.name}\n`));
       });
-    });
+    },
+  );
 
   addListing(secret, session, {
-    contract: secretContracts.list,
+    name: 'list',
+    isDefault: true,
     about: 'list the secrets, without their values',
-    input: {},
+    contract: secretContracts.list,
+    input: () => ({}),
     empty: 'No secrets. Keep one: hotcell secret set NAME --host HOST --header HEADER\n',
     columns: [
       { head: 'NAME', text: (row) => row.name },
@@ -53,13 +53,13 @@ export function registerSecret(program: Command, session: CliSession): void {
     ],
   });
   addOperation(secret, session, {
-    verb: 'remove',
-    contract: secretContracts.remove,
+    name: 'remove',
     about: 'remove a secret at once, also for calls under way',
-    argument: ['name', 'the secret'],
-    input: (name) => ({ name }),
+    arguments: { '<name>': 'the secret' },
+    contract: secretContracts.remove,
+    input: ({ name }) => ({ name }),
     isDone: ({ removed }) => removed,
-    show: ({ removed }, name) => (removed ? `${style.green('✓')} ${name} is removed.\n` : `There is no secret ${name}.\n`),
+    show: ({ removed }, { name }) => (removed ? `${style.green('✓')} ${name} is removed.\n` : `There is no secret ${name}.\n`),
   });
 }
 

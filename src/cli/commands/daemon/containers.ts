@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
+import { omitUndefined } from '../../../config/json-object.ts';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
 import { containerContracts } from '../../../operations/contracts/containers.ts';
 import type { CliSession } from '../../session.ts';
-import { type ListFlags, withDaemon } from '../command.ts';
-import { addListing } from '../operation-command.ts';
+import { addListing, addOperation } from '../command.ts';
 
 /** Adds `hotcell containers …`. */
 export function registerContainers(program: Command, session: CliSession): void {
@@ -11,9 +11,11 @@ export function registerContainers(program: Command, session: CliSession): void 
   const { style } = session;
 
   addListing(containers, session, {
-    contract: containerContracts.list,
+    name: 'list',
+    isDefault: true,
     about: 'list what runs in containers now',
-    input: {},
+    contract: containerContracts.list,
+    input: () => ({}),
     empty: 'Nothing runs in a container.\n',
     columns: [
       { head: 'ID', text: (row) => row.id },
@@ -23,21 +25,16 @@ export function registerContainers(program: Command, session: CliSession): void 
     ],
   });
 
-  containers
-    .command('kill')
-    .description('end what runs in containers; its calls go on with an error')
-    .argument('[id]', 'the execution, as hotcell containers shows it')
-    .option('--all', 'all of them')
-    .option('--json', 'as JSON')
-    .action((id: string | undefined, { all }: { all?: boolean }, command: Command) => {
-      if ((id === undefined) !== (all === true)) {
-        throw new HotcellError('usage-wrong', 'hotcell containers kill takes the id of one, or --all.');
-      }
-      const flags = command.optsWithGlobals<ListFlags>();
-      return withDaemon(session, flags, async (client) => {
-        const answer = await client.invoke(containerContracts.kill, id === undefined ? {} : { id });
-        if (flags.json) session.printJson(answer);
-        else session.print(`${style.green('✓')} ${answer.killed} ended.\n`);
-      });
-    });
+  addOperation(containers, session, {
+    name: 'kill',
+    about: 'end what runs in containers; its calls go on with an error',
+    arguments: { '[id]': 'the execution, as hotcell containers shows it' },
+    options: { '--all': 'all of them' },
+    contract: containerContracts.kill,
+    input({ id, all }) {
+      if ((id === undefined) === (all === true)) return omitUndefined({ id });
+      throw new HotcellError('usage-wrong', 'hotcell containers kill takes the id of one, or --all.');
+    },
+    show: ({ killed }) => `${style.green('✓')} ${killed} ended.\n`,
+  });
 }

@@ -4,30 +4,26 @@ import { daemonContracts, type Finding } from '../../../operations/contracts/dae
 import { exitCodes } from '../../exit-codes.ts';
 import type { Style } from '../../render/style.ts';
 import type { CliSession } from '../../session.ts';
-import { type ListFlags, withDaemon } from '../command.ts';
+import { addCommand, type CommonFlags, withDaemon } from '../command.ts';
 
 /** Adds `hotcell doctor`: what the machine lacks, asked of the daemon or, without one, of this process. */
 export function registerDoctor(program: Command, session: CliSession): void {
-  program
-    .command('doctor')
-    .option('--json', 'as JSON')
-    .action(async (_options: unknown, command: Command) => {
-      const { json, ...flags } = command.optsWithGlobals<ListFlags>();
-      const report = await examine();
-      if (!report.ok) session.exitCode = exitCodes.failed;
-      if (json) session.printJson(report);
-      else for (const finding of report.items) session.print(renderFinding(finding, session.style));
+  addCommand(program, { name: 'doctor' }, async ({ json, ...flags }) => {
+    const report = await examine(session, flags);
+    if (!report.ok) session.exitCode = exitCodes.failed;
+    if (json) session.printJson(report);
+    else for (const finding of report.items) session.print(renderFinding(finding, session.style));
+  });
+}
 
-      async function examine(): Promise<{ ok: boolean; items: Finding[]; total: number }> {
-        try {
-          return await withDaemon(session, flags, (client) => client.invoke(daemonContracts.doctor, {}));
-        } catch (error) {
-          if (!(error instanceof HotcellError) || error.code !== 'daemon-unreachable') throw error;
-          const { runDoctor } = await import('../../../operations/doctor/run-doctor.ts');
-          return runDoctor({ config: await session.readConfig(flags), isServing: false });
-        }
-      }
-    });
+async function examine(session: CliSession, flags: CommonFlags): Promise<{ ok: boolean; items: Finding[]; total: number }> {
+  try {
+    return await withDaemon(session, flags, (client) => client.invoke(daemonContracts.doctor, {}));
+  } catch (error) {
+    if (!(error instanceof HotcellError) || error.code !== 'daemon-unreachable') throw error;
+    const { runDoctor } = await import('../../../operations/doctor/run-doctor.ts');
+    return runDoctor({ config: await session.readConfig(flags), isServing: false });
+  }
 }
 
 function renderFinding({ name, status, message, fix }: Finding, style: Style): string {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { imageContracts } from '../../../operations/contracts/images.ts';
 import type { CliSession } from '../../session.ts';
-import { addListing, addOperation } from '../operation-command.ts';
+import { addListing, addOperation } from '../command.ts';
 
 const mib = 1024 * 1024;
 
@@ -12,10 +12,12 @@ export function registerImages(program: Command, session: CliSession): void {
 
   const paints = { present: style.green, missing: style.dim, changed: style.yellow };
   addListing(images, session, {
-    contract: imageContracts.list,
+    name: 'list',
+    isDefault: true,
     about: 'list them: which are there, and how to get the others',
     reach: 'alone',
-    input: {},
+    contract: imageContracts.list,
+    input: () => ({}),
     columns: [
       { head: 'IMAGE', text: (row) => row.name },
       { head: 'STATE', text: (row) => row.status, paint: (text, row) => paints[row.status](text) },
@@ -27,12 +29,12 @@ export function registerImages(program: Command, session: CliSession): void {
     },
   });
   addOperation(images, session, {
-    verb: 'accept',
-    contract: imageContracts.accept,
+    name: 'accept',
     about: 'take what a name means now for what commands run with',
+    arguments: { '<name>': 'the image, as hotcell images shows it' },
     reach: 'keeps',
-    argument: ['name', 'the image, as hotcell images shows it'],
-    input: (name) => ({ name }),
-    show: ({ id = '' }, name) => `${style.green('✓')} ${name} is ${id} from now on.\n`,
+    contract: imageContracts.accept,
+    input: ({ name }) => ({ name }),
+    show: ({ id = '' }, { name }) => `${style.green('✓')} ${name} is ${id} from now on.\n`,
   });
 }

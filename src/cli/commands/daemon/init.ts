@@ -4,10 +4,11 @@ import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
 import type { CliSession } from '../../session.ts';
 import { configTemplate, ignoredLines, tsconfigTemplate } from '../../templates.ts';
+import { addCommand } from '../command.ts';
 
 /** Adds `hotcell init`: what a folder needs to start with. Never writes over anything. */
 export function registerInit(program: Command, session: CliSession): void {
-  program.command('init').action(() => {
+  addCommand(program, { name: 'init', json: false }, () => {
     const { cwd } = session.io;
     const tell = (isNew: boolean, what: string): void =>
       session.print(

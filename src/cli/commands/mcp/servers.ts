@@ -7,30 +7,28 @@ import { listServerColumns, renderMcpServer } from '../../render/mcp-server.ts';
 import { tame } from '../../render/style.ts';
 import { renderTable } from '../../render/table.ts';
 import type { CliSession } from '../../session.ts';
-import { type ListFlags, withDaemon } from '../command.ts';
-import { addOperation } from '../operation-command.ts';
+import { addCommand, addOperation, type CommonFlags, withDaemon } from '../command.ts';
 
-interface LoginFlags extends ListFlags {
-  readonly port?: string;
-}
+const onServer = { arguments: { '<name>': 'the server' }, input: ({ name }: { readonly name: string }) => ({ name }) } as const;
 
 /** Adds `hotcell mcp servers`, `restart`, `login` and `logout`. */
 export function registerMcpServers(mcp: Command, session: CliSession): void {
   const { style, io } = session;
-  mcp
-    .command('servers')
-    .description('list the MCP servers of the config: how they do, and what they bring')
-    .argument('[name]', 'one server, with all of it')
-    .option('--json', 'as JSON')
-    .action((name: string | undefined, _options: unknown, command: Command) => {
-      const flags = command.optsWithGlobals<ListFlags>();
-      return withDaemon(session, flags, async (client) => {
+  addCommand(
+    mcp,
+    {
+      name: 'servers',
+      about: 'list the MCP servers of the config: how they do, and what they bring',
+      arguments: { '[name]': 'one server, with all of it' },
+    },
+    ({ name, json, ...flags }) =>
+      withDaemon(session, flags, async (client) => {
         if (name !== undefined) {
           const server = await client.invoke(mcpContracts.get, { name });
-          return flags.json ? session.printJson(server) : session.print(renderMcpServer(server, style));
+          return json ? session.printJson(server) : session.print(renderMcpServer(server, style));
         }
         const list = await client.invoke(mcpContracts.list, {});
-        if (flags.json) return session.printJson(list);
+        if (json) return session.printJson(list);
         if (list.configProblem !== undefined)
           session.note(
             `${style.yellow('!')} The config file is not taken over as it is: ${tame(list.configProblem)} These are the servers of before.\n`,
@@ -38,41 +36,41 @@ export function registerMcpServers(mcp: Command, session: CliSession): void {
         if (list.total === 0)
           return session.print('No MCP servers. They are named in the config: see hotcell docs mcp-servers.\n');
         session.print(renderTable(list.items, listServerColumns(style), io.columns));
-      });
-    });
+      }),
+  );
 
   addOperation(mcp, session, {
-    verb: 'restart',
-    contract: mcpContracts.restart,
+    ...onServer,
+    name: 'restart',
     about: 'connect to a server anew, and ask again what was denied',
-    argument: ['name', 'the server'],
-    input: (name) => ({ name }),
+    contract: mcpContracts.restart,
     show: ({ name }) => `${style.green('✓')} ${name} is connected to anew: hotcell mcp servers ${name}\n`,
   });
 
-  mcp
-    .command('login')
-    .description('log in to a server: prints what to open, and waits until you did')
-    .argument('<name>', 'the server')
-    .option('--port <port>', 'the port of this machine that the browser comes back to')
-    .option('--json', 'as JSON')
-    .action((name: string, _options: unknown, command: Command) => logIn(session, name, command.optsWithGlobals<LoginFlags>()));
+  addCommand(
+    mcp,
+    {
+      name: 'login',
+      about: 'log in to a server: prints what to open, and waits until you did',
+      arguments: onServer.arguments,
+      options: { '--port <port>': 'the port of this machine that the browser comes back to' },
+    },
+    ({ name, port, ...flags }) => logIn(session, name, readPort(port), flags),
+  );
 
   addOperation(mcp, session, {
-    verb: 'logout',
-    contract: mcpContracts.logout,
+    ...onServer,
+    name: 'logout',
     about: 'forget the login to a server',
-    argument: ['name', 'the server'],
-    input: (name) => ({ name }),
+    contract: mcpContracts.logout,
     isDone: ({ wasLoggedIn }) => wasLoggedIn,
-    show: ({ wasLoggedIn }, name) =>
+    show: ({ wasLoggedIn }, { name }) =>
       wasLoggedIn ? `${style.green('✓')} The login to ${name} is forgotten.\n` : `Nobody was logged in to ${name}.\n`,
   });
 }
 
-async function logIn(session: CliSession, name: string, flags: LoginFlags): Promise<void> {
+async function logIn(session: CliSession, name: string, port: number, flags: CommonFlags): Promise<void> {
   const { style } = session;
-  const port = readPort(flags.port);
   await withDaemon(session, flags, async (client) => {
     await using callback = await listenForCallback(port);
     const step = await client.invoke(mcpContracts.login, { name, redirectUrl: callback.url });

@@ -1,26 +1,22 @@
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
-import type { CliFlags } from '../../../config/read/sources.ts';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { renderDiagnostic } from '../../render/error.ts';
 import type { CliSession } from '../../session.ts';
-
-interface BuildFlags extends CliFlags {
-  readonly output?: string;
-  readonly json?: boolean;
-}
+import { addCommand } from '../command.ts';
 
 /** Adds `hotcell build`: a plugin as a WebAssembly module for any Extism host. Needs no daemon. */
 export function registerBuild(program: Command, session: CliSession): void {
-  program
-    .command('build')
-    .argument('<path>', 'the plugin: its name, a .ts or .js file, or a folder with an index.ts')
-    .option('-o, --output <file>', 'where to write the module (the name of the plugin with .wasm)')
-    .option('--json', 'as JSON')
-    .action(async (path: string, _options: unknown, command: Command) => {
-      const { output, json, ...flags } = command.optsWithGlobals<BuildFlags>();
+  addCommand(
+    program,
+    {
+      name: 'build',
+      arguments: { '<path>': 'the plugin: its name, a .ts or .js file, or a folder with an index.ts' },
+      options: { '-o, --output <file>': 'where to write the module (the name of the plugin with .wasm)' },
+    },
+    async ({ path, output, json, ...flags }) => {
       // Compilers and engines are read when somebody builds, not with every command.
       const { buildPluginModule } = await import('../../module-build.ts');
       const { findPluginPath } = await import('../../find-plugin.ts');
@@ -43,7 +39,8 @@ export function registerBuild(program: Command, session: CliSession): void {
       for (const warning of warnings) session.note(`${session.style.yellow('!')} ${warning}\n`);
       const size = `${(module.length / 1024 / 1024).toFixed(1)} MiB`;
       session.print(`${session.style.green('✓')} ${basename(file)} (${size}) exports ${exports.join(', ')}\n`);
-    });
+    },
+  );
 }
 
 /** A daemon that watches the folder sees the whole module or none. */

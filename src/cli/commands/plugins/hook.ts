@@ -6,15 +6,12 @@ import { askYesNo } from '../../questions/ask.ts';
 import { renderHook, renderHooks } from '../../render/hook.ts';
 import { tame } from '../../render/style.ts';
 import type { CliSession } from '../../session.ts';
-import { addDefaultList, type ListFlags, withDaemon } from '../command.ts';
-import { addOperation } from '../operation-command.ts';
+import { addCommand, addOperation, withDaemon } from '../command.ts';
 
-interface ApproveFlags extends ListFlags {
-  readonly yes?: boolean;
-  readonly hash?: string;
-}
-
-const hookArgument = 'NAME, or SKILL/NAME';
+const onHook = {
+  arguments: { '<name>': 'NAME, or SKILL/NAME' },
+  input: ({ name }: { readonly name: string }) => ({ name }),
+} as const;
 const offNotice = 'Hooks are switched off, by hooks.enabled in the config or by safe mode: none of them runs.\n';
 
 /** Adds `hotcell hook …`. */
@@ -22,36 +19,38 @@ export function registerHook(program: Command, session: CliSession): void {
   const hook = program.command('hook');
   const { style, io } = session;
 
-  addDefaultList(hook, 'list the hooks of the data folder and of skills').action((_options: unknown, command: Command) => {
-    const flags = command.optsWithGlobals<ListFlags>();
-    return withDaemon(session, flags, async (client) => {
-      const list = await client.invoke(hookContracts.list, {});
-      if (flags.json) return session.printJson(list);
-      if (!list.isOn) session.note(style.yellow(offNotice));
-      if (list.total === 0) return session.print('No hooks. One is a folder with a HOOK.md in hooks/ of the data folder.\n');
-      session.print(renderHooks(list.items, style, io.columns));
-    });
+  addOperation(hook, session, {
+    name: 'list',
+    isDefault: true,
+    about: 'list the hooks of the data folder and of skills',
+    contract: hookContracts.list,
+    input: () => ({}),
+    show({ isOn, items }) {
+      if (!isOn) session.note(style.yellow(offNotice));
+      return items.length === 0
+        ? 'No hooks. One is a folder with a HOOK.md in hooks/ of the data folder.\n'
+        : renderHooks(items, style, io.columns);
+    },
   });
 
   addOperation(hook, session, {
-    verb: 'show',
-    contract: hookContracts.get,
+    ...onHook,
+    name: 'show',
     about: 'show one hook: its events, what it asks for, its files',
-    argument: ['name', hookArgument],
-    input: (name) => ({ name }),
+    contract: hookContracts.get,
     show: (view) => renderHook(view, style),
   });
 
-  hook
-    .command('approve')
-    .description('let a hook run with exactly the files that it has now, with what its HOOK.md asks for')
-    .argument('<name>', hookArgument)
-    .option('--yes', 'approve without asking')
-    .option('--hash <hash>', 'only when the files still have this hash')
-    .option('--json', 'as JSON')
-    .action((name: string, _options: unknown, command: Command) => {
-      const flags = command.optsWithGlobals<ApproveFlags>();
-      return withDaemon(session, flags, async (client) => {
+  addCommand(
+    hook,
+    {
+      name: 'approve',
+      about: 'let a hook run with exactly the files that it has now, with what its HOOK.md asks for',
+      arguments: onHook.arguments,
+      options: { '--yes': 'approve without asking', '--hash <hash>': 'only when the files still have this hash' },
+    },
+    ({ name, ...flags }) =>
+      withDaemon(session, flags, async (client) => {
         const view = await client.invoke(hookContracts.get, { name });
         if (!flags.json) session.print(renderHook(view, style));
         if (view.state === 'invalid')
@@ -61,29 +60,28 @@ export function registerHook(program: Command, session: CliSession): void {
             fix: `Look at them again: hotcell hook show ${name}`,
           });
         }
-        if (!(await isAgreed(session, view, flags))) return session.note('Not approved.\n');
+        if (!(await isAgreed(session, view, flags.yes))) return session.note('Not approved.\n');
         const approved = await client.invoke(hookContracts.approve, { name, contentHash: view.contentHash });
         if (approved.state !== 'active') session.exitCode = exitCodes.failed;
         if (flags.json) return session.printJson(approved);
         if (approved.state === 'active') return session.print(`${style.green('✓')} ${name} is approved and runs.\n`);
         session.print(`${style.red('✗')} ${name} is approved, but it cannot run: ${tame(approved.problem ?? approved.state)}\n`);
-      });
-    });
+      }),
+  );
 
   addOperation(hook, session, {
-    verb: 'revoke',
-    contract: hookContracts.revoke,
+    ...onHook,
+    name: 'revoke',
     about: 'take the approval of a hook back at once',
-    argument: ['name', hookArgument],
-    input: (name) => ({ name }),
+    contract: hookContracts.revoke,
     isDone: ({ revoked }) => revoked,
-    show: ({ revoked }, name) =>
+    show: ({ revoked }, { name }) =>
       revoked ? `${style.green('✓')} ${name} does not run any more.\n` : `${name} was not approved.\n`,
   });
 }
 
-async function isAgreed({ io }: CliSession, { name }: HookItem, flags: ApproveFlags): Promise<boolean> {
-  if (flags.yes === true) return true;
+async function isAgreed({ io }: CliSession, { name }: HookItem, isYes = false): Promise<boolean> {
+  if (isYes) return true;
   if (io.ask === undefined) {
     throw new HotcellError('usage-wrong', 'Nobody can be asked here, because this is no terminal.', {
       fix: `Look at the files of the hook, then: hotcell hook approve ${name} --yes`,

@@ -7,8 +7,7 @@ import { printAnswer } from '../../calling/print-answer.ts';
 import { renderOutput } from '../../render/output.ts';
 import { tame } from '../../render/style.ts';
 import type { CliSession } from '../../session.ts';
-import { type ListFlags, withDaemonOrAlone } from '../command.ts';
-import { addListing } from '../operation-command.ts';
+import { addCommand, addListing, withDaemon } from '../command.ts';
 
 /** Adds `hotcell prompt …` and `hotcell resource …`. */
 export function registerOfferings(program: Command, session: CliSession): void {
@@ -19,11 +18,11 @@ export function registerOfferings(program: Command, session: CliSession): void {
 function registerPrompt(prompt: Command, session: CliSession): void {
   const { bold } = session.style;
   addListing(prompt, session, {
-    verb: 'list',
+    name: 'list',
     about: 'list the prompts of plugins',
     contract: promptContracts.list,
     reach: 'alone',
-    input: {},
+    input: () => ({}),
     empty: 'No prompts.\n',
     columns: [
       { head: 'PROMPT', text: ({ name }) => name, paint: bold },
@@ -35,21 +34,30 @@ function registerPrompt(prompt: Command, session: CliSession): void {
       { head: 'ABOUT', text: ({ title, description }) => description ?? title ?? '' },
     ],
   });
-  prompt
-    .command('get')
-    .description('fill in a prompt and show its messages')
-    .argument('<name>', 'of the prompt')
-    .argument('[arguments...]', 'key=value')
-    .option('--full', 'print the whole answer as JSON')
-    .action((name: string, words: string[], _options: unknown, command: Command) => {
-      const flags = command.optsWithGlobals<ListFlags & { readonly full?: boolean }>();
-      return withDaemonOrAlone(session, flags, async (client) => {
-        const args = Object.entries(readCommandArguments(words, textsOf(words))).map(([key, value]) => [key, String(value)]);
-        const input = { name, arguments: Object.fromEntries(args) };
-        const answer = await callAndFollow(session, client, promptContracts.get, input);
-        await printAnswer(session, answer, { full: flags.full, render: renderMessages });
-      });
-    });
+  addCommand(
+    prompt,
+    {
+      name: 'get',
+      about: 'fill in a prompt and show its messages',
+      arguments: { '<name>': 'of the prompt', '[arguments...]': 'key=value' },
+      options: { '--full': 'print the whole answer as JSON' },
+      json: false,
+    },
+    ({ name, arguments: words, full, ...flags }) =>
+      withDaemon(
+        session,
+        flags,
+        async (client) => {
+          const args = Object.entries(readCommandArguments(words, textsOf(words))).map(([key, value]) => [key, String(value)]);
+          const input = { name, arguments: Object.fromEntries(args) };
+          await printAnswer(session, await callAndFollow(session, client, promptContracts.get, input), {
+            full,
+            render: renderMessages,
+          });
+        },
+        'alone',
+      ),
+  );
 }
 
 function registerResource(resource: Command, session: CliSession): void {
@@ -63,35 +71,43 @@ function registerResource(resource: Command, session: CliSession): void {
     },
   ];
   addListing(resource, session, {
-    verb: 'list',
+    name: 'list',
     about: 'list the resources of plugins',
     contract: resourceContracts.list,
     reach: 'alone',
-    input: {},
+    input: () => ({}),
     empty: 'No resources.\n',
     columns: [{ head: 'RESOURCE', text: ({ uri }) => uri, paint: bold }, ...columns],
   });
   addListing(resource, session, {
-    verb: 'templates',
+    name: 'templates',
     about: 'list the templates of addresses under which plugins have resources',
     contract: resourceContracts.templates,
     reach: 'alone',
-    input: {},
+    input: () => ({}),
     empty: 'No templates.\n',
     columns: [{ head: 'TEMPLATE', text: ({ uriTemplate }) => uriTemplate, paint: bold }, ...columns],
   });
-  resource
-    .command('read')
-    .description('read a resource')
-    .argument('<uri>', 'its address')
-    .option('--full', 'print the whole answer as JSON')
-    .action((uri: string, _options: unknown, command: Command) => {
-      const flags = command.optsWithGlobals<ListFlags & { readonly full?: boolean }>();
-      return withDaemonOrAlone(session, flags, async (client) => {
-        const answer = await callAndFollow(session, client, resourceContracts.read, { uri });
-        await printAnswer(session, answer, { full: flags.full, render: renderContents });
-      });
-    });
+  addCommand(
+    resource,
+    {
+      name: 'read',
+      about: 'read a resource',
+      arguments: { '<uri>': 'its address' },
+      options: { '--full': 'print the whole answer as JSON' },
+      json: false,
+    },
+    ({ uri, full, ...flags }) =>
+      withDaemon(
+        session,
+        flags,
+        async (client) => {
+          const answer = await callAndFollow(session, client, resourceContracts.read, { uri });
+          await printAnswer(session, answer, { full, render: renderContents });
+        },
+        'alone',
+      ),
+  );
 }
 
 /** Every argument of a prompt is a text. */

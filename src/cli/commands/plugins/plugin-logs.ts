@@ -12,11 +12,7 @@ import { formatDuration, formatTime } from '../../render/format.ts';
 import { renderLogLine } from '../../render/log.ts';
 import { type Style, tame } from '../../render/style.ts';
 import type { CliSession } from '../../session.ts';
-import { type ListFlags, withDaemon } from '../command.ts';
-
-interface LogsFlags extends ListFlags {
-  readonly follow?: boolean;
-}
+import { addCommand, withDaemon } from '../command.ts';
 
 const shownTypes: readonly EventType[] = [
   'plugin-change',
@@ -31,22 +27,20 @@ const lookBackCalls = 20;
 
 /** Adds `hotcell plugin logs`: what happened to a plugin and its calls, and with --follow what its handlers log. */
 export function registerPluginLogs(plugin: Command, session: CliSession): void {
-  plugin
-    .command('logs')
-    .description('show what happened to one plugin and what its calls logged')
-    .argument('<name>', 'name, name@version or path of the plugin')
-    .option('-f, --follow', 'go on until interrupted')
-    .option('--json', 'one JSON object a line')
-    .action((name: string, _options: unknown, command: Command) => {
-      const flags = command.optsWithGlobals<LogsFlags>();
-      return withDaemon(session, flags, async (client) => {
-        const view = await client.invoke(pluginContracts.get, { name });
-        const isOurs = createPluginFilter(view);
+  addCommand(
+    plugin,
+    {
+      name: 'logs',
+      about: 'show what happened to one plugin and what its calls logged',
+      arguments: { '<name>': 'name, name@version or path of the plugin' },
+      options: { '-f, --follow': 'go on until interrupted' },
+      json: 'one JSON object a line',
+    },
+    ({ name, follow, json, ...flags }) =>
+      withDaemon(session, flags, async (client) => {
+        const isOurs = createPluginFilter(await client.invoke(pluginContracts.get, { name }));
         const print = (event: EventEnvelope): void =>
-          session.print(flags.json ? `${JSON.stringify(event)}\n` : renderEvent(event, session.style));
-        const show = (event: EventEnvelope): void => {
-          if (isOurs(event)) print(event);
-        };
+          session.print(json ? `${JSON.stringify(event)}\n` : renderEvent(event, session.style));
         const { lastSeq } = await client.invoke(eventContracts.list, { limit: 1, after: Number.MAX_SAFE_INTEGER });
         const after = Math.max(0, lastSeq - lookBackEvents);
         const kept = await client.invoke(eventContracts.list, { after, types: [...shownTypes], limit: lookBackEvents });
@@ -56,12 +50,12 @@ export function registerPluginLogs(plugin: Command, session: CliSession): void {
           if (lately.has(event)) for (const line of await readLog(client, event)) print(line);
           print(event);
         }
-        if (flags.follow !== true) return;
+        if (follow !== true) return;
         const signal = session.io.signal ?? new AbortController().signal;
         const next = kept.items.at(-1)?.seq ?? lastSeq;
-        for await (const event of client.events({ types: shownTypes, after: next, signal })) show(event);
-      });
-    });
+        for await (const event of client.events({ types: shownTypes, after: next, signal })) if (isOurs(event)) print(event);
+      }),
+  );
 }
 
 function isEnd(event: EventEnvelope): boolean {

@@ -1,7 +1,7 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import type { Command } from 'commander';
-import type { CliFlags } from '../../../config/read/sources.ts';
+import { omitUndefined } from '../../../config/json-object.ts';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
 import { repairContracts } from '../../../operations/contracts/repairs.ts';
 import { maxDescriptionBytes } from '../../../repair/repair.ts';
@@ -11,30 +11,26 @@ import { renderRepair } from '../../render/repair.ts';
 import { tame } from '../../render/style.ts';
 import type { CliSession } from '../../session.ts';
 import { pluginTemplate } from '../../templates.ts';
-import { type ListFlags, withDaemon } from '../command.ts';
-
-interface NewFlags extends ListFlags {
-  readonly describe?: string;
-  readonly from?: string;
-  readonly operations?: string;
-  readonly server?: string;
-}
+import { addCommand, addOperation, withDaemon } from '../command.ts';
 
 const namePattern = /^[a-z][a-z0-9_-]{0,47}$/;
 
 /** Adds `hotcell plugin new`, which writes a plugin to start from, and `hotcell plugin refresh`. */
 export function registerPluginNew(plugin: Command, session: CliSession): void {
-  plugin
-    .command('new')
-    .description('write a new plugin to start from')
-    .argument('<name>', 'lowercase letters, digits, - and _')
-    .option('--describe <text>', 'have the model of repair.model write it: it is tried, and waits for you to look at it')
-    .option('--from <place>', 'make it from the OpenAPI description of an API: an address, or a file')
-    .option('--operations <list>', 'with --from: only these operations, by operationId, with commas between them')
-    .option('--server <url>', 'with --from: where the API is, in place of what the description says')
-    .option('--json', 'as JSON')
-    .action(async (name: string, _options: unknown, command: Command) => {
-      const { describe, from, operations, server, json, ...flags } = command.optsWithGlobals<NewFlags>();
+  addCommand(
+    plugin,
+    {
+      name: 'new',
+      about: 'write a new plugin to start from',
+      arguments: { '<name>': 'lowercase letters, digits, - and _' },
+      options: {
+        '--describe <text>': 'have the model of repair.model write it: it is tried, and waits for you to look at it',
+        '--from <place>': 'make it from the OpenAPI description of an API: an address, or a file',
+        '--operations <list>': 'with --from: only these operations, by operationId, with commas between them',
+        '--server <url>': 'with --from: where the API is, in place of what the description says',
+      },
+    },
+    async ({ name, describe, from, operations, server, json, ...flags }) => {
       if (!namePattern.test(name)) {
         throw new HotcellError('usage-wrong', `Expected a name of lowercase letters, digits, - and _, got "${tame(name)}".`, {
           fix: 'For example: hotcell plugin new weather_report',
@@ -44,44 +40,43 @@ export function registerPluginNew(plugin: Command, session: CliSession): void {
         throw new HotcellError('usage-wrong', '--operations and --server say more of an API: name its description with --from.');
       if (describe !== undefined || from !== undefined) {
         const chosen = operations?.split(',').map((each) => each.trim());
-        const wish = {
+        const wish = omitUndefined({
           name,
-          ...(describe !== undefined && { description: describe }),
-          ...(from !== undefined && readPlace(session, from)),
-          ...(chosen && { operations: chosen.filter((each) => each !== '') }),
-          ...(server !== undefined && { server }),
-        };
+          description: describe,
+          ...(from === undefined ? {} : readPlace(session, from)),
+          operations: chosen?.filter((each) => each !== ''),
+          server,
+        });
         return withDaemon(session, flags, async (client) => {
           const repair = await client.invoke(repairContracts.create, wish);
-          if (json === true) session.printJson(repair);
+          if (json) session.printJson(repair);
           else session.print(renderRepair(repair, session.style));
         });
       }
-      const [folder] = await findPluginDirs(session, command.optsWithGlobals<CliFlags>());
+      const [folder] = await findPluginDirs(session, flags);
       if (folder === undefined) throw new HotcellError('config-invalid', 'The config names no plugin folder.');
       const file = join(folder, `${name}.ts`);
       const shown = relative(session.io.cwd, file) || file;
       makeFolders(folder);
       writeNew(file, shown, pluginTemplate(name));
       session.print(`${session.style.green('✓')} wrote ${shown}\n  Try it: hotcell call ${name} text="two words"\n`);
-    });
+    },
+  );
 
-  plugin
-    .command('refresh')
-    .description('propose what changed of the description of an API that a plugin was made from')
-    .argument('<name>', 'name or path of the plugin')
-    .option('--from <place>', 'the description as it is now, when it is not where the plugin says: an address, or a file')
-    .option('--json', 'as JSON')
-    .action((name: string, _options: unknown, command: Command) => {
-      const { from, json, ...flags } = command.optsWithGlobals<NewFlags>();
-      const place = from === undefined ? {} : readPlace(session, from);
-      return withDaemon(session, flags, async (client) => {
-        const answer = await client.invoke(repairContracts.refresh, { plugin: name, ...place });
-        if (json === true) session.printJson(answer);
-        else if (answer.repair === undefined) session.print(`Nothing changed: ${tame(name)} is what its description says.\n`);
-        else session.print(renderRepair(answer.repair, session.style));
-      });
-    });
+  addOperation(plugin, session, {
+    name: 'refresh',
+    about: 'propose what changed of the description of an API that a plugin was made from',
+    arguments: { '<name>': 'name or path of the plugin' },
+    options: {
+      '--from <place>': 'the description as it is now, when it is not where the plugin says: an address, or a file',
+    },
+    contract: repairContracts.refresh,
+    input: ({ name, from }) => ({ plugin: name, ...(from === undefined ? {} : readPlace(session, from)) }),
+    show: ({ repair }, { name }) =>
+      repair === undefined
+        ? `Nothing changed: ${tame(name)} is what its description says.\n`
+        : renderRepair(repair, session.style),
+  });
 }
 
 /** A file is read here, as its owner; the daemon reads addresses. */

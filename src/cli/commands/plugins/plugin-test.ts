@@ -11,7 +11,7 @@ import { exitCodeFor, exitCodes } from '../../exit-codes.ts';
 import { renderDiagnostic, renderExecutionError } from '../../render/error.ts';
 import { formatDuration } from '../../render/format.ts';
 import type { CliSession } from '../../session.ts';
-import { type ListFlags, withDaemonOrAlone } from '../command.ts';
+import { addCommand, withDaemon } from '../command.ts';
 
 interface ExampleResult {
   readonly tool: string;
@@ -23,29 +23,31 @@ interface ExampleResult {
 
 /** Adds `hotcell plugin test`: runs the examples of a plugin; works without a daemon. */
 export function registerPluginTest(plugin: Command, session: CliSession): void {
-  plugin
-    .command('test')
-    .description('run the examples of one plugin; works without a daemon too')
-    .argument('<name>', 'name, name@version or path of the plugin')
-    .option('--json', 'as JSON')
-    .action((name: string, _options: unknown, command: Command) => {
-      const flags = command.optsWithGlobals<ListFlags>();
-      return withDaemonOrAlone(session, flags, async (client) => {
-        const view = await client.invoke(pluginContracts.get, { name });
-        if (view.diagnostic !== undefined) session.note(renderDiagnostic(view.diagnostic, session.style));
-        const results: ExampleResult[] = [];
-        for (const tool of view.tools) {
-          // Another plugin may have a tool of this name with a higher version.
-          const ref = tool.includes('@') ? tool : `${tool}@${view.version}`;
-          results.push(...(await runExamples(client, ref)));
-        }
-        const failed = results.filter((result) => !result.ok).length;
-        if (failed > 0 || view.tools.length === 0) session.exitCode = exitCodes.failed;
-        if (flags.json) return session.printJson({ items: results, total: results.length, failed });
-        for (const result of results) showResult(session, result);
-        session.print(summarize(results.length, failed));
-      });
-    });
+  addCommand(
+    plugin,
+    {
+      name: 'test',
+      about: 'run the examples of one plugin; works without a daemon too',
+      arguments: { '<name>': 'name, name@version or path of the plugin' },
+    },
+    ({ name, json, ...flags }) => withDaemon(session, flags, (client) => testPlugin(session, client, name, json), 'alone'),
+  );
+}
+
+async function testPlugin(session: CliSession, client: Client, name: string, asJson = false): Promise<void> {
+  const view = await client.invoke(pluginContracts.get, { name });
+  if (view.diagnostic !== undefined) session.note(renderDiagnostic(view.diagnostic, session.style));
+  const results: ExampleResult[] = [];
+  for (const tool of view.tools) {
+    // Another plugin may have a tool of this name with a higher version.
+    const ref = tool.includes('@') ? tool : `${tool}@${view.version}`;
+    results.push(...(await runExamples(client, ref)));
+  }
+  const failed = results.filter((result) => !result.ok).length;
+  if (failed > 0 || view.tools.length === 0) session.exitCode = exitCodes.failed;
+  if (asJson) return session.printJson({ items: results, total: results.length, failed });
+  for (const result of results) showResult(session, result);
+  session.print(summarize(results.length, failed));
 }
 
 async function runExamples(client: Client, ref: string): Promise<ExampleResult[]> {

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { Client } from '../../../client/client.ts';
+import { omitUndefined } from '../../../config/json-object.ts';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
 import {
   readScriptOutput,
@@ -9,26 +10,21 @@ import {
 } from '../../../operations/contracts/skills.ts';
 import { exitCodeFor } from '../../exit-codes.ts';
 import { renderExecutionError } from '../../render/error.ts';
-import { tame } from '../../render/style.ts';
+import { type Style, tame } from '../../render/style.ts';
 import { renderTable } from '../../render/table.ts';
 import type { CliSession } from '../../session.ts';
-import { type ListFlags, withDaemonOrAlone } from '../command.ts';
-import { addListing } from '../operation-command.ts';
+import { addCommand, addListing, addOperation, withDaemon } from '../command.ts';
 
-interface RunFlags extends ListFlags {
+interface RunFlags {
   readonly file?: readonly string[];
   readonly stdin?: boolean;
   readonly network?: boolean;
   readonly timeout?: string;
   readonly session?: string;
+  readonly json?: boolean;
 }
 
-interface PackageFlags extends ListFlags {
-  readonly base?: string;
-  readonly recipe?: boolean;
-}
-
-const skillArgument = 'the name of the skill';
+const skillArgument = { '<name>': 'the name of the skill' } as const;
 
 /** Adds `hotcell skill …`. */
 export function registerSkill(program: Command, session: CliSession): void {
@@ -36,10 +32,12 @@ export function registerSkill(program: Command, session: CliSession): void {
   const { style } = session;
 
   addListing(skill, session, {
-    contract: skillContracts.list,
+    name: 'list',
+    isDefault: true,
     about: 'list the skills of the skill folders',
     reach: 'alone',
-    input: {},
+    contract: skillContracts.list,
+    input: () => ({}),
     columns: [
       { head: 'SKILL', text: (row) => tame(row.name) },
       { head: 'SCRIPTS', text: (row) => (row.problem === undefined ? String(row.scripts) : '-') },
@@ -48,82 +46,84 @@ export function registerSkill(program: Command, session: CliSession): void {
     ],
   });
 
-  skill
-    .command('scripts')
-    .description('show the scripts of a skill, and whether they may run')
-    .argument('<name>', skillArgument)
-    .option('--json', 'as JSON')
-    .action((name: string, _options: unknown, command: Command) => {
-      const flags = command.optsWithGlobals<ListFlags>();
-      return withDaemonOrAlone(session, flags, async (client) => {
-        const view = await client.invoke(skillContracts.scripts, { name });
-        if (flags.json) return session.printJson(view);
-        showScripts(session, view.items);
-        session.print(`${tame(view.path)}  ${style.dim(view.contentHash.slice(0, 12))}\n`);
-        if (view.granted !== '') session.print(`granted: ${tame(view.granted)}\n`);
-        if (view.pending !== '') session.print(`asks for: ${tame(view.pending)}\n`);
-      });
-    });
+  addOperation(skill, session, {
+    name: 'scripts',
+    about: 'show the scripts of a skill, and whether they may run',
+    arguments: skillArgument,
+    reach: 'alone',
+    contract: skillContracts.scripts,
+    input: ({ name }) => ({ name }),
+    show: ({ items, path, contentHash, granted, pending }) =>
+      [
+        renderScripts(session, items),
+        `${tame(path)}  ${style.dim(contentHash.slice(0, 12))}\n`,
+        granted === '' ? '' : `granted: ${tame(granted)}\n`,
+        pending === '' ? '' : `asks for: ${tame(pending)}\n`,
+      ].join(''),
+  });
 
-  skill
-    .command('approve')
-    .description('let scripts of a skill run as they are now; any change of its files takes that back')
-    .argument('<name>', skillArgument)
-    .argument('[scripts...]', 'these alone; all when left out')
-    .option('--run-only', 'grant nothing but to run: no workspace, no network')
-    .option('--json', 'as JSON')
-    .action((name: string, scripts: string[], _options: unknown, command: Command) => {
-      const flags = command.optsWithGlobals<ListFlags & { runOnly?: boolean }>();
-      return withDaemonOrAlone(session, { ...flags, keeps: true }, async (client) => {
-        const { contentHash } = await client.invoke(skillContracts.scripts, { name });
-        const which = scripts.length === 0 ? {} : { scripts };
-        const runOnly = flags.runOnly ?? false;
-        const view = await client.invoke(skillContracts.approve, { name, contentHash, runOnly, ...which });
-        if (flags.json) return session.printJson(view);
-        showScripts(session, view.items);
-        session.print(`${style.green('✓')} granted: ${tame(view.granted) || 'nothing'}\n`);
-      });
-    });
+  addCommand(
+    skill,
+    {
+      name: 'approve',
+      about: 'let scripts of a skill run as they are now; any change of its files takes that back',
+      arguments: { ...skillArgument, '[scripts...]': 'these alone; all when left out' },
+      options: { '--run-only': 'grant nothing but to run: no workspace, no network' },
+    },
+    ({ name, scripts, runOnly = false, json, ...flags }) =>
+      withDaemon(
+        session,
+        flags,
+        async (client) => {
+          const { contentHash } = await client.invoke(skillContracts.scripts, { name });
+          const which = scripts.length === 0 ? {} : { scripts: [...scripts] };
+          const view = await client.invoke(skillContracts.approve, { name, contentHash, runOnly, ...which });
+          if (json) return session.printJson(view);
+          session.print(renderScripts(session, view.items));
+          session.print(`${style.green('✓')} granted: ${tame(view.granted) || 'nothing'}\n`);
+        },
+        'keeps',
+      ),
+  );
 
-  skill
-    .command('run')
-    .description('run an approved script of a skill in a container')
-    .argument('<name>', skillArgument)
-    .argument('<script>', 'a file of its scripts folder')
-    .argument('[args...]', 'arguments of the script, after --')
-    .option('--file <path...>', 'files and folders of the workspace that it sees')
-    .option('--stdin', 'give it the standard input')
-    .option('--network', 'let it reach what is granted')
-    .option('--timeout <ms>', 'end it after this time')
-    .option('--session <id>', 'the session that the call belongs to')
-    .option('--json', 'print the whole answer as JSON')
-    .action((name: string, script: string, args: string[], _options: unknown, command: Command) => {
-      const flags = command.optsWithGlobals<RunFlags>();
-      return withDaemonOrAlone(session, { ...flags, keeps: true }, (client) =>
-        runScript(session, client, { name, script, args, flags }),
-      );
-    });
+  addCommand(
+    skill,
+    {
+      name: 'run',
+      about: 'run an approved script of a skill in a container',
+      arguments: {
+        ...skillArgument,
+        '<script>': 'a file of its scripts folder',
+        '[args...]': 'arguments of the script, after --',
+      },
+      options: {
+        '--file <path...>': 'files and folders of the workspace that it sees',
+        '--stdin': 'give it the standard input',
+        '--network': 'let it reach what is granted',
+        '--timeout <ms>': 'end it after this time',
+        '--session <id>': 'the session that the call belongs to',
+      },
+      json: 'print the whole answer as JSON',
+    },
+    ({ name, script, args, ...flags }) =>
+      withDaemon(session, flags, (client) => runScript(session, client, { name, script, args, flags }), 'keeps'),
+  );
 
-  skill
-    .command('packages')
-    .description('show which packages skills ask for, and how to make the image that has them')
-    .argument('<names...>', 'one skill, or several for one image')
-    .option('--base <image>', 'the image with the interpreter')
-    .option('--recipe', 'print the Dockerfile alone')
-    .option('--json', 'as JSON')
-    .action(([name = '', ...others]: string[], _options: unknown, command: Command) => {
-      const { base, recipe, json, ...flags } = command.optsWithGlobals<PackageFlags>();
-      return withDaemonOrAlone(session, flags, async (client) => {
-        const query = { name, ...(others.length > 0 ? { with: others } : {}), ...(base === undefined ? {} : { base }) };
-        const view = await client.invoke(skillContracts.packages, query);
-        if (json) return session.printJson(view);
-        if (!recipe) return showPackages(session, view);
-        if (view.recipe === undefined) {
-          throw new HotcellError('not-found', view.problem ?? 'No packages are asked for, so there is no recipe.');
-        }
-        session.print(view.recipe);
-      });
-    });
+  addOperation(skill, session, {
+    name: 'packages',
+    about: 'show which packages skills ask for, and how to make the image that has them',
+    arguments: { '<names...>': 'one skill, or several for one image' },
+    options: { '--base <image>': 'the image with the interpreter', '--recipe': 'print the Dockerfile alone' },
+    reach: 'alone',
+    contract: skillContracts.packages,
+    input: ({ names: [name = '', ...others], base }) =>
+      omitUndefined({ name, with: others.length > 0 ? others : undefined, base }),
+    show(view, { recipe }) {
+      if (!recipe) return renderPackages(view, style);
+      if (view.recipe !== undefined) return view.recipe;
+      throw new HotcellError('not-found', view.problem ?? 'No packages are asked for, so there is no recipe.');
+    },
+  });
 }
 
 interface ScriptRun {
@@ -137,16 +137,19 @@ interface ScriptRun {
 async function runScript(session: CliSession, client: Client, { name, script, args, flags }: ScriptRun): Promise<void> {
   const { io, style } = session;
   const timeoutMs = flags.timeout === undefined ? undefined : readTimeout(flags.timeout);
-  const answer = await client.invoke(skillContracts.run, {
-    name,
-    script,
-    ...(args.length === 0 ? {} : { args: [...args] }),
-    ...(flags.file === undefined ? {} : { files: [...flags.file] }),
-    ...(flags.stdin ? { stdin: await io.readStdin() } : {}),
-    ...(flags.network ? { network: true } : {}),
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
-    ...(flags.session === undefined ? {} : { session: flags.session }),
-  });
+  const answer = await client.invoke(
+    skillContracts.run,
+    omitUndefined({
+      name,
+      script,
+      args: args.length === 0 ? undefined : [...args],
+      files: flags.file === undefined ? undefined : [...flags.file],
+      stdin: flags.stdin ? await io.readStdin() : undefined,
+      network: flags.network,
+      timeoutMs,
+      session: flags.session,
+    }),
+  );
   if (answer.error !== undefined) session.exitCode = exitCodeFor(answer.error.code);
   if (flags.json) return session.printJson(answer);
   if (answer.error !== undefined) return session.note(renderExecutionError(answer.error, style));
@@ -169,7 +172,7 @@ function readTimeout(text: string): number {
   );
 }
 
-function showScripts({ style, io, print }: CliSession, scripts: readonly SkillScriptView[]): void {
+function renderScripts({ style, io }: CliSession, scripts: readonly SkillScriptView[]): string {
   const columns = [
     { head: 'SCRIPT', text: (row: SkillScriptView) => tame(row.name) },
     {
@@ -180,27 +183,25 @@ function showScripts({ style, io, print }: CliSession, scripts: readonly SkillSc
     { head: 'TOOL', text: (row: SkillScriptView) => tame(row.tool) },
     { head: 'IMAGE', text: (row: SkillScriptView) => row.image ?? '-' },
   ];
-  print(renderTable(scripts, columns, io.columns));
-  for (const { name, problem } of scripts) if (problem !== undefined) print(`${tame(name)}: ${tame(problem)}\n`);
+  const problems = scripts.map(({ name, problem }) => (problem === undefined ? '' : `${tame(name)}: ${tame(problem)}\n`));
+  return [renderTable(scripts, columns, io.columns), ...problems].join('');
 }
 
-function showPackages({ style, print }: CliSession, view: SkillPackagesView): void {
-  if (view.source === 'none' && view.problem === undefined) {
-    print('No packages are asked for.\n');
-    return;
-  }
-  const lines = [
+function renderPackages(view: SkillPackagesView, style: Style): string {
+  if (view.source === 'none' && view.problem === undefined) return 'No packages are asked for.\n';
+  const { packages, shadowed, command = '', image, build = '', problem, skills } = view;
+  const facts = [
     ['source', view.source === 'none' ? '' : view.source],
-    ['packages', view.packages.join(' ')],
-    ['not used', view.shadowed.join(', ')],
-    ['with Nix', view.command ?? ''],
-    ['image', view.image === undefined ? '' : `${view.image.name} (${view.image.state})`],
-    ['build', view.build ?? ''],
+    ['packages', packages.join(' ')],
+    ['not used', shadowed.join(', ')],
+    ['with Nix', command],
+    ['image', image === undefined ? '' : `${image.name} (${image.state})`],
+    ['build', build],
   ];
-  for (const [head = '', text = ''] of lines) if (text !== '') print(`${style.dim(head.padEnd(10))}${tame(text)}\n`);
-  if (view.problem !== undefined) print(`${style.yellow('!')} ${tame(view.problem)}\n`);
-  if (view.image?.fix !== undefined) print(`${style.green('Fix:')} ${tame(view.image.fix)}\n`);
-  if (view.build !== undefined) {
-    print(style.dim(`The recipe for it: hotcell skill packages ${view.skills.join(' ')} --recipe\n`));
-  }
+  return [
+    ...facts.map(([head = '', text = '']) => (text === '' ? '' : `${style.dim(head.padEnd(10))}${tame(text)}\n`)),
+    problem === undefined ? '' : `${style.yellow('!')} ${tame(problem)}\n`,
+    image?.fix === undefined ? '' : `${style.green('Fix:')} ${tame(image.fix)}\n`,
+    build === '' ? '' : style.dim(`The recipe for it: hotcell skill packages ${skills.join(' ')} --recipe\n`),
+  ].join('');
 }

@@ -12,21 +12,21 @@ import { renderRepairNote } from '../../render/repair.ts';
 import { tame } from '../../render/style.ts';
 import { renderTable } from '../../render/table.ts';
 import type { CliSession } from '../../session.ts';
-import { type ListFlags, withDaemon } from '../command.ts';
+import { addCommand, withDaemon } from '../command.ts';
 
 /** Adds `hotcell why`: how a plugin came to be what it is. */
 export function registerWhy(program: Command, session: CliSession): void {
-  program
-    .command('why')
-    .argument('<name>', 'name, name@version or path of the plugin, or the name of an MCP server')
-    .option('--json', 'as JSON')
-    .action(async (name: string, _options: unknown, command: Command) => {
-      const flags = command.optsWithGlobals<ListFlags>();
+  addCommand(
+    program,
+    {
+      name: 'why',
+      arguments: { '<name>': 'name, name@version or path of the plugin, or the name of an MCP server' },
+    },
+    async ({ name, json, ...flags }) => {
       const server = await withDaemon(session, flags, (client) => findServer(client, name));
-      if (server !== undefined)
-        return flags.json ? session.printJson(server) : session.print(renderMcpServer(server, session.style));
+      if (server !== undefined) return json ? session.printJson(server) : session.print(renderMcpServer(server, session.style));
       const why = await withDaemon(session, flags, (client) => client.invoke(pluginContracts.why, { name }).catch(nameServers));
-      if (flags.json) return session.printJson(why);
+      if (json) return session.printJson(why);
       const { style, io } = session;
       session.print(`${style.bold(why.name)} is ${paintState(why.state, style)}.\n\n`);
       const columns = [
@@ -53,7 +53,8 @@ export function registerWhy(program: Command, session: CliSession): void {
       if (why.health !== undefined)
         session.print(`\n${style.dim('health')} ${tame(`${why.health.outcome}. ${why.health.detail}`)}\n`);
       if (why.repair !== undefined) session.print(`\n${renderRepairNote(why.repair, style)}`);
-    });
+    },
+  );
 }
 
 /** The name may be meant for either. */

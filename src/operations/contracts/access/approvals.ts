@@ -2,42 +2,22 @@ import { type Static, Type } from 'typebox';
 import { defineContract } from '../../operation.ts';
 import { listOf } from '../paging.ts';
 
-const status = Type.Union([
-  Type.Literal('open'),
-  Type.Literal('approved'),
-  Type.Literal('denied'),
-  Type.Literal('expired'),
-  Type.Literal('withdrawn'),
-]);
+const statuses = ['open', 'approved', 'denied', 'expired', 'withdrawn'] as const;
+const status = Type.Enum(statuses);
 const id = Type.String({ minLength: 1, maxLength: 128 });
 
 const approvalView = Type.Object({
   id: Type.String(),
-  kind: Type.Union([
-    Type.Literal('grant'),
-    Type.Literal('call'),
-    Type.Literal('confirm'),
-    Type.Literal('hook'),
-    Type.Literal('mcp'),
-    Type.Literal('ask'),
-  ]),
+  kind: Type.Enum(['grant', 'call', 'confirm', 'hook', 'mcp', 'ask']),
   status,
   plugin: Type.String(),
   tool: Type.Optional(Type.String()),
   executionId: Type.Optional(Type.String()),
   caller: Type.Optional(Type.String({ description: 'Who caused it.' })),
   session: Type.Optional(Type.String()),
-  reason: Type.Union([
-    Type.Literal('permissions'),
-    Type.Literal('dangerous'),
-    Type.Literal('hybrid'),
-    Type.Literal('confirm'),
-    Type.Literal('hook'),
-    Type.Literal('mcp'),
-    Type.Literal('ask'),
-  ]),
+  reason: Type.Enum(['permissions', 'dangerous', 'hybrid', 'confirm', 'hook', 'mcp', 'ask']),
   question: Type.String(),
-  saidBy: Type.Union([Type.Literal('plugin'), Type.Literal('hotcell')], {
+  saidBy: Type.Enum(['plugin', 'hotcell'], {
     description: 'Whose words the question is: those of a plugin may say anything.',
   }),
   argumentsHash: Type.String({ description: 'SHA-256 of what the answer binds.' }),
@@ -52,7 +32,7 @@ const approvalView = Type.Object({
       description: 'SHA-256 of all that is shown; there unless something is cut. An approval of long details names it.',
     }),
   ),
-  mayAnswer: Type.Union([Type.Literal('yes'), Type.Literal('person'), Type.Literal('no')], {
+  mayAnswer: Type.Enum(['yes', 'person', 'no'], {
     description: 'Whether you may answer; `person`: only with person: true.',
   }),
   createdAtMs: Type.Number(),
@@ -75,13 +55,10 @@ export const approvalContracts = {
     name: 'approvals.list',
     summary: 'Lists questions that wait for a person, newest first; a caller sees those that it caused.',
     role: 'caller',
-    input: Type.Object(
-      {
-        status: Type.Optional(Type.Union([status, Type.Literal('all')], { description: 'The open ones when nothing is said.' })),
-        limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: 'The newest 100 when nothing is said.' })),
-      },
-      { additionalProperties: false },
-    ),
+    input: {
+      status: Type.Optional(Type.Enum([...statuses, 'all'], { description: 'The open ones when nothing is said.' })),
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: 'The newest 100 when nothing is said.' })),
+    },
     output: listOf(approvalView),
     http: { method: 'GET', path: '/api/approvals' },
   }),
@@ -89,7 +66,7 @@ export const approvalContracts = {
     name: 'approvals.get',
     summary: 'Shows one question with all that is needed to judge it.',
     role: 'caller',
-    input: Type.Object({ id }, { additionalProperties: false }),
+    input: { id },
     output: approvalView,
     http: { method: 'GET', path: '/api/approvals/:id' },
   }),
@@ -99,37 +76,32 @@ export const approvalContracts = {
       'Approves or denies a question, once; whoever caused it cannot, unless the operator allowed that key to or it asks for content.',
     role: 'caller',
     isForPeople: true,
-    input: Type.Object(
-      {
-        id,
-        answer: Type.Union([Type.Literal('approve'), Type.Literal('deny')]),
-        scope: Type.Optional(
-          Type.Union([Type.Literal('once'), Type.Literal('session'), Type.Literal('until'), Type.Literal('always')], {
-            description: 'How long permissions are granted; always when nothing is said.',
-          }),
-        ),
-        session: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
-        caller: Type.Optional(
-          Type.String({ minLength: 1, maxLength: 64, description: 'Whose session; the own one by default.' }),
-        ),
-        untilMs: Type.Optional(Type.Integer({ minimum: 0 })),
-        shownHash: Type.Optional(
-          Type.String({
-            pattern: '^[0-9a-f]{64}$',
-            description: 'The shownHash of the question as it was read; needed where lists cut it.',
-          }),
-        ),
-        content: Type.Optional(
-          Type.Record(Type.String(), Type.Unknown(), {
-            description: 'With the approval of a question of kind ask: what fits its details.schema.',
-          }),
-        ),
-        person: Type.Optional(
-          Type.Boolean({ description: "A person gave this answer; counts for the operator's own token alone." }),
-        ),
-      },
-      { additionalProperties: false },
-    ),
+    input: {
+      id,
+      answer: Type.Enum(['approve', 'deny']),
+      scope: Type.Optional(
+        Type.Enum(['once', 'session', 'until', 'always'], {
+          description: 'How long permissions are granted; always when nothing is said.',
+        }),
+      ),
+      session: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
+      caller: Type.Optional(Type.String({ minLength: 1, maxLength: 64, description: 'Whose session; the own one by default.' })),
+      untilMs: Type.Optional(Type.Integer({ minimum: 0 })),
+      shownHash: Type.Optional(
+        Type.String({
+          pattern: '^[0-9a-f]{64}$',
+          description: 'The shownHash of the question as it was read; needed where lists cut it.',
+        }),
+      ),
+      content: Type.Optional(
+        Type.Record(Type.String(), Type.Unknown(), {
+          description: 'With the approval of a question of kind ask: what fits its details.schema.',
+        }),
+      ),
+      person: Type.Optional(
+        Type.Boolean({ description: "A person gave this answer; counts for the operator's own token alone." }),
+      ),
+    },
     output: approvalView,
     http: { method: 'POST', path: '/api/approvals/:id' },
   }),

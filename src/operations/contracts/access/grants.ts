@@ -9,8 +9,8 @@ const pluginName = Type.String({
   description: 'Name, name@version, or path in its folder; builtin:TOOL; skill:NAME; registered:TOOL.',
 });
 const name = Type.String({ minLength: 1, maxLength: 256 });
-const scope = Type.Union([Type.Literal('once'), Type.Literal('session'), Type.Literal('until'), Type.Literal('always')]);
-const status = Type.Union([Type.Literal('in-force'), Type.Literal('spent'), Type.Literal('ended'), Type.Literal('revoked')]);
+const scope = Type.Enum(['once', 'session', 'until', 'always']);
+const status = Type.Enum(['in-force', 'spent', 'ended', 'revoked']);
 
 const grantView = Type.Object({
   id: Type.String(),
@@ -44,13 +44,10 @@ export const grantContracts = {
     name: 'grants.list',
     summary: 'Lists the grants in force, or all that are kept, and what the config grants.',
     role: 'admin',
-    input: Type.Object(
-      {
-        plugin: Type.Optional(pluginName),
-        all: Type.Optional(Type.Boolean({ description: 'Also those that were spent, ended or were revoked; the newest 1000.' })),
-      },
-      { additionalProperties: false },
-    ),
+    input: {
+      plugin: Type.Optional(pluginName),
+      all: Type.Optional(Type.Boolean({ description: 'Also those that were spent, ended or were revoked; the newest 1000.' })),
+    },
     output: listOf(grantView),
     http: { method: 'GET', path: '/api/grants' },
   }),
@@ -58,7 +55,7 @@ export const grantContracts = {
     name: 'grants.standing',
     summary: 'Says what a plugin, a built-in or a skill is granted now, and what it asks for beyond that.',
     role: 'admin',
-    input: Type.Object({ plugin: pluginName }, { additionalProperties: false }),
+    input: { plugin: pluginName },
     output: Type.Object(outcome),
     http: { method: 'GET', path: '/api/grants/standing' },
   }),
@@ -67,24 +64,19 @@ export const grantContracts = {
     summary: 'Grants permissions to a plugin, or all that it asks for; takes effect on the very next use.',
     role: 'admin',
     isForPeople: true,
-    input: Type.Object(
-      {
-        plugin: pluginName,
-        permissions: Type.Optional(
-          Type.Record(Type.String({ maxLength: 32 }), Type.Unknown(), {
-            description: 'A permissions block, as plugins write it.',
-          }),
-        ),
-        requested: Type.Optional(Type.Boolean({ description: 'Grants all that is pending.' })),
-        scope: Type.Optional(scope),
-        session: Type.Optional(name),
-        caller: Type.Optional(
-          Type.String({ minLength: 1, maxLength: 64, description: 'Whose session; the own one by default.' }),
-        ),
-        untilMs: Type.Optional(Type.Integer({ minimum: 0 })),
-      },
-      { additionalProperties: false },
-    ),
+    input: {
+      plugin: pluginName,
+      permissions: Type.Optional(
+        Type.Record(Type.String({ maxLength: 32 }), Type.Unknown(), {
+          description: 'A permissions block, as plugins write it.',
+        }),
+      ),
+      requested: Type.Optional(Type.Boolean({ description: 'Grants all that is pending.' })),
+      scope: Type.Optional(scope),
+      session: Type.Optional(name),
+      caller: Type.Optional(Type.String({ minLength: 1, maxLength: 64, description: 'Whose session; the own one by default.' })),
+      untilMs: Type.Optional(Type.Integer({ minimum: 0 })),
+    },
     output: Type.Object({ grant: grantView, ...outcome }),
     http: { method: 'POST', path: '/api/grants' },
   }),
@@ -93,15 +85,12 @@ export const grantContracts = {
     summary: 'Takes back all grants of a plugin, or those that allow what is named; takes effect on the very next use.',
     role: 'admin',
     isForPeople: true,
-    input: Type.Object(
-      {
-        plugin: pluginName,
-        permissions: Type.Optional(
-          Type.Array(Type.String({ maxLength: 2048 }), { maxItems: 200, description: 'Words such as net=api.example.com.' }),
-        ),
-      },
-      { additionalProperties: false },
-    ),
+    input: {
+      plugin: pluginName,
+      permissions: Type.Optional(
+        Type.Array(Type.String({ maxLength: 2048 }), { maxItems: 200, description: 'Words such as net=api.example.com.' }),
+      ),
+    },
     output: Type.Object({ revoked: Type.Array(grantView), preset: permissionSet, ...outcome }),
     http: { method: 'DELETE', path: '/api/grants' },
   }),

@@ -3,7 +3,7 @@ import { callerRuleFields, keyRules } from '../../../callers/caller.ts';
 import { defineContract } from '../../operation.ts';
 import { listOf } from '../paging.ts';
 
-const role = Type.Union([Type.Literal('admin'), Type.Literal('caller')]);
+const role = Type.Enum(['admin', 'caller']);
 /** A rule that is `null` is taken away. */
 const ruleChanges = Type.Partial(
   Type.Object({
@@ -45,14 +45,11 @@ export const keyContracts = {
     summary: 'Makes an API key; the answer is the only time that it is shown.',
     role: 'admin',
     isForPeople: true,
-    input: Type.Object(
-      {
-        name: Type.Optional(Type.String({ minLength: 1, maxLength: 64, pattern: '^[^\\u0000-\\u001f]*$' })),
-        role: Type.Optional(role),
-        ...keyRules.properties,
-      },
-      { additionalProperties: false },
-    ),
+    input: {
+      name: Type.Optional(Type.String({ minLength: 1, maxLength: 64, pattern: '^[^\\u0000-\\u001f]*$' })),
+      role: Type.Optional(role),
+      ...keyRules.properties,
+    },
     output: Type.Object({
       id: Type.String(),
       name: Type.String(),
@@ -67,7 +64,7 @@ export const keyContracts = {
     name: 'keys.list',
     summary: 'Lists the API keys with their rules, without their secrets.',
     role: 'admin',
-    input: Type.Object({}, { additionalProperties: false }),
+    input: {},
     output: listOf(keyView),
     http: { method: 'GET', path: '/api/keys' },
   }),
@@ -76,7 +73,7 @@ export const keyContracts = {
     summary: 'Changes the rules of an API key from its next request on; null takes a rule away.',
     role: 'admin',
     isForPeople: true,
-    input: Type.Object({ id: keyId, ...ruleChanges }, { additionalProperties: false }),
+    input: { id: keyId, ...ruleChanges },
     output: keyView,
     http: { method: 'PATCH', path: '/api/keys/:id' },
   }),
@@ -85,7 +82,7 @@ export const keyContracts = {
     summary: 'Revokes an API key at once.',
     role: 'admin',
     isForPeople: true,
-    input: Type.Object({ id: keyId }, { additionalProperties: false }),
+    input: { id: keyId },
     output: Type.Object({ id: Type.String(), revoked: Type.Boolean() }),
     http: { method: 'DELETE', path: '/api/keys/:id' },
   }),
