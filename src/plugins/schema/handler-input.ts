@@ -6,7 +6,7 @@ import type { HandlerNode } from './plugin-object.ts';
 import type { InferredHandler } from './schema-types.ts';
 import { type DocComment, findDocComment } from './types/doc-comments.ts';
 import { jsdocParameterType } from './types/jsdoc-parameters.ts';
-import { literalValue } from './types/literal-types.ts';
+import { literalValue } from './types/literals.ts';
 import type { TypeScope } from './types/type-scope.ts';
 import { createTypeReader } from './types/type-to-schema.ts';
 import { keyName } from './walk-nodes.ts';

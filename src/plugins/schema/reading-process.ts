@@ -3,8 +3,7 @@
  * this process down, and nothing else. It holds no secret and reads no file of a plugin: texts come as messages.
  */
 import { readSchemas } from './read-schemas.ts';
-import type { ReadRequest } from './reader-messages.ts';
-import { emptyReadResult, type SchemaReadResult } from './schema-types.ts';
+import { emptyReadResult, type ReadRequest, type SchemaReadResult } from './schema-types.ts';
 
 process.on('message', (message) => {
   if (!isReadRequest(message)) return;

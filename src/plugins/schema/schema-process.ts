@@ -1,8 +1,9 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { Type } from 'typebox';
+import { Compile } from 'typebox/compile';
 import { codeCacheEnvironment } from '../../config/code-cache.ts';
-import { isReadAnswer, type ReadRequest } from './reader-messages.ts';
-import { emptyReadResult, type SchemaFile, type SchemaReader, type SchemaReadResult } from './schema-types.ts';
+import { emptyReadResult, type ReadRequest, type SchemaFile, type SchemaReader, type SchemaReadResult } from './schema-types.ts';
 
 const readMs = 1000;
 const startMs = 15_000;
@@ -98,7 +99,7 @@ export function createSchemaReader(options: SchemaReaderOptions = {}): SchemaRea
     if (message === 'ready') {
       isReady = true;
       goOn();
-    } else if (isReadAnswer(message) && message.id === sent[0]?.request.id) {
+    } else if (readAnswer.Check(message) && message.id === sent[0]?.request.id) {
       const task = sent.shift();
       if (task) task.resolve(withEntry(message.result, task.request));
       goOn();
@@ -160,6 +161,27 @@ export function createSchemaReader(options: SchemaReaderOptions = {}): SchemaRea
     },
   };
 }
+
+/** What comes back. */
+const readAnswer = Compile(
+  Type.Object({
+    id: Type.Number(),
+    result: Type.Object({
+      handlers: Type.Record(
+        Type.String(),
+        Type.Object({
+          input: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+          warnings: Type.Array(Type.String()),
+          description: Type.Optional(Type.String()),
+        }),
+      ),
+      permissions: Type.Object({ net: Type.Optional(Type.Array(Type.String())), env: Type.Optional(Type.Array(Type.String())) }),
+      positions: Type.Record(Type.String(), Type.Object({ line: Type.Number(), column: Type.Number() })),
+      sourceUrl: Type.Optional(Type.String()),
+      warnings: Type.Array(Type.String()),
+    }),
+  }),
+);
 
 const readingProcess = fileURLToPath(
   new URL(import.meta.url.endsWith('.ts') ? './reading-process.ts' : './reading-process.js', import.meta.url),

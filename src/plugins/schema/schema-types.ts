@@ -7,6 +7,13 @@ export interface SchemaFile {
   readonly text: string;
 }
 
+/** What the daemon asks its reading process. */
+export interface ReadRequest {
+  readonly id: number;
+  readonly files: readonly SchemaFile[];
+  readonly entry: string;
+}
+
 /** What the source tells about one handler. */
 export interface InferredHandler {
   /** Schema of the first parameter; absent when it has no type, or one that says nothing. */

@@ -139,6 +139,7 @@ describe('readSchemas: types', () => {
     ['Unit', { type: 'string', enum: ['c', 'f'] }],
     ['Level', { type: 'number', enum: [0, 5, 6] }],
     ['(typeof MODES)[number]', { type: 'string', enum: ['x', 'y'] }],
+    ['(typeof MODES)[1]', { type: 'string', const: 'y' }],
     ['keyof typeof MAP', { type: 'string', enum: ['one', 'two'] }],
     ['(typeof MAP)[keyof typeof MAP]', { type: 'number', enum: [1, 2] }],
     ['keyof Base', { type: 'string', enum: ['id', 'n'] }],
@@ -152,6 +153,7 @@ describe('readSchemas: types', () => {
       `Omit<Base, 'n'>`,
       { type: 'object', properties: { id: { type: 'string' } }, required: ['id'], additionalProperties: false },
     ],
+    [`NonNullable<'a' | null>`, { type: 'string', const: 'a' }],
     [`Exclude<'a' | 'b' | 'c', 'b'>`, { type: 'string', enum: ['a', 'c'] }],
     [
       `Record<'a' | 'b', 1>`,
@@ -224,6 +226,13 @@ describe('readSchemas: types', () => {
     expect(schema).toEqual({});
     expect(warnings?.[0]).toContain(`"${type}"`);
   });
+
+  it.each(['Partial<Missing>', 'Missing & { a: 1 }', '{ [K in keyof Missing]: 1 }'])(
+    'names the part of %s that it misses',
+    (type) => {
+      expect(propertyOf(type)).toEqual({ schema: {}, warnings: [expect.stringContaining('"Missing"')] });
+    },
+  );
 
   it('ends at a type that refers to itself', () => {
     const { schema, warnings } = propertyOf(

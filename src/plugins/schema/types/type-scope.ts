@@ -15,34 +15,13 @@ export interface ScopedType {
   readonly scope: TypeScope;
 }
 
-/** A property of an object type. */
-export interface PropertyShape {
-  readonly schema: JsonSchema;
-  readonly optional: boolean;
-}
-
-/** An object type as its properties; `rest` is what other keys hold. */
-export interface ObjectShape {
-  readonly properties: ReadonlyMap<string, PropertyShape>;
-  readonly rest?: JsonSchema;
-}
-
-/** A literal of a type. */
-export type LiteralValue = string | number | boolean | null;
-
-/** Reads types; its three readings call each other. */
+/** Reads types as schemas; what is made of another type (its keys, a part of it) is made of the schema of that. */
 export interface TypeReader {
   readonly graph: ModuleGraph;
-  /** Any type as a schema; what cannot be said becomes `{}` with a warning. */
+  /** What cannot be said becomes `{}` with a warning. */
   toSchema(type: TSType, scope: TypeScope): JsonSchema;
-  /** An object type as its properties; undefined when it is none, or cannot be listed. */
-  toShape(type: TSType, scope: TypeScope): ObjectShape | undefined;
-  /** A type that is nothing but literals, as these; undefined when it is something else. */
-  toLiterals(type: TSType, scope: TypeScope): readonly LiteralValue[] | undefined;
-  /** Notes a type that was not understood. */
-  warn(type: TSType, scope: TypeScope, reason?: string): void;
-  /** The same for something that is not a type of its own, given as it is written. */
-  warnText(text: string, reason: string): void;
+  /** Notes a type that was not understood, and accepts anything in its place. */
+  warn(type: { readonly start: number; readonly end: number }, scope: TypeScope, reason?: string): JsonSchema;
   /** Runs `read` unless `key` is being read already further out, as in a type that refers to itself. */
   guarded<Result>(key: object, read: () => Result): Result | undefined;
 }

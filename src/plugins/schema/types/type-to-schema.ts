@@ -1,15 +1,22 @@
-import type { TSIndexedAccessType, TSType, TSTypeReference } from 'oxc-parser';
+import type { TSImportType, TSIndexedAccessType, TSType, TSTypeReference } from 'oxc-parser';
+import { isObject } from '../../../config/json-object.ts';
 import type { JsonSchema } from '../../../units/tool-manifest.ts';
 import type { ModuleGraph } from '../module-graph.ts';
-import { enumSchema, shapeToSchema } from '../schema-parts.ts';
-import { literalsOf } from './literal-types.ts';
-import { shapeOf } from './object-shapes.ts';
-import { resolveReference } from './type-references.ts';
+import { enumSchema, enumValues, literalsIn, literalValue, queriedEntries, queriedValue } from './literals.ts';
+import {
+  schemaOfInterface,
+  schemaOfIntersection,
+  schemaOfMapped,
+  schemaOfMembers,
+  schemaOfUtility,
+  shapeIn,
+} from './object-types.ts';
+import { type ReferenceTarget, resolveReference, toTarget } from './type-references.ts';
 import type { TypeReader, TypeScope } from './type-scope.ts';
 import { schemaOfTuple, schemaOfUnion } from './type-unions.ts';
 
-// A level of an object type takes two or three readings.
-const maxDepth = 60;
+// A level that has a name takes two readings.
+const maxDepth = 40;
 const maxTypes = 3000;
 const maxWarnings = 10;
 
@@ -19,38 +26,33 @@ export function createTypeReader(graph: ModuleGraph): TypeReader & { readonly wa
   const open = new Set<object>();
   let depth = 0;
   let types = 0;
+  let notes = 0;
 
-  function bounded<Result>(read: () => Result, otherwise: Result): Result {
-    types += 1;
-    if (types > maxTypes || depth >= maxDepth) {
-      note(types > maxTypes ? `The types are larger than ${maxTypes} parts` : `A type is nested too deeply`);
-      return otherwise;
-    }
-    depth += 1;
-    try {
-      return read();
-    } finally {
-      depth -= 1;
-    }
-  }
-
-  function note(reason: string): void {
+  function note(reason: string): JsonSchema {
+    notes += 1;
     const warning = `${reason}: any value is accepted there.`;
     if (warnings.length < maxWarnings && !warnings.includes(warning)) warnings.push(warning);
+    return {};
   }
 
   const reader: TypeReader & { readonly warnings: string[] } = {
     graph,
     warnings,
-    toSchema: (type, scope) => bounded(() => schemaOf(type, scope, reader), {}),
-    toShape: (type, scope) => bounded(() => shapeOf(type, scope, reader), undefined),
-    toLiterals: (type, scope) => bounded(() => literalsOf(type, scope, reader), undefined),
-    warn(type, scope, reason = 'cannot be said in a schema') {
-      reader.warnText(scope.module.text.slice(type.start, type.end), reason);
+    toSchema(type, scope) {
+      types += 1;
+      if (types > maxTypes) return note(`The types are larger than ${maxTypes} parts`);
+      if (depth >= maxDepth) return note('A type is nested too deeply');
+      depth += 1;
+      const before = notes;
+      try {
+        // What is wrong with a part of it was said already.
+        return schemaOf(type, scope, reader) ?? (notes > before ? {} : reader.warn(type, scope));
+      } finally {
+        depth -= 1;
+      }
     },
-    warnText(text, reason) {
-      note(`Type "${excerpt(text)}" ${reason}`);
-    },
+    warn: ({ start, end }, scope, reason = 'cannot be said in a schema') =>
+      note(`Type "${excerpt(scope.module.text.slice(start, end))}" ${reason}`),
     guarded(key, read) {
       if (open.has(key)) return undefined;
       open.add(key);
@@ -64,7 +66,8 @@ export function createTypeReader(graph: ModuleGraph): TypeReader & { readonly wa
   return reader;
 }
 
-function schemaOf(type: TSType, scope: TypeScope, reader: TypeReader): JsonSchema {
+/** The schema of a type; undefined where it cannot be said. */
+function schemaOf(type: TSType, scope: TypeScope, reader: TypeReader): JsonSchema | undefined {
   switch (type.type) {
     case 'TSStringKeyword':
     case 'TSTemplateLiteralType':
@@ -88,73 +91,95 @@ function schemaOf(type: TSType, scope: TypeScope, reader: TypeReader): JsonSchem
       return reader.toSchema(type.typeAnnotation, scope);
     case 'TSUnionType':
       return schemaOfUnion(type, scope, reader);
+    case 'TSTypeLiteral':
+      return schemaOfMembers(type.members, scope, reader);
     case 'TSTypeOperator':
-      return type.operator === 'readonly' ? reader.toSchema(type.typeAnnotation, scope) : literalsOrWarn(type, scope, reader);
+      if (type.operator === 'readonly') return reader.toSchema(type.typeAnnotation, scope);
+      return type.operator === 'keyof' ? literals(keysOf(type.typeAnnotation, scope, reader)) : undefined;
     case 'TSTypeReference':
       return schemaOfReference(type, scope, reader);
     case 'TSImportType':
-    case 'TSTypeLiteral':
+      return schemaOfImport(type, scope, reader);
     case 'TSIntersectionType':
+      return schemaOfIntersection(type, scope, reader);
     case 'TSMappedType':
-      return literalsOrShape(type, scope, reader);
+      return schemaOfMapped(type, scope, reader);
     case 'TSIndexedAccessType':
       return schemaOfAccess(type, scope, reader);
     case 'TSLiteralType':
-    case 'TSTypeQuery':
-      return literalsOrWarn(type, scope, reader);
+      return literals([literalValue(type.literal)]);
+    case 'TSTypeQuery': {
+      const value = queriedValue(type, scope, reader);
+      return value && literals([literalValue(value)]);
+    }
     default:
-      reader.warn(type, scope);
-      return {};
+      return undefined;
   }
 }
 
-function schemaOfReference(type: TSTypeReference, scope: TypeScope, reader: TypeReader): JsonSchema {
+/** The schema of values that are all known. */
+function literals(values: readonly unknown[] | undefined): JsonSchema | undefined {
+  return values === undefined || values.length === 0 || values.includes(undefined) ? undefined : enumSchema(values);
+}
+
+function schemaOfReference(type: TSTypeReference, scope: TypeScope, reader: TypeReader): JsonSchema | undefined {
   const name = type.typeName.type === 'Identifier' ? type.typeName.name : '';
-  const argument = type.typeArguments?.params[0];
-  if ((name === 'Array' || name === 'ReadonlyArray') && argument) {
-    return { type: 'array', items: reader.toSchema(argument, scope) };
-  }
-  if ((name === 'Readonly' || name === 'NonNullable' || name === 'Required') && argument && !reader.toShape(argument, scope)) {
-    return reader.toSchema(argument, scope);
-  }
+  const given = type.typeArguments?.params ?? [];
+  const [first, second] = given;
+  if ((name === 'Array' || name === 'ReadonlyArray') && first) return { type: 'array', items: reader.toSchema(first, scope) };
   const target = resolveReference(type, scope, reader);
-  if (target?.kind === 'alias') {
-    const schema = reader.guarded(target.node, () => reader.toSchema(target.type, target.scope));
-    if (schema === undefined) reader.warn(type, scope, 'refers to itself');
-    return schema ?? {};
+  if (target) return schemaOfTarget(target, type, scope, reader);
+  if (first === undefined) return undefined;
+  if (name === 'Readonly') return reader.toSchema(first, scope);
+  if (name === 'NonNullable') {
+    const schema = reader.toSchema(first, scope);
+    return literals(literalsIn(schema)?.filter((value) => value !== null)) ?? schema;
   }
-  if (target?.kind === 'interface') {
-    const shape = reader.toShape(type, scope);
-    if (!shape) reader.warn(type, scope, 'refers to itself');
-    return shape ? shapeToSchema(shape) : {};
+  if ((name === 'Exclude' || name === 'Extract') && second) {
+    const values = literalsIn(reader.toSchema(first, scope));
+    const others = literalsIn(reader.toSchema(second, scope));
+    return literals(others && values?.filter((value) => others.includes(value) === (name === 'Extract')));
   }
-  return literalsOrShape(type, scope, reader);
+  return schemaOfUtility(name, given, scope, reader);
 }
 
-/** `T['key']` and `T[number]`. */
-function schemaOfAccess(type: TSIndexedAccessType, scope: TypeScope, reader: TypeReader): JsonSchema {
-  const { objectType, indexType } = type;
-  const key =
-    indexType.type === 'TSLiteralType' && indexType.literal.type === 'Literal' ? String(indexType.literal.value) : undefined;
-  const property = key === undefined ? undefined : reader.toShape(objectType, scope)?.properties.get(key);
-  if (property) return property.schema;
-  if (indexType.type === 'TSNumberKeyword' && objectType.type !== 'TSTypeQuery' && objectType.type !== 'TSParenthesizedType') {
-    const { items } = reader.toSchema(objectType, scope);
-    if (typeof items === 'object' && items !== null && !Array.isArray(items)) return { ...items };
+function schemaOfImport(type: TSImportType, scope: TypeScope, reader: TypeReader): JsonSchema | undefined {
+  if (type.qualifier?.type !== 'Identifier') return undefined;
+  const found = reader.graph.findExportedType(scope.module, type.source.value, type.qualifier.name);
+  const target = toTarget(found, type.typeArguments?.params ?? [], scope);
+  return target && schemaOfTarget(target, type, scope, reader);
+}
+
+function schemaOfTarget(target: ReferenceTarget, type: TSType, scope: TypeScope, reader: TypeReader): JsonSchema | undefined {
+  if (target.kind === 'enum') return literals(enumValues(target.declarations));
+  const schema = reader.guarded(target.node, () =>
+    target.kind === 'alias' ? reader.toSchema(target.type, target.scope) : schemaOfInterface(target, reader),
+  );
+  return schema ?? reader.warn(type, scope, 'refers to itself');
+}
+
+function keysOf(type: TSType, scope: TypeScope, reader: TypeReader): readonly unknown[] | undefined {
+  if (type.type === 'TSTypeQuery') {
+    const entries = queriedEntries(type, scope, reader);
+    return entries && [...entries.keys()].filter((key) => typeof key === 'string');
   }
-  return literalsOrWarn(type, scope, reader);
+  const shape = shapeIn(reader.toSchema(type, scope));
+  return shape && !shape.rest ? [...shape.properties.keys()] : undefined;
 }
 
-function literalsOrShape(type: TSType, scope: TypeScope, reader: TypeReader): JsonSchema {
-  const shape = reader.toShape(type, scope);
-  return shape ? shapeToSchema(shape) : literalsOrWarn(type, scope, reader);
-}
-
-function literalsOrWarn(type: TSType, scope: TypeScope, reader: TypeReader): JsonSchema {
-  const literals = reader.toLiterals(type, scope);
-  if (literals !== undefined && literals.length > 0) return enumSchema(literals);
-  reader.warn(type, scope);
-  return {};
+/** `T['key']`, `T[number]`, `(typeof LIST)[number]`, `(typeof MAP)[keyof typeof MAP]`. */
+function schemaOfAccess({ objectType, indexType }: TSIndexedAccessType, scope: TypeScope, reader: TypeReader) {
+  const isEach = indexType.type === 'TSNumberKeyword';
+  if (queriedValue(objectType, scope, reader) !== undefined) {
+    const entries = [...(queriedEntries(objectType, scope, reader) ?? [])];
+    const keys = isEach ? undefined : (literalsIn(reader.toSchema(indexType, scope)) ?? []);
+    const wanted = entries.filter(([key]) => (keys === undefined ? typeof key === 'number' : keys.includes(key)));
+    return literals(wanted.map(([, value]) => value));
+  }
+  const schema = reader.toSchema(objectType, scope);
+  if (isEach) return isObject(schema.items) ? { ...schema.items } : undefined;
+  const [key, ...others] = literalsIn(reader.toSchema(indexType, scope)) ?? [];
+  return others.length > 0 ? undefined : shapeIn(schema)?.properties.get(String(key))?.schema;
 }
 
 function excerpt(text: string): string {

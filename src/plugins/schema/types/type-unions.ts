@@ -1,6 +1,7 @@
 import type { TSTupleElement, TSTupleType, TSType, TSUnionType } from 'oxc-parser';
+import { isObject } from '../../../config/json-object.ts';
 import type { JsonSchema } from '../../../units/tool-manifest.ts';
-import { enumSchema } from '../schema-parts.ts';
+import { enumSchema, literalsIn } from './literals.ts';
 import type { TypeReader, TypeScope } from './type-scope.ts';
 
 /** A union: literals become one `enum`, the rest `anyOf`; `undefined` falls away, since JSON has none. */
@@ -9,9 +10,10 @@ export function schemaOfUnion(type: TSUnionType, scope: TypeScope, reader: TypeR
   const literals: unknown[] = [];
   const schemas: JsonSchema[] = [];
   for (const member of members) {
-    const values = mayBeLiteral(member) ? reader.toLiterals(member, scope) : undefined;
+    const schema = reader.toSchema(member, scope);
+    const values = literalsIn(schema);
     if (values) literals.push(...values);
-    else schemas.push(reader.toSchema(member, scope));
+    else schemas.push(schema);
   }
   if (literals.length > 0) schemas.unshift(enumSchema(literals));
   const [only] = schemas;
@@ -20,7 +22,7 @@ export function schemaOfUnion(type: TSUnionType, scope: TypeScope, reader: TypeR
 }
 
 /** Whether a type is only `undefined` or `void`. */
-export function isUndefined(type: TSType): boolean {
+function isUndefined(type: TSType): boolean {
   return type.type === 'TSUndefinedKeyword' || type.type === 'TSVoidKeyword';
 }
 
@@ -47,10 +49,6 @@ export function schemaOfTuple(type: TSTupleType, scope: TypeScope, reader: TypeR
   return { type: 'array', prefixItems: fixed, items: rest ?? false, ...bounds };
 }
 
-function mayBeLiteral(type: TSType): boolean {
-  return type.type !== 'TSTypeLiteral' && type.type !== 'TSArrayType';
-}
-
 function unwrapElement(element: TSTupleElement): { type: TSType; optional: boolean; repeated: boolean } {
   switch (element.type) {
     case 'TSNamedTupleMember': {
@@ -67,10 +65,6 @@ function unwrapElement(element: TSTupleElement): { type: TSType; optional: boole
 }
 
 function restItems(type: TSType, scope: TypeScope, reader: TypeReader): JsonSchema {
-  const schema = reader.toSchema(type, scope);
-  return isSchema(schema.items) ? schema.items : {};
-}
-
-function isSchema(value: unknown): value is JsonSchema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  const { items } = reader.toSchema(type, scope);
+  return isObject(items) ? items : {};
 }
