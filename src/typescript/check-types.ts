@@ -99,18 +99,18 @@ export interface InspectResult {
   readonly declarations: readonly QuotedType[];
 }
 
-/** What the thread is asked, and what it is started for: that alone is read before the first question comes. */
-export type ToChecker =
-  | { readonly type: 'check'; readonly request: CheckRequest }
-  | { readonly type: 'inspect'; readonly request: InspectRequest }
-  | { readonly type: 'parse'; readonly request: ParseRequest }
-  | { readonly type: 'restore'; readonly request: RestoreRequest };
-export type CheckerUse = 'check' | 'inspect';
+/** What the thread can be asked, and what comes back. */
+export interface CheckerQuestions {
+  readonly check: { readonly request: CheckRequest; readonly result: CheckResult };
+  readonly inspect: { readonly request: InspectRequest; readonly result: InspectResult };
+  /** How many faults of syntax each variant has. */
+  readonly parse: { readonly request: ParseRequest; readonly result: readonly number[] };
+  readonly restore: { readonly request: RestoreRequest; readonly result: readonly TypedFile[] | undefined };
+}
 
-/** What the thread says: that it can work, and what came of the one question that it has. */
-export type FromChecker =
-  | { readonly type: 'ready' }
-  | { readonly type: 'checked'; readonly result: CheckResult }
-  | { readonly type: 'inspected'; readonly result: InspectResult }
-  | { readonly type: 'parsed'; readonly result: readonly number[] }
-  | { readonly type: 'restored'; readonly result: readonly TypedFile[] | undefined };
+/** One question. The thread says once that it can work, and then what came of each. */
+export type ToChecker = {
+  [Type in keyof CheckerQuestions]: { readonly type: Type; readonly request: CheckerQuestions[Type]['request'] };
+}[keyof CheckerQuestions];
+/** What the thread is started for: that alone is read before the first question comes. */
+export type CheckerUse = 'check' | 'inspect';

@@ -4,10 +4,10 @@ import { codeCacheEnvironment } from '../config/code-cache.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import { createFairQueue } from '../queues/fair-queue.ts';
 import type {
+  CheckerQuestions,
   CheckerUse,
   CheckRequest,
   CheckResult,
-  FromChecker,
   InspectRequest,
   InspectResult,
   ParseRequest,
@@ -68,7 +68,8 @@ interface Job {
   readonly question: ToChecker;
   readonly callerId: string;
   readonly unitPath: string;
-  readonly resolve: (answer: FromChecker) => void;
+  /** Hears the next message of the thread as the answer. */
+  readonly listen: (thread: Worker) => void;
   readonly reject: (error: unknown) => void;
   isWaiting: boolean;
 }
@@ -104,8 +105,8 @@ export function createTypeChecker(bounds: CheckerBounds = usualCheckerBounds, us
     worker = started;
     isReady = false;
     started.unref();
-    started.on('message', (message: FromChecker) => {
-      if (worker === started) take(message);
+    started.on('message', () => {
+      if (worker === started) goOn();
     });
     started.on('error', (error) => {
       if (worker === started) fail(explainEnd(error, bounds.maxHeapMb));
@@ -119,14 +120,11 @@ export function createTypeChecker(bounds: CheckerBounds = usualCheckerBounds, us
     timer.unref();
   }
 
-  function take(message: FromChecker): void {
+  /** It can work, or has answered. */
+  function goOn(): void {
     clearTimeout(timer);
-    if (message.type === 'ready') isReady = true;
-    else {
-      const done = job;
-      job = undefined;
-      done?.resolve(message);
-    }
+    isReady = true;
+    job = undefined;
     next();
   }
 
@@ -164,6 +162,7 @@ export function createTypeChecker(bounds: CheckerBounds = usualCheckerBounds, us
       return;
     }
     setTimer(bounds.maxCheckMs, () => fail(tooSlow(bounds.maxCheckMs)));
+    job.listen(worker);
     worker.postMessage(job.question);
   }
 
@@ -190,10 +189,14 @@ export function createTypeChecker(bounds: CheckerBounds = usualCheckerBounds, us
     };
   }
 
-  async function ask(question: ToChecker, { callerId, signal }: CheckedBy): Promise<FromChecker> {
+  async function ask<Type extends keyof CheckerQuestions>(
+    question: Extract<ToChecker, { type: Type }>,
+    { callerId, signal }: CheckedBy,
+  ): Promise<CheckerQuestions[Type]['result']> {
     signal.throwIfAborted();
-    const { promise, resolve, reject } = Promise.withResolvers<FromChecker>();
-    const leave = enter({ question, callerId, unitPath: '', resolve, reject, isWaiting: true });
+    const { promise, resolve, reject } = Promise.withResolvers<CheckerQuestions[Type]['result']>();
+    const listen = (thread: Worker): void => void thread.once('message', resolve);
+    const leave = enter({ question, callerId, unitPath: '', listen, reject, isWaiting: true });
     // One that is under way goes on to its end or its bound: another thread would cost the others more.
     const giveUp = (): void => {
       leave();
@@ -210,28 +213,18 @@ export function createTypeChecker(bounds: CheckerBounds = usualCheckerBounds, us
   }
 
   return {
-    async check(request, by) {
-      const answer = await ask({ type: 'check', request }, by);
-      if (answer.type === 'checked') return answer.result;
-      throw new Error(`the thread that checks types answered "${answer.type}"`);
-    },
+    check: async (request, by) => ask<'check'>({ type: 'check', request }, by),
     async inspect(request, by) {
       refuseLarge(request.files.reduce((sum, { text }) => sum + text.length, 0));
-      const answer = await ask({ type: 'inspect', request }, by);
-      if (answer.type === 'inspected') return answer.result;
-      throw new Error(`the thread that checks types answered "${answer.type}"`);
+      return ask<'inspect'>({ type: 'inspect', request }, by);
     },
     async parse(request, by) {
       refuseLarge(request.text.length);
-      const answer = await ask({ type: 'parse', request }, by);
-      if (answer.type === 'parsed') return answer.result;
-      throw new Error(`the thread that checks types answered "${answer.type}"`);
+      return ask<'parse'>({ type: 'parse', request }, by);
     },
     async restore(request, by) {
       refuseLarge([...request.before, ...request.after].reduce((sum, { text }) => sum + text.length, 0) / 2);
-      const answer = await ask({ type: 'restore', request }, by);
-      if (answer.type === 'restored') return answer.result;
-      throw new Error(`the thread that checks types answered "${answer.type}"`);
+      return ask<'restore'>({ type: 'restore', request }, by);
     },
     warm: start,
     async close() {

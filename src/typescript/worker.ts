@@ -3,7 +3,7 @@ import { stripTypeScriptTypes } from 'node:module';
 import { join } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
 import ts from 'typescript';
-import type { CheckRequest, CheckResult, FromChecker, ToChecker, TypeDiagnostic } from './check-types.ts';
+import type { CheckerQuestions, CheckRequest, CheckResult, ToChecker, TypeDiagnostic } from './check-types.ts';
 import { countSyntaxFaults, createPluginInspector } from './inspect-plugin.ts';
 import { restoreCheck } from './restore-check.ts';
 import { createTypeFiles } from './type-files.ts';
@@ -82,20 +82,18 @@ function toJavaScript(text: string): string {
   }
 }
 
-function answer(question: ToChecker): FromChecker {
+function answer(question: ToChecker): CheckerQuestions[keyof CheckerQuestions]['result'] {
   switch (question.type) {
     case 'check':
-      return { type: 'checked', result: check(question.request) };
+      return check(question.request);
     case 'inspect':
-      return { type: 'inspected', result: inspect(question.request) };
+      return inspect(question.request);
     case 'parse':
-      return { type: 'parsed', result: countSyntaxFaults(question.request) };
+      return countSyntaxFaults(question.request);
     case 'restore':
-      return { type: 'restored', result: restoreCheck(question.request) };
+      return restoreCheck(question.request);
   }
 }
-
-const tell = (message: FromChecker): void => parentPort?.postMessage(message);
 
 const inspect = createPluginInspector(typeFiles);
 
@@ -105,5 +103,5 @@ if (workerData === 'inspect') {
   const plugin = `import { definePlugin } from 'hotcell';\n${text}\nexport default definePlugin({ handler: () => fetch('') });`;
   inspect({ files: [{ name: `${folder}/warm.ts`, text: plugin }], packageDirs: [] });
 } else check({ files: [{ name: 'warm.ts', text }], emit: 'warm.ts' });
-parentPort?.on('message', (question: ToChecker) => tell(answer(question)));
-tell({ type: 'ready' });
+parentPort?.on('message', (question: ToChecker) => parentPort?.postMessage(answer(question)));
+parentPort?.postMessage('ready');
