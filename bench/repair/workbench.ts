@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { limitTable, resolveLimits } from '../../src/config/limits.ts';
+import { resolveLimits } from '../../src/config/limits.ts';
 import { Deadline } from '../../src/engines/deadline.ts';
 import { embedSidecar } from '../../src/engines/extism/module/sidecar.ts';
 import { createQuickJsEngine } from '../../src/engines/quickjs/engine.ts';
@@ -60,7 +60,7 @@ export async function openWorkbench(shared: { readonly schemaReader?: SchemaRead
     compiler,
     schemaReader,
     engines: { quickjs: engine },
-    readManifest: (question) => readManifest({ ...question, limitTable }),
+    readManifest: (question) => readManifest({ ...question }),
     embedSidecar,
     explainLoadError,
     limits,

@@ -4,7 +4,7 @@ import { type LimitName, limitTable } from './limits.ts';
 import { builtinProperties } from './settings/builtin-settings.ts';
 import type { Filled, Frozen } from './settings/filled.ts';
 import { mcpServerSchema } from './settings/mcp-settings.ts';
-import { modelAliasSchema, modelPriceSchema, modelProviderSchema } from './settings/model-settings.ts';
+import { modelProperties } from './settings/model-settings.ts';
 import { repairProperties } from './settings/repair-settings.ts';
 import { searchProperties } from './settings/search-settings.ts';
 import { choice, flag, list, named, names, section, text, whole } from './settings/setting-kinds.ts';
@@ -107,24 +107,7 @@ export const settingsSchema = Type.Object(
       [],
       'Tools that models see first where a request has words: `{ intent: search, preferSkills: [web_search] }`.',
     ),
-    models: section({
-      default: text('', 'Model that is asked when none is named: an alias, a provider, or `provider/model`.'),
-      providers: named(
-        modelProviderSchema,
-        'Providers by name: `openai: {}`, `ollama: { model: llama3.2 }`, `own: { baseUrl: https://api.example.com/v1, model: m-1, key: API_KEY }`.',
-      ),
-      aliases: named(
-        modelAliasSchema,
-        'Other names of models; of several the first is asked, the others after it failed: `fast: [groq, openai/gpt-4o-mini]`.',
-      ),
-      prices: named(
-        modelPriceSchema,
-        'Dollars for a million tokens, by `provider/model` or model: `m-1: { input: 0.5, output: 1.5 }`; they win over the shipped ones.',
-      ),
-      maxTokens: whole(1024, 1, 1_000_000, 'Tokens of an answer when nobody says otherwise.'),
-      timeoutMs: whole(120_000, 1, hourMs, 'Time that a model may say nothing, at the start and later.'),
-      maxRetries: whole(2, 0, 10, 'How often a model is asked again after a failure that may pass.'),
-    }),
+    models: section(modelProperties),
     gateway: section({
       tools: choice(
         ['auto', 'all', 'code', 'off'],

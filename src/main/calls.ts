@@ -9,7 +9,7 @@ import { buildBorderView } from '../capabilities/view.ts';
 import { createToolGenerator } from '../loop/generate-with-tools.ts';
 import { createTextGenerator } from '../models/text-generator.ts';
 import type { NameBook } from '../names/name-owners.ts';
-import { findRefusedBuiltin } from '../plugins/compile/find-engine-need.ts';
+import { findRefusedBuiltin } from '../plugins/compile/specifiers.ts';
 import type { Tracer } from '../plugins/diagnostics/trace.ts';
 import type { PluginSupervisorControls } from '../plugins/supervisor.ts';
 import { createSearchIndex } from '../tools/search/search-index.ts';

@@ -55,6 +55,7 @@ export function createCodeChoice(
     throw new HotcellError(
       'generation-unknown',
       `"${plugin}" has no kept generation ${generation}. There is: ${listed || 'none'}.`,
+      { fix: `See hotcell plugin history ${plugin}.` },
     );
   }
 

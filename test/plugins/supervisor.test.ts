@@ -288,7 +288,10 @@ describe('createSupervisor', () => {
     await rig.supervisor.reload('a');
     await rig.supervisor.rollback('a', 1);
     expect(await rig.supervisor.reload('a')).toMatchObject({ ok: true, changed: true, generation: 2 });
-    await expect(rig.supervisor.rollback('a', 7)).rejects.toThrow(/has no generation 7; kept are: 2, 1/);
+    await expect(rig.supervisor.rollback('a', 7)).rejects.toMatchObject({
+      message: expect.stringContaining('has no generation 7; kept are: 2, 1'),
+      fix: 'See hotcell plugin history a.',
+    });
   });
 
   it('ends a rollback when the same content is saved again, also while the daemon is down, not by a new mode', async () => {

@@ -106,7 +106,8 @@ describe('replay', () => {
     for (const generation of ['1', kept?.contentHash.slice(0, 10)]) {
       expect(await replay(call.executionId, { generation })).toMatchObject({ same: true, isSameCode: true });
     }
-    await expect(replay(call.executionId, { generation: '77' })).rejects.toMatchObject({ code: 'generation-unknown' });
+    const fix = 'See hotcell plugin history echo.';
+    await expect(replay(call.executionId, { generation: '77' })).rejects.toMatchObject({ code: 'generation-unknown', fix });
   });
 
   it('is of the caller for its own executions, on the code that serves', async () => {

@@ -13,10 +13,23 @@ import {
 const { queue, workers, docker } = defaults;
 const processMeans =
   'the next call waits for its turn, callers and then plugins in turn; admins have the reserve beyond the bound in all';
-const asideMeans =
-  'the question or the call of a tool is refused with `queue-full`; admins have the reserve beyond the bound in all';
+const placeTests = ['queues/places.test.ts', 'promises/engines/places.test.ts'];
 /** A caller has one browser, and one of them is for admins. */
 const browserPlaces: PlaceBounds = { perCaller: 1, perPlugin: 3, inAll: 3, reserve: 1 };
+
+/** Places of calls that an engine runs. */
+function enginePlaces(holds: string, inAll: number, settings?: readonly string[]) {
+  const places = { holds, unit: 'places', ...sharePlaces(inAll), atBound: processMeans, tests: placeTests } as const;
+  return settings === undefined ? places : { ...places, settings };
+}
+
+/** Places of those that stand aside meanwhile. */
+function engineAside(calls: string, inAll: number) {
+  const holds = `${calls} that wait for a person, a model or another tool`;
+  const atBound =
+    'the question or the call of a tool is refused with `queue-full`; admins have the reserve beyond the bound in all';
+  return { holds, unit: 'places', ...sharePlaces(inAll), atBound, tests: placeTests } as const;
+}
 
 /** What callers hold of what runs their calls. */
 export const engineBudgets = {
@@ -125,50 +138,12 @@ export const engineBudgets = {
     atBound: 'the next is refused with `queue-full`',
     tests: ['loop/loops.test.ts'],
   },
-  'extism.places': {
-    holds: 'WebAssembly calls that run',
-    unit: 'places',
-    ...sharePlaces(workers.max + spareExtismThreads),
-    atBound: processMeans,
-    settings: ['workers.max'],
-    tests: ['queues/places.test.ts', 'promises/engines/places.test.ts'],
-  },
-  'extism.aside': {
-    holds: 'WebAssembly calls that wait for a person, a model or another tool',
-    unit: 'places',
-    ...sharePlaces(32),
-    atBound: asideMeans,
-    tests: ['queues/places.test.ts', 'promises/engines/places.test.ts'],
-  },
-  'deno.places': {
-    holds: 'calls in Deno processes',
-    unit: 'places',
-    ...sharePlaces(16),
-    atBound: processMeans,
-    tests: ['queues/places.test.ts', 'promises/engines/places.test.ts'],
-  },
-  'deno.aside': {
-    holds: 'calls in Deno processes that wait for a person, a model or another tool',
-    unit: 'places',
-    ...sharePlaces(16),
-    atBound: asideMeans,
-    tests: ['queues/places.test.ts', 'promises/engines/places.test.ts'],
-  },
-  'docker.places': {
-    holds: 'calls of plugins in containers',
-    unit: 'places',
-    ...sharePlaces(docker.maxRunning),
-    atBound: processMeans,
-    settings: ['docker.maxRunning'],
-    tests: ['queues/places.test.ts', 'promises/engines/places.test.ts'],
-  },
-  'docker.aside': {
-    holds: 'calls of plugins in containers that wait for a person, a model or another tool',
-    unit: 'places',
-    ...sharePlaces(16),
-    atBound: asideMeans,
-    tests: ['queues/places.test.ts', 'promises/engines/places.test.ts'],
-  },
+  'extism.places': enginePlaces('WebAssembly calls that run', workers.max + spareExtismThreads, ['workers.max']),
+  'extism.aside': engineAside('WebAssembly calls', 32),
+  'deno.places': enginePlaces('calls in Deno processes', 16),
+  'deno.aside': engineAside('calls in Deno processes', 16),
+  'docker.places': enginePlaces('calls of plugins in containers', docker.maxRunning, ['docker.maxRunning']),
+  'docker.aside': engineAside('calls of plugins in containers', 16),
   'docker.commands': {
     holds: 'commands in containers that run',
     unit: 'places',

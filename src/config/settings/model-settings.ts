@@ -1,13 +1,14 @@
 import Type, { type Static } from 'typebox';
 import { suggestNearNames } from '../../errors/near-names.ts';
-import type { Frozen } from './filled.ts';
+import type { FilledSection, Frozen } from './filled.ts';
 import { type KeyHeader, keyHeaders, type ModelFormat, modelFormats } from './model-formats.ts';
 import { findKnownProvider, type KnownProvider, knownProviders } from './model-providers.ts';
+import { named, text, whole } from './setting-kinds.ts';
 
 const modelName = Type.String({ minLength: 1, maxLength: 256 });
 
 /** One provider: a known one by its name, or any address that speaks one of the formats. */
-export const modelProviderSchema = Type.Object(
+const modelProviderSchema = Type.Object(
   {
     provider: Type.Optional(Type.String({ minLength: 1, maxLength: 64, description: 'A known provider, when NAME is none.' })),
     baseUrl: Type.Optional(
@@ -37,30 +38,38 @@ export const modelProviderSchema = Type.Object(
 );
 
 /** What a name of the config stands for: the first is asked, the others after it failed. */
-export const modelAliasSchema = Type.Union([modelName, Type.Array(modelName, { minItems: 1, maxItems: 8 })]);
+const modelAliasSchema = Type.Union([modelName, Type.Array(modelName, { minItems: 1, maxItems: 8 })]);
 
 const dollars = Type.Number({ minimum: 0, maximum: 100_000 });
 
 /** Dollars for a million tokens. */
-export const modelPriceSchema = Type.Object(
+const modelPriceSchema = Type.Object(
   { input: dollars, output: dollars, cacheRead: Type.Optional(dollars), cacheWrite: Type.Optional(dollars) },
   { additionalProperties: false },
 );
 
+/** The section `models` of the config. */
+export const modelProperties = {
+  default: text('', 'Model that is asked when none is named: an alias, a provider, or `provider/model`.'),
+  providers: named(
+    modelProviderSchema,
+    'Providers by name: `openai: {}`, `ollama: { model: llama3.2 }`, `own: { baseUrl: https://api.example.com/v1, model: m-1, key: API_KEY }`.',
+  ),
+  aliases: named(
+    modelAliasSchema,
+    'Other names of models; of several the first is asked, the others after it failed: `fast: [groq, openai/gpt-4o-mini]`.',
+  ),
+  prices: named(
+    modelPriceSchema,
+    'Dollars for a million tokens, by `provider/model` or model: `m-1: { input: 0.5, output: 1.5 }`; they win over the shipped ones.',
+  ),
+  maxTokens: whole(1024, 1, 1_000_000, 'Tokens of an answer when nobody says otherwise.'),
+  timeoutMs: whole(120_000, 1, 3_600_000, 'Time that a model may say nothing, at the start and later.'),
+  maxRetries: whole(2, 0, 10, 'How often a model is asked again after a failure that may pass.'),
+};
+
 /** The models as configured. */
-export interface ModelSettings {
-  /** Asked when nobody names a model; empty when none is named. */
-  readonly default: string;
-  readonly providers: Readonly<Record<string, ModelProviderSettings>>;
-  readonly aliases: Readonly<Record<string, string | readonly string[]>>;
-  /** By `provider/model` or model; they win over the shipped ones. */
-  readonly prices: Readonly<Record<string, ModelPrice>>;
-  /** Tokens of an answer when the caller says nothing. */
-  readonly maxTokens: number;
-  /** Time for one answer. */
-  readonly timeoutMs: number;
-  readonly maxRetries: number;
-}
+export type ModelSettings = FilledSection<typeof modelProperties>;
 
 /** One provider, as it was written. */
 export type ModelProviderSettings = Frozen<Static<typeof modelProviderSchema>>;

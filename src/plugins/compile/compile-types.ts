@@ -64,22 +64,25 @@ export type CompileResult =
       readonly inputs: readonly BuildInput[];
       /** Hash over all inputs: same content, same hash. */
       readonly contentHash: string;
-      readonly entryText: string;
       /** The plugin's own files, with those that only lend types; files of packages are left out. */
       readonly sources: readonly SourceFile[];
       readonly warnings: readonly string[];
     }
-  | {
-      readonly ok: false;
-      readonly diagnostic: Diagnostic;
-      readonly inputs: readonly BuildInput[];
-      /** Paths that imports looked for and did not find; one of them appearing is a reason for the next try. */
-      readonly missing: readonly string[];
-      /** The machine could not do it just now; the same content is worth another try. */
-      readonly isPassing?: boolean;
+  | (BuildFailure & {
       /** What alone kept it from being compiled for its target, when another engine may have that. */
       readonly needs?: readonly EngineNeed[];
-    };
+    });
+
+/** Why there is no build. */
+export interface BuildFailure {
+  readonly ok: false;
+  readonly diagnostic: Diagnostic;
+  readonly inputs: readonly BuildInput[];
+  /** Paths that imports looked for and did not find; one of them appearing is a reason for the next try. */
+  readonly missing: readonly string[];
+  /** The machine could not do it just now; the same content is worth another try. */
+  readonly isPassing?: boolean;
+}
 
 /** Bundles plugins with all they import, reading only what they may read. */
 export interface Compiler {

@@ -1,15 +1,16 @@
-import { lstatSync, realpathSync } from 'node:fs';
+import { lstatSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 import type { Message } from 'esbuild';
 import type { EngineNeed } from '../../engines/escalation.ts';
 import { isPassingMessage } from '../../errors/passing-error.ts';
 import { raceAbort } from '../../queues/race-abort.ts';
+import { realPathOf } from '../discovery/paths.ts';
 import type { BuildInput } from '../generations/generation.ts';
 import type { Diagnostic } from '../plugin-types.ts';
 import { bundleOptions, findSources } from './bundle-options.ts';
 import { runBundle, stopBundler } from './bundle-service.ts';
 import { createCommonJsPlugin, looksLikeCommonJs } from './commonjs.ts';
-import type { CompileRequest, CompileResult, Compiler, CompilerOptions } from './compile-types.ts';
+import type { BuildFailure, CompileRequest, CompileResult, Compiler, CompilerOptions } from './compile-types.ts';
 import { checkEntry } from './entry-check.ts';
 import { createGuardPlugin, type GuardOptions, loadFile } from './guard-plugin.ts';
 import { createImagePackagesPlugin } from './image-packages.ts';
@@ -19,8 +20,7 @@ import { findMissingImports, isInstalled, suggestFiles } from './missing-imports
 import { adaptedEntry, createShapesPlugin, createZodPlugin } from './other-shapes.ts';
 import { createPathPolicy, isVisibleInside } from './path-policy.ts';
 import { type ProposedTexts, readInput } from './read-input.ts';
-import { ImportRefusal } from './refusal.ts';
-import { guardedSpecifiers } from './specifiers.ts';
+import { guardedSpecifiers, ImportRefusal } from './specifiers.ts';
 import { findStrayPackageFile, listPackageFolders } from './stray-package-file.ts';
 import { readTypeImports } from './type-imports.ts';
 
@@ -31,7 +31,7 @@ let openCompilers = 0;
 
 /** Makes a compiler. All compilers of a process share one bundler service, which ends with the last of them. */
 export function createCompiler(options: CompilerOptions): Compiler {
-  const sharedDirs = options.sharedDirs.flatMap((folder) => realFolder(folder) ?? []);
+  const sharedDirs = options.sharedDirs.flatMap((folder) => realPathOf(folder) ?? []);
   const guarded = guardedSpecifiers([...options.builtins.keys(), ...options.refusedBuiltins.keys()]);
   openCompilers += 1;
   let isOpen = true;
@@ -54,8 +54,8 @@ async function compilePlugin(
   request: CompileRequest,
   options: CompilerOptions & Pick<GuardOptions, 'guarded'>,
 ): Promise<CompileResult> {
-  const rootDir = realFolder(request.rootDir);
-  const pluginDir = realFolder(request.pluginDir);
+  const rootDir = realPathOf(request.rootDir);
+  const pluginDir = realPathOf(request.pluginDir);
   const entryName = relative(request.rootDir, request.entry);
   if (rootDir === undefined || pluginDir === undefined) return fail(goneFolder(entryName), []);
   const { proposed } = request;
@@ -139,7 +139,6 @@ async function compilePlugin(
     sourceMap: outputText(outcome.result.outputFiles, '.map'),
     inputs: ledger.inputs(),
     contentHash: hashInputs(ledger.inputs(), showPath),
-    entryText: read.text,
     sources: ownSources(ledger, showPath),
     warnings: warningLines(outcome.result.warnings, context),
   };
@@ -151,9 +150,7 @@ function findNeeds(errors: readonly Message[]): EngineNeed[] | undefined {
   return needs.length > 0 && needs.length === errors.length ? needs : undefined;
 }
 
-type CompileFailure = Extract<CompileResult, { ok: false }>;
-
-function fail(diagnostic: Diagnostic, inputs: readonly BuildInput[], missing: readonly string[] = []): CompileFailure {
+function fail(diagnostic: Diagnostic, inputs: readonly BuildInput[], missing: readonly string[] = []): BuildFailure {
   return { ok: false, diagnostic, inputs, missing };
 }
 
@@ -162,19 +159,10 @@ function openEntry(
   file: string,
   proposed: ProposedTexts | undefined,
 ): { realPath: string } | { diagnostic: Diagnostic } {
-  if (proposed?.has(path)) return { realPath: path };
-  try {
-    return { realPath: realpathSync.native(path) };
-  } catch {
-    return {
-      diagnostic: {
-        code: 'entry-invalid',
-        message: `"${file}" does not exist, or is a link to nothing.`,
-        file,
-        fix: 'Create the file.',
-      },
-    };
-  }
+  const realPath = proposed?.has(path) ? path : realPathOf(path);
+  if (realPath !== undefined) return { realPath };
+  const message = `"${file}" does not exist, or is a link to nothing.`;
+  return { diagnostic: { code: 'entry-invalid', message, file, fix: 'Create the file.' } };
 }
 
 // The bundler opens package.json by itself and would wait for ever on a pipe of that name.
@@ -220,12 +208,4 @@ function outputText(files: ReadonlyArray<{ path: string; text: string }>, ending
 
 function warningLines(messages: readonly Message[], context: MessageContext): string[] {
   return messages.flatMap((message) => describeWarning(message, context) ?? []).slice(0, maxWarnings);
-}
-
-function realFolder(path: string): string | undefined {
-  try {
-    return realpathSync.native(path);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,15 +1,14 @@
-import { realpathSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { extname, resolve } from 'node:path';
 import type { Loader, OnLoadResult, OnResolveArgs, OnResolveResult, Plugin } from 'esbuild';
+import { realPathOf } from '../discovery/paths.ts';
 import type { CompileTarget } from './compile-types.ts';
-import { forwardBuiltin, isReplaced } from './deno-builtins.ts';
 import { failureText } from './entry-check.ts';
 import { loadImageAddon, resolveImageAddon } from './image-packages.ts';
 import type { InputLedger } from './input-ledger.ts';
 import type { PathPolicy } from './path-policy.ts';
 import type { ProposedTexts } from './read-input.ts';
-import { ImportRefusal } from './refusal.ts';
-import { clip, nativeAddon, needOf, needsDocker, needsProcesses, outside, readSpecifier } from './specifiers.ts';
+import { clip, ImportRefusal, nativeAddon, needOf, needsDocker, needsProcesses, outside, readSpecifier } from './specifiers.ts';
 
 /** What the guard of one build works with. */
 export interface GuardOptions {
@@ -62,7 +61,7 @@ export function createGuardPlugin(options: GuardOptions): Plugin {
         loader: 'js',
       }));
       build.onLoad({ filter: /.*/, namespace: 'replaced' }, ({ path }) => ({
-        contents: isReplaced(path) ? forwardBuiltin(path) : '',
+        contents: forwardBuiltin(path),
         loader: 'js',
       }));
       build.onLoad({ filter: /.*/, namespace: 'hotcell' }, () => ({ contents: hotcellModule, loader: 'js' }));
@@ -110,8 +109,21 @@ function resolveForProcess(name: string, args: OnResolveArgs, { target, policy }
   }
   // What `require` returns is the module object itself.
   const isNamed = args.kind !== 'require-call' && args.namespace !== 'replaced';
-  if (target === 'deno' && isNamed && isReplaced(name)) return { path: name, namespace: 'replaced', sideEffects: false };
+  if (target === 'deno' && isNamed && replacedBuiltins.has(name))
+    return { path: name, namespace: 'replaced', sideEffects: false };
   return { path: `node:${name}`, external: true };
+}
+
+/**
+ * Built-ins whose functions the Deno engine replaces on the module object. A named import would still get the function of the
+ * runtime, which reaches no network, so that a plugin imports them from a module that takes each from the module object.
+ */
+const replacedBuiltins: ReadonlySet<string> = new Set(['os', 'tls']);
+
+function forwardBuiltin(name: string): string {
+  const all: object = createRequire(import.meta.url)(`node:${name}`);
+  const names = Object.keys(all).filter((each) => /^[A-Za-z_$][\w$]*$/.test(each) && each !== 'default');
+  return `import all from 'node:${name}';\nexport default all;\nexport const { ${names.join(', ')} } = all;\n`;
 }
 
 /** Reads one file for a build, or says why it may not be read. */
@@ -157,12 +169,4 @@ function bringJsxRuntime(text: string): string {
 
 function failed(message: string, fix: string): OnLoadResult {
   return { errors: [new ImportRefusal('import-refused', message, fix).toMessage()] };
-}
-
-function realPathOf(path: string): string | undefined {
-  try {
-    return realpathSync.native(path);
-  } catch {
-    return undefined;
-  }
 }

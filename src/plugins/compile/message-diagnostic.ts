@@ -3,7 +3,7 @@ import type { Location, Message } from 'esbuild';
 import { renderCodeFrame } from '../diagnostics/code-frame.ts';
 import type { Diagnostic } from '../plugin-types.ts';
 import { commonJsNamespace } from './commonjs.ts';
-import { ImportRefusal } from './refusal.ts';
+import { ImportRefusal } from './specifiers.ts';
 
 /** What turns the bundler's messages into diagnostics. */
 export interface MessageContext {

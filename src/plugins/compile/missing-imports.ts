@@ -1,7 +1,8 @@
-import { existsSync, readdirSync, realpathSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import type { Message } from 'esbuild';
 import { findNearNames } from '../../errors/near-names.ts';
+import { listFolder, realPathOf } from '../discovery/paths.ts';
 import type { BuildInput } from '../generations/generation.ts';
 import type { PathPolicy } from './path-policy.ts';
 import { readInput } from './read-input.ts';
@@ -56,13 +57,9 @@ function findParts({ notes }: Message, specifier: string): string[] {
 }
 
 function readPackageFile(path: string, policy: PathPolicy): BuildInput | undefined {
-  try {
-    const realPath = realpathSync.native(path);
-    const read = policy.ownerOf(realPath) === 'package' ? readInput(realPath) : undefined;
-    return typeof read === 'object' ? read.input : undefined;
-  } catch {
-    return undefined;
-  }
+  const realPath = realPathOf(path);
+  const read = realPath !== undefined && policy.ownerOf(realPath) === 'package' ? readInput(realPath) : undefined;
+  return typeof read === 'object' ? read.input : undefined;
 }
 
 /** `lodash/fp` is of the package `lodash`, `@scope/name/part` of `@scope/name`; undefined for what is no name of a package. */
@@ -74,22 +71,15 @@ function readPackageName(specifier: string): string | undefined {
 export function suggestFiles(policy: PathPolicy, specifier: string, importer: string | undefined): string[] {
   if (importer === undefined || policy.ownerOf(importer) !== 'plugin') return [];
   const folder = resolve(dirname(importer), dirname(specifier));
-  const names = listFolder(folder).filter(
-    (name) => policy.ownerOf(join(folder, name)) === 'plugin' && /\.([cm]?[jt]sx?|json)$/.test(name),
-  );
+  const entries = listFolder(folder).slice(0, maxFolderEntries);
+  const names = entries
+    .map(({ name }) => name)
+    .filter((name) => policy.ownerOf(join(folder, name)) === 'plugin' && /\.([cm]?[jt]sx?|json)$/.test(name));
   const near = new Set(findNearNames(stem(specifier), names.map(stem)));
   return names
     .filter((name) => near.has(stem(name)))
     .slice(0, 2)
     .map((name) => `${dirname(specifier) === '.' ? '.' : dirname(specifier)}/${name}`);
-}
-
-function listFolder(folder: string): string[] {
-  try {
-    return readdirSync(folder).slice(0, maxFolderEntries);
-  } catch {
-    return [];
-  }
 }
 
 function stem(path: string): string {

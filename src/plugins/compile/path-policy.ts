@@ -1,4 +1,5 @@
-import { dirname, isAbsolute, join, relative, sep } from 'node:path';
+import { dirname, join, relative, sep } from 'node:path';
+import { isInside } from '../discovery/paths.ts';
 
 /** Where a readable file belongs: to the plugin and what plugins share, or to an installed package. */
 export type FileOwner = 'plugin' | 'package';
@@ -48,12 +49,6 @@ export function createPathPolicy({ entry, ownDir, rootDir, sharedDirs, pluginDir
 /** Whether `path` lies below `folder` and in no hidden folder there. */
 export function isVisibleInside(folder: string, path: string): boolean {
   return isInside(folder, path) && !hasHiddenSegment(relative(folder, path));
-}
-
-/** Whether `path` lies below `folder`, compared by segments. */
-export function isInside(folder: string, path: string): boolean {
-  const way = relative(folder, path);
-  return way !== '' && way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }
 
 // Secrets live in dot folders (.git, .env, .ssh, .hotcell); packages keep real files in node_modules/.pnpm.

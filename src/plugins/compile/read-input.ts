@@ -26,24 +26,27 @@ export type ReadFailure = 'missing' | 'not-regular' | 'too-large' | 'unreadable'
 export function readInput(realPath: string, proposed?: ProposedTexts): ReadInput | ReadFailure {
   const text = proposed?.get(realPath);
   if (text !== undefined) return describeProposed(realPath, text);
-  let descriptor: number;
+  const read = openRegular(realPath, maxFileBytes);
+  if (typeof read === 'string') return read;
+  const { content, signature } = read;
+  const sha256 = hash('sha256', content, 'hex');
+  return { input: { path: realPath, sha256, signature }, text: decode(content), bytes: content.length };
+}
+
+/** The bytes of a regular file with its signature as of reading, or why it was not read. */
+export function openRegular(path: string, maxBytes: number): { content: Buffer; signature: string } | ReadFailure {
+  let descriptor: number | undefined;
   try {
-    descriptor = openSync(realPath, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
-  } catch (error) {
-    return failureOf(error);
-  }
-  try {
+    descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
     const stats = fstatSync(descriptor, { bigint: true });
     if (!stats.isFile()) return 'not-regular';
-    if (stats.size > BigInt(maxFileBytes)) return 'too-large';
-    const content = readAll(descriptor, Number(stats.size));
-    if (content.length > maxFileBytes) return 'too-large';
-    const sha256 = hash('sha256', content, 'hex');
-    return { input: { path: realPath, sha256, signature: signatureOf(stats) }, text: decode(content), bytes: content.length };
+    if (stats.size > BigInt(maxBytes)) return 'too-large';
+    const content = readAll(descriptor, Number(stats.size), maxBytes);
+    return content.length > maxBytes ? 'too-large' : { content, signature: signatureOf(stats) };
   } catch (error) {
     return failureOf(error);
   } finally {
-    closeSync(descriptor);
+    if (descriptor !== undefined) closeSync(descriptor);
   }
 }
 
@@ -59,7 +62,7 @@ export function signatureOf(stats: BigIntStats): string {
 }
 
 // A file may grow while it is read; one byte more than the limit is enough to know.
-function readAll(descriptor: number, expected: number): Buffer {
+function readAll(descriptor: number, expected: number, maxBytes: number): Buffer {
   const chunks: Buffer[] = [];
   let total = 0;
   let room = Buffer.allocUnsafe(expected + 1);
@@ -68,7 +71,7 @@ function readAll(descriptor: number, expected: number): Buffer {
     if (count === 0) break;
     chunks.push(room.subarray(0, count));
     total += count;
-    if (total > maxFileBytes) break;
+    if (total > maxBytes) break;
     room = Buffer.allocUnsafe(64 * 1024);
   }
   return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);

@@ -1,8 +1,30 @@
 import { builtinModules } from 'node:module';
+import type { PartialMessage } from 'esbuild';
 import type { EngineNeed } from '../../engines/escalation.ts';
-import { ImportRefusal } from './refusal.ts';
+import type { ErrorCode } from '../../errors/catalog.ts';
 
 const nodeBuiltins: ReadonlySet<string> = new Set(builtinModules);
+
+/** Why the guard refused an import; travels through esbuild as the `detail` of a message. */
+export class ImportRefusal {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly fix: string;
+  /** What another engine may have; undefined when none could help. */
+  readonly need: EngineNeed | undefined;
+
+  constructor(code: ErrorCode, message: string, fix: string, need?: EngineNeed) {
+    this.code = code;
+    this.message = message;
+    this.fix = fix;
+    this.need = need;
+  }
+
+  /** The refusal as an error for esbuild, which adds the place of the import. */
+  toMessage(): PartialMessage {
+    return { text: this.message, detail: this };
+  }
+}
 
 /** What an import specifier asks for, as far as its text tells. */
 export type SpecifierMeaning =
@@ -77,6 +99,35 @@ export function needOf(name: string): EngineNeed | undefined {
   if (!nodeBuiltins.has(name) && !nodeBuiltins.has(`node:${name}`)) return undefined;
   return { kind: needsProcesses.has(name) ? 'processes' : 'builtin', name };
 }
+
+/**
+ * What the engine did not have, as the error of a load or a call says: a built-in of Node that a package reached for when it
+ * ran, or a global. A plugin that forges the error gains nothing that an import would not give it.
+ */
+export function findRefusedBuiltin(error: {
+  readonly name?: string;
+  readonly message: string;
+  readonly lacks?: string;
+}): EngineNeed | undefined {
+  if (error.lacks !== undefined) return needOf(error.lacks);
+  const builtin = error.name === 'BuiltinRefused' ? /has no Node built-in "([^"]+)"/.exec(error.message)?.[1] : undefined;
+  const required = /Dynamic require of "([^"]+)" is not supported/.exec(error.message)?.[1];
+  if (required?.endsWith('.node')) return { kind: 'native-addon' };
+  if (builtin !== undefined || required !== undefined) return needOf((builtin ?? required ?? '').replace(/^node:/, ''));
+  const name = error.name === 'ReferenceError' ? /^'?(\w+)'? is not defined/.exec(error.message)?.[1] : undefined;
+  return name !== undefined && globalsOfEngines.has(name) ? { kind: 'global', name } : undefined;
+}
+
+/** Globals that the higher engines have and the sandbox has not. */
+const globalsOfEngines: ReadonlySet<string> = new Set([
+  'BroadcastChannel',
+  'EventSource',
+  'SharedArrayBuffer',
+  'WebAssembly',
+  'WebSocket',
+  'WebSocketStream',
+  'Worker',
+]);
 
 /** Built-ins that start other programs. */
 export const needsProcesses: ReadonlySet<string> = new Set(['child_process', 'cluster']);

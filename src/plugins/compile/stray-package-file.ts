@@ -1,5 +1,5 @@
-import { type Dirent, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { listFolder } from '../discovery/paths.ts';
 
 const maxEntries = 20_000;
 const packageImport = /\b(?:from|import|require)\s*\(?\s*(['"])((?:@[\w.-]+\/)?[\w-][\w.-]*)(?:\/[^'"\n]*)?\1/g;
@@ -12,7 +12,7 @@ export function findStrayPackageFile(folders: readonly string[]): string | undef
   const queue = [...folders];
   let left = maxEntries;
   for (let folder = queue.shift(); folder !== undefined; folder = queue.shift()) {
-    for (const entry of listEntries(folder)) {
+    for (const entry of listFolder(folder)) {
       left -= 1;
       if (left < 0) return undefined;
       const path = join(folder, entry.name);
@@ -27,12 +27,4 @@ export function findStrayPackageFile(folders: readonly string[]): string | undef
 export function listPackageFolders(texts: readonly string[], packageDirs: readonly string[]): string[] {
   const names = new Set(texts.flatMap((text) => [...text.matchAll(packageImport)].map(([, , name = '']) => name)));
   return [...names].flatMap((name) => packageDirs.map((folder) => join(folder, name)));
-}
-
-function listEntries(folder: string): Dirent[] {
-  try {
-    return readdirSync(folder, { withFileTypes: true });
-  } catch {
-    return [];
-  }
 }

@@ -1,5 +1,5 @@
-import { realpathSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { realPathOf } from '../discovery/paths.ts';
 import type { InputLedger } from './input-ledger.ts';
 import type { PathPolicy } from './path-policy.ts';
 
@@ -39,12 +39,8 @@ function findTypeFile(target: string, ledger: InputLedger, policy: PathPolicy): 
   const known = candidates.find((path) => ledger.textOf(path) !== undefined);
   if (known !== undefined) return known;
   for (const candidate of candidates) {
-    try {
-      const realPath = realpathSync.native(candidate);
-      return policy.ownerOf(realPath) === 'plugin' ? realPath : undefined;
-    } catch {
-      // Not there: the next name is tried.
-    }
+    const realPath = realPathOf(candidate);
+    if (realPath !== undefined) return policy.ownerOf(realPath) === 'plugin' ? realPath : undefined;
   }
   return undefined;
 }

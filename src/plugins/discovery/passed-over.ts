@@ -1,6 +1,7 @@
-import { readdirSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { classifyName } from './entry-names.ts';
+import { listFolder } from './paths.ts';
 import { displayPath, type PluginRoot } from './plugin-roots.ts';
 import { findSource } from './plugin-source.ts';
 
@@ -50,11 +51,9 @@ function listCode(folder: string, depth = maxDepth): string[] {
 }
 
 function readNames(folder: string): string[] {
-  try {
-    return readdirSync(folder).sort();
-  } catch {
-    return [];
-  }
+  return listFolder(folder)
+    .map(({ name }) => name)
+    .sort();
 }
 
 function isKind(path: string, kind: 'file' | 'folder'): boolean {

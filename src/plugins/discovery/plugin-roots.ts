@@ -1,5 +1,5 @@
-import { realpathSync } from 'node:fs';
-import { basename, isAbsolute, join, relative, sep } from 'node:path';
+import { basename, join, relative, sep } from 'node:path';
+import { isInside, realPathOf } from './paths.ts';
 
 /** One folder that holds plugins. In a `wasm` root only `.wasm` files are plugins. */
 export interface PluginRoot {
@@ -28,9 +28,8 @@ export function listRoots(config: {
 export function locate(roots: readonly PluginRoot[], path: string): { root: PluginRoot; name: string } | undefined {
   let found: { root: PluginRoot; name: string } | undefined;
   for (const root of roots) {
-    const inside = relative(root.path, path);
-    if (inside === '' || isAbsolute(inside) || inside === '..' || inside.startsWith(`..${sep}`)) continue;
-    const [name] = inside.split(sep);
+    if (!isInside(root.path, path)) continue;
+    const [name] = relative(root.path, path).split(sep);
     if (name && (!found || root.path.length > found.root.path.length)) found = { root, name };
   }
   return found;
@@ -43,15 +42,7 @@ export function displayPath(root: PluginRoot, path: string): string {
 
 /** Any path without where the roots lie on this machine, also where they are reached by links; of what lies in none, the name alone. */
 export function hidePlace(roots: readonly PluginRoot[], path: string): string {
-  const places = roots.flatMap((root) => [root, { ...root, path: realPlace(root.path) }]);
+  const places = roots.flatMap((root) => [root, { ...root, path: realPathOf(root.path) ?? root.path }]);
   const found = locate(places, path);
   return found === undefined ? basename(path) : join(basename(found.root.path), relative(found.root.path, path));
-}
-
-function realPlace(path: string): string {
-  try {
-    return realpathSync.native(path);
-  } catch {
-    return path;
-  }
 }

@@ -1,6 +1,7 @@
 import { type Dirent, lstatSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, extname, isAbsolute, join, relative, sep } from 'node:path';
 import { classifyName, folderEntryNames, sidecarExtensions } from './entry-names.ts';
+import { isInside } from './paths.ts';
 import type { PluginRoot } from './plugin-roots.ts';
 
 /** A plugin as it lies on the disk. */
@@ -88,8 +89,8 @@ function readMain(folder: string): string | undefined {
   try {
     const { main }: { main?: unknown } = Object(JSON.parse(readFileSync(file, 'utf8')));
     if (typeof main !== 'string' || classifyName(basename(main)) !== 'code') return undefined;
-    const inside = relative(folder, join(folder, main));
-    return isAbsolute(main) || isAbsolute(inside) || inside.split(sep)[0] === '..' ? undefined : inside;
+    const path = join(folder, main);
+    return isAbsolute(main) || !isInside(folder, path) ? undefined : relative(folder, path);
   } catch {
     return undefined;
   }

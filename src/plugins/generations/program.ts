@@ -1,6 +1,6 @@
 import type { EngineName, Program } from '../../engines/engine.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
-import { hashBytes } from './artifact-files.ts';
+import { type Artifacts, hashBytes } from './artifact-files.ts';
 
 /** What a program is read from. */
 export interface ProgramSource {
@@ -31,6 +31,11 @@ export function createProgram(source: ProgramSource): Program {
     readImage: source.readImage,
     saveImage: source.saveImage,
   };
+}
+
+/** A program whose build lives in memory alone. */
+export function holdProgram(key: string, label: string, { code, image }: Pick<Artifacts, 'code' | 'image'>): Program {
+  return { key, label, readCode: async () => code, readImage: async () => image, saveImage: () => {} };
 }
 
 /** The key under which engines know the code of a plugin: the same code of the same plugin has the same key. */

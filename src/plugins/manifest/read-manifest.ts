@@ -11,6 +11,7 @@ import { renderCodeFrame } from '../diagnostics/code-frame.ts';
 import { explainName, nameFromFile } from '../discovery/entry-names.ts';
 import type { PluginManifest } from '../generations/generation.ts';
 import type { Diagnostic } from '../plugin-types.ts';
+import type { SchemaReadResult } from '../schema/schema-types.ts';
 import {
   checkKeys,
   invalidField,
@@ -21,7 +22,6 @@ import {
   readObject,
   readTextField,
 } from './manifest-fields.ts';
-import type { LimitTable, ManifestInput, ManifestResult } from './manifest-input.ts';
 import { readOfferings } from './read-offerings.ts';
 import { maxDescription, readTool, toolKeys } from './read-tool.ts';
 import { selectExport } from './select-export.ts';
@@ -47,6 +47,24 @@ export const pluginKeys = [
   'sourceUrl',
   'pluginPath',
 ] as const;
+
+/** What a manifest is read from. */
+export interface ManifestInput {
+  /**
+   * What the module exports, as bounded JSON: `{ default, named }`. Functions are `{ "$function": true }`; schema objects
+   * are their JSON Schema, or `{ "$standardSchema": true }` when they have none.
+   */
+  readonly exported: unknown;
+  /** Name of the plugin's file or folder; the plugin is called so when it says no name. */
+  readonly fileName: string;
+  /** What was read off the source; absent for plugins without one. */
+  readonly inferred?: SchemaReadResult;
+}
+
+/** The checked manifest, or why it is none. */
+export type ManifestResult =
+  | { readonly ok: true; readonly manifest: PluginManifest }
+  | { readonly ok: false; readonly diagnostic: Diagnostic };
 
 const namePattern = /^[a-zA-Z0-9_-]{1,64}$/;
 const maxTools = 64;
@@ -75,11 +93,11 @@ function readPlugin(input: ManifestInput): PluginManifest {
   if (unlike !== undefined) warn(unlike);
   const isolation = readChoice(node, 'isolation', ['call', 'session', 'plugin']) ?? 'call';
   const { permissions, permissionsSource } = readPermissions(node, input);
-  const offerings = readOfferings(node, { limitTable: input.limitTable ?? limitTable, warn });
+  const offerings = readOfferings(node, { warn });
   const engine = readEngine(node);
   if (engine === 'extism' && listOfferings(offerings).length > 0) throw refuseOfferings();
   const tools = readTools(node, { name, hasOfferings: listOfferings(offerings).length > 0, input, warn });
-  const limits = readLimits(node, input.limitTable ?? limitTable);
+  const limits = readLimits(node);
   const calls = [...tools, ...listOfferings(offerings).map(({ call }) => call)];
   const times = calls.flatMap(({ timeoutMs: wallMs }) => (wallMs === undefined ? [] : [{ wallMs }]));
   const raised = listRaisedLimits(limits, ...times);
@@ -125,14 +143,14 @@ function readEngine(node: ManifestNode): EngineName {
   return readChoice(node, 'engine', ['quickjs', 'extism', 'deno', 'docker']) ?? 'quickjs';
 }
 
-function readLimits(node: ManifestNode, table: LimitTable): Partial<Limits> {
+function readLimits(node: ManifestNode): Partial<Limits> {
   const limits = readObject(node, 'limits');
   if (!limits) return {};
-  checkKeys(limits, Object.keys(table));
+  checkKeys(limits, Object.keys(limitTable));
   const chosen: Partial<Record<LimitName, number>> = {};
   for (const [name, value] of Object.entries(limits.data)) {
-    if (!isLimitName(name, table)) continue;
-    const { max } = table[name];
+    if (!isLimitName(name)) continue;
+    const { max } = limitTable[name];
     if (typeof value !== 'number' || !Number.isInteger(value) || value < 1 || value > max) {
       throw invalidField(pathOf(limits, name), `a whole number from 1 to ${max}`, value);
     }
@@ -141,8 +159,8 @@ function readLimits(node: ManifestNode, table: LimitTable): Partial<Limits> {
   return chosen;
 }
 
-function isLimitName(name: string, table: LimitTable): name is LimitName {
-  return Object.hasOwn(table, name);
+function isLimitName(name: string): name is LimitName {
+  return Object.hasOwn(limitTable, name);
 }
 
 function readPermissions(
@@ -179,7 +197,6 @@ function readTools(node: ManifestNode, { name, hasOfferings, input, warn }: Tool
   const context = (handler: string) => ({
     handler,
     inferred: input.inferred && Object.hasOwn(input.inferred.handlers, handler) ? input.inferred.handlers[handler] : undefined,
-    limitTable: input.limitTable ?? limitTable,
     warn,
   });
   const table = readObject(node, 'tools');

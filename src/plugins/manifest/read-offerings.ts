@@ -37,7 +37,7 @@ const maxTitle = 200;
 type Completions = PromptManifest['completions'];
 
 /** Reads `prompts` and `resources` of a plugin. Throws `manifest-invalid`. */
-export function readOfferings(plugin: ManifestNode, context: Pick<ToolContext, 'limitTable' | 'warn'>): Offerings {
+export function readOfferings(plugin: ManifestNode, context: Pick<ToolContext, 'warn'>): Offerings {
   const prompts = readEach(plugin, 'prompts').map(([name, node]) => readPrompt(name, node, { ...context, defaults: plugin }));
   const resources = readEach(plugin, 'resources').map(([name, node]) =>
     readResource(name, node, { ...context, defaults: plugin }),
@@ -116,7 +116,7 @@ function readResource(name: string, node: ManifestNode, context: OfferingContext
   };
 }
 
-interface OfferingContext extends Pick<ToolContext, 'limitTable' | 'warn'> {
+interface OfferingContext extends Pick<ToolContext, 'warn'> {
   readonly defaults: ManifestNode;
 }
 

@@ -1,4 +1,5 @@
 import { isObject } from '../../config/json-object.ts';
+import { limitTable } from '../../config/limits.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import {
   type JsonSchema,
@@ -20,7 +21,6 @@ import {
   readInteger,
   readTextField,
 } from './manifest-fields.ts';
-import type { LimitTable } from './manifest-input.ts';
 import { anyObject, fitsSchemaBound, readParameters, readSchema } from './parameter-schema.ts';
 
 /** Keys of one tool; a plugin has them too, where they hold for its handler and as defaults for its `tools`. */
@@ -54,7 +54,6 @@ export interface ToolContext {
   /** The key that engines know the handler by. */
   readonly handler: string;
   readonly inferred: InferredHandler | undefined;
-  readonly limitTable: LimitTable;
   /** The plugin around a tool of `tools`: its flags, tags, mode, time-out and retries are defaults. */
   readonly defaults?: ManifestNode;
   readonly warn: (warning: string) => void;
@@ -71,7 +70,7 @@ export function readTool(node: ManifestNode, context: ToolContext): ToolManifest
   const output = node.data.output === undefined ? undefined : readSchema(node.data.output, pathOf(node, 'output'));
   const checkedByPlugin = [...(isParsed ? ['input' as const] : []), ...(output?.isParsed ? ['output' as const] : [])];
   const timeoutMs = inherit(node, context, 'timeoutMs', (from) =>
-    readInteger(from, 'timeoutMs', { min: 1, max: context.limitTable.wallMs.max }),
+    readInteger(from, 'timeoutMs', { min: 1, max: limitTable.wallMs.max }),
   );
   const who = inherit(node, context, 'who', (from) => readChoice(from, 'who', ['model', 'person', 'both'] as const));
   const task = inherit(node, context, 'task', (from) => readChoice(from, 'task', ['required', 'never'] as const));

@@ -67,17 +67,16 @@ export async function deleteSource(source: PluginSource): Promise<void> {
 /** The file whose text a person edits. Throws `not-supported` for a module without a manifest beside it. */
 export function textFileOf(source: PluginSource): string {
   if (source.kind !== 'wasm') return source.realEntry;
-  if (source.strayLink !== undefined) {
-    throw new HotcellError(
-      'import-refused',
-      `"${source.strayLink}" is a link that leads out of the plugin folder, so it is not read.`,
-      {
-        fix: 'Put the file itself into the plugin folder.',
-      },
-    );
-  }
+  if (source.strayLink !== undefined) throw refuseStrayLink(source.strayLink);
   if (source.sidecar) return source.sidecar;
   throw new HotcellError('not-supported', `${source.name} is a module without a manifest beside it, so it has no text.`);
+}
+
+/** A module or its manifest that is a link to somewhere outside of the folder. */
+export function refuseStrayLink(name: string): HotcellError {
+  return new HotcellError('import-refused', `"${name}" is a link that leads out of the plugin folder, so it is not read.`, {
+    fix: 'Put the file itself into the plugin folder.',
+  });
 }
 
 async function statFile(path: string) {

@@ -3,15 +3,14 @@ import { linkSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { readInput } from '../compile/read-input.ts';
+import { realPathOf } from '../discovery/paths.ts';
 import { displayPath } from '../discovery/plugin-roots.ts';
 import type { PluginSource } from '../discovery/plugin-source.ts';
 import type { GenerationArchive } from '../generations/archive.ts';
 import type { BuildInput, Generation } from '../generations/generation.ts';
 import type { Diagnostic, PluginState } from '../plugin-types.ts';
 import type { ReloadResult } from '../supervisor-types.ts';
-import { isOwnFile } from '../watch/compare-inputs.ts';
-import { startSeen } from '../watch/seen.ts';
-import { readBuildInput } from '../watch/signature.ts';
+import { isOwnFile, readBuildInput, startSeen } from '../watch/seen.ts';
 import type { BuildOutcome } from './build/builder-types.ts';
 import { deleteSource, replaceText } from './entry-text.ts';
 import type { LookQueue } from './look-queue.ts';
@@ -204,7 +203,7 @@ export function createMending(parts: {
           const read = readInput(file);
           const isThere = typeof read !== 'string' && (read.text === text || read.text === texts.get(file));
           // A folder on the way that is a link now leads to other files.
-          if (!isThere || findRealPath(file) !== file)
+          if (!isThere || realPathOf(file) !== file)
             throw new HotcellError('conflict', `${displayPath(source.root, file)} was changed since, so nothing was written.`);
           seen.set(file, read.input.sha256);
         }
@@ -267,14 +266,6 @@ export function createMending(parts: {
 function hashOwnFiles(inputs: readonly BuildInput[]): string {
   const lines = inputs.filter(isOwnFile).map(({ path, sha256 }) => `${path}\0${sha256}`);
   return lines.length === 0 ? '' : hash('sha256', lines.sort().join('\n'), 'hex');
-}
-
-function findRealPath(path: string): string | undefined {
-  try {
-    return realpathSync.native(path);
-  } catch {
-    return undefined;
-  }
 }
 
 function isOnDisk(path: string, text: string): boolean {

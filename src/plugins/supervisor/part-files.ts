@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { type Dirent, readdirSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { listFolder } from '../discovery/paths.ts';
 
 const partName = /^\..+\.[0-9a-f]{12}\.tmp$/;
 const maxDepth = 4;
@@ -15,19 +16,11 @@ export function partFor(path: string): string {
 export function sweepParts(root: string): void {
   const folders = [{ path: root, depth: 0 }];
   for (const { path, depth } of folders) {
-    for (const entry of list(path)) {
+    for (const entry of listFolder(path)) {
       const own = join(path, entry.name);
       if (entry.isFile() && partName.test(entry.name)) rmSync(own, { force: true });
       const isMeant = entry.isDirectory() && entry.name !== 'node_modules' && !entry.name.startsWith('.');
       if (isMeant && depth < maxDepth && folders.length < maxFolders) folders.push({ path: own, depth: depth + 1 });
     }
-  }
-}
-
-function list(folder: string): Dirent[] {
-  try {
-    return readdirSync(folder, { withFileTypes: true });
-  } catch {
-    return [];
   }
 }

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { BuildInput } from '../generations/generation.ts';
-import { isOwnFile } from '../watch/compare-inputs.ts';
-import { readSignature } from '../watch/signature.ts';
+import { isOwnFile, readSignature } from '../watch/seen.ts';
 
 /** The content of the folder that a rollback turned away from. */
 export interface Pin {

@@ -7,8 +7,7 @@ import { displayPath, locate, type PluginRoot } from '../discovery/plugin-roots.
 import { findSource, type PluginSource, pluginNamesFor, scanRoot } from '../discovery/plugin-source.ts';
 import { createFolderWatch } from '../watch/folder-watch.ts';
 import type { InputUsers } from '../watch/input-users.ts';
-import { startRootWatch } from '../watch/root-watch.ts';
-import { startSlowRound } from '../watch/slow-round.ts';
+import { startRootWatch, startSlowRound } from '../watch/rounds.ts';
 import type { LookQueue } from './look-queue.ts';
 import { createPluginRecord, type PluginRecord } from './plugin-record.ts';
 import type { SupervisorParts } from './supervisor-parts.ts';

@@ -6,11 +6,19 @@ import { findSource, type PluginSource } from '../discovery/plugin-source.ts';
 import type { GenerationArchive } from '../generations/archive.ts';
 import type { BuildInput, Generation } from '../generations/generation.ts';
 import type { Diagnostic } from '../plugin-types.ts';
-import { compareInputs, inputsMatch, isOwnFile } from '../watch/compare-inputs.ts';
 import { isFolderAway, isUnreadableNow } from '../watch/folder-state.ts';
 import type { InputUsers } from '../watch/input-users.ts';
-import { compareSeen, type Seen, startSeen, wasRenamedIntoPlace } from '../watch/seen.ts';
-import { readBuildInput, readSignature } from '../watch/signature.ts';
+import {
+  compareInputs,
+  compareSeen,
+  inputsMatch,
+  isOwnFile,
+  readBuildInput,
+  readSignature,
+  type Seen,
+  startSeen,
+  wasRenamedIntoPlace,
+} from '../watch/seen.ts';
 import type { BuildOptions, BuildOutcome, PluginBuilder } from './build/builder-types.ts';
 import { decideLook } from './decide-look.ts';
 import { describeWriting } from './pin.ts';

@@ -28,7 +28,9 @@ export function rollBack(
   if (!target) {
     const wanted = number === undefined ? 'no generation before the present one' : `no generation ${number}`;
     const numbers = kept.map((generation) => generation.number).join(', ') || 'none';
-    throw new HotcellError('generation-unknown', `The plugin "${name}" has ${wanted}; kept are: ${numbers}.`);
+    throw new HotcellError('generation-unknown', `The plugin "${name}" has ${wanted}; kept are: ${numbers}.`, {
+      fix: `See hotcell plugin history ${name}.`,
+    });
   }
   const onDisk = findHashOnDisk(record);
   const files = record.seen?.inputs ?? current?.inputs ?? [];

@@ -2,6 +2,7 @@ import { lstatSync, realpathSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { type FSWatcher, watch } from 'chokidar';
 import { isLeftoverName } from '../discovery/entry-names.ts';
+import { isInside, realPathOf } from '../discovery/paths.ts';
 
 /** Tells where something may have changed. What it tells are hints: the truth is on the disk. */
 export interface FolderWatch {
@@ -29,7 +30,7 @@ const ignoredFolders: ReadonlySet<string> = new Set(['node_modules', '.git', 'di
 /** Watches folders with one watch a folder; falls back to polling when the system has no more watches to give. */
 export function createFolderWatch(parts: FolderWatchParts): FolderWatch {
   /** Named folder by real folder: a watch does not follow links, so a folder behind a link is watched where it lies. */
-  const folders = new Map(parts.folders.map((folder) => [realFolder(folder), folder]));
+  const folders = new Map(parts.folders.map((folder) => [realPathOf(folder) ?? folder, folder]));
   let isPolling = parts.polling;
   let isClosed = false;
   let watcher = open();
@@ -57,7 +58,7 @@ export function createFolderWatch(parts: FolderWatchParts): FolderWatch {
   function tell(path: string): void {
     parts.onHint(path);
     for (const [real, named] of folders) {
-      if (real !== named && isBelow(real, path)) parts.onHint(join(named, relative(real, path)));
+      if (real !== named && (path === real || isInside(real, path))) parts.onHint(join(named, relative(real, path)));
     }
   }
 
@@ -77,7 +78,7 @@ export function createFolderWatch(parts: FolderWatchParts): FolderWatch {
 
   return {
     add(folder) {
-      const real = realFolder(folder);
+      const real = realPathOf(folder) ?? folder;
       if (folders.has(real)) return;
       folders.set(real, folder);
       watcher.add(real);
@@ -100,27 +101,15 @@ export function readFolderIdentity(path: string): string | undefined {
   }
 }
 
-function realFolder(path: string): string {
-  try {
-    return realpathSync.native(path);
-  } catch {
-    return path;
-  }
-}
-
 function isIgnored(path: string, folders: ReadonlyMap<string, string>): boolean {
   for (const folder of folders.keys()) {
     if (path === folder) return false;
-    if (isBelow(folder, path))
+    if (isInside(folder, path))
       return relative(folder, path)
         .split(sep)
         .some((name) => ignoredFolders.has(name) || isLeftoverName(name));
   }
   return false;
-}
-
-function isBelow(folder: string, path: string): boolean {
-  return path === folder || path.startsWith(folder + sep);
 }
 
 function readRawPath(name: unknown, details: unknown): string | undefined {

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { describeUntrustedValue } from '../../permissions/untrusted-text.ts';
+import { nameFromFile } from '../../plugins/discovery/entry-names.ts';
 import type { ApiDescription, ApiOperation, ApiWish } from './read-operations.ts';
 
 /** What the first lines of a plugin say of how it was made. */
@@ -101,11 +102,12 @@ export const usualReaches = `import 'hotcell'\npermissions:\nidempotent:\nisSide
  */
 export function writePlugin(
   { title, version, server, operations }: ApiDescription,
-  { source, operations: chosen, server: given }: ApiWish,
+  { name, source, operations: chosen, server: given }: ApiWish,
 ): string {
   const secrets = [...new Set(operations.flatMap((operation) => operation.secrets.map(({ name }) => name)))];
   const permissions = { net: [new URL(server).host], ...(secrets.length === 0 ? {} : { env: secrets }) };
-  const body = `// Made from the description of an API. What changed of it since is proposed by: hotcell plugin refresh
+  const refresh = `hotcell plugin refresh ${nameFromFile(name)}${source === undefined ? ' --from FILE' : ''}`;
+  const body = `// Made from the description of an API. What changed of it since is proposed by: ${refresh}
 import { type Context, definePlugin, defineTool } from 'hotcell';
 
 const server = ${literal(server)};

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { maxFileBytes, readInput } from '../../../src/plugins/compile/read-input.ts';
-import { readBuildInput as readWatched } from '../../../src/plugins/watch/signature.ts';
+import { readBuildInput as readWatched } from '../../../src/plugins/watch/seen.ts';
 
 let folder: string;
 beforeAll(() => {

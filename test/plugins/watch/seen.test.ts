@@ -2,9 +2,13 @@ import { linkSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } fro
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { BuildInput } from '../../../src/plugins/generations/generation.ts';
-import { compareInputs, inputsMatch } from '../../../src/plugins/watch/compare-inputs.ts';
-import { wasRenamedIntoPlace } from '../../../src/plugins/watch/seen.ts';
-import { readBuildInput, readSignature } from '../../../src/plugins/watch/signature.ts';
+import {
+  compareInputs,
+  inputsMatch,
+  readBuildInput,
+  readSignature,
+  wasRenamedIntoPlace,
+} from '../../../src/plugins/watch/seen.ts';
 import { makeFolder } from '../rig/supervisor-rig.ts';
 
 function makeInput(text = 'one'): BuildInput {

@@ -129,6 +129,10 @@ describe('makeText', () => {
     expect(readOrigin(text)).toEqual({ source, operations, server: 'http://localhost:3000/x', isUntouched: true });
     expect(readOrigin(`${text}// by hand\n`)?.isUntouched).toBe(false);
     expect(readOrigin('export default {};')).toBeUndefined();
+    expect(text).toContain('proposed by: hotcell plugin refresh pets\n');
+    expect(ask(pets(), { server: 'http://localhost:3000/x', source: undefined }).text).toContain(
+      'proposed by: hotcell plugin refresh pets --from FILE\n',
+    );
   });
 
   const words = [

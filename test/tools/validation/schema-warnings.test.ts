@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { limitTable } from '../../../src/config/limits.ts';
 import { readManifest } from '../../../src/plugins/manifest/read-manifest.ts';
 import { listSchemaWarnings } from '../../../src/tools/validation/validator.ts';
 
 function manifestWith(parameters: unknown) {
   const exported = { default: { name: 'find', handler: { $function: true }, parameters }, named: {} };
-  const read = readManifest({ exported, fileName: 'find.ts', limitTable });
+  const read = readManifest({ exported, fileName: 'find.ts' });
   if (!read.ok) throw new Error(read.diagnostic.message);
   return read.manifest;
 }

@@ -1,5 +1,5 @@
 import type { Config } from '../../../config/config-types.ts';
-import { limitTable, resolveLimits } from '../../../config/limits.ts';
+import { resolveLimits } from '../../../config/limits.ts';
 import { embedSidecar } from '../../../engines/extism/module/sidecar.ts';
 import { nodeBuiltins, nodeStandIns, readShapesModule, refusedBuiltins } from '../../../guests/node-builtins.ts';
 import { readOwnZod } from '../../../guests/own-zod.ts';
@@ -44,8 +44,8 @@ export function openPluginBuilder({
     ...parts,
     compiler,
     schemaReader: reader,
-    readManifest: (question) => {
-      const read = readManifest({ ...question, limitTable });
+    readManifest: (input) => {
+      const read = readManifest(input);
       if (!read.ok) return read;
       const { manifest } = read;
       return { ok: true, manifest: { ...manifest, warnings: [...manifest.warnings, ...listSchemaWarnings(manifest.tools)] } };

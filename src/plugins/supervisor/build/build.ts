@@ -5,39 +5,30 @@ import type { Engine, EngineName, GuestError, LoadResult } from '../../../engine
 import type { EngineNeed } from '../../../engines/escalation.ts';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
 import type { Compiler, SourceFile } from '../../compile/compile-types.ts';
-import { findRefusedBuiltin } from '../../compile/find-engine-need.ts';
 import { hashInputs } from '../../compile/input-ledger.ts';
 import { explainServerLibrary, speaksOfOtherTools } from '../../compile/other-shapes.ts';
 import { type ProposedTexts, readInput as readPluginText } from '../../compile/read-input.ts';
+import { findRefusedBuiltin } from '../../compile/specifiers.ts';
 import { sidecarExtensions } from '../../discovery/entry-names.ts';
 import type { PluginSource } from '../../discovery/plugin-source.ts';
 import { type Artifacts, hashBytes } from '../../generations/artifact-files.ts';
 import type { BuildInput, EscalatedFrom, PluginManifest } from '../../generations/generation.ts';
 import { programKey } from '../../generations/program.ts';
 import { type OtherShape, readOtherShape } from '../../manifest/other-shape.ts';
+import type { ManifestInput, ManifestResult } from '../../manifest/read-manifest.ts';
 import type { Diagnostic } from '../../plugin-types.ts';
 import type { SchemaReader, SchemaReadResult } from '../../schema/schema-types.ts';
-import { readBuildInput } from '../../watch/signature.ts';
+import { readBuildInput } from '../../watch/seen.ts';
+import { refuseStrayLink } from '../entry-text.ts';
 import type { BuildOutcome, PluginBuilder } from './builder-types.ts';
 import { askForEngine, type EscalationParts, escalateBuild } from './escalate-build.ts';
-
-/** What the manifest is read from. */
-export interface ManifestQuestion {
-  /** The default export as data. */
-  readonly exported: unknown;
-  readonly fileName: string;
-  /** What was read off the source; absent for a module without one. */
-  readonly inferred?: SchemaReadResult;
-}
 
 /** What the builder works with. */
 export interface BuilderParts {
   readonly compiler: Compiler;
   readonly schemaReader: SchemaReader;
   readonly engines: Partial<Record<EngineName, Pick<Engine, 'load'>>>;
-  readonly readManifest: (
-    question: ManifestQuestion,
-  ) => { readonly ok: true; readonly manifest: PluginManifest } | { readonly ok: false; readonly diagnostic: Diagnostic };
+  readonly readManifest: (input: ManifestInput) => ManifestResult;
   /** Puts the manifest beside a `.wasm` into the module; throws a HotcellError when the two are no plugin. */
   readonly embedSidecar: (file: string, module: Uint8Array, sidecar: { file: string; text: string } | undefined) => Uint8Array;
   /** Turns a failure of the load into a diagnostic with the place in the user's own file. */
@@ -366,12 +357,6 @@ function describeWrongEngine(source: PluginSource, wanted: EngineName, engine: E
       ? 'Leave engine out.'
       : `Write it as a literal in the default export of the entry: engine: '${wanted}'.`;
   return { code: 'manifest-invalid', message, file: source.name, fix };
-}
-
-function refuseStrayLink(name: string): HotcellError {
-  return new HotcellError('import-refused', `"${name}" is a link that leads out of the plugin folder, so it is not read.`, {
-    fix: 'Put the file itself into the plugin folder.',
-  });
 }
 
 function unreadable(source: PluginSource): HotcellError {

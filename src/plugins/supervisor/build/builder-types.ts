@@ -1,11 +1,11 @@
 import type { EscalationEngine } from '../../../engines/escalation.ts';
 import type { Asking } from '../../../permissions/grants.ts';
 import type { Author } from '../../../units/unit.ts';
+import type { BuildFailure } from '../../compile/compile-types.ts';
 import type { ProposedTexts } from '../../compile/read-input.ts';
 import type { PluginSource } from '../../discovery/plugin-source.ts';
 import type { Artifacts } from '../../generations/artifact-files.ts';
 import type { BuildInput, PluginManifest } from '../../generations/generation.ts';
-import type { Diagnostic } from '../../plugin-types.ts';
 
 /** What a build came to. `inputs` and `missing` are there on failure too: a change of either is worth another try. */
 export type BuildOutcome =
@@ -18,17 +18,10 @@ export type BuildOutcome =
       /** Under which the engine knows what was loaded. */
       readonly programKey: string;
     }
-  | {
-      readonly ok: false;
-      readonly diagnostic: Diagnostic;
-      readonly inputs: readonly BuildInput[];
-      /** Files that were looked for and not found. */
-      readonly missing: readonly string[];
-      /** The machine could not build it just now; the same content is tried again. */
-      readonly isPassing?: boolean;
+  | (BuildFailure & {
       /** It would build for a higher engine, if a person let it. */
       readonly escalation?: EscalationRequest;
-    };
+    });
 
 /** A build that asks for a higher engine, and why. */
 export interface EscalationRequest extends Asking {

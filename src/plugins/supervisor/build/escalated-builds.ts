@@ -3,7 +3,7 @@ import type { EscalationEngine } from '../../../engines/escalation.ts';
 import type { PluginSource } from '../../discovery/plugin-source.ts';
 import { type Artifacts, hashBytes, type TraceFiles } from '../../generations/artifact-files.ts';
 import type { Generation } from '../../generations/generation.ts';
-import { programKey } from '../../generations/program.ts';
+import { holdProgram, programKey } from '../../generations/program.ts';
 import type { PluginBuilder } from './builder-types.ts';
 
 /** Builds of generations for a higher engine than their own, made when a call is run again there. */
@@ -40,24 +40,13 @@ export function createEscalatedBuilds(parts: {
     const { artifacts } = compiled;
     const { path, manifest, runner } = generation;
     const key = programKey(engine, path, hashBytes(artifacts.code));
-    const { label } = runner.program;
     return {
       artifacts,
       generation: {
         ...generation,
         id,
         manifest: { ...manifest, engine },
-        runner: {
-          ...runner,
-          engine,
-          program: {
-            key,
-            label,
-            readCode: async () => artifacts.code,
-            readImage: async () => undefined,
-            saveImage: () => undefined,
-          },
-        },
+        runner: { ...runner, engine, program: holdProgram(key, runner.program.label, artifacts) },
       },
     };
   }

@@ -2,6 +2,7 @@ import type { Engine, EngineName } from '../../../engines/engine.ts';
 import type { ProposedTexts } from '../../compile/read-input.ts';
 import type { PluginSource } from '../../discovery/plugin-source.ts';
 import type { Generation } from '../../generations/generation.ts';
+import { holdProgram } from '../../generations/program.ts';
 import type { Diagnostic } from '../../plugin-types.ts';
 import type { BuildOutcome, PluginBuilder } from './builder-types.ts';
 
@@ -55,13 +56,7 @@ export async function buildUnsaved(
       by: 'engine',
       engine: manifest.engine,
       handsOver: manifest.hooks.onReload,
-      program: {
-        key: programKey,
-        label: source.name,
-        readCode: async () => artifacts.code,
-        readImage: async () => artifacts.image,
-        saveImage: () => {},
-      },
+      program: holdProgram(programKey, source.name, artifacts),
     },
   };
   let isReleased = false;
