@@ -126,105 +126,82 @@ export function reduce(
   record: PluginRecord,
   event: PluginEvent,
 ): { readonly change: Change; readonly effects: readonly LifecycleEffect[] } {
-  const lifecycleEvent = lifecycleEventOf(event);
-  if (lifecycleEvent === undefined) return { change: factsOf(record, event), effects: [] };
-  const { next, effects } = transition(record.lifecycle, lifecycleEvent);
+  const { lifecycle, facts = {} } = meaningOf(record, event);
+  if (lifecycle === undefined) return { change: facts, effects: [] };
+  const { next, effects } = transition(record.lifecycle, lifecycle);
   const isTaken = event.type !== 'built' || effects.length > 0;
   const withdrawn = effects.includes('withdraw') ? { live: undefined } : {};
-  return { change: { lifecycle: next, ...(isTaken && factsOf(record, event)), ...withdrawn }, effects };
+  return { change: { lifecycle: next, ...(isTaken && facts), ...withdrawn }, effects };
 }
 
-/** What an event means for where the plugin stands; undefined where it stands as before. */
-function lifecycleEventOf(event: PluginEvent): LifecycleEvent | undefined {
-  switch (event.type) {
-    case 'restored':
-    case 'located':
-    case 'seen':
-    case 'unpinned':
-    case 'timed':
-      return undefined;
-    case 'built':
-      return { type: 'built', pending: event.pending };
-    case 'blocked':
-    case 'refused':
-      return { type: 'failed' };
-    case 'failed':
-      return { type: event.escalation === undefined ? 'failed' : 'held' };
-    case 'wanted':
-      return { type: 'held' };
-    case 'rolled-back':
-      return { type: 'found' };
-    case 'recalled':
-      return { type: 'displaced' };
-    case 'switched':
-      return { type: event.enabled && !event.isWithheld ? 'enabled' : 'disabled' };
-    case 'withheld':
-      return { type: 'disabled' };
-    default:
-      return event;
-  }
-}
-
-/** What an event says of a plugin beside where it stands. */
-function factsOf({ lifecycle, live }: PluginRecord, event: PluginEvent): Change {
+/** What an event means for where the plugin stands, which stays as it was without `lifecycle`, and what it says beside that. */
+function meaningOf(
+  { lifecycle, live }: PluginRecord,
+  event: PluginEvent,
+): { readonly lifecycle?: LifecycleEvent; readonly facts?: Change } {
   switch (event.type) {
     case 'restored': {
-      const { type: _type, ...left } = event;
-      return left;
+      const { type: _type, ...facts } = event;
+      return { facts };
     }
     case 'located':
-      return { source: event.source };
+      return { facts: { source: event.source } };
     case 'seen':
-      return { seen: event.seen };
-    case 'found':
-      return {
+      return { facts: { seen: event.seen } };
+    case 'unpinned':
+      return { facts: { pinnedAwayFrom: undefined } };
+    case 'timed':
+      return { facts: { lastReloadMs: event.lastReloadMs } };
+    case 'found': {
+      const facts = {
         ...(event.isExplicit && { pinnedAwayFrom: undefined }),
         // A quarantined generation must not come back as the last good one of a plugin that is broken now.
         ...(lifecycle.state === 'quarantined' && { chosen: undefined }),
       };
-    case 'unpinned':
-      return { pinnedAwayFrom: undefined };
-    case 'built':
-      return { ...publicationOf(event), diagnostic: undefined, escalation: undefined };
-    case 'blocked':
-      return {
-        waiting: { generation: event.generation, because: 'duplicate' },
-        diagnostic: event.diagnostic,
-        escalation: undefined,
-      };
+      return { lifecycle: event, facts };
+    }
+    case 'built': {
+      const { generation, pending, live: published, atMs } = event;
+      const publication: Change = published
+        ? { live: published, chosen: generation, loadedAtMs: atMs, waiting: undefined }
+        : { waiting: { generation, because: 'grant' } };
+      return { lifecycle: { type: 'built', pending }, facts: { ...publication, diagnostic: undefined, escalation: undefined } };
+    }
+    case 'blocked': {
+      const waiting = { generation: event.generation, because: 'duplicate' } as const;
+      return { lifecycle: { type: 'failed' }, facts: { waiting, diagnostic: event.diagnostic, escalation: undefined } };
+    }
     case 'refused':
-      return { diagnostic: event.diagnostic, escalation: undefined };
-    case 'failed':
+      return { lifecycle: { type: 'failed' }, facts: { diagnostic: event.diagnostic, escalation: undefined } };
+    case 'failed': {
+      const { diagnostic, escalation } = event;
       // The folder holds something else now than what a rollback turned away from.
-      return { diagnostic: event.diagnostic, escalation: event.escalation, waiting: undefined, pinnedAwayFrom: undefined };
+      const facts = { diagnostic, escalation, waiting: undefined, pinnedAwayFrom: undefined };
+      return { lifecycle: { type: escalation === undefined ? 'failed' : 'held' }, facts };
+    }
     case 'wanted':
-      return { escalation: event.escalation };
+      return { lifecycle: { type: 'held' }, facts: { escalation: event.escalation } };
     case 'rolled-back':
-      return { pinnedAwayFrom: event.pinnedAwayFrom, waiting: undefined };
+      return { lifecycle: { type: 'found' }, facts: { pinnedAwayFrom: event.pinnedAwayFrom, waiting: undefined } };
     case 'recalled':
-      return { chosen: undefined, waiting: undefined, pinnedAwayFrom: undefined };
-    case 'displaced':
-      return {
-        waiting: live && { generation: live.generation, because: 'duplicate' },
-        diagnostic: event.diagnostic,
-      };
+      return { lifecycle: { type: 'displaced' }, facts: { chosen: undefined, waiting: undefined, pinnedAwayFrom: undefined } };
+    case 'displaced': {
+      const waiting = live && ({ generation: live.generation, because: 'duplicate' } as const);
+      return { lifecycle: event, facts: { waiting, diagnostic: event.diagnostic } };
+    }
     case 'reverted':
-      return { diagnostic: undefined, escalation: undefined, waiting: undefined };
-    case 'switched':
-      return { enabled: event.enabled };
-    case 'timed':
-      return { lastReloadMs: event.lastReloadMs };
+      return { lifecycle: event, facts: { diagnostic: undefined, escalation: undefined, waiting: undefined } };
+    case 'switched': {
+      const { enabled, isWithheld } = event;
+      return { lifecycle: { type: enabled && !isWithheld ? 'enabled' : 'disabled' }, facts: { enabled } };
+    }
+    case 'withheld':
+      return { lifecycle: { type: 'disabled' } };
     case 'regranted':
     case 'vanished':
-    case 'withheld':
     case 'quarantined':
-      return {};
+      return { lifecycle: event };
   }
-}
-
-function publicationOf({ generation, live, atMs }: Extract<PluginEvent, { type: 'built' }>): Change {
-  if (live === undefined) return { waiting: { generation, because: 'grant' } };
-  return { live, chosen: generation, loadedAtMs: atMs, waiting: undefined };
 }
 
 /** The name of a plugin: the one that it gives itself, if it owns that name, else the one of its file. */

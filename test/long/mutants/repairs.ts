@@ -13,7 +13,7 @@ export const repairMutants: MutantsByPromise = {
     {
       what: 'an edit is written over',
       file: 'src/plugins/supervisor/mending.ts',
-      find: 'if (!isThere || findRealPath(file) !== file)',
+      find: 'if (!isThere || realPathOf(file) !== file)',
       replace: 'if (false)',
       tests: ['test/plugins/supervisor/mending.test.ts'],
     },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decideLook, type LookFacts } from '../../../src/plugins/supervisor/decide-look.ts';
+import { decideLook, type LookFacts } from '../../../src/plugins/supervisor/reconciler.ts';
 import { makeGeneration } from '../rig/make-generation.ts';
 
 const ready: LookFacts['record'] = {
