@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import type { Message } from 'esbuild';
 import { findNearNames } from '../../errors/near-names.ts';
-import { listFolder, realPathOf } from '../discovery/paths.ts';
+import { entriesOf, realPathOf } from '../discovery/paths.ts';
 import type { BuildInput } from '../generations/generation.ts';
 import type { PathPolicy } from './path-policy.ts';
 import { readInput } from './read-input.ts';
@@ -71,7 +71,7 @@ function readPackageName(specifier: string): string | undefined {
 export function suggestFiles(policy: PathPolicy, specifier: string, importer: string | undefined): string[] {
   if (importer === undefined || policy.ownerOf(importer) !== 'plugin') return [];
   const folder = resolve(dirname(importer), dirname(specifier));
-  const entries = listFolder(folder).slice(0, maxFolderEntries);
+  const entries = entriesOf(folder).slice(0, maxFolderEntries);
   const names = entries
     .map(({ name }) => name)
     .filter((name) => policy.ownerOf(join(folder, name)) === 'plugin' && /\.([cm]?[jt]sx?|json)$/.test(name));

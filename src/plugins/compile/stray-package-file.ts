@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { listFolder } from '../discovery/paths.ts';
+import { entriesOf } from '../discovery/paths.ts';
 
 const maxEntries = 20_000;
 const packageImport = /\b(?:from|import|require)\s*\(?\s*(['"])((?:@[\w.-]+\/)?[\w-][\w.-]*)(?:\/[^'"\n]*)?\1/g;
@@ -12,7 +12,7 @@ export function findStrayPackageFile(folders: readonly string[]): string | undef
   const queue = [...folders];
   let left = maxEntries;
   for (let folder = queue.shift(); folder !== undefined; folder = queue.shift()) {
-    for (const entry of listFolder(folder)) {
+    for (const entry of entriesOf(folder)) {
       left -= 1;
       if (left < 0) return undefined;
       const path = join(folder, entry.name);

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { classifyName } from './entry-names.ts';
-import { listFolder } from './paths.ts';
+import { entriesOf } from './paths.ts';
 import { displayPath, type PluginRoot } from './plugin-roots.ts';
 import { findSource } from './plugin-source.ts';
 
@@ -51,7 +51,7 @@ function listCode(folder: string, depth = maxDepth): string[] {
 }
 
 function readNames(folder: string): string[] {
-  return listFolder(folder)
+  return entriesOf(folder)
     .map(({ name }) => name)
     .sort();
 }

@@ -11,7 +11,7 @@ export function realPathOf(path: string): string | undefined {
 }
 
 /** What lies in a folder; nothing for one that cannot be read. */
-export function listFolder(folder: string): Dirent[] {
+export function entriesOf(folder: string): Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true });
   } catch {

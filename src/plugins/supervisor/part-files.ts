@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { listFolder } from '../discovery/paths.ts';
+import { entriesOf } from '../discovery/paths.ts';
 
 const partName = /^\..+\.[0-9a-f]{12}\.tmp$/;
 const maxDepth = 4;
@@ -16,7 +16,7 @@ export function partFor(path: string): string {
 export function sweepParts(root: string): void {
   const folders = [{ path: root, depth: 0 }];
   for (const { path, depth } of folders) {
-    for (const entry of listFolder(path)) {
+    for (const entry of entriesOf(path)) {
       const own = join(path, entry.name);
       if (entry.isFile() && partName.test(entry.name)) rmSync(own, { force: true });
       const isMeant = entry.isDirectory() && entry.name !== 'node_modules' && !entry.name.startsWith('.');
