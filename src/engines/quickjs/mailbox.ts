@@ -118,12 +118,15 @@ export class ThreadMailbox {
     this.#ring = ring;
   }
 
+  hasTrip(): boolean {
+    return Atomics.load(this.#box.state, TRIPS) !== this.#seen;
+  }
+
   /** The next trip, if there is one. */
   receive(): PackedSlices | undefined {
     const { state, trip, tripText } = this.#box;
-    const trips = Atomics.load(state, TRIPS);
-    if (trips === this.#seen) return undefined;
-    this.#seen = trips;
+    if (!this.hasTrip()) return undefined;
+    this.#seen = Atomics.load(state, TRIPS);
     this.#written = 0;
     this.#writtenBytes = 0;
     this.#isOpen = true;
@@ -183,7 +186,7 @@ export class ThreadMailbox {
   sleep(): boolean {
     const { state } = this.#box;
     Atomics.store(state, IS_THREAD_ASLEEP, 1);
-    if (Atomics.load(state, TRIPS) === this.#seen) return true;
+    if (!this.hasTrip()) return true;
     Atomics.store(state, IS_THREAD_ASLEEP, 0);
     return false;
   }

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import type { Program } from '../../../src/engines/engine.ts';
 import { type CellEngine, outputOf, startCellEngine } from './cell-engine.ts';
 
 let cells: CellEngine;
@@ -15,6 +16,26 @@ describe('createQuickJsEngine', () => {
     const outputs = [];
     for (let round = 0; round < 20; round++) outputs.push(outputOf(await cells.call(program)));
     expect(outputs).toEqual(Array.from({ length: 20 }, () => [1, 1]));
+  });
+
+  it('starts brand-new also where other plugins were loaded and called in the same thread since', async () => {
+    const single = await startCellEngine({ min: 1, max: 1 });
+    onTestFinished(() => single.close());
+    const named = (name: string) =>
+      single.load(
+        `(() => { globalThis.leak = '${name}'; let count = 0; return { handler: () => '${name} ' + leak + ++count }; })()`,
+      );
+    const first = await named('first');
+    const call = (program: Program) => single.call(program).then(outputOf);
+    expect(await call(first)).toBe('first first1');
+    const second = await named('second');
+    expect(await call(first)).toBe('first first1');
+    expect([await call(second), await call(first), await call(first), await call(second)]).toEqual([
+      'second second1',
+      'first first1',
+      'first first1',
+      'second second1',
+    ]);
   });
 
   it.each([

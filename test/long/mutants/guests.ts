@@ -120,6 +120,20 @@ export const guestMutants: MutantsByPromise = {
       tests: ['test/engines/extism/extism-engine.test.ts'],
     },
     {
+      what: 'a call gets the memory of the call before it, which was restored ahead of that one',
+      file: 'src/engines/quickjs/worker/slice-runner.ts',
+      find: '    this.#restored = undefined;\n    this.#lastProgramKey',
+      replace: '    this.#lastProgramKey',
+      tests: ['test/engines/quickjs/engine.test.ts'],
+    },
+    {
+      what: 'a call gets the memory in which another plugin was loaded since it was restored ahead',
+      file: 'src/engines/quickjs/worker/slice-runner.ts',
+      find: '    this.#restored = undefined;\n    cell.restore(this.#base.reference);\n    cell.setLimits',
+      replace: '    cell.restore(this.#base.reference);\n    cell.setLimits',
+      tests: ['test/engines/quickjs/engine.test.ts', 'test/engines/quickjs/context.test.ts'],
+    },
+    {
       what: 'memory has no bound',
       file: 'src/engines/quickjs/worker/slice-runner.ts',
       find: 'if (this.#cell && this.#cell.heapBytes() > this.#memoryBytes) this.#stopped ',

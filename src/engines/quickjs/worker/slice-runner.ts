@@ -42,6 +42,9 @@ export class SliceRunner {
   #cell: Cell | undefined;
   #host: SliceHost | undefined;
   #resident: { readonly cellId: number; readonly image: Reference } | undefined;
+  #lastProgramKey = '';
+  /** What the memory of the cell equals since it was restored ahead of its next call. */
+  #restored: Reference | undefined;
   #serial = 0;
   #deadline = Number.POSITIVE_INFINITY;
   #cpuBudgetMs = 0;
@@ -84,6 +87,7 @@ export class SliceRunner {
     if (!this.needsCell()) return 0;
     const discardedBytes = this.#cell?.heapBytes() ?? 0;
     this.#resident = undefined;
+    this.#restored = undefined;
     const instance = await this.#makeInstance();
     this.#cell = new Cell(instance, this.#base, {
       host: (op, id, readPayload, readBody) => this.#host?.answer(op, id, readPayload, readBody),
@@ -112,6 +116,7 @@ export class SliceRunner {
   load(slice: LoadSlice): LoadSliceResult {
     const cell = this.#takeCell();
     this.#moveOut(undefined);
+    this.#restored = undefined;
     cell.restore(this.#base.reference);
     cell.setLimits(slice.budget);
     const host = this.#begin(slice, { pending: 0, view: emptyView, loading: true });
@@ -168,6 +173,14 @@ export class SliceRunner {
     };
   }
 
+  /** Makes a brand-new sandbox of the program that ran last, while nobody waits for it. */
+  restoreAhead(): void {
+    const image = this.#images.get(this.#lastProgramKey);
+    if (!image || !this.#cell || this.#resident || this.#restored || this.needsCell()) return;
+    this.#cell.restore(image);
+    this.#restored = image;
+  }
+
   #takeCell(): Cell {
     if (!this.#cell) throw new Error('prepare() was not called');
     return this.#cell;
@@ -178,7 +191,9 @@ export class SliceRunner {
     if (this.#resident?.cellId === slice.cellId) return;
     this.#moveOut(slice.cellId);
     const image = this.#findImage(slice, cell);
-    cell.restore(image);
+    if (this.#restored !== image) cell.restore(image);
+    this.#restored = undefined;
+    this.#lastProgramKey = slice.programKey;
     if (slice.deltaFile !== undefined) cell.takeStoredDelta(slice.deltaFile);
     if (slice.delta) {
       cell.applyDelta(slice.delta);

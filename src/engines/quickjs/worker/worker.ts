@@ -13,10 +13,8 @@ import { SliceRunner } from './slice-runner.ts';
 const maxUncollectedBytes = 32 * 1024 * 1024;
 const COLLECT_WITHIN_MS = 250;
 
-/** Messages that follow each other so closely are a stream. */
-const STREAM_MS = 1;
-/** How long the thread waits awake for the next message of a stream, and at most without a look at its timers. */
-const LINGER_MS = 0.1;
+/** How long the thread waits awake for the next call where calls follow each other within this time, and at most without a look at its timers. */
+const LINGER_MS = 0.25;
 const maxLingerMs = 20;
 /** The end of a call waits this long for those of the calls that travel with it, so that one bell rings for all. */
 const RING_MS = 0.3;
@@ -95,6 +93,7 @@ async function serve(port: MessagePort, setup: WorkerSetup): Promise<void> {
       renew();
     }
     ring();
+    if (!mailbox.hasTrip()) runner.restoreAhead();
   }
 
   function handle(message: ToWorker): void {
@@ -139,10 +138,9 @@ function createReader(parts: {
   let lastAt = 0;
 
   function take(message: ToWorker): void {
+    singles = countSlices(message) === 1 && performance.now() - lastAt < LINGER_MS ? singles + 1 : 0;
     handle(message);
-    const now = performance.now();
-    singles = countSlices(message) === 1 && now - lastAt < STREAM_MS ? singles + 1 : 0;
-    lastAt = now;
+    lastAt = performance.now();
   }
 
   function takePosted(message: ToWorker | typeof bell): void {
