@@ -40,7 +40,7 @@ export interface WriteQueueHooks {
 }
 
 const retryMs = 250;
-/** How long a write lies that nobody waits for. */
+/** How long a write lies that nobody waits for; one that only began up to twice as long. */
 const restMs = 15;
 /** While others join, the first waits at most this long, and no longer than until there are so many. */
 const joinMs = 0.3;
@@ -63,6 +63,8 @@ export function createWriteQueue(
   let batch: PromiseWithResolvers<void> | undefined;
   let isSoon = false;
   let later: NodeJS.Timeout | undefined;
+  /** What has lain since the timer before the last. */
+  let rested: ReadonlySet<QueuedWrite> = new Set();
   let waiters = 0;
   /** Somebody waits for the writes that can wait, too. */
   let isAllWanted = false;
@@ -70,6 +72,8 @@ export function createWriteQueue(
   /** How many waited when the last turn looked. */
   let joined = 0;
   let patience = 0;
+  /** Somebody's write was committed in this turn already. */
+  let hasCommitted = false;
   let isClosed = false;
   let refusal: HotcellError | undefined;
   let retry: NodeJS.Timeout | undefined;
@@ -80,8 +84,23 @@ export function createWriteQueue(
     if (isSoon || later !== undefined) return;
     later = setTimeout(() => {
       later = undefined;
-      flush();
+      if (isAllWanted) flush();
+      else commitWithout((write) => !rested.has(write));
+      rested = new Set(waiting);
     }, restMs);
+  }
+
+  /** What only began may well have ended by the next transaction, and is then one write instead of two. */
+  function commitWithout(mayStay: (write: QueuedWrite) => boolean): void {
+    const begun: QueuedWrite[] = [];
+    const rest: QueuedWrite[] = [];
+    for (const write of waiting) (write.canWait?.() && mayStay(write) ? begun : rest).push(write);
+    waiting = rest;
+    if (rest.length > 0) flush();
+    else answerWaiters(undefined);
+    if (begun.length === 0) return;
+    waiting = begun.concat(waiting);
+    commitLater();
   }
 
   function commitSoon(): void {
@@ -89,7 +108,17 @@ export function createWriteQueue(
     isSoon = true;
     joined = 0;
     firstWaiterAt = performance.now();
-    setImmediate(runTurn);
+    if (patience > 0 || hasCommitted) {
+      patience = Math.max(patience, 1);
+      setImmediate(runTurn);
+      return;
+    }
+    // One call at a time need not wait for the end of the turn; a second one in the same turn does.
+    hasCommitted = true;
+    setImmediate(() => {
+      hasCommitted = false;
+    });
+    queueMicrotask(runTurn);
   }
 
   function runTurn(): void {
@@ -104,20 +133,8 @@ export function createWriteQueue(
       answerWaiters(refusal);
       return;
     }
-    if (isAllWanted) {
-      commitWaiting();
-      return;
-    }
-    // What only began may well have ended by the next transaction, and is then one write instead of two.
-    const begun: QueuedWrite[] = [];
-    const rest: QueuedWrite[] = [];
-    for (const write of waiting) (write.canWait?.() ? begun : rest).push(write);
-    waiting = rest;
-    if (rest.length > 0) commitWaiting();
-    else answerWaiters(undefined);
-    if (begun.length === 0) return;
-    waiting = begun.concat(waiting);
-    commitLater();
+    if (isAllWanted) commitWaiting();
+    else commitWithout(() => true);
   }
 
   function flush(): void {

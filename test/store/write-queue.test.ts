@@ -1,5 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { HotcellError } from '../../src/errors/hotcell-error.ts';
+import { createWriteQueue } from '../../src/store/write-queue.ts';
 import { endedRow, pendingRow } from './rows.ts';
 import { temporaryStore } from './temporary-store.ts';
 
@@ -23,6 +25,55 @@ describe('committed', () => {
     const waiting = committed();
     expect(executions.count({})).toBe(1);
     await waiting;
+  });
+});
+
+describe('createWriteQueue', () => {
+  function countingQueue() {
+    const counts = { commits: 0, applied: 0 };
+    const queue = createWriteQueue(new DatabaseSync(':memory:'), {
+      onWriteError: (error) => expect.unreachable(error.message),
+      onFailure: (error) => expect.unreachable(error.message),
+      onCommit: () => counts.commits++,
+      makeRoom: () => false,
+    });
+    onTestFinished(() => queue.close());
+    const write = { apply: () => void counts.applied++ };
+    return { queue, counts, write };
+  }
+
+  it('commits for a single waiter within the turn, and once for all that wait in one turn after it', async () => {
+    const { queue, counts, write } = countingQueue();
+    queue.add(write);
+    let hasTurned = false;
+    setImmediate(() => {
+      hasTurned = true;
+    });
+    await queue.committedEnds();
+    expect([counts.commits, hasTurned]).toEqual([1, false]);
+    queue.add(write);
+    const second = queue.committedEnds();
+    await Promise.resolve();
+    expect(counts.commits).toBe(1);
+    queue.add(write);
+    await Promise.all([second, queue.committedEnds()]);
+    expect(counts).toEqual({ commits: 2, applied: 3 });
+  });
+
+  it('leaves what may still change for a while, but not for ever, and not for whoever waits for all', async () => {
+    const { queue, counts, write } = countingQueue();
+    const begun = Promise.withResolvers<void>();
+    let applied = 0;
+    const apply = () => void applied++;
+    queue.add({ apply, canWait: () => true, settle: begun.resolve });
+    queue.add(write);
+    await queue.committedEnds();
+    expect([counts.applied, applied]).toEqual([1, 0]);
+    await begun.promise;
+    expect(applied).toBe(1);
+    queue.add({ apply, canWait: () => true });
+    await queue.committed();
+    expect(applied).toBe(2);
   });
 });
 

@@ -27,6 +27,9 @@ export interface EventTable {
   prune(keep: number, maxBytes: number): void;
 }
 
+/** A UTF-16 unit is at most three bytes of UTF-8. */
+const maxBytesPerUnit = 3;
+
 /** Creates the table of events. */
 export function createEventTable(database: DatabaseSync, queue: WriteQueue): EventTable {
   const insert = database.prepare('insert into events (seq, type, at, caller, subject, data) values (?, ?, ?, ?, ?, ?)');
@@ -49,9 +52,17 @@ export function createEventTable(database: DatabaseSync, queue: WriteQueue): Eve
        (select seq, sum(octet_length(data)) over (order by seq desc) as bytes from events) where bytes > ?)`,
   );
 
+  /** No more bytes of data than this are there; what was pruned by number is still counted. Not known at first. */
+  let boundBytes = Number.POSITIVE_INFINITY;
+
   return {
     insert(row) {
-      queue.add({ apply: () => insert.run(row.seq, row.type, row.atMs, row.caller, row.subject, row.dataJson) });
+      queue.add({
+        apply() {
+          insert.run(row.seq, row.type, row.atMs, row.caller, row.subject, row.dataJson);
+          boundBytes += row.dataJson.length * maxBytesPerUnit;
+        },
+      });
     },
     listAfter(seq, query) {
       queue.flush();
@@ -70,7 +81,11 @@ export function createEventTable(database: DatabaseSync, queue: WriteQueue): Eve
       queue.add({
         apply() {
           prune.run(keep);
-          if (readNumber(sum.get() ?? {}, 'bytes') > maxBytes) pruneBytes.run(maxBytes);
+          if (boundBytes <= maxBytes) return;
+          boundBytes = readNumber(sum.get() ?? {}, 'bytes');
+          if (boundBytes <= maxBytes) return;
+          pruneBytes.run(maxBytes);
+          boundBytes = maxBytes;
         },
       });
     },
