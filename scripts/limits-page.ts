@@ -1,14 +1,14 @@
 import { writeFileSync } from 'node:fs';
-import type { Budget } from '../src/config/budgets/budget.ts';
-import { budgets } from '../src/config/budgets.ts';
 import { limitTable } from '../src/config/limits.ts';
+import type { Quota } from '../src/config/quotas/quota.ts';
+import { quotas } from '../src/config/quotas.ts';
 
 /** Writes docs/limits.md: what a call may use and what a caller may hold, as the tables of the code have it. */
 const pageFile = new URL('../docs/limits.md', import.meta.url);
 
 const intro = `# Limits
 
-This page is written from the tables of the code (\`src/config/limits.ts\`, \`src/config/budgets.ts\`) by \`npm run docs:limits\`.
+This page is written from the tables of the code (\`src/config/limits.ts\`, \`src/config/quotas.ts\`) by \`npm run docs:limits\`.
 
 ## Of a call
 
@@ -20,9 +20,9 @@ one), which win over the manifest. A call that reaches a limit
 ends with an error whose code names the limit; the neighbours go on.
 `;
 
-const budgetIntro = `## Of a caller
+const quotaIntro = `## Of a caller
 
-Whatever a caller can hold on to has a budget, so that nobody can keep the others out: one for each caller, one for each plugin,
+Whatever a caller can hold on to has a quota, so that nobody can keep the others out: one for each caller, one for each plugin,
 one in all, and a reserve that only admins reach. An empty cell means that the other bounds of the row hold for it.
 `;
 
@@ -31,8 +31,8 @@ export function describeLimits(): string {
   const limits = Object.entries(limitTable).map(([name, { default: value, max, about }]) =>
     row([`\`${name}\``, writeNumber(name, value), writeNumber(name, max), about]),
   );
-  const held = listBudgets().map((budget) => {
-    const { holds, unit, each, perCaller, perPlugin, inAll, reserve, atBound, settings = [], tests } = budget;
+  const held = listQuotas().map((quota) => {
+    const { holds, unit, each, perCaller, perPlugin, inAll, reserve, atBound, settings = [], tests } = quota;
     const amount = (value: number | undefined) =>
       value === undefined ? '' : writeNumber(unit === 'bytes' ? 'Bytes' : unit, value);
     const perEach = each === undefined ? '' : `${amount(each.max)} a ${each.of}`;
@@ -42,7 +42,7 @@ export function describeLimits(): string {
   return [
     intro,
     [row(['Limit', 'Default', 'Upper bound', 'Meaning']), row(['---', '---', '---', '---']), ...limits, ''].join('\n'),
-    budgetIntro,
+    quotaIntro,
     [
       row(['What is held', 'Unit', 'Each', 'A caller', 'A plugin', 'In all', 'Reserve', 'At the bound', 'Setting', 'Test']),
       row(Array.from({ length: 10 }, () => '---')),
@@ -53,9 +53,9 @@ export function describeLimits(): string {
   ].join('\n');
 }
 
-/** The rows of the table of budgets. */
-export function listBudgets(): readonly Budget[] {
-  return Object.values(budgets);
+/** The rows of the table of quotas. */
+export function listQuotas(): readonly Quota[] {
+  return Object.values(quotas);
 }
 
 /** Sizes are easier to read with a unit. */

@@ -1,6 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
-import { budgets } from '../config/budgets.ts';
 import type { Config } from '../config/config-types.ts';
+import { quotas } from '../config/quotas.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import type { NameBook } from '../names/name-owners.ts';
 import { findToolOwners, readToolOwners } from '../names/tool-owners.ts';
@@ -134,7 +134,7 @@ export function createKeyRing(parts: {
     const line = lineOf(madeBy);
     let count = 0;
     for (const id of makerById.keys()) if (lineOf(id) === line) count++;
-    const most = budgets['keys.made'].perCaller;
+    const most = quotas['keys.made'].perCaller;
     if (count < most) return;
     throw new HotcellError(
       'rate-limited',

@@ -1,4 +1,4 @@
-import { budgets } from '../config/budgets.ts';
+import { quotas } from '../config/quotas.ts';
 import type { Store } from '../store/store-types.ts';
 import type { EventRow } from '../store/tables/events.ts';
 import type { EventEnvelope, EventFilter, EventLog } from './event.ts';
@@ -24,8 +24,8 @@ interface Subscription {
 
 /** Numbers reserved ahead: what a killed process gave out but did not commit is never given out again. */
 const reservedAhead = 4096;
-const { inAll: keptEvents } = budgets['disk.events'];
-const { inAll: maxBytes } = budgets['disk.eventBytes'];
+const { inAll: keptEvents } = quotas['disk.events'];
+const { inAll: maxBytes } = quotas['disk.eventBytes'];
 const pruneEvery = 1000;
 const pruneEveryChars = maxBytes / 16;
 

@@ -1,5 +1,5 @@
 import type { Execution } from '../calls/call-types.ts';
-import { budgets } from '../config/budgets.ts';
+import { quotas } from '../config/quotas.ts';
 import type { EventEnvelope, EventLog } from '../events/event.ts';
 import type { HearingHook, HookBook } from './hook-book.ts';
 import { isHookTool } from './hook-entry.ts';
@@ -8,7 +8,7 @@ import { createHookQueues } from './hook-queues.ts';
 import type { RunHook } from './hook-runner.ts';
 
 const defaultTimeoutMs = 30_000;
-const maxWaiting = budgets['hooks.waiting'].each.max;
+const maxWaiting = quotas['hooks.waiting'].each.max;
 /** An event with more than this is told without arguments and output. */
 const maxChars = 8 * 1024 * 1024;
 /** Of a reload what it came to is told, not every step on the way. */

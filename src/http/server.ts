@@ -1,9 +1,9 @@
 import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
 import type { Logger } from 'pino';
 import type { Caller } from '../callers/caller.ts';
-import { budgets } from '../config/budgets.ts';
 import type { Config } from '../config/config-types.ts';
 import { limitTable } from '../config/limits.ts';
+import { quotas } from '../config/quotas.ts';
 import { maxInputDepth, nestsDeeper, nestsTooDeep } from '../config/read/json-nesting.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import { describeJsonFault } from '../errors/json-fault.ts';
@@ -114,7 +114,7 @@ export async function startHttpServer(parts: HttpServerParts): Promise<HttpServe
 
   const endStreams = registerEventStream(app, { events, authenticate, isCurrent, watchKeys, shares: shares.streams });
   const keyed = { authenticate, isCurrent, watchKeys };
-  const answers = createShares(budgets['gateway.answers']);
+  const answers = createShares(quotas['gateway.answers']);
   const models =
     parts.gateway &&
     registerGatewayRoutes(app, { ...parts.gateway, ...keyed, operations, events, now: Date.now, shares: answers, log });

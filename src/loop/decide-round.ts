@@ -1,4 +1,4 @@
-import { budgets } from '../config/budgets.ts';
+import { quotas } from '../config/quotas.ts';
 import type { ConversationAnswer } from '../conversation/answer.ts';
 import type { JsonObject, Message, Part, ToolCallPart } from '../conversation/conversation.ts';
 import { type ConversationRequest, namesOfTools, type ToolChoice } from '../conversation/request.ts';
@@ -28,7 +28,7 @@ export interface RoundFacts {
 }
 
 const maxNameChars = 128;
-const maxMediaBytes = budgets['loop.media'].each.max;
+const maxMediaBytes = quotas['loop.media'].each.max;
 
 /** What a loop does where it stands. */
 export function decideRound(state: LoopState, facts: RoundFacts): NextRound {

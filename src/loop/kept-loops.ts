@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { budgets } from '../config/budgets.ts';
 import { readJson } from '../config/json-object.ts';
+import { quotas } from '../config/quotas.ts';
 import type { ConversationRequest } from '../conversation/request.ts';
 import type { Redactor } from '../secrets/secret-types.ts';
 import type { LoopRow, LoopTable } from '../store/tables/calls/loops.ts';
@@ -24,7 +24,7 @@ export interface KeptLoops {
   readEnd(row: LoopRow): LoopEnd | undefined;
 }
 
-const { each, perCaller, inAll, reserve } = budgets['disk.loops'];
+const { each, perCaller, inAll, reserve } = quotas['disk.loops'];
 const keptMs = 24 * 3_600_000;
 const pruneEvery = 50;
 

@@ -1,4 +1,4 @@
-import { budgets } from '../config/budgets.ts';
+import { quotas } from '../config/quotas.ts';
 import type { ToolFlags } from '../units/tool-manifest.ts';
 
 /** How long a model may go on by itself in one answer. */
@@ -46,10 +46,10 @@ export interface LoopBounds extends LoopBudget {
 export function loopBoundsOf(tools: Parameters<typeof loopBudgetOf>[0]): LoopBounds {
   return {
     ...loopBudgetOf(tools),
-    maxCallsPerTurn: budgets['loop.turn'].each.max,
-    maxResultBytes: budgets['loop.result'].each.max,
-    maxBytes: budgets['loop.results'].each.max,
-    maxAnswerBytes: budgets['loop.answer'].each.max,
-    timeoutMs: budgets['loop.time'].each.max,
+    maxCallsPerTurn: quotas['loop.turn'].each.max,
+    maxResultBytes: quotas['loop.result'].each.max,
+    maxBytes: quotas['loop.results'].each.max,
+    maxAnswerBytes: quotas['loop.answer'].each.max,
+    timeoutMs: quotas['loop.time'].each.max,
   };
 }

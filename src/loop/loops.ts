@@ -2,7 +2,7 @@ import type { Caller } from '../callers/caller.ts';
 import { maySee } from '../calls/record/execution-reader.ts';
 import { waitForEnd } from '../calls/time-limit.ts';
 import { countedAs } from '../config/anonymous.ts';
-import { budgets } from '../config/budgets.ts';
+import { quotas } from '../config/quotas.ts';
 import { Deadline } from '../engines/deadline.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import type { EventLog } from '../events/event.ts';
@@ -59,7 +59,7 @@ export function createLoops(parts: Parts): LoopsHandle {
   const { table, events, findCaller, now, onFault } = parts;
   const kept = createKeptLoops(parts);
   const live = new Map<string, LiveLoop>();
-  const places = createPlaceCount(budgets['loop.running']);
+  const places = createPlaceCount(quotas['loop.running']);
   const leaving = new AbortController();
 
   function admit(request: LoopRequest): void {
@@ -261,7 +261,7 @@ export function createLoops(parts: Parts): LoopsHandle {
       get(id, caller);
       const loop = live.get(id);
       if (loop === undefined || loop.view.state === 'ended') throw new HotcellError('conflict', `The loop "${id}" has ended.`);
-      const most = budgets['loop.steering'].each.max;
+      const most = quotas['loop.steering'].each.max;
       if (loop.state.steering.length + messages.length > most) {
         const message = `At most ${most} messages wait to be taken into a loop, and ${loop.state.steering.length} do.`;
         throw new HotcellError('queue-full', message, { fix: 'Say it again after the next round.' });

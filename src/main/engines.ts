@@ -1,4 +1,4 @@
-import { sharePlaces, spareExtismThreads } from '../config/budgets/budget.ts';
+import { sharePlaces, spareExtismThreads } from '../config/quotas/quota.ts';
 import type { Engine, EngineName } from '../engines/engine.ts';
 import { createExtismEngine } from '../engines/extism/extism-engine.ts';
 import { createDenoEngine } from '../engines/process/deno/deno-engine.ts';

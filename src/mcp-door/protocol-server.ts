@@ -10,7 +10,7 @@ import {
 } from '@modelcontextprotocol/server';
 import type { Logger } from 'pino';
 import type { Caller } from '../callers/caller.ts';
-import { budgets } from '../config/budgets.ts';
+import { quotas } from '../config/quotas.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import type { ResourceWatches } from '../events/resource-watches.ts';
 import type { Ask } from '../operations/ask.ts';
@@ -57,7 +57,7 @@ export interface OpenServer {
 }
 
 /** So many resources one session, or one stream of a client without sessions, may watch. */
-export const maxWatched = budgets['mcp.watched'].each.max;
+export const maxWatched = quotas['mcp.watched'].each.max;
 
 /** A server for one client: it can see and do what the key of that client can. */
 export function openProtocolServer(parts: ServerParts, client: ServedClient): OpenServer {

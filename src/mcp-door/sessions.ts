@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type AuthInfo, type Server, WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server';
 import type { Caller } from '../callers/caller.ts';
-import { budgets } from '../config/budgets.ts';
+import { quotas } from '../config/quotas.ts';
 import type { ClientBook } from './client-book.ts';
 import { listen, type NewsParts } from './list-news.ts';
 import type { OpenServer, ServedClient } from './protocol-server.ts';
@@ -33,7 +33,7 @@ export interface McpSessions {
   endWhere(isOver: (session: McpSession) => boolean): void;
 }
 
-const { perCaller, inAll, reserve } = budgets['door.mcpSessions'];
+const { perCaller, inAll, reserve } = quotas['door.mcpSessions'];
 /** A session of which nothing was heard for so long, and that listens to nothing, is over. */
 const idleMs = 30 * 60_000;
 

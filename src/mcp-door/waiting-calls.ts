@@ -1,5 +1,5 @@
 import type { Caller } from '../callers/caller.ts';
-import { budgets } from '../config/budgets.ts';
+import { quotas } from '../config/quotas.ts';
 import { BoundedMap } from '../queues/bounded-map.ts';
 
 /**
@@ -13,7 +13,7 @@ export interface WaitingCalls {
 }
 
 /** A caller that leaves more behind finds its newest ones alone. */
-const maxPerCaller = budgets['mcp.waiting'].perCaller;
+const maxPerCaller = quotas['mcp.waiting'].perCaller;
 
 /** Keeps them in memory: after a restart the same call is a new one, and its question is asked again. */
 export function createWaitingCalls(): WaitingCalls {

@@ -1,5 +1,5 @@
 import { budgetOwner, dayOf } from '../capabilities/llm/token-budget.ts';
-import { budgets } from '../config/budgets.ts';
+import { quotas } from '../config/quotas.ts';
 import type { ModelPrice, ModelSettings } from '../config/settings/model-settings.ts';
 import type { TokenUsage } from '../conversation/answer.ts';
 import type { ConversationRequest } from '../conversation/request.ts';
@@ -33,7 +33,7 @@ export interface ModelMeter extends UpstreamMeter {
 export const latencyBuckets = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120] as const;
 /** What is counted under one name when a caller thinks up more: rows and metrics stay bounded. */
 const otherModel = '(other)';
-const maxModelsOfCaller = budgets['disk.modelUses'].each.max;
+const maxModelsOfCaller = quotas['disk.modelUses'].each.max;
 const maxModelsInAll = 500;
 const keptDays = 90;
 

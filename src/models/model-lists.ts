@@ -1,4 +1,4 @@
-import { budgets } from '../config/budgets.ts';
+import { quotas } from '../config/quotas.ts';
 import type { ModelProvider } from '../config/settings/model-settings.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import { BoundedMap } from '../queues/bounded-map.ts';
@@ -21,7 +21,7 @@ interface KeptList {
 const keptMs = 10 * 60_000;
 const failureKeptMs = 60_000;
 const maxLists = 64;
-const maxModels = budgets['models.lists'].each.max;
+const maxModels = quotas['models.lists'].each.max;
 const maxNameChars = 256;
 const maxBytes = 4 * 1024 * 1024;
 const timeoutMs = 10_000;

@@ -1,4 +1,4 @@
-import type { PlaceBounds } from '../config/budgets/budget.ts';
+import type { PlaceBounds } from '../config/quotas/quota.ts';
 import { Counts } from './counts.ts';
 import type { Queued } from './fair-queue.ts';
 

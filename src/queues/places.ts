@@ -1,5 +1,5 @@
 import type { BorderAnswer, BorderHost, BorderRequest } from '../border/border.ts';
-import type { PlaceBounds } from '../config/budgets/budget.ts';
+import type { PlaceBounds } from '../config/quotas/quota.ts';
 import { type Candidacy, createFairQueue } from './fair-queue.ts';
 import { createPlaceCount, type HeldPlace, type Holder } from './place-count.ts';
 

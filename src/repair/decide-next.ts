@@ -1,4 +1,4 @@
-import { budgets } from '../config/budgets.ts';
+import { quotas } from '../config/quotas.ts';
 import type { RepairMode, RepairSettings } from '../config/settings/repair-settings.ts';
 import { operatorId } from '../permissions/approvals/approval-answerer.ts';
 import type { Sureness } from './repair.ts';
@@ -48,7 +48,7 @@ export function decideModelRoom(
   return tokens <= 0 || cost <= 0 ? undefined : { tokens, cost };
 }
 
-const { perCaller, reserve } = budgets['repairs.proposals'];
+const { perCaller, reserve } = quotas['repairs.proposals'];
 
 /** How many proposals may wait before the next of this caller: beyond what the config says there is a reserve for the operator alone. */
 export function maxProposalsFor({ maxProposals }: Pick<RepairSettings, 'maxProposals'>, isOperator: boolean): number {

@@ -5,7 +5,7 @@ import { endWithError } from '../calls/record/call-end.ts';
 import { showError } from '../calls/record/execution-reader.ts';
 import { redactEnd, redactLine } from '../calls/record/redact-record.ts';
 import type { Engines } from '../calls/runner.ts';
-import { budgets } from '../config/budgets.ts';
+import { quotas } from '../config/quotas.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import { createPlaceCount } from '../queues/place-count.ts';
 import type { Redactor } from '../secrets/secret-types.ts';
@@ -97,7 +97,7 @@ export function createRunRecorded(parts: Pick<ReplayParts, 'engines' | 'prepare'
 
 /** Creates the operation behind `hotcell replay`. */
 export function createReplays(parts: ReplayParts): Replays {
-  const places = createPlaceCount(budgets['replay.running']);
+  const places = createPlaceCount(quotas['replay.running']);
   const runRecorded = createRunRecorded(parts);
 
   return {

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
-import { budgets } from '../config/budgets.ts';
 import { codeCacheEnvironment } from '../config/code-cache.ts';
+import { quotas } from '../config/quotas.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import { createFairQueue } from '../queues/fair-queue.ts';
 import type {
@@ -56,8 +56,8 @@ export interface CheckerBounds {
 export const usualCheckerBounds: CheckerBounds = {
   maxCheckMs: 10_000,
   maxHeapMb: 768,
-  maxWaitingPerCaller: budgets['types.waiting'].perCaller,
-  maxWaiting: budgets['types.waiting'].inAll,
+  maxWaitingPerCaller: quotas['types.waiting'].perCaller,
+  maxWaiting: quotas['types.waiting'].inAll,
   idleMs: 300_000,
 };
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createKeyRing, hashSecret } from '../../src/callers/key-ring.ts';
-import { budgets } from '../../src/config/budgets.ts';
+import { quotas } from '../../src/config/quotas.ts';
 import { temporaryStore } from '../store/temporary-store.ts';
 
 function open(store = temporaryStore(), defaults = { ratePerMinute: 0, maxConcurrent: 0 }) {
@@ -91,7 +91,7 @@ describe('createKeyRing', () => {
 
   it('lets no key fill the daemon with keys, neither beside nor below one another', () => {
     const { keys, store } = open();
-    const most = budgets['keys.made'].perCaller;
+    const most = quotas['keys.made'].perCaller;
     const make = (madeBy?: string, ring = keys) =>
       ring.create({ name: 'k', role: 'admin', ...(madeBy === undefined ? {} : { madeBy }) }).row.id;
     const first = make();

@@ -5,7 +5,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import Type from 'typebox';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { parse } from 'yaml';
-import { describeLimits, listBudgets, writeNumber } from '../../scripts/limits-page.ts';
+import { describeLimits, listQuotas, writeNumber } from '../../scripts/limits-page.ts';
 import { limitTable } from '../../src/config/limits.ts';
 import { type SettingKey, settingKeys } from '../../src/config/live.ts';
 import { loadConfig } from '../../src/config/read/load.ts';
@@ -66,7 +66,7 @@ describe('docs/limits.md', () => {
   });
 
   it('names only tests and settings that exist', () => {
-    for (const { tests, settings } of listBudgets()) {
+    for (const { tests, settings } of listQuotas()) {
       for (const file of tests) expect(existsSync(new URL(`../${file}`, import.meta.url)), file).toBe(true);
       for (const key of settings ?? []) expect(findSetting(key), key).toBeDefined();
     }

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { budgets } from '../../src/config/budgets.ts';
+import { quotas } from '../../src/config/quotas.ts';
 import { createShares } from '../../src/http/admission/shares.ts';
 import { type GatewayHouse, openGateway } from './gateway-house.ts';
 import { sendJson } from './provider-server.ts';
@@ -104,9 +104,9 @@ describe('a key', () => {
   });
 
   it('holds no more answers at once than its share', () => {
-    const shares = createShares(budgets['gateway.answers']);
+    const shares = createShares(quotas['gateway.answers']);
     const alice = { id: 'alice', role: 'caller' as const };
-    for (let count = 0; count < budgets['gateway.answers'].perCaller; count++) shares.take(alice);
+    for (let count = 0; count < quotas['gateway.answers'].perCaller; count++) shares.take(alice);
     expect(() => shares.take(alice)).toThrow(/at once/);
     expect(() => shares.take({ id: 'bob', role: 'caller' })).not.toThrow();
   });

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { budgets } from '../../src/config/budgets.ts';
+import { quotas } from '../../src/config/quotas.ts';
 import { createShares } from '../../src/http/admission/shares.ts';
 import { createDaemonLog } from '../../src/secrets/daemon-log.ts';
 import { answers } from '../models/wire/upstreams.ts';
@@ -299,8 +299,8 @@ describe('streams that nobody reads', () => {
   }, 300_000);
 
   it('of many callers leave the last of all answers to admins', () => {
-    const { perCaller, inAll, reserve } = budgets['gateway.answers'];
-    const shares = createShares(budgets['gateway.answers']);
+    const { perCaller, inAll, reserve } = quotas['gateway.answers'];
+    const shares = createShares(quotas['gateway.answers']);
     for (let held = 0; held < inAll - reserve; held++) shares.take({ id: `c${Math.floor(held / perCaller)}`, role: 'caller' });
     expect(() => shares.take({ id: 'another', role: 'caller' })).toThrow(/kept for admins/);
     for (let held = 0; held < reserve; held++) shares.take({ id: 'local', role: 'admin' });

@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import pino from 'pino';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
-import { budgets } from '../../src/config/budgets.ts';
+import { quotas } from '../../src/config/quotas.ts';
 import { createAuthenticator } from '../../src/http/admission/auth.ts';
 import { startHttpServer } from '../../src/http/server.ts';
 import { type Door, openDoor, readJson } from './door-parts.ts';
@@ -95,7 +95,7 @@ describe('what one caller and strangers can hold of the doors', () => {
   });
 
   it('ends the oldest WebSockets that did not say who they are, and keeps the others', async () => {
-    const { inAll } = budgets['door.anonymousSockets'];
+    const { inAll } = quotas['door.anonymousSockets'];
     const first = await requireSocket();
     const closed = once(first, 'close');
     for (let opened = 0; opened < inAll; opened++) await requireSocket();
@@ -108,7 +108,7 @@ describe('what one caller and strangers can hold of the doors', () => {
 
   it('refuses auth where the caller has its sockets already, and gives a place back with each that closes', async () => {
     const key = await makeKey();
-    const own = await Promise.all(Array.from({ length: budgets['door.sockets'].perCaller }, () => requireSocket(bearer(key))));
+    const own = await Promise.all(Array.from({ length: quotas['door.sockets'].perCaller }, () => requireSocket(bearer(key))));
     const late = await requireSocket();
     expect(await ask(late, 'auth', { token: key })).toMatchObject({ error: { data: { code: 'rate-limited' } } });
     expect(await ask(late, 'status.show')).toMatchObject({ error: { data: { code: 'unauthenticated' } } });
@@ -118,7 +118,7 @@ describe('what one caller and strangers can hold of the doors', () => {
 
   it('bounds the subscriptions of a caller over all of its connections', async () => {
     const key = await makeKey();
-    const { perCaller, each } = budgets['door.subscriptions'];
+    const { perCaller, each } = quotas['door.subscriptions'];
     for (let opened = 0; opened < perCaller / each.max; opened++) {
       const socket = await requireSocket(bearer(key));
       for (let made = 0; made < each.max; made++) expect(await ask(socket, 'events.subscribe', {})).toHaveProperty('result');
@@ -178,7 +178,7 @@ describe('what one caller and strangers can hold of the doors', () => {
 
   it('bounds the requests under way on one connection', async () => {
     const socket = await requireSocket(bearer(await makeKey()));
-    const { max } = budgets['door.requests'].each;
+    const { max } = quotas['door.requests'].each;
     const refusal = once(socket, 'message');
     for (let id = 0; id <= max; id++) {
       socket.send(JSON.stringify({ jsonrpc: '2.0', id, method: 'tools.call', params: { ref: 'waits' } }));
@@ -198,7 +198,7 @@ describe('what one caller and strangers can hold of the doors', () => {
     first.on('data', (chunk) => {
       said += chunk;
     });
-    for (let opened = 0; opened < budgets['door.anonymous'].inAll; opened++) await openRaw('GET /api/status HTT');
+    for (let opened = 0; opened < quotas['door.anonymous'].inAll; opened++) await openRaw('GET /api/status HTT');
     await closed;
     // Without a word: what ends at the end of its own time is told so.
     expect(said).toBe('');

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Caller } from '../../src/callers/caller.ts';
-import { budgets } from '../../src/config/budgets.ts';
+import { quotas } from '../../src/config/quotas.ts';
 import type { LoopEvent } from '../../src/loop/loop.ts';
 import { findBreaches } from '../conversation/breaches.ts';
 import { until } from '../plugins/rig/supervisor-rig.ts';
@@ -132,7 +132,7 @@ describe('Loops.run', () => {
   it('takes no more in than waits to be read', async () => {
     model.say([ask('wiper', 'w1', { disk: 'F' })]);
     const { event, rest } = await readUntil(small.parts.loops.run(requestOf('floods', wiper)), 'call-waiting');
-    const many = Array.from({ length: budgets['loop.steering'].each.max }, () => user('More.'));
+    const many = Array.from({ length: quotas['loop.steering'].each.max }, () => user('More.'));
     small.parts.loops.steer('floods', operator, many);
     expect(() => small.parts.loops.steer('floods', operator, [user('More.')])).toThrow(/wait to be taken/);
     approve(event.type === 'call-waiting' ? event.approval : '');
@@ -170,7 +170,7 @@ describe('Loops.run', () => {
   });
 
   it('runs as many of a caller as it may, and no more; operators have a reserve', async () => {
-    const { perCaller } = budgets['loop.running'];
+    const { perCaller } = quotas['loop.running'];
     const caller: Caller = { id: 'key_many', role: 'caller' };
     const silent: Array<() => void> = [];
     model.always((_request, response) => void silent.push(() => sendParts(response, [say('late')])));

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { budgets } from '../../src/config/budgets.ts';
+import { quotas } from '../../src/config/quotas.ts';
 import { startSmallDaemon } from '../small-daemon.ts';
 
 let small: Awaited<ReturnType<typeof startSmallDaemon>>;
@@ -48,7 +48,7 @@ describe('sessions of MCP clients', () => {
   it('end where a caller begins too many, the one first that was idle longest', async () => {
     const { key } = makeKey();
     const ids: string[] = [];
-    for (let count = 0; count <= budgets['door.mcpSessions'].perCaller; count++) ids.push(await begin(key));
+    for (let count = 0; count <= quotas['door.mcpSessions'].perCaller; count++) ids.push(await begin(key));
     expect(await list(key, ids[0] ?? '')).toBe(404);
     expect(await list(key, ids[1] ?? '')).toBe(200);
   });

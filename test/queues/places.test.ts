@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { sharePlaces } from '../../src/config/budgets/budget.ts';
+import { sharePlaces } from '../../src/config/quotas/quota.ts';
 import type { Holder } from '../../src/queues/place-count.ts';
 import { answerAside, createPlaces, type Place } from '../../src/queues/places.ts';
 

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import Value from 'typebox/value';
 import type { CapabilityTable } from '../../border/capability.ts';
 import type { CapabilityUser } from '../../border/capability-user.ts';
-import { browserBounds } from '../../config/budgets/budget.ts';
+import { browserBounds } from '../../config/quotas/quota.ts';
 import type { BrowserSettings } from '../../config/settings/builtin-settings.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { listLaunchWords, makeBrowserHome, removeBrowserHome } from './browser-home.ts';

@@ -1,5 +1,5 @@
 import type { CapabilityUser } from '../../border/capability-user.ts';
-import { budgets } from '../../config/budgets.ts';
+import { quotas } from '../../config/quotas.ts';
 import { createPlaces, type Place } from '../../queues/places.ts';
 import { createTurns } from '../../queues/turns.ts';
 import type { HostedCall } from '../../tools/hosted/hosted-types.ts';
@@ -19,7 +19,7 @@ export type Browsers = ReturnType<typeof createBrowsers>;
 
 /** Opens browsers where they are asked for. */
 export function createBrowsers(parts: BrowserParts) {
-  const { perCaller, perPlugin, inAll, reserve } = budgets['browser.places'];
+  const { perCaller, perPlugin, inAll, reserve } = quotas['browser.places'];
   const bounds = { perCaller, perPlugin, inAll, reserve };
   const places = createPlaces({ inside: bounds, aside: bounds, engine: 'browser' });
   const keptByCall = new Map<string, Kept>();

@@ -1,5 +1,5 @@
 import { countedAs } from '../../config/anonymous.ts';
-import { budgets } from '../../config/budgets.ts';
+import { quotas } from '../../config/quotas.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { createPlaceCount, type HeldPlace } from '../../queues/place-count.ts';
 import { createTurns } from '../../queues/turns.ts';
@@ -14,7 +14,7 @@ export interface CallTurns {
   enter(request: Pick<CallRequest, 'caller' | 'turn' | 'signal'>): Promise<() => void>;
 }
 
-const { each, ...bounds } = budgets['queue.turns'];
+const { each, ...bounds } = quotas['queue.turns'];
 
 /** Creates the turns of all callers. A turn is forgotten when its last call is over. */
 export function createCallTurns(): CallTurns {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Caller } from '../../callers/caller.ts';
-import { budgets } from '../../config/budgets.ts';
+import { quotas } from '../../config/quotas.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import type { ExecutionRow } from '../../store/execution-types.ts';
 import type { Store } from '../../store/store-types.ts';
@@ -50,7 +50,7 @@ export function createIdempotency(parts: {
   /** The open question to a person that an execution of this caller waits for. */
   readonly findQuestion?: (executionId: string, caller: string) => string | undefined;
 }): Idempotency {
-  const { store, keepMs, now, bounds = budgets['disk.idempotencyKeys'], findQuestion = () => undefined } = parts;
+  const { store, keepMs, now, bounds = quotas['disk.idempotencyKeys'], findQuestion = () => undefined } = parts;
   const keys = new KeyCount(store.idempotency, bounds);
   let claimsSincePrune = pruneEvery;
 

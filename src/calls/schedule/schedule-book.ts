@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Caller } from '../../callers/caller.ts';
-import { budgets } from '../../config/budgets.ts';
+import { quotas } from '../../config/quotas.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { createPlaceCount, type HeldPlace } from '../../queues/place-count.ts';
 import type { ScheduleRow, ScheduleTable } from '../../store/tables/calls/schedules.ts';
@@ -59,7 +59,7 @@ const maxWaitMs = 24 * 3_600_000;
 const minEveryMs = 60_000;
 const maxAheadMs = 366 * 24 * 3_600_000;
 const maxArgumentChars = 65_536;
-const { perCaller, perPlugin, inAll, reserve } = budgets['schedules.kept'];
+const { perCaller, perPlugin, inAll, reserve } = quotas['schedules.kept'];
 
 /** Opens the schedules that are kept. */
 export function createScheduleBook(parts: ScheduleParts): ScheduleBook {

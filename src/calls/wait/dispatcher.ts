@@ -1,5 +1,5 @@
-import { shareQueue } from '../../config/budgets/budget.ts';
 import type { Config } from '../../config/config-types.ts';
+import { shareQueue } from '../../config/quotas/quota.ts';
 import { createCellTurns } from '../../queues/cell-turns.ts';
 import { type Candidacy, createFairQueue } from '../../queues/fair-queue.ts';
 import { createPlaceCount, type FullBound, type Holder } from '../../queues/place-count.ts';

@@ -1,7 +1,7 @@
 import type { CapabilityUser } from '../../border/capability-user.ts';
 import { countedAs } from '../../config/anonymous.ts';
-import type { PlaceBounds } from '../../config/budgets/budget.ts';
-import { budgets } from '../../config/budgets.ts';
+import type { PlaceBounds } from '../../config/quotas/quota.ts';
+import { quotas } from '../../config/quotas.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { createPlaceCount, type HeldPlace } from '../../queues/place-count.ts';
 
@@ -9,7 +9,7 @@ import { createPlaceCount, type HeldPlace } from '../../queues/place-count.ts';
 export type OpenRequests = ReturnType<typeof createOpenRequests>;
 
 /** Creates the count; admins have a reserve. */
-export function createOpenRequests(bounds: PlaceBounds = budgets['network.open']) {
+export function createOpenRequests(bounds: PlaceBounds = quotas['network.open']) {
   const count = createPlaceCount(bounds);
   const holderOf = ({ caller, unitPath, isAdmin = false }: CapabilityUser) => ({
     callerId: countedAs(caller),

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { CapabilityUser } from '../../border/capability-user.ts';
-import { budgets } from '../../config/budgets.ts';
+import { quotas } from '../../config/quotas.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import type { HeldPlace } from '../../queues/place-count.ts';
 import { createDenial } from '../denial.ts';
@@ -27,7 +27,7 @@ interface Kept extends OpenResponse {
   isBusy: boolean;
 }
 
-const maxPerCall = budgets['network.open'].each.max;
+const maxPerCall = quotas['network.open'].each.max;
 
 /** The responses that guests read piece by piece. Each belongs to one execution. */
 export type ResponseStreams = ReturnType<typeof createResponseStreams>;

@@ -1,8 +1,8 @@
 import type { BorderHost } from '../../border/border.ts';
 import { Recorder, recordView } from '../../border/recorder.ts';
-import type { PlaceBounds } from '../../config/budgets/budget.ts';
-import { budgets } from '../../config/budgets.ts';
 import { type Limits, resolveLimits } from '../../config/limits.ts';
+import type { PlaceBounds } from '../../config/quotas/quota.ts';
+import { quotas } from '../../config/quotas.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { answerAside, createPlaces, type Place } from '../../queues/places.ts';
 import { Deadline, watchDeadline } from '../deadline.ts';
@@ -44,7 +44,7 @@ const shortMs = 0.5;
  * Program code is what `embedSidecar` returns.
  */
 export function createExtismEngine(options: ExtismEngineOptions = {}): Engine {
-  const { places: inside = budgets['extism.places'], aside = budgets['extism.aside'], keepWarm = 2 } = options;
+  const { places: inside = quotas['extism.places'], aside = quotas['extism.aside'], keepWarm = 2 } = options;
   const places = createPlaces({ inside, aside, engine: 'extism' });
   // One that loads says what it has, beside calls.
   const maxWorkers = 1 + inside.inAll + inside.reserve + aside.inAll + aside.reserve;

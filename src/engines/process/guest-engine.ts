@@ -1,6 +1,6 @@
 import type { BorderHost, LogLine } from '../../border/border.ts';
-import type { PlaceBounds } from '../../config/budgets/budget.ts';
 import { defaultLimits, type Limits } from '../../config/limits.ts';
+import type { PlaceBounds } from '../../config/quotas/quota.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { answerAside, createPlaces, type Place, type Places } from '../../queues/places.ts';
 import { Deadline } from '../deadline.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Caller } from '../../callers/caller.ts';
-import { budgets } from '../../config/budgets.ts';
+import { quotas } from '../../config/quotas.ts';
 import type { Shares } from './shares.ts';
 
 /** Who holds the connections of a server. */
@@ -69,8 +69,8 @@ export function fitConnections(descriptors: number | undefined = readDescriptorL
   readonly reserve: number;
   readonly maxAnonymous: number;
 } {
-  const { holds, perCaller, inAll, reserve } = budgets['door.connections'];
-  const maxAnonymous = budgets['door.anonymous'].inAll;
+  const { holds, perCaller, inAll, reserve } = quotas['door.connections'];
+  const maxAnonymous = quotas['door.anonymous'].inAll;
   // Half of the descriptors for all connections together.
   const scale = Math.min(1, (descriptors ?? Number.POSITIVE_INFINITY) / 2 / (inAll + maxAnonymous));
   const scaled = (count: number): number => Math.max(1, Math.floor(count * scale));

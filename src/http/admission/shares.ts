@@ -1,6 +1,6 @@
 import type { Caller } from '../../callers/caller.ts';
 import { countedAs } from '../../config/anonymous.ts';
-import { budgets } from '../../config/budgets.ts';
+import { quotas } from '../../config/quotas.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import { createUnreadAnswers, type UnreadAnswers } from '../streams/unread-answers.ts';
 
@@ -10,7 +10,7 @@ export interface Shares {
   take(caller: Caller, amount?: number): () => void;
 }
 
-/** The numbers of a row of the table of budgets that every share needs. */
+/** The numbers of a row of the table of quotas that every share needs. */
 interface ShareBudget {
   readonly holds: string;
   readonly perCaller: number;
@@ -62,17 +62,17 @@ export interface DoorShares {
   readonly tickets: Shares;
 }
 
-/** Makes the shares of the doors as the table of budgets has them; `connections` as this machine can have them. */
+/** Makes the shares of the doors as the table of quotas has them; `connections` as this machine can have them. */
 export function createDoorShares(connections: ShareBudget): DoorShares {
   return {
     connections: createShares(connections),
-    requests: createShares(budgets['door.requests']),
-    bodies: createShares(budgets['door.bodies']),
+    requests: createShares(quotas['door.requests']),
+    bodies: createShares(quotas['door.bodies']),
     unread: createUnreadAnswers(),
-    streams: createShares(budgets['door.streams']),
-    sockets: createShares(budgets['door.sockets']),
-    subscriptions: createShares(budgets['door.subscriptions']),
-    tickets: createShares(budgets['door.tickets']),
+    streams: createShares(quotas['door.streams']),
+    sockets: createShares(quotas['door.sockets']),
+    subscriptions: createShares(quotas['door.subscriptions']),
+    tickets: createShares(quotas['door.tickets']),
   };
 }
 

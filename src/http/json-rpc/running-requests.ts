@@ -1,7 +1,7 @@
-import { budgets } from '../../config/budgets.ts';
+import { quotas } from '../../config/quotas.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 
-const maxRunning = budgets['door.requests'].each.max;
+const maxRunning = quotas['door.requests'].each.max;
 
 /** The requests of one client that are under way, whatever they came over. */
 export interface RunningRequests {

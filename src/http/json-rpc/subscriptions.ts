@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import type { Caller } from '../../callers/caller.ts';
-import { budgets } from '../../config/budgets.ts';
+import { quotas } from '../../config/quotas.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import type { EventLog } from '../../events/event.ts';
 import { eventTypesQuery } from '../../operations/contracts/events.ts';
@@ -18,7 +18,7 @@ export interface Subscriptions {
   close(): void;
 }
 
-const maxSubscriptions = budgets['door.subscriptions'].each.max;
+const maxSubscriptions = quotas['door.subscriptions'].each.max;
 
 const subscribeInput = Compile(
   Type.Object({ types: eventTypesQuery, after: Type.Optional(Type.Integer({ minimum: 0 })) }, { additionalProperties: false }),

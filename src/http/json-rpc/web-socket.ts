@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import type { WebSocket } from 'ws';
 import type { Caller } from '../../callers/caller.ts';
 import type { KeyRing } from '../../callers/key-ring.ts';
-import { budgets } from '../../config/budgets.ts';
+import { quotas } from '../../config/quotas.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import type { EventLog } from '../../events/event.ts';
 import type { InvocableOperation } from '../../operations/invoke.ts';
@@ -15,7 +15,7 @@ import type { TicketOffice } from '../admission/tickets.ts';
 import { closeAtOnce, closeCodes, serveConnection } from './connection.ts';
 import { describeMethods } from './open-rpc.ts';
 
-const maxAnonymous = budgets['door.anonymousSockets'].inAll;
+const maxAnonymous = quotas['door.anonymousSockets'].inAll;
 
 /** What the WebSocket door is made of. */
 export interface WebSocketParts {

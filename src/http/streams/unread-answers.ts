@@ -2,7 +2,7 @@ import { finished } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import { type Caller, unknownCaller } from '../../callers/caller.ts';
 import { countedAs } from '../../config/anonymous.ts';
-import { budgets } from '../../config/budgets.ts';
+import { quotas } from '../../config/quotas.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 
 /** Answers up to this size are bounded by the number of connections. */
@@ -28,9 +28,9 @@ interface Holder {
   bytes: number;
 }
 
-/** Counts as the table of budgets has it. */
+/** Counts as the table of quotas has it. */
 export function createUnreadAnswers(
-  bounds: { readonly perCaller: number; readonly inAll: number; readonly reserve: number } = budgets['door.unread'],
+  bounds: { readonly perCaller: number; readonly inAll: number; readonly reserve: number } = quotas['door.unread'],
 ): UnreadAnswers {
   const { perCaller, inAll, reserve } = bounds;
   const holders = new Map<string, Holder>();

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { countedAs } from '../../config/anonymous.ts';
-import { shareQueue } from '../../config/budgets/budget.ts';
-import { budgets } from '../../config/budgets.ts';
+import { shareQueue } from '../../config/quotas/quota.ts';
+import { quotas } from '../../config/quotas.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
 import type { EventLog } from '../../events/event.ts';
 import type { Store } from '../../store/store-types.ts';
@@ -146,7 +146,7 @@ export function createApprovals(parts: ApprovalParts) {
   /** Whoever causes a question pays for what it shows; permissions and hooks belong to the operator's own files. */
   function requireBytes({ caller, details, isAdmin }: ApprovalRequest): void {
     if (caller === undefined) return;
-    const { perCaller, inAll, reserve } = budgets['approvals.details'];
+    const { perCaller, inAll, reserve } = quotas['approvals.details'];
     const asked = open.list().filter((other) => other.caller !== undefined);
     const bytesOf = (questions: readonly Approval[]) => questions.reduce((sum, each) => sum + sizeOfDetails(each.details), 0);
     const size = sizeOfDetails(details);

@@ -31,33 +31,25 @@ export interface ModuleIndex {
   readonly text: string;
   readonly program: Program;
   readonly comments: readonly Comment[];
-  readonly types: ReadonlyMap<string, readonly TypeDeclaration[]>;
-  readonly values: ReadonlyMap<string, ValueNode>;
-  readonly imports: ReadonlyMap<string, ImportedName>;
+  readonly types: Map<string, TypeDeclaration[]>;
+  readonly values: Map<string, ValueNode>;
+  readonly imports: Map<string, ImportedName>;
   /** Exported name to local name. */
-  readonly exports: ReadonlyMap<string, string>;
-  readonly reexports: ReadonlyMap<string, ImportedName>;
-  readonly starExports: readonly string[];
+  readonly exports: Map<string, string>;
+  readonly reexports: Map<string, ImportedName>;
+  readonly starExports: string[];
   /** The default export, or what `module.exports` is set to. */
   readonly main: ValueNode | undefined;
-  /** Whether `main` is the namespace itself, as with `module.exports = …`. */
-  readonly mainIsNamespace: boolean;
 }
 
-type Mutable = {
-  types: Map<string, TypeDeclaration[]>;
-  values: Map<string, ValueNode>;
-  imports: Map<string, ImportedName>;
-  exports: Map<string, string>;
-  reexports: Map<string, ImportedName>;
-  starExports: string[];
+/** What of a module its statements are read into. */
+type Names = Pick<ModuleIndex, 'types' | 'values' | 'imports' | 'exports' | 'reexports' | 'starExports'> & {
   main: ValueNode | undefined;
-  mainIsNamespace: boolean;
 };
 
 /** Lists what a parsed module declares, imports and exports at its top level. */
 export function indexModule(path: string, text: string, program: Program, comments: readonly Comment[]): ModuleIndex {
-  const index: Mutable = {
+  const index: Names = {
     types: new Map(),
     values: new Map(),
     imports: new Map(),
@@ -65,13 +57,12 @@ export function indexModule(path: string, text: string, program: Program, commen
     reexports: new Map(),
     starExports: [],
     main: undefined,
-    mainIsNamespace: false,
   };
   for (const statement of program.body) indexStatement(statement, index);
   return { path, text, program, comments, ...index };
 }
 
-function indexStatement(statement: Program['body'][number], index: Mutable): void {
+function indexStatement(statement: Program['body'][number], index: Names): void {
   switch (statement.type) {
     case 'ImportDeclaration':
       indexImport(statement, index);
@@ -90,7 +81,6 @@ function indexStatement(statement: Program['body'][number], index: Mutable): voi
       return;
     case 'TSExportAssignment':
       index.main = statement.expression;
-      index.mainIsNamespace = true;
       return;
     case 'ExpressionStatement':
       indexAssignment(statement.expression, index);
@@ -101,7 +91,7 @@ function indexStatement(statement: Program['body'][number], index: Mutable): voi
 }
 
 /** Takes in a declaration and returns the names that it declares. */
-function indexDeclaration(statement: Statement, index: Mutable): string[] {
+function indexDeclaration(statement: Statement, index: Names): string[] {
   switch (statement.type) {
     case 'TSInterfaceDeclaration':
     case 'TSTypeAliasDeclaration':
@@ -123,7 +113,7 @@ function indexDeclaration(statement: Statement, index: Mutable): string[] {
   }
 }
 
-function indexImport(statement: ImportDeclaration, index: Mutable): void {
+function indexImport(statement: ImportDeclaration, index: Names): void {
   for (const specifier of statement.specifiers) {
     const name =
       specifier.type === 'ImportSpecifier'
@@ -135,7 +125,7 @@ function indexImport(statement: ImportDeclaration, index: Mutable): void {
   }
 }
 
-function indexExport(statement: ExportNamedDeclaration, index: Mutable): void {
+function indexExport(statement: ExportNamedDeclaration, index: Names): void {
   if (statement.declaration) {
     for (const name of indexDeclaration(statement.declaration, index)) index.exports.set(name, name);
     return;
@@ -150,14 +140,13 @@ function indexExport(statement: ExportNamedDeclaration, index: Mutable): void {
 }
 
 /** `module.exports = x`, `module.exports.y = x`, `exports.y = x`. */
-function indexAssignment(expression: Expression, index: Mutable): void {
+function indexAssignment(expression: Expression, index: Names): void {
   if (expression.type !== 'AssignmentExpression' || expression.operator !== '=') return;
   const { left, right } = expression;
   if (left.type !== 'MemberExpression' || left.computed || left.property.type !== 'Identifier') return;
   const key = left.property.name;
   if (left.object.type === 'Identifier' && left.object.name === 'module' && key === 'exports') {
     index.main = right;
-    index.mainIsNamespace = true;
   } else if (isExportsObject(left.object)) {
     if (key === 'default') index.main = right;
     else {

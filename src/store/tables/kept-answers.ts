@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { budgets } from '../../config/budgets.ts';
+import { quotas } from '../../config/quotas.ts';
 import { Counts } from '../../queues/counts.ts';
 import { readNumber, readText } from '../column-values.ts';
 import { writeNow } from '../sqlite-error.ts';
@@ -16,7 +16,7 @@ const answers = defineTable('kept_answers', {
 export type KeptAnswerRow = RowOf<typeof answers>;
 export type KeptAnswerTable = ReturnType<typeof createKeptAnswerTable>;
 
-const { each, perCaller, inAll } = budgets['disk.answers'];
+const { each, perCaller, inAll } = quotas['disk.answers'];
 
 /** Creates the table of what later requests to models may ask for. */
 export function createKeptAnswerTable(

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { findChromium } from '../../../src/builtins/browser/find-chromium.ts';
 import { openLocalProxy } from '../../../src/builtins/browser/local-proxy.ts';
-import { browserBounds } from '../../../src/config/budgets/budget.ts';
+import { browserBounds } from '../../../src/config/quotas/quota.ts';
 import { startSmallDaemon } from '../../small-daemon.ts';
 import { serveWeb } from '../web-server.ts';
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Caller } from '../../../src/callers/caller.ts';
 import type { CallAnswer, CallRequest } from '../../../src/calls/call-types.ts';
 import { createScheduleBook, type ScheduleTime } from '../../../src/calls/schedule/schedule-book.ts';
-import { budgets } from '../../../src/config/budgets.ts';
+import { quotas } from '../../../src/config/quotas.ts';
 import { HotcellError } from '../../../src/errors/hotcell-error.ts';
 import type { ScheduleRow } from '../../../src/store/tables/calls/schedules.ts';
 
@@ -153,7 +153,7 @@ describe('createScheduleBook', () => {
 
   it('keeps so many of one caller, and leaves others theirs', () => {
     const { add, inMs, book } = openBook();
-    for (let count = 0; count < budgets['schedules.kept'].perCaller; count++) add(inMs(minuteMs));
+    for (let count = 0; count < quotas['schedules.kept'].perCaller; count++) add(inMs(minuteMs));
     expect(() => add(inMs(minuteMs))).toThrow(expect.objectContaining({ code: 'quota-exceeded' }));
     add(inMs(minuteMs), bob);
     const [first] = book.list(ann);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { BorderAnswer, BorderHost } from '../../../src/border/border.ts';
-import { sharePlaces } from '../../../src/config/budgets/budget.ts';
+import { sharePlaces } from '../../../src/config/quotas/quota.ts';
 import { createExtismEngine } from '../../../src/engines/extism/extism-engine.ts';
 import { assemblePlugin, createTestBorder, runRequest } from './wat-program.ts';
 

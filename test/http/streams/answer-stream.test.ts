@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { createHttpClient } from '../../../src/client/client.ts';
-import { budgets } from '../../../src/config/budgets.ts';
+import { quotas } from '../../../src/config/quotas.ts';
 import type { EventEnvelope } from '../../../src/events/event.ts';
 import { toolContracts } from '../../../src/operations/contracts/tools.ts';
 import { startSmallDaemon } from '../../small-daemon.ts';
@@ -113,7 +113,7 @@ describe('callers who follow calls and are shut out or go away', () => {
       away.abort();
       return status === 200;
     };
-    for (let left = 0; left < 2 * budgets['door.streams'].perCaller; left++)
+    for (let left = 0; left < 2 * quotas['door.streams'].perCaller; left++)
       await expect.poll(isFollowed, { interval: 2 }).toBe(true);
   });
 });

@@ -4,7 +4,7 @@ import Fastify from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import type { Caller } from '../../../src/callers/caller.ts';
-import { budgets } from '../../../src/config/budgets.ts';
+import { quotas } from '../../../src/config/quotas.ts';
 import type { EventEnvelope } from '../../../src/events/event.ts';
 import { AnswerStream } from '../../../src/http/streams/answer-stream.ts';
 import { startEventFeed } from '../../../src/http/streams/event-feed.ts';
@@ -15,7 +15,7 @@ import { readJson } from '../door-parts.ts';
 const mib = 1024 * 1024;
 const answerBytes = 15 * mib;
 /** So many unread answers are the share of one caller. */
-const unreadAnswers = Math.floor(budgets['door.unread'].perCaller / answerBytes);
+const unreadAnswers = Math.floor(quotas['door.unread'].perCaller / answerBytes);
 const plugins = {
   'long.ts': `export default { limits: { outputBytes: ${16 * mib}, memoryBytes: ${96 * mib} }, handler: () => 'x'.repeat(${answerBytes}) };`,
   'short.ts': 'export default { handler: () => "short" };',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { budgets } from '../../../src/config/budgets.ts';
+import { quotas } from '../../../src/config/quotas.ts';
 import { hashShown, shortenDetails } from '../../../src/permissions/approvals/approval-details.ts';
 import type { ApprovalRequest } from '../../../src/permissions/approvals/approval-types.ts';
 import type { ApprovalParts } from '../../../src/permissions/approvals/approvals.ts';
@@ -116,7 +116,7 @@ describe('ask', () => {
 
   it('holds no more than its share of what open questions show', () => {
     const { approvals } = openQuestions();
-    const { perCaller, inAll } = budgets['approvals.details'];
+    const { perCaller, inAll } = quotas['approvals.details'];
     const ask = (askKey: string, caller: string) =>
       approvals.ask(question({ askKey, caller, details: { arguments: 'x'.repeat(perCaller - 100) } }));
     const first = ask('a', 'key_a');

@@ -1,9 +1,9 @@
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { BorderHost } from '../../../border/border.ts';
-import type { PlaceBounds } from '../../../config/budgets/budget.ts';
-import { budgets } from '../../../config/budgets.ts';
 import { limitTable } from '../../../config/limits.ts';
+import type { PlaceBounds } from '../../../config/quotas/quota.ts';
+import { quotas } from '../../../config/quotas.ts';
 import { provideGuestRunner } from '../../../guests/runner.ts';
 import type { Engine } from '../../engine.ts';
 import { GuestEngine } from '../guest-engine.ts';
@@ -37,9 +37,9 @@ const heapMb = limitTable.memoryBytes.max / 1024 / 1024 + 64;
 export function createDenoEngine(options: DenoEngineOptions): Engine {
   return new GuestEngine({
     name: 'deno',
-    places: options.places ?? budgets['deno.places'],
-    aside: budgets['deno.aside'],
-    maxKept: options.maxKept ?? budgets['cells.kept'].inAll,
+    places: options.places ?? quotas['deno.places'],
+    aside: quotas['deno.aside'],
+    maxKept: options.maxKept ?? quotas['cells.kept'].inAll,
     maxReady: options.maxReady ?? 2,
     start: createStarter(options),
     keyOf: keyOfFlags,

@@ -1,9 +1,9 @@
-import { budgets } from '../../../config/budgets.ts';
+import { quotas } from '../../../config/quotas.ts';
 import { BoundedMap } from '../../../queues/bounded-map.ts';
 import type { CellMemory } from '../cell-call.ts';
 import { ordinaryKey } from '../suspend/resumed-program.ts';
 
-const maxIdleCells = budgets['cells.sessions'].inAll;
+const maxIdleCells = quotas['cells.sessions'].inAll;
 /** So many losses are remembered until a next call hears of them. */
 const maxLosses = 4096;
 

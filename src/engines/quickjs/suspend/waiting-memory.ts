@@ -1,4 +1,4 @@
-import { shareWaiting } from '../../../config/budgets/budget.ts';
+import { shareWaiting } from '../../../config/quotas/quota.ts';
 import type { CellHolder, CellMemory } from '../cell-call.ts';
 
 /** What a small cell is taken to hold until it is known: finding out costs as much as moving it. */

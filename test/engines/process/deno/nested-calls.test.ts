@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { BorderAnswer } from '../../../../src/border/border.ts';
-import { sharePlaces } from '../../../../src/config/budgets/budget.ts';
+import { sharePlaces } from '../../../../src/config/quotas/quota.ts';
 import { createDenoRig, type DenoRig } from './deno-rig.ts';
 
 let rig: DenoRig;

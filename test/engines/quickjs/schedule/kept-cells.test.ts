@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { budgets } from '../../../../src/config/budgets.ts';
+import { quotas } from '../../../../src/config/quotas.ts';
 import type { RunOutcome } from '../../../../src/engines/engine.ts';
 import { type CallOptions, type CellEngine, outputOf, startCellEngine } from '../cell-engine.ts';
 
@@ -147,7 +147,7 @@ describe('cells of sessions without end', () => {
     const call = async (caller: string, session: string) =>
       outputOf(await cells.call(program, { caller, isolation: 'session', cellKey: `${caller} ${session}` }));
     expect(await call('bob', 'his')).toBe(1);
-    const most = budgets['cells.sessions'].inAll;
+    const most = quotas['cells.sessions'].inAll;
     for (let n = 0; n < most + 20; n++) expect(await call('ann', `${n}`)).toBe(1);
     expect(await call('bob', 'his')).toBe(2);
     expect(await call('ann', `${most + 19}`)).toBe(2);

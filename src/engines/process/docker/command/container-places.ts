@@ -1,4 +1,4 @@
-import { sharePlaces, shareQueue } from '../../../../config/budgets/budget.ts';
+import { sharePlaces, shareQueue } from '../../../../config/quotas/quota.ts';
 import { HotcellError } from '../../../../errors/hotcell-error.ts';
 import { createPlaceCount, type Holder } from '../../../../queues/place-count.ts';
 import { createPlaces } from '../../../../queues/places.ts';

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { sharePlaces } from '../../../../config/budgets/budget.ts';
-import { budgets } from '../../../../config/budgets.ts';
 import type { DockerSettings } from '../../../../config/config-types.ts';
+import { sharePlaces } from '../../../../config/quotas/quota.ts';
+import { quotas } from '../../../../config/quotas.ts';
 import { HotcellError } from '../../../../errors/hotcell-error.ts';
 import { provideGuestRunner } from '../../../../guests/runner.ts';
 import type { Engine } from '../../../engine.ts';
@@ -74,8 +74,8 @@ export function createDockerEngine(parts: DockerEngineParts): Engine {
   const engine = new GuestEngine<GuestProcess, undefined>({
     name: 'docker',
     places: sharePlaces(settings.maxRunning),
-    aside: budgets['docker.aside'],
-    maxKept: maxKept ?? budgets['cells.kept'].inAll,
+    aside: quotas['docker.aside'],
+    maxKept: maxKept ?? quotas['cells.kept'].inAll,
     maxReady: maxReady ?? Math.min(2, total),
     start: takeSpare,
     keyOf: () => '',

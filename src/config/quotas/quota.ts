@@ -27,7 +27,7 @@ export function shareWaiting(inAll: number) {
   return { perCaller: (inAll / 4) * 3, inAll, reserve: inAll / 8 };
 }
 
-/** What a budget counts. */
+/** What a quota counts. */
 export type BudgetUnit =
   | 'bytes'
   | 'calls'
@@ -44,7 +44,7 @@ export type BudgetUnit =
   | 'tokens';
 
 /** One thing that callers can hold. A bound that is left out does not exist; the others always hold together. */
-export interface Budget {
+export interface Quota {
   /** What is held, in the words of the page. */
   readonly holds: string;
   readonly unit: BudgetUnit;

@@ -1,14 +1,14 @@
 import { defaultSettings as defaults } from '../schema.ts';
 import {
-  type Budget,
   browserBounds,
   MIB,
   type PlaceBounds,
+  type Quota,
   sharePlaces,
   shareQueue,
   shareWaiting,
   spareExtismThreads,
-} from './budget.ts';
+} from './quota.ts';
 
 const { queue, workers, docker } = defaults;
 const processMeans =
@@ -32,7 +32,7 @@ function engineAside(calls: string, inAll: number) {
 }
 
 /** What callers hold of what runs their calls. */
-export const engineBudgets = {
+export const engineQuotas = {
   'cells.memory': {
     holds: 'memory of calls that wait and of kept cells',
     unit: 'bytes',
@@ -222,4 +222,4 @@ export const engineBudgets = {
     atBound: 'the cell unused for longest goes, of the caller who has most',
     tests: ['engines/process/deno/deno-engine.test.ts'],
   },
-} as const satisfies Record<string, Budget>;
+} as const satisfies Record<string, Quota>;

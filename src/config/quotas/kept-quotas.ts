@@ -1,11 +1,11 @@
 import { defaultLlmTokens } from '../permission-set.ts';
 import { defaultSettings as defaults } from '../schema.ts';
-import { type Budget, MIB, shareQueue } from './budget.ts';
+import { MIB, type Quota, shareQueue } from './quota.ts';
 
 const { approvals, files, kv, executions, audit, generations, anonymous, repair } = defaults;
 
 /** What callers leave behind: questions, files, records, requests, what counts by the day or the minute. */
-export const keptBudgets = {
+export const keptQuotas = {
   'approvals.open': {
     holds: 'open questions to people',
     unit: 'questions',
@@ -235,4 +235,4 @@ export const keptBudgets = {
     settings: ['audit.keep'],
     tests: ['operations/handlers/access/audit.test.ts'],
   },
-} as const satisfies Record<string, Budget>;
+} as const satisfies Record<string, Quota>;

@@ -1,8 +1,8 @@
 import { limitTable } from '../limits.ts';
-import { type Budget, MIB } from './budget.ts';
+import { MIB, type Quota } from './quota.ts';
 
 /** What callers hold of the doors. */
-export const doorBudgets = {
+export const doorQuotas = {
   'call.time': {
     holds: 'time of a call, waiting included, but not the wait for a person',
     unit: 'ms',
@@ -127,4 +127,4 @@ export const doorBudgets = {
     atBound: 'the request is refused with `rate-limited`',
     tests: ['gateway/attacks.test.ts'],
   },
-} as const satisfies Record<string, Budget>;
+} as const satisfies Record<string, Quota>;
