@@ -25,3 +25,19 @@ export interface CapabilityUser {
   /** Stops the clock of the call while a person is asked; the returned function lets it run again. */
   readonly holdClock: () => () => void;
 }
+
+/** The daemon itself as a user of capabilities, for a part of it that is called `unit`: what it may do is decided where it is made. */
+export function createDaemonUser(unit: string, granted: () => PermissionSet): CapabilityUser {
+  return {
+    executionId: unit,
+    plugin: unit,
+    tool: unit,
+    unitPath: unit,
+    caller: 'local',
+    session: '',
+    chain: [],
+    granted,
+    noteUse: () => {},
+    holdClock: () => () => {},
+  };
+}

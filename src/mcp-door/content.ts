@@ -1,8 +1,28 @@
-import { type CallToolResult, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
+import { type CallToolResult, ProtocolError, ProtocolErrorCode, type Tool } from '@modelcontextprotocol/server';
 import type { HotcellError } from '../errors/hotcell-error.ts';
 import { type Ended, sayFailure, textBlock, toContent } from '../operations/calling/call-content.ts';
 import type { ApprovalView } from '../operations/contracts/access/approvals.ts';
 import type { ToolView } from '../operations/contracts/tools.ts';
+
+/** A tool as MCP clients see it. */
+export function describeTool({ name, description, input, output, flags, idempotent, usage }: ToolView, legalName: string): Tool {
+  const has = (flag: string): boolean => flags.includes(flag);
+  const readsOnly = has('isResearch') && !has('isSideEffect') && !has('isDangerous');
+  return {
+    name: legalName,
+    ...(legalName === name ? {} : { title: name }),
+    description: usage === undefined || description.includes(usage) ? description : `${description}\n${usage}`,
+    inputSchema: { ...input, type: 'object' },
+    ...(output === undefined ? {} : { outputSchema: output }),
+    annotations: {
+      ...(readsOnly ? { readOnlyHint: true } : {}),
+      ...(has('isSideEffect') || has('isDangerous') ? { readOnlyHint: false } : {}),
+      ...(has('isDangerous') ? { destructiveHint: true } : {}),
+      ...(idempotent ? { idempotentHint: true } : {}),
+      ...(has('isResearch') ? { openWorldHint: true } : {}),
+    },
+  };
+}
 
 /** The result of a tool for an MCP client; `schema` is what the tool says of its output. */
 export function toToolResult(ended: Ended, schema: ToolView['output'] | undefined): CallToolResult {

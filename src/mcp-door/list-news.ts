@@ -1,6 +1,7 @@
 import type { Caller } from '../callers/caller.ts';
 import type { EventLog } from '../events/event.ts';
 import { filterFor } from '../operations/handlers/events.ts';
+import { type Coalescer, createCoalescer } from '../queues/coalescer.ts';
 
 /** Where news come from. */
 export interface NewsParts {
@@ -23,21 +24,22 @@ const quietMs = 50;
 
 /** Tells of changes in what a caller sees, until the returned function is called. */
 export function listen({ events }: NewsParts, caller: Caller, news: ListNews): () => void {
-  const tell = (act: () => void | Promise<void>): void => {
-    void Promise.resolve(act()).catch(ignoreGone);
+  const tell = async (act: () => void | Promise<void>): Promise<void> => {
+    // A client that went away is told nothing, and the next news do not wait for one that is slow.
+    void Promise.resolve(act()).catch(() => {});
     news.told();
   };
-  const bells = new Map<string, ReturnType<typeof atMostEvery>>();
+  const bells = new Map<string, Coalescer>();
   const ring = (key: string, act: () => void | Promise<void>): void => {
     const bell =
       bells.get(key) ??
-      atMostEvery(
-        quietMs,
+      createCoalescer(
         () => tell(act),
+        () => quietMs,
         () => bells.delete(key),
       );
     bells.set(key, bell);
-    bell.ring();
+    bell.poke();
   };
   const types = ['tools-change', 'prompts-change', 'resources-change', 'resource-update'] as const;
   const end = events.subscribe(filterFor(caller, types), ({ type, data }) => {
@@ -48,33 +50,6 @@ export function listen({ events }: NewsParts, caller: Caller, news: ListNews): (
   });
   return () => {
     end();
-    for (const bell of bells.values()) bell.stop();
+    for (const bell of bells.values()) bell.close();
   };
 }
-
-/** Acts at once, and once more at the end of the time if it was rung in it; `quiet` when it was not. */
-function atMostEvery(ms: number, act: () => void, quiet: () => void): { readonly ring: () => void; readonly stop: () => void } {
-  let timer: NodeJS.Timeout | undefined;
-  let isDue = false;
-  const pass = (): void => {
-    timer = undefined;
-    if (isDue) {
-      isDue = false;
-      ring();
-    } else {
-      quiet();
-    }
-  };
-  function ring(): void {
-    if (timer !== undefined) {
-      isDue = true;
-      return;
-    }
-    timer = setTimeout(pass, ms).unref();
-    act();
-  }
-  return { ring, stop: () => clearTimeout(timer) };
-}
-
-/** A client that went away is told nothing. */
-function ignoreGone(): void {}

@@ -1,5 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { type AuthInfo, type Server, WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server';
+import {
+  type AuthInfo,
+  isInitializeRequest,
+  type Server,
+  WebStandardStreamableHTTPServerTransport,
+} from '@modelcontextprotocol/server';
 import type { Caller } from '../callers/caller.ts';
 import { quotas } from '../config/quotas.ts';
 import type { ClientBook } from './client-book.ts';
@@ -104,7 +109,7 @@ export function createSessions(parts: SessionParts): McpSessions {
       const known = id === null ? undefined : find(id, caller);
       // Whoever comes with a session that is over must begin a new one: that is what 404 says.
       if (id !== null && known === undefined) return refuse(404, -32001, 'Session not found');
-      if (known === undefined && !isInitialize(body))
+      if (known === undefined && !isInitializeRequest(body))
         return refuse(400, -32000, 'Bad Request: Mcp-Session-Id header is required');
       if (known === undefined && !makeRoom(caller)) return refuse(429, -32000, 'Too many sessions are open; try again later.');
       const session = known ?? (await begin(caller));
@@ -130,10 +135,6 @@ export function createSessions(parts: SessionParts): McpSessions {
       for (const session of sessions.values()) if (isOver(session)) session.end();
     },
   };
-}
-
-function isInitialize(body: unknown): boolean {
-  return typeof body === 'object' && body !== null && 'method' in body && body.method === 'initialize';
 }
 
 /** A refusal as JSON-RPC has it. */

@@ -17,7 +17,7 @@ import { createResourceWatcher } from './offerings/resource-watcher.ts';
 import type { AskForm } from './questions/answer-form.ts';
 import { type AskModelForCall, createServerSampling } from './questions/answer-sampling.ts';
 import { runningCall } from './running-call.ts';
-import type { ReceivedBytes } from './transport/received-bytes.ts';
+import type { ReceivedBytes } from './transport/stream-bounds.ts';
 
 /** A connection to a server, in either era. */
 export interface Connection {

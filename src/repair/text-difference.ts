@@ -1,4 +1,6 @@
+import { relative } from 'node:path';
 import { createTwoFilesPatch } from 'diff';
+import type { PluginSource } from '../plugins/discovery/plugin-source.ts';
 
 /** Longer differences are cut where they are kept for people. */
 export const maxDiffChars = 64 * 1024;
@@ -20,6 +22,15 @@ export function describeDifference(
     return patch === undefined ? `${name}: too much differs to be shown.\n` : patch.replace(/^=+\n/, '');
   });
   return cutText(parts.join(''), maxChars);
+}
+
+/** The difference that changed files make to the texts of a plugin. */
+export function describeChange(
+  { root }: Pick<PluginSource, 'root'>,
+  sources: ReadonlyMap<string, string>,
+  changed: ReadonlyMap<string, string>,
+): string {
+  return describeDifference(sources, new Map([...sources, ...changed]), (path) => relative(root.path, path));
 }
 
 /** A text that may be too long, with how much of it is left out. */

@@ -1,4 +1,3 @@
-import { relative } from 'node:path';
 import type { RepairMode, RepairSettings } from '../config/settings/repair-settings.ts';
 import type { Generation } from '../plugins/generations/generation.ts';
 import type { PluginStanding } from '../plugins/supervisor/mending.ts';
@@ -7,7 +6,7 @@ import type { Failure } from './failures/failure.ts';
 import { listAsks } from './model/scan.ts';
 import type { KeptProposal, Proposal, Repair } from './repair.ts';
 import type { RepairBook } from './repair-book.ts';
-import { describeDifference, maxDiffChars } from './text-difference.ts';
+import { describeChange, maxDiffChars } from './text-difference.ts';
 import type { TrialReport, TryProposal } from './trial/trial.ts';
 
 /** A proposal that was tried, with what is to become of it. */
@@ -74,9 +73,7 @@ export function createTrials(
         author,
         sureness: proposal.sureness,
         note: proposal.note,
-        diff: describeDifference(sources, new Map([...sources, ...proposal.files]), (path) =>
-          relative(standing.source.root.path, path),
-        ),
+        diff: describeChange(standing.source, sources, proposal.files),
         asks,
         files: files.map(([path, after]) => ({ path, before: sources.get(path) ?? null, after })),
       };

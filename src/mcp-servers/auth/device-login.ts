@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { discoverOAuthServerInfo, registerClient, type StoredOAuthClientInformation } from '@modelcontextprotocol/client';
 import Type, { type Static, type TSchema } from 'typebox';
 import Value from 'typebox/value';
@@ -90,7 +91,7 @@ export async function beginDeviceLogin(tools: LoginTools, now: () => number = Da
     async finish(signal) {
       let waitMs = (answer.interval ?? usualIntervalS) * 1000;
       while (now() < expiresAtMs) {
-        await wait(waitMs, signal);
+        await wait(waitMs, undefined, { signal });
         try {
           const tokens = await post(Tokens, tokenEndpoint, {
             grant_type: grant,
@@ -122,19 +123,4 @@ export function readWebUrl(text: string, server: string): string {
   const url = URL.parse(text);
   if (url?.protocol === 'https:' || url?.protocol === 'http:') return url.href;
   throw new HotcellError('mcp-unreachable', `The login to the MCP server "${server}" begins at no web page.`);
-}
-
-function wait(ms: number, signal: AbortSignal): Promise<void> {
-  signal.throwIfAborted();
-  return new Promise((resolve, reject) => {
-    const end = (): void => {
-      clearTimeout(timer);
-      reject(signal.reason);
-    };
-    const timer = setTimeout(() => {
-      signal.removeEventListener('abort', end);
-      resolve();
-    }, ms);
-    signal.addEventListener('abort', end, { once: true });
-  });
 }

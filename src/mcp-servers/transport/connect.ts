@@ -14,11 +14,10 @@ import { nameMcpUnit } from '../mcp-unit.ts';
 import { endWithCall } from '../running-call.ts';
 import type { HttpPlan, StdioPlan } from '../server-plan.ts';
 import type { StartInContainer } from './container-program.ts';
-import { startLocalProgram } from './local-program.ts';
+import { type RunningProgram, startLocalProgram } from './local-program.ts';
 import { type McpNetwork, maxMessageBytes, requireSecret } from './mcp-network.ts';
-import type { RunningProgram } from './program.ts';
-import { createReceivedBytes, type ReceivedBytes } from './received-bytes.ts';
 import { StdioTransport } from './stdio-transport.ts';
+import { createReceivedBytes, type ReceivedBytes } from './stream-bounds.ts';
 
 /** What connections are made with. */
 export interface ConnectorParts extends Pick<McpConnectionParts, 'version' | 'connectMs' | 'askForm' | 'askModel'> {

@@ -7,9 +7,8 @@ import { describeEnvironment, encodeExec, proxyPort } from '../../engines/proces
 import { createEgress } from '../../engines/process/docker/container/egress.ts';
 import { fromInit, type InitFrame, readExit, standardChannels, toInit } from '../../engines/process/docker/init/init-frames.ts';
 import { nameMcpUnit } from '../mcp-unit.ts';
-import type { LocalProgram } from './local-program.ts';
+import type { LocalProgram, ProgramEnd, RunningProgram } from './local-program.ts';
 import { createMcpUser } from './mcp-network.ts';
-import type { ProgramEnd, RunningProgram } from './program.ts';
 
 /** What is started in a container. */
 export interface ContainerStart {

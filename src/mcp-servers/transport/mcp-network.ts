@@ -1,4 +1,4 @@
-import type { CapabilityUser } from '../../border/capability-user.ts';
+import { type CapabilityUser, createDaemonUser } from '../../border/capability-user.ts';
 import { type CheckedFetch, createCheckedFetch } from '../../capabilities/network/checked-fetch.ts';
 import { createConnections } from '../../capabilities/network/connections.ts';
 import type { Destination } from '../../capabilities/network/destination.ts';
@@ -12,8 +12,7 @@ import { fillText, listSecrets } from '../../secrets/named-secrets.ts';
 import type { SecretBook } from '../../secrets/secret-types.ts';
 import { nameMcpUnit } from '../mcp-unit.ts';
 import type { HttpPlan } from '../server-plan.ts';
-import { createMessagePace } from './message-pace.ts';
-import type { ReceivedBytes } from './received-bytes.ts';
+import { createMessagePace, type ReceivedBytes } from './stream-bounds.ts';
 
 /** How servers are reached over the network: through the one check, with what the operator put in. */
 export interface McpNetwork {
@@ -89,20 +88,7 @@ export function requireSecret(secrets: Pick<SecretBook, 'has' | 'problemOf'>, se
 
 /** A server as a user of capabilities. */
 export function createMcpUser(server: string, granted: () => PermissionSet): CapabilityUser {
-  const unit = nameMcpUnit(server);
-  return {
-    executionId: unit,
-    plugin: unit,
-    tool: unit,
-    unitPath: unit,
-    caller: 'local',
-    isAdmin: true,
-    session: '',
-    chain: [],
-    granted,
-    noteUse: () => {},
-    holdClock: () => () => {},
-  };
+  return { ...createDaemonUser(nameMcpUnit(server), granted), isAdmin: true };
 }
 
 /** An address, or a name of this machine, has to be named by the operator. */

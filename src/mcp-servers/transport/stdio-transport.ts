@@ -1,10 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { setTimeout as wait } from 'node:timers/promises';
 import { deserializeMessage, type JSONRPCMessage, type Transport } from '@modelcontextprotocol/client';
 import { maxInputDepth, nestsDeeper } from '../../config/read/json-nesting.ts';
 import { createLineReader } from './line-reader.ts';
-import { createMessagePace } from './message-pace.ts';
-import type { ProgramEnd, RunningProgram } from './program.ts';
-import type { ReceivedBytes } from './received-bytes.ts';
+import type { ProgramEnd, RunningProgram } from './local-program.ts';
+import { createMessagePace, type ReceivedBytes } from './stream-bounds.ts';
 
 /** How a program is spoken with. */
 export interface StdioOptions {
@@ -184,10 +184,11 @@ function readMessage(line: string): JSONRPCMessage | undefined {
 }
 
 async function endsWithin({ ended }: RunningProgram, ms: number): Promise<boolean> {
-  const late = Promise.withResolvers<boolean>();
-  const timer = setTimeout(() => late.resolve(false), ms);
-  const isOver = await Promise.race([ended.then(() => true), late.promise]);
-  clearTimeout(timer);
+  const over = new AbortController();
+  const late = wait(ms, false, { signal: over.signal });
+  late.catch(() => {});
+  const isOver = await Promise.race([ended.then(() => true), late]);
+  over.abort();
   return isOver;
 }
 

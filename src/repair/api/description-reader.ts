@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs';
 import { extname, resolve } from 'node:path';
-import type { CapabilityUser } from '../../border/capability-user.ts';
+import { createDaemonUser } from '../../border/capability-user.ts';
 import { type CheckedFetch, createCheckedFetch } from '../../capabilities/network/checked-fetch.ts';
 import { createConnections } from '../../capabilities/network/connections.ts';
 import { createNetworkCheck } from '../../capabilities/network/network-check.ts';
@@ -52,19 +52,8 @@ export function createDescriptionReader(parts: {
 
   function fetchFor({ isPublic, net = [] }: Parameters<DescriptionReader['fetch']>[1]): CheckedFetch {
     const parsed = parsePermissions({ net: [...new Set([...parts.hosts(), ...net])] });
-    const user: CapabilityUser = {
-      executionId: unit,
-      plugin: unit,
-      tool: unit,
-      unitPath: unit,
-      caller: 'local',
-      session: '',
-      chain: [],
-      granted: () => (parsed.ok ? parsed.permissions : {}),
-      reachesPublic: isPublic,
-      noteUse: () => {},
-      holdClock: () => () => {},
-    };
+    const granted = parsed.ok ? parsed.permissions : {};
+    const user = { ...createDaemonUser(unit, () => granted), reachesPublic: isPublic };
     return createCheckedFetch({
       check,
       connections,

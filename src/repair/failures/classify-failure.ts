@@ -2,8 +2,7 @@ import type { Recording } from '../../border/border.ts';
 import type { Execution } from '../../calls/call-types.ts';
 import { type ErrorCode, errorCatalog } from '../../errors/catalog.ts';
 import type { Diagnostic } from '../../plugins/plugin-types.ts';
-import type { Failure, FailureClass, Judged, NobodysFault } from './failure.ts';
-import { failureKey } from './failure-key.ts';
+import { type Failure, type FailureClass, failureKey, type Judged, type NobodysFault } from './failure.ts';
 
 /** Failures of a plugin's own text or code. What is not named here is not the plugin's fault. */
 const classOfCode: Partial<Record<ErrorCode, FailureClass>> = {

@@ -1,6 +1,6 @@
 import { BoundedMap } from '../../queues/bounded-map.ts';
 import type { Failure } from './failure.ts';
-import { usualRateRule } from './failure-rate.ts';
+import { minFailures } from './watch-calls.ts';
 
 /** What is told of plugins whose failures start no repair, and the calls that a person may have repaired later; bounded. */
 export interface FailureNotes {
@@ -37,5 +37,5 @@ export function createFailureNotes(): FailureNotes {
 /** What is told of a failure that came too seldom to be repaired by itself. */
 export function describeSeldom(name: string, { executionId }: Failure, seen: number): string {
   const count = seen === 1 ? 'once' : `${seen} times`;
-  return `The plugin itself threw in the call ${executionId}, ${count} so far: a repair starts when ${usualRateRule.minFailures} calls, and half of those of the tool, end so; now: hotcell repair start ${name}.`;
+  return `The plugin itself threw in the call ${executionId}, ${count} so far: a repair starts when ${minFailures} calls, and half of those of the tool, end so; now: hotcell repair start ${name}.`;
 }

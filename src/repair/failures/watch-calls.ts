@@ -4,7 +4,6 @@ import type { EventLog } from '../../events/event.ts';
 import { BoundedMap } from '../../queues/bounded-map.ts';
 import { classifyExecution } from './classify-failure.ts';
 import type { Failure, NobodysFault } from './failure.ts';
-import { isWorthRepair, type SeenCall } from './failure-rate.ts';
 
 /** A call that ended without success. */
 export interface FailedCall {
@@ -12,6 +11,9 @@ export interface FailedCall {
   readonly recording: Recording | undefined;
 }
 
+/** From so many failures of a tool on, and this part of its calls, an error that a plugin throws itself is worth a repair. */
+export const minFailures = 3;
+const minPart = 0.5;
 const windowCalls = 20;
 const maxTools = 500;
 /** Failures that are looked into at the same time: of a storm the first ones tell as much as all. */
@@ -28,12 +30,12 @@ export function watchCalls(parts: {
   readonly onNobodysFault: (path: string, executionId: string, fault: NobodysFault) => void;
   readonly onFault: (error: unknown) => void;
 }): () => void {
-  /** The last calls of each tool that failed lately. */
-  const windowByTool = new BoundedMap<string, SeenCall[]>(maxTools);
+  /** The last calls of each tool that failed lately: the key of the failure, undefined where one went well. */
+  const windowByTool = new BoundedMap<string, (string | undefined)[]>(maxTools);
   let reads = 0;
 
-  function add(tool: string, call: SeenCall): readonly SeenCall[] {
-    const seen = [...(windowByTool.get(tool) ?? []), call].slice(-windowCalls);
+  function add(tool: string, failureKey: string | undefined): readonly (string | undefined)[] {
+    const seen = [...(windowByTool.get(tool) ?? []), failureKey].slice(-windowCalls);
     windowByTool.set(tool, seen);
     return seen;
   }
@@ -44,16 +46,15 @@ export function watchCalls(parts: {
     if (path === undefined) return;
     const judged = classifyExecution(path, execution, recording);
     if ('nobody' in judged) return parts.onNobodysFault(path, executionId, judged.nobody);
-    const window = add(execution.tool, { tool: execution.tool, failureKey: judged.failure.key });
-    const { key } = judged.failure;
-    const seen = window.filter(({ failureKey }) => failureKey === key).length;
-    parts.onFailure(judged.failure, isWorthRepair(judged.failure, window) ? undefined : seen);
+    const { failure } = judged;
+    const window = add(execution.tool, failure.key);
+    parts.onFailure(failure, isWorthRepair(failure, window) ? undefined : countFailed(failure, window));
   }
 
   return parts.events.subscribe({ types: ['execution-end'] }, ({ type, subject, data }) => {
     if (type !== 'execution-end') return;
     if (data.status === 'success') {
-      if (windowByTool.has(data.tool)) add(data.tool, { tool: data.tool });
+      if (windowByTool.has(data.tool)) add(data.tool, undefined);
     } else if (data.status !== 'cancelled' && reads < maxReads) {
       reads += 1;
       // The row is written behind the event.
@@ -66,4 +67,24 @@ export function watchCalls(parts: {
       });
     }
   });
+}
+
+/** Mistakes of programs: one is enough. What a plugin throws on purpose has no such name. */
+const programNames = /^(?:TypeError|ReferenceError)(?::|$)/;
+
+/**
+ * Whether a failure of a call is worth a repair now: a mistake of a program and an end by a limit from the first time on, an error
+ * that the plugin throws itself when most calls of the tool end so. `window`: how its last calls ended.
+ */
+export function isWorthRepair(
+  failure: Pick<Failure, 'class' | 'key' | 'message'>,
+  window: readonly (string | undefined)[],
+): boolean {
+  if (failure.class !== 'runtime-error' || programNames.test(failure.message)) return true;
+  const failed = countFailed(failure, window);
+  return failed >= minFailures && failed >= window.length * minPart;
+}
+
+function countFailed({ key }: Pick<Failure, 'key'>, window: readonly (string | undefined)[]): number {
+  return window.filter((failureKey) => failureKey === key).length;
 }

@@ -1,4 +1,4 @@
-import { basename, relative } from 'node:path';
+import { basename } from 'node:path';
 import type { ApiOrder, AuthoringAnswer, PluginAuthoring } from '../../builtins/authoring.ts';
 import { countedAs } from '../../config/anonymous.ts';
 import { HotcellError } from '../../errors/hotcell-error.ts';
@@ -13,7 +13,7 @@ import { decideModelRoom, decideProposalRoom, type ModelRoom } from '../decide-n
 import type { JourneyParts } from '../journey.ts';
 import type { KeptProposal, Repair } from '../repair.ts';
 import type { Repairs } from '../repairs.ts';
-import { describeDifference, maxDiffChars } from '../text-difference.ts';
+import { describeChange, maxDiffChars } from '../text-difference.ts';
 import type { TrialReport, TrialRequest } from '../trial/trial.ts';
 import type { AskModel } from './ask-model.ts';
 import { applyToSources } from './blocks.ts';
@@ -155,7 +155,7 @@ export function createAuthoring(parts: AuthoringParts): PluginAuthoring {
       });
     const { permissions = {}, tools = [] } = report.candidate?.build.manifest ?? {};
     const asked = describePermissions(permissions);
-    const diff = describeDifference(new Map(), new Map([[source.realEntry, text]]), (path) => relative(source.root.path, path));
+    const diff = describeChange(source, new Map(), new Map([[source.realEntry, text]]));
     const asks = [
       ...(asked === '' ? [] : [`permissions: ${asked}`]),
       ...describeLikeness(tools),
@@ -210,7 +210,7 @@ export function createAuthoring(parts: AuthoringParts): PluginAuthoring {
       author,
       sureness: 'maybe',
       note,
-      diff: describeDifference(sources, new Map([...sources, ...files]), (path) => relative(source.root.path, path)),
+      diff: describeChange(source, sources, files),
       asks,
       files: [...files].map(([path, after]) => ({ path, before: sources.get(path) ?? null, after })),
     };

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { planServer } from '../../../src/mcp-servers/server-plan.ts';
 import { createMcpNetwork } from '../../../src/mcp-servers/transport/mcp-network.ts';
-import { createReceivedBytes } from '../../../src/mcp-servers/transport/received-bytes.ts';
+import { createReceivedBytes } from '../../../src/mcp-servers/transport/stream-bounds.ts';
 import { createSecretBook } from '../../../src/secrets/secret-book.ts';
 
 let seen: string[];

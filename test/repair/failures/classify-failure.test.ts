@@ -3,8 +3,8 @@ import type { Recording } from '../../../src/border/border.ts';
 import type { ExecutionError } from '../../../src/calls/call-types.ts';
 import { type ErrorCode, errorCatalog } from '../../../src/errors/catalog.ts';
 import { classifyCheck, classifyDiagnostic, classifyExecution } from '../../../src/repair/failures/classify-failure.ts';
-import { failureKey, normaliseMessage } from '../../../src/repair/failures/failure-key.ts';
-import { isWorthRepair } from '../../../src/repair/failures/failure-rate.ts';
+import { failureKey, normaliseMessage } from '../../../src/repair/failures/failure.ts';
+import { isWorthRepair } from '../../../src/repair/failures/watch-calls.ts';
 
 const path = '/plugins/weather.ts';
 const diagnostic = (code: ErrorCode, message = 'It is wrong.') => ({
@@ -108,9 +108,8 @@ describe('failureKey', () => {
 });
 
 describe('isWorthRepair', () => {
-  const failure = { class: 'runtime-error', key: 'k', tool: 'weather', message: 'Error: no such city' };
-  const bad = { failureKey: 'k', tool: 'weather' };
-  const good = { tool: 'weather' };
+  const failure = { class: 'runtime-error', key: 'k', message: 'Error: no such city' } as const;
+  const [bad, good] = ['k', undefined];
 
   it('takes a mistake of the program the first time, and what a plugin throws when most calls end so', () => {
     expect(isWorthRepair({ ...failure, message: 'TypeError: not a function' }, [])).toBe(true);
@@ -118,7 +117,7 @@ describe('isWorthRepair', () => {
     expect(isWorthRepair(failure, [bad, bad])).toBe(false);
     expect(isWorthRepair(failure, [bad, bad, bad, good])).toBe(true);
     expect(isWorthRepair(failure, [bad, bad, bad, good, good, good, good])).toBe(false);
-    expect(isWorthRepair(failure, [bad, bad, { ...bad, tool: 'other' }, { ...bad, failureKey: 'other' }])).toBe(false);
+    expect(isWorthRepair(failure, [bad, bad, 'other'])).toBe(false);
   });
 });
 

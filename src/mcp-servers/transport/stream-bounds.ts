@@ -24,3 +24,30 @@ export function createReceivedBytes(): ReceivedBytes {
     },
   };
 }
+
+/** How fast messages of one stream are taken: a server that sends more waits, and nothing is kept for it meanwhile. */
+export interface MessagePace {
+  /** Counts messages in; a promise when the reader is to wait before it reads on. */
+  note(messages: number): Promise<void> | undefined;
+}
+
+const windowMs = 100;
+const perWindow = 100;
+
+/** Creates the pace of one stream: a thousand messages a second. */
+export function createMessagePace(): MessagePace {
+  let taken = 0;
+  let endsAtMs = 0;
+  return {
+    note(messages) {
+      const nowMs = performance.now();
+      if (nowMs >= endsAtMs) {
+        taken = 0;
+        endsAtMs = nowMs + windowMs;
+      }
+      taken += messages;
+      if (taken < perWindow) return undefined;
+      return new Promise((resolve) => setTimeout(resolve, endsAtMs - nowMs));
+    },
+  };
+}

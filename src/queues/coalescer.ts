@@ -5,8 +5,11 @@ export interface Coalescer {
   close(): void;
 }
 
-/** Creates one: the first request runs at once, those that follow wait until the run is over and `gapMs()` have passed. */
-export function createCoalescer(run: () => Promise<void>, gapMs: () => number): Coalescer {
+/**
+ * Creates one: the first request runs at once, those that follow wait until the run is over and `gapMs()` have passed. `onQuiet` is
+ * called when nobody asked in that time. `run` must not reject.
+ */
+export function createCoalescer(run: () => Promise<void>, gapMs: () => number, onQuiet = (): void => {}): Coalescer {
   let isWanted = false;
   let isBusy = false;
   let isClosed = false;
@@ -20,6 +23,7 @@ export function createCoalescer(run: () => Promise<void>, gapMs: () => number): 
     timer = setTimeout(() => {
       isBusy = false;
       if (isWanted) void go();
+      else onQuiet();
     }, gapMs());
   }
 
