@@ -14,7 +14,7 @@ import type { McpServer, McpServerView } from './server-types.ts';
 export interface McpBook {
   /** Brings the servers in line with the config: those that are new or changed start, those that are gone end. */
   follow(): Promise<void>;
-  list(): readonly McpServerView[];
+  list(): McpServerView[];
   /** Throws `mcp-unknown` with near names. */
   get(name: string): McpServerView;
   restart(name: string): McpServerView;

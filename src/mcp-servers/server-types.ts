@@ -1,36 +1,34 @@
+import { type Static, Type } from 'typebox';
 import type { McpServerSetting } from '../config/settings/mcp-settings.ts';
 import type { Approval } from '../permissions/approvals/approval-types.ts';
 
-/** Where a server stands. `waiting`: for somebody to approve its command line. */
-export type McpServerState = 'disabled' | 'invalid' | 'waiting' | 'connecting' | 'ready' | 'failed' | 'login';
-
 /** A server as people see it. */
-export interface McpServerView {
-  readonly name: string;
-  readonly state: McpServerState;
-  /** The URL, or the command line. */
-  readonly target: string;
-  readonly transport: 'stdio' | 'http' | 'sse';
-  readonly era?: '2026-07-28' | '2025-11-25';
-  readonly protocolVersion?: string;
-  /** What it says of itself. */
-  readonly serverName?: string;
-  readonly serverVersion?: string;
-  /** Those that serve, as `server/tool`. */
-  readonly tools: readonly string[];
-  /** Those that somebody has to approve first. */
-  readonly waitingTools: readonly string[];
-  /** Prompts, as `server/prompt`, and addresses of resources that somebody has to approve first. */
-  readonly waitingOfferings: readonly string[];
-  /** What of its list cannot be served, and why. */
-  readonly problems: readonly string[];
-  readonly lastError?: string;
-  /** Attempts that failed one after the other. */
-  readonly failures: number;
-  readonly sinceMs: number;
-  /** Of its process, while it is one and runs. */
-  readonly pid?: number;
-}
+export const serverView = Type.Object({
+  name: Type.String(),
+  state: Type.Enum(['disabled', 'invalid', 'waiting', 'connecting', 'ready', 'failed', 'login'], {
+    description: '`waiting`: for somebody to approve its command line; `login`: for `mcp.login`.',
+  }),
+  target: Type.String({ description: 'Its URL, or its command line.' }),
+  transport: Type.Enum(['stdio', 'http', 'sse']),
+  era: Type.Optional(Type.Enum(['2026-07-28', '2025-11-25'], { description: 'Without sessions, and with.' })),
+  protocolVersion: Type.Optional(Type.String()),
+  serverName: Type.Optional(Type.String({ description: 'What it calls itself.' })),
+  serverVersion: Type.Optional(Type.String()),
+  tools: Type.Array(Type.String(), { description: 'Those that serve, as server/tool.' }),
+  waitingTools: Type.Array(Type.String(), { description: 'Those that are new or changed, until somebody approves them.' }),
+  waitingOfferings: Type.Array(Type.String(), {
+    description: 'Prompts, as server/prompt, and addresses of resources that are new or changed, until somebody approves them.',
+  }),
+  problems: Type.Array(Type.String(), { description: 'What of its list cannot be served, and why.' }),
+  lastError: Type.Optional(Type.String()),
+  failures: Type.Integer({ description: 'Attempts that failed one after the other.' }),
+  pid: Type.Optional(Type.Integer({ description: 'Of its process, while it is one and runs.' })),
+  sinceMs: Type.Number({ description: 'Since when it stands so.' }),
+});
+
+export type McpServerView = Static<typeof serverView>;
+
+export type McpServerState = McpServerView['state'];
 
 /** One server of the config. */
 export interface McpServer {

@@ -9,15 +9,14 @@ import type { McpPinTable } from '../store/tables/access/mcp-approvals.ts';
 import type { HostedTools } from '../tools/hosted/hosted-tools.ts';
 import type { HostedCall } from '../tools/hosted/hosted-types.ts';
 import type { Connection, McpConnectionParts } from './connection.ts';
-import { describeMcpUnit, isToolAllowed, nameMcpUnit, nameServerTool, usualTimeoutMs } from './mcp-unit.ts';
+import { nameMcpUnit } from './mcp-unit.ts';
 import { followResources, type ResourceNewsParts } from './offerings/follow-resources.ts';
-import { hostOffering } from './offerings/hosted-offerings.ts';
-import { readServerOfferings, type ServerOffering } from './offerings/read-offerings.ts';
-import { commandItem, decidePins, hashAsked, listAsked, type PinDecision } from './pins.ts';
+import { commandItem } from './pins.ts';
 import { createServerQuestions } from './questions/server-questions.ts';
+import { createServedList, type Listed } from './served-list.ts';
 import { type HttpPlan, planServer, type StdioPlan } from './server-plan.ts';
 import type { McpServer, McpServerState, McpServerView } from './server-types.ts';
-import { readTools, type ServerTool } from './tools/read-tools.ts';
+import type { ServerTool } from './tools/read-tools.ts';
 import { readResult } from './tools/results.ts';
 
 /** What a server is made of. */
@@ -40,14 +39,6 @@ export interface McpServerParts {
   readonly onFault: (error: unknown) => void;
 }
 
-/** What a server brings. */
-type Listed = ServerTool | ServerOffering;
-
-const nothing: PinDecision<Listed> = { served: [], added: [], changed: [] };
-/** List changes that come faster are followed together; those of a server that asks for another thing every time wait longer and longer. */
-const refreshGapMs = 250;
-const maxRefreshGapMs = 60_000;
-const patientQuestions = 8;
 const firstBackOffMs = 250;
 const maxBackOffMs = 60_000;
 /** A connection that lasted so long was a good one. */
@@ -59,20 +50,22 @@ export function startMcpServer(parts: McpServerParts): McpServer {
   const plan = planServer(name, setting);
   const questions = createServerQuestions(name, parts.approvals);
   const ending = new AbortController();
-  const refresh = createCoalescer(refreshTools, waitToRefresh);
+  const list = createServedList({
+    ...parts,
+    target: describeTarget(plan),
+    questions,
+    askServer,
+    runTool,
+    onServed: () => followed.poke(),
+  });
+  const refresh = createCoalescer(readList, list.gapMs);
   const followed = followResources(parts.resources, { connection: () => connection, signal: ending.signal });
   let state: McpServerState = 'connecting';
   let connection: Connection | undefined;
-  let said = { era: undefined as Connection['era'] | undefined, protocolVersion: '', serverName: '', serverVersion: '' };
-  let decision = nothing;
-  /** Questions that took the place of one that nobody had answered yet, one soon after the other. */
-  let restless = 0;
-  let asked = { hash: '', atMs: 0 };
-  let problems: readonly string[] = [];
+  let said: Partial<Pick<Connection, 'era' | 'protocolVersion' | 'serverName' | 'serverVersion'>> = {};
   let lastError: string | undefined;
   let failures = 0;
   let sinceMs = parts.now();
-  let published: string | undefined;
   let told: { readonly facts: string; readonly state: McpServerState } = { facts: '', state };
   /** Wakes whatever waits: an approval came, or somebody wants the server now. */
   let woken = Promise.withResolvers<void>();
@@ -125,8 +118,9 @@ export function startMcpServer(parts: McpServerParts): McpServer {
           onResourceUpdated: followed.note,
           sampling: setting.sampling,
         });
-        said = connection;
-        await refreshTools();
+        const { era, protocolVersion, serverName, serverVersion } = connection;
+        said = { era, protocolVersion, serverName, serverVersion };
+        await readList();
         become('ready');
         followed.poke();
         lastError = await connection.closed;
@@ -163,59 +157,17 @@ export function startMcpServer(parts: McpServerParts): McpServer {
     return pins.list(name).some(({ item, hash }) => item === commandItem && hash === commandHash);
   }
 
-  async function refreshTools(): Promise<void> {
+  async function readList(): Promise<void> {
     if (connection === undefined) return;
     const from = connection;
     try {
-      const [listed, others] = await Promise.all([from.listTools(ending.signal), from.listOfferings(ending.signal)]);
-      if (from !== connection) return;
-      const read = readTools(listed);
-      const beside = readServerOfferings(name, others, {
-        timeoutMs: setting.timeoutMs ?? usualTimeoutMs,
-        canComplete: from.canComplete,
-      });
-      problems = [...read.problems, ...beside.problems];
-      settle([...read.tools.filter((tool) => isToolAllowed(setting, tool.name)), ...beside.offerings]);
+      await list.read(from, () => from !== connection, ending.signal);
+      tell();
     } catch (error) {
       if (ending.signal.aborted) return;
       noteFailure(error);
       await from.close().catch(() => undefined);
     }
-  }
-
-  /** Brings what serves and what is asked in line with what was approved. */
-  function settle(listed: readonly Listed[]): void {
-    decision = decidePins(listed, pins.list(name));
-    publish();
-    if (listAsked(decision).length === 0) questions.withdraw();
-    else askAgain();
-    tell();
-  }
-
-  function waitToRefresh(): number {
-    return Math.min(maxRefreshGapMs, refreshGapMs * 2 ** Math.max(0, restless - patientQuestions));
-  }
-
-  function askAgain(): void {
-    const next = { hash: hashAsked(decision), atMs: parts.now() };
-    if (next.hash !== asked.hash) {
-      restless = next.atMs - asked.atMs < maxRefreshGapMs * 2 ? restless + 1 : 0;
-      asked = next;
-    }
-    questions.askListed(decision, describeTarget(plan));
-  }
-
-  function publish(): void {
-    const { serverVersion: version, serverName } = said;
-    const about = `Tools of the MCP server ${name}${serverName === '' ? '' : `, which calls itself ${serverName}`}`;
-    const tools = decision.served.filter((each) => each.kind === 'tool');
-    const offerings = decision.served.filter((each) => each.kind !== 'tool').map((each) => hostOffering(each, askServer));
-    const unit = describeMcpUnit(name, { setting, tools, version, about, offerings }, runTool);
-    const next = `${unit.version}#${unit.contentHash}`;
-    if (published === next) return;
-    parts.hosted.put(unit);
-    published = next;
-    followed.poke();
   }
 
   async function runTool(tool: ServerTool, args: unknown, call: HostedCall): Promise<unknown> {
@@ -232,10 +184,6 @@ export function startMcpServer(parts: McpServerParts): McpServer {
       if (!(error instanceof HotcellError && error.facts.neverBegun === true)) throw error;
       return await ask(await findConnection(call.signal));
     }
-  }
-
-  function nameTools(listed: readonly Listed[]): string[] {
-    return listed.flatMap((each) => (each.kind === 'tool' ? [nameServerTool(name, each.name)] : []));
   }
 
   /** A call does not wait for the back-off, but for one attempt. */
@@ -257,18 +205,8 @@ export function startMcpServer(parts: McpServerParts): McpServer {
       state,
       target: describeTarget(plan),
       transport: plan.by === 'http' ? (plan.transport ?? 'http') : 'stdio',
-      ...(said.era === undefined
-        ? {}
-        : {
-            era: said.era,
-            protocolVersion: said.protocolVersion,
-            serverName: said.serverName,
-            serverVersion: said.serverVersion,
-          }),
-      tools: nameTools(decision.served),
-      waitingTools: nameTools(listAsked(decision)),
-      waitingOfferings: listAsked(decision).flatMap((each) => (each.kind === 'tool' ? [] : [nameOffering(each)])),
-      problems,
+      ...said,
+      ...list.view(),
       ...(lastError === undefined ? {} : { lastError }),
       failures,
       sinceMs,
@@ -282,29 +220,21 @@ export function startMcpServer(parts: McpServerParts): McpServer {
     restart() {
       questions.startOver();
       failures = 0;
-      restless = 0;
+      list.calm();
       if (connection === undefined) wake();
       else void connection.close().catch(onFault).then(wake);
     },
     requireAsked: (approval) => void findAsked(approval),
     approveAsked(approval, by) {
-      const approvedAtMs = parts.now();
       const found = findAsked(approval);
-      const pin = (item: string, hash: string, definitionJson: string) => ({
-        server: name,
-        item,
-        hash,
-        definitionJson,
-        approvedBy: by,
-        approvedAtMs,
-      });
-      if (found === 'command') {
-        pins.put([pin(commandItem, approval.argumentsHash, JSON.stringify(approval.details))]);
-        return wake();
-      }
-      restless = 0;
-      pins.put(found.map(({ item, hash, definitionJson }) => pin(item, hash, definitionJson)));
-      settle([...decision.served, ...found]);
+      const { argumentsHash, details } = approval;
+      const command = { item: commandItem, hash: argumentsHash, definitionJson: JSON.stringify(details) };
+      const approved = { server: name, approvedBy: by, approvedAtMs: parts.now() };
+      const asked = found === 'command' ? [command] : found;
+      pins.put(asked.map(({ item, hash, definitionJson }) => ({ ...approved, item, hash, definitionJson })));
+      if (found === 'command') return wake();
+      list.serve(found);
+      tell();
     },
     async close({ isGone }) {
       ending.abort();
@@ -321,7 +251,8 @@ export function startMcpServer(parts: McpServerParts): McpServer {
   /** What an approval is about, as it is now. */
   function findAsked({ argumentsHash }: Approval): 'command' | readonly Listed[] {
     if (plan.by === 'stdio' && plan.commandHash === argumentsHash) return 'command';
-    if (hashAsked(decision) === argumentsHash) return listAsked(decision);
+    const listed = list.findAsked(argumentsHash);
+    if (listed !== undefined) return listed;
     throw new HotcellError('conflict', `The MCP server "${name}" does not ask for that any more.`, {
       fix: 'Look at what it asks for now: hotcell approve.',
     });
@@ -333,8 +264,4 @@ function describeTarget(plan: ReturnType<typeof planServer>): string {
   if (plan.by === 'nothing') return '';
   const line = [plan.command, ...plan.args].join(' ');
   return plan.image === undefined ? line : `${line} (in a container of ${plan.image})`;
-}
-
-function nameOffering(offering: ServerOffering): string {
-  return offering.kind === 'prompt' ? offering.manifest.name : offering.uri;
 }

@@ -7,8 +7,10 @@ import type { RepairBook } from './repair-book.ts';
 
 /** What a person decides about a repair. Each throws `conflict` where its state, or a later save, does not allow it. */
 export interface RepairAnswers {
+  /** Writes it into the files; the work of `by` from then on. */
   apply(id: string, by: string): Promise<Repair>;
   reject(id: string, reason: string | undefined): Repair;
+  /** Takes it back: out of service, and out of the files while nobody changed them since. */
   rollback(id: string, by: string): Promise<Repair>;
   /** Resolves when the rollback of a plugin is noted: until then, what it puts back into the folder starts nothing. */
   rollingBack(path: string): Promise<unknown> | undefined;

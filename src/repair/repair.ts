@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import type { Failure } from './failures/failure.ts';
 
 /** Where a repair stands. */
 export const repairStates = [
@@ -69,6 +70,18 @@ export const failureSchema = Type.Object({
   fix: text,
   executionId: Type.Optional(text),
 });
+
+/** What of a failure is kept, bounded. */
+export function keepFailure({ code, message, fix, file, line, executionId }: Failure): Static<typeof failureSchema> {
+  return {
+    code,
+    message: message.slice(0, 4000),
+    fix,
+    ...(file !== undefined && { file }),
+    ...(line !== undefined && { line }),
+    ...(executionId !== undefined && { executionId }),
+  };
+}
 
 export type Attempt = Static<typeof attemptSchema>;
 export type KeptProposal = Static<typeof proposalSchema>;

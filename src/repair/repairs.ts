@@ -11,10 +11,10 @@ import type { Failure, Judged } from './failures/failure.ts';
 import { createFailureNotes, describeSeldom } from './failures/failure-notes.ts';
 import { type FailedCall, watchCalls } from './failures/watch-calls.ts';
 import { type JourneyParts, mend } from './journey.ts';
-import { recoverRepairs } from './recover-repairs.ts';
-import { type Repair, type RepairState, savedSince } from './repair.ts';
-import { createRepairAnswers } from './repair-answers.ts';
+import { keepFailure, type Repair, type RepairState, savedSince } from './repair.ts';
+import { createRepairAnswers, type RepairAnswers } from './repair-answers.ts';
 import type { RepairBook } from './repair-book.ts';
+import { createRepairEnds, recoverRepairs } from './repair-ends.ts';
 
 /** Repairs at work, and those that wait for their turn. */
 export interface RepairFacts {
@@ -36,7 +36,7 @@ export interface RepairNote {
 }
 
 /** The repairs of the daemon. */
-export interface Repairs {
+export interface Repairs extends Omit<RepairAnswers, 'rollingBack'> {
   /** Brings what a killed daemon left to an end, and listens from now on. */
   start(): void;
   list(query: { readonly plugin?: string; readonly state?: RepairState; readonly limit: number }): Repair[];
@@ -45,11 +45,6 @@ export interface Repairs {
   begin(name: string, isForPerson: boolean): Promise<Repair>;
   /** A failure that was seen elsewhere: in a call, or a health check. */
   consider(failure: Failure): void;
-  /** Writes it into the files; the work of `by` from then on. Throws `conflict` for files that were changed since. */
-  apply(id: string, by: string): Promise<Repair>;
-  reject(id: string, reason: string | undefined): Repair;
-  /** Takes it back: out of service, and out of the files while nobody changed them since. Throws `conflict` when somebody did. */
-  rollback(id: string, by: string): Promise<Repair>;
   noteOf(path: string): RepairNote;
   /** A path of a repair for whoever is not to know where things lie on this machine. */
   showPath(path: string): string;
@@ -89,6 +84,7 @@ export function createRepairs(parts: RepairsParts): Repairs {
   const checkSlots = createSlots(maxRunning);
   const checkingByPath = new Map<string, Promise<Failure | undefined>>();
   const answers = createRepairAnswers({ book, mending });
+  const ends = createRepairEnds(parts);
   const notes = createFailureNotes();
   const refused = Object.fromEntries(repairBrakes.map((brake) => [brake, 0])) as Record<RepairBrake, number>;
   const stops: Array<() => void> = [];
@@ -102,17 +98,17 @@ export function createRepairs(parts: RepairsParts): Repairs {
     notes.note(path, describeSeldom(standing.name, failure, seen));
   }
 
-  function findFailedCall(path: string): Judged | undefined {
-    const failure = notes.failedCallOf(path, mending.find(path)?.contentHash);
-    return failure && { failure };
-  }
-
   /** However many ask for a plugin at once, its checks run once, and those of few plugins beside each other. */
-  async function findFailed(path: string): Promise<Judged | undefined> {
+  function findFailedCheck(path: string): Promise<Failure | undefined> {
     const work =
       checkingByPath.get(path) ?? checkSlots.run(() => parts.findFailedCheck(path)).finally(() => checkingByPath.delete(path));
     checkingByPath.set(path, work);
-    const failure = await work;
+    return work;
+  }
+
+  /** What loads may fail when it runs: in a call, its health check or an example. */
+  async function findByRunning(path: string): Promise<Judged | undefined> {
+    const failure = notes.failedCallOf(path, mending.find(path)?.contentHash) ?? (await findFailedCheck(path));
     return failure && { failure };
   }
 
@@ -137,7 +133,7 @@ export function createRepairs(parts: RepairsParts): Repairs {
       contentHash,
       history: book.list({ path: failure.path, limit: historyRows }),
       liveGeneration: standing.live?.id,
-      openProposals: countProposals(),
+      openProposals: ends.countProposals(),
       waitingRepairs: slots.waiting(),
       isForPerson,
       name: standing.name,
@@ -165,23 +161,11 @@ export function createRepairs(parts: RepairsParts): Repairs {
   ): Promise<Repair | undefined> {
     // It waited for its turn: who saved meanwhile has another failure, or none.
     if (closing.signal.aborted || mending.find(failure.path)?.contentHash !== standing.contentHash) return undefined;
-    const { path, key, code, message, file, line, fix, executionId } = failure;
-    supersede(path, standing.contentHash);
-    const repair = book.open({
-      path,
-      plugin: standing.name,
-      class: failure.class,
-      failureKey: key,
-      contentHash: standing.contentHash,
-      failure: {
-        code,
-        message: message.slice(0, 4000),
-        fix,
-        ...(file === undefined ? {} : { file }),
-        ...(line === undefined ? {} : { line }),
-        ...(executionId === undefined ? {} : { executionId }),
-      },
-    });
+    const { path, key, class: failureClass } = failure;
+    const { contentHash, name: plugin } = standing;
+    ends.overtake(path, contentHash);
+    const kept = { path, plugin, class: failureClass, failureKey: key, contentHash, failure: keepFailure(failure) };
+    const repair = book.open(kept);
     try {
       const diagnosed = standing.live ?? parts.lastGood(path);
       const journey = { ...parts, settings: parts.settings() };
@@ -209,21 +193,6 @@ export function createRepairs(parts: RepairsParts): Repairs {
     if (underway !== undefined && underway.contentHash !== mending.find(path)?.contentHash) underway.overtaken.abort();
   }
 
-  /** What was proposed for, or serves in place of, content that is not there any more. */
-  function supersede(path: string, contentHash: string): void {
-    for (const repair of book.list({ path, states: ['proposed', 'published'], limit: historyRows })) {
-      if (repair.contentHash === contentHash || repair.class === 'creation') continue;
-      book.move(repair.id, 'superseded', { reason: savedSince });
-    }
-  }
-
-  const expire = () => book.expire(now() - parts.settings().proposalMs);
-
-  function countProposals(): number {
-    expire();
-    return book.count(['proposed']);
-  }
-
   function judge(path: string): Judged | undefined {
     const diagnostic = mending.find(path)?.diagnostic;
     return diagnostic && classifyDiagnostic(path, diagnostic);
@@ -245,7 +214,7 @@ export function createRepairs(parts: RepairsParts): Repairs {
     const judged = path === undefined ? undefined : judge(path);
     if (path === undefined || judged === undefined) return;
     stopOvertaken(path);
-    supersede(path, mending.find(path)?.contentHash ?? '');
+    ends.overtake(path, mending.find(path)?.contentHash ?? '');
     if ('nobody' in judged) notes.note(path, `No repair starts. ${judged.nobody.reason}`);
     else take(judged.failure, false).catch(onFault);
   }
@@ -254,15 +223,6 @@ export function createRepairs(parts: RepairsParts): Repairs {
     const path = plugins.findGeneration(id)?.path;
     // What an older generation did is not a failure of what serves now.
     return path !== undefined && mending.find(path)?.live?.id === id ? path : undefined;
-  }
-
-  /** A file that is gone takes its proposals with it; one that was never there waits to be made. */
-  function forgetRemoved(): void {
-    for (const path of underwayByPath.keys()) stopOvertaken(path);
-    for (const repair of book.list({ states: ['proposed', 'published'], limit: 1000 })) {
-      if (repair.class === 'creation' || mending.find(repair.path) !== undefined) continue;
-      book.move(repair.id, 'superseded', { reason: 'The file was removed.' });
-    }
   }
 
   const listUnderway = () => [...underwayByPath.values()].map(({ work }) => work);
@@ -290,7 +250,7 @@ export function createRepairs(parts: RepairsParts): Repairs {
   return {
     start() {
       recoverRepairs(book, mending);
-      expire();
+      ends.expire();
       stops.push(
         parts.events.subscribe({ types: ['plugin-diagnostic', 'plugin-change', 'plugin-removed'] }, (event) => {
           if (event.type === 'plugin-diagnostic') later(() => onDiagnostic(event.data.path));
@@ -309,12 +269,12 @@ export function createRepairs(parts: RepairsParts): Repairs {
       for (const path of mending.failing()) later(() => onDiagnostic(path));
     },
     list({ plugin, state, limit }) {
-      expire();
+      ends.expire();
       const path = plugin === undefined ? undefined : (findPath(plugin) ?? findRemoved(plugin) ?? plugins.pathOf(plugin));
       return book.list({ limit, ...(path === undefined ? {} : { path }), ...(state === undefined ? {} : { states: [state] }) });
     },
     get(id) {
-      expire();
+      ends.expire();
       return book.get(id);
     },
     async begin(name, isForPerson) {
@@ -323,7 +283,7 @@ export function createRepairs(parts: RepairsParts): Repairs {
       const diagnosed = judge(path);
       const [serving] = diagnosed === undefined ? book.list({ limit: 1, path, states: ['published'] }) : [];
       if (serving !== undefined) return serving;
-      const judged = diagnosed ?? findFailedCall(path) ?? (await findFailed(path));
+      const judged = diagnosed ?? (await findByRunning(path));
       if (judged === undefined)
         throw new HotcellError(
           'conflict',
@@ -343,7 +303,7 @@ export function createRepairs(parts: RepairsParts): Repairs {
     },
     consider: (failure) => later(() => take(failure, false).catch(onFault)),
     apply(id, by) {
-      expire();
+      ends.expire();
       return answers.apply(id, by);
     },
     reject: answers.reject,
@@ -357,7 +317,7 @@ export function createRepairs(parts: RepairsParts): Repairs {
       return { ...(repair === undefined ? {} : { repair }), ...(refusal === undefined ? {} : { refusal }) };
     },
     facts() {
-      const proposed = countProposals();
+      const proposed = ends.countProposals();
       const used = book.usedOf(undefined);
       return {
         running: underwayByPath.size - slots.waiting(),
@@ -383,12 +343,12 @@ export function createRepairs(parts: RepairsParts): Repairs {
     if (standing === undefined || standing.isPinned) return;
     stopOvertaken(standing.path);
     notes.forget(standing.path);
-    for (const repair of book.list({ path: standing.path, states: ['proposed', 'published'], limit: historyRows })) {
-      // A proposal for what fails when it runs is still one while the content is the same.
-      if (repair.state === 'proposed' && repair.contentHash === standing.contentHash) continue;
-      if (repair.generation !== undefined && repair.generation === standing.live?.id) continue;
-      book.move(repair.id, 'superseded', { reason: savedSince });
-    }
+    ends.settleAfterSave(standing);
+  }
+
+  function forgetRemoved(): void {
+    for (const path of underwayByPath.keys()) stopOvertaken(path);
+    ends.forgetRemoved();
   }
 }
 

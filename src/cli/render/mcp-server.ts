@@ -1,11 +1,11 @@
-import type { McpServerItem } from '../../operations/contracts/mcp.ts';
+import type { McpServerView } from '../../mcp-servers/server-types.ts';
 import { cleanUntrustedText } from '../../permissions/untrusted-text.ts';
 import { formatTime } from './format.ts';
 import type { Style } from './style.ts';
 import type { Column } from './table.ts';
 
 /** The columns of a list of MCP servers. */
-export function listServerColumns(style: Style): readonly Column<McpServerItem>[] {
+export function listServerColumns(style: Style): readonly Column<McpServerView>[] {
   return [
     { head: 'NAME', text: (row) => row.name, paint: style.bold },
     { head: 'STATE', text: (row) => row.state },
@@ -17,12 +17,12 @@ export function listServerColumns(style: Style): readonly Column<McpServerItem>[
   ];
 }
 
-function listWaiting({ waitingTools, waitingOfferings }: McpServerItem): readonly string[] {
+function listWaiting({ waitingTools, waitingOfferings }: McpServerView): readonly string[] {
   return [...waitingTools, ...waitingOfferings];
 }
 
 /** What is to be done so that a server serves all it has. */
-function sayNext(server: McpServerItem): string | undefined {
+function sayNext(server: McpServerView): string | undefined {
   const { name, state } = server;
   if (state === 'waiting' || listWaiting(server).length > 0) return `hotcell approve ${name}`;
   if (state === 'login') return `hotcell mcp login ${name}`;
@@ -30,7 +30,7 @@ function sayNext(server: McpServerItem): string | undefined {
 }
 
 /** One MCP server, and why it is as it is. */
-export function renderMcpServer(server: McpServerItem, style: Style): string {
+export function renderMcpServer(server: McpServerView, style: Style): string {
   const { name, state, target, transport, era, protocolVersion, serverName = '', serverVersion = '', lastError } = server;
   const shown = (texts: readonly string[]) =>
     texts.length === 0 ? undefined : texts.map((text) => cleanUntrustedText(text, 200)).join('\n');

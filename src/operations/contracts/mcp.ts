@@ -1,35 +1,10 @@
-import { type Static, Type } from 'typebox';
+import { Type } from 'typebox';
+import { serverView } from '../../mcp-servers/server-types.ts';
 import { defineContract } from '../operation.ts';
 import { listOf } from './paging.ts';
 
 const name = Type.String({ minLength: 1, maxLength: 64, description: 'The name of the server in mcp.servers.' });
 const named = { name };
-
-const serverView = Type.Object({
-  name: Type.String(),
-  state: Type.Enum(['disabled', 'invalid', 'waiting', 'connecting', 'ready', 'failed', 'login'], {
-    description: '`waiting`: for somebody to approve its command line; `login`: for `mcp.login`.',
-  }),
-  target: Type.String({ description: 'Its URL, or its command line.' }),
-  transport: Type.Enum(['stdio', 'http', 'sse']),
-  era: Type.Optional(Type.Enum(['2026-07-28', '2025-11-25'], { description: 'Without sessions, and with.' })),
-  protocolVersion: Type.Optional(Type.String()),
-  serverName: Type.Optional(Type.String({ description: 'What it calls itself.' })),
-  serverVersion: Type.Optional(Type.String()),
-  tools: Type.Array(Type.String(), { description: 'Those that serve, as server/tool.' }),
-  waitingTools: Type.Array(Type.String(), { description: 'Those that are new or changed, until somebody approves them.' }),
-  waitingOfferings: Type.Array(Type.String(), {
-    description: 'Prompts, as server/prompt, and addresses of resources that are new or changed, until somebody approves them.',
-  }),
-  problems: Type.Array(Type.String(), { description: 'What of its list cannot be served, and why.' }),
-  lastError: Type.Optional(Type.String()),
-  failures: Type.Integer({ description: 'Attempts that failed one after the other.' }),
-  pid: Type.Optional(Type.Integer({ description: 'Of its process, while it is one and runs.' })),
-  sinceMs: Type.Number({ description: 'Since when it stands so.' }),
-});
-
-/** An MCP server as doors send it. */
-export type McpServerItem = Static<typeof serverView>;
 
 /** What can be done with MCP servers. */
 export const mcpContracts = {

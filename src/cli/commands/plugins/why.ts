@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import type { Client } from '../../../client/client.ts';
 import { HotcellError } from '../../../errors/hotcell-error.ts';
-import { type McpServerItem, mcpContracts } from '../../../operations/contracts/mcp.ts';
+import type { McpServerView } from '../../../mcp-servers/server-types.ts';
+import { mcpContracts } from '../../../operations/contracts/mcp.ts';
 import { pluginContracts } from '../../../operations/contracts/plugins.ts';
 import { isNothing } from '../../../permissions/decision.ts';
 import { renderDiagnostic } from '../../render/error.ts';
@@ -65,7 +66,7 @@ function nameServers(error: unknown): never {
 }
 
 /** An MCP server of that name, as units call it (`mcp:files`) or as the config does where no plugin is called so. */
-async function findServer(client: Client, name: string): Promise<McpServerItem | undefined> {
+async function findServer(client: Client, name: string): Promise<McpServerView | undefined> {
   const own = name.startsWith('mcp:') ? name.slice('mcp:'.length) : name;
   const { items } = await client.invoke(mcpContracts.list, {});
   const found = items.find((server) => server.name === own);
