@@ -1,5 +1,5 @@
 import type { McpServerSetting } from '../config/settings/mcp-settings.ts';
-import type { McpPinTable } from '../store/mcp-types.ts';
+import type { McpPinTable } from '../store/tables/access/mcp-approvals.ts';
 import type { HostedTools } from '../tools/hosted/hosted-tools.ts';
 import type { HostedCall } from '../tools/hosted/hosted-types.ts';
 import type { Connection } from './connection.ts';

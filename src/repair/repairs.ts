@@ -1,20 +1,16 @@
-import type { RepairSettings } from '../config/settings/repair-settings.ts';
 import { HotcellError } from '../errors/hotcell-error.ts';
 import type { EventLog } from '../events/event.ts';
-import type { Generation } from '../plugins/generations/generation.ts';
-import type { PluginMending, PluginStanding } from '../plugins/supervisor/mending.ts';
 import type { PluginSupervisor } from '../plugins/supervisor-types.ts';
 import { createSlots } from '../queues/slots.ts';
-import { decideStart, type RepairBrake, repairBrakes } from './decide-start.ts';
+import type { RepairBrake } from './decide-start.ts';
 import { classifyDiagnostic } from './failures/classify-failure.ts';
 import type { Failure, Judged } from './failures/failure.ts';
 import { createFailureNotes, describeSeldom } from './failures/failure-notes.ts';
 import { type FailedCall, watchCalls } from './failures/watch-calls.ts';
-import { type JourneyParts, mend } from './journey.ts';
-import { keepFailure, type Repair, type RepairState, savedSince } from './repair.ts';
+import type { Repair, RepairState } from './repair.ts';
 import { createRepairAnswers, type RepairAnswers } from './repair-answers.ts';
-import type { RepairBook } from './repair-book.ts';
 import { createRepairEnds, recoverRepairs } from './repair-ends.ts';
+import { createRepairQueue, type RepairQueueParts } from './repair-queue.ts';
 
 /** Repairs at work, and those that wait for their turn. */
 export interface RepairFacts {
@@ -54,46 +50,37 @@ export interface Repairs extends Omit<RepairAnswers, 'rollingBack'> {
   close(): Promise<void>;
 }
 
-export interface RepairsParts extends Omit<JourneyParts, 'settings'> {
-  /** Read anew each time. */
-  readonly settings: () => RepairSettings;
+export interface RepairsParts extends Omit<RepairQueueParts, 'rollingBack' | 'notes' | 'ends' | 'closing'> {
   readonly plugins: Pick<PluginSupervisor, 'pathOf' | 'findGeneration'>;
-  readonly mending: PluginMending;
-  readonly book: RepairBook;
   readonly events: Pick<EventLog, 'subscribe'>;
   readonly showPath: (path: string) => string;
-  /** The generation that served last, of a plugin where none does. */
-  readonly lastGood: (path: string) => Generation | undefined;
   /** A call that ended without success, and what crossed its border. */
   readonly readFailure: (executionId: string) => Promise<FailedCall>;
   /** Asks the checks of a plugin that nothing is known to be wrong with. */
   readonly findFailedCheck: (path: string) => Promise<Failure | undefined>;
-  readonly now: () => number;
-  readonly onFault: (error: unknown) => void;
 }
 
-const maxRunning = 2;
+/** Plugins of which the checks run at the same time. */
+const maxChecking = 2;
 const historyRows = 50;
 
 /** Creates the repairs; nothing happens before `start`. */
 export function createRepairs(parts: RepairsParts): Repairs {
-  const { book, mending, plugins, now, onFault } = parts;
+  const { book, mending, plugins, onFault } = parts;
   const closing = new AbortController();
-  const slots = createSlots(maxRunning);
-  const underwayByPath = new Map<string, Underway>();
-  const checkSlots = createSlots(maxRunning);
+  const checkSlots = createSlots(maxChecking);
   const checkingByPath = new Map<string, Promise<Failure | undefined>>();
   const answers = createRepairAnswers({ book, mending });
   const ends = createRepairEnds(parts);
   const notes = createFailureNotes();
-  const refused = Object.fromEntries(repairBrakes.map((brake) => [brake, 0])) as Record<RepairBrake, number>;
+  const queue = createRepairQueue({ ...parts, rollingBack: answers.rollingBack, notes, ends, closing: closing.signal });
   const stops: Array<() => void> = [];
 
   /** `seen`: a person may start the repair of what fails too seldom to be repaired by itself. */
   function onFailedCall(failure: Failure, seen: number | undefined): void {
     const { path } = failure;
     const standing = mending.find(path);
-    if (seen === undefined || standing === undefined) return void take(failure, false).catch(onFault);
+    if (seen === undefined || standing === undefined) return void queue.take(failure, false).catch(onFault);
     notes.remember(failure, standing.contentHash);
     notes.note(path, describeSeldom(standing.name, failure, seen));
   }
@@ -110,87 +97,6 @@ export function createRepairs(parts: RepairsParts): Repairs {
   async function findByRunning(path: string): Promise<Judged | undefined> {
     const failure = notes.failedCallOf(path, mending.find(path)?.contentHash) ?? (await findFailedCheck(path));
     return failure && { failure };
-  }
-
-  /** One repair of a plugin at a time; undefined when it does not start, which is noted. */
-  function take(failure: Failure, isForPerson: boolean): Promise<Repair | undefined> {
-    const standing = mending.find(failure.path);
-    if (standing === undefined || closing.signal.aborted) return Promise.resolve(undefined);
-    const { contentHash } = standing;
-    stopOvertaken(failure.path);
-    const underway = underwayByPath.get(failure.path);
-    if (underway?.contentHash === contentHash) return underway.work;
-    const first = answers.rollingBack(failure.path) ?? underway?.work;
-    if (first !== undefined) {
-      const again = () => (mending.find(failure.path)?.contentHash === contentHash ? take(failure, isForPerson) : undefined);
-      return first.then(again, again);
-    }
-    notes.remember(failure, contentHash);
-    const decision = decideStart({
-      settings: parts.settings(),
-      class: failure.class,
-      failureKey: failure.key,
-      contentHash,
-      history: book.list({ path: failure.path, limit: historyRows }),
-      liveGeneration: standing.live?.id,
-      openProposals: ends.countProposals(),
-      waitingRepairs: slots.waiting(),
-      isForPerson,
-      name: standing.name,
-      nowMs: now(),
-    });
-    if (!decision.starts) {
-      refused[decision.brake] += 1;
-      notes.note(failure.path, decision.reason);
-      return Promise.resolve(undefined);
-    }
-    notes.forget(failure.path);
-    const overtaken = new AbortController();
-    const work = slots
-      .run(() => repairOne(failure, standing, decision.mode, overtaken.signal))
-      .finally(() => underwayByPath.delete(failure.path));
-    underwayByPath.set(failure.path, { contentHash, work, overtaken });
-    return work;
-  }
-
-  async function repairOne(
-    failure: Failure,
-    standing: PluginStanding,
-    mode: 'auto' | 'propose' | 'off',
-    overtaken: AbortSignal,
-  ): Promise<Repair | undefined> {
-    // It waited for its turn: who saved meanwhile has another failure, or none.
-    if (closing.signal.aborted || mending.find(failure.path)?.contentHash !== standing.contentHash) return undefined;
-    const { path, key, class: failureClass } = failure;
-    const { contentHash, name: plugin } = standing;
-    ends.overtake(path, contentHash);
-    const kept = { path, plugin, class: failureClass, failureKey: key, contentHash, failure: keepFailure(failure) };
-    const repair = book.open(kept);
-    try {
-      const diagnosed = standing.live ?? parts.lastGood(path);
-      const journey = { ...parts, settings: parts.settings() };
-      return await mend(journey, repair, {
-        failure,
-        standing,
-        diagnosed,
-        mode,
-        signal: AbortSignal.any([closing.signal, overtaken]),
-      });
-    } catch (error) {
-      const isOver = closing.signal.aborted;
-      const { state } = book.get(repair.id);
-      if (state === 'published' || state === 'applied') return book.get(repair.id);
-      if (overtaken.aborted && !isOver) return book.move(repair.id, 'superseded', { reason: savedSince });
-      if (!isOver) onFault(error);
-      const reason = isOver ? 'The daemon was stopped.' : 'The daemon failed; its log says why.';
-      return book.move(repair.id, 'interrupted', { reason });
-    }
-  }
-
-  /** A repair of content that is not there any more asks nobody any further. */
-  function stopOvertaken(path: string): void {
-    const underway = underwayByPath.get(path);
-    if (underway !== undefined && underway.contentHash !== mending.find(path)?.contentHash) underway.overtaken.abort();
   }
 
   function judge(path: string): Judged | undefined {
@@ -213,10 +119,10 @@ export function createRepairs(parts: RepairsParts): Repairs {
     const path = findPath(shownPath);
     const judged = path === undefined ? undefined : judge(path);
     if (path === undefined || judged === undefined) return;
-    stopOvertaken(path);
+    queue.stopOvertaken(path);
     ends.overtake(path, mending.find(path)?.contentHash ?? '');
     if ('nobody' in judged) notes.note(path, `No repair starts. ${judged.nobody.reason}`);
-    else take(judged.failure, false).catch(onFault);
+    else queue.take(judged.failure, false).catch(onFault);
   }
 
   function findPathOfGeneration(id: string): string | undefined {
@@ -224,8 +130,6 @@ export function createRepairs(parts: RepairsParts): Repairs {
     // What an older generation did is not a failure of what serves now.
     return path !== undefined && mending.find(path)?.live?.id === id ? path : undefined;
   }
-
-  const listUnderway = () => [...underwayByPath.values()].map(({ work }) => work);
 
   /** A proposal for this very failure waits already: it is to be answered, not made again. */
   function findWaiting(path: string, { key }: Failure): Repair | undefined {
@@ -295,13 +199,13 @@ export function createRepairs(parts: RepairsParts): Repairs {
         throw new HotcellError('conflict', `A repair would not help "${name}". ${judged.nobody.reason}`, { fix });
       const waiting = findWaiting(path, judged.failure);
       if (waiting !== undefined) return waiting;
-      const repair = await take(judged.failure, isForPerson);
+      const repair = await queue.take(judged.failure, isForPerson);
       if (repair !== undefined) return repair;
       throw new HotcellError('conflict', notes.refusalOf(path) ?? `The plugin "${name}" was saved meanwhile; look again.`, {
         fix,
       });
     },
-    consider: (failure) => later(() => take(failure, false).catch(onFault)),
+    consider: (failure) => later(() => queue.take(failure, false).catch(onFault)),
     apply(id, by) {
       ends.expire();
       return answers.apply(id, by);
@@ -318,22 +222,13 @@ export function createRepairs(parts: RepairsParts): Repairs {
     },
     facts() {
       const proposed = ends.countProposals();
-      const used = book.usedOf(undefined);
-      return {
-        running: underwayByPath.size - slots.waiting(),
-        waiting: slots.waiting(),
-        proposed,
-        refused: { ...refused },
-        ...used,
-      };
+      return { ...queue.facts(), proposed, ...book.usedOf(undefined) };
     },
-    async idle() {
-      while (underwayByPath.size > 0) await Promise.allSettled(listUnderway());
-    },
+    idle: queue.idle,
     async close() {
       closing.abort();
       for (const stop of stops) stop();
-      await Promise.allSettled(listUnderway());
+      await queue.idle();
     },
   };
 
@@ -341,21 +236,13 @@ export function createRepairs(parts: RepairsParts): Repairs {
     const path = findPath(shownPath);
     const standing = path === undefined ? undefined : mending.find(path);
     if (standing === undefined || standing.isPinned) return;
-    stopOvertaken(standing.path);
+    queue.stopOvertaken(standing.path);
     notes.forget(standing.path);
     ends.settleAfterSave(standing);
   }
 
   function forgetRemoved(): void {
-    for (const path of underwayByPath.keys()) stopOvertaken(path);
+    queue.stopOvertaken();
     ends.forgetRemoved();
   }
-}
-
-/** A repair at work, of this content. */
-interface Underway {
-  readonly contentHash: string;
-  readonly work: Promise<Repair | undefined>;
-  /** Aborted when other content lies in the file. */
-  readonly overtaken: AbortController;
 }
